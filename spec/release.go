@@ -1,0 +1,116 @@
+package spec
+
+// This file holds the release: what a spec says once it has been read, checked and resolved.
+
+import "math/big"
+
+// Source is everything public that a release was read from. Parse of the same Source
+// gives an equal Release, so a plan that embeds it can be read back without a file system.
+type Source struct {
+	// Name is the base name of the spec file, for error messages.
+	Name string `json:"name"`
+	// Text is the YAML as written.
+	Text string `json:"text"`
+	// Params are the values given for the declared parameters.
+	Params map[string]string `json:"params,omitempty"`
+	// Files are the code books: path as written in the spec (after parameters) to text.
+	Files map[string]string `json:"files,omitempty"`
+}
+
+// Release is a validated spec. It is not changed after Parse returns it.
+type Release struct {
+	Source Source
+	// Name matches [a-z0-9][a-z0-9._-]*, at most 100 characters, so it is safe as a file name.
+	Name    string
+	About   About
+	Privacy Privacy
+	Budget  Budget
+	// Tables are in spec order.
+	Tables []*Table
+	// Marginals are in spec order.
+	Marginals []Marginal
+	// Unbuilt names the parts of the language used here that this version does not build,
+	// in document order.
+	Unbuilt []Unbuilt
+	// Warnings are for the person who approves; they do not stop anything.
+	Warnings []Problem
+}
+
+// Table returns the table of that name, nil if there is none.
+func (r *Release) Table(name string) *Table {
+	for _, t := range r.Tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Unbuilt is one use of a part of the language that this version does not build.
+type Unbuilt struct {
+	Path, Feature string
+	Line, Column  int
+}
+
+// About is what a reader of the release is told about it.
+type About struct{ Title, Population, Contact string }
+
+// Neighbours is the neighbouring relation on units.
+type Neighbours string
+
+// The two neighbouring relations: a unit is added or removed, or replaced by another.
+const (
+	AddRemove Neighbours = "add-remove"
+	Replace   Neighbours = "replace"
+)
+
+// Privacy says whom the release protects and where its budget is accounted.
+type Privacy struct {
+	// Protects is the noun every report uses: person, patient, trip.
+	Protects   string
+	Neighbours Neighbours
+	// Account is the ledger account, "" where the spec names none.
+	Account string
+	// Total is true where no value of a readable file may stop a run.
+	Total bool
+}
+
+// Budget is the privacy budget in exactly one form: {epsilon}, {rho} or {epsilon, delta}.
+// Fields of the other forms are nil.
+type Budget struct {
+	Epsilon, Delta, Rho *big.Rat
+	// Leaves are in document order, at least one; without a split there is one with Path "".
+	Leaves []Leaf
+}
+
+// Leaf is one wall of the budget. Share is its exact part of the whole (of ε for a pure
+// budget, else of ρ); the shares of a budget sum to exactly 1.
+type Leaf struct {
+	Path  string
+	Share *big.Rat
+}
+
+// Attribute is a column at one of its levels; Level "" is the finest.
+type Attribute struct{ Column, Level string }
+
+// String writes the attribute as a spec does: "age.band", or "age" for the finest level.
+func (a Attribute) String() string {
+	if a.Level == "" {
+		return a.Column
+	}
+	return a.Column + "." + a.Level
+}
+
+// Marginal is a declared table of counts.
+type Marginal struct {
+	Name, Table string
+	By          []Attribute
+	// Every nil: the one marginal over all of By. Else all subsets of By of those sizes.
+	Every []int
+	// Leaf is the path of a leaf in Budget.Leaves.
+	Leaf string
+	// Stats are the statistics asked for; this version has only "count".
+	Stats []string
+	// Line is where the marginal stands in the spec.
+	Line int
+}

@@ -1,0 +1,88 @@
+package spec
+
+// This file holds a table of the release: its files, its unit and its columns.
+
+// Table is one confidential table.
+type Table struct {
+	Name    string
+	Source  TableSource
+	Unit    Unit
+	Columns []*Column
+	// Expect are its completeness rules, nil where there are none.
+	Expect *Expect
+}
+
+// Column returns the column of that name, nil if there is none.
+func (t *Table) Column(name string) *Column {
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Expect are the completeness rules of a table. This version builds none.
+type Expect struct{}
+
+// TableSource says where the rows of a table are.
+type TableSource struct {
+	// Format is "parquet", "csv" or "arrow".
+	Format string
+	// Paths are paths or globs as written, after parameters; relative ones are relative to
+	// the data folder.
+	Paths []string
+	// Delimiter parts the fields of a CSV file; ',' unless the spec says.
+	Delimiter rune
+	// Nulls are the texts of a CSV file that mean null; [""] unless the spec says.
+	Nulls []string
+}
+
+// Unit is what the release protects within the table. Row: each row is a unit (ID "",
+// MaxRows 1). Else ID is the source column that tells units apart and MaxRows the most rows
+// of a unit that are counted.
+type Unit struct {
+	Row     bool
+	ID      string
+	MaxRows int64
+}
+
+// Type is the type of a column's values.
+type Type string
+
+// The types of a column.
+const (
+	Text      Type = "text"
+	Integer   Type = "integer"
+	Decimal   Type = "decimal"
+	Date      Type = "date"
+	Timestamp Type = "timestamp"
+	Boolean   Type = "boolean"
+)
+
+// Column is one column: where its values come from, what they may be, and what happens to
+// those that are not.
+type Column struct {
+	// Name is the column's name in the release, From its name in the source.
+	Name, From    string
+	Type          Type
+	Domain        *Domain
+	Unknown, Null Policy
+}
+
+// Policy is what happens to a value that is unknown (outside the domain) or null.
+type Policy struct {
+	Action Action
+	// Category is a base code of the column's domain, for As.
+	Category int
+}
+
+// Action is the verb of a Policy.
+type Action int
+
+// Refuse stops the run, Drop leaves the row out, As counts the value as a named category.
+const (
+	Refuse Action = iota
+	Drop
+	As
+)
