@@ -1,41 +1,110 @@
 package ledger
 
-// The ways in which a ledger says no.
+// The ways in which a ledger says no, each a sentence with what to do. None of them has written anything.
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 )
 
-// ErrAccountExists: Init found the account under another policy or status.
-var ErrAccountExists = errors.New("account exists")
+// ErrAccountExists is wrapped by Init's error where the account exists under another policy or status.
+var ErrAccountExists = errors.New("the account exists")
 
-// ErrTampered: the chain of entries is broken. The error that wraps it names the first entry that does not fit.
-var ErrTampered = errors.New("the ledger was altered")
+// ErrTampered is wrapped by every error that finds the entries altered; see Tampered.
+var ErrTampered = errors.New("the ledger was altered outside dprelease")
 
-// Refused: the account's cap leaves less than was asked. Nothing was written.
+// Tampered names the first entry that does not fit the chain. errors.Is(err, ErrTampered) holds for it.
+type Tampered struct {
+	Ledger   string // path of the file
+	Sequence int64  // of the first entry that is missing, moved, changed or inadmissible
+	Reason   string
+}
+
+func (e *Tampered) Error() string {
+	return fmt.Sprintf("ledger %s: %v: entry %d %s; nothing is spent from it any more: keep the file for the auditor and restore the last copy whose head was noted",
+		e.Ledger, ErrTampered, e.Sequence, e.Reason)
+}
+
+func (e *Tampered) Unwrap() error { return ErrTampered }
+
+// Refused says that the account has less left than the charge asks. All amounts are exact.
 type Refused struct {
-	Account                           string
-	Cap, Spent, Reserved, Asked, Left budget.Cost
+	Account, Release                   string
+	Cap, Spent, Reserved, Asked, Left budget.Cost // Left = Cap - Spent - Reserved
 }
 
-func (e *Refused) Error() string { return "budget refuses" }
+func (e *Refused) Error() string {
+	delta := !isZero(budget.Cost{Rho: e.Cap.Delta, Delta: e.Asked.Delta})
+	words := func(c budget.Cost) string { return inWords(c, delta) }
+	var b strings.Builder
+	fmt.Fprintf(&b, "account %s refuses release %s: it asks for %s, and %s is left.", e.Account, e.Release, words(e.Asked), words(e.Left))
+	fmt.Fprintf(&b, " Of the cap of %s, %s is used: %s spent and %s reserved by releases not yet finished.",
+		words(e.Cap), words(plus(e.Spent, e.Reserved)), words(e.Spent), words(e.Reserved))
+	if isZero(e.Left) {
+		b.WriteString(" The account admits no further release.")
+	} else {
+		fmt.Fprintf(&b, " Lower the budget of the release to at most %s.", words(e.Left))
+	}
+	if !isZero(e.Reserved) {
+		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s` lists them.", e.Account)
+	}
+	return b.String()
+}
 
-// TermsMismatch: the charge is counted in other terms than the account. Nothing was written.
+// TermsMismatch says that the charge is counted in other terms than the account, so the two cannot be added.
 type TermsMismatch struct {
-	Account        string
-	Charge, Policy Terms
+	Account, Release string
+	Charge, Policy   Terms
 }
 
-func (e *TermsMismatch) Error() string { return "terms mismatch" }
+func (e *TermsMismatch) Error() string {
+	var differ, change []string
+	note := func(what, charge, policy, fix string) {
+		if charge != policy {
+			differ = append(differ, fmt.Sprintf("%s is %q in the release and %q in the account", what, charge, policy))
+			change = append(change, fix)
+		}
+	}
+	note("the protected unit", e.Charge.Protects, e.Policy.Protects, fmt.Sprintf("`protects: %s`", e.Policy.Protects))
+	note("the neighbouring relation", e.Charge.Neighbours, e.Policy.Neighbours, fmt.Sprintf("`neighbours: %s`", e.Policy.Neighbours))
+	note("the definition of privacy loss", e.Charge.Definition, e.Policy.Definition, definitionFix(e.Policy.Definition))
+	return fmt.Sprintf("account %s refuses release %s: %s. Write %s in the release, or publish under an account with the release's terms",
+		e.Account, e.Release, strings.Join(differ, "; "), strings.Join(change, " and "))
+}
 
-// NoAccount: the ledger has no such account.
-type NoAccount struct{ Account string }
+func definitionFix(definition string) string {
+	if definition == Rho {
+		return "a budget in rho (`budget: {rho: …}` or `{epsilon: …, delta: …}`)"
+	}
+	return "a pure budget (`budget: {epsilon: …}`)"
+}
 
-func (e *NoAccount) Error() string { return "no account" }
+// NoAccount says that the ledger holds no account of this name.
+type NoAccount struct{ Ledger, Account string }
 
-// NameTaken: another plan holds the release's name in the account.
-type NameTaken struct{ Account, Release, PlanHash, TakenBy string }
+func (e *NoAccount) Error() string {
+	return fmt.Sprintf("ledger %s has no account %s: write its policy and create it with `dprelease ledger init policy.yaml`", e.Ledger, e.Account)
+}
 
-func (e *NameTaken) Error() string { return "name taken" }
+// NameTaken says that the release's name is reserved or spent by another plan.
+type NameTaken struct {
+	Account, Release string
+	PlanHash         string // of the charge that was refused
+	TakenBy          string // hash of the plan that holds the name
+	State            State  // Reserved or Debited
+}
+
+func (e *NameTaken) Error() string {
+	if e.State == Reserved {
+		return fmt.Sprintf("release name %s is reserved in account %s by another plan (%s, this one is %s): choose a new name, or cancel that release",
+			e.Release, e.Account, short(e.TakenBy), short(e.PlanHash))
+	}
+	return fmt.Sprintf("release name %s was spent in account %s by another plan (%s, this one is %s): choose a new name",
+		e.Release, e.Account, short(e.TakenBy), short(e.PlanHash))
+}
+
+// short is the beginning of a hash, enough to tell two apart by eye.
+func short(hash string) string { return hash[:min(12, len(hash))] }
