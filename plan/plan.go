@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Format names the layout of plan.json.
+const Format = "dprelease.plan/1"
+
+// Plan is everything that a release will ask and say, fixed before any
+// confidential byte is read. Its canonical bytes are plan.json; their SHA-256
+// is the plan hash that debits, noise and published files are bound to.
+type Plan struct {
+	Format       string        `json:"format"`
+	Name         string        `json:"release"`
+	Title        string        `json:"title,omitempty"`
+	Guarantee    Guarantee     `json:"guarantee"`
+	Charge       budget.Cost   `json:"charge"` // what the account is debited
+	Leaves       []Leaf        `json:"leaves"`
+	Tables       []Table       `json:"tables"`
+	Measurements []Measurement `json:"measurements"`
+	Warnings     []string      `json:"warnings,omitempty"`
+	Size         Size          `json:"size"`
+	Source       spec.Source   `json:"source"`
+
+	release *spec.Release
+}
+
+// Guarantee is what the release promises, in the terms of the spec.
+type Guarantee struct {
+	Definition  string       `json:"definition"` // "pure", "zcdp" or "approximate"
+	Epsilon     string       `json:"epsilon,omitempty"`
+	Delta       string       `json:"delta,omitempty"`
+	Rho         string       `json:"rho,omitempty"`
+	Equivalents []Equivalent `json:"equivalents,omitempty"`
+	Method      string       `json:"method"`
+	Protects    string       `json:"protects"`
+	Neighbours  string       `json:"neighbours"`
+	Unit        string       `json:"unit"`
+	MaxRows     int64        `json:"max_rows"`
+	Account     string       `json:"account,omitempty"`
+}
+
+// Equivalent is the ε that the guarantee implies at a δ, rounded up.
+type Equivalent struct {
+	Delta   string  `json:"delta"`
+	Epsilon float64 `json:"epsilon"`
+	Method  string  `json:"method"`
+}
+
+// Leaf is one wall of the budget: the amount its marginals share.
+type Leaf struct {
+	Path   string      `json:"path"`
+	Share  string      `json:"share"` // of the whole budget, an exact fraction
+	Amount budget.Cost `json:"amount"`
+	Tables int         `json:"tables"`
+}
+
+// Table is one published table: a row per combination of categories of By, in
+// domain order, the last attribute's fastest.
+type Table struct {
+	Path        string      `json:"path"`
+	Marginal    string      `json:"marginal"`
+	By          []string    `json:"by"`
+	Cells       int64       `json:"cells"`
+	Statistics  []Statistic `json:"statistics"`
+	Expectation string      `json:"expectation"` // one sentence: what the table will be good for
+}
+
+// Statistic is one published figure per cell and how good it will be.
+type Statistic struct {
+	Name          string  `json:"name"`
+	Measurement   string  `json:"measurement"`
+	StandardError float64 `json:"standard_error"`
+	Margin        int64   `json:"margin"`     // half the interval's width
+	Confidence    string  `json:"confidence"` // asked of the interval
+	Attained      float64 `json:"attained"`   // given by the law, at least Confidence
+}
+
+// Size says what measuring takes.
+type Size struct {
+	Cells int64 `json:"cells"`
+	Bytes int64 `json:"bytes"`
+}
+
+// Release is the validated spec the plan was made from.
+func (p *Plan) Release() *spec.Release { return p.release }
+
+// Measurement finds a measurement by its ID.
+func (p *Plan) Measurement(id string) (Measurement, bool) {
+	for _, m := range p.Measurements {
+		if m.ID == id {
+			return m, true
+		}
+	}
+	return Measurement{}, false
+}
+
+// Bytes is the canonical plan.json: indented JSON in declared field order, with
+// a closing newline.
+func (p *Plan) Bytes() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(p); err != nil {
+		panic("plan: a plan always encodes: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// Hash is the plan hash: SHA-256 of [Plan.Bytes], in hexadecimal.
+func (p *Plan) Hash() string {
+	h := sha256.Sum256(p.Bytes())
+	return hex.EncodeToString(h[:])
+}
+
+// SpecHash is the SHA-256 of the spec's text, in hexadecimal.
+func (p *Plan) SpecHash() string {
+	h := sha256.Sum256([]byte(p.Source.Text))
+	return hex.EncodeToString(h[:])
+}
+
+// Read decodes a plan.json. It fails on bytes that are not a canonical plan of
+// this format and on an embedded spec that does not parse; it does not check
+// that the planner would make this plan, which is what [Plan.Verify] is for.
+func Read(b []byte) (*Plan, error) {
+	var p Plan
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, fmt.Errorf("not a plan this version can read: %w", err)
+	}
+	if p.Format != Format {
+		return nil, fmt.Errorf("the plan's format is %q, expected %q: make the plan again with `dprelease plan`", p.Format, Format)
+	}
+	if !bytes.Equal(p.Bytes(), b) {
+		return nil, errors.New("the plan was edited after it was made (it is not in canonical form): make it again with `dprelease plan`")
+	}
+	r, err := spec.Parse(p.Source)
+	if err != nil {
+		return nil, fmt.Errorf("the spec inside the plan: %w", err)
+	}
+	p.release = r
+	return &p, nil
+}
+
+// Verify plans the embedded spec again and fails unless the result is this very
+// plan.
+//
+// Contract: after a nil return every sensitivity in the plan is the one derived
+// from the spec, and the loss of the plan's measurements is within its charge,
+// whoever wrote the file.
+func (p *Plan) Verify() error {
+	again, err := New(p.release)
+	if err != nil {
+		return fmt.Errorf("planning the spec inside the plan: %w", err)
+	}
+	if !bytes.Equal(again.Bytes(), p.Bytes()) {
+		return errors.New("the plan is not what its own spec leads to: it was edited, or made by another version; make it again with `dprelease plan`")
+	}
+	return nil
+}
