@@ -3,6 +3,8 @@ package ledger
 // The proof that a charge was debited: Receipt, its public Record, and the Status of what may be released on it.
 
 import (
+	"fmt"
+
 	"github.com/dprelease/dprelease/budget"
 )
 
@@ -10,26 +12,38 @@ import (
 type Status string
 
 const (
-	Official  Status = "release"   // an account with a policy: a release of real data
-	Practice  Status = "practice"  // a practice account: real data, every output marked "not a release"
+	Official  Status = "release"   // an account opened by Init: a release of real data
+	Practice  Status = "practice"  // an account opened by InitPractice: real data, everything marked "not a release"
 	Rehearsal Status = "rehearsal" // OpenRehearsal: made-up data only
 )
 
-// Receipt proves that a charge is debited. Only Ledger.Debit makes a valid one; the zero Receipt is invalid.
-// It holds nothing that may not be published.
-type Receipt struct {
-	record Record
+// words says the status to a person.
+func (s Status) words() string {
+	switch s {
+	case Official:
+		return "official"
+	case Practice:
+		return "PRACTICE, NOT A RELEASE"
+	case Rehearsal:
+		return "REHEARSAL ON MADE-UP DATA"
+	}
+	return "invalid"
 }
 
-// Record is the publishable content of a receipt. It has a day, never a time of day.
+// Receipt proves that a charge is debited, durably. Only Ledger.Debit makes a valid one; the zero Receipt is invalid.
+// It holds nothing that may not be published, and prints as one line.
+type Receipt struct{ record Record }
+
+// Record is the publishable content of a receipt. It has the day of the debit, never the time of day.
 type Record struct {
-	Account      string      `json:"account"`
-	Release      string      `json:"release"`
-	PlanHash     string      `json:"plan_hash"`
-	Status       Status      `json:"status"`
+	Account  string `json:"account"`
+	Release  string `json:"release"`
+	PlanHash string `json:"plan_hash"`
+	Status   Status `json:"status"`
+	Terms
 	Cost         budget.Cost `json:"cost"`
-	Date         string      `json:"date"` // YYYY-MM-DD, UTC, of the debit
-	Sequence     int64       `json:"sequence"`
+	Date         string      `json:"date"`     // YYYY-MM-DD, UTC
+	Sequence     int64       `json:"sequence"` // of the debit's entry, from 1
 	EntryHash    string      `json:"entry_hash"`
 	PreviousHash string      `json:"previous_hash"`
 }
@@ -37,11 +51,38 @@ type Record struct {
 // Valid reports whether Debit made the receipt.
 func (r Receipt) Valid() bool { return r.record.Sequence > 0 }
 
-// Status is the status of the account that was debited.
+// Status is the status of the account that was debited; "" if the receipt is invalid.
 func (r Receipt) Status() Status { return r.record.Status }
 
-// PlanHash is the hash of the plan that was paid for.
+// PlanHash is the hash of the plan that was paid for; "" if the receipt is invalid.
 func (r Receipt) PlanHash() string { return r.record.PlanHash }
 
-// Record is what may be published of the receipt.
-func (r Receipt) Record() Record { return r.record }
+// Record is what may be published of the receipt. The numbers in it are the caller's own.
+func (r Receipt) Record() Record {
+	out := r.record
+	out.Cost = normal(out.Cost)
+	return out
+}
+
+// String is one line: release, cost, account, date, entry.
+func (r Receipt) String() string {
+	if !r.Valid() {
+		return "invalid receipt"
+	}
+	return fmt.Sprintf("%s: %s from account %s on %s (entry %d %s, %s)", r.record.Release, inWords(r.record.Cost, false),
+		r.record.Account, r.record.Date, r.record.Sequence, short(r.record.EntryHash), r.record.Status.words())
+}
+
+// GoString is String.
+func (r Receipt) GoString() string { return r.String() }
+
+// receipt makes the receipt of a debited charge; an error if it is not debited.
+func (b *book) receipt(c Charge) (Receipt, error) {
+	if a := b.accounts[c.Account]; a != nil {
+		if p := a.posting(c); p != nil && p.state == Debited {
+			return Receipt{Record{Account: c.Account, Release: p.release, PlanHash: p.planHash, Status: a.status, Terms: a.policy.Terms,
+				Cost: p.cost, Date: p.date, Sequence: p.sequence, EntryHash: p.hash.String(), PreviousHash: p.previous.String()}}, nil
+		}
+	}
+	return Receipt{}, fmt.Errorf("ledger %s: release %s is not debited", b.ledger, c.Release)
+}

@@ -32,23 +32,23 @@ func (e *Tampered) Unwrap() error { return ErrTampered }
 
 // Refused says that the account has less left than the charge asks. All amounts are exact.
 type Refused struct {
-	Account, Release                   string
+	Account, Release                  string
 	Cap, Spent, Reserved, Asked, Left budget.Cost // Left = Cap - Spent - Reserved
 }
 
 func (e *Refused) Error() string {
-	delta := !isZero(budget.Cost{Rho: e.Cap.Delta, Delta: e.Asked.Delta})
+	delta := e.Cap.Delta != nil || e.Asked.Delta != nil
 	words := func(c budget.Cost) string { return inWords(c, delta) }
 	var b strings.Builder
 	fmt.Fprintf(&b, "account %s refuses release %s: it asks for %s, and %s is left.", e.Account, e.Release, words(e.Asked), words(e.Left))
-	fmt.Fprintf(&b, " Of the cap of %s, %s is used: %s spent and %s reserved by releases not yet finished.",
-		words(e.Cap), words(plus(e.Spent, e.Reserved)), words(e.Spent), words(e.Reserved))
-	if isZero(e.Left) {
+	fmt.Fprintf(&b, " Used of the cap of %s: %s is spent, and %s is reserved by releases not yet finished.",
+		words(e.Cap), words(e.Spent), words(e.Reserved))
+	if e.Left.IsZero() {
 		b.WriteString(" The account admits no further release.")
 	} else {
 		fmt.Fprintf(&b, " Lower the budget of the release to at most %s.", words(e.Left))
 	}
-	if !isZero(e.Reserved) {
+	if !e.Reserved.IsZero() {
 		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s` lists them.", e.Account)
 	}
 	return b.String()

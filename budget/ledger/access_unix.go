@@ -1,0 +1,26 @@
+//go:build unix
+
+package ledger
+
+// What this user may do with a file, asked without opening it.
+
+import (
+	"os"
+	"syscall"
+)
+
+// mayWrite reports whether this user may write the file or folder.
+func mayWrite(path string) bool {
+	const write = 2 // W_OK
+	return syscall.Access(path, write) == nil
+}
+
+// syncFolder makes a new name in the folder durable.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
+}

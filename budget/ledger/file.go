@@ -1,0 +1,333 @@
+package ledger
+
+// The SQLite file in which the entries are durable: creating, recognising, reading and appending.
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// applicationID marks a ledger in the header of its SQLite file: "dprl".
+const applicationID = 0x6470726c
+
+// schemaVersion is the version of the tables below.
+const schemaVersion = 1
+
+// schema of the file. The triggers stop accidents, the chain of hashes finds intent; the counter behind
+// AUTOINCREMENT remembers entries taken off the end.
+const schema = `
+CREATE TABLE ledger (version INTEGER NOT NULL) STRICT;
+CREATE TABLE entries (
+	sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+	body TEXT NOT NULL,
+	hash TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
+BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
+CREATE TRIGGER entries_are_never_removed BEFORE DELETE ON entries
+BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END;`
+
+// A writer waits for the lock in turns, so that it notices between two that it was interrupted.
+const (
+	lockWait  = 1000 // milliseconds, a turn
+	lockTurns = 60
+)
+
+// file is one SQLite connection to a ledger file. Goroutines that share it take turns.
+type file struct {
+	path     string
+	db       *sql.DB
+	readOnly bool
+	turns    int
+}
+
+// openFile opens the ledger at path, creating it if there is none. A file that this user may only read, or that lies
+// in a folder where this user may not write, opens for reading.
+//
+// The file itself is touched by SQLite alone: POSIX drops all locks of a process on a file when any descriptor of it
+// is closed, and with them the protection against other processes.
+func openFile(ctx context.Context, path string) (*file, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("ledger %s: %w", path, err)
+	}
+	info, err := os.Stat(absolute)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := createFile(ctx, path, absolute); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, fmt.Errorf("ledger: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("ledger %s is not a file: name the ledger's file itself", path)
+	}
+	f := &file{path: path, turns: lockTurns}
+	f.readOnly = !mayWrite(absolute) || !mayWrite(filepath.Dir(absolute))
+	query := url.Values{"mode": {"rw"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", lockWait), "synchronous(FULL)"}}
+	if f.readOnly {
+		query.Set("mode", "ro")
+		if _, err := os.Stat(absolute + "-wal"); errors.Is(err, fs.ErrNotExist) {
+			query.Set("immutable", "1")
+		}
+	}
+	if f.db, err = openSQLite(absolute, query); err != nil {
+		return nil, f.explain(err)
+	}
+	if err := f.recognise(ctx); err != nil {
+		return nil, errors.Join(err, f.db.Close())
+	}
+	return f, nil
+}
+
+// openSQLite opens one connection with the given options.
+func openSQLite(absolute string, query url.Values) (*sql.DB, error) {
+	slashed := filepath.ToSlash(absolute)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
+	}
+	name := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", name.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// createFile makes an empty ledger beside its place and links it there in one step, so that no process ever sees
+// half of one, and an existing file is never replaced.
+func createFile(ctx context.Context, path, absolute string) error {
+	folder := filepath.Dir(absolute)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return fmt.Errorf("ledger %s: there is no folder %s: create it first", path, filepath.Dir(path))
+	}
+	if _, err := os.Stat(absolute + "-wal"); err == nil {
+		if _, err := os.Stat(absolute); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("ledger %s is gone but the end of it, %s-wal, is there: put the file back beside it", path, filepath.Base(path))
+		}
+	}
+	staged, err := os.CreateTemp(folder, "."+filepath.Base(absolute)+".tmp-*")
+	if err != nil {
+		return fmt.Errorf("ledger %s cannot be created: %w", path, err)
+	}
+	defer os.Remove(staged.Name())
+	if err := staged.Close(); err != nil {
+		return fmt.Errorf("ledger %s cannot be created: %w", path, err)
+	}
+	if err := writeSchema(ctx, staged.Name()); err != nil {
+		return fmt.Errorf("ledger %s cannot be created: %w", path, err)
+	}
+	if err := os.Link(staged.Name(), absolute); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("ledger %s cannot be created: %w", path, err)
+	}
+	if err := syncFolder(folder); err != nil {
+		return fmt.Errorf("ledger %s cannot be made durable: %w", path, err)
+	}
+	return nil
+}
+
+// writeSchema fills an empty file with an empty ledger and syncs it. os.CreateTemp has made it 0600.
+func writeSchema(ctx context.Context, absolute string) (err error) {
+	db, err := openSQLite(absolute, url.Values{"mode": {"rw"}, "_pragma": {"synchronous(FULL)"}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	text := fmt.Sprintf("BEGIN; PRAGMA application_id = %d; %s INSERT INTO ledger (version) VALUES (%d); COMMIT; PRAGMA journal_mode = WAL;",
+		applicationID, schema, schemaVersion)
+	_, err = db.ExecContext(ctx, text)
+	return err
+}
+
+// recognise returns an error unless the file is a ledger of this version, and puts it in WAL mode.
+func (f *file) recognise(ctx context.Context) error {
+	var id, version int64
+	if err := f.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+		return f.explain(err)
+	}
+	if id != applicationID {
+		return f.foreign()
+	}
+	if err := f.db.QueryRowContext(ctx, "SELECT version FROM ledger").Scan(&version); err != nil {
+		return f.explain(err)
+	}
+	if version != schemaVersion {
+		return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the dprelease that wrote it", f.path, version, schemaVersion)
+	}
+	if f.readOnly {
+		return nil
+	}
+	var mode string
+	if err := f.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return f.explain(err)
+	}
+	if mode != "wal" {
+		return fmt.Errorf("ledger %s cannot keep a write-ahead log where it lies: move it to a local disk", f.path)
+	}
+	return nil
+}
+
+func (f *file) foreign() error { return fmt.Errorf("%s is not a dprelease ledger", f.path) }
+
+// view returns the accounts as of one moment. Errors: wraps ErrTampered.
+func (f *file) view(ctx context.Context) (*book, error) {
+	var b *book
+	err := f.transaction(ctx, "BEGIN", func(c *sql.Conn) (err error) {
+		b, err = f.load(ctx, c)
+		return err
+	})
+	return b, err
+}
+
+// update appends what change asks for, in one transaction that is durable on return, and returns the accounts after
+// it. With an error nothing is in the file, unless the disk failed in the last step.
+func (f *file) update(ctx context.Context, change func(*book) ([]entry, error)) (*book, error) {
+	if f.readOnly {
+		return nil, fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it", f.path)
+	}
+	var b *book
+	err := f.transaction(ctx, "BEGIN IMMEDIATE", func(c *sql.Conn) (err error) {
+		if b, err = f.load(ctx, c); err != nil {
+			return err
+		}
+		entries, err := change(b)
+		if err != nil {
+			return err
+		}
+		lines, err := b.write(entries)
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			if _, err := c.ExecContext(ctx, "INSERT INTO entries (sequence, body, hash) VALUES (?, ?, ?)", l.sequence, l.body, l.hash.String()); err != nil {
+				return f.explain(err)
+			}
+		}
+		return nil
+	})
+	return b, err
+}
+
+// transaction runs work between begin and COMMIT; an error of work or an interruption rolls back.
+func (f *file) transaction(ctx context.Context, begin string, work func(*sql.Conn) error) error {
+	c, err := f.db.Conn(ctx)
+	if err != nil {
+		return f.explain(err)
+	}
+	defer c.Close()
+	if err := f.begin(ctx, c, begin); err != nil {
+		return f.explain(err)
+	}
+	last := context.WithoutCancel(ctx) // an interruption must not leave COMMIT half done
+	if err = work(c); err == nil {
+		if _, err = c.ExecContext(last, "COMMIT"); err == nil {
+			return nil
+		}
+		err = f.explain(err)
+	}
+	// After some errors SQLite has rolled back by itself, and ROLLBACK has nothing to do.
+	_, _ = c.ExecContext(last, "ROLLBACK")
+	return err
+}
+
+// begin waits for its turn to write.
+func (f *file) begin(ctx context.Context, c *sql.Conn, begin string) error {
+	for turn := 1; ; turn++ {
+		_, err := c.ExecContext(ctx, begin)
+		if code, ok := codeOf(err); !ok || code != sqlite3.SQLITE_BUSY || turn >= f.turns {
+			return err
+		}
+	}
+}
+
+// load reads and checks the whole chain. Errors: wraps ErrTampered.
+func (f *file) load(ctx context.Context, c *sql.Conn) (*book, error) {
+	rows, err := c.QueryContext(ctx, "SELECT sequence, body, hash FROM entries ORDER BY sequence")
+	if err != nil {
+		return nil, f.explain(err)
+	}
+	defer rows.Close()
+	b := newBook(f.path)
+	for rows.Next() {
+		var sequence int64
+		var body, hash string
+		if err := rows.Scan(&sequence, &body, &hash); err != nil {
+			return nil, f.explain(err)
+		}
+		if err := b.read(sequence, body, hash); err != nil {
+			return nil, err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, f.explain(err)
+	}
+	var written int64
+	if err := c.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'").Scan(&written); err != nil {
+		return nil, f.explain(err)
+	}
+	if written != b.sequence {
+		return nil, &Tampered{Ledger: f.path, Sequence: b.sequence + 1, Reason: "is missing"}
+	}
+	return b, nil
+}
+
+// check looks for damage in the file below the entries.
+func (f *file) check(ctx context.Context) error {
+	var result string
+	if err := f.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
+		return f.explain(err)
+	}
+	if result != "ok" {
+		return f.damaged(result)
+	}
+	return nil
+}
+
+func (f *file) close() error { return f.db.Close() }
+
+func (f *file) damaged(what string) error {
+	return fmt.Errorf("ledger %s is damaged (%s): nothing is spent from it any more: keep the file for the auditor and restore the last copy whose head was noted", f.path, what)
+}
+
+// codeOf is the primary SQLite result code of err.
+func codeOf(err error) (code int, ok bool) {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0, false
+	}
+	return e.Code() & 0xff, true
+}
+
+// explain turns an error of SQLite into a sentence with what to do.
+func (f *file) explain(err error) error {
+	code, ok := codeOf(err)
+	if !ok {
+		return fmt.Errorf("ledger %s: %w", f.path, err)
+	}
+	switch code {
+	case sqlite3.SQLITE_NOTADB:
+		return f.foreign()
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT:
+		return f.damaged(err.Error())
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", f.path, err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk of ledger %s is full, and nothing was written: make room, and run again: %w", f.path, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH:
+		return fmt.Errorf("ledger %s cannot be opened as needed: check who may read and write it and its folder: %w", f.path, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("the disk of ledger %s fails or is full: check it, and run again: %w", f.path, err)
+	}
+	return fmt.Errorf("ledger %s: %w", f.path, err)
+}

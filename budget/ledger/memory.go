@@ -1,0 +1,48 @@
+package ledger
+
+// The entries of a rehearsal: in memory, gone with the process.
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// memory is the store of a rehearsal.
+type memory struct {
+	turn  sync.Mutex
+	lines []line
+}
+
+func (m *memory) view(ctx context.Context) (*book, error) {
+	return m.update(ctx, func(*book) ([]entry, error) { return nil, nil })
+}
+
+func (m *memory) update(ctx context.Context, change func(*book) ([]entry, error)) (*book, error) {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	b := newBook("(rehearsal)")
+	b.rehearsal = true
+	for _, l := range m.lines {
+		if err := b.read(l.sequence, l.body, l.hash.String()); err != nil {
+			return nil, err
+		}
+	}
+	entries, err := change(b)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := b.write(entries)
+	if err != nil {
+		return nil, err
+	}
+	m.lines = append(m.lines, lines...)
+	return b, nil
+}
+
+func (m *memory) check(context.Context) error { return nil }
+
+func (m *memory) close() error { return nil }
