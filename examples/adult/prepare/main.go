@@ -23,13 +23,14 @@ var fields = []string{
 	"relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income>50K",
 }
 
-// bins of the numeric columns: a value is coded (value − from) / width.
+// bins of the numeric columns: a value is coded (value − from) / width, rounded
+// towards zero.
 var bins = map[string]struct{ from, width int }{
 	"age":            {16, 1},
-	"fnlwgt":         {10000, 14900},
+	"fnlwgt":         {10001, 14900},
 	"education-num":  {1, 1},
 	"capital-gain":   {0, 1000},
-	"capital-loss":   {0, 50},
+	"capital-loss":   {1, 50},
 	"hours-per-week": {1, 1},
 }
 
