@@ -2,7 +2,14 @@ package spec
 
 // This file holds the problem: one thing wrong with a spec, where it stands and how to mend it.
 
-// Problem is one thing wrong with a spec or a code book.
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Problem is one thing wrong with a spec or a code book. Line and Column count from 1, Column
+// in characters.
 type Problem struct {
 	File         string
 	Line, Column int
@@ -14,13 +21,81 @@ type Problem struct {
 	Snippet string
 	// Unbuilt marks a part of the language that this version does not build.
 	Unbuilt bool
+
+	nearest string // the nearest valid name, "" where none is near
+}
+
+// snippetWidth is how much of a long line is shown around the caret.
+const snippetWidth = 110
+
+// String renders the problem: position, path and message, the line with a caret, what was
+// expected, the nearest valid name and a fix to paste.
+func (p Problem) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d:%d: ", p.File, p.Line, p.Column)
+	if p.Path != "" {
+		b.WriteString(p.Path + ": ")
+	}
+	b.WriteString(p.Message)
+	if p.Snippet != "" {
+		line, caret := window(p.Snippet, p.Column)
+		fmt.Fprintf(&b, "\n%5d | %s\n      | %s^", p.Line, line, caret)
+	}
+	if p.Expected != "" {
+		b.WriteString("\n  expected: " + p.Expected)
+	}
+	if p.nearest != "" {
+		fmt.Fprintf(&b, "\n  did you mean %q?", p.nearest)
+	}
+	if p.Fix != "" {
+		b.WriteString("\n  fix: " + strings.ReplaceAll(p.Fix, "\n", "\n       "))
+	}
+	return b.String()
+}
+
+// window cuts a long line around the column and returns it with the blanks that stand before
+// the caret.
+func window(line string, column int) (shown, before string) {
+	runes := []rune(line)
+	at := min(max(column-1, 0), len(runes))
+	start := 0
+	if len(runes) > snippetWidth && at > snippetWidth*2/3 {
+		start = min(at-snippetWidth/2, len(runes)-snippetWidth)
+	}
+	end := min(start+snippetWidth, len(runes))
+	cut := append([]rune(nil), runes[start:end]...)
+	if start > 0 {
+		cut[0] = '…'
+	}
+	if end < len(runes) {
+		cut[len(cut)-1] = '…'
+	}
+	for i, r := range cut {
+		if r != '\t' && !unicode.IsPrint(r) {
+			cut[i] = '·'
+		}
+	}
+	blanks := make([]rune, at-start)
+	for i := range blanks {
+		blanks[i] = ' '
+		if i < len(cut) && cut[i] == '\t' {
+			blanks[i] = '\t'
+		}
+	}
+	return string(cut), string(blanks)
 }
 
 // Errors are all the problems of a spec, in document order.
 type Errors struct{ Problems []Problem }
 
 // Error renders every problem.
-func (e *Errors) Error() string { return "" }
+func (e *Errors) Error() string {
+	texts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, "\n")
+}
 
 // Unbuilt is true where the spec is well formed and only uses parts of the language that
 // this version does not build.

@@ -1,0 +1,304 @@
+package spec
+
+// This file holds the check of a document against the shape of the language.
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// checker compares a document with shapes and collects every difference.
+type checker struct {
+	*findings
+	within int // how many unbuilt parts enclose the node: only the outermost is named
+}
+
+// check compares one value with its shape.
+func (c *checker) check(s *shape, n node) {
+	if c.unsound[n.value] {
+		return
+	}
+	if s.unbuilt != "" {
+		if c.within == 0 {
+			c.notBuilt(n.heading(), n.path, s.unbuilt)
+			c.unfinished[n.value] = true
+		}
+		c.within++
+		defer func() { c.within-- }()
+	}
+	switch s.kind {
+	case anything:
+		c.checkAnything(n)
+	case object:
+		c.checkObject(s, n)
+	case dictionary:
+		c.checkDictionary(s, n)
+	case list:
+		c.checkList(s, n)
+	case choice:
+		c.checkChoice(s, n)
+	default:
+		c.checkScalar(s, n)
+	}
+}
+
+// mismatch reports a value of the wrong kind.
+func (c *checker) mismatch(s *shape, n node) {
+	p := Problem{Message: "found " + n.found(), Expected: s.says}
+	switch {
+	case n.isNull() && n.text() != "" && (s.kind == category || s.kind == text && s.oneOf == nil):
+		p.Message = "unquoted " + n.text() + " is no text: YAML reads it as nothing at all"
+		p.Fix = quote(n.text())
+	case n.isNull() && s.kind == category:
+		p.Fix = `""`
+	case (n.isNumber() || n.value.Tag == "!!bool") && s.kind == text && s.oneOf == nil && c.fitsText(s, n.text()):
+		p.Fix = quote(n.text())
+	}
+	c.report(n.position(), n.path, p)
+	c.unsound[n.value] = true
+}
+
+// quote writes a text in YAML's double quotes.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+func (c *checker) checkAnything(n node) {
+	for _, pair := range n.pairs() {
+		c.check(&shape{}, pair)
+	}
+	for _, item := range n.items() {
+		c.check(&shape{}, item)
+	}
+}
+
+func (c *checker) checkObject(s *shape, n node) {
+	if n.value.Kind != yaml.MappingNode {
+		c.mismatch(s, n)
+		return
+	}
+	var present []string
+	for _, pair := range n.pairs() {
+		f, known := s.field(pair.key.Value)
+		switch {
+		case c.unsound[pair.key]: // a duplicate key, a merge key: already reported
+		case !known:
+			c.unknownKey(s, pair)
+		default:
+			present = append(present, f.key)
+			if f.needs != "" && !n.get(f.needs).present() {
+				c.report(pair.key, pair.path, Problem{
+					Message:  fmt.Sprintf("%s means nothing without %s", f.key, f.needs),
+					Expected: f.needs + " beside it",
+				})
+			}
+			c.check(f.shape, pair)
+		}
+	}
+	for _, f := range s.fields {
+		if f.required != "" && !slices.Contains(present, f.key) {
+			c.report(n.heading(), n.path, Problem{
+				Message: fmt.Sprintf("missing key %q", f.key), Expected: f.required, Fix: f.fix,
+			})
+			c.unsound[n.value] = true
+		}
+	}
+	c.checkForms(s, n, present)
+}
+
+// unknownKey reports a key that an object does not have.
+func (c *checker) unknownKey(s *shape, pair node) {
+	names := s.keyNames()
+	p := Problem{Message: fmt.Sprintf("unknown key %q", clip(pair.key.Value)), Expected: "one of " + strings.Join(names, ", ")}
+	if p.nearest = nearest(pair.key.Value, names); p.nearest != "" {
+		p.Fix = c.mended(pair.key, p.nearest)
+	}
+	c.report(pair.key, pair.path, p)
+}
+
+// checkForms reports an object whose keys are in none of its forms.
+func (c *checker) checkForms(s *shape, n node, present []string) {
+	if len(s.forms) == 0 {
+		return
+	}
+	governed := s.governed()
+	var have []string
+	for _, key := range governed {
+		if slices.Contains(present, key) {
+			have = append(have, key)
+		}
+	}
+	var forms []string
+	for _, form := range s.forms {
+		if slices.Equal(have, form) || len(have) == len(form) && containsAll(have, form) {
+			return
+		}
+		forms = append(forms, strings.Join(form, " with "))
+	}
+	p := Problem{Message: "none of " + strings.Join(governed, ", ") + " is there", Expected: "exactly one of: " + strings.Join(forms, "; ")}
+	if len(have) > 0 {
+		p.Message = strings.Join(have, " and ") + " do not go together"
+		if len(have) == 1 {
+			p.Message = have[0] + " alone is not enough"
+		}
+	}
+	if s.empty != "" {
+		p.Expected = s.empty
+	}
+	c.report(n.heading(), n.path, p)
+	c.unsound[n.value] = true
+}
+
+func containsAll(set, wanted []string) bool {
+	for _, w := range wanted {
+		if !slices.Contains(set, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *checker) checkDictionary(s *shape, n node) {
+	if n.value.Kind != yaml.MappingNode {
+		c.mismatch(s, n)
+		return
+	}
+	pairs := n.pairs()
+	if int64(len(pairs)) < s.least {
+		c.tooFew(s, n)
+	}
+	for _, pair := range pairs {
+		if c.unsound[pair.key] {
+			continue
+		}
+		if !s.keys.MatchString(pair.key.Value) || slices.Contains(s.except, pair.key.Value) {
+			c.report(pair.key, pair.path, Problem{
+				Message:  fmt.Sprintf("%q is not a name", clip(pair.key.Value)),
+				Expected: "a name that matches " + s.keys.String(),
+			})
+			continue
+		}
+		c.check(s.of, pair)
+	}
+}
+
+func (c *checker) checkList(s *shape, n node) {
+	if n.value.Kind != yaml.SequenceNode {
+		c.mismatch(s, n)
+		return
+	}
+	items := n.items()
+	if int64(len(items)) < s.least {
+		c.tooFew(s, n)
+	}
+	if s.most > 0 && int64(len(items)) > s.most {
+		c.report(n.position(), n.path, Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.says})
+	}
+	for _, item := range items {
+		c.check(s.of, item)
+	}
+}
+
+func (c *checker) tooFew(s *shape, n node) {
+	p := Problem{Message: "is empty", Expected: s.says}
+	if held := len(n.value.Content); held > 0 {
+		p.Message = fmt.Sprintf("only %d entries", held)
+	}
+	if s.empty != "" {
+		p.Expected = s.empty
+	}
+	c.report(n.position(), n.path, p)
+	c.unsound[n.value] = true
+}
+
+func (c *checker) checkChoice(s *shape, n node) {
+	for _, b := range s.when {
+		if b.guard.holds(n) {
+			c.check(b.then, n)
+			return
+		}
+	}
+	c.mismatch(s, n)
+}
+
+// holds is true where the guard's conditions are met.
+func (g guard) holds(n node) bool {
+	switch g.node {
+	case mappingNode:
+		if n.value.Kind != yaml.MappingNode {
+			return false
+		}
+	case sequenceNode:
+		return n.value.Kind == yaml.SequenceNode
+	default:
+		return n.value.Kind == yaml.ScalarNode && (g.match == nil || n.isText() && g.match.MatchString(n.text()))
+	}
+	for _, key := range g.keys {
+		if n.get(key).present() {
+			return true
+		}
+	}
+	return len(g.keys) == 0
+}
+
+func (c *checker) checkScalar(s *shape, n node) {
+	if n.value.Kind != yaml.ScalarNode || n.isNull() {
+		c.mismatch(s, n)
+		return
+	}
+	switch s.kind {
+	case text:
+		c.checkText(s, n)
+	case number:
+		if !n.isText() && !n.isNumber() || !s.match.MatchString(n.text()) {
+			c.mismatch(s, n)
+		}
+	case whole:
+		c.checkWhole(s, n)
+	case boolean:
+		if n.value.Tag != "!!bool" {
+			c.mismatch(s, n)
+		}
+	}
+	if !s.params && strings.Contains(n.text(), "${") {
+		c.report(n.position(), n.path, Problem{
+			Message:  "parameters are not filled in here",
+			Expected: "${…} only in release, about, sources and code-book paths",
+		})
+	}
+}
+
+// fitsText is true where a text matches the shape's pattern and options.
+func (c *checker) fitsText(s *shape, t string) bool {
+	return (s.match == nil || s.match.MatchString(t)) && (s.oneOf == nil || slices.Contains(s.oneOf, t))
+}
+
+func (c *checker) checkText(s *shape, n node) {
+	if !n.isText() {
+		c.mismatch(s, n)
+		return
+	}
+	if c.fitsText(s, n.text()) {
+		return
+	}
+	p := Problem{Message: "found " + n.found(), Expected: s.says}
+	if p.nearest = nearest(n.text(), s.oneOf); p.nearest != "" {
+		p.Fix = c.mended(n.value, p.nearest)
+	}
+	c.report(n.position(), n.path, p)
+}
+
+func (c *checker) checkWhole(s *shape, n node) {
+	x, err := parseNumber(n.text())
+	if !n.isNumber() || err != nil || !x.IsInt() {
+		c.mismatch(s, n)
+		return
+	}
+	if x.Cmp(big.NewRat(s.least, 1)) < 0 || s.most != 0 && x.Cmp(big.NewRat(s.most, 1)) > 0 {
+		c.report(n.position(), n.path, Problem{Message: n.text() + " is out of range", Expected: s.says})
+	}
+}
