@@ -67,3 +67,6 @@ func formatShare(x *big.Rat) string {
 	}
 	return x.RatString() + " (about " + percent.FloatString(6) + "%)"
 }
+
+// maxWhole bounds the integers of a spec, so that sums of two of them are 64-bit integers.
+const maxWhole = 1 << 61

@@ -1,0 +1,112 @@
+package spec
+
+// This file holds the grammar of the language as data, from the top down to the budget.
+
+import "sync"
+
+const (
+	leafSyntax     = `[a-z0-9][a-z0-9_-]*`
+	columnSyntax   = `[A-Za-z_][A-Za-z0-9_]*`
+	levelSyntax    = `[A-Za-z0-9_][A-Za-z0-9_-]*`
+	dottedSyntax   = `[a-z0-9][a-z0-9._-]*`
+	plainSyntax    = `[\p{L}_][\p{L}\p{N}_]*`
+	paramSyntax    = `[a-z][a-z0-9_]*`
+	dateSyntax     = `[0-9]{4}-[0-9]{2}-[0-9]{2}`
+	timeSyntax     = dateSyntax + `[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`
+	durationSyntax = `(([1-9][0-9]*) +)?(second|minute|hour|day|week|month|quarter|year)s?`
+)
+
+// language is the shape of a whole spec in version 1, including the parts that this version
+// of the program does not build.
+var language = sync.OnceValue(func() *shape {
+	open := &shape{kind: anything, says: "anything"}
+	return objectShape("a release",
+		field{key: "version", shape: wholeShape("1, the version of the language", 1, 1), required: "the version of the language", fix: "version: 1"},
+		field{key: "release", shape: textShape("the name of the release").withParams(), required: "the name of the release", fix: "release: my-release"},
+		field{key: "params", shape: paramsShape()},
+		field{key: "about", shape: aboutShape()},
+		field{key: "privacy", shape: privacyShape(), required: "whom the release protects", fix: "privacy: {protects: person, neighbours: add-remove}"},
+		field{key: "budget", shape: budgetShape(), required: "the privacy budget: {epsilon}, {rho} or {epsilon, delta}", fix: "budget: {epsilon: 1}"},
+		field{key: "tables", shape: tablesShape(), required: "the tables the release reads"},
+		field{key: "marginals", shape: marginalsShape(), required: "the tables of counts to publish"},
+		field{key: "impossible", shape: impossibleShape().notBuilt("impossible")},
+		field{key: "invariants", shape: invariantsShape().notBuilt("invariants")},
+		field{key: "synthetic", shape: syntheticShape().notBuilt("synthetic")},
+		field{key: "publish", shape: dictShape("options of what is written", `^.+$`, open).notBuilt("publish")},
+		field{key: "diagnostics", shape: open.notBuilt("diagnostics")},
+		field{key: "sample", shape: open.notBuilt("sample")},
+		field{key: "bounds", shape: open.notBuilt("bounds")},
+		field{key: "derived_from", shape: open.notBuilt("derived_from")},
+		field{key: "engines", shape: open.notBuilt("engines")},
+	)
+})
+
+func paramsShape() *shape {
+	return dictShape("parameters, each as name: {pattern: …}", `^`+paramSyntax+`$`,
+		objectShape("{pattern: …}",
+			field{key: "pattern", shape: textShape("a regular expression in quotes").withParams(), required: "a regular expression that the value must match as a whole"}))
+}
+
+func aboutShape() *shape {
+	return objectShape("title, population and contact",
+		field{key: "title", shape: categoryShape("a text").withParams()},
+		field{key: "population", shape: categoryShape("a text").withParams()},
+		field{key: "contact", shape: categoryShape("a text").withParams()})
+}
+
+func privacyShape() *shape {
+	return objectShape("protects, neighbours, account",
+		field{key: "protects", shape: patternShape("a noun, as person or trip", `^\S(.*\S)?$`), required: "the noun of what is protected, as person or trip", fix: "protects: person"},
+		field{key: "neighbours", shape: enumShape("add-remove or replace", string(AddRemove), string(Replace)), required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of units is public)", fix: "neighbours: add-remove"},
+		field{key: "account", shape: patternShape("an account name of a–z, 0–9, dot, _ and -", `^`+dottedSyntax+`$`)},
+		field{key: "total", shape: &shape{kind: boolean, says: "true or false"}},
+		field{key: "within", shape: textShape("an attribute, as block.state").notBuilt("within")})
+}
+
+func budgetShape() *shape {
+	says := "a number, as 1, 0.5, 1e-9 or 3/10"
+	return objectShape("{epsilon}, {rho} or {epsilon, delta}",
+		field{key: "epsilon", shape: numberShape(says)},
+		field{key: "delta", shape: numberShape(says)},
+		field{key: "rho", shape: numberShape(says)},
+		field{key: "split", shape: splitShape()},
+	).withForms([]string{"epsilon"}, []string{"rho"}, []string{"epsilon", "delta"})
+}
+
+// splitShape is the tree of a budget: its leaves are shares, absolute amounts or needed.
+func splitShape() *shape {
+	says := "a share as 3/10, 0.3 or 30%, or an amount as {epsilon: 0.1}"
+	split := dictShape("leaves, each with its share", `^`+leafSyntax+`$`, nil).named("split")
+	split.least, split.empty = 1, "at least one leaf, as {main: 100%}"
+	part := objectShape(says,
+		field{key: "share", shape: numberShape("a share, as 3/10, 0.3 or 30%")},
+		field{key: "epsilon", shape: numberShape("an amount of epsilon")},
+		field{key: "rho", shape: numberShape("an amount of rho")},
+		field{key: "split", shape: split},
+	).withForms([]string{"share"}, []string{"epsilon"}, []string{"rho"})
+	split.of = choiceShape(says,
+		onMapping(part),
+		onText(`^needed$`, enumShape("needed", "needed").notBuilt("needed")),
+		onScalar(numberShape(says)))
+	return split
+}
+
+func impossibleShape() *shape {
+	open := &shape{kind: anything, says: "anything"}
+	return listShape("a list of cells, each as {table, where: {…}}", objectShape("{table, where: {…}}",
+		field{key: "table", shape: textShape("a table")},
+		field{key: "where", shape: dictShape("attributes and their categories", `^.+$`, open), required: "the cell: attributes and their categories"}), 0, 0)
+}
+
+func invariantsShape() *shape {
+	return dictShape("public figures by name", `^`+dottedSyntax+`$`, objectShape("{table, by, from}",
+		field{key: "table", shape: textShape("a table")},
+		field{key: "by", shape: listShape("a list of attributes", textShape("an attribute"), 0, 0), required: "the attributes of the figures"},
+		field{key: "from", shape: textShape("the file with the public figures").withParams()}))
+}
+
+func syntheticShape() *shape {
+	open := &shape{kind: anything, says: "anything"}
+	return dictShape("tables and how their microdata are made", `^.+$`,
+		dictShape("{budget, rows}", `^.+$`, open))
+}

@@ -1,0 +1,177 @@
+package spec
+
+// This file holds the grammar of tables and columns as data.
+
+const nameOrQuoted = `^(` + plainSyntax + `|"([^"]|"")+")$`
+
+func tablesShape() *shape {
+	open := &shape{kind: anything, says: "anything"}
+	tables := dictShape("tables by name", `^`+columnSyntax+`$`, objectShape("source, unit and columns",
+		field{key: "source", shape: sourceShape(), required: "where the rows are", fix: "source: {parquet: data/*.parquet}"},
+		field{key: "unit", shape: unitShape(), required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", fix: "unit: {id: person_id, max_rows: 1}"},
+		field{key: "weight", shape: tableWeightShape().notBuilt("weight")},
+		field{key: "expect", shape: expectShape().notBuilt("expect")},
+		field{key: "join", shape: joinShape().notBuilt("join")},
+		field{key: "sample", shape: open.notBuilt("sample")},
+		field{key: "bounds", shape: open.notBuilt("bounds")},
+		field{key: "derived_from", shape: open.notBuilt("derived_from")},
+		field{key: "columns", shape: columnsShape(), required: "the columns that marginals use"}))
+	tables.least, tables.empty = 1, "at least one table"
+	return tables
+}
+
+func pathsShape() *shape {
+	path := textShape("a path or glob").withParams()
+	return choiceShape("a path or glob, or a list of them",
+		onSequence(listShape("a list of paths", path, 1, 0)), onScalar(path))
+}
+
+func sourceShape() *shape {
+	return objectShape("{parquet: …}, {csv: …} or {arrow: …}", sourceFields()...).
+		withForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"})
+}
+
+func sourceFields() []field {
+	return []field{
+		{key: "parquet", shape: pathsShape()},
+		{key: "csv", shape: pathsShape()},
+		{key: "arrow", shape: pathsShape()},
+		{key: "delimiter", shape: patternShape("one character", `^[^\r\n"]$`), needs: "csv"},
+		{key: "nulls", shape: listShape("a list of texts that mean null", categoryShape("a text"), 0, 0), needs: "csv"},
+	}
+}
+
+func unitShape() *shape {
+	says := "row, or {id: COLUMN, max_rows: N}"
+	return choiceShape(says,
+		onMapping(objectShape(says,
+			field{key: "id", shape: patternShape("a column of the source", `\S`), required: "the column that tells units apart", fix: "id: person_id"},
+			field{key: "max_rows", shape: wholeShape("a whole number from 1 to 1000000", 1, 1_000_000), required: "the most rows of a unit that are counted", fix: "max_rows: 1"})),
+		onText(`^public$`, enumShape("public", "public").notBuilt("unit: public")),
+		onScalar(enumShape(says, "row")))
+}
+
+func tableWeightShape() *shape {
+	return objectShape("{from, range, step}",
+		field{key: "from", shape: textShape("a column of the source"), required: "the column of the weight"},
+		field{key: "range", shape: pairShape(), required: "the smallest and the largest weight"},
+		field{key: "step", shape: numberShape("a number"), required: "the step to which weights are rounded"})
+}
+
+func expectShape() *shape {
+	open := &shape{kind: anything, says: "anything"}
+	return objectShape("{rows: [a, b], every: …}",
+		field{key: "rows", shape: listShape("the least and the most rows, as [40000, 60000]", wholeShape("a whole number", 0, 1<<53), 2, 2)},
+		field{key: "every", shape: open})
+}
+
+func joinShape() *shape {
+	column := textShape("a column")
+	fields := append(sourceFields(),
+		field{key: "on", shape: choiceShape("a column, or a list of them", onSequence(listShape("a list of columns", column, 1, 0)), onScalar(column)), required: "the key that both tables have"},
+		field{key: "public", shape: &shape{kind: boolean, says: "true"}})
+	return dictShape("public tables to join, by name", `^`+columnSyntax+`$`,
+		objectShape("a source, on and public", fields...).
+			withForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}))
+}
+
+func columnsShape() *shape {
+	columns := dictShape("columns by name", `^`+columnSyntax+`$`, columnShape())
+	columns.least, columns.empty = 1, "at least one column"
+	return columns
+}
+
+func columnShape() *shape {
+	open := &shape{kind: anything, says: "anything"}
+	column := objectShape("from, type, a domain and policies",
+		field{key: "from", shape: choiceShape(`a column of the source; '"in double quotes"' within the text where it is no plain name`,
+			onText(nameOrQuoted, textShape("a column")),
+			onScalar(textShape("a column or an expression").notBuilt("expressions")))},
+		field{key: "type", shape: enumShape("text, integer, decimal, date, timestamp or boolean",
+			string(Text), string(Integer), string(Decimal), string(Date), string(Timestamp), string(Boolean))},
+		field{key: "values", shape: valuesShape()},
+		field{key: "codebook", shape: textShape("a CSV file: code, label, parents").withParams()},
+		field{key: "range", shape: rangeShape()},
+		field{key: "grid", shape: gridShape().notBuilt("grid")},
+		field{key: "step", shape: stepShape(), needs: "range"},
+		field{key: "levels", shape: levelsShape()},
+		field{key: "unknown", shape: policyShape()},
+		field{key: "null", shape: policyShape()},
+		field{key: "bounds", shape: open.notBuilt("bounds")},
+		field{key: "derived_from", shape: open.notBuilt("derived_from")},
+	).withForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"})
+	column.empty = "a domain, declared once: values, codebook or range"
+	return column
+}
+
+func valuesShape() *shape {
+	open := &shape{kind: anything, says: "anything"}
+	says := "a list of categories, as [female, male], or {integers: [0, 23]}"
+	whole := wholeShape("a whole number", -maxWhole, maxWhole)
+	categories := listShape(says, categoryShape("a category, in quotes where YAML would read nothing"), 1, 0)
+	categories.empty = "the list of all categories, as [female, male]"
+	return choiceShape(says,
+		onSequence(categories),
+		onKey(objectShape("{discover: …}", field{key: "discover", shape: open}).notBuilt("discover"), "discover"),
+		onMapping(objectShape("{integers: [from, to]}",
+			field{key: "integers", shape: listShape("the smallest and the largest, as [0, 23]", whole, 2, 2), required: "the smallest and the largest, as [0, 23]"})))
+}
+
+// boundShape is an end of a range: a number, a date or a timestamp.
+func boundShape() *shape {
+	s := patternShape("a number, a date as 2024-01-31 or a timestamp as 2024-01-31T00:00:00",
+		`^(`+numberSyntax+`|`+dateSyntax+`|`+timeSyntax+`)$`)
+	s.kind = number
+	return s
+}
+
+func pairShape() *shape {
+	return listShape("the smallest and the largest, as [0, 110]", boundShape(), 2, 2)
+}
+
+func rangeShape() *shape {
+	by := dictShape("{by: COLUMN, CATEGORY: [a, b], …}", `^.+$`,
+		choiceShape("a range [a, b] for each category", onSequence(pairShape()), onScalar(textShape("a column"))))
+	return choiceShape("the smallest and the largest value, as [0, 110]",
+		onSequence(pairShape()),
+		onKey(by.notBuilt("range by"), "by"))
+}
+
+func gridShape() *shape {
+	return objectShape("{lon, lat, box, cells}",
+		field{key: "lon", shape: textShape("a column")},
+		field{key: "lat", shape: textShape("a column")},
+		field{key: "box", shape: listShape("[west, south, east, north]", numberShape("a number"), 4, 4), required: "[west, south, east, north]"},
+		field{key: "cells", shape: listShape("[columns, rows]", wholeShape("a whole number", 1, 1<<24), 2, 2), required: "[columns, rows]"})
+}
+
+func stepShape() *shape {
+	s := patternShape("a number, or for timestamps a duration as 15 minutes", `^(`+numberSyntax+`|`+durationSyntax+`)$`)
+	s.kind = number
+	return s
+}
+
+func levelsShape() *shape {
+	says := "coarsenings by name, as {band: {width: 10}}"
+	groups := dictShape("groups, each with the list of its categories", `^.+$`,
+		listShape("a list of categories", categoryShape("a category"), 1, 0))
+	groups.least, groups.empty = 1, "at least one group"
+	level := choiceShape("{width: …}, {edges: […]} or groups as {young: [a, b], old: [c]}",
+		onKey(objectShape("{width: …} or {edges: […]}",
+			field{key: "width", shape: stepShape()},
+			field{key: "edges", shape: listShape("the lower edges, as [0, 16, 65]", boundShape(), 1, 0)},
+		).withForms([]string{"width"}, []string{"edges"}), "width", "edges"),
+		onMapping(groups))
+	names := dictShape(says, `^`+levelSyntax+`$`, level)
+	return choiceShape(says+"; for a code book the list of its parent columns, coarse to fine",
+		onMapping(names),
+		onSequence(listShape("columns of the code book, coarse to fine", patternShape("a column of the code book", `^`+levelSyntax+`$`), 1, 0)),
+		onScalar(enumShape("quadtree", "quadtree")))
+}
+
+func policyShape() *shape {
+	says := "error, drop or {as: CATEGORY}"
+	return choiceShape(says,
+		onMapping(objectShape(says, field{key: "as", shape: categoryShape("a category"), required: "the category it counts as"})),
+		onScalar(enumShape(says, "error", "drop")))
+}
