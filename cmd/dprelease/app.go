@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/spf13/cobra"
+)
+
+// exitTerminated is the exit code after SIGTERM.
+const exitTerminated = 143
+
+// errTerminated is the cause of a context that SIGTERM ended.
+var errTerminated = errors.New("terminated")
+
+// app holds what the commands share: streams, common flags and the outcome.
+type app struct {
+	stdout, stderr io.Writer
+
+	out, ledger, state, data string
+	sets                     []string
+	json, verbose            bool
+
+	outcome outcome
+}
+
+// outcome is the one document that --json prints.
+type outcome struct {
+	Command  string         `json:"command"`
+	Exit     int            `json:"exit"`
+	Status   string         `json:"status"`            // done, already done, or failed
+	Message  string         `json:"message,omitempty"` // what went wrong
+	Retry    string         `json:"retry"`             // safe: the same command may be run again; never: it would fail again
+	Release  string         `json:"release,omitempty"`
+	PlanHash string         `json:"plan_hash,omitempty"`
+	Path     string         `json:"path,omitempty"`
+	Problems []spec.Problem `json:"problems,omitempty"`
+	Warnings []string       `json:"warnings,omitempty"`
+}
+
+// root builds the command tree.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "dprelease",
+		Short: "Release statistics about people without giving the people away",
+		Long: `dprelease turns a release spec (YAML) into published tables with error bars,
+differentially private and exactly accounted.
+
+A first release:   dprelease init data.csv > release.yaml
+                   dprelease check release.yaml
+                   dprelease rehearse release.yaml
+                   dprelease plan release.yaml
+                   dprelease run release.yaml`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
+	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log every step to standard error")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w (see `%s --help`)", err, c.CommandPath())}
+	})
+	root.AddCommand(
+		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
+		a.planCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
+		a.ledgerCommand(),
+	)
+	return root
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// exactly makes cobra's argument check a usage error that shows the usage.
+func exactly(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return &usageError{fmt.Errorf("expected: %s", c.UseLine())}
+		}
+		return nil
+	}
+}
+
+// finish prints the outcome and returns the exit code.
+func (a *app) finish(ctx context.Context, err error) int {
+	code := exitCode(ctx, err)
+	if a.json {
+		a.outcome.Exit = code
+		a.outcome.Retry = "safe"
+		if code != 0 && code != release.ExitEnvironment && code != release.ExitInterrupted && code != exitTerminated {
+			a.outcome.Retry = "never"
+		}
+		if err != nil {
+			a.outcome.Status, a.outcome.Message = "failed", err.Error()
+			var problems *spec.Errors
+			if errors.As(err, &problems) {
+				a.outcome.Problems = problems.Problems
+			}
+		} else if a.outcome.Status == "" {
+			a.outcome.Status = "done"
+		}
+		if b, err := json.MarshalIndent(a.outcome, "", "  "); err == nil && a.outcome.Command != "" {
+			fmt.Fprintf(a.stdout, "%s\n", b)
+		}
+	}
+	if err == nil {
+		return code
+	}
+	fmt.Fprintf(a.stderr, "dprelease: %s\n", message(code, err))
+	if hint := release.Hint(err); hint != "" {
+		fmt.Fprintf(a.stderr, "%s\n", hint)
+	}
+	return code
+}
+
+// exitCode classifies the outcome of a command.
+func exitCode(ctx context.Context, err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return release.ExitDone
+	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"):
+		return release.ExitSpec
+	case errors.Is(context.Cause(ctx), errTerminated):
+		return exitTerminated
+	default:
+		return release.ExitCode(err)
+	}
+}
+
+// message is what a person reads of an error.
+func message(code int, err error) string {
+	if code == release.ExitInterrupted || code == exitTerminated {
+		return "interrupted; run again and it resumes"
+	}
+	return strings.TrimRight(err.Error(), "\n")
+}
+
+// options are the common flags in the form that the steps take.
+func (a *app) options() release.Options {
+	level := slog.LevelWarn
+	if a.verbose {
+		level = slog.LevelInfo
+	}
+	return release.Options{
+		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state,
+		Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
+	}
+}
+
+// params reads the --set flags.
+func (a *app) params() (map[string]string, error) {
+	params := map[string]string{}
+	for _, s := range a.sets {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return nil, &usageError{fmt.Errorf("--set %q: expected --set NAME=VALUE", s)}
+		}
+		if _, twice := params[name]; twice {
+			return nil, &usageError{fmt.Errorf("--set %s is given twice", name)}
+		}
+		params[name] = value
+	}
+	return params, nil
+}
+
+// say prints a line for a person; --json prints a document instead.
+func (a *app) say(format string, args ...any) {
+	if !a.json {
+		fmt.Fprintf(a.stdout, format+"\n", args...)
+	}
+}
+
+func (a *app) outFlag(c *cobra.Command) {
+	c.Flags().StringVarP(&a.out, "out", "o", ".", "folder that the release is written to")
+}
+
+func (a *app) setFlag(c *cobra.Command) {
+	c.Flags().StringArrayVar(&a.sets, "set", nil, "value of a parameter, NAME=VALUE; may be repeated")
+}
+
+func (a *app) ledgerFlag(c *cobra.Command) {
+	c.Flags().StringVar(&a.ledger, "ledger", os.Getenv("DPRELEASE_LEDGER"), "ledger file (default $DPRELEASE_LEDGER; without one, a practice account)")
+}
+
+func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
+	a.ledgerFlag(c)
+	c.Flags().StringVar(&a.state, "state", os.Getenv("DPRELEASE_STATE"), "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
+	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default "+dataDefault+")")
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init DATA",
+		Short: "Draft a spec from the column names and types of a data file",
+		Long: `Draft a spec from the column names and types of a CSV, Parquet or Arrow file
+and print it. No value of the file is used: domains are public, so a person
+writes them where the draft says "# decide:".`,
+		Args: exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a.outcome.Command = "init"
+			draft, err := release.Draft(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			a.say("%s", draft)
+			a.outcome.Message = draft
+			return nil
+		},
+	}
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check SPEC",
+		Short: "Validate a spec; reads no data",
+		Args:  exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := a.load("check", args[0])
+			if err != nil {
+				return err
+			}
+			a.warn(p)
+			a.say("%s is a valid spec: release %s, %d tables, %s.", args[0], p.Name, len(p.Tables), p.Guarantee.Budget())
+			return nil
+		},
+	}
+	a.setFlag(c)
+	return c
+}
+
+func (a *app) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the spec language",
+		Args:  exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := a.stdout.Write(spec.Schema())
+			return err
+		},
+	}
+}
+
+func (a *app) planCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "plan SPEC",
+		Short: "Print what a release will cost and how good it will be; reads no data",
+		Args:  exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.outcome.Command = "plan"
+			params, err := a.params()
+			if err != nil {
+				return err
+			}
+			p, path, err := release.Plan(args[0], params, a.out)
+			if err != nil {
+				return err
+			}
+			a.planned(p, path)
+			if a.json {
+				return nil
+			}
+			if err := p.Explain(a.stdout); err != nil {
+				return err
+			}
+			a.say("Written to %s. Next: dprelease measure %s --data %s", path, path, filepath.Dir(args[0]))
+			return nil
+		},
+	}
+	a.outFlag(c)
+	a.setFlag(c)
+	return c
+}
+
+func (a *app) runCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "run SPEC",
+		Short: "Plan, measure and publish a release",
+		Args:  exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.load("run", args[0])
+			if err != nil {
+				return err
+			}
+			if a.data == "" {
+				a.data = filepath.Dir(args[0])
+			}
+			a.warn(p)
+			result, err := release.Run(c.Context(), p, a.options())
+			if err != nil {
+				return err
+			}
+			a.published(p, result.Place, result.Already)
+			return nil
+		},
+	}
+	a.outFlag(c)
+	a.setFlag(c)
+	a.measureFlags(c, "the spec's folder")
+	return c
+}
+
+func (a *app) measureCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "measure PLAN",
+		Short: "Read the confidential tables once, debit the account, draw the noise",
+		Args:  exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a.outcome.Command = "measure"
+			p, err := release.ReadPlan(args[0])
+			if err != nil {
+				return err
+			}
+			if a.data == "" {
+				a.data = "."
+			}
+			a.planned(p, release.MeasuredFolder(a.out, p.Name))
+			fresh, err := release.Measure(c.Context(), p, a.options())
+			if err != nil {
+				return err
+			}
+			if !fresh {
+				a.outcome.Status = "already done"
+				a.say("Already done from the same plan: %s", a.outcome.Path)
+				return nil
+			}
+			a.practice(p)
+			a.say("Measured %d tables for %s. Sealed in %s. Next: dprelease publish %s", len(p.Tables), p.Guarantee.Budget(), a.outcome.Path, a.outcome.Path)
+			return nil
+		},
+	}
+	a.outFlag(c)
+	a.measureFlags(c, "the current folder")
+	return c
+}
+
+func (a *app) publishCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "publish MEASURED",
+		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
+		Args:  exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a.outcome.Command = "publish"
+			place, fresh, err := release.Publish(c.Context(), args[0], a.options())
+			if err != nil {
+				return err
+			}
+			a.outcome.Path = place
+			if !fresh {
+				a.outcome.Status = "already done"
+				a.say("Already done: %s holds what these measurements lead to, byte for byte.", place)
+				return nil
+			}
+			a.say("Published in %s. Open %s first.", place, filepath.Join(place, "report.html"))
+			return nil
+		},
+	}
+	a.outFlag(c)
+	return c
+}
+
+func (a *app) rehearseCommand() *cobra.Command {
+	var rows int64
+	c := &cobra.Command{
+		Use:   "rehearse SPEC",
+		Short: "Go the whole way on made-up rows: no data, no budget",
+		Args:  exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if rows < 0 {
+				return &usageError{fmt.Errorf("--rows %d: expected a number of rows, 0 or more", rows)}
+			}
+			p, err := a.load("rehearse", args[0])
+			if err != nil {
+				return err
+			}
+			a.warn(p)
+			place, err := release.Rehearse(c.Context(), p, rows, a.options())
+			if err != nil {
+				return err
+			}
+			a.outcome.Path = place
+			a.say("REHEARSAL, MADE-UP DATA: %d tables from %d made-up rows. No data was read and nothing spent.", len(p.Tables), rows)
+			a.say("The report as it will look: %s", filepath.Join(place, "report.html"))
+			return nil
+		},
+	}
+	a.outFlag(c)
+	a.setFlag(c)
+	c.Flags().Int64Var(&rows, "rows", 10000, "made-up rows, drawn uniformly from the declared domains")
+	return c
+}
+
+// load reads and plans the spec that a command names.
+func (a *app) load(command, path string) (*plan.Plan, error) {
+	a.outcome.Command = command
+	params, err := a.params()
+	if err != nil {
+		return nil, err
+	}
+	p, err := release.Load(path, params)
+	if err != nil {
+		return nil, err
+	}
+	a.planned(p, "")
+	return p, nil
+}
+
+// planned notes the plan in the outcome.
+func (a *app) planned(p *plan.Plan, path string) {
+	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path, a.outcome.Warnings = p.Name, p.Hash(), path, p.Warnings
+}
+
+// warn prints what an approver should know.
+func (a *app) warn(p *plan.Plan) {
+	for _, w := range p.Warnings {
+		a.say("Warning: %s.", w)
+	}
+}
+
+// practice says, where no ledger is configured, that this is not a release.
+func (a *app) practice(p *plan.Plan) {
+	if a.ledger == "" {
+		a.say("PRACTICE, NOT A RELEASE: no ledger is configured (--ledger FILE or DPRELEASE_LEDGER), so a practice account was debited.")
+	}
+}
+
+// published prints where a finished release is.
+func (a *app) published(p *plan.Plan, place string, already bool) {
+	a.outcome.Path = place
+	if already {
+		a.outcome.Status = "already done"
+		a.say("Already done from the same plan: %s", place)
+		return
+	}
+	a.practice(p)
+	a.say("Published %d tables (%d cells) for %s in %s:", len(p.Tables), p.Size.Cells, p.Guarantee.Budget(), place)
+	for _, line := range [][2]string{
+		{"report.html", "what was promised, what it cost, how good each table is: open this first"},
+		{"README.txt", "how to read the tables with DuckDB, pandas and R"},
+		{"tables/", "a Parquet file per table, with error bars"},
+		{"manifest.json", "every file with its SHA-256"},
+	} {
+		a.say("  %-14s %s", line[0], line[1])
+	}
+}

@@ -1,0 +1,69 @@
+// Command dprelease declares a release in YAML, plans it, and publishes its
+// tables with error bars: differentially private and exactly accounted.
+//
+// This package holds flags, messages and exit codes; the work is done in
+// internal/release.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/dprelease/dprelease/internal/release"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run executes one command line and returns the exit code.
+func run(args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "dprelease: internal error at %s: this is a bug, please report it; run again and the release resumes\n", panicPlace())
+			code = release.ExitEnvironment
+		}
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-terminated:
+			cancel(errTerminated)
+		case <-ctx.Done():
+		}
+	}()
+	a := &app{stdout: stdout, stderr: stderr}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return a.finish(ctx, root.ExecuteContext(ctx))
+}
+
+// panicPlace is where a panic came from, without its value: that could be
+// confidential.
+func panicPlace() string {
+	var pc [32]uintptr
+	frames := runtime.CallersFrames(pc[:runtime.Callers(4, pc[:])])
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && f.Function != "runtime.gopanic" && !isRuntime(f.Function) {
+			return fmt.Sprintf("%s:%d", f.Function, f.Line)
+		}
+		if !more {
+			return "an unknown place"
+		}
+	}
+}
+
+func isRuntime(function string) bool { return len(function) > 8 && function[:8] == "runtime." }

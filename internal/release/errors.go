@@ -1,0 +1,119 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Exit codes of the program.
+const (
+	ExitDone        = 0
+	ExitEnvironment = 1 // environment or bug: run again and it resumes
+	ExitSpec        = 2 // spec or command line
+	ExitBudget      = 3 // the account refuses
+	ExitData        = 4 // the data breaks its contract; nothing spent
+	ExitVerify      = 5 // an output is not what it should be
+	ExitName        = 7 // name taken by another plan, or release closed
+	ExitInterrupted = 130
+)
+
+// ExitCode classifies an error of any step, nil included.
+func ExitCode(err error) int {
+	var (
+		specErrors *spec.Errors
+		specError  *SpecError
+		refused    *ledger.Refused
+		mismatch   *ledger.TermsMismatch
+		noAccount  *ledger.NoAccount
+		unnamed    *NoAccountNamed
+		nameTaken  *ledger.NameTaken
+		closed     *ledger.Closed
+		occupied   *Occupied
+		contract   *histogram.ContractError
+		input      *source.Error
+		changed    *InputChanged
+		altered    *Altered
+	)
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case errors.As(err, &specErrors), errors.As(err, &specError):
+		return ExitSpec
+	case errors.As(err, &refused), errors.As(err, &mismatch), errors.As(err, &noAccount), errors.As(err, &unnamed):
+		return ExitBudget
+	case errors.As(err, &nameTaken), errors.As(err, &occupied), errors.As(err, &closed):
+		return ExitName
+	case errors.As(err, &input) && input.Kind == source.Unreadable:
+		return ExitEnvironment
+	case errors.As(err, &contract), errors.As(err, &input), errors.As(err, &changed):
+		return ExitData
+	case errors.As(err, &altered), errors.Is(err, ledger.ErrTampered):
+		return ExitVerify
+	default:
+		return ExitEnvironment
+	}
+}
+
+// SpecError is a well-formed spec that cannot be planned, or a plan file that
+// cannot be used.
+type SpecError struct {
+	File string
+	Err  error
+}
+
+func (e *SpecError) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Err) }
+func (e *SpecError) Unwrap() error { return e.Err }
+
+// NoAccountNamed is a spec without an account where a ledger is configured.
+type NoAccountNamed struct{ Source string }
+
+func (e *NoAccountNamed) Error() string {
+	return fmt.Sprintf("%s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Source)
+}
+
+// Occupied is an output place that holds something else.
+type Occupied struct{ Place, Why string }
+
+func (e *Occupied) Error() string {
+	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: choose another `release:` name or another --out folder", e.Place, e.Why)
+}
+
+// Altered is a published file that is not what its measurements lead to.
+type Altered struct{ Place, File string }
+
+func (e *Altered) Error() string {
+	return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", e.Place, e.File)
+}
+
+// InputChanged is a resumed run that finds other data than it was debited for.
+type InputChanged struct{ Release string }
+
+func (e *InputChanged) Error() string {
+	return fmt.Sprintf("release %s was debited for other data than the sources hold now: put back the files as they were and run again, or give the corrected release a new name (and a new debit)", e.Release)
+}
+
+// Hint is the advice that goes with an error beyond its own words, or empty.
+func Hint(err error) string {
+	var contract *Diagnosed
+	if errors.As(err, &contract) {
+		return "the rows are listed in " + contract.File + " (confidential)"
+	}
+	return ""
+}
+
+// Diagnosed is a data error whose details were written to a confidential file.
+type Diagnosed struct {
+	File string
+	Err  error
+}
+
+func (e *Diagnosed) Error() string { return e.Err.Error() }
+func (e *Diagnosed) Unwrap() error { return e.Err }

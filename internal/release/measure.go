@@ -1,0 +1,219 @@
+package release
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// MeasuredFolder is where a release's sealed measurements are kept.
+func MeasuredFolder(out, release string) string {
+	return filepath.Join(out, release+".measured")
+}
+
+// ReadPlan reads a plan file and checks that the planner stands by it.
+func ReadPlan(path string) (*plan.Plan, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &SpecError{File: path, Err: err}
+	}
+	p, err := plan.Read(b)
+	if err == nil {
+		err = p.Verify()
+	}
+	if err != nil {
+		return nil, &SpecError{File: path, Err: err}
+	}
+	return p, nil
+}
+
+// Measure draws the plan's measurements and seals them in out/NAME.measured. It
+// returns false where that folder already holds this plan's measurements.
+//
+// Contract: the account is debited, durably, before the first draw; a run that
+// fails before its debit leaves nothing spent; a run cut off after it resumes
+// with the same key to the same noise, and only for the same exact counts; the
+// key is erased once the measurements are durable. The plan must come from the
+// planner: [Load] or [ReadPlan].
+func Measure(ctx context.Context, p *plan.Plan, o Options) (bool, error) {
+	place := MeasuredFolder(o.Out, p.Name)
+	if done, err := sealedFor(place, p); done || err != nil {
+		return false, err
+	}
+	if err := histogram.CheckMemory(p); err != nil {
+		return false, err
+	}
+	l, charge, err := o.openLedger(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	defer l.Close()
+	run := &run{plan: p, options: o, ledger: l, charge: charge, place: place}
+	return true, run.measure(ctx)
+}
+
+// sealedFor tells whether place already holds the plan's measurements; another
+// plan's, or anything else there, is an error.
+func sealedFor(place string, p *plan.Plan) (bool, error) {
+	there, err := exists(place)
+	if err != nil || !there {
+		return false, err
+	}
+	b, err := os.ReadFile(filepath.Join(place, measured.PlanFile))
+	if err != nil {
+		return false, &Occupied{Place: place, Why: "holds something else than measurements"}
+	}
+	if string(b) != string(p.Bytes()) {
+		return false, &Occupied{Place: place, Why: "holds the measurements of another plan"}
+	}
+	return true, nil
+}
+
+// run is one measurement run of a real release.
+type run struct {
+	plan    *plan.Plan
+	options Options
+	ledger  *ledger.Ledger
+	charge  ledger.Charge
+	place   string
+}
+
+// measure keeps the order of a release: reserve, count, debit, draw, seal, erase.
+func (r *run) measure(ctx context.Context) error {
+	log := r.options.log()
+	debited, err := r.ledger.Debited(ctx, r.charge)
+	if err != nil {
+		return err
+	}
+	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
+		return err
+	}
+	st, err := openState(r.options.state(), r.plan.Name, r.plan.Hash())
+	if err != nil {
+		return err
+	}
+	key, resumed, err := st.key()
+	if err != nil {
+		return err
+	}
+	defer key.Erase()
+	if debited && !resumed {
+		return errors.Join(&ledger.Closed{Account: r.charge.Account, Release: r.plan.Name}, st.erase())
+	}
+	out, err := stage(r.options.Out, filepath.Base(r.place))
+	if err == nil {
+		defer out.discard()
+		err = r.draw(ctx, out, st, noise.NewStreams(key, r.plan.Hash()))
+	}
+	if err != nil {
+		return r.giveUp(st, err)
+	}
+	if err := out.commit(); err != nil {
+		if done, other := sealedFor(r.place, r.plan); !done {
+			return errors.Join(err, other)
+		}
+	}
+	log.Info("measurements sealed", "folder", r.place)
+	return st.erase()
+}
+
+// draw counts, debits, draws and writes the measurements into the staging folder.
+func (r *run) draw(ctx context.Context, out *staging, st *state, streams *noise.Streams) error {
+	log := r.options.log()
+	if err := out.ballast(8*r.plan.Size.Cells + 4096*int64(len(r.plan.Measurements))); err != nil {
+		return err
+	}
+	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
+	exact, err := histogram.Count(ctx, r.plan, r.options.Data, streams, histogram.Options{})
+	if err != nil {
+		return err
+	}
+	commitment := exact.Commitment(streams)
+	r.charge.Commitment = hex.EncodeToString(commitment[:])
+	receipt, err := r.ledger.Debit(ctx, r.charge)
+	if err != nil {
+		return err
+	}
+	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
+	return seal(ctx, out.dir, r.plan, exact, receipt, streams)
+}
+
+// giveUp ends a run that failed: before the debit nothing is spent and the key
+// is not needed again; after it the key stays, so that a new run resumes.
+func (r *run) giveUp(st *state, cause error) error {
+	ctx := context.Background()
+	debited, err := r.ledger.Debited(ctx, r.charge)
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	var closed *ledger.Closed
+	if errors.As(cause, &closed) {
+		return &InputChanged{Release: r.plan.Name}
+	}
+	if debited {
+		return fmt.Errorf("%w (the budget is spent; run again and the release resumes to the same noise)", cause)
+	}
+	cause = diagnose(st, cause)
+	return errors.Join(cause, r.ledger.Cancel(ctx, r.charge), st.erase())
+}
+
+// diagnose writes the confidential details of a data error to a file that only
+// the owner of the state directory can read.
+func diagnose(st *state, cause error) error {
+	var (
+		contract *histogram.ContractError
+		input    *source.Error
+		details  func(io.Writer) error
+	)
+	switch {
+	case errors.As(cause, &contract):
+		details = contract.WriteDiagnostics
+	case errors.As(cause, &input) && input.Diagnostics() != "":
+		details = func(w io.Writer) error {
+			_, err := io.WriteString(w, input.Diagnostics()+"\n")
+			return err
+		}
+	default:
+		return cause
+	}
+	f, err := st.diagnostics()
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	defer f.Close()
+	if err := details(f); err != nil {
+		return errors.Join(cause, err)
+	}
+	return &Diagnosed{File: f.Name(), Err: cause}
+}
+
+// seal draws every measurement and writes the sealed folder's content.
+func seal(ctx context.Context, dir string, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams) error {
+	opened, err := exact.Open(receipt, streams)
+	if err != nil {
+		return err
+	}
+	all := make([]measured.Measured, len(p.Measurements))
+	for i, m := range p.Measurements {
+		if all[i], err = opened.Measure(ctx, m); err != nil {
+			return fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+	}
+	record, err := json.MarshalIndent(receipt.Record(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return measured.Seal(dir, p, append(record, '\n'), statusText(receipt.Status()), all)
+}

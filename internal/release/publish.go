@@ -1,0 +1,162 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// proofFile is the debit as the ledger records it.
+const proofFile = "ledger-proof.json"
+
+// Publish derives tables, report and manifest from a sealed folder and moves
+// them to out/NAME. It reads nothing else, spends nothing, and gives the same
+// bytes every time; it returns false where out/NAME already holds them.
+func Publish(ctx context.Context, sealedDir string, o Options) (place string, fresh bool, err error) {
+	s, err := measured.Open(sealedDir)
+	if err != nil {
+		return "", false, &SpecError{File: sealedDir, Err: err}
+	}
+	place = filepath.Join(o.Out, s.Plan.Name)
+	out, err := stage(o.Out, s.Plan.Name)
+	if err != nil {
+		return place, false, err
+	}
+	defer out.discard()
+	if err := write(ctx, out, s); err != nil {
+		return place, false, err
+	}
+	there, err := exists(place)
+	if err != nil {
+		return place, false, err
+	}
+	if there {
+		return place, false, compare(out.dir, place, s.Plan.Hash())
+	}
+	if err := out.commit(); err != nil {
+		return place, false, err
+	}
+	o.log().Info("release published", "folder", place)
+	return place, true, nil
+}
+
+// write fills the staging folder with everything that is published.
+func write(ctx context.Context, out *staging, s *measured.Sealed) error {
+	var record ledger.Record
+	if err := json.Unmarshal(s.Receipt, &record); err != nil {
+		return fmt.Errorf("%s: %w", measured.ReceiptFile, err)
+	}
+	if record.PlanHash != s.Plan.Hash() {
+		return fmt.Errorf("%s is the receipt of another plan", measured.ReceiptFile)
+	}
+	tables, err := synth.Estimate(s)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := encodeTable(t, s.Plan, record.Status)
+		if err != nil {
+			return fmt.Errorf("table %s: %w", t.Path, err)
+		}
+		if err := out.write(tablePath(t.Path), b); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.Measured {
+		b, err := measured.Encode(m, s.Plan.Hash(), statusText(record.Status))
+		if err != nil {
+			return fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
+		}
+		if err := out.write(filepath.ToSlash(measured.Path(m.Measurement.ID)), b); err != nil {
+			return err
+		}
+	}
+	if err := writePapers(out, s, tables); err != nil {
+		return err
+	}
+	return writeManifest(out, s.Plan, record.Status)
+}
+
+// writePapers writes the plan, the ledger's proof, the report and the readme.
+func writePapers(out *staging, s *measured.Sealed, tables []synth.Table) error {
+	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Receipt: s.Receipt, Software: Software})
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	page, err := r.HTML()
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{
+		{measured.PlanFile, s.Plan.Bytes()},
+		{proofFile, s.Receipt},
+		{"report.json", r.JSON()},
+		{"report.html", page},
+		{"README.txt", r.Readme()},
+	} {
+		if err := out.write(f.name, f.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare holds a folder that was published before against what its
+// measurements lead to now: equal is success.
+func compare(staged, place, planHash string) error {
+	if hash, err := publishedPlan(place); err != nil || hash != planHash {
+		return occupied(place, err)
+	}
+	want, err := files(staged)
+	if err != nil {
+		return err
+	}
+	have, err := files(place)
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(want))
+	for _, name := range want {
+		seen[name] = true
+		a, err := os.ReadFile(filepath.Join(staged, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(name)))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if !bytes.Equal(a, b) {
+			return &Altered{Place: place, File: name}
+		}
+	}
+	for _, name := range have {
+		if !seen[name] {
+			return &Altered{Place: place, File: name}
+		}
+	}
+	return nil
+}
+
+// occupied is the refusal to write over something else.
+func occupied(place string, err error) error {
+	if err != nil {
+		return &Occupied{Place: place, Why: "holds something else than a release"}
+	}
+	return &Occupied{Place: place, Why: "holds a release of another plan"}
+}

@@ -1,0 +1,159 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// staging is an output folder in the making: built beside its place under a
+// hidden name, then synced and renamed once, so that the place holds all of it
+// or nothing.
+type staging struct {
+	dir   string // .NAME.tmp-*
+	place string // NAME
+}
+
+// stage opens a staging folder for the output folder out/name.
+func stage(out, name string) (*staging, error) {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return nil, fmt.Errorf("output folder: %w", err)
+	}
+	dir, err := os.MkdirTemp(out, "."+name+".tmp-*")
+	if err != nil {
+		return nil, fmt.Errorf("output folder: %w", err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		os.RemoveAll(dir)
+		return nil, fmt.Errorf("output folder: %w", err)
+	}
+	return &staging{dir: dir, place: filepath.Join(out, name)}, nil
+}
+
+// write puts a file, at a slash-separated path, into the staging folder.
+func (s *staging) write(name string, b []byte) error {
+	return writeDurable(filepath.Join(s.dir, filepath.FromSlash(name)), b, 0o644)
+}
+
+// commit syncs the staging folder, renames it to its place, and clears what
+// earlier attempts at the same place may have left.
+func (s *staging) commit() error {
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return syncDir(path)
+	})
+	if err != nil {
+		return fmt.Errorf("syncing %s: %w", s.place, err)
+	}
+	if err := os.Rename(s.dir, s.place); err != nil {
+		return fmt.Errorf("moving the finished %s into place: %w", s.place, err)
+	}
+	out := filepath.Dir(s.place)
+	clearStale(out, filepath.Base(s.place))
+	return syncDir(out)
+}
+
+// discard removes a staging folder that was not committed.
+func (s *staging) discard() { os.RemoveAll(s.dir) }
+
+// clearStale removes staging folders that a crash left behind.
+func clearStale(out, name string) {
+	stale, err := filepath.Glob(filepath.Join(out, "."+name+".tmp-*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range stale {
+		os.RemoveAll(dir)
+	}
+}
+
+// ballast checks that n bytes can be written into the staging folder, by
+// writing and removing them: a full disk is found before anything is spent.
+func (s *staging) ballast(n int64) error {
+	path := filepath.Join(s.dir, "ballast")
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("checking for space: %w", err)
+	}
+	defer os.Remove(path)
+	defer f.Close()
+	block := make([]byte, 1<<20)
+	for n > 0 {
+		k, err := f.Write(block[:min(n, int64(len(block)))])
+		if err != nil {
+			return fmt.Errorf("not enough space for the measurements (%s): make room and run again", errors.Unwrap(err))
+		}
+		n -= int64(k)
+	}
+	return f.Sync()
+}
+
+// writeDurable writes and syncs a file, making its folder.
+func writeDurable(path string, b []byte, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// replaceFile writes a file beside its place and renames it over.
+func replaceFile(path string, b []byte) error {
+	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	if err := writeDurable(temporary, b, 0o644); err != nil {
+		os.Remove(temporary)
+		return err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		os.Remove(temporary)
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// files lists the regular files below a folder, slash-separated, in order.
+func files(dir string) ([]string, error) {
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		all = append(all, filepath.ToSlash(rel))
+		return err
+	})
+	return all, err
+}
+
+// exists tells whether there is anything at a path.
+func exists(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// safePath refuses a name that would leave the folder it is written to.
+func safePath(name string) error {
+	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, `\:*?"<>|`) {
+		return fmt.Errorf("%q cannot be a file name", name)
+	}
+	return nil
+}

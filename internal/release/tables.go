@@ -1,0 +1,185 @@
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/synth"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+)
+
+// rowsPerGroup bounds the rows of one Parquet row group.
+const rowsPerGroup = 1 << 20
+
+// tablePath is where a table is published within a release.
+func tablePath(path string) string { return "tables/" + path + ".parquet" }
+
+// column is one column of a published table: its Parquet type, what it means,
+// and its value in a row.
+type column struct {
+	Name      string `json:"name"`
+	Label     string `json:"label"`
+	Unit      string `json:"unit,omitempty"`
+	Statistic string `json:"statistic"`
+	kind      reflect.Type
+	value     func(row int) parquet.Value
+}
+
+// encodeTable is a published table as Parquet, with its meaning as metadata.
+// Equal input gives equal bytes.
+func encodeTable(t synth.Table, p *plan.Plan, status ledger.Status) ([]byte, error) {
+	columns := columnsOf(t, p.Guarantee.Protects)
+	metadata, err := tableMetadata(t, p, status, columns)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	options := []parquet.WriterOption{
+		schemaOf(columns),
+		parquet.Compression(&zstd.Codec{}),
+		parquet.CreatedBy("dprelease", "", ""),
+		parquet.MaxRowsPerRowGroup(rowsPerGroup),
+	}
+	for _, kv := range metadata {
+		options = append(options, parquet.KeyValueMetadata(kv[0], kv[1]))
+	}
+	w := parquet.NewGenericWriter[any](&b, options...)
+	const block = 4096
+	for start := 0; start < t.Cells; start += block {
+		rows := make([]parquet.Row, 0, block)
+		for i := start; i < min(start+block, t.Cells); i++ {
+			row := make(parquet.Row, len(columns))
+			for j, c := range columns {
+				row[j] = c.value(i)
+			}
+			rows = append(rows, row)
+		}
+		if _, err := w.WriteRows(rows); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// schemaOf declares the columns in their order. A struct type carries them,
+// since Parquet groups of the library are sorted by name.
+func schemaOf(columns []column) *parquet.Schema {
+	fields := make([]reflect.StructField, len(columns))
+	for i, c := range columns {
+		tag := c.Name
+		switch {
+		case c.kind.Kind() == reflect.Pointer:
+			tag += ",optional,dict"
+		case c.kind.Kind() == reflect.String:
+			tag += ",dict"
+		}
+		fields[i] = reflect.StructField{
+			Name: "C" + strconv.Itoa(i), Type: c.kind,
+			Tag: reflect.StructTag(`parquet:` + strconv.Quote(tag)),
+		}
+	}
+	return parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
+}
+
+var (
+	textKind     = reflect.TypeFor[string]()
+	optionalText = reflect.TypeFor[*string]()
+	integerKind  = reflect.TypeFor[int64]()
+	decimalKind  = reflect.TypeFor[float64]()
+)
+
+// columnsOf lists a table's columns: keys, their labels where a code book has
+// any, then the figures of each statistic.
+func columnsOf(t synth.Table, protects string) []column {
+	var columns []column
+	for i, k := range t.Keys {
+		columns = append(columns, keyColumns(t, i, k, len(columns))...)
+	}
+	for _, s := range t.Statistics {
+		columns = append(columns, statisticColumns(s, protects, len(columns))...)
+	}
+	return columns
+}
+
+// keyColumns are the code of a key and, where there are labels, the label.
+func keyColumns(t synth.Table, i int, k synth.Key, at int) []column {
+	stride := 1
+	for _, later := range t.Keys[i+1:] {
+		stride *= later.Level.Size()
+	}
+	size := k.Level.Size()
+	category := func(row int) int { return row / stride % size }
+	name := k.Attribute.String()
+	columns := []column{{
+		Name: name, Label: name, Statistic: "key", kind: textKind,
+		value: func(row int) parquet.Value {
+			return parquet.ValueOf(k.Level.Categories[category(row)].Code).Level(0, 0, at)
+		},
+	}}
+	for _, c := range k.Level.Categories {
+		if c.Label != "" {
+			return append(columns, column{
+				Name: name + "_label", Label: "label of " + name, Statistic: "label", kind: textKind,
+				value: func(row int) parquet.Value {
+					return parquet.ValueOf(k.Level.Categories[category(row)].Label).Level(0, 0, at+1)
+				},
+			})
+		}
+	}
+	return columns
+}
+
+// statisticColumns are a statistic's published value, unbiased estimate,
+// standard error, interval and flag.
+func statisticColumns(s synth.Statistic, protects string, at int) []column {
+	integer := func(j int, get func(int) int64) func(int) parquet.Value {
+		return func(row int) parquet.Value { return parquet.ValueOf(get(row)).Level(0, 0, at+j) }
+	}
+	return []column{
+		{s.Name, "published count; negative estimates are shown as 0", protects, "count", integerKind, integer(0, s.Published.Value)},
+		{s.Name + "_unbiased", "unbiased estimate; use this one for sums", protects, "estimate", integerKind, integer(1, s.Unbiased.Value)},
+		{s.Name + "_noise_se", "standard error of the privacy noise", protects, "standard error", decimalKind, func(int) parquet.Value {
+			return parquet.ValueOf(s.StandardError).Level(0, 0, at+2)
+		}},
+		{s.Name + "_low", "lower end of the 95% interval, privacy noise only", protects, "interval", integerKind, integer(3, s.Low.Value)},
+		{s.Name + "_high", "upper end of the 95% interval, privacy noise only", protects, "interval", integerKind, integer(4, s.High.Value)},
+		{s.Name + "_flag", "null, or noise_dominates where the interval reaches zero", "", "flag", optionalText, func(row int) parquet.Value {
+			if s.Flags[row] == synth.Plain {
+				return parquet.NullValue().Level(0, 0, at+5)
+			}
+			return parquet.ValueOf(string(s.Flags[row])).Level(0, 1, at+5)
+		}},
+	}
+}
+
+// tableMetadata is the meaning of a table, for a reader who has only the file.
+func tableMetadata(t synth.Table, p *plan.Plan, status ledger.Status, columns []column) ([][2]string, error) {
+	described, err := json.Marshal(columns)
+	if err != nil {
+		return nil, err
+	}
+	g := p.Guarantee
+	return [][2]string{
+		{"dprelease.schema", "dprelease.table/1"},
+		{"dprelease.release", p.Name},
+		{"dprelease.table", t.Path},
+		{"dprelease.status", statusText(status)},
+		{"dprelease.plan", p.Hash()},
+		{"dprelease.spec", p.SpecHash()},
+		{"dprelease.guarantee", g.Sentence()},
+		{"dprelease.protects", g.Protects},
+		{"dprelease.epsilon", g.Epsilon},
+		{"dprelease.delta", g.Delta},
+		{"dprelease.rho", g.Rho},
+		{"dprelease.columns", string(described)},
+		{"dprelease.interval", "95% privacy noise only; sampling and response error not included"},
+	}, nil
+}
