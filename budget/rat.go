@@ -9,7 +9,7 @@ import (
 // The largest text, and the largest power of ten, that [ParseRat] accepts. They
 // keep a hostile file from asking for a number of a million digits.
 const (
-	maxRatText     = 4096
+	maxRatText     = 16384
 	maxRatExponent = 400
 )
 
@@ -18,7 +18,7 @@ const (
 // spaces, underscores and other bases are not. The value is never rounded.
 //
 // It returns an error for any other text, for a zero denominator, and for text
-// longer than 4096 characters or powers of ten beyond ±400.
+// longer than 16384 characters or powers of ten beyond ±400.
 func ParseRat(text string) (*big.Rat, error) {
 	if len(text) > maxRatText {
 		return nil, fmt.Errorf("a number of %d characters is too long: at most %d are read", len(text), maxRatText)
