@@ -1,0 +1,247 @@
+package source
+
+// This file holds the Arrow IPC file and stream. A file of the file format holds
+// a stream between its magic bytes and its footer, so both are read as streams.
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// arrowMagic opens and closes a file of the file format.
+const arrowMagic = "ARROW1"
+
+// arrowFile reads one Arrow IPC file or stream.
+type arrowFile struct {
+	path    string
+	mem     memory.Allocator
+	handle  *os.File
+	stream  *io.SectionReader // from the schema to the end marker
+	reader  *ipc.Reader
+	columns []arrowColumn
+
+	batches int // expected, -1 where the format does not say
+	read    int
+	batch   arrow.Record // being cut into records
+	at      int64
+}
+
+// arrowColumn is a wanted column and how its arrays are converted.
+type arrowColumn struct {
+	name    string
+	place   int
+	convert conversion
+}
+
+func openArrow(path string, columns []string, mem memory.Allocator) (file, error) {
+	handle, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	f := &arrowFile{path: path, mem: mem, handle: handle, batches: -1}
+	if err := f.start(columns); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// start finds the stream, reads the schema and the places of the columns.
+func (f *arrowFile) start(columns []string) (err error) {
+	defer f.guard(&err)
+	if err := f.bounds(); err != nil {
+		return err
+	}
+	f.reader, err = ipc.NewReader(f.stream, ipc.WithAllocator(cappedAllocator{f.mem}))
+	if err != nil {
+		return f.damaged("the schema", err)
+	}
+	fields := f.reader.Schema().Fields()
+	names := make([]string, len(fields))
+	for i, field := range fields {
+		names[i] = field.Name
+	}
+	places, err := locate(f.path, names, columns)
+	if err != nil {
+		return err
+	}
+	for i, place := range places {
+		convert := conversionOf(fields[place].Type)
+		if convert == nil {
+			return &Error{Kind: WrongType, File: f.path, Column: columns[i], Message: fmt.Sprintf(
+				"has the Arrow type %s, which is not read; write text, an integer, a double, a decimal128, a date, a timestamp or a boolean",
+				fields[place].Type)}
+		}
+		f.columns = append(f.columns, arrowColumn{name: columns[i], place: place, convert: convert})
+	}
+	return nil
+}
+
+// bounds finds where the stream begins and must end. A stream without its end
+// marker may have been cut short and is refused.
+func (f *arrowFile) bounds() error {
+	info, err := f.handle.Stat()
+	if err != nil {
+		return unreadable(f.path, err)
+	}
+	size := info.Size()
+	head := make([]byte, min(size, int64(len(arrowMagic))))
+	if _, err := f.handle.ReadAt(head, 0); err != nil {
+		return unreadable(f.path, err)
+	}
+	begin, end := int64(0), size
+	if string(head) == arrowMagic {
+		begin = 8
+		if end, err = f.footer(size); err != nil {
+			return err
+		}
+	}
+	mark := make([]byte, 8)
+	if end-begin < int64(len(mark)) {
+		return malformed(f.path, "", "is too short for an Arrow file", "")
+	}
+	if _, err := f.handle.ReadAt(mark, end-8); err != nil {
+		return unreadable(f.path, err)
+	}
+	if binary.LittleEndian.Uint64(mark) != 0x00000000FFFFFFFF {
+		return malformed(f.path, "", "does not end with the end marker of an Arrow stream; it may be cut short, write it again", "")
+	}
+	f.stream = io.NewSectionReader(f.handle, begin, end-begin)
+	return nil
+}
+
+// footer returns where the footer of a file begins, and notes how many record
+// batches it lists.
+func (f *arrowFile) footer(size int64) (int64, error) {
+	const tail = 4 + len(arrowMagic)
+	cut := malformed(f.path, "", "begins as an Arrow file but does not end as one; it may be cut short, write it again", "")
+	end := make([]byte, tail)
+	if size < int64(8+tail) {
+		return 0, cut
+	}
+	if _, err := f.handle.ReadAt(end, size-int64(tail)); err != nil {
+		return 0, unreadable(f.path, err)
+	}
+	length := int64(int32(binary.LittleEndian.Uint32(end)))
+	begin := size - int64(tail) - length
+	if string(end[4:]) != arrowMagic || length <= 0 || begin < 8 {
+		return 0, cut
+	}
+	listed, err := ipc.NewFileReader(f.handle, ipc.WithAllocator(cappedAllocator{f.mem}))
+	if err != nil {
+		return 0, f.damaged("the footer", err)
+	}
+	f.batches = listed.NumRecords()
+	if err := listed.Close(); err != nil {
+		return 0, f.damaged("the footer", err)
+	}
+	return begin, nil
+}
+
+func (f *arrowFile) next(ctx context.Context) (record arrow.Record, err error) {
+	defer f.guard(&err)
+	for f.batch == nil || f.at == f.batch.NumRows() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := f.advance(); err != nil {
+			return nil, err
+		}
+	}
+	from := f.at
+	to := min(from+MaxRows, f.batch.NumRows())
+	arrays := make([]arrow.Array, 0, len(f.columns))
+	defer func() {
+		for _, a := range arrays {
+			a.Release()
+		}
+	}()
+	fields := make([]arrow.Field, len(f.columns))
+	for i, column := range f.columns {
+		a, err := column.convert(f.mem, f.batch.Column(column.place), int(from), int(to))
+		if err != nil {
+			return nil, f.damaged("a record batch", err)
+		}
+		arrays = append(arrays, a)
+		fields[i] = arrow.Field{Name: column.name, Type: a.DataType(), Nullable: true}
+	}
+	f.at = to
+	return array.NewRecord(arrow.NewSchema(fields, nil), arrays, to-from), nil
+}
+
+// advance goes to the next record batch, or checks the end of the stream.
+func (f *arrowFile) advance() error {
+	f.batch, f.at = nil, 0
+	batch, err := f.reader.Read()
+	if errors.Is(err, io.EOF) {
+		return f.atEnd()
+	}
+	if err != nil {
+		return f.damaged("a record batch", err)
+	}
+	for i := range int(batch.NumCols()) {
+		if int64(batch.Column(i).Len()) != batch.NumRows() {
+			return f.damaged("a record batch", errors.New("its columns differ in length"))
+		}
+	}
+	f.batch = batch // belongs to the reader until its next Read
+	f.read++
+	return nil
+}
+
+// atEnd makes sure that the end marker was the last thing of the stream, so that
+// no batch was passed over.
+func (f *arrowFile) atEnd() error {
+	place, err := f.stream.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return unreadable(f.path, err)
+	}
+	if place != f.stream.Size() {
+		return f.damaged("the stream", errors.New("an end marker stands before the end"))
+	}
+	if f.batches >= 0 && f.batches != f.read {
+		return f.damaged("the footer", errors.New("it lists another number of record batches"))
+	}
+	return io.EOF
+}
+
+// guard turns a panic of the decoder, which a damaged file can cause, into an
+// error.
+func (f *arrowFile) guard(err *error) {
+	if r := recover(); r != nil {
+		*err = f.damaged("a message", fmt.Errorf("the decoder failed: %v", r))
+	}
+}
+
+func (f *arrowFile) damaged(place string, err error) error {
+	var system *os.PathError
+	if errors.As(err, &system) {
+		return unreadable(f.path, err)
+	}
+	return malformed(f.path, "", "is damaged in "+place+"; write the file again", err.Error())
+}
+
+func (f *arrowFile) close() error {
+	f.release()
+	return f.handle.Close()
+}
+
+// release frees the reader. After a message that could not be decoded the
+// decoder may fail once more here, which adds nothing to the first error.
+func (f *arrowFile) release() {
+	defer func() { _ = recover() }()
+	f.batch = nil
+	if f.reader != nil {
+		f.reader.Release()
+		f.reader = nil
+	}
+}

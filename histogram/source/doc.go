@@ -1,0 +1,21 @@
+// Package source reads the rows of a confidential table from files: Parquet,
+// CSV (plain, gzip or zstd) and Arrow IPC (file or stream).
+//
+// It owns the way from a path or glob to Arrow records: which files there are,
+// in which order they are read, whether each holds the wanted columns, and the
+// conversion of every physical type to one of eight Arrow types (String,
+// Dictionary<Int32, String>, Int64, Float64, Decimal128, Date32,
+// Timestamp(us), Boolean, each with nulls). Equal files give equal records in
+// an equal order on every machine.
+//
+// It never interprets a value: domains, policies and units belong to package
+// histogram. It never writes, and no error of it holds a value, a row number
+// or a count of rows: [Error.Error] names files and columns, and
+// [Error.Diagnostics], which is for a file that only the operator can read,
+// adds where the format of a file is broken.
+//
+// A file that is damaged is refused. The checks here (lengths that must agree,
+// end markers, checksums where the format has them) find a file that was cut
+// short or a count that was changed; a changed value in a format without
+// checksums cannot be found by any reader.
+package source

@@ -1,0 +1,114 @@
+package source
+
+// This file holds the way from the globs of a spec to the files they reach, in reading order.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// expand returns the files that the globs reach, sorted by path. Relative globs
+// start from dir. Every glob must reach a file, no file may be reached twice
+// (by two globs, a symbolic or a hard link), and folders are refused.
+func expand(dir string, globs []string) ([]string, error) {
+	var paths []string
+	for _, glob := range globs {
+		found, err := match(dir, glob)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	slices.Sort(paths)
+	if err := distinct(paths); err != nil {
+		return nil, err
+	}
+	return paths, nil
+}
+
+// match returns the paths that one glob reaches. The data folder is taken as it
+// is, whatever characters its name holds.
+func match(dir, glob string) ([]string, error) {
+	path := glob
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(literal(dir), path)
+	}
+	found, err := filepath.Glob(path)
+	if err != nil {
+		return nil, &Error{Kind: Missing, File: glob, Err: err,
+			Message: "the pattern is not a valid glob; close every ["}
+	}
+	if len(found) == 0 {
+		return nil, &Error{Kind: Missing, File: glob, Err: fs.ErrNotExist,
+			Message: "no such file in the data folder; check the path in the spec"}
+	}
+	return found, nil
+}
+
+// literal is the glob that matches the folder dir alone.
+func literal(dir string) string {
+	special := `*?[\`
+	if filepath.Separator == '\\' {
+		special = "*?[" // there a backslash parts folders
+	}
+	var b strings.Builder
+	for _, r := range dir {
+		if strings.ContainsRune(special, r) {
+			b.WriteString("[" + string(r) + "]")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// distinct refuses folders and a file that two of the paths lead to.
+func distinct(paths []string) error {
+	type named struct {
+		path string
+		info os.FileInfo
+	}
+	files := make([]named, 0, len(paths))
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return unreadable(path, err)
+		}
+		if !info.Mode().IsRegular() {
+			return &Error{Kind: Unreadable, File: path,
+				Message: "is not a regular file; name the files themselves, such as folder/*.parquet"}
+		}
+		files = append(files, named{path, info})
+	}
+	// Links to one file have equal sizes and times, so only such files are compared.
+	slices.SortStableFunc(files, func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.info.Size(), b.info.Size()), a.info.ModTime().Compare(b.info.ModTime()))
+	})
+	for i, a := range files {
+		for _, b := range files[i+1:] {
+			if a.info.Size() != b.info.Size() || !a.info.ModTime().Equal(b.info.ModTime()) {
+				break
+			}
+			if os.SameFile(a.info, b.info) {
+				return &Error{Kind: Duplicate, File: b.path, Message: fmt.Sprintf(
+					"is the same file as %s; each row must be read once, so remove the link or narrow the globs", a.path)}
+			}
+		}
+	}
+	return nil
+}
+
+// unreadable wraps an error of the system.
+func unreadable(path string, err error) *Error {
+	kind, message := Unreadable, "cannot be read; check its permissions and its disk"
+	if errors.Is(err, fs.ErrNotExist) {
+		kind, message = Missing, "no such file; check the path in the spec and the data folder"
+	}
+	return &Error{Kind: kind, File: path, Message: message, Detail: err.Error(), Err: err}
+}

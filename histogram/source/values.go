@@ -1,0 +1,74 @@
+package source
+
+// This file holds the conversions of single values that several formats share.
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+)
+
+// maxDigits is the largest precision of a Decimal128.
+const maxDigits = 38
+
+// wholeType holds unsigned 64-bit integers, which Int64 cannot.
+var wholeType = &arrow.Decimal128Type{Precision: 20, Scale: 0}
+
+// microType is the one timestamp type: microseconds without zone.
+var microType = &arrow.TimestampType{Unit: arrow.Microsecond}
+
+// scaleUp is v·factor, held at the ends of int64: a time beyond ±292 000 years is
+// outside every domain wherever it is put.
+func scaleUp(v, factor int64) int64 {
+	switch {
+	case v > math.MaxInt64/factor:
+		return math.MaxInt64
+	case v < math.MinInt64/factor:
+		return math.MinInt64
+	}
+	return v * factor
+}
+
+// floorDiv is ⌊v / by⌋ for by > 0, so that the last nanosecond before 1970 falls
+// into microsecond −1 and not 0.
+func floorDiv(v, by int64) int64 {
+	q := v / by
+	if v%by < 0 {
+		q--
+	}
+	return q
+}
+
+// bigEndianDecimal reads a two's complement number; it is false where there are
+// no bytes or the number has no place in 128 bits.
+func bigEndianDecimal(b []byte) (decimal128.Num, bool) {
+	if len(b) == 0 {
+		return decimal128.Num{}, false
+	}
+	sign := byte(int8(b[0]) >> 7) // 0 or 0xFF
+	for ; len(b) > 16; b = b[1:] {
+		if b[0] != sign || (b[1]^sign)&0x80 != 0 {
+			return decimal128.Num{}, false
+		}
+	}
+	var wide [16]byte
+	for i := range 16 - len(b) {
+		wide[i] = sign
+	}
+	copy(wide[16-len(b):], b)
+	return decimal128.New(int64(binary.BigEndian.Uint64(wide[:8])), binary.BigEndian.Uint64(wide[8:])), true
+}
+
+// appendUUID writes the canonical text of a UUID's 16 bytes.
+func appendUUID(dst, id []byte) []byte {
+	for i, part := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:16]} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, part)
+	}
+	return dst
+}
