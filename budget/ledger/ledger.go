@@ -37,7 +37,7 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 
 // OpenRehearsal opens a ledger in memory for a run on made-up data: an account opens with the first charge on it, and
 // there is no cap. Its receipts carry the status Rehearsal, and no other ledger makes such receipts.
-func OpenRehearsal() *Ledger { return &Ledger{store: newMemory(), now: time.Now} }
+func OpenRehearsal() *Ledger { return &Ledger{store: &memory{}, now: time.Now} }
 
 // Close releases the file. What was returned before is durable without it.
 func (l *Ledger) Close() error { return l.store.close() }

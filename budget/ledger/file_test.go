@@ -1,0 +1,292 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// raw opens the SQLite file behind the ledger's back.
+func raw(t testing.TB, path string) *sql.DB {
+	t.Helper()
+	db, err := openSQLite(path, url.Values{"mode": {"rw"}})
+	must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func exec(t testing.TB, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestOpenCreatesPrivateFile(t *testing.T) {
+	l, path := fresh(t, "6")
+	debit(t, l, charge("a", "aa", "1"))
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		must(t, err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("ledger.db%s has mode %v; want 0600", suffix, info.Mode().Perm())
+		}
+	}
+	must(t, l.Close())
+	names, err := os.ReadDir(filepath.Dir(path))
+	must(t, err)
+	if len(names) != 1 {
+		t.Errorf("the folder holds %v; want the ledger alone", names)
+	}
+}
+
+func TestFileIsDurable(t *testing.T) {
+	l, _ := fresh(t, "6")
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "application_id": fmt.Sprint(applicationID)} {
+		var got string
+		must(t, l.store.(*file).db.QueryRow("PRAGMA "+pragma).Scan(&got))
+		if got != want {
+			t.Errorf("%s is %s; want %s", pragma, got, want)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	ctx := context.Background()
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	must(t, os.WriteFile(in("notes.txt"), []byte(strings.Repeat("these are not accounts\n", 100)), 0o600))
+	must(t, os.WriteFile(in("empty.db"), nil, 0o600))
+	must(t, os.WriteFile(in("foreign.db"), nil, 0o600))
+	exec(t, raw(t, in("foreign.db")), "CREATE TABLE entries (sequence, body, hash)")
+	l := open(t, in("newer.db"))
+	must(t, l.Close())
+	exec(t, raw(t, in("newer.db")), "UPDATE ledger SET version = 2")
+	l = open(t, in("gutted.db"))
+	must(t, l.Close())
+	exec(t, raw(t, in("gutted.db")), "DROP TABLE ledger")
+	must(t, os.WriteFile(in("gone.db-wal"), []byte("the end of a ledger"), 0o600))
+	for name, says := range map[string]string{
+		"notes.txt":      "notes.txt is not a dprelease ledger",
+		"empty.db":       "empty.db is not a dprelease ledger",
+		"foreign.db":     "foreign.db is not a dprelease ledger",
+		"newer.db":       "is written in version 2, and this dprelease reads version 1",
+		"gutted.db":      "gutted.db is damaged",
+		"gone.db":        "put the file back beside it",
+		"missing/led.db": "there is no folder " + in("missing") + ": create it first",
+		".":              "is not a file",
+	} {
+		l, err := Open(ctx, in(name))
+		if err == nil {
+			l.Close()
+			t.Errorf("%s: opened", name)
+			continue
+		}
+		assertSays(t, err, says)
+	}
+	if names, err := filepath.Glob(in(".*tmp*")); err != nil || names != nil {
+		t.Errorf("left behind: %v %v", names, err)
+	}
+}
+
+func TestOpenOddPaths(t *testing.T) {
+	for _, name := range []string{"a b.db", "a?mode=memory.db", "100%41.db", "ünï#.db", "file:x.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		l := open(t, path)
+		must(t, l.Init(context.Background(), capped("6")))
+		must(t, l.Close())
+		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+			t.Errorf("%q: not written: %v", name, err)
+		}
+	}
+}
+
+func TestLocked(t *testing.T) {
+	ctx := context.Background()
+	l, path := fresh(t, "6")
+	f := l.store.(*file)
+	f.turns = 2
+	exec(t, f.db, "PRAGMA busy_timeout = 5")
+	other := raw(t, path)
+	exec(t, other, "BEGIN IMMEDIATE")
+	_, err := l.Debit(ctx, charge("a", "aa", "1"))
+	assertSays(t, err, path+" is locked by another process", "run again")
+	show(t, l)
+	f.turns = 1 << 30
+	waiting, cancel := context.WithCancel(ctx)
+	done := make(chan error)
+	go func() { done <- l.Reserve(waiting, charge("a", "aa", "1")) }()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted while it waited: got %v; want context.Canceled", err)
+	}
+	exec(t, other, "COMMIT")
+	debit(t, l, charge("a", "aa", "1"))
+	assertBalance(t, l, "1", "0", "5")
+}
+
+func TestDiskFull(t *testing.T) {
+	ctx := context.Background()
+	l, _ := fresh(t, "1000")
+	exec(t, l.store.(*file).db, "PRAGMA max_page_count = 8")
+	paid := 0
+	var err error
+	for ; err == nil && paid < 1000; paid++ {
+		_, err = l.Debit(ctx, charge(fmt.Sprint("r", paid), "aa", "1"))
+	}
+	paid--
+	assertSays(t, err, "is full", "nothing was written", "make room")
+	assertBalance(t, l, fmt.Sprint(paid), "0", fmt.Sprint(1000-paid))
+	exec(t, l.store.(*file).db, "PRAGMA max_page_count = 1000000")
+	debit(t, l, charge(fmt.Sprint("r", paid), "aa", "1"))
+	must(t, l.Verify(ctx))
+}
+
+// busy is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d, reserve e.
+func busy(t testing.TB) (*Ledger, string) {
+	l, path := fresh(t, "6")
+	debit(t, l, charge("a", "aa", "1"))
+	debit(t, l, charge("b", "bb", "1"))
+	must(t, l.Reserve(context.Background(), charge("c", "cc", "1")))
+	must(t, l.Cancel(context.Background(), charge("c", "cc", "1")))
+	must(t, l.Reserve(context.Background(), charge("d", "dd", "1")))
+	must(t, l.Reserve(context.Background(), charge("e", "ee", "1")))
+	return l, path
+}
+
+// forge appends an entry that carries the right hash.
+func forge(t testing.TB, l *Ledger, db *sql.DB, e entry) {
+	t.Helper()
+	b, err := l.store.view(context.Background())
+	must(t, err)
+	e.Time = "2026-03-03T00:00:00Z"
+	body, err := e.body()
+	must(t, err)
+	_, err = db.Exec("INSERT INTO entries (body, hash) VALUES (?, ?)", body, chain(b.head, b.sequence+1, body).String())
+	must(t, err)
+}
+
+func TestTamperedEntriesAreRefused(t *testing.T) {
+	ctx := context.Background()
+	freely := []string{"DROP TRIGGER entries_are_never_changed", "DROP TRIGGER entries_are_never_removed"}
+	alter := func(statements ...string) func(*testing.T, *Ledger, *sql.DB) {
+		return func(t *testing.T, _ *Ledger, db *sql.DB) { exec(t, db, append(freely, statements...)...) }
+	}
+	forged := func(e entry) func(*testing.T, *Ledger, *sql.DB) {
+		return func(t *testing.T, l *Ledger, db *sql.DB) { forge(t, l, db, e) }
+	}
+	for name, c := range map[string]struct {
+		tamper   func(*testing.T, *Ledger, *sql.DB)
+		sequence int64
+	}{
+		"cheaper":          {alter(`UPDATE entries SET body = replace(body, '"epsilon":"1"', '"epsilon":"0.1"') WHERE sequence = 3`), 3},
+		"higher cap":       {alter(`UPDATE entries SET body = replace(body, '"epsilon":"6"', '"epsilon":"9"') WHERE sequence = 1`), 1},
+		"other time":       {alter(`UPDATE entries SET body = replace(body, '2026-03-02', '2026-03-03') WHERE sequence = 9`), 9},
+		"other hash":       {alter(`UPDATE entries SET hash = replace(hash, substr(hash, 1, 1), 'x') WHERE sequence = 4`), 4},
+		"removed first":    {alter("DELETE FROM entries WHERE sequence = 1"), 1},
+		"removed":          {alter("DELETE FROM entries WHERE sequence = 5"), 5},
+		"removed last":     {alter("DELETE FROM entries WHERE sequence = 9"), 9},
+		"removed last two": {alter("DELETE FROM entries WHERE sequence > 7"), 8},
+		"removed all":      {alter("DELETE FROM entries"), 1},
+		"removed and closed up": {alter("DELETE FROM entries WHERE sequence = 8",
+			"UPDATE entries SET sequence = 8 WHERE sequence = 9", "UPDATE sqlite_sequence SET seq = 8"), 8},
+		"reordered": {alter("UPDATE entries SET sequence = -4 WHERE sequence = 4", "UPDATE entries SET sequence = 4 WHERE sequence = 5",
+			"UPDATE entries SET sequence = 5 WHERE sequence = -4"), 4},
+		"repeated":         {alter("INSERT INTO entries (body, hash) SELECT body, hash FROM entries WHERE sequence = 9"), 10},
+		"not an entry":     {alter("INSERT INTO entries (body, hash) VALUES ('x', 'y')"), 10},
+		"second policy":    {forged(opening("people", person, Official, new(epsilon("99")), "")), 10},
+		"rehearsal":        {forged(opening("made-up", person, Rehearsal, nil, "")), 10},
+		"debit unreserved": {forged(charge("f", "ff", "1").entry(kindDebit, "")), 10},
+		"refund":           {forged(charge("a", "aa", "1").entry(kindCancel, "")), 10},
+		"cheaper debit":    {forged(charge("d", "dd", "1/2").entry(kindDebit, "")), 10},
+		"overspent":        {forged(charge("f", "ff", "3").entry(kindReserve, "")), 10},
+		"unknown account":  {forged(Charge{"x", "f", hash("ff"), person, epsilon("1")}.entry(kindReserve, "")), 10},
+		"unknown kind":     {forged(charge("f", "ff", "1").entry("grant", "")), 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, path := busy(t)
+			c.tamper(t, l, raw(t, path))
+			_, debitErr := l.Debit(ctx, charge("z", "ff", "1"))
+			_, againErr := l.Debit(ctx, charge("a", "aa", "1"))
+			_, showErr := l.Show(ctx, "people")
+			_, listErr := l.Accounts(ctx)
+			for what, err := range map[string]error{"Verify": l.Verify(ctx), "Reserve": l.Reserve(ctx, charge("z", "ff", "1")),
+				"Cancel": l.Cancel(ctx, charge("d", "dd", "1")), "Init": l.Init(ctx, capped("6")),
+				"Debit": debitErr, "Debit again": againErr, "Show": showErr, "Accounts": listErr} {
+				var tampered *Tampered
+				if !errors.Is(err, ErrTampered) || !errors.As(err, &tampered) {
+					t.Errorf("%s: got %v; want ErrTampered", what, err)
+					continue
+				}
+				if tampered.Sequence != c.sequence {
+					t.Errorf("%s names entry %d; want %d (%v)", what, tampered.Sequence, c.sequence, err)
+				}
+				assertSays(t, err, path, fmt.Sprintf("entry %d ", c.sequence), "keep the file for the auditor")
+			}
+		})
+	}
+}
+
+func TestEntriesAreAppendOnly(t *testing.T) {
+	_, path := busy(t)
+	db := raw(t, path)
+	for statement, says := range map[string]string{
+		"UPDATE entries SET body = 'x'":               "entries are never changed",
+		"DELETE FROM entries WHERE sequence = 9":      "entries are never removed",
+		"UPDATE entries SET sequence = 10 + sequence": "entries are never changed",
+	} {
+		_, err := db.Exec(statement)
+		assertSays(t, err, says)
+	}
+}
+
+// TestFlippedBytes flips bytes of the file: none may change what the ledger tells without an error.
+func TestFlippedBytes(t *testing.T) {
+	ctx := context.Background()
+	l, path := busy(t)
+	want := show(t, l).String()
+	must(t, l.Close())
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	body := bytes.Index(whole, []byte(`{"kind"`))
+	if body < 0 {
+		t.Fatal("the entries are not in the file")
+	}
+	noticed := 0
+	for i := range 300 {
+		at := rand.IntN(len(whole))
+		if i%2 == 0 { // aim at the entries, which fill the end of their page
+			at = body + rand.IntN(1500)
+		}
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 1 << rand.IntN(8)
+		path := filepath.Join(t.TempDir(), "ledger.db")
+		must(t, os.WriteFile(path, damaged, 0o600))
+		l, err := Open(ctx, path)
+		if err != nil {
+			noticed++
+			continue
+		}
+		page, showErr := l.Show(ctx, "people")
+		verifyErr := l.Verify(ctx)
+		if showErr != nil || verifyErr != nil {
+			noticed++
+		} else if page.String() != want {
+			t.Errorf("byte %d of the file changed the page without an error:\n%s", at, page)
+		}
+		l.Close()
+	}
+	if noticed < 100 {
+		t.Errorf("%d of 300 flips were noticed; 150 of them hit the entries", noticed)
+	}
+}
