@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/parquet-go/parquet-go"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"dprelease": func() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs the program as a person would, error by error.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(e *testscript.Env) error {
+			root, err := filepath.Abs(filepath.Join("..", ".."))
+			if err != nil {
+				return err
+			}
+			e.Setenv("ROOT", root)
+			e.Setenv("HOME", e.WorkDir)
+			return nil
+		},
+		Condition: func(condition string) (bool, error) {
+			if condition == "adult" {
+				return dataPath("adult.csv") != "", nil
+			}
+			return false, errors.New("unknown condition " + condition)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"nowhere": nowhere,
+			"mode":    mode,
+			"data":    data,
+			"parquet": writeParquet,
+			"replace": replace,
+		},
+	})
+}
+
+// dataPath finds a file of the real data, or nothing.
+func dataPath(name string) string {
+	for _, dir := range []string{os.Getenv(testdata.Variable), filepath.Join("..", "..", "..", "shared", "data")} {
+		if path, err := filepath.Abs(filepath.Join(dir, name)); err == nil && dir != "" {
+			if _, err := os.Stat(path); err == nil {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+// exits runs a command and checks its exit code: exits CODE PROGRAM ARGS…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, expected %d", code, want)
+	}
+}
+
+// nowhere checks that no file below a folder holds a text, in its name or
+// content: nowhere TEXT DIR
+func nowhere(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: nowhere TEXT DIR")
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[1]), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, []byte(args[0])) || bytes.Contains([]byte(path), []byte(args[0])) {
+			ts.Fatalf("%s holds %q", path, args[0])
+		}
+		return err
+	}))
+}
+
+// mode checks a file's permission bits: mode 600 FILE
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mode OCTAL FILE")
+	}
+	matches, err := filepath.Glob(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if len(matches) == 0 {
+		ts.Fatalf("no file matches %s", args[1])
+	}
+	for _, m := range matches {
+		info, err := os.Stat(m)
+		ts.Check(err)
+		if got := strconv.FormatUint(uint64(info.Mode().Perm()), 8); got != args[0] {
+			ts.Fatalf("%s has mode %s, expected %s", m, got, args[0])
+		}
+	}
+}
+
+// data copies a file of the real data into the script's folder: data NAME FILE
+func data(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: data NAME FILE")
+	}
+	b, err := os.ReadFile(dataPath(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o644))
+}
+
+// writeParquet writes a Parquet file with one column "x" and the given values:
+// parquet FILE text|integer|decimal VALUES…
+func writeParquet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: parquet FILE text|integer|decimal VALUES…")
+	}
+	path := ts.MkAbs(args[0])
+	switch args[1] {
+	case "text":
+		type row struct{ X string }
+		rows := make([]row, 0, len(args))
+		for _, a := range args[2:] {
+			rows = append(rows, row{a})
+		}
+		ts.Check(parquet.WriteFile(path, rows))
+	case "integer":
+		type row struct{ X int64 }
+		rows := make([]row, 0, len(args))
+		for _, a := range args[2:] {
+			v, err := strconv.ParseInt(a, 10, 64)
+			ts.Check(err)
+			rows = append(rows, row{v})
+		}
+		ts.Check(parquet.WriteFile(path, rows))
+	case "decimal":
+		type row struct{ X float64 }
+		rows := make([]row, 0, len(args))
+		for _, a := range args[2:] {
+			v, err := strconv.ParseFloat(a, 64)
+			ts.Check(err)
+			rows = append(rows, row{v})
+		}
+		ts.Check(parquet.WriteFile(path, rows))
+	default:
+		ts.Fatalf("unknown type %s", args[1])
+	}
+}
+
+// replace changes a text in a file: replace FILE OLD NEW
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace FILE OLD NEW")
+	}
+	path := ts.MkAbs(args[0])
+	b, err := os.ReadFile(path)
+	ts.Check(err)
+	if !bytes.Contains(b, []byte(args[1])) {
+		ts.Fatalf("%s does not hold %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(path, bytes.ReplaceAll(b, []byte(args[1]), []byte(args[2])), 0o644))
+}

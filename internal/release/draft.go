@@ -1,0 +1,139 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Draft writes a first spec for a data file, from its column names and types
+// alone: no value of the file reaches it. Where a person must decide, a comment
+// says so, and the spec does not check until that is done.
+func Draft(ctx context.Context, path string) (string, error) {
+	fields, err := source.Describe(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	b := &strings.Builder{}
+	name := draftName(path)
+	fmt.Fprintf(b, `# A release of %[1]s, drafted from its column names and types. No value was looked at.
+# Settle every line marked "decide:", then:  dprelease check FILE, rehearse FILE, plan FILE, run FILE
+version: 1
+release: %[2]s
+about: {title: "", population: ""}   # decide: what a reader is told
+privacy:
+  protects: person         # decide: whom the guarantee is for, as reports will call them
+  neighbours: add-remove   # decide: add-remove, or replace if the number of units is public
+  # account: NAME          # decide: the ledger account that pays; without one this is practice
+budget: {epsilon: 1}       # decide: {epsilon: …}, {rho: …} or {epsilon: …, delta: …}
+tables:
+  rows:
+    source: {%[3]s: %[4]s}
+%[5]s    columns:             # decide: delete the columns that no table needs
+`, filepath.Base(path), name, source.Format(path), quoted(path), draftUnit(fields))
+	for _, f := range fields {
+		b.WriteString(draftColumn(f))
+	}
+	fmt.Fprintf(b, `marginals:
+  first: {by: [%s]}   # decide: which tables; each adds a share of the budget's noise
+`, quoted(columnName(firstCounted(fields).Name)))
+	return b.String(), nil
+}
+
+// draftName makes a release name of a file name.
+func draftName(path string) string {
+	base := strings.ToLower(filepath.Base(path))
+	if i := strings.IndexByte(base, '.'); i > 0 {
+		base = base[:i]
+	}
+	name := strings.Trim(regexp.MustCompile(`[^a-z0-9._-]+`).ReplaceAllString(base, "-"), "-._")
+	if name == "" {
+		return "release"
+	}
+	return name
+}
+
+var looksLikeID = regexp.MustCompile(`(?i)(^|[_. -])(id|uuid|key|nr|number)$`)
+
+// draftUnit proposes the unit: by the first column whose name looks like an id.
+func draftUnit(fields []source.Field) string {
+	for _, f := range fields {
+		if looksLikeID.MatchString(f.Name) {
+			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how many of them count\n", quoted(f.Name))
+		}
+	}
+	return "    unit: row   # decide: each row is a unit; or {id: COLUMN, max_rows: N} where a unit has several\n"
+}
+
+// firstCounted is the first column that is not an id.
+func firstCounted(fields []source.Field) source.Field {
+	for _, f := range fields {
+		if !looksLikeID.MatchString(f.Name) {
+			return f
+		}
+	}
+	return fields[0]
+}
+
+// draftColumn proposes a column's entry: its type where the file says one, its
+// domain always left to a person.
+func draftColumn(f source.Field) string {
+	if looksLikeID.MatchString(f.Name) {
+		return fmt.Sprintf("      # %s looks like an id: not a column to count by\n", comment(f.Name))
+	}
+	name := columnName(f.Name)
+	from := ""
+	if name != f.Name {
+		from = "from: " + quoted(f.Name) + ", "
+	}
+	entry := map[spec.Type]string{
+		"integer":   "{%stype: integer, range: []}   # decide: range: [least, most]; levels: {ten: {width: 10}}",
+		"decimal":   "{%stype: decimal, range: []}   # decide: range: [least, most]; levels: {band: {edges: […]}}",
+		"date":      "{%stype: date, range: []}   # decide: range: [2026-01-01, 2026-12-31]; levels: {month: {width: month}}",
+		"timestamp": "{%stype: timestamp, range: []}   # decide: range: [from, to]; levels: {day: {width: day}}",
+		"boolean":   `{%svalues: ["false", "true"]}`,
+	}[f.Type]
+	if entry == "" {
+		entry = "{%svalues: []}   # decide: values: [a, b, c] or codebook: FILE.csv; for numbers {type: integer, range: [least, most]}"
+	}
+	return fmt.Sprintf("      %s: "+entry+"\n", quoted(name), from)
+}
+
+// columnName makes a name that a spec accepts for a column.
+func columnName(name string) string {
+	clean := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9_]+`).ReplaceAllString(name, "_"), "_")
+	if clean == "" {
+		return "column"
+	}
+	return clean
+}
+
+var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_/.-]*$`)
+
+// quoted writes a text as YAML reads it back.
+func quoted(s string) string {
+	switch strings.ToLower(s) {
+	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
+		return strconv.Quote(s)
+	}
+	if plainScalar.MatchString(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// comment makes a text safe within a comment line.
+func comment(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s)
+}
