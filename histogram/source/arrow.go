@@ -17,8 +17,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// arrowMagic opens and closes a file of the file format.
-const arrowMagic = "ARROW1"
+const (
+	arrowMagic   = "ARROW1"   // opens and closes a file of the file format
+	continuation = 0xFFFFFFFF // opens a message; followed by the length 0 it ends the stream
+)
 
 // arrowFile reads one Arrow IPC file or stream.
 type arrowFile struct {
@@ -86,65 +88,100 @@ func (f *arrowFile) start(columns []string) (err error) {
 	return nil
 }
 
-// bounds finds where the stream begins and must end. A stream without its end
-// marker may have been cut short and is refused.
+// bounds finds where the stream begins and must end.
 func (f *arrowFile) bounds() error {
 	info, err := f.handle.Stat()
 	if err != nil {
 		return unreadable(f.path, err)
 	}
-	size := info.Size()
-	head := make([]byte, min(size, int64(len(arrowMagic))))
-	if _, err := f.handle.ReadAt(head, 0); err != nil {
-		return unreadable(f.path, err)
+	begin, end := int64(0), info.Size()
+	head, err := f.bytes(0, int64(len(arrowMagic)))
+	if err != nil {
+		return err
 	}
-	begin, end := int64(0), size
 	if string(head) == arrowMagic {
 		begin = 8
-		if end, err = f.footer(size); err != nil {
-			return err
-		}
+		end, err = f.footer(end)
+	} else {
+		err = f.checkEndMarker(end)
 	}
-	mark := make([]byte, 8)
-	if end-begin < int64(len(mark)) {
-		return malformed(f.path, "", "is too short for an Arrow file", "")
-	}
-	if _, err := f.handle.ReadAt(mark, end-8); err != nil {
-		return unreadable(f.path, err)
-	}
-	if binary.LittleEndian.Uint64(mark) != 0x00000000FFFFFFFF {
-		return malformed(f.path, "", "does not end with the end marker of an Arrow stream; it may be cut short, write it again", "")
+	if err != nil {
+		return err
 	}
 	f.stream = io.NewSectionReader(f.handle, begin, end-begin)
+	return f.checkOpening(begin, end)
+}
+
+// bytes reads part of the file.
+func (f *arrowFile) bytes(from, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := f.handle.ReadAt(b, from)
+	if errors.Is(err, io.EOF) {
+		return nil, malformed(f.path, "", "is too short for an Arrow file", "")
+	}
+	if err != nil {
+		return nil, unreadable(f.path, err)
+	}
+	return b, nil
+}
+
+// checkEndMarker refuses a stream without its end marker, which may have been
+// cut short after a whole message.
+func (f *arrowFile) checkEndMarker(size int64) error {
+	mark, err := f.bytes(max(size-8, 0), 8)
+	if err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint64(mark) != continuation {
+		return malformed(f.path, "", "does not end with the end marker of an Arrow stream; it may be cut short, write it again", "")
+	}
 	return nil
 }
 
 // footer returns where the footer of a file begins, and notes how many record
-// batches it lists.
+// batches it lists. Not every writer puts an end marker before it.
 func (f *arrowFile) footer(size int64) (int64, error) {
-	const tail = 4 + len(arrowMagic)
-	cut := malformed(f.path, "", "begins as an Arrow file but does not end as one; it may be cut short, write it again", "")
-	end := make([]byte, tail)
-	if size < int64(8+tail) {
-		return 0, cut
-	}
-	if _, err := f.handle.ReadAt(end, size-int64(tail)); err != nil {
-		return 0, unreadable(f.path, err)
-	}
-	length := int64(int32(binary.LittleEndian.Uint32(end)))
-	begin := size - int64(tail) - length
-	if string(end[4:]) != arrowMagic || length <= 0 || begin < 8 {
-		return 0, cut
-	}
-	listed, err := ipc.NewFileReader(f.handle, ipc.WithAllocator(cappedAllocator{f.mem}))
+	tail, err := f.bytes(max(size-10, 0), 10)
 	if err != nil {
-		return 0, f.damaged("the footer", err)
+		return 0, err
 	}
-	f.batches = listed.NumRecords()
-	if err := listed.Close(); err != nil {
+	length := int64(int32(binary.LittleEndian.Uint32(tail)))
+	begin := size - 10 - length
+	if string(tail[4:]) != arrowMagic || length <= 0 || begin < 8 {
+		return 0, malformed(f.path, "", "begins as an Arrow file but does not end as one; it may be cut short, write it again", "")
+	}
+	footer, err := f.bytes(begin, length)
+	if err != nil {
+		return 0, err
+	}
+	if f.batches, err = listedBatches(footer); err != nil {
 		return 0, f.damaged("the footer", err)
 	}
 	return begin, nil
+}
+
+// checkOpening checks the schema message at the start of the stream before the
+// decoder sees it.
+func (f *arrowFile) checkOpening(begin, end int64) error {
+	head, err := f.bytes(begin, 8)
+	if err != nil {
+		return err
+	}
+	at, length := begin+8, int64(int32(binary.LittleEndian.Uint32(head[4:])))
+	if binary.LittleEndian.Uint32(head) != continuation { // a writer before Arrow 0.15
+		at, length = begin+4, int64(int32(binary.LittleEndian.Uint32(head)))
+	}
+	if length <= 0 || at+length > end {
+		return f.damaged("the schema", errLengths)
+	}
+	message, err := f.bytes(at, length)
+	if err != nil {
+		return err
+	}
+	if err := checkSchema(message); err != nil {
+		return f.damaged("the schema", err)
+	}
+	return nil
 }
 
 func (f *arrowFile) next(ctx context.Context) (record arrow.Record, err error) {
@@ -198,15 +235,15 @@ func (f *arrowFile) advance() error {
 	return nil
 }
 
-// atEnd makes sure that the end marker was the last thing of the stream, so that
-// no batch was passed over.
+// atEnd makes sure that the stream was read to its end, so that no batch was
+// passed over.
 func (f *arrowFile) atEnd() error {
 	place, err := f.stream.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return unreadable(f.path, err)
 	}
 	if place != f.stream.Size() {
-		return f.damaged("the stream", errors.New("an end marker stands before the end"))
+		return f.damaged("the stream", errors.New("it ends before its end"))
 	}
 	if f.batches >= 0 && f.batches != f.read {
 		return f.damaged("the footer", errors.New("it lists another number of record batches"))

@@ -112,3 +112,24 @@ func column(rows [][]string, j int) []string {
 	}
 	return out
 }
+
+// rowsOf reads everything and counts the rows.
+func rowsOf(dir string, s spec.TableSource, columns []string, mem memory.Allocator) (n int64, err error) {
+	ctx := context.Background()
+	r, err := openWith(ctx, dir, s, columns, mem)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	for {
+		record, err := r.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		n += record.NumRows()
+		record.Release()
+	}
+}

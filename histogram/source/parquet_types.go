@@ -244,4 +244,3 @@ func each[P, T any](dst []T, values []P, n int, convert func(P) T) ([]T, error) 
 	}
 	return dst, nil
 }
-

@@ -1,0 +1,169 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/spec"
+)
+
+var arrowSource = spec.TableSource{Format: "arrow", Paths: []string{"*.arrow"}}
+
+type recordWriter interface {
+	Write(arrow.Record) error
+	Close() error
+}
+
+// ipcBytes writes records as a file or a stream.
+func ipcBytes(t testing.TB, asFile bool, schema *arrow.Schema, records ...arrow.Record) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var w recordWriter = ipc.NewWriter(io.Writer(f), ipc.WithSchema(schema))
+	if asFile {
+		if w, err = ipc.NewFileWriter(f, ipc.WithSchema(schema)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range records {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// arrowBytes is a file of n rows in two batches: a dictionary, an integer with
+// nulls, a double.
+func arrowBytes(t testing.TB, asFile bool, n int) []byte {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: arrow.BinaryTypes.String}, Nullable: true},
+		{Name: "b", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		{Name: "c", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	for i := range n {
+		if err := b.Field(0).(*array.BinaryDictionaryBuilder).AppendString(fmt.Sprintf("v%d", i%5)); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 0 {
+			b.Field(1).AppendNull()
+		} else {
+			b.Field(1).(*array.Int64Builder).Append(int64(i))
+		}
+		b.Field(2).(*array.Float64Builder).Append(float64(i))
+	}
+	r := b.NewRecord()
+	defer r.Release()
+	return ipcBytes(t, asFile, schema, r.NewSlice(0, int64(n/2)), r.NewSlice(int64(n/2), int64(n)))
+}
+
+func TestArrowTypes(t *testing.T) {
+	dictionary := func(index, value arrow.DataType) arrow.DataType {
+		return &arrow.DictionaryType{IndexType: index, ValueType: value}
+	}
+	for name, c := range map[string]struct {
+		of   arrow.DataType
+		json string
+		want []string
+	}{
+		"string":         {arrow.BinaryTypes.String, `["a", null, ""]`, []string{"a", null, ""}},
+		"large string":   {arrow.BinaryTypes.LargeString, `["a", null, ""]`, []string{"a", null, ""}},
+		"dictionary 8":   {dictionary(arrow.PrimitiveTypes.Int8, arrow.BinaryTypes.String), `["a", null, "a"]`, []string{"a", null, "a"}},
+		"dictionary u64": {dictionary(arrow.PrimitiveTypes.Uint64, arrow.BinaryTypes.String), `["a", null, "b"]`, []string{"a", null, "b"}},
+		"int8":           {arrow.PrimitiveTypes.Int8, `[-1, null, 2]`, []string{"-1", null, "2"}},
+		"int16":          {arrow.PrimitiveTypes.Int16, `[-1, null, 2]`, []string{"-1", null, "2"}},
+		"int32":          {arrow.PrimitiveTypes.Int32, `[-1, null, 2]`, []string{"-1", null, "2"}},
+		"int64":          {arrow.PrimitiveTypes.Int64, `[-1, null, 2]`, []string{"-1", null, "2"}},
+		"uint8":          {arrow.PrimitiveTypes.Uint8, `[255, null, 2]`, []string{"255", null, "2"}},
+		"uint16":         {arrow.PrimitiveTypes.Uint16, `[65535, null, 2]`, []string{"65535", null, "2"}},
+		"uint32":         {arrow.PrimitiveTypes.Uint32, `[4294967295, null, 2]`, []string{"4294967295", null, "2"}},
+		"uint64":         {arrow.PrimitiveTypes.Uint64, `[9223372036854775808, null, 2]`, []string{"9223372036854775808", null, "2"}},
+		"float32":        {arrow.PrimitiveTypes.Float32, `[0.5, null, 2]`, []string{"0.5", null, "2"}},
+		"float64":        {arrow.PrimitiveTypes.Float64, `[0.1, null, 2]`, []string{"0.1", null, "2"}},
+		"boolean":        {arrow.FixedWidthTypes.Boolean, `[true, null, false]`, []string{"true", null, "false"}},
+		"date32":         {arrow.FixedWidthTypes.Date32, `["1969-12-31", null, "1970-01-02"]`, []string{"-1d", null, "1d"}},
+		"date64":         {arrow.FixedWidthTypes.Date64, `["1969-12-31", null, "1970-01-02"]`, []string{"-1d", null, "1d"}},
+		"seconds":        {&arrow.TimestampType{Unit: arrow.Second}, `["1970-01-01T00:00:01", null]`, []string{"1000000us", null}},
+		"nanos":          {&arrow.TimestampType{Unit: arrow.Nanosecond}, `["1969-12-31T23:59:59.999999999", null]`, []string{"-1us", null}},
+		"decimal":        {&arrow.Decimal128Type{Precision: 10, Scale: 2}, `["1.50", null]`, []string{"1.50", null}},
+	} {
+		for _, asFile := range []bool{true, false} {
+			a, _, err := array.FromJSON(memory.DefaultAllocator, c.of, strings.NewReader(c.json))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: c.of, Nullable: true}}, nil)
+			dir := t.TempDir()
+			write(t, dir, "a.arrow", ipcBytes(t, asFile, schema, array.NewRecord(schema, []arrow.Array{a}, -1)))
+			rows, _, err := content(t, dir, arrowSource, "x")
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if got := column(rows, 0); !slices.Equal(got, c.want) {
+				t.Errorf("%s: got %q, want %q", name, got, c.want)
+			}
+		}
+	}
+}
+
+func TestArrowRefusesTypes(t *testing.T) {
+	for _, of := range []arrow.DataType{arrow.BinaryTypes.Binary, arrow.ListOf(arrow.PrimitiveTypes.Int64), arrow.FixedWidthTypes.Time32s,
+		&arrow.Decimal256Type{Precision: 50}, arrow.Null, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int64}} {
+		schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: of, Nullable: true}}, nil)
+		dir := t.TempDir()
+		write(t, dir, "a.arrow", ipcBytes(t, true, schema))
+		_, _, err := content(t, dir, arrowSource, "x")
+		if e := mustFail(t, err, WrongType); e.Column != "x" || e.File == "" {
+			t.Errorf("%v does not name file and column", e)
+		}
+	}
+}
+
+// Batches longer than a record are cut; batches of all sizes keep their order.
+func TestArrowCutsBatches(t *testing.T) {
+	dir := t.TempDir()
+	const n = 200_000
+	write(t, dir, "a.arrow", arrowBytes(t, true, n))
+	rows, _, err := content(t, dir, arrowSource, "c", "a")
+	if err != nil || len(rows) != n {
+		t.Fatal(len(rows), err)
+	}
+	for i, r := range rows {
+		if r[0] != fmt.Sprint(float64(i)) || r[1] != fmt.Sprintf("v%d", i%5) {
+			t.Fatalf("row %d is %q", i, r)
+		}
+	}
+}
+
+// A stream that was cut after a whole message looks well formed but for its end.
+func TestArrowRefusesCutStream(t *testing.T) {
+	dir := t.TempDir()
+	b := arrowBytes(t, false, 10)
+	write(t, dir, "a.arrow", bytes.TrimSuffix(b, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0}))
+	_, _, err := content(t, dir, arrowSource, "a")
+	mustFail(t, err, Malformed)
+}

@@ -1,0 +1,128 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/parquet-go/parquet-go"
+)
+
+// damaged is one small file of each format with its wanted columns.
+func damaged(t testing.TB) map[string]struct {
+	source  spec.TableSource
+	bytes   []byte
+	columns []string
+} {
+	type file = struct {
+		source  spec.TableSource
+		bytes   []byte
+		columns []string
+	}
+	all := []string{"a", "b", "c"}
+	return map[string]file{
+		"parquet":        {spec.TableSource{Format: "parquet", Paths: []string{"f"}}, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)), all},
+		"parquet snappy": {spec.TableSource{Format: "parquet", Paths: []string{"f"}}, wideBytes(t, 60, parquet.Compression(&parquet.Snappy)), all},
+		"parquet v1":     {spec.TableSource{Format: "parquet", Paths: []string{"f"}}, wideBytes(t, 60, parquet.DataPageVersion(1)), all},
+		"parquet rows":   {spec.TableSource{Format: "parquet", Paths: []string{"f"}}, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)), nil},
+		"arrow file":     {spec.TableSource{Format: "arrow", Paths: []string{"f"}}, arrowBytes(t, true, 60), all},
+		"arrow stream":   {spec.TableSource{Format: "arrow", Paths: []string{"f"}}, arrowBytes(t, false, 60), all},
+	}
+}
+
+// A file with any one byte changed is read with all its rows or refused; it
+// never panics and never gives another number of rows.
+func TestEveryByteFlipped(t *testing.T) {
+	for name, f := range damaged(t) {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "f", f.bytes)
+			if rows, _, err := content(t, dir, f.source, f.columns...); err != nil || len(rows) != 60 {
+				t.Fatal(len(rows), err)
+			}
+			refused := 0
+			for i := range f.bytes {
+				for _, mask := range []byte{0x01, 0x80, 0xFF} {
+					b := bytes.Clone(f.bytes)
+					b[i] ^= mask
+					write(t, dir, "f", b)
+					n, err := countRows(t, dir, f.source, f.columns)
+					if err != nil {
+						refused++
+						var e *Error
+						if !errors.As(err, &e) {
+							t.Fatalf("byte %d: %v is not an *Error", i, err)
+						}
+					} else if n != 60 {
+						t.Errorf("byte %d ^ %x: %d rows without an error", i, mask, n)
+					}
+				}
+			}
+			t.Logf("%d bytes, %d of %d damaged files refused", len(f.bytes), refused, 3*len(f.bytes))
+		})
+	}
+}
+
+func TestEveryTruncation(t *testing.T) {
+	for name, f := range damaged(t) {
+		dir := t.TempDir()
+		for n := range f.bytes {
+			write(t, dir, "f", f.bytes[:n])
+			if _, err := countRows(t, dir, f.source, f.columns); err == nil {
+				t.Errorf("%s: the first %d of %d bytes are accepted", name, n, len(f.bytes))
+			}
+		}
+	}
+}
+
+// countRows reads a file that may be damaged; what it leaks on errors inside a
+// decoder is not checked.
+func countRows(t testing.TB, dir string, s spec.TableSource, columns []string) (int64, error) {
+	t.Helper()
+	return rowsOf(dir, s, columns, memory.NewGoAllocator())
+}
+
+func FuzzParquet(f *testing.F) { fuzz(f, "parquet") }
+func FuzzArrow(f *testing.F)   { fuzz(f, "arrow") }
+
+// fuzz looks for bytes on which a reader panics or does not stop.
+func fuzz(f *testing.F, format string) {
+	for _, seed := range damaged(f) {
+		if seed.source.Format == format {
+			f.Add(seed.bytes)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		write(t, dir, "f", b)
+		_, err := countRows(t, dir, spec.TableSource{Format: format, Paths: []string{"f"}}, []string{"a", "b", "c"})
+		mustBeOurs(t, err)
+	})
+}
+
+func FuzzCSV(f *testing.F) {
+	f.Add([]byte("a,b,c\n1,2,3\n"))
+	f.Add([]byte("\xEF\xBB\xBFa,b,c\r\n\"1\n\",\"\",3"))
+	f.Add([]byte("a\n\n\"x"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		write(t, dir, "f", b)
+		write(t, dir, "f.gz", b)
+		write(t, dir, "f.zst", b)
+		for _, name := range []string{"f", "f.gz", "f.zst"} {
+			_, err := countRows(t, dir, spec.TableSource{Format: "csv", Paths: []string{filepath.Base(name)}, Nulls: []string{""}}, []string{"a"})
+			mustBeOurs(t, err)
+		}
+	})
+}
+
+func mustBeOurs(t *testing.T, err error) {
+	t.Helper()
+	var e *Error
+	if err != nil && !errors.As(err, &e) {
+		t.Errorf("%v is not an *Error", err)
+	}
+}

@@ -1,0 +1,123 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+func mkdir(t testing.TB, dir, name string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func globs(paths ...string) spec.TableSource {
+	return spec.TableSource{Format: "csv", Paths: paths, Nulls: []string{""}}
+}
+
+// Files come in the order of their paths, whatever the order of the globs.
+func TestFilesInOrder(t *testing.T) {
+	dir := mkdir(t, t.TempDir(), "data [*]?")
+	for _, name := range []string{"b", "a", "c"} {
+		write(t, dir, name+".csv", []byte("x,y\n"+name+",1\n"+name+",2\n"))
+	}
+	rows, _, err := content(t, dir, globs("c.csv", "[ab].csv"), "x", "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := column(rows, 0), []string{"a", "a", "b", "b", "c", "c"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	rows, _, err = content(t, "elsewhere", globs(filepath.Join(literal(dir), "c.csv")), "x")
+	if err != nil || len(rows) != 2 {
+		t.Errorf("an absolute path: %v", err)
+	}
+}
+
+func TestOneFileReachedTwice(t *testing.T) {
+	dir := t.TempDir()
+	a := write(t, dir, "a.csv", []byte("x\n1\n"))
+	_, _, err := content(t, dir, globs("*.csv", "a.*"), "x")
+	mustFail(t, err, Duplicate)
+	for name, link := range map[string]func(string, string) error{"symbolic": os.Symlink, "hard": os.Link} {
+		path := filepath.Join(dir, name+".csv")
+		if err := link(a, path); err != nil {
+			if runtime.GOOS == "windows" {
+				t.Skip("no links here:", err)
+			}
+			t.Fatal(err)
+		}
+		_, _, err := content(t, dir, globs("*.csv"), "x")
+		mustFail(t, err, Duplicate)
+		if _, _, err := content(t, dir, globs("a.csv"), "x"); err != nil {
+			t.Error(err)
+		}
+		os.Remove(path)
+	}
+	write(t, dir, "copy.csv", []byte("x\n1\n"))
+	if rows, _, err := content(t, dir, globs("*.csv"), "x"); err != nil || len(rows) != 2 {
+		t.Error("a copy is another file:", err)
+	}
+}
+
+func TestEveryGlobMustMatch(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.csv", []byte("x\n1\n"))
+	for _, glob := range []string{"b*.csv", "b.csv", "[", "sub/*.csv"} {
+		_, _, err := content(t, dir, globs("a.csv", glob), "x")
+		mustFail(t, err, Missing)
+	}
+}
+
+// The schema of the last file is checked before the first row is read.
+func TestSchemasAreCheckedFirst(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.csv", []byte("x\n1\n"))
+	write(t, dir, "b.csv", []byte("y\n1\n"))
+	_, err := Open(context.Background(), dir, globs("*.csv"), []string{"x"})
+	mustFail(t, err, Missing)
+	_, err = Open(context.Background(), dir, globs("a.csv"), []string{"x", "x"})
+	mustFail(t, err, Duplicate)
+	_, err = Open(context.Background(), dir, spec.TableSource{Format: "xls"}, nil)
+	mustFail(t, err, Unreadable)
+}
+
+func TestPositionAndClose(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.arrow", arrowBytes(t, true, MaxRows*4))
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := Open(ctx, dir, arrowSource, []string{"b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		record, err := r.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if file, row := r.Position(); filepath.Base(file) != "a.arrow" || row != int64(i*MaxRows) {
+			t.Errorf("record %d is at %s, %d", i, file, row)
+		}
+		record.Release()
+	}
+	cancel()
+	if _, err := r.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
