@@ -1,0 +1,120 @@
+package report
+
+// This file holds the budget: what was asked for, where it went, and the
+// ledger's receipt for it.
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Budget says what the release cost. Amounts are exact.
+type Budget struct {
+	Asked     Amount   `json:"asked"`   // the spec's terms
+	Charged   Amount   `json:"charged"` // the account's terms: ε, or ρ
+	Leaves    []Leaf   `json:"leaves"`
+	Receipt   Receipt  `json:"receipt"`
+	Sentences []string `json:"sentences"`
+}
+
+// Amount is an ε, an ε with a δ, or a ρ, as exact fractions.
+type Amount struct {
+	Epsilon string `json:"epsilon,omitempty"`
+	Delta   string `json:"delta,omitempty"`
+	Rho     string `json:"rho,omitempty"`
+}
+
+// Leaf is one wall of the budget.
+type Leaf struct {
+	Path   string `json:"path"`  // "" where the budget is not split
+	Share  string `json:"share"` // of the whole, an exact fraction
+	Amount Amount `json:"amount"`
+	Tables int    `json:"tables"`
+}
+
+// Receipt is the ledger's entry for the debit.
+type Receipt struct {
+	Account      string `json:"account"`
+	Cost         Amount `json:"cost"`
+	Sequence     int64  `json:"sequence"`
+	EntryHash    string `json:"entry_hash"`
+	PreviousHash string `json:"previous_hash"`
+}
+
+// budgetOf tells of a plan's budget and of the receipt that paid for it.
+func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
+	b := Budget{
+		Asked:   Amount{Epsilon: p.Guarantee.Epsilon, Delta: p.Guarantee.Delta, Rho: p.Guarantee.Rho},
+		Charged: amountOf(p.Charge),
+		Leaves:  make([]Leaf, len(p.Leaves)),
+		Receipt: Receipt{
+			Account: paid.Account, Cost: amountOf(paid.Cost), Sequence: paid.Sequence,
+			EntryHash: paid.EntryHash, PreviousHash: paid.PreviousHash,
+		},
+	}
+	if p.Guarantee.Definition == "approximate" {
+		b.Asked.Rho = ""
+	}
+	for i, l := range p.Leaves {
+		if _, err := budget.ParseRat(l.Share); err != nil {
+			return Budget{}, fmt.Errorf("share of budget leaf %q: %w", l.Path, err)
+		}
+		b.Leaves[i] = Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Tables: l.Tables}
+	}
+	b.Sentences = budgetSentences(paid)
+	return b, nil
+}
+
+func budgetSentences(paid receipt) []string {
+	entry := fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: entry %d of the ledger, on %s.", paid.Account, paid.Sequence, paid.Date)
+	switch paid.Status {
+	case Rehearsal:
+		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}
+	case Practice:
+		return []string{entry, "The account is a practice account, whose cap nobody has set by a policy.", witness}
+	}
+	return []string{entry, witness}
+}
+
+const witness = "Without a witness (the ledger's newest entry, kept elsewhere) a rollback of the ledger to an older state cannot be detected, so this receipt alone does not prove that the account's cap still holds."
+
+func amountOf(c budget.Cost) Amount {
+	return Amount{Epsilon: budget.FormatRat(c.Epsilon), Delta: budget.FormatRat(c.Delta), Rho: budget.FormatRat(c.Rho)}
+}
+
+// String writes the amount in decimals, rounded up to six digits where it has more.
+func (a Amount) String() string {
+	switch {
+	case a.Epsilon != "" && a.Delta != "":
+		return "ε = " + exactText(a.Epsilon) + ", δ = " + exactText(a.Delta)
+	case a.Epsilon != "":
+		return "ε = " + exactText(a.Epsilon)
+	case a.Delta != "":
+		return "ρ = " + exactText(a.Rho) + ", δ = " + exactText(a.Delta)
+	}
+	return "ρ = " + exactText(a.Rho)
+}
+
+// lossOf is what one measurement costs in the terms of a charge, with its part
+// of the charge.
+func lossOf(m budget.Mechanism, charge budget.Cost) (Amount, float64, error) {
+	whole, loss := charge.Rho, m.Rho()
+	if charge.Epsilon != nil {
+		whole = charge.Epsilon
+		var err error
+		if loss, err = m.Epsilon(); err != nil {
+			return Amount{}, 0, err
+		}
+	}
+	if whole == nil || whole.Sign() <= 0 || loss == nil {
+		return Amount{}, 0, fmt.Errorf("the plan charges nothing, or has a mechanism that costs nothing")
+	}
+	part, _ := new(big.Rat).Quo(loss, whole).Float64()
+	if charge.Epsilon != nil {
+		return Amount{Epsilon: budget.FormatRat(loss)}, part, nil
+	}
+	return Amount{Rho: budget.FormatRat(loss)}, part, nil
+}

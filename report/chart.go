@@ -1,0 +1,89 @@
+package report
+
+// This file holds the chart of where the budget went.
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
+
+// mostBars is how many bars a chart can have and still be read.
+const mostBars = 24
+
+// chart is a bar chart: one bar for each table, marginal or leaf.
+type chart struct {
+	Of   string // what a bar stands for: "table", "marginal" or "part of the budget"
+	Bars []bar
+}
+
+// bar is one bar with its place on the page, in pixels from the top.
+type bar struct {
+	Label string
+	Part  float64 // of the whole budget
+}
+
+const (
+	barPitch  = 42
+	barHeight = 8
+)
+
+// chartOf groups the budget as finely as can be read.
+func chartOf(r *Report) chart {
+	c := chart{}
+	for _, g := range []struct {
+		of  string
+		key func(Table) string
+	}{
+		{"table", func(t Table) string { return t.Path }},
+		{"marginal", func(t Table) string { return t.Marginal }},
+		{"part of the budget", func(t Table) string { return t.Leaf }},
+	} {
+		c = chart{g.of, barsOf(r.Tables, g.key)}
+		if len(c.Bars) <= mostBars {
+			return c
+		}
+	}
+	slices.SortStableFunc(c.Bars, func(a, b bar) int { return cmp.Compare(b.Part, a.Part) })
+	rest := bar{Label: "all others"}
+	for _, b := range c.Bars[mostBars-1:] {
+		rest.Part += b.Part
+	}
+	c.Bars = append(c.Bars[:mostBars-1], rest)
+	return c
+}
+
+// barsOf adds up the parts of tables with the same key, in order of appearance.
+func barsOf(tables []Table, key func(Table) string) []bar {
+	var bars []bar
+	index := map[string]int{}
+	for _, t := range tables {
+		k := key(t)
+		i, ok := index[k]
+		if !ok {
+			i, index[k] = len(bars), len(bars)
+			bars = append(bars, bar{Label: k})
+		}
+		for _, s := range t.Statistics {
+			bars[i].Part += s.PartOfBudget
+		}
+	}
+	return bars
+}
+
+// Height of the drawing in pixels.
+func (c chart) Height() int { return barPitch * len(c.Bars) }
+
+// Baseline of the text of bar i.
+func (c chart) Baseline(i int) int { return barPitch*i + 14 }
+
+// Top of bar i.
+func (c chart) Top(i int) int { return barPitch*i + 20 }
+
+// Thickness of every bar.
+func (c chart) Thickness() int { return barHeight }
+
+// Width of the bar as a part of the page's width, at least a visible sliver.
+func (b bar) Width() string {
+	return strconv.FormatFloat(min(100, max(0.3, float64(100*b.Part))), 'f', 2, 64) + "%"
+}

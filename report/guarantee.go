@@ -1,0 +1,191 @@
+package report
+
+// This file holds the guarantee: what is promised, in numbers and in words.
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Guarantee is the promise of a release. Epsilon, Delta and Rho are exact, as
+// asked for; fields of other definitions are absent.
+type Guarantee struct {
+	Definition  string       `json:"definition"` // "pure", "approximate" or "zcdp"
+	Epsilon     string       `json:"epsilon,omitempty"`
+	Delta       string       `json:"delta,omitempty"`
+	Rho         string       `json:"rho,omitempty"`
+	Equivalents []Equivalent `json:"equivalents"`
+	Method      string       `json:"method"`
+	Protects    string       `json:"protects"`
+	Neighbours  string       `json:"neighbours"` // "add-remove" or "replace"
+	Unit        string       `json:"unit"`
+	MaxRows     int64        `json:"max_rows"`
+	Meaning     Meaning      `json:"meaning"`
+	Statement   string       `json:"statement"` // the promise in one sentence, in the field's terms
+	Sentences   []string     `json:"sentences"` // the promise in words that anyone understands
+}
+
+// Equivalent is the ε that the guarantee implies at a δ, rounded up.
+type Equivalent struct {
+	Delta   string  `json:"delta"`
+	Epsilon float64 `json:"epsilon"`
+	Method  string  `json:"method"`
+}
+
+// Meaning is what the promise comes to for one unit, every figure rounded up.
+type Meaning struct {
+	Epsilon string  `json:"epsilon"` // the ε and δ it is worked out at
+	Delta   string  `json:"delta"`
+	Factor  string  `json:"factor"`      // e^ε, or a power of ten above it
+	Guess   float64 `json:"guess_right"` // (e^ε + δ)/(1 + e^ε)
+	Weak    bool    `json:"weak"`        // ε above 10
+}
+
+var definitions = map[string]string{
+	"pure":        "pure differential privacy",
+	"approximate": "approximate differential privacy",
+	"zcdp":        "zero-concentrated differential privacy",
+}
+
+// guaranteeOf restates a plan's guarantee and puts it in words.
+func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
+	if definitions[p.Definition] == "" {
+		return Guarantee{}, fmt.Errorf("the plan's guarantee is of definition %q, expected pure, approximate or zcdp", p.Definition)
+	}
+	g := Guarantee{
+		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []Equivalent{},
+		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
+	}
+	for _, e := range p.Equivalents {
+		g.Equivalents = append(g.Equivalents, Equivalent(e))
+	}
+	epsilon, delta, err := g.readAt()
+	if err != nil {
+		return Guarantee{}, err
+	}
+	o := oddsOf(epsilon, delta)
+	g.Meaning = Meaning{Epsilon: roundUp(epsilon, 4), Delta: roundUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
+	g.Statement = g.statement()
+	g.Sentences = slices.DeleteFunc([]string{
+		g.factorSentence(), g.guessSentence(), g.unitSentence(), g.weakSentence(), g.limitSentence(),
+	}, func(s string) bool { return s == "" })
+	return g, nil
+}
+
+// readAt is the (ε, δ) at which the promise is put in words: its own, or the
+// first that a promise in ρ implies.
+func (g Guarantee) readAt() (epsilon, delta *big.Rat, err error) {
+	if g.Definition == "zcdp" {
+		if len(g.Equivalents) == 0 {
+			return nil, nil, fmt.Errorf("the plan's guarantee in ρ says no ε at any δ")
+		}
+		e := g.Equivalents[0]
+		if epsilon = new(big.Rat).SetFloat64(e.Epsilon); epsilon == nil {
+			return nil, nil, fmt.Errorf("the plan's ε at δ = %s is not finite", e.Delta)
+		}
+		delta, err = budget.ParseRat(e.Delta)
+		return epsilon, delta, err
+	}
+	if epsilon, err = budget.ParseRat(g.Epsilon); err != nil {
+		return nil, nil, err
+	}
+	if g.Definition == "pure" {
+		return epsilon, new(big.Rat), nil
+	}
+	delta, err = budget.ParseRat(g.Delta)
+	return epsilon, delta, err
+}
+
+// amounts are the guarantee's parameters, rounded up.
+func (g Guarantee) amounts() string {
+	switch g.Definition {
+	case "pure":
+		return "ε = " + exactText(g.Epsilon)
+	case "approximate":
+		return "ε = " + exactText(g.Epsilon) + ", δ = " + exactText(g.Delta)
+	}
+	return "ρ = " + exactText(g.Rho)
+}
+
+func (g Guarantee) statement() string {
+	b := &strings.Builder{}
+	neighbour := "adding or removing one " + g.Protects
+	if g.Neighbours == "replace" {
+		neighbour = "replacing one " + g.Protects + " by another"
+	}
+	fmt.Fprintf(b, "%s (%s) for %s, meaning %s", g.amounts(), definitions[g.Definition], neighbour, g.Unit)
+	if g.MaxRows > 1 {
+		fmt.Fprintf(b, ", of which at most %s are counted", group(g.MaxRows))
+	}
+	if g.Definition == "zcdp" {
+		fmt.Fprintf(b, "; that is at most ε = %s at δ = %s", g.Meaning.Epsilon, g.Meaning.Delta)
+	}
+	return b.String() + "."
+}
+
+func (g Guarantee) factorSentence() string {
+	b := &strings.Builder{}
+	change := "Whether any one " + g.Protects + " is in the data or not"
+	if g.Neighbours == "replace" {
+		change = "Replacing the data of any one " + g.Protects + " by any other"
+	}
+	fmt.Fprintf(b, "%s changes the chance of any result at most %s-fold", change, g.Meaning.Factor)
+	if g.Meaning.Delta != "0" {
+		fmt.Fprintf(b, ", apart from an extra chance of at most %s", g.Meaning.Delta)
+	}
+	fmt.Fprintf(b, " (e^ε at ε = %s, rounded up).", g.Meaning.Epsilon)
+	return b.String()
+}
+
+func (g Guarantee) guessSentence() string {
+	bet := "is in the data"
+	if g.Neighbours == "replace" {
+		bet = "has one set of values or another"
+	}
+	right := "at most " + share(g.Meaning.Guess) + " of the time"
+	if g.Meaning.Guess >= 1 {
+		right = "practically every time, as far as this promise goes"
+	}
+	return fmt.Sprintf("Somebody who knows everything about everybody else, and for whom it is an even bet whether one %s %s, would guess right %s after seeing all of this release; without it, 50%% of the time.",
+		g.Protects, bet, right)
+}
+
+func (g Guarantee) unitSentence() string {
+	if g.Unit == "each row" {
+		return fmt.Sprintf("Each row of the data counts as one %[1]s: a %[1]s with several rows is protected less, by each row once more.", g.Protects)
+	}
+	if g.MaxRows > 1 {
+		return fmt.Sprintf("Protected are %s together. At most %s of them are counted; the rest were left out, chosen at random.", g.Unit, group(g.MaxRows))
+	}
+	return fmt.Sprintf("Protected are %s together. One of them is counted; any others were left out, chosen at random.", g.Unit)
+}
+
+func (g Guarantee) weakSentence() string {
+	if !g.Meaning.Weak {
+		return ""
+	}
+	return fmt.Sprintf("This promise is weak. With ε above %d the bound by itself rules out little; how well one %s is protected in fact then rests on what an attacker does not know.", weakEpsilon, g.Protects)
+}
+
+func (g Guarantee) limitSentence() string {
+	s := "It is a promise about this release alone: what other releases from the same data reveal adds to it. It does not hide what is true of people in general."
+	if g.Neighbours == "replace" {
+		s += " The number of units in the data (each " + g.Protects + ") is treated as public."
+	}
+	return s
+}
+
+// exactText shows an exact number in decimals, rounded up to six digits where
+// it has more.
+func exactText(exact string) string {
+	r, err := budget.ParseRat(exact)
+	if err != nil {
+		return exact
+	}
+	return roundUp(r, 6)
+}

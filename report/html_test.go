@@ -1,0 +1,240 @@
+package report_test
+
+// This file holds the page: safe, self-contained, and good to read for everyone.
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+)
+
+const hostile = `</title><script>alert("x")</script><img src=x onerror=alert(1)>'"&--></style></pre>`
+
+func TestPageEscapesHostileTexts(t *testing.T) {
+	in := input(report.Practice, nil)
+	p := in.Plan
+	p.Release().About.Population, p.Release().About.Contact = hostile, hostile
+	p.Title, p.Source.Text, p.Source.Name, p.Guarantee.Protects = hostile, hostile, hostile, hostile
+	p.Guarantee.Unit, p.Guarantee.Method, p.Warnings = hostile, hostile, []string{hostile}
+	p.Source.Params, p.Source.Files = map[string]string{hostile: hostile}, map[string]string{hostile: hostile}
+	for i := range p.Tables {
+		p.Tables[i].By, p.Tables[i].Expectation, p.Tables[i].Marginal = []string{hostile}, hostile, hostile
+		p.Measurements[i].Leaf = hostile
+	}
+	for i := range in.Tables {
+		in.Tables[i].Marginal = hostile
+	}
+	in.Software, in.Receipt = hostile, receiptFor(p, report.Practice)
+	page := pageOf(t, reportOf(t, in))
+	for _, tag := range []string{"<script", "<img", "</pre></", `onerror=alert(1)>`} {
+		if strings.Contains(page, tag) {
+			t.Errorf("the page holds %s", tag)
+		}
+	}
+	walk(t, page, func(xml.StartElement) {})
+}
+
+// walk calls visit for every element and fails where tags do not match.
+func walk(t *testing.T, page string, visit func(xml.StartElement)) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	var open []string
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			open = append(open, token.Name.Local)
+			visit(token)
+		case xml.EndElement:
+			if len(open) == 0 || open[len(open)-1] != token.Name.Local {
+				t.Fatalf("</%s> closes %v", token.Name.Local, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("never closed: %v", open)
+	}
+}
+
+// attribute is the value of an element's attribute.
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func TestPageIsAccessible(t *testing.T) {
+	for name, in := range inputs() {
+		t.Run(name, func(t *testing.T) {
+			level, tables, captions := 0, 0, 0
+			ids, wanted := map[string]bool{}, map[string]bool{}
+			count := map[string]int{}
+			walk(t, pageOf(t, reportOf(t, in)), func(e xml.StartElement) {
+				tag := e.Name.Local
+				count[tag]++
+				if len(tag) == 2 && tag[0] == 'h' && tag[1] >= '1' && tag[1] <= '6' {
+					next := int(tag[1] - '0')
+					if next > level+1 {
+						t.Errorf("%s follows h%d", tag, level)
+					}
+					level = next
+				}
+				switch tag {
+				case "html":
+					if attribute(e, "lang") != "en" {
+						t.Error("no language")
+					}
+				case "table":
+					tables++
+				case "caption":
+					captions++
+				case "th":
+					if s := attribute(e, "scope"); s != "col" && s != "row" {
+						t.Error("a th without scope")
+					}
+				case "svg":
+					if attribute(e, "role") != "img" {
+						t.Error("the chart has no role")
+					}
+				case "script", "link", "iframe", "object", "img":
+					t.Errorf("the page has a %s", tag)
+				}
+				if id := attribute(e, "id"); id != "" {
+					if ids[id] {
+						t.Errorf("two elements have id %s", id)
+					}
+					ids[id] = true
+				}
+				for _, id := range strings.Fields(attribute(e, "aria-labelledby")) {
+					wanted[id] = true
+				}
+				if href := attribute(e, "href"); href != "" {
+					if !strings.HasPrefix(href, "#") {
+						t.Errorf("the page leads to %s", href)
+					}
+					wanted[href[1:]] = true
+				}
+			})
+			if tables == 0 || tables != captions {
+				t.Errorf("%d tables, %d captions", tables, captions)
+			}
+			if count["h1"] != 1 || count["main"] != 1 || count["desc"] != 1 || count["title"] != 2 {
+				t.Errorf("elements: %v", count)
+			}
+			for id := range wanted {
+				if !ids[id] {
+					t.Errorf("nothing has id %s", id)
+				}
+			}
+		})
+	}
+}
+
+func TestPageNeedsNothingButItself(t *testing.T) {
+	page := pageOf(t, reportOf(t, input(report.Official, nil)))
+	if at := regexp.MustCompile(`https?:|//[a-z]|@import|url\(|src=`).FindString(page); at != "" {
+		t.Errorf("the page holds %s", at)
+	}
+}
+
+func TestPageOfManyTablesIsSmall(t *testing.T) {
+	if n := len(pageOf(t, reportOf(t, many(200)))); n > 2<<20 {
+		t.Errorf("%d bytes for 200 tables", n)
+	}
+}
+
+func TestChartStaysReadable(t *testing.T) {
+	in := input(report.Official, func(p *plan.Plan) { p.Leaves[0].Path, p.Leaves[1].Path = "", "other" })
+	if n := strings.Count(pageOf(t, reportOf(t, in)), `class="bar"`); n != 4 {
+		t.Errorf("%d bars for 4 tables", n)
+	}
+	if n := strings.Count(pageOf(t, reportOf(t, many(200))), `class="bar"`); n != 1 {
+		t.Errorf("%d bars for 200 tables of one marginal", n)
+	}
+}
+
+// readable are the pairs of colours that the page sets text in, with the least
+// contrast of WCAG 2.2 AA: 4.5 for text, 3 for shapes that mean something.
+var readable = []struct {
+	ink, paper string
+	least      float64
+}{
+	{"ink", "paper", 4.5}, {"muted", "paper", 4.5}, {"accent", "paper", 4.5}, {"paper", "accent", 4.5},
+	{"ink", "raised", 4.5}, {"caution-ink", "caution", 4.5}, {"banner-ink", "banner", 4.5},
+	{"bar", "paper", 3}, {"bar", "track", 3}, {"caution-line", "caution", 2.2},
+}
+
+func TestColoursHaveContrast(t *testing.T) {
+	css, err := os.ReadFile("report.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	themes := regexp.MustCompile(`(?s):root \{(.*?)\}`).FindAllStringSubmatch(string(css), -1)
+	if len(themes) != 3 {
+		t.Fatalf("found %d themes, want light, dark and print", len(themes))
+	}
+	colours := map[string]string{}
+	for i, name := range []string{"light", "dark", "print"} {
+		for _, m := range regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{6});`).FindAllStringSubmatch(themes[i][1], -1) {
+			colours[m[1]] = m[2]
+		}
+		for _, pair := range readable {
+			if got := contrast(t, colours[pair.ink], colours[pair.paper]); got < pair.least {
+				t.Errorf("%s: %s on %s has contrast %.2f, want %.1f", name, pair.ink, pair.paper, got, pair.least)
+			}
+		}
+	}
+}
+
+func TestContrastOfKnownColours(t *testing.T) {
+	if got := contrast(t, "#000000", "#ffffff"); math.Abs(got-21) > 1e-9 {
+		t.Errorf("black on white: %v", got)
+	}
+	if got := contrast(t, "#777777", "#ffffff"); got >= 4.5 || got < 4.4 {
+		t.Errorf("grey 77 on white, the well-known near miss: %v", got)
+	}
+}
+
+// contrast is the contrast ratio of WCAG 2.2.
+func contrast(t *testing.T, a, b string) float64 {
+	t.Helper()
+	x, y := luminance(t, a), luminance(t, b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// luminance is the relative luminance of an sRGB colour, WCAG 2.2.
+func luminance(t *testing.T, colour string) float64 {
+	t.Helper()
+	v, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)
+	if err != nil {
+		t.Fatalf("colour %q: %v", colour, err)
+	}
+	linear := func(shift uint) float64 {
+		c := float64(v>>shift&255) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(16) + 0.7152*linear(8) + 0.0722*linear(0)
+}

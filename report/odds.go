@@ -1,0 +1,73 @@
+package report
+
+// This file holds what an (ε, δ) means for somebody who guesses.
+
+import (
+	"math/big"
+	"strconv"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// weakEpsilon is where a promise is called weak.
+const weakEpsilon = 10
+
+// slack covers the rounding of [budget.Exp] and of the few operations after it.
+const slack = 1e-12
+
+// odds is what an (ε, δ) promise means, every figure rounded up.
+type odds struct {
+	factor string  // e^ε, at least four significant digits of its excess over 1
+	guess  float64 // chance of guessing right at even odds, in steps of 0.001, at most 1
+	weak   bool
+}
+
+// oddsOf works out the odds of an (ε, δ)-differentially private release.
+//
+// Guarantee: for two neighbouring inputs and any set of results,
+// P(S) ≤ e^ε·P'(S) + δ (Dwork and Roth 2014, definition 2.4), so any test of
+// one against the other at even odds is right with probability at most
+// (e^ε + δ)/(1 + e^ε) (Kairouz, Oh and Viswanath 2015, theorem 2.1).
+func oddsOf(epsilon, delta *big.Rat) odds {
+	e := upwards(epsilon)
+	return odds{factor: factorText(e), guess: guess(e, upwards(delta)), weak: e > weakEpsilon}
+}
+
+// upwards is the least float64 not below r, short of subnormals.
+func upwards(r *big.Rat) float64 {
+	f, exact := r.Float64()
+	if exact {
+		return f
+	}
+	return float64(f * (1 + slack))
+}
+
+// factorText writes e^ε, rounded up: with three significant digits of what is
+// above 1, and as a power of ten where it would be longer than a line.
+func factorText(epsilon float64) string {
+	const longest = 30 // e^30 has 14 digits
+	if epsilon > longest {
+		// 0.4342944819032519 is above log10(e).
+		return "10^" + strconv.FormatInt(int64(float64(epsilon*0.4342944819032519))+1, 10)
+	}
+	f := new(big.Rat).SetFloat64(float64(budget.Exp(epsilon) * (1 + slack)))
+	if f == nil || f.Cmp(big.NewRat(1, 1)) <= 0 {
+		return "1"
+	}
+	excess := new(big.Rat).Sub(f, big.NewRat(1, 1))
+	return roundUp(f, max(3, 3+exponentOf(f)-exponentOf(excess)))
+}
+
+// guess is (e^ε + δ)/(1 + e^ε) = 1 − (1 − δ)/(1 + e^ε), rounded up to a multiple of 0.001.
+func guess(epsilon, delta float64) float64 {
+	if epsilon > 30 || delta >= 1 {
+		return 1
+	}
+	grow := budget.Exp(epsilon)
+	p := float64(float64((grow+delta)/(1+grow)) * (1 + slack))
+	thousandths := int64(float64(p * 1000))
+	if float64(thousandths) < float64(p*1000) {
+		thousandths++
+	}
+	return min(1, float64(thousandths)/1000)
+}

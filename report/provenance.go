@@ -1,0 +1,68 @@
+package report
+
+// This file holds where a release comes from and how anyone can check it.
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Provenance names what the release was made from, by SHA-256 in hexadecimal.
+type Provenance struct {
+	PlanHash  string     `json:"plan_hash"` // of plan.json
+	SpecHash  string     `json:"spec_hash"` // of the text of the spec
+	CodeBooks []CodeBook `json:"code_books"`
+	Params    []Param    `json:"params"`
+	Software  string     `json:"software"`
+}
+
+// CodeBook is a public file that the spec reads categories from.
+type CodeBook struct {
+	Path string `json:"path"` // as written in the spec
+	Hash string `json:"hash"`
+}
+
+// Param is a value that the spec was given.
+type Param struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func provenanceOf(p *plan.Plan, software string) Provenance {
+	out := Provenance{
+		PlanHash: p.Hash(), SpecHash: hashOf(p.Source.Text), Software: software,
+		CodeBooks: []CodeBook{}, Params: []Param{},
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
+		out.CodeBooks = append(out.CodeBooks, CodeBook{Path: path, Hash: hashOf(p.Source.Files[path])})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
+		out.Params = append(out.Params, Param{Name: name, Value: p.Source.Params[name]})
+	}
+	return out
+}
+
+func hashOf(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
+}
+
+// checksOf says how to check a release without trusting this report.
+func checksOf(r *Report) []string {
+	checks := []string{
+		"manifest.json lists every file of this release with its SHA-256; `dprelease verify " + r.Release + "` compares them all.",
+		"The SHA-256 of plan.json is the plan hash above: " + r.Provenance.PlanHash + ".",
+		"The plan holds the spec and its code books, so `dprelease plan` on them gives the same plan.json, byte for byte.",
+		"`dprelease publish` on the sealed measurements gives every file of this release again, byte for byte, without the confidential data.",
+	}
+	if r.Status == Rehearsal {
+		return checks
+	}
+	return append(checks, fmt.Sprintf("Ask the office to show entry %d of account %s in its ledger: its hash is %s.",
+		r.Budget.Receipt.Sequence, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash))
+}

@@ -1,0 +1,113 @@
+package report
+
+// This file holds the advice: how to read the figures, what not to do with them.
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// readingOf says how to read the figures of this very release; direct is true
+// where every table was measured with noise of its own.
+func readingOf(r *Report, direct bool) []Note {
+	s := r.firstStatistic()
+	notes := []Note{
+		{"Every number brings its own error",
+			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact count with a chance of at least %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, level(r.Accuracy.Confidence))},
+		{"Below zero is not a mistake",
+			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, group(r.shownAsZero()), group(r.Accuracy.Numbers))},
+		{"Add up the unbiased column",
+			fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high. For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)},
+	}
+	if direct {
+		notes[len(notes)-1].Text += fmt.Sprintf(" Over n cells of one table the noise of a sum has standard error √n × %s_noise_se.", s)
+		notes = append(notes, Note{"Tables do not add up to one another",
+			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it."})
+	}
+	return append(notes,
+		Note{"Noise is not sampling error",
+			"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."},
+		Note{"What the exact count is", r.exactCount()})
+}
+
+// exactCount says what the intervals cover.
+func (r *Report) exactCount() string {
+	rows := "all rows"
+	if r.Guarantee.Unit != "each row" {
+		rows = fmt.Sprintf("at most %s of %s", many(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
+	}
+	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
+		", with unknown and missing values refused, dropped or put into a category as the spec says. What those rules leave out is not part of the margin."
+}
+
+// misuseOf says what the figures must not be used for.
+func misuseOf(r *Report) []string {
+	uses := []string{
+		"To find out anything about a single " + r.Guarantee.Protects + ", or to join with other data for that purpose.",
+		"To decide anything on one small number: a number at or below its margin cannot be told from none, and 0 does not mean that there was nobody.",
+		fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", group(r.Accuracy.Margin)),
+		"To work out percentages or rates over a small base without carrying the margins along.",
+		"To check whether other figures are exact, or to take the difference from exact figures published elsewhere as an error of either.",
+	}
+	switch r.Status {
+	case Practice:
+		return append([]string{"For anything outside the team that made it: this is practice, not a release."}, uses...)
+	case Rehearsal:
+		return append([]string{"For any statement about the world: the data were made up."}, uses...)
+	}
+	return uses
+}
+
+// choicesOf tells what the planner chose, as far as it can be read off a plan.
+func choicesOf(p *plan.Plan) []string {
+	choices := []string{}
+	if measuredDirectly(p) {
+		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
+	}
+	if len(p.Leaves) > 1 {
+		choices = append(choices, "The budget is split into "+many(int64(len(p.Leaves)), "part")+" by the spec, each kept exactly.")
+	}
+	for _, l := range p.Leaves {
+		if l.Tables > 1 {
+			choices = append(choices, "The tables of one part of the budget share it among them.")
+			break
+		}
+	}
+	return append(choices, "Every declared cell is published, empty ones too: the list of cells comes from the spec, not from the data.")
+}
+
+// measuredDirectly is true where every statistic has a measurement of its own
+// over just the table's cells.
+func measuredDirectly(p *plan.Plan) bool {
+	seen := map[string]bool{}
+	for _, t := range p.Tables {
+		for _, s := range t.Statistics {
+			m, ok := p.Measurement(s.Measurement)
+			if !ok || m.Cells != t.Cells || seen[s.Measurement] {
+				return false
+			}
+			seen[s.Measurement] = true
+		}
+	}
+	return true
+}
+
+func (r *Report) firstStatistic() string {
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			return s.Name
+		}
+	}
+	return "count"
+}
+
+func (r *Report) shownAsZero() int64 {
+	var n int64
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			n += s.ShownAsZero
+		}
+	}
+	return n
+}

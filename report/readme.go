@@ -1,0 +1,80 @@
+package report
+
+// This file holds README.txt: what lies in the folder and how to open it.
+
+import (
+	"bytes"
+	_ "embed"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+//go:embed readme.txt.tmpl
+var readmeText string
+
+var readmeTemplate = template.Must(template.New("readme").Funcs(template.FuncMap{
+	"wrap":   wrap,
+	"quote":  strconv.Quote,
+	"sql":    func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
+	"line":   func(s string) string { return strings.Repeat("=", len([]rune(s))) },
+	"oneRow": oneRow,
+	"level":  level,
+}).Parse(readmeText))
+
+// Readme is README.txt: plain text, lines of at most 78 characters.
+func (r *Report) Readme() []byte {
+	var b bytes.Buffer
+	if err := readmeTemplate.Execute(&b, r); err != nil {
+		panic("report: the readme always renders: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// Statistics are the names of the statistics of a release, each once.
+func (r *Report) Statistics() []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			if !seen[s.Name] {
+				names = append(names, s.Name)
+			}
+			seen[s.Name] = true
+		}
+	}
+	return names
+}
+
+// FirstFile is the file of the first table, relative to the release's folder.
+func (r *Report) FirstFile() string {
+	if len(r.Tables) == 0 {
+		return ""
+	}
+	return "tables/" + r.Tables[0].Path + ".parquet"
+}
+
+// oneRow puts a text of several lines on one.
+func oneRow(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// wrap breaks a text into lines of at most 78 characters, all but the first
+// indented.
+func wrap(indent int, text string) string {
+	var b strings.Builder
+	length := indent
+	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case length+1+n > 78:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			length = indent
+		default:
+			b.WriteByte(' ')
+			length++
+		}
+		b.WriteString(word)
+		length += n
+	}
+	return b.String()
+}

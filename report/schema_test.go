@@ -1,0 +1,183 @@
+package report_test
+
+// This file holds schema and Go types together.
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+)
+
+func TestReportsFollowTheSchema(t *testing.T) {
+	schema := compiled(t)
+	for name, in := range inputs() {
+		t.Run(name, func(t *testing.T) {
+			instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(reportOf(t, in).JSON()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(instance); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSchemaRefusesWhatIsNoReport(t *testing.T) {
+	schema := compiled(t)
+	valid := string(reportOf(t, input(report.Official, nil)).JSON())
+	for _, change := range [][2]string{
+		{`"status": "release"`, `"status": "final"`},
+		{`"margin": 11`, `"margin": -1`},
+		{`"release": "labour-2026q1",`, `"release": "labour-2026q1", "surprise": 1,`},
+		{`"weak": false`, `"weak": "no"`},
+		{`"neighbours": "add-remove",`, ``},
+	} {
+		wrong := strings.Replace(valid, change[0], change[1], 1)
+		if wrong == valid {
+			t.Fatalf("the report does not hold %s", change[0])
+		}
+		instance, err := jsonschema.UnmarshalJSON(strings.NewReader(wrong))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if schema.Validate(instance) == nil {
+			t.Errorf("valid with %s", change[1])
+		}
+	}
+}
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("report.json", document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// node is a schema as this test walks it.
+type node struct {
+	Ref                  string           `json:"$ref"`
+	Type                 string           `json:"type"`
+	Properties           map[string]*node `json:"properties"`
+	Required             []string         `json:"required"`
+	AdditionalProperties *bool            `json:"additionalProperties"`
+	Items                *node            `json:"items"`
+	Defs                 map[string]*node `json:"$defs"`
+}
+
+func TestSchemaHasTheFieldsOfTheGoTypes(t *testing.T) {
+	var root node
+	if err := json.Unmarshal(report.Schema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	same(t, root.Defs, used, "report", reflect.TypeFor[report.Report](), &root)
+	for name := range root.Defs {
+		if !used[name] {
+			t.Errorf("definition %s is not used", name)
+		}
+	}
+}
+
+// same asserts that a schema describes a Go type, all the way down.
+func same(t *testing.T, defs map[string]*node, used map[string]bool, path string, typ reflect.Type, n *node) {
+	t.Helper()
+	for n.Ref != "" {
+		name := strings.TrimPrefix(n.Ref, "#/$defs/")
+		used[name] = true
+		if n = defs[name]; n == nil {
+			t.Fatalf("%s: definition %s is missing", path, name)
+		}
+	}
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if want := typeName(typ); n.Type != want {
+		t.Errorf("%s: schema has type %q, Go has %s", path, n.Type, want)
+		return
+	}
+	switch typ.Kind() {
+	case reflect.Slice:
+		same(t, defs, used, path+"[]", typ.Elem(), n.Items)
+	case reflect.Struct:
+		sameFields(t, defs, used, path, typ, n)
+	}
+}
+
+func sameFields(t *testing.T, defs map[string]*node, used map[string]bool, path string, typ reflect.Type, n *node) {
+	t.Helper()
+	if n.AdditionalProperties == nil || *n.AdditionalProperties {
+		t.Errorf("%s: the schema allows other fields", path)
+	}
+	for i := range typ.NumField() {
+		name, option, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		property := n.Properties[name]
+		if name == "" || property == nil {
+			t.Errorf("%s: field %s is not in the schema", path, typ.Field(i).Name)
+			continue
+		}
+		if slices.Contains(n.Required, name) == (option == "omitempty") {
+			t.Errorf("%s.%s: the schema and the Go type disagree on whether it is required", path, name)
+		}
+		same(t, defs, used, path+"."+name, typ.Field(i).Type, property)
+	}
+	if len(n.Properties) != typ.NumField() {
+		t.Errorf("%s: the schema has %d fields, Go has %d", path, len(n.Properties), typ.NumField())
+	}
+}
+
+func typeName(typ reflect.Type) string {
+	if typ == reflect.TypeFor[json.Number]() {
+		return "integer"
+	}
+	switch typ.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int64:
+		return "integer"
+	case reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "array"
+	}
+	return "object"
+}
+
+// inputs are releases of every kind.
+func inputs() map[string]report.Input {
+	return map[string]report.Input{
+		"release":     input(report.Official, nil),
+		"practice":    input(report.Practice, nil),
+		"rehearsal":   input(report.Rehearsal, nil),
+		"zcdp":        gaussianInput("zcdp"),
+		"approximate": gaussianInput("approximate"),
+		"replace":     input(report.Official, func(p *plan.Plan) { p.Guarantee.Neighbours, p.Guarantee.MaxRows = "replace", 5 }),
+		"row":         input(report.Official, func(p *plan.Plan) { p.Guarantee.Unit = "each row" }),
+		"code books":  input(report.Official, func(p *plan.Plan) { p.Source.Files = map[string]string{"b.csv": "code\n1\n", "a.csv": "code\n2\n"} }),
+		"bare":        input(report.Official, func(p *plan.Plan) { p.Warnings, p.Title, p.Source.Params = nil, "", nil }),
+		"many tables": many(200),
+		"all zero":    noisyInput([]int64{0, -3, 0, -1, 0, 0}),
+		"huge":        noisyInput([]int64{1 << 62, 1 << 62, 1 << 62, -1 << 63, 5, 1}),
+	}
+}
