@@ -43,6 +43,7 @@ type account struct {
 // posting is one charge of an account and the entry that last changed it.
 type posting struct {
 	release, planHash string
+	commitment        string // of a debit
 	cost              budget.Cost
 	state             State
 	date              string // YYYY-MM-DD of that entry
@@ -115,7 +116,7 @@ func (b *book) apply(e entry, body string) error {
 }
 
 func (b *book) applyInit(e entry) error {
-	if e.Policy == nil || e.Release != "" || e.PlanHash != "" || e.Cost != nil {
+	if e.Policy == nil || e.Release != "" || e.PlanHash != "" || e.Cost != nil || e.Commitment != "" {
 		return errors.New("is not an opening of an account")
 	}
 	p := Policy{Account: e.Account, Terms: e.Policy.Terms}
@@ -146,9 +147,12 @@ func (b *book) applyCharge(e entry, body string) error {
 	if e.Policy != nil || e.Cost == nil {
 		return errors.New("is not a charge")
 	}
-	c := Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash, Terms: a.policy.Terms, Cost: *e.Cost}
+	c := Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash, Terms: a.policy.Terms, Cost: *e.Cost, Commitment: e.Commitment}
 	if c.check() != nil || c.checkUnder(a.policy.Terms) != nil {
 		return errors.New("is not a charge that its account can hold")
+	}
+	if e.Kind != kindDebit && e.Commitment != "" {
+		return errors.New("is no debit but carries a commitment")
 	}
 	var err error
 	p := a.posting(c)
@@ -165,7 +169,7 @@ func (b *book) applyCharge(e entry, body string) error {
 	if err != nil {
 		return err
 	}
-	p.date = e.Time[:len(time.DateOnly)]
+	p.date, p.commitment = e.Time[:len(time.DateOnly)], e.Commitment
 	p.sequence, p.previous = b.sequence+1, b.head
 	p.hash = chain(b.head, p.sequence, body)
 	return nil
@@ -331,7 +335,8 @@ func (b *book) entriesToCancel(c Charge, now string) ([]entry, error) {
 	return []entry{c.entry(kindCancel, now)}, nil
 }
 
-// entriesToDebit is what Debit must write for c: nothing if c is debited already. Errors as entriesToReserve.
+// entriesToDebit is what Debit must write for c: nothing if c is debited already, for the same key and integers.
+// Errors as entriesToReserve; *Closed.
 func (b *book) entriesToDebit(c Charge, now string) ([]entry, error) {
 	entries, err := b.entriesToReserve(c, now)
 	if err != nil {
@@ -339,6 +344,9 @@ func (b *book) entriesToDebit(c Charge, now string) ([]entry, error) {
 	}
 	if a := b.accounts[c.Account]; a != nil {
 		if p := a.posting(c); p != nil && p.state == Debited {
+			if p.commitment != c.Commitment {
+				return nil, &Closed{Account: c.Account, Release: c.Release, Date: p.date}
+			}
 			return nil, nil
 		}
 	}

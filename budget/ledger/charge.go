@@ -33,6 +33,10 @@ type Charge struct {
 	PlanHash string      // SHA-256 of the plan, 64 lower-case hexadecimal digits
 	Terms    Terms       // must equal the account's
 	Cost     budget.Cost // positive, in the account's definition: Epsilon, or Rho and perhaps Delta
+
+	// Commitment binds a debit to one noise key and one set of exact integers: a keyed hash of the integers, 64
+	// lower-case hexadecimal digits. Only Debit reads it; empty where nothing confidential was counted.
+	Commitment string
 }
 
 var (
@@ -65,6 +69,8 @@ func (c Charge) check() error {
 		return fmt.Errorf("ledger: %q is not a release name: use %s", c.Release, nameRule)
 	case !hashPattern.MatchString(c.PlanHash):
 		return fmt.Errorf("ledger: release %s: the plan hash is not 64 lower-case hexadecimal digits", c.Release)
+	case c.Commitment != "" && !hashPattern.MatchString(c.Commitment):
+		return fmt.Errorf("ledger: release %s: the commitment is not 64 lower-case hexadecimal digits", c.Release)
 	}
 	return nil
 }
@@ -88,5 +94,9 @@ func (c Charge) checkUnder(t Terms) error {
 // entry writes c as an entry of the kind.
 func (c Charge) entry(k kind, now string) entry {
 	cost := normal(c.Cost)
-	return entry{Kind: k, Time: now, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash, Cost: &cost}
+	e := entry{Kind: k, Time: now, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash, Cost: &cost}
+	if k == kindDebit {
+		e.Commitment = c.Commitment
+	}
+	return e
 }

@@ -33,6 +33,8 @@ type entry struct {
 	Release  string       `json:"release,omitempty"`
 	PlanHash string       `json:"plan_hash,omitempty"`
 	Cost     *budget.Cost `json:"cost,omitempty"` // amounts in lowest terms: "6", "1/2"
+
+	Commitment string `json:"commitment,omitempty"` // debit only: Charge.Commitment
 }
 
 // opened is a policy as an entry writes it.

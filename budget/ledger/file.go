@@ -87,6 +87,13 @@ func openFile(ctx context.Context, path string) (*file, error) {
 	if err := f.recognise(ctx); err != nil {
 		return nil, errors.Join(err, f.db.Close())
 	}
+	if f.readOnly {
+		return f, nil
+	}
+	// Whoever created the file may not have come to this yet.
+	if err := syncFolder(filepath.Dir(absolute)); err != nil {
+		return nil, errors.Join(fmt.Errorf("ledger %s cannot be made durable: %w", path, err), f.db.Close())
+	}
 	return f, nil
 }
 
@@ -121,7 +128,11 @@ func createFile(ctx context.Context, path, absolute string) error {
 	if err != nil {
 		return fmt.Errorf("ledger %s cannot be created: %w", path, err)
 	}
-	defer os.Remove(staged.Name())
+	defer func() {
+		for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+			os.Remove(staged.Name() + suffix)
+		}
+	}()
 	if err := staged.Close(); err != nil {
 		return fmt.Errorf("ledger %s cannot be created: %w", path, err)
 	}
@@ -130,9 +141,6 @@ func createFile(ctx context.Context, path, absolute string) error {
 	}
 	if err := os.Link(staged.Name(), absolute); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("ledger %s cannot be created: %w", path, err)
-	}
-	if err := syncFolder(folder); err != nil {
-		return fmt.Errorf("ledger %s cannot be made durable: %w", path, err)
 	}
 	return nil
 }
@@ -226,18 +234,20 @@ func (f *file) transaction(ctx context.Context, begin string, work func(*sql.Con
 		return f.explain(err)
 	}
 	defer c.Close()
-	if err := f.begin(ctx, c, begin); err != nil {
-		return f.explain(err)
-	}
 	last := context.WithoutCancel(ctx) // an interruption must not leave COMMIT half done
-	if err = work(c); err == nil {
+	if err = f.begin(ctx, c, begin); err != nil {
+		err = f.explain(err)
+	} else if err = work(c); err == nil {
 		if _, err = c.ExecContext(last, "COMMIT"); err == nil {
 			return nil
 		}
-		err = f.explain(err)
+		ctx, err = last, f.explain(err)
 	}
-	// After some errors SQLite has rolled back by itself, and ROLLBACK has nothing to do.
+	// Where nothing had begun, or SQLite has rolled back by itself, ROLLBACK has nothing to do.
 	_, _ = c.ExecContext(last, "ROLLBACK")
+	if interrupted := ctx.Err(); interrupted != nil {
+		return fmt.Errorf("ledger %s: nothing was written: %w", f.path, interrupted)
+	}
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -23,7 +24,7 @@ func raw(t testing.TB, path string) *sql.DB {
 	return db
 }
 
-func exec(t testing.TB, db *sql.DB, statements ...string) {
+func execute(t testing.TB, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
@@ -68,13 +69,13 @@ func TestOpenRefuses(t *testing.T) {
 	must(t, os.WriteFile(in("notes.txt"), []byte(strings.Repeat("these are not accounts\n", 100)), 0o600))
 	must(t, os.WriteFile(in("empty.db"), nil, 0o600))
 	must(t, os.WriteFile(in("foreign.db"), nil, 0o600))
-	exec(t, raw(t, in("foreign.db")), "CREATE TABLE entries (sequence, body, hash)")
+	execute(t, raw(t, in("foreign.db")), "CREATE TABLE entries (sequence, body, hash)")
 	l := open(t, in("newer.db"))
 	must(t, l.Close())
-	exec(t, raw(t, in("newer.db")), "UPDATE ledger SET version = 2")
+	execute(t, raw(t, in("newer.db")), "UPDATE ledger SET version = 2")
 	l = open(t, in("gutted.db"))
 	must(t, l.Close())
-	exec(t, raw(t, in("gutted.db")), "DROP TABLE ledger")
+	execute(t, raw(t, in("gutted.db")), "DROP TABLE ledger")
 	must(t, os.WriteFile(in("gone.db-wal"), []byte("the end of a ledger"), 0o600))
 	for name, says := range map[string]string{
 		"notes.txt":      "notes.txt is not a dprelease ledger",
@@ -116,9 +117,9 @@ func TestLocked(t *testing.T) {
 	l, path := fresh(t, "6")
 	f := l.store.(*file)
 	f.turns = 2
-	exec(t, f.db, "PRAGMA busy_timeout = 5")
+	execute(t, f.db, "PRAGMA busy_timeout = 5")
 	other := raw(t, path)
-	exec(t, other, "BEGIN IMMEDIATE")
+	execute(t, other, "BEGIN IMMEDIATE")
 	_, err := l.Debit(ctx, charge("a", "aa", "1"))
 	assertSays(t, err, path+" is locked by another process", "run again")
 	show(t, l)
@@ -130,7 +131,7 @@ func TestLocked(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted while it waited: got %v; want context.Canceled", err)
 	}
-	exec(t, other, "COMMIT")
+	execute(t, other, "COMMIT")
 	debit(t, l, charge("a", "aa", "1"))
 	assertBalance(t, l, "1", "0", "5")
 }
@@ -138,7 +139,7 @@ func TestLocked(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	ctx := context.Background()
 	l, _ := fresh(t, "1000")
-	exec(t, l.store.(*file).db, "PRAGMA max_page_count = 8")
+	execute(t, l.store.(*file).db, "PRAGMA max_page_count = 8")
 	paid := 0
 	var err error
 	for ; err == nil && paid < 1000; paid++ {
@@ -147,9 +148,34 @@ func TestDiskFull(t *testing.T) {
 	paid--
 	assertSays(t, err, "is full", "nothing was written", "make room")
 	assertBalance(t, l, fmt.Sprint(paid), "0", fmt.Sprint(1000-paid))
-	exec(t, l.store.(*file).db, "PRAGMA max_page_count = 1000000")
+	execute(t, l.store.(*file).db, "PRAGMA max_page_count = 1000000")
 	debit(t, l, charge(fmt.Sprint("r", paid), "aa", "1"))
 	must(t, l.Verify(ctx))
+}
+
+// TestInterruptedAnywhere cancels debits at random moments: each is made or not, and the handle goes on working.
+func TestInterruptedAnywhere(t *testing.T) {
+	l, _ := fresh(t, "1000")
+	made := 0
+	for i := range 200 {
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			for range rand.IntN(20000) {
+				runtime.Gosched()
+			}
+			cancel()
+		}()
+		_, err := l.Debit(ctx, charge(fmt.Sprint("r", i), "aa", "1"))
+		switch {
+		case err == nil:
+			made++
+		case !errors.Is(err, context.Canceled):
+			t.Fatal(err)
+		}
+		cancel()
+	}
+	assertBalance(t, l, fmt.Sprint(made), "0", fmt.Sprint(1000-made))
+	must(t, l.Verify(context.Background()))
 }
 
 // busy is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d, reserve e.
@@ -180,7 +206,7 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 	ctx := context.Background()
 	freely := []string{"DROP TRIGGER entries_are_never_changed", "DROP TRIGGER entries_are_never_removed"}
 	alter := func(statements ...string) func(*testing.T, *Ledger, *sql.DB) {
-		return func(t *testing.T, _ *Ledger, db *sql.DB) { exec(t, db, append(freely, statements...)...) }
+		return func(t *testing.T, _ *Ledger, db *sql.DB) { execute(t, db, append(freely, statements...)...) }
 	}
 	forged := func(e entry) func(*testing.T, *Ledger, *sql.DB) {
 		return func(t *testing.T, l *Ledger, db *sql.DB) { forge(t, l, db, e) }

@@ -4,6 +4,8 @@ package ledger
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"slices"
 	"time"
 )
@@ -33,6 +35,14 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 		return nil, err
 	}
 	return &Ledger{store: f, now: time.Now}, nil
+}
+
+// OpenExisting opens the ledger at path, as Open does, but does not create one.
+func OpenExisting(ctx context.Context, path string) (*Ledger, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("no ledger at %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s` (%w)", path, path, err)
+	}
+	return Open(ctx, path)
 }
 
 // OpenRehearsal opens a ledger in memory for a run on made-up data: an account opens with the first charge on it, and
@@ -91,13 +101,33 @@ func (l *Ledger) Cancel(ctx context.Context, c Charge) error {
 // Guarantee: when it returns a receipt, the entry is on the disk. An error leaves open whether the entry was made
 // only where the disk failed; calling again with the same charge tells, and costs nothing more.
 //
-// Errors: as Reserve.
+// A debit is bound to c.Commitment: under another one (a second key, so a second draw, or other integers) it is
+// *Closed, and nothing may be drawn.
+//
+// Errors: as Reserve; *Closed.
 func (l *Ledger) Debit(ctx context.Context, c Charge) (Receipt, error) {
 	b, err := l.store.update(ctx, func(b *book) ([]entry, error) { return b.entriesToDebit(c, l.stamp()) })
 	if err != nil {
 		return Receipt{}, err
 	}
 	return b.receipt(c)
+}
+
+// Debited returns the day, YYYY-MM-DD, on which c's release was debited under c's plan, and "" if it was not.
+// Errors: *NoAccount; wraps ErrTampered.
+func (l *Ledger) Debited(ctx context.Context, c Charge) (string, error) {
+	b, err := l.store.view(ctx)
+	if err != nil {
+		return "", err
+	}
+	a := b.accounts[c.Account]
+	if a == nil {
+		return "", &NoAccount{Ledger: b.ledger, Account: c.Account}
+	}
+	if p := a.posting(c); p != nil && p.state == Debited {
+		return p.date, nil
+	}
+	return "", nil
 }
 
 // Verify reads the whole ledger and returns an error that wraps ErrTampered, a *Tampered with the number of the first

@@ -121,7 +121,11 @@ func (r *policyReader) at(n *yaml.Node, path, format string, args ...any) {
 	r.problem(n.Line, n.Column, path, format, args...)
 }
 
-var yamlLine = regexp.MustCompile(`line (\d+): `)
+var (
+	yamlLine = regexp.MustCompile(`line (\d+): `)
+	// yaml.v3 counts lines from 0 in what its parser says, and from 1 in what its scanner says.
+	fromZero = regexp.MustCompile(`did not find expected (',' or |node content|key|'-' indicator|<document start>)`)
+)
 
 // document returns the root of the only document, or nil with a problem.
 func (r *policyReader) document(text []byte) *yaml.Node {
@@ -154,6 +158,9 @@ func (r *policyReader) notYAML(err error) {
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
 		number, _ = strconv.Atoi(m[1])
 		message = strings.Replace(message, m[0], "", 1)
+		if fromZero.MatchString(message) {
+			number++
+		}
 	}
 	r.problem(number, 1, "", "this is not YAML: %s", message)
 }

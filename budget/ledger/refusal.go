@@ -108,3 +108,11 @@ func (e *NameTaken) Error() string {
 
 // short is the beginning of a hash, enough to tell two apart by eye.
 func short(hash string) string { return hash[:min(12, len(hash))] }
+
+// Closed: the release was debited for another noise key or other exact integers, so its noise cannot be drawn again.
+type Closed struct{ Account, Release, Date string }
+
+func (e *Closed) Error() string {
+	return fmt.Sprintf("release %s was measured under this plan on %s (account %s) and cannot be drawn again: publish its measurements, or give the release a new name (and a new debit)",
+		e.Release, e.Date, e.Account)
+}
