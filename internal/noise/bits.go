@@ -1,0 +1,100 @@
+package noise
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"math/big"
+	"math/bits"
+)
+
+// bufferBytes is how much keystream is made at a time: it fits the first-level
+// cache, and AES runs at full speed on it.
+const bufferBytes = 16 << 10
+
+// Bits is a stream of independent, uniform bits: the AES-256-CTR keystream of
+// one derived key, read as little-endian 64-bit words. It is not for concurrent
+// use. Nothing is ever read twice.
+type Bits struct {
+	keystream cipher.Stream
+	buffer    [bufferBytes]byte
+	next      int // position of the next unread byte
+}
+
+// newBits returns the stream of a key that is used for nothing else, which is
+// why the counter may start at zero.
+func newBits(key [32]byte) *Bits {
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic("noise: AES refused a 32-byte key: " + err.Error()) // its only error is another length
+	}
+	return &Bits{keystream: cipher.NewCTR(block, make([]byte, aes.BlockSize)), next: bufferBytes}
+}
+
+func (b *Bits) refill() {
+	clear(b.buffer[:])
+	b.keystream.XORKeyStream(b.buffer[:], b.buffer[:])
+	b.next = 0
+}
+
+// Uint64 returns 64 uniform bits.
+func (b *Bits) Uint64() uint64 {
+	if b.next == bufferBytes {
+		b.refill()
+	}
+	word := binary.LittleEndian.Uint64(b.buffer[b.next:])
+	b.next += 8
+	return word
+}
+
+// Bool returns one uniform bit.
+func (b *Bits) Bool() bool { return b.Uint64()>>63 == 1 }
+
+// Below returns a uniform integer in [0, n), exactly, or 0 for n = 0.
+//
+// A word w is mapped to ⌊w·n/2⁶⁴⌋ unless w·n mod 2⁶⁴ is below 2⁶⁴ mod n, when it
+// is drawn again: that leaves exactly ⌊2⁶⁴/n⌋ words for every result (Lemire
+// 2019).
+func (b *Bits) Below(n uint64) uint64 {
+	high, low := bits.Mul64(b.Uint64(), n)
+	if low < n {
+		for excess := -n % n; low < excess; {
+			high, low = bits.Mul64(b.Uint64(), n)
+		}
+	}
+	return high
+}
+
+// Bernoulli returns true with probability numerator/denominator, exactly; always
+// for a numerator of denominator or more.
+func (b *Bits) Bernoulli(numerator, denominator uint64) bool {
+	return b.Below(denominator) < numerator
+}
+
+// BelowBig returns a uniform integer in [0, n), exactly, for n > 0. Up to 64
+// bits it reads the same words as Below; beyond, it draws as many bits as n has
+// until they are below n.
+func (b *Bits) BelowBig(n *big.Int) *big.Int {
+	if n.IsUint64() {
+		return new(big.Int).SetUint64(b.Below(n.Uint64()))
+	}
+	length := n.BitLen()
+	drawn := new(big.Int)
+	for {
+		drawn.SetUint64(b.Uint64())
+		for have := 64; have < length; have += 64 {
+			drawn.Lsh(drawn, 64).Or(drawn, new(big.Int).SetUint64(b.Uint64()))
+		}
+		if spare := (64 - length%64) % 64; spare > 0 {
+			drawn.Rsh(drawn, uint(spare))
+		}
+		if drawn.Cmp(n) < 0 {
+			return drawn
+		}
+	}
+}
+
+// BernoulliBig returns true with probability numerator/denominator, exactly.
+func (b *Bits) BernoulliBig(numerator, denominator *big.Int) bool {
+	return b.BelowBig(denominator).Cmp(numerator) < 0
+}

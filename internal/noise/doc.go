@@ -1,0 +1,23 @@
+// Package noise draws the integers that protect a release: discrete Laplace and
+// discrete Gaussian samples of exactly the stated law, from streams that are
+// never used twice.
+//
+// It owns the release [Key], the [Streams] derived from it, the keystream
+// [Bits], and the samplers [AddDiscreteLaplace] and [AddDiscreteGaussian].
+//
+// It never computes in floating point: parameters are rationals, every decision
+// of a sampler is a comparison of integers, and no tail is cut off. It never
+// falls back to another source of randomness, and never prints a key. It does
+// not know what a count means or what a draw costs: those belong to histogram
+// and budget.
+//
+// How long a sampler takes depends on what it draws. Noise is therefore added to
+// whole blocks of [BlockCells] cells in a fixed order, never to one cell on
+// request, and the time of a single block is never shown. Somebody who shares
+// the processor and watches its caches is outside what this package defends
+// against.
+package noise
+
+// BlockCells is the number of consecutive cells that draw from one stream. It is
+// part of the definition of a release: another size gives other noise.
+const BlockCells = 4096

@@ -1,0 +1,93 @@
+package noise
+
+import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Purposes keep streams of one release apart that share everything else.
+const (
+	purposeNoise      = "noise"
+	purposeBounding   = "bounding"
+	purposeMadeUp     = "made-up rows"
+	purposeCommitment = "commitment"
+)
+
+// derivationSalt separates this use of a key, and this version of the samplers,
+// from any other.
+const derivationSalt = "dprelease streams 1"
+
+// Streams derives the keystreams of one release: every stream is HKDF-SHA256
+// (RFC 5869) of the release key over the plan hash, the purpose and what the
+// stream is for. The same inputs give the same stream, so that an interrupted
+// release resumes to the same noise; inputs that differ anywhere give
+// independent streams.
+type Streams struct {
+	key      *Key // behind a pointer, where reflection does not print it
+	planHash string
+}
+
+// NewStreams returns the streams of the release with this key and plan.
+func NewStreams(key Key, planHash string) *Streams {
+	return &Streams{key: &key, planHash: planHash}
+}
+
+// Noise returns the stream for one block of one measurement: block number block
+// of [BlockCells] cells, of the measurement with this canonical definition,
+// added to exact integers with this hash. Another question or another input
+// cannot meet the same noise.
+func (s *Streams) Noise(definition, exactHash []byte, block int) *Bits {
+	var number [8]byte
+	binary.BigEndian.PutUint64(number[:], uint64(block))
+	return newBits(s.derive(purposeNoise, definition, exactHash, number[:]))
+}
+
+// Bounding returns the stream that decides which rows of a unit stay, for one
+// table.
+func (s *Streams) Bounding(table string) *Bits {
+	return newBits(s.derive(purposeBounding, []byte(table)))
+}
+
+// MadeUp returns the stream from which the rows of a rehearsal are drawn, for
+// one table.
+func (s *Streams) MadeUp(table string) *Bits {
+	return newBits(s.derive(purposeMadeUp, []byte(table)))
+}
+
+// Commitment returns a keyed hash of a hash of exact integers. It may stand in
+// the confidential state, where it lets a resumed run recognise its counts; it
+// is never published.
+func (s *Streams) Commitment(exactHash []byte) [32]byte {
+	return s.derive(purposeCommitment, exactHash)
+}
+
+// Erase overwrites the key with zeros. Streams must not be asked for afterwards.
+func (s *Streams) Erase() { s.key.Erase() }
+
+// derive returns HKDF-SHA256 of the key. Every part of the info is preceded by
+// its length in 8 bytes, so that no two lists of parts read the same.
+func (s *Streams) derive(purpose string, parts ...[]byte) [32]byte {
+	var info []byte
+	for _, part := range append([][]byte{[]byte(s.planHash), []byte(purpose)}, parts...) {
+		info = binary.BigEndian.AppendUint64(info, uint64(len(part)))
+		info = append(info, part...)
+	}
+	derived, err := hkdf.Key(sha256.New, s.key[:], []byte(derivationSalt), string(info), sha256.Size)
+	if err != nil {
+		panic("noise: HKDF refused a 32-byte output: " + err.Error()) // its only error is a too long output
+	}
+	return [32]byte(derived)
+}
+
+// Format implements fmt.Formatter: "confidential" for every verb.
+func (s *Streams) Format(f fmt.State, _ rune) { io.WriteString(f, confidential) }
+
+// LogValue implements slog.LogValuer.
+func (s *Streams) LogValue() slog.Value { return slog.StringValue(confidential) }
+
+// MarshalJSON implements json.Marshaler.
+func (s *Streams) MarshalJSON() ([]byte, error) { return s.key.MarshalJSON() }

@@ -1,0 +1,149 @@
+package noise
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func freshKey(t testing.TB) Key {
+	t.Helper()
+	key, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func TestKeyAndStreamsPrintAsConfidential(t *testing.T) {
+	var key Key
+	for i := range key {
+		key[i] = 0xAB
+	}
+	streams := NewStreams(key, "plan")
+	inner := struct {
+		Key     Key
+		Streams *Streams
+		hidden  *Streams
+	}{key, streams, streams}
+	var out bytes.Buffer
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%X", "%q", "%d"} {
+		fmt.Fprintf(&out, verb+verb+verb+verb+"\n", key, &key, streams, inner)
+	}
+	text := slog.New(slog.NewTextHandler(&out, nil))
+	text.Info("run", "key", key, "streams", streams, "inner", inner)
+	document := slog.New(slog.NewJSONHandler(&out, nil))
+	document.Info("run", "key", key, "streams", streams, "inner", inner)
+	for _, value := range []any{key, streams, inner, map[Key]int{key: 1}} {
+		data, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(data)
+	}
+	printed := strings.ToLower(out.String())
+	for _, leak := range []string{"abab", "171", "0xab", "\xab\xab"} {
+		if strings.Contains(printed, leak) {
+			t.Errorf("the key shows as %q in:\n%s", leak, printed)
+		}
+	}
+	if !strings.Contains(printed, confidential) {
+		t.Errorf("nothing says %q in:\n%s", confidential, printed)
+	}
+}
+
+func TestKeysAreFreshAndCanBeErased(t *testing.T) {
+	key, other := freshKey(t), freshKey(t)
+	if key == other || key == (Key{}) {
+		t.Error("two fresh keys are equal, or one is zero")
+	}
+	if key.Erase(); key != (Key{}) {
+		t.Error("an erased key is not zero")
+	}
+	streams := NewStreams(other, "plan")
+	if streams.Erase(); *streams.key != (Key{}) {
+		t.Error("erased streams still hold the key")
+	}
+}
+
+// firstWords identifies a stream: two streams that share 128 bits are one.
+func firstWords(b *Bits) [2]uint64 { return [2]uint64{b.Uint64(), b.Uint64()} }
+
+func TestStreamsDifferInEveryPart(t *testing.T) {
+	key := freshKey(t)
+	other := key
+	other[31] ^= 1
+	noiseOf := func(key Key, plan, definition, exact string, block int) [2]uint64 {
+		return firstWords(NewStreams(key, plan).Noise([]byte(definition), []byte(exact), block))
+	}
+	streams := NewStreams(key, "plan")
+	commitment := streams.Commitment([]byte("table"))
+	seen := map[[2]uint64]string{}
+	for _, s := range []struct {
+		name  string
+		words [2]uint64
+	}{
+		{"first", noiseOf(key, "plan", "definition", "exact", 0)},
+		{"other key", noiseOf(other, "plan", "definition", "exact", 0)},
+		{"other plan", noiseOf(key, "plan2", "definition", "exact", 0)},
+		{"other definition", noiseOf(key, "plan", "definition2", "exact", 0)},
+		{"other exact integers", noiseOf(key, "plan", "definition", "exact2", 0)},
+		{"other block", noiseOf(key, "plan", "definition", "exact", 1)},
+		{"block 256", noiseOf(key, "plan", "definition", "exact", 256)},
+		{"parts shifted left", noiseOf(key, "plan", "definitione", "xact", 0)},
+		{"parts shifted right", noiseOf(key, "pla", "ndefinition", "exact", 0)},
+		{"bounding", firstWords(streams.Bounding("table"))},
+		{"bounding another table", firstWords(streams.Bounding("table2"))},
+		{"made-up rows", firstWords(streams.MadeUp("table"))},
+		{"commitment as a key", firstWords(newBits(commitment))},
+	} {
+		if twin, dup := seen[s.words]; dup {
+			t.Errorf("%q and %q share a stream", s.name, twin)
+		}
+		seen[s.words] = s.name
+	}
+	if noiseOf(key, "plan", "definition", "exact", 0) != noiseOf(key, "plan", "definition", "exact", 0) {
+		t.Error("the same inputs gave two streams")
+	}
+	if commitment != streams.Commitment([]byte("table")) || commitment == NewStreams(other, "plan").Commitment([]byte("table")) {
+		t.Error("a commitment is not a function of key and hash")
+	}
+}
+
+// TestStreamsAreFixedByTheirDefinition holds one derived stream: a change means
+// that a release interrupted before it cannot resume after it.
+func TestStreamsAreFixedByTheirDefinition(t *testing.T) {
+	var key Key
+	for i := range key {
+		key[i] = byte(i)
+	}
+	stream := NewStreams(key, "plan").Noise([]byte("definition"), []byte("exact"), 7)
+	got := binary.LittleEndian.AppendUint64(nil, stream.Uint64())
+	got = binary.LittleEndian.AppendUint64(got, stream.Uint64())
+	if want := "ee94ff690846bef88bdda4c5945d692c"; hex.EncodeToString(got) != want {
+		t.Errorf("stream starts %x, want %s", got, want)
+	}
+}
+
+func TestBitsAreTheKeystreamInOrder(t *testing.T) {
+	key := [32]byte(freshKey(t))
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]byte, 3*bufferBytes+8)
+	cipher.NewCTR(block, make([]byte, 16)).XORKeyStream(want, want)
+	stream := newBits(key)
+	for at := 0; at < len(want); at += 8 {
+		if got := stream.Uint64(); got != binary.LittleEndian.Uint64(want[at:]) {
+			t.Fatalf("the word at byte %d is not the keystream's", at)
+		}
+	}
+}
