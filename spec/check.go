@@ -175,7 +175,7 @@ func (c *checker) checkDictionary(s *shape, n node) {
 		if c.unsound[pair.key] {
 			continue
 		}
-		if !s.keys.MatchString(pair.key.Value) || slices.Contains(s.except, pair.key.Value) {
+		if !s.keys.MatchString(pair.key.Value) {
 			c.report(pair.key, pair.path, Problem{
 				Message:  fmt.Sprintf("%q is not a name", clip(pair.key.Value)),
 				Expected: "a name that matches " + s.keys.String(),

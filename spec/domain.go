@@ -2,14 +2,25 @@ package spec
 
 // This file holds the domain of a column: its ordered base cells and their coarsenings.
 
-import "math/big"
+import (
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// maxCells bounds the base cells of a domain.
+const maxCells = 1 << 24
 
 // Domain is the public, ordered set of base cells 0..Size()-1 of a column. It is immutable
 // and safe for concurrent use.
 type Domain struct {
+	of     Type
 	size   int
 	finest *Level
 	levels []*Level
+	texts  map[string]int // the codes of a domain of texts, nil for a range
+	bins   *bins          // the cells of a range, nil for texts
+	added  string         // the category added to a range for unknown values, "" for none
 }
 
 // Size is the number of base cells.
@@ -38,6 +49,37 @@ func (d *Domain) LevelNames() []string {
 	return names
 }
 
+// append adds a category at the end of the finest and of every level and returns its base
+// code. It is for building a domain only.
+func (d *Domain) append(code string) int {
+	for _, l := range append([]*Level{d.finest}, d.levels...) {
+		if l == nil {
+			continue
+		}
+		if l.Of != nil {
+			l.Of = append(l.Of, uint32(len(l.Categories)))
+		}
+		l.Categories = append(l.Categories, Category{Code: code})
+	}
+	d.size++
+	return d.size - 1
+}
+
+// has is true where the finest or any other level has a category of that code.
+func (d *Domain) has(code string) bool {
+	for _, l := range append([]*Level{d.finest}, d.levels...) {
+		if l == nil {
+			continue
+		}
+		for _, c := range l.Categories {
+			if c.Code == code {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Level is a coarsening of a domain. Of[base code] is the code at this level; nil is the
 // identity.
 type Level struct {
@@ -52,24 +94,132 @@ func (l *Level) Size() int { return len(l.Categories) }
 // Category is one value of a level. Label is "" where the spec has none.
 type Category struct{ Code, Label string }
 
-// CodeOfText is the base code of a text.
-func (d *Domain) CodeOfText(s string) (code int, fit Fit) { return 0, WrongType }
+// CodeOfText is the base code of a text: in a domain of texts the category written so, in a
+// range the cell of the number, date or timestamp it reads as.
+func (d *Domain) CodeOfText(s string) (code int, fit Fit) {
+	if d.texts != nil {
+		return d.lookup(d.texts[s])
+	}
+	switch d.of {
+	case Date:
+		days, ok := parseDate(s)
+		if !ok {
+			return 0, NotANumber
+		}
+		return d.bins.bin(days, true)
+	case Timestamp:
+		micros, ok := parseTimestamp(s)
+		if !ok {
+			return 0, NotANumber
+		}
+		return d.bins.bin(micros, true)
+	}
+	q, ok := parseQuantity(s)
+	if !ok {
+		return 0, NotANumber
+	}
+	return d.bins.ofQuantity(q)
+}
 
-// CodeOfInt is the base code of an integer.
-func (d *Domain) CodeOfInt(v int64) (int, Fit) { return 0, WrongType }
+// lookup turns an entry of texts, which holds codes plus one, into a code.
+func (d *Domain) lookup(entry int) (int, Fit) {
+	if entry == 0 {
+		return 0, OutOfDomain
+	}
+	return entry - 1, Fits
+}
 
-// CodeOfFloat is the base code of a float64, read as its shortest decimal.
-func (d *Domain) CodeOfFloat(v float64) (int, Fit) { return 0, WrongType }
+// ofNumbers is true for ranges of integers and decimals.
+func (d *Domain) ofNumbers() bool { return d.of == Integer || d.of == Decimal }
 
-// CodeOfDecimal is the base code of unscaled·10^-scale.
-func (d *Domain) CodeOfDecimal(unscaled *big.Int, scale int32) (int, Fit) { return 0, WrongType }
+// CodeOfInt is the base code of an integer; a domain of texts looks up its digits.
+func (d *Domain) CodeOfInt(v int64) (int, Fit) {
+	switch {
+	case d.texts != nil:
+		var buffer [20]byte
+		return d.lookup(d.texts[string(strconv.AppendInt(buffer[:0], v, 10))])
+	case d.ofNumbers():
+		return d.bins.ofInt(v)
+	}
+	return 0, WrongType
+}
 
-// CodeOfBool is the base code of a boolean.
-func (d *Domain) CodeOfBool(v bool) (int, Fit) { return 0, WrongType }
+// CodeOfFloat is the base code of a float64, read as its shortest decimal that reads back the
+// same; a domain of texts looks up that decimal.
+func (d *Domain) CodeOfFloat(v float64) (int, Fit) {
+	switch {
+	case math.IsNaN(v):
+		return 0, NaN
+	case math.IsInf(v, 0):
+		return 0, Infinite
+	case d.texts != nil:
+		if v == 0 {
+			v = 0 // no minus sign
+		}
+		var buffer [400]byte
+		return d.lookup(d.texts[string(strconv.AppendFloat(buffer[:0], v, 'f', -1, 64))])
+	case d.ofNumbers():
+		return d.bins.ofFloat(v)
+	}
+	return 0, WrongType
+}
 
-// CodeOfDate is the base code of a date in days since 1970-01-01.
-func (d *Domain) CodeOfDate(days int32) (int, Fit) { return 0, WrongType }
+// CodeOfDecimal is the base code of unscaled·10^-scale; a domain of texts looks it up without
+// trailing zeros.
+func (d *Domain) CodeOfDecimal(unscaled *big.Int, scale int32) (int, Fit) {
+	switch {
+	case d.texts != nil:
+		if scale > maxQuantityText || scale < -maxQuantityText {
+			return 0, OutOfDomain
+		}
+		x := new(big.Rat).SetInt(unscaled)
+		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
+		if scale > 0 {
+			x.Quo(x, new(big.Rat).SetInt(power))
+		} else {
+			x.Mul(x, new(big.Rat).SetInt(power))
+		}
+		places, _ := x.FloatPrec()
+		return d.lookup(d.texts[x.FloatString(places)])
+	case d.ofNumbers():
+		return d.bins.ofQuantity(quantityOfDecimal(unscaled, scale))
+	}
+	return 0, WrongType
+}
+
+// CodeOfBool is the base code of a boolean: a domain of texts looks up true or false.
+func (d *Domain) CodeOfBool(v bool) (int, Fit) {
+	if d.texts == nil {
+		return 0, WrongType
+	}
+	return d.lookup(d.texts[strconv.FormatBool(v)])
+}
+
+// CodeOfDate is the base code of a date in days since 1970-01-01; a domain of texts looks it
+// up as 2024-01-31.
+func (d *Domain) CodeOfDate(days int32) (int, Fit) {
+	switch {
+	case d.texts != nil:
+		var buffer [16]byte
+		return d.lookup(d.texts[string(appendDate(buffer[:0], int64(days)))])
+	case d.of == Date:
+		return d.bins.bin(int64(days), true)
+	}
+	return 0, WrongType
+}
 
 // CodeOfTimestamp is the base code of a timestamp in microseconds since
-// 1970-01-01T00:00:00, without zone.
-func (d *Domain) CodeOfTimestamp(micros int64) (int, Fit) { return 0, WrongType }
+// 1970-01-01T00:00:00, without zone. A range of dates takes timestamps at midnight.
+func (d *Domain) CodeOfTimestamp(micros int64) (int, Fit) {
+	switch {
+	case d.texts != nil:
+		return 0, WrongType
+	case d.of == Timestamp:
+		return d.bins.bin(micros, true)
+	case d.of == Date && micros%microsPerDay == 0:
+		return d.bins.bin(micros/microsPerDay, true)
+	case d.of == Date:
+		return 0, OutOfDomain
+	}
+	return 0, WrongType
+}

@@ -2,15 +2,80 @@ package spec
 
 // This file holds the ways in: from a file and from memory.
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+)
 
-// Load reads the spec at path and its code books, which are relative to the spec's folder.
+// Load reads the spec at path and its code books, whose paths are relative to the spec's
+// folder, with values for its parameters. What is wrong with them comes back as *Errors. A
+// spec that is well formed but uses parts of the language that this version does not build
+// comes back as a Release together with *Errors whose Unbuilt is true.
 func Load(path string, params map[string]string) (*Release, error) {
-	return nil, errors.New("not implemented")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the spec: %w", err)
+	}
+	folder := filepath.Dir(path)
+	open := func(name string) (string, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(folder, filepath.FromSlash(name))
+		}
+		book, err := os.ReadFile(name)
+		return string(book), err
+	}
+	return read(Source{Name: filepath.Base(path), Text: string(text), Params: maps.Clone(params)}, open)
 }
 
-// Parse reads a release from memory only.
-func Parse(src Source) (*Release, error) { return nil, errors.New("not implemented") }
+// Parse reads a release from memory only, with the same results as Load.
+func Parse(src Source) (*Release, error) {
+	src.Params = maps.Clone(src.Params)
+	return read(src, func(name string) (string, error) {
+		book, found := src.Files[name]
+		if !found {
+			return "", fs.ErrNotExist
+		}
+		return book, nil
+	})
+}
 
-// Schema is the JSON Schema (draft 2020-12) of a spec.
-func Schema() []byte { return nil }
+// read is Parse with code books from open. The release's Source holds the code books that
+// were used.
+func read(src Source, open func(name string) (string, error)) (*Release, error) {
+	src.Files = nil
+	r := newReader(&src, open)
+	root, ok := r.readDocument(src.Text)
+	if ok {
+		(&checker{findings: r.findings}).check(language(), root)
+		r.spread(root.value)
+		r.readRelease(root)
+	}
+	problems := sorted(r.problems)
+	r.release.Source = src
+	r.release.Unbuilt = r.unbuilt
+	r.release.Warnings = sorted(r.warnings)
+	failure := &Errors{Problems: problems}
+	switch {
+	case len(problems) == 0:
+		return r.release, nil
+	case failure.Unbuilt():
+		return r.release, failure
+	}
+	return nil, failure
+}
+
+// explain says why a file could not be read, without the paths of this machine.
+func explain(err error) string {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file"
+	case errors.As(err, &path):
+		return path.Err.Error()
+	}
+	return err.Error()
+}

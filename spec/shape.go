@@ -32,7 +32,6 @@ type shape struct {
 	fields []field        // object
 	forms  [][]string     // object: exactly one of these sets of keys is present
 	keys   *regexp.Regexp // dictionary: pattern of the keys
-	except []string       // dictionary: keys that are none
 	of     *shape         // dictionary, list: the values
 	least  int64          // dictionary, list: number of entries; whole: smallest value
 	most   int64          // list: number of entries, 0 is no limit; whole: largest value

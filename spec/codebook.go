@@ -1,0 +1,181 @@
+package spec
+
+// This file holds the code book: a public CSV file of codes, labels and parents.
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// codebook is a code book as a table. Column 0 holds the codes.
+type codebook struct {
+	file   string
+	lines  []string
+	header []string
+	rows   [][]string
+	at     []int // the line of each row
+}
+
+// bookProblem is a problem in a line of a code book.
+func (b *codebook) problem(line, column int, message, expected string) *Problem {
+	p := &Problem{File: b.file, Line: max(line, 1), Column: max(column, 1), Message: message, Expected: expected}
+	if p.Line <= len(b.lines) {
+		p.Snippet = strings.TrimSuffix(b.lines[p.Line-1], "\r")
+	}
+	return p
+}
+
+// parseCodebook reads a code book: a header, then a row for each code.
+func parseCodebook(file, text string) (*codebook, *Problem) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	b := &codebook{file: file, lines: strings.Split(text, "\n")}
+	for i, line := range b.lines {
+		if !utf8.ValidString(line) {
+			p := b.problem(i+1, 1, "not UTF-8", "a CSV file in UTF-8")
+			p.Snippet = strings.ToValidUTF8(p.Snippet, "\ufffd")
+			return nil, p
+		}
+	}
+	if p := b.readRows(text); p != nil {
+		return nil, p
+	}
+	if p := b.checkHeader(); p != nil {
+		return nil, p
+	}
+	seen := make(map[string]int, len(b.rows))
+	for i, row := range b.rows {
+		switch first := seen[row[0]]; {
+		case row[0] == "":
+			return nil, b.problem(b.at[i], 1, "an empty code", "a code in the first column")
+		case first > 0:
+			return nil, b.problem(b.at[i], 1, fmt.Sprintf("duplicate code %q", clip(row[0])), fmt.Sprintf("each code once; the first is in line %d", first))
+		}
+		seen[row[0]] = b.at[i]
+	}
+	return b, nil
+}
+
+// readRows reads header and rows.
+func (b *codebook) readRows(text string) *Problem {
+	r := csv.NewReader(strings.NewReader(text))
+	all, err := r.Read()
+	for ; err == nil; all, err = r.Read() {
+		line, _ := r.FieldPos(0)
+		if b.header == nil {
+			b.header = all
+			continue
+		}
+		b.rows, b.at = append(b.rows, all), append(b.at, line)
+		if len(b.rows) > maxCells {
+			return b.problem(line, 1, errTooFine.Error(), "fewer codes")
+		}
+	}
+	var broken *csv.ParseError
+	switch {
+	case errors.As(err, &broken) && errors.Is(err, csv.ErrFieldCount):
+		return b.problem(broken.Line, 1, fmt.Sprintf("%d fields", len(all)), fmt.Sprintf("%d fields, as in the header", len(b.header)))
+	case errors.As(err, &broken):
+		return b.problem(broken.Line, broken.Column, "not CSV: "+broken.Err.Error(), "fields parted by commas, in double quotes where they hold commas or quotes")
+	case b.header == nil:
+		return b.problem(1, 1, "the code book is empty", "a header line, as code,label")
+	case len(b.rows) == 0:
+		return b.problem(1, 1, "the code book has no codes", "a line for each code below the header")
+	}
+	return nil
+}
+
+func (b *codebook) checkHeader() *Problem {
+	for i, name := range b.header {
+		switch {
+		case name == "":
+			return b.problem(1, 1, fmt.Sprintf("column %d has no name", i+1), "a name for each column")
+		case slices.Contains(b.header[:i], name):
+			return b.problem(1, 1, fmt.Sprintf("column %q is there twice", clip(name)), "each column once")
+		}
+	}
+	return nil
+}
+
+// labels is the index of the column that labels a column, -1 where there is none.
+func (b *codebook) labels(column int) int {
+	if column == 0 {
+		if i := slices.Index(b.header, "label"); i > 0 {
+			return i
+		}
+	}
+	return slices.Index(b.header, b.header[column]+"_label")
+}
+
+// parents are the columns that can be levels.
+func (b *codebook) parents() []string {
+	var names []string
+	for i, name := range b.header {
+		_, isLabel := strings.CutSuffix(name, "_label")
+		isLabel = isLabel && slices.Contains(b.header, strings.TrimSuffix(name, "_label"))
+		if i > 0 && name != "label" && !isLabel {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// codes are the codes with their labels, in row order.
+func (b *codebook) codes() []Category {
+	label := b.labels(0)
+	all := make([]Category, len(b.rows))
+	for i, row := range b.rows {
+		all[i].Code = row[0]
+		if label > 0 {
+			all[i].Label = row[label]
+		}
+	}
+	return all
+}
+
+// level is the level of a parent column: its categories in order of first appearance, and
+// the parent of each code.
+func (b *codebook) level(column int) (*Level, *Problem) {
+	l := &Level{Name: b.header[column], Of: make([]uint32, len(b.rows))}
+	label, seen := b.labels(column), map[string]uint32{}
+	for i, row := range b.rows {
+		c := Category{Code: row[column]}
+		if label > 0 {
+			c.Label = row[label]
+		}
+		code, known := seen[c.Code]
+		switch {
+		case c.Code == "":
+			return nil, b.problem(b.at[i], 1, fmt.Sprintf("an empty code in column %s", l.Name), "a code in each column that is a level")
+		case !known:
+			code = uint32(len(l.Categories))
+			seen[c.Code] = code
+			l.Categories = append(l.Categories, c)
+		case l.Categories[code].Label != c.Label:
+			return nil, b.problem(b.at[i], 1, fmt.Sprintf("%s %q has two labels", l.Name, clip(c.Code)), fmt.Sprintf("%q as before", clip(l.Categories[code].Label)))
+		}
+		l.Of[i] = code
+	}
+	return l, nil
+}
+
+// nests reports a code of the finer level that lies in two of the coarser.
+func (b *codebook) nests(coarse, fine *Level) *Problem {
+	parent := make([]int, len(fine.Categories))
+	for i := range b.rows {
+		child, above := fine.Of[i], int(coarse.Of[i])+1
+		if parent[child] == 0 {
+			parent[child] = above
+		}
+		if parent[child] != above {
+			return b.problem(b.at[i], 1,
+				fmt.Sprintf("%s %q lies in %s %q and in %q: levels must nest", fine.Name, clip(fine.Categories[child].Code),
+					coarse.Name, clip(coarse.Categories[parent[child]-1].Code), clip(coarse.Categories[above-1].Code)),
+				fmt.Sprintf("one %s for each %s", coarse.Name, fine.Name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package spec
+
+// This file holds the reading of a column's domain: lists of categories and code books.
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// readDomain reads the domain of a column, nil where something is wrong with it.
+func (r *reader) readDomain(c *Column, n node) *Domain {
+	c.Type = Text
+	if declared := n.get("type"); declared.present() {
+		c.Type = Type(declared.text())
+	}
+	if levels := n.get("levels"); levels.present() && levels.text() == "quadtree" {
+		r.problem(levels, Problem{Message: "quadtree levels belong to a grid", Expected: "levels of this kind of domain"})
+		return nil
+	}
+	before := len(r.problems)
+	var d *Domain
+	switch {
+	case n.get("range").present():
+		d = r.readRange(c, n)
+	case n.get("codebook").present():
+		d = r.readCodebook(c, n)
+	case n.get("values").get("integers").present():
+		d = r.readIntegers(c, n)
+	default:
+		d = r.readValues(c, n)
+	}
+	if len(r.problems) > before {
+		return nil
+	}
+	return d
+}
+
+// newTexts makes a domain of texts. Codes are distinct.
+func newTexts(of Type, categories []Category) *Domain {
+	d := &Domain{of: of, size: len(categories), finest: &Level{Categories: categories}}
+	d.texts = make(map[string]int, len(categories))
+	for i, c := range categories {
+		d.texts[c.Code] = i + 1
+	}
+	return d
+}
+
+func (r *reader) readValues(c *Column, n node) *Domain {
+	items := n.get("values").items()
+	if len(items) > maxCells {
+		r.problem(n.get("values"), Problem{Message: errTooFine.Error(), Expected: "fewer categories"})
+		return nil
+	}
+	categories, seen := make([]Category, len(items)), map[string]int{}
+	for i, item := range items {
+		if first := seen[item.text()]; first > 0 {
+			r.problem(item, Problem{
+				Message:  fmt.Sprintf("duplicate category %q", clip(item.text())),
+				Expected: fmt.Sprintf("each category once; it is number %d already", first),
+			})
+			continue
+		}
+		seen[item.text()] = i + 1
+		categories[i].Code = item.text()
+		r.checkReading(c, item)
+	}
+	d := newTexts(c.Type, categories)
+	levels := n.get("levels")
+	if levels.present() && levels.items() != nil {
+		r.problem(levels, Problem{Message: "a list of levels belongs to a code book", Expected: "groups, as {half: {first: [a, b], second: [c]}}"})
+		return d
+	}
+	for _, pair := range levels.pairs() {
+		d.levels = append(d.levels, r.readGroups(d, pair))
+	}
+	return d
+}
+
+var canonicalInteger = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
+
+// checkReading reports a category that no value of the column's type would ever match.
+func (r *reader) checkReading(c *Column, item node) {
+	text := item.text()
+	p := Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s", clip(text), c.Type)}
+	switch c.Type {
+	case Text:
+		return
+	case Integer:
+		if canonicalInteger.MatchString(text) {
+			return
+		}
+		p.Expected = "digits without leading zeros, or type: text"
+	case Boolean:
+		if text == "true" || text == "false" {
+			return
+		}
+		p.Expected, p.Fix = "true and false", `values: ["false", "true"]`
+	case Date:
+		if _, ok := parseDate(text); ok {
+			return
+		}
+		p.Expected = "dates as 2024-01-31"
+	default:
+		p.Message = fmt.Sprintf("values of type %s cannot be listed", c.Type)
+		p.Expected = "a range, or type: text"
+	}
+	r.problem(item, p)
+}
+
+// readGroups reads a level of groups, which part the categories.
+func (r *reader) readGroups(d *Domain, n node) *Level {
+	l := &Level{Name: n.key.Value, Of: make([]uint32, d.size)}
+	if n.get("width").present() || n.get("edges").present() {
+		r.problem(n, Problem{Message: "width and edges belong to a range", Expected: "groups, each with the list of its categories"})
+		return l
+	}
+	group := make([]string, d.size)
+	placed := make([]bool, d.size)
+	for i, g := range n.pairs() {
+		l.Categories = append(l.Categories, Category{Code: g.key.Value})
+		for _, item := range g.items() {
+			code, fit := d.CodeOfText(item.text())
+			switch {
+			case fit != Fits:
+				p := Problem{Message: fmt.Sprintf("%q is no category of this column", clip(item.text())), Expected: "one of its categories"}
+				r.problem(item, r.nearestFix(item, p, nearestCategory(item.text(), d.finest.Categories)))
+			case placed[code]:
+				r.problem(item, Problem{
+					Message:  fmt.Sprintf("category %q is in two groups", clip(item.text())),
+					Expected: fmt.Sprintf("each category in one group; it is in %q already", clip(group[code])),
+				})
+			default:
+				placed[code], group[code], l.Of[code] = true, g.key.Value, uint32(i)
+			}
+		}
+	}
+	var missing []string
+	for code, ok := range placed {
+		if !ok {
+			missing = append(missing, strconv.Quote(clip(d.finest.Categories[code].Code)))
+		}
+	}
+	if len(missing) > 0 {
+		if len(missing) > 5 {
+			missing = append(missing[:5], "…")
+		}
+		r.report(n.key, n.path, Problem{Message: "no group holds " + strings.Join(missing, ", "), Expected: "each category in one group"})
+	}
+	return l
+}
+
+func (r *reader) readCodebook(c *Column, n node) *Domain {
+	at := n.get("codebook")
+	if c.Type != Text && c.Type != Integer {
+		r.problem(n.get("type"), Problem{Message: "a code book of type " + string(c.Type), Expected: "text or integer"})
+		return nil
+	}
+	b := r.book(at)
+	if b == nil {
+		return nil
+	}
+	d := newTexts(c.Type, b.codes())
+	if c.Type == Integer {
+		for i, category := range d.finest.Categories {
+			if !canonicalInteger.MatchString(category.Code) {
+				r.reportIn(at.value, at.path, *b.problem(b.at[i], 1, fmt.Sprintf("%q is no integer as integers are written", clip(category.Code)), "digits without leading zeros, or type: text"))
+				return nil
+			}
+		}
+	}
+	levels := n.get("levels")
+	switch {
+	case !levels.present():
+	case levels.items() == nil:
+		r.problem(levels, Problem{
+			Message: "the levels of a code book are its columns", Expected: "a list of columns, coarse to fine",
+			Fix: "levels: [" + strings.Join(b.parents(), ", ") + "]",
+		})
+	default:
+		d.levels = r.readBookLevels(b, d, levels.items(), at)
+	}
+	return d
+}
+
+// book reads a code book, once for each path.
+func (r *reader) book(n node) *codebook {
+	path, ok := r.fill(n)
+	if !ok {
+		return nil
+	}
+	if b, done := r.books[path]; done && b != nil {
+		return b
+	}
+	text, err := r.open(path)
+	if err != nil {
+		r.problem(n, Problem{Message: fmt.Sprintf("code book %q cannot be read: %s", clip(path), explain(err)), Expected: "a CSV file, relative to the folder of the spec"})
+		return nil
+	}
+	b, problem := parseCodebook(path, text)
+	if problem != nil {
+		r.reportIn(n.value, n.path, *problem)
+		return nil
+	}
+	if r.source.Files == nil {
+		r.source.Files = map[string]string{}
+	}
+	r.source.Files[path] = text
+	r.books[path] = b
+	return b
+}
+
+// readBookLevels reads the levels of a code book, coarse to fine. The last may be the codes
+// themselves.
+func (r *reader) readBookLevels(b *codebook, d *Domain, items []node, at node) []*Level {
+	var levels []*Level
+	for i, item := range items {
+		name := item.text()
+		if slices.ContainsFunc(levels, func(l *Level) bool { return l.Name == name }) {
+			r.problem(item, Problem{Message: fmt.Sprintf("level %q is there twice", name), Expected: "each level once"})
+			return nil
+		}
+		l := r.readBookLevel(b, d, items, i, at)
+		if l == nil {
+			return nil
+		}
+		if i > 0 && l.Of != nil {
+			if p := b.nests(levels[i-1], l); p != nil {
+				r.reportIn(at.value, at.path, *p)
+				return nil
+			}
+		}
+		levels = append(levels, l)
+	}
+	return levels
+}
+
+func (r *reader) readBookLevel(b *codebook, d *Domain, items []node, i int, at node) *Level {
+	item, last := items[i], i == len(items)-1
+	name := item.text()
+	column := slices.Index(b.header, name)
+	if column > 0 {
+		l, p := b.level(column)
+		if p != nil {
+			r.reportIn(at.value, at.path, *p)
+			return nil
+		}
+		return l
+	}
+	isCode := column == 0 || name == "code"
+	near := nearest(name, unused(b.parents(), items))
+	switch {
+	case last && (isCode || near == ""):
+		return &Level{Name: name, Categories: d.finest.Categories}
+	case isCode:
+		r.problem(item, Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name), Expected: "it as the last level"})
+	default:
+		p := Problem{
+			Message:  fmt.Sprintf("%s has no column %q", b.file, clip(name)),
+			Expected: "one of " + strings.Join(b.header, ", ") + "; only the last level may have a name of its own, for the codes themselves",
+		}
+		r.problem(item, r.nearestFix(item, p, near))
+	}
+	return nil
+}
+
+// unused are the names that no item has.
+func unused(names []string, items []node) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(items, func(item node) bool { return item.text() == name })
+	})
+}

@@ -1,0 +1,208 @@
+package spec
+
+// This file holds the reading of marginals: their attributes, sizes, table and leaf.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (r *reader) readMarginals(root node) {
+	for _, n := range root.get("marginals").pairs() {
+		if r.named(n) && r.sound(n) {
+			r.readMarginal(root, n)
+		}
+	}
+}
+
+func (r *reader) readMarginal(root, n node) {
+	m := Marginal{Name: n.key.Value, Stats: []string{"count"}, Line: n.key.Line}
+	t := r.readMarginalTable(&m, n)
+	if t != nil {
+		m.By = r.readBy(root, t, n.get("by"))
+	}
+	m.Every = r.readEvery(n)
+	r.readStats(n.get("stats"))
+	m.Leaf = r.readLeaf(n)
+	r.release.Marginals = append(r.release.Marginals, m)
+}
+
+// readMarginalTable finds the marginal's table, nil where that cannot be told.
+func (r *reader) readMarginalTable(m *Marginal, n node) *Table {
+	tables := r.release.Tables
+	if len(tables) == 0 {
+		return nil
+	}
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	at := n.get("table")
+	if !at.present() {
+		if len(tables) > 1 {
+			r.report(n.key, n.path, Problem{
+				Message: "there is more than one table", Expected: "the marginal's table, one of " + strings.Join(names, ", "),
+				Fix: "table: " + names[0],
+			})
+			return nil
+		}
+		m.Table = tables[0].Name
+		return tables[0]
+	}
+	m.Table = at.text()
+	t := r.release.Table(m.Table)
+	if t == nil {
+		p := Problem{Message: fmt.Sprintf("no table %q", clip(m.Table)), Expected: "one of " + strings.Join(names, ", ")}
+		r.problem(at, r.nearestFix(at, p, nearest(m.Table, names)))
+	}
+	return t
+}
+
+func (r *reader) readBy(root node, t *Table, n node) []Attribute {
+	columns := root.get("tables").get(t.Name).get("columns")
+	if columns.pairs() == nil {
+		return nil // already reported
+	}
+	by, seen := []Attribute{}, map[string]bool{}
+	for _, item := range n.items() {
+		column, level, dotted := strings.Cut(item.text(), ".")
+		a := Attribute{Column: column, Level: level}
+		if !r.checkAttribute(t, item, a, dotted) {
+			continue
+		}
+		if seen[column] {
+			r.problem(item, Problem{Message: fmt.Sprintf("column %q is there twice", column), Expected: "each column once in a marginal"})
+			continue
+		}
+		seen[column] = true
+		by = append(by, a)
+	}
+	return by
+}
+
+// checkAttribute reports an attribute whose column or level there is not.
+func (r *reader) checkAttribute(t *Table, n node, a Attribute, dotted bool) bool {
+	c := t.Column(a.Column)
+	if c == nil {
+		var names []string
+		for _, c := range t.Columns {
+			names = append(names, c.Name)
+		}
+		p := Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name, clip(a.Column)), Expected: "one of " + strings.Join(names, ", ")}
+		if p.nearest = nearest(a.Column, names); p.nearest != "" {
+			p.nearest = Attribute{p.nearest, a.Level}.String()
+			p.Fix = r.mended(n.value, p.nearest)
+		}
+		r.problem(n, p)
+		return false
+	}
+	if c.Domain == nil {
+		return true // not built, or already reported
+	}
+	if _, ok := c.Domain.Level(a.Level); ok && !(dotted && a.Level == "") {
+		return true
+	}
+	r.reportLevel(n, c, a, dotted)
+	return false
+}
+
+// reportLevel reports a level that a column does not have.
+func (r *reader) reportLevel(n node, c *Column, a Attribute, dotted bool) {
+	levels := c.Domain.LevelNames()
+	var usable []string
+	if c.Domain.finest != nil {
+		usable = append(usable, c.Name)
+	}
+	for _, level := range levels {
+		usable = append(usable, Attribute{c.Name, level}.String())
+	}
+	p := Problem{
+		Message:  fmt.Sprintf("%s has no level %q", c.Name, clip(a.Level)),
+		Expected: "one of " + strings.Join(usable, ", "),
+	}
+	if a.Level == "" && !dotted {
+		p.Message = fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type)
+		if len(usable) > 0 {
+			p.Fix = r.mended(n.value, usable[0])
+		}
+		r.problem(n, p)
+		return
+	}
+	if near := nearest(a.Level, levels); near != "" {
+		p.nearest = Attribute{c.Name, near}.String()
+		p.Fix = r.mended(n.value, p.nearest)
+	}
+	r.problem(n, p)
+}
+
+func (r *reader) readEvery(n node) []int {
+	var sizes []int
+	most := int64(len(n.get("by").items()))
+	for _, item := range n.get("every").items() {
+		size := r.whole(item)
+		switch {
+		case size > most:
+			r.problem(item, Problem{Message: fmt.Sprintf("size %d of %d attributes", size, most), Expected: fmt.Sprintf("a size from 0 to %d", most)})
+		case slices.Contains(sizes, int(size)):
+			r.problem(item, Problem{Message: fmt.Sprintf("size %d is there twice", size), Expected: "each size once"})
+		default:
+			sizes = append(sizes, int(size))
+		}
+	}
+	return sizes
+}
+
+func (r *reader) readStats(n node) {
+	seen := map[string]bool{}
+	for _, item := range n.items() {
+		if item.text() == "" {
+			continue // a statistic with options, which is not built
+		}
+		if seen[item.text()] {
+			r.problem(item, Problem{Message: item.text() + " is there twice", Expected: "each statistic once"})
+		}
+		seen[item.text()] = true
+	}
+}
+
+// readLeaf finds the leaf that pays for a marginal.
+func (r *reader) readLeaf(n node) string {
+	leaves := r.leafPaths()
+	if len(leaves) == 0 {
+		return "" // already reported
+	}
+	at := n.get("budget")
+	split := leaves[0] != ""
+	switch {
+	case !at.present() && !split:
+		return ""
+	case !at.present() && !r.built(n):
+		return "" // the part that is not built may say what pays
+	case at.present() && !split:
+		r.problem(at, Problem{Message: fmt.Sprintf("no leaf %q: the budget has no split", clip(at.text())), Expected: "no budget here, or a split of the budget"})
+		return ""
+	}
+	name, on := n.key.Value, node{value: n.key, path: n.path}
+	if at.present() {
+		name, on = at.text(), at
+	}
+	leaf, candidates := r.leaf(name)
+	if leaf != "" {
+		return leaf
+	}
+	p := Problem{Message: fmt.Sprintf("no leaf %q in the budget", clip(name)), Expected: "one of " + strings.Join(leaves, ", ")}
+	switch {
+	case len(candidates) > 0:
+		p.Message = fmt.Sprintf("leaf %q is there more than once", name)
+		p.Expected = "one of " + strings.Join(candidates, ", ")
+		p.Fix = "budget: " + candidates[0]
+	case !at.present():
+		p.Message = fmt.Sprintf("nothing says which leaf pays for %s, and no leaf has its name", name)
+		p.Fix = "budget: " + leaves[0]
+	default:
+		p = r.nearestFix(at, p, nearest(name, leaves))
+	}
+	r.problem(on, p)
+	return ""
+}

@@ -1,0 +1,203 @@
+package spec
+
+// This file holds the quantity: one number of the data, read exactly from text, decimal or
+// float64, and scaled to the lattice on which a domain's cut points lie.
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"strconv"
+)
+
+// quantity is ±magnitude·10^exponent. Where the digits do not fit 64 bits they are in big and
+// magnitude is unused.
+type quantity struct {
+	negative  bool
+	magnitude uint64
+	big       *big.Int
+	exponent  int
+}
+
+// maxQuantityText is the longest text that is read as a number.
+const maxQuantityText = 400
+
+// parseQuantity reads a decimal number: digits with an optional sign, point and exponent.
+// Spaces, separators, fractions, NaN and infinities are no numbers.
+func parseQuantity[T string | []byte](s T) (quantity, bool) {
+	var q quantity
+	i := 0
+	if i < len(s) && (s[i] == '-' || s[i] == '+') {
+		q.negative = s[i] == '-'
+		i++
+	}
+	digits, fits := i, true
+	point, any := -1, false
+	for ; i < len(s); i++ {
+		c := s[i]
+		if c == '.' && point < 0 {
+			point = i
+			continue
+		}
+		if c < '0' || c > '9' {
+			break
+		}
+		any = true
+		if q.magnitude > (math.MaxUint64-9)/10 {
+			fits = false
+		}
+		q.magnitude = q.magnitude*10 + uint64(c-'0')
+	}
+	if !any || len(s) > maxQuantityText {
+		return q, false
+	}
+	end := i
+	if point >= 0 {
+		q.exponent = -(end - point - 1)
+	}
+	if i < len(s) {
+		e, ok := parseExponent(s[i:])
+		if !ok {
+			return q, false
+		}
+		q.exponent += e
+	}
+	if !fits {
+		q.big = bigDigits(string(s[digits:end]))
+	}
+	return q, true
+}
+
+// parseExponent reads e5, E+5 or e-5; beyond ±100000 it says ±100000.
+func parseExponent[T string | []byte](s T) (int, bool) {
+	if len(s) < 2 || s[0] != 'e' && s[0] != 'E' {
+		return 0, false
+	}
+	i, sign := 1, 1
+	if s[1] == '-' || s[1] == '+' {
+		if s[1] == '-' {
+			sign = -1
+		}
+		i++
+	}
+	if i == len(s) {
+		return 0, false
+	}
+	e := 0
+	for ; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		e = min(e*10+int(s[i]-'0'), 100_000)
+	}
+	return sign * e, true
+}
+
+// bigDigits is the integer of a text of digits with at most one point among them.
+func bigDigits(digits string) *big.Int {
+	plain := make([]byte, 0, len(digits))
+	for i := range len(digits) {
+		if digits[i] != '.' {
+			plain = append(plain, digits[i])
+		}
+	}
+	x, _ := new(big.Int).SetString(string(plain), 10)
+	return x
+}
+
+// quantityOfFloat reads a finite float64 as its shortest decimal that reads back the same.
+func quantityOfFloat(v float64) quantity {
+	var buffer [32]byte
+	q, _ := parseQuantity(strconv.AppendFloat(buffer[:0], v, 'e', -1, 64))
+	return q
+}
+
+// quantityOfDecimal is unscaled·10^-scale.
+func quantityOfDecimal(unscaled *big.Int, scale int32) quantity {
+	q := quantity{negative: unscaled.Sign() < 0, exponent: -int(scale)}
+	if unscaled.IsInt64() {
+		q.magnitude = magnitude(unscaled.Int64())
+	} else {
+		q.big = new(big.Int).Abs(unscaled)
+	}
+	return q
+}
+
+// magnitude is |v|, for the smallest int64 too.
+func magnitude(v int64) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+// lattice is ⌊q·den⌋, and whether q·den is that integer exactly. It is false where the result
+// does not fit 64 bits. den is positive.
+func (q quantity) lattice(den int64) (floor int64, exact, ok bool) {
+	if q.big == nil && q.magnitude == 0 {
+		return 0, true, true
+	}
+	if q.big != nil || q.exponent > 0 || q.exponent < -18 {
+		return q.latticeBig(den)
+	}
+	high, low := bits.Mul64(q.magnitude, uint64(den))
+	divisor := powersOfTen[-q.exponent]
+	if high >= divisor {
+		return 0, false, false
+	}
+	quotient, rest := bits.Div64(high, low, divisor)
+	if quotient > math.MaxInt64-1 {
+		return 0, false, false
+	}
+	floor = int64(quotient)
+	if q.negative {
+		floor = -floor
+		if rest != 0 {
+			floor--
+		}
+	}
+	return floor, rest == 0, true
+}
+
+// latticeBig is lattice for long digits and large exponents.
+func (q quantity) latticeBig(den int64) (floor int64, exact, ok bool) {
+	digits := q.big
+	if digits == nil {
+		digits = new(big.Int).SetUint64(q.magnitude)
+	}
+	if digits.Sign() == 0 {
+		return 0, true, true
+	}
+	size := len(digits.String()) + q.exponent // the value is below 10^size
+	switch {
+	case size > 40:
+		return 0, false, false
+	case size < -40 && q.negative:
+		return -1, false, true
+	case size < -40:
+		return 0, false, true
+	}
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(q.exponent, -q.exponent))), nil)
+	x := new(big.Int).Mul(digits, big.NewInt(den))
+	rest := new(big.Int)
+	if q.negative {
+		x.Neg(x)
+	}
+	if q.exponent >= 0 {
+		x.Mul(x, power)
+	} else {
+		x.DivMod(x, power, rest) // Euclidean: the floor, since power is positive
+	}
+	if !x.IsInt64() {
+		return 0, false, false
+	}
+	return x.Int64(), rest.Sign() == 0, true
+}
+
+var powersOfTen = func() (powers [19]uint64) {
+	powers[0] = 1
+	for i := 1; i < len(powers); i++ {
+		powers[i] = powers[i-1] * 10
+	}
+	return powers
+}()

@@ -1,0 +1,377 @@
+package spec
+
+// This file holds the reading of a range: its bounds, its step and its levels, brought to one
+// lattice and made a domain.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// rangeReader reads the range of one column.
+type rangeReader struct {
+	*reader
+	column *Column
+	node   node // the column
+	span   span
+}
+
+// readIntegers reads values: {integers: [a, b]}, whose cells are the integers themselves.
+func (r *reader) readIntegers(c *Column, n node) *Domain {
+	if declared := n.get("type"); declared.present() && c.Type != Integer {
+		r.problem(declared, Problem{Message: "integers of type " + string(c.Type), Expected: "integer", Fix: "type: integer"})
+		return nil
+	}
+	c.Type = Integer
+	return r.buildRange(c, n, n.get("values").get("integers"))
+}
+
+func (r *reader) readRange(c *Column, n node) *Domain {
+	bounds := n.get("range")
+	declared := n.get("type")
+	switch {
+	case !declared.present():
+		guess := guessType(bounds.texts())
+		r.report(n.key, n.path, Problem{
+			Message: "a range needs a type", Expected: "integer, decimal, date or timestamp",
+			Fix: "type: " + string(guess),
+		})
+		return nil
+	case c.Type == Text || c.Type == Boolean:
+		r.problem(declared, Problem{Message: "a range of type " + string(c.Type), Expected: "integer, decimal, date or timestamp"})
+		return nil
+	}
+	return r.buildRange(c, n, bounds)
+}
+
+// guessType is the type that bounds look like.
+func guessType(bounds []string) Type {
+	of := Integer
+	for _, b := range bounds {
+		if _, ok := parseDate(b); ok {
+			return Date
+		}
+		if _, ok := parseTimestamp(b); ok {
+			return Timestamp
+		}
+		if x, err := parseNumber(b); err == nil && !x.IsInt() {
+			of = Decimal
+		}
+	}
+	return of
+}
+
+func (r *reader) buildRange(c *Column, n, bounds node) *Domain {
+	rr := &rangeReader{reader: r, column: c, node: n, span: span{of: c.Type, den: 1}}
+	ends := bounds.items()
+	low, okLow := rr.value(ends[0])
+	high, okHigh := rr.value(ends[1])
+	if !okLow || !okHigh || !rr.readLattice(low, high) {
+		return nil
+	}
+	rr.span.low, rr.span.high = point(low, rr.span.den), point(high, rr.span.den)
+	if order := low.Cmp(high); order > 0 || order == 0 && c.Type != Integer && c.Type != Date {
+		r.problem(bounds, Problem{
+			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].text(), ends[1].text()),
+			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].text(), ends[0].text()),
+		})
+		return nil
+	}
+	return rr.build()
+}
+
+// value reads a number, date or timestamp of the column's type.
+func (r *rangeReader) value(n node) (*big.Rat, bool) {
+	text := n.text()
+	switch r.column.Type {
+	case Date:
+		days, ok := parseDate(text)
+		if !ok {
+			r.problem(n, Problem{Message: "found " + n.found(), Expected: "a date as 2024-01-31"})
+		}
+		return new(big.Rat).SetInt64(days), ok
+	case Timestamp:
+		micros, ok := parseTimestamp(text)
+		if !ok {
+			r.problem(n, Problem{Message: "found " + n.found(), Expected: "a timestamp as 2024-01-31T00:00:00"})
+		}
+		return new(big.Rat).SetInt64(micros), ok
+	}
+	if !numberPattern.MatchString(text) {
+		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a number"})
+		return nil, false
+	}
+	x, ok := r.number(n)
+	if !ok {
+		return nil, false
+	}
+	if r.column.Type == Integer && !x.IsInt() {
+		r.problem(n, Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
+		return nil, false
+	}
+	if new(big.Rat).Abs(x).Cmp(big.NewRat(maxWhole, 1)) > 0 {
+		r.problem(n, Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
+		return nil, false
+	}
+	return x, true
+}
+
+// widths are the step and the widths and edges of all levels.
+func (r *rangeReader) widths() (all []node) {
+	if step := r.node.get("step"); step.present() {
+		all = append(all, step)
+	}
+	for _, level := range r.node.get("levels").pairs() {
+		if width := level.get("width"); width.present() {
+			all = append(all, width)
+		}
+		all = append(all, level.get("edges").items()...)
+	}
+	return all
+}
+
+// readLattice finds the lattice on which all numbers of a decimal range lie.
+func (r *rangeReader) readLattice(low, high *big.Rat) bool {
+	if r.column.Type != Decimal {
+		return true
+	}
+	numbers := []*big.Rat{low, high}
+	for _, n := range r.widths() {
+		if numberPattern.MatchString(n.text()) {
+			x, ok := r.number(n)
+			if !ok {
+				return false
+			}
+			numbers = append(numbers, x)
+		}
+	}
+	den, err := commonDenominator(numbers)
+	if err != nil {
+		r.problem(r.node.get("range"), Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
+		return false
+	}
+	r.span.den = den
+	return true
+}
+
+// build makes the domain of the range.
+func (r *rangeReader) build() *Domain {
+	levels := r.node.get("levels")
+	if levels.present() && levels.items() != nil {
+		r.problem(levels, Problem{Message: "a list of levels belongs to a code book", Expected: "levels as {band: {width: 10}}"})
+		return nil
+	}
+	pairs := levels.pairs()
+	cuttings := make([]cutting, len(pairs))
+	for i, pair := range pairs {
+		c, ok := r.level(pair)
+		if !ok {
+			return nil
+		}
+		cuttings[i] = c
+	}
+	base, finest, ok := r.base(cuttings)
+	if !ok {
+		return nil
+	}
+	d := &Domain{of: r.column.Type, size: len(base.cuts) - 1}
+	d.bins = newBins(base.cuts, r.span.den, r.column.Type != Decimal)
+	if finest {
+		d.finest = &Level{Categories: r.span.categories(base)}
+	}
+	for i, pair := range pairs {
+		of, stray, ok := coarsen(base.cuts, cuttings[i].cuts)
+		if !ok {
+			r.report(pair.key, pair.path, Problem{
+				Message:  fmt.Sprintf("the edge %s lies inside a cell of the step", r.span.write(stray)),
+				Expected: "edges and widths that are multiples of the step",
+			})
+			return nil
+		}
+		d.levels = append(d.levels, &Level{Name: pair.key.Value, Categories: r.span.categories(cuttings[i]), Of: of})
+	}
+	return d
+}
+
+// base are the base cells: those of the step, else for integers and dates the single values,
+// else the pieces between the edges of all levels, which are no level of their own.
+func (r *rangeReader) base(levels []cutting) (base cutting, finest, ok bool) {
+	step := r.node.get("step")
+	switch of := r.column.Type; {
+	case step.present() && of == Date:
+		r.problem(step, Problem{Message: "dates have no step: their cells are days", Expected: "levels, as {week: {width: week}}"})
+		return base, false, false
+	case step.present():
+		base, ok = r.width(step)
+		return base, true, ok
+	case of == Integer || of == Date:
+		cuts, err := r.span.even(1)
+		if err != nil {
+			r.tooFine(r.node.get("range"), err)
+			return base, false, false
+		}
+		return cutting{cuts: cuts}, true, true
+	case len(levels) == 0:
+		fix := "step: 0.01"
+		if of == Timestamp {
+			fix = "step: hour"
+		}
+		r.report(r.node.key, r.node.path, Problem{
+			Message: fmt.Sprintf("a %s range has no cells of its own", of), Expected: "a step, or levels with a width or edges", Fix: fix,
+		})
+		return base, false, false
+	}
+	for _, l := range levels {
+		base.cuts = append(base.cuts, l.cuts...)
+	}
+	slices.SortFunc(base.cuts, cmp.Compare[int64])
+	base.cuts = slices.Compact(base.cuts)
+	if len(base.cuts)-1 > maxCells {
+		r.tooFine(r.node.get("range"), errTooFine)
+		return base, false, false
+	}
+	return base, false, true
+}
+
+// tooFine reports a range of too many cells.
+func (r *rangeReader) tooFine(n node, err error) {
+	if !n.present() {
+		n = r.node.get("values")
+	}
+	expected := "a larger step"
+	switch {
+	case r.column.Type == Date:
+		expected = "a shorter range"
+	case n.key != nil && n.key.Value == "width":
+		expected = "a larger width"
+	case r.column.Type == Decimal || r.column.Type == Timestamp:
+		expected = "a larger step, or no step and levels"
+	}
+	r.problem(n, Problem{Message: err.Error(), Expected: expected})
+}
+
+// level reads one level: a width or edges.
+func (r *rangeReader) level(n node) (cutting, bool) {
+	width, edges := n.get("width"), n.get("edges")
+	switch {
+	case width.present():
+		return r.width(width)
+	case edges.present():
+		return r.edges(edges)
+	}
+	r.problem(n, Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
+	return cutting{}, false
+}
+
+// width reads a step or a width: a number, or for dates and timestamps a duration.
+func (r *rangeReader) width(n node) (cutting, bool) {
+	if d, ok := parseDuration(n.text()); ok {
+		return r.duration(n, d)
+	}
+	if r.column.Type == Timestamp {
+		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a duration, as hour, week or 15 minutes"})
+		return cutting{}, false
+	}
+	if !numberPattern.MatchString(n.text()) {
+		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a number"})
+		return cutting{}, false
+	}
+	x, ok := r.number(n)
+	if !ok {
+		return cutting{}, false
+	}
+	if x.Sign() <= 0 {
+		r.problem(n, Problem{Message: n.key.Value + " is " + n.text(), Expected: "more than zero"})
+		return cutting{}, false
+	}
+	if r.column.Type != Decimal && !x.IsInt() {
+		r.problem(n, Problem{Message: n.text() + " is not whole", Expected: "a whole number: this range has only whole values"})
+		return cutting{}, false
+	}
+	if x.Cmp(big.NewRat(maxWhole, 1)) > 0 {
+		r.problem(n, Problem{Message: n.text() + " is too large", Expected: "a number within the range"})
+		return cutting{}, false
+	}
+	cuts, err := r.span.even(point(x, r.span.den))
+	if err != nil {
+		r.tooFine(n, err)
+		return cutting{}, false
+	}
+	return cutting{cuts: cuts}, true
+}
+
+// duration reads a width by the calendar.
+func (r *rangeReader) duration(n node, d duration) (cutting, bool) {
+	p := Problem{Message: "found " + n.found()}
+	switch of := r.column.Type; {
+	case of != Date && of != Timestamp:
+		p.Expected = "a number"
+	case of == Date && d.months() == 0 && d.micros() < microsPerDay:
+		p.Expected = "a number of days, or day, week, month, quarter or year"
+	case d.months() > 0 && d.count > 1:
+		p.Expected = "one " + d.unit + ": units of the calendar come singly"
+	case d.count > 1_000_000:
+		p.Expected = "a duration within the range"
+	}
+	if p.Expected != "" {
+		r.problem(n, p)
+		return cutting{}, false
+	}
+	cuts, err := r.span.along(d)
+	if err != nil {
+		r.tooFine(n, err)
+		return cutting{}, false
+	}
+	c := cutting{cuts: cuts}
+	if d.count == 1 {
+		c.unit = d
+	}
+	return c, true
+}
+
+var errOrder = errors.New("edges do not ascend")
+
+// edges reads the lower edges of bins. The last may be the range's upper bound, which closes
+// the last bin; otherwise that bin is open above and ends with the range.
+func (r *rangeReader) edges(n node) (cutting, bool) {
+	items := n.items()
+	cuts := make([]int64, len(items))
+	for i, item := range items {
+		x, ok := r.value(item)
+		if !ok {
+			return cutting{}, false
+		}
+		cuts[i] = point(x, r.span.den)
+		switch {
+		case cuts[i] < r.span.low || cuts[i] > r.span.high:
+			r.problem(item, Problem{
+				Message:  fmt.Sprintf("the edge %s is outside the range", item.text()),
+				Expected: fmt.Sprintf("an edge from %s to %s", r.span.write(r.span.low), r.span.write(r.span.high)),
+			})
+			return cutting{}, false
+		case i > 0 && cuts[i] <= cuts[i-1]:
+			r.problem(item, Problem{Message: errOrder.Error() + ": " + item.text() + " after " + items[i-1].text(), Expected: "each edge larger than the one before"})
+			return cutting{}, false
+		}
+	}
+	if cuts[0] != r.span.low {
+		low := r.span.write(r.span.low)
+		texts := append([]string{low}, n.texts()...)
+		r.problem(items[0], Problem{
+			Message:  fmt.Sprintf("the first edge is %s, the range starts at %s", items[0].text(), low),
+			Expected: "the range's lower bound as the first edge", Fix: "edges: [" + strings.Join(texts, ", ") + "]",
+		})
+		return cutting{}, false
+	}
+	last := len(cuts) - 1
+	c := cutting{open: cuts[last] < r.span.high}
+	if last > 0 && !c.open {
+		cuts = cuts[:last]
+	}
+	c.cuts = append(cuts, r.span.end())
+	return c, true
+}

@@ -1,0 +1,131 @@
+package spec
+
+// This file holds the reader: from a tree that has the shape of the language to a release,
+// with everything checked that the shapes cannot say.
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+)
+
+// reader makes a release of one document.
+type reader struct {
+	*findings
+	source *Source
+	open   func(name string) (string, error)
+	// declared are the parameters of the spec, params those of them that have a good value.
+	declared map[string]bool
+	params   map[string]string
+	books    map[string]*codebook
+	cells    int // base cells of all columns so far
+	release  *Release
+}
+
+func newReader(src *Source, open func(name string) (string, error)) *reader {
+	if src.Name == "" {
+		src.Name = "release.yaml"
+	}
+	return &reader{
+		findings: newFindings(src.Name, src.Text),
+		source:   src,
+		open:     open,
+		declared: map[string]bool{},
+		params:   map[string]string{},
+		books:    map[string]*codebook{},
+		release:  &Release{},
+	}
+}
+
+// readRelease reads the whole document. Parts in which something is already wrong are left
+// out, so that one mistake is told once.
+func (r *reader) readRelease(root node) {
+	r.readParams(root)
+	r.readName(root.get("release"))
+	r.readAbout(root.get("about"))
+	r.readPrivacy(root.get("privacy"))
+	r.readBudget(root.get("budget"))
+	r.readTables(root.get("tables"))
+	r.readMarginals(root)
+	r.checkLeavesUsed(root)
+	r.checkTotal(root)
+}
+
+// problem reports a problem with a value.
+func (r *reader) problem(n node, p Problem) { r.report(n.position(), n.path, p) }
+
+// number reads an exact number that already has the shape of one; it reports what is beyond
+// the limits.
+func (r *reader) number(n node) (*big.Rat, bool) {
+	x, err := parseNumber(n.text())
+	if err != nil {
+		r.problem(n, Problem{Message: err.Error(), Expected: "a shorter number"})
+		return nil, false
+	}
+	return x, true
+}
+
+// whole reads a whole number that already has the shape of one.
+func (r *reader) whole(n node) int64 {
+	x, _ := parseNumber(n.text())
+	return x.Num().Int64()
+}
+
+// nearestFix fills in the nearest name and the line mended with it.
+func (r *reader) nearestFix(n node, p Problem, near string) Problem {
+	if near != "" {
+		p.nearest, p.Fix = near, r.mended(n.value, near)
+	}
+	return p
+}
+
+var releaseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+// maxName is the longest name of a release: it names files and folders.
+const maxName = 100
+
+func (r *reader) readName(n node) {
+	if !r.sound(n) {
+		return
+	}
+	name, ok := r.fill(n)
+	switch {
+	case !ok:
+	case !releaseName.MatchString(name):
+		r.problem(n, Problem{
+			Message:  fmt.Sprintf("%q is not a name for a release", clip(name)),
+			Expected: "a–z, 0–9, dot, _ and -, starting with a letter or digit: it names files",
+		})
+	case len(name) > maxName:
+		r.problem(n, Problem{Message: fmt.Sprintf("a name of %d characters", len(name)), Expected: "at most 100: it names files"})
+	default:
+		r.release.Name = name
+	}
+}
+
+func (r *reader) readAbout(n node) {
+	about := &r.release.About
+	for key, into := range map[string]*string{"title": &about.Title, "population": &about.Population, "contact": &about.Contact} {
+		if text := n.get(key); r.sound(text) {
+			*into, _ = r.fill(text)
+		}
+	}
+}
+
+func (r *reader) readPrivacy(n node) {
+	if !r.sound(n) {
+		return
+	}
+	r.release.Privacy = Privacy{
+		Protects:   n.get("protects").text(),
+		Neighbours: Neighbours(n.get("neighbours").text()),
+	}
+	if account := n.get("account"); account.present() {
+		r.release.Privacy.Account = account.text()
+	}
+	if total := n.get("total"); total.present() {
+		r.release.Privacy.Total = isTrue(total.text())
+	}
+}
+
+func isTrue(text string) bool { return text == "true" || text == "True" || text == "TRUE" }

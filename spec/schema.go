@@ -1,0 +1,172 @@
+package spec
+
+// This file holds the JSON Schema, generated from the same shapes that check documents.
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Schema is the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that
+// this version does not build described as such. It says what a spec may look like; what the
+// parts must be to each other (that a marginal's attributes exist, that shares add up) only
+// Parse finds out.
+func Schema() []byte {
+	w := schemaWriter{defs: map[string]any{}}
+	root := w.write(language())
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "dprelease spec, version 1"
+	if len(w.defs) > 0 {
+		root["$defs"] = w.defs
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(root); err != nil {
+		panic(err) // maps, lists and texts always encode
+	}
+	return b.Bytes()
+}
+
+// schemaWriter turns shapes into schemas; defs holds those that are used by name.
+type schemaWriter struct{ defs map[string]any }
+
+type schema = map[string]any
+
+// write is the schema of a shape.
+func (w schemaWriter) write(s *shape) schema {
+	if s.name == "" {
+		return w.body(s)
+	}
+	if _, done := w.defs[s.name]; !done {
+		w.defs[s.name] = nil // taken: shapes may hold themselves
+		w.defs[s.name] = w.body(s)
+	}
+	return schema{"$ref": "#/$defs/" + s.name}
+}
+
+// body is the rules of a shape and its description. Patterns are written as they are: shapes
+// keep to what Go and ECMA-262 read alike.
+func (w schemaWriter) body(s *shape) schema {
+	out := w.rules(s)
+	says := s.says
+	if s.unbuilt != "" {
+		says += " (" + s.unbuilt + ": not supported by this version)"
+	}
+	if says != "" && out["description"] == nil {
+		out["description"] = says
+	}
+	return out
+}
+
+func (w schemaWriter) rules(s *shape) schema {
+	switch s.kind {
+	case object:
+		return w.object(s)
+	case dictionary:
+		names := schema{"pattern": s.keys.String()}
+		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.write(s.of), "minProperties": s.least}
+	case list:
+		out := schema{"type": "array", "items": w.write(s.of), "minItems": s.least}
+		if s.most > 0 {
+			out["maxItems"] = s.most
+		}
+		return out
+	case text:
+		out := schema{"type": "string"}
+		if s.match != nil {
+			out["pattern"] = s.match.String()
+		}
+		if s.oneOf != nil {
+			out["enum"] = s.oneOf
+		}
+		return out
+	case category:
+		return schema{"type": []string{"string", "number", "boolean"}}
+	case number:
+		return schema{"type": []string{"number", "string"}, "pattern": s.match.String()}
+	case whole:
+		return schema{"type": "integer", "minimum": s.least, "maximum": s.most}
+	case boolean:
+		return schema{"type": "boolean"}
+	case choice:
+		return w.choice(s.when)
+	}
+	return schema{}
+}
+
+func (w schemaWriter) object(s *shape) schema {
+	properties, needs := schema{}, map[string][]string{}
+	var required []string
+	for _, f := range s.fields {
+		properties[f.key] = w.write(f.shape)
+		if f.required != "" {
+			required = append(required, f.key)
+		}
+		if f.needs != "" {
+			needs[f.key] = []string{f.needs}
+		}
+	}
+	out := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if required != nil {
+		out["required"] = required
+	}
+	if len(needs) > 0 {
+		out["dependentRequired"] = needs
+	}
+	if s.forms != nil {
+		out["oneOf"] = forms(s)
+	}
+	return out
+}
+
+// forms are the sets of keys of which exactly one is present.
+func forms(s *shape) []schema {
+	var all []schema
+	for _, form := range s.forms {
+		one := schema{"required": form}
+		var others []schema
+		for _, key := range s.governed() {
+			if !slices.Contains(form, key) {
+				others = append(others, schema{"required": []string{key}})
+			}
+		}
+		if others != nil {
+			one["not"] = schema{"anyOf": others}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// choice is the chain "if this guard holds, then that shape, else the rest".
+func (w schemaWriter) choice(branches []branch) schema {
+	if len(branches) == 0 {
+		return schema{"not": schema{}}
+	}
+	first := branches[0]
+	return schema{"if": first.guard.schema(), "then": w.write(first.then), "else": w.choice(branches[1:])}
+}
+
+func (g guard) schema() schema {
+	switch g.node {
+	case sequenceNode:
+		return schema{"type": "array"}
+	case mappingNode:
+		out := schema{"type": "object"}
+		var any []schema
+		for _, key := range g.keys {
+			any = append(any, schema{"required": []string{key}})
+		}
+		if any != nil {
+			out["anyOf"] = any
+		}
+		return out
+	}
+	if g.match != nil {
+		return schema{"type": "string", "pattern": g.match.String()}
+	}
+	return schema{"type": []string{"string", "number", "boolean", "null"}}
+}

@@ -1,0 +1,112 @@
+package spec
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sharedSpecs is the folder of the five releases that fix the language.
+func sharedSpecs(t testing.TB) string {
+	t.Helper()
+	root := os.Getenv("DPRELEASE_TESTDATA")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared")
+	}
+	folder := filepath.Join(root, "specs")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("no shared specs at %s (set DPRELEASE_TESTDATA)", folder)
+	}
+	return folder
+}
+
+// books are small code books for the five shared specs.
+var books = map[string]string{
+	"geo/regions.csv":      "district,label,state,state_label\nd1,One,s1,North\nd2,Two,s1,North\nd3,Three,s2,South\n",
+	"hospitals.csv":        "code,label,region\nh1,General,east\nh2,St Mary,west\n",
+	"icd10.csv":            "code,label,block,chapter\nR69,Illness,R50-R69,XVIII\nA00,Cholera,A00-A09,I\nA01,Typhoid,A00-A09,I\n",
+	"nace2.csv":            "division,label,section\n01,Crops,A\n02,Forestry,A\n05,Coal,B\n",
+	"geo/blocks.csv":       "block,us,state,county,tract,bg\nb1,us,01,01001,t1,g1\nb2,us,01,01001,t1,g2\nb3,us,02,02001,t2,g3\n",
+	"race63.csv":           "code,label\n01,White\n02,Black\n",
+	"gq.csv":               "code,label\n0,Household\n1,Prison\n",
+	"geo/state-totals.csv": "state,count\n01,2\n",
+}
+
+var sharedParams = map[string]map[string]string{
+	"labour.yaml":     {"quarter": "2026q1"},
+	"admissions.yaml": {"year": "2025"},
+}
+
+func sharedSource(t testing.TB, name string) Source {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(sharedSpecs(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Source{Name: name, Text: string(text), Params: sharedParams[name], Files: books}
+}
+
+func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
+	want := map[string][]string{
+		"admissions.yaml": {
+			"tables.stays.columns.los.from: expressions", "tables.stays.columns.age.from: expressions",
+			"marginals.diagnosis.per_unit: per_unit", "marginals.patients.stats[0]: units",
+			"marginals.length.stats[1]: mean", "marginals.length.stats[2]: quantiles", "marginals.length.show: show",
+		},
+		"business.yaml": {
+			"tables.firms.join: join", "tables.firms.columns.size.from: expressions",
+			"tables.firms.columns.turnover.range: range by", "tables.firms.columns.staff.range: range by",
+			"marginals.turnover.stats[1]: sum", "marginals.turnover.stats[2]: mean", "marginals.turnover.stats[3]: median",
+			"marginals.turnover.show: show", "marginals.per_head.stats[0]: ratio",
+		},
+		"census.yaml": {
+			"privacy.within: within", "tables.persons.columns.adult.from: expressions", "tables.units.unit: unit: public",
+			"impossible: impossible", "invariants: invariants",
+			"marginals.detailed.each: each", "marginals.hisp_race.each: each", "publish: publish",
+		},
+		"labour.yaml": {
+			"budget.split.ages: needed", "tables.persons.weight: weight", "tables.persons.expect: expect",
+			"marginals.status.weight: weight", "marginals.rates.stats[0]: ratio", "marginals.hours.stats[1]: sum",
+			"marginals.hours.stats[2]: mean", "marginals.ages.target: target", "synthetic: synthetic",
+		},
+		"taxi.yaml": {
+			"tables.trips.columns.pickup.grid: grid", "tables.trips.columns.dropoff.grid: grid",
+			"tables.trips.columns.hour.from: expressions",
+			"marginals.od.cells: cells", "marginals.fares.stats[1]: mean", "marginals.busy.top: top",
+		},
+	}
+	for name, unbuilt := range want {
+		t.Run(name, func(t *testing.T) {
+			release, err := Parse(sharedSource(t, name))
+			var problems *Errors
+			if !errors.As(err, &problems) || !problems.Unbuilt() || release == nil {
+				t.Fatalf("want a release and only unbuilt problems, got %v", err)
+			}
+			var got []string
+			for _, u := range release.Unbuilt {
+				got = append(got, u.Path+": "+u.Feature)
+			}
+			if diff := cmp.Diff(unbuilt, got); diff != "" {
+				t.Errorf("unbuilt parts (-want +got):\n%s", diff)
+			}
+			for _, p := range problems.Problems {
+				if !strings.HasSuffix(p.Message, ": not supported by this version") {
+					t.Errorf("message %q", p.Message)
+				}
+			}
+		})
+	}
+}
+
+func TestSharedSpecWithoutItsCodeBooksIsAProblem(t *testing.T) {
+	src := sharedSource(t, "labour.yaml")
+	src.Files = nil
+	release, err := Parse(src)
+	if release != nil || !strings.Contains(err.Error(), `code book "geo/regions.csv" cannot be read: there is no such file`) {
+		t.Errorf("got release %v and %v", release, err)
+	}
+}

@@ -1,0 +1,237 @@
+package spec
+
+// This file holds the reading of tables: source, unit and columns.
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+func (r *reader) readTables(n node) {
+	if !n.present() {
+		return
+	}
+	confidential := 0
+	for _, pair := range n.pairs() {
+		if !r.named(pair) {
+			continue
+		}
+		t := &Table{Name: pair.key.Value}
+		r.readSource(t, pair.get("source"))
+		r.readUnit(t, pair.get("unit"))
+		for _, c := range pair.get("columns").pairs() {
+			if r.named(c) {
+				t.Columns = append(t.Columns, r.readColumn(c))
+			}
+		}
+		r.release.Tables = append(r.release.Tables, t)
+		if unit := pair.get("unit"); !unit.present() || unit.text() != "public" {
+			if confidential++; confidential == 2 {
+				r.notBuilt(pair.key, pair.path, "several confidential tables")
+				r.unfinished[pair.value] = true
+			}
+		}
+	}
+}
+
+// named is true for an entry with a good name that is not the second of that name.
+func (r *reader) named(pair node) bool { return !r.unsound[pair.key] }
+
+func (r *reader) readSource(t *Table, n node) {
+	if !r.sound(n) {
+		return
+	}
+	s := TableSource{Delimiter: ',', Nulls: []string{""}}
+	for _, format := range []string{"parquet", "csv", "arrow"} {
+		paths := n.get(format)
+		if !paths.present() {
+			continue
+		}
+		s.Format = format
+		s.Paths = r.fillAll(paths)
+	}
+	if delimiter := n.get("delimiter"); delimiter.present() {
+		s.Delimiter, _ = utf8.DecodeRuneInString(delimiter.text())
+	}
+	if nulls := n.get("nulls"); nulls.present() {
+		s.Nulls = nulls.texts()
+	}
+	if s.Format != "csv" {
+		s.Delimiter, s.Nulls = 0, nil
+	}
+	t.Source = s
+}
+
+// fillAll are the paths of a scalar or a list with parameters filled in.
+func (r *reader) fillAll(n node) []string {
+	all := n.items()
+	if all == nil {
+		all = []node{n}
+	}
+	var paths []string
+	for _, item := range all {
+		path, ok := r.fill(item)
+		switch {
+		case ok && strings.TrimSpace(path) == "":
+			r.problem(item, Problem{Message: "an empty path", Expected: "a path or glob"})
+		case ok && slices.Contains(paths, path):
+			r.problem(item, Problem{Message: fmt.Sprintf("%q is there twice", clip(path)), Expected: "each path once: rows would count twice"})
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// personal are nouns of which one person may well have several rows.
+var personal = regexp.MustCompile(`(?i)\b(person|people|patient|resident|citizen|inhabitant|individual|employee|worker|student|pupil|` +
+	`child|children|adult|customer|client|user|member|respondent|passenger|subscriber|taxpayer|voter|household|famil(y|ies)|m[ae]n|wom[ae]n)s?\b`)
+
+func (r *reader) readUnit(t *Table, n node) {
+	if !r.sound(n) {
+		return
+	}
+	if id := n.get("id"); id.present() {
+		t.Unit = Unit{ID: id.text(), MaxRows: r.whole(n.get("max_rows"))}
+		return
+	}
+	if n.text() != "row" {
+		return
+	}
+	t.Unit = Unit{Row: true, MaxRows: 1}
+	if protects := r.release.Privacy.Protects; personal.MatchString(protects) {
+		r.warn(n.position(), n.path, Problem{
+			Message:  fmt.Sprintf("each row counts as a %s of its own: one with several rows is protected only row by row", protects),
+			Expected: "a column that tells units apart, unless each has exactly one row",
+			Fix:      "unit: {id: person_id, max_rows: 1}",
+		})
+	}
+}
+
+func (r *reader) readColumn(n node) *Column {
+	c := &Column{Name: n.key.Value, From: n.key.Value}
+	if from := n.get("from"); r.built(from) {
+		c.From = unquoteName(from.text())
+	}
+	if r.built(n) {
+		c.Domain = r.readDomain(c, n)
+	}
+	if c.Domain == nil {
+		return c
+	}
+	r.cells += c.Domain.Size()
+	if r.cells > 2*maxCells {
+		r.report(n.key, n.path, Problem{
+			Message:  fmt.Sprintf("the columns up to this one have more than %d cells together", 2*maxCells),
+			Expected: "coarser domains",
+		})
+	}
+	c.Unknown = r.readPolicy(c, n, "unknown")
+	c.Null = r.readPolicy(c, n, "null")
+	return c
+}
+
+// unquoteName reads a column name, which stands in double quotes where it is not plain.
+func unquoteName(text string) string {
+	if inner, quoted := strings.CutPrefix(text, `"`); quoted {
+		return strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
+	}
+	return text
+}
+
+// readPolicy reads what happens to a value. For a range {as: CATEGORY} makes a new category
+// after the others; elsewhere it names one that is there.
+func (r *reader) readPolicy(c *Column, column node, key string) Policy {
+	n := column.get(key)
+	switch {
+	case !n.present():
+		return Policy{Action: Refuse}
+	case n.get("as").present() && column.get("range").present():
+		return r.readAsNew(c, n.get("as"))
+	case n.get("as").present():
+		return r.readAs(c, n.get("as"))
+	case n.text() == "drop":
+		return Policy{Action: Drop}
+	}
+	return Policy{Action: Refuse}
+}
+
+// readAs finds the category, written as it is declared, that a value counts as.
+func (r *reader) readAs(c *Column, n node) Policy {
+	name, categories := n.text(), c.Domain.finest.Categories
+	code, fit := c.Domain.CodeOfText(name)
+	if fit != Fits || categories[code].Code != name {
+		p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), c.Name), Expected: "one of its categories"}
+		r.problem(n, r.nearestFix(n, p, nearestCategory(name, categories)))
+	}
+	return Policy{Action: As, Category: code}
+}
+
+// readAsNew gives a range a category for values that are not in it; unknown and null may
+// share one.
+func (r *reader) readAsNew(c *Column, n node) Policy {
+	d, name := c.Domain, n.text()
+	p := Problem{Expected: "a new name: in a range these values get a category of their own", Fix: "{as: unknown}"}
+	switch {
+	case d.added == name && name != "":
+		return Policy{Action: As, Category: d.bins.size()}
+	case name == "":
+		p.Message = "an empty category"
+	case d.has(name):
+		p.Message = fmt.Sprintf("%s has a category %q already", c.Name, clip(name))
+	default:
+		code := d.append(name)
+		if d.added == "" {
+			d.added = name
+		}
+		return Policy{Action: As, Category: code}
+	}
+	r.problem(n, p)
+	return Policy{Action: As}
+}
+
+// nearestCategory is the nearest code; in very long lists none is looked for.
+func nearestCategory(name string, categories []Category) string {
+	if len(categories) > 1<<16 {
+		return ""
+	}
+	codes := make([]string, len(categories))
+	for i, c := range categories {
+		codes[i] = c.Code
+	}
+	return nearest(name, codes)
+}
+
+// checkTotal reports, for a total release, every policy under which a value could stop a run.
+func (r *reader) checkTotal(root node) {
+	if !r.release.Privacy.Total {
+		return
+	}
+	for _, t := range r.release.Tables {
+		columns := root.get("tables").get(t.Name).get("columns")
+		for _, c := range t.Columns {
+			n := columns.get(c.Name)
+			if !r.sound(n) {
+				continue
+			}
+			r.checkTotalPolicy(n, "unknown")
+			r.checkTotalPolicy(n, "null")
+		}
+	}
+}
+
+func (r *reader) checkTotalPolicy(column node, key string) {
+	at := node{value: column.key, path: column.path}
+	if policy := column.get(key); policy.present() {
+		if policy.text() != "error" {
+			return
+		}
+		at = policy
+	}
+	r.problem(at, Problem{
+		Message:  fmt.Sprintf("privacy is total, yet a value of %s that is %s stops the run", column.key.Value, key),
+		Expected: "drop or {as: CATEGORY}", Fix: key + ": drop",
+	})
+}
