@@ -85,7 +85,7 @@ func handMade(columns []column) *plan.Plan {
 			Mechanism: c.mechanism(),
 		})
 		p.Tables = append(p.Tables, plan.Table{
-			Path: c.path, Marginal: marginal, By: c.by, Cells: int64(len(c.noisy)),
+			Path: c.path, Marginal: c.marginal, By: c.by, Cells: int64(len(c.noisy)),
 			Statistics:  []plan.Statistic{{Name: "count", Measurement: c.path, StandardError: math.Sqrt(c.mechanism().Variance()), Margin: margin, Confidence: "95%", Attained: attained}},
 			Expectation: fmt.Sprintf("Within ±%d of the exact count 19 times in 20: good to 10%% for counts of %d or more; a count of %d or less cannot be told from none.", margin, 10*margin, margin),
 		})
@@ -120,7 +120,7 @@ func published(columns []column) []synth.Table {
 			}
 		}
 		s.Published, s.Unbiased, s.Low, s.High = integers(shown), integers(c.noisy), integers(low), integers(high)
-		tables[i] = synth.Table{Path: c.path, Marginal: marginal, Statistics: []synth.Statistic{s}, Cells: len(c.noisy)}
+		tables[i] = synth.Table{Path: c.path, Marginal: c.marginal, Statistics: []synth.Statistic{s}, Cells: len(c.noisy)}
 	}
 	return tables
 }

@@ -5,9 +5,10 @@ package report
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
-	"math/big"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -21,13 +22,13 @@ var styleText string
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"style":    func() template.CSS { return template.CSS(styleText) },
 	"group":    group,
-	"number":   func(n fmt.Stringer) string { return groupText(n.String()) },
+	"number":   func(n json.Number) string { return groupText(n.String()) },
 	"decimal":  decimal,
 	"share":    share,
 	"relative": relative,
 	"level":    level,
 	"noise":    Mechanism.noise,
-	"cost":     func(a Amount) string { return a.String() },
+	"keep":     keep,
 	"fraction": fraction,
 	"code":     codeSpans,
 }).Parse(pageText))
@@ -86,13 +87,16 @@ func nearText(exact string) string {
 	return roundNear(r, max(4, exponentOf(nonZero(r))+1))
 }
 
+// keep holds a symbol, its equals sign and its value on one line.
+func keep(s string) string { return strings.ReplaceAll(s, " = ", "\u00a0=\u00a0") }
+
 // fraction shows an exact part of one as a percentage.
 func fraction(exact string) string {
 	r, err := budget.ParseRat(exact)
 	if err != nil {
 		return exact
 	}
-	v, _ := new(big.Rat).Set(r).Float64()
+	v, _ := r.Float64()
 	return share(v)
 }
 
@@ -105,9 +109,9 @@ type span struct {
 // codeSpans parts a sentence at its backquotes.
 func codeSpans(s string) []span {
 	var spans []span
-	for i, text := range bytes.Split([]byte(s), []byte("`")) {
-		if len(text) > 0 {
-			spans = append(spans, span{string(text), i%2 == 1})
+	for i, text := range strings.Split(s, "`") {
+		if text != "" {
+			spans = append(spans, span{text, i%2 == 1})
 		}
 	}
 	return spans
