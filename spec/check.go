@@ -235,7 +235,8 @@ func (g guard) holds(n node) bool {
 	case sequenceNode:
 		return n.value.Kind == yaml.SequenceNode
 	default:
-		return n.value.Kind == yaml.ScalarNode && (g.match == nil || n.isText() && g.match.MatchString(n.text()))
+		return n.value.Kind == yaml.ScalarNode &&
+			(g.match == nil || n.isText() && g.match.MatchString(n.text()) || g.quoted && n.isQuoted())
 	}
 	for _, key := range g.keys {
 		if n.get(key).present() {

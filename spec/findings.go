@@ -89,7 +89,7 @@ func (f *findings) line(number int) string {
 func (f *findings) mended(at *yaml.Node, replacement string) string {
 	runes := []rune(f.line(at.Line))
 	from, old := at.Column-1, []rune(at.Value)
-	if at.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+	if (node{value: at}).isQuoted() {
 		from++
 	}
 	to := from + len(old)

@@ -2,7 +2,14 @@ package spec
 
 // This file holds the grammar of tables and columns as data.
 
-const nameOrQuoted = `^(` + plainSyntax + `|"([^"]|"")+")$`
+// fromShape is a column of the source: a plain name, or any name in quotes. Everything else is
+// an expression.
+func fromShape() *shape {
+	column := textShape("a column of the source, in quotes where it is no plain name")
+	name := onText(`^`+plainSyntax+`$`, column)
+	name.guard.quoted = true
+	return choiceShape(column.says, name, onScalar(column.notBuilt("expressions")))
+}
 
 func tablesShape() *shape {
 	open := &shape{kind: anything, says: "anything"}
@@ -84,9 +91,7 @@ func columnsShape() *shape {
 func columnShape() *shape {
 	open := &shape{kind: anything, says: "anything"}
 	column := objectShape("from, type, a domain and policies",
-		field{key: "from", shape: choiceShape(`a column of the source; '"in double quotes"' within the text where it is no plain name`,
-			onText(nameOrQuoted, textShape("a column")),
-			onScalar(textShape("a column or an expression").notBuilt("expressions")))},
+		field{key: "from", shape: fromShape()},
 		field{key: "type", shape: enumShape("text, integer, decimal, date, timestamp or boolean",
 			string(Text), string(Integer), string(Decimal), string(Date), string(Timestamp), string(Boolean))},
 		field{key: "values", shape: valuesShape()},

@@ -24,6 +24,11 @@ func (n node) isText() bool {
 	return n.value.Kind == yaml.ScalarNode && (n.value.Tag == "!!str" || n.value.Tag == "!!timestamp")
 }
 
+// isQuoted is true for a text in quotes.
+func (n node) isQuoted() bool {
+	return n.value.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0
+}
+
 // isNumber is true for a scalar that YAML reads as a number.
 func (n node) isNumber() bool {
 	return n.value.Kind == yaml.ScalarNode && (n.value.Tag == "!!int" || n.value.Tag == "!!float")

@@ -113,7 +113,7 @@ func (r *reader) readUnit(t *Table, n node) {
 func (r *reader) readColumn(n node) *Column {
 	c := &Column{Name: n.key.Value, From: n.key.Value}
 	if from := n.get("from"); r.built(from) {
-		c.From = unquoteName(from.text())
+		c.From = from.text()
 	}
 	if r.built(n) {
 		c.Domain = r.readDomain(c, n)
@@ -131,14 +131,6 @@ func (r *reader) readColumn(n node) *Column {
 	c.Unknown = r.readPolicy(c, n, "unknown")
 	c.Null = r.readPolicy(c, n, "null")
 	return c
-}
-
-// unquoteName reads a column name, which stands in double quotes where it is not plain.
-func unquoteName(text string) string {
-	if inner, quoted := strings.CutPrefix(text, `"`); quoted {
-		return strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
-	}
-	return text
 }
 
 // readPolicy reads what happens to a value. For a range {as: CATEGORY} makes a new category
