@@ -5,6 +5,7 @@ package report_test
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -29,9 +30,6 @@ func TestPageEscapesHostileTexts(t *testing.T) {
 	for i := range p.Tables {
 		p.Tables[i].By, p.Tables[i].Expectation, p.Tables[i].Marginal = []string{hostile}, hostile, hostile
 		p.Measurements[i].Leaf = hostile
-	}
-	for i := range in.Tables {
-		in.Tables[i].Marginal = hostile
 	}
 	in.Software, in.Receipt = hostile, receiptFor(p, report.Practice)
 	page := pageOf(t, reportOf(t, in))
@@ -170,6 +168,16 @@ func TestChartStaysReadable(t *testing.T) {
 	}
 	if n := strings.Count(pageOf(t, reportOf(t, many(200))), `class="bar"`); n != 1 {
 		t.Errorf("%d bars for 200 tables of one marginal", n)
+	}
+	wide := many(40)
+	for i := range wide.Plan.Tables {
+		name := fmt.Sprint("part", i)
+		wide.Plan.Tables[i].Marginal, wide.Plan.Measurements[i].Leaf = name, name
+	}
+	wide.Receipt = receiptFor(wide.Plan, report.Official)
+	page := pageOf(t, reportOf(t, wide))
+	if n := strings.Count(page, `class="bar"`); n != 24 || !strings.Contains(page, "all others") {
+		t.Errorf("%d bars for 40 parts of the budget, want 23 and all others", n)
 	}
 }
 

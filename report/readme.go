@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -25,33 +26,32 @@ var readmeTemplate = template.Must(template.New("readme").Funcs(template.FuncMap
 // Readme is README.txt: plain text, lines of at most 78 characters.
 func (r *Report) Readme() []byte {
 	var b bytes.Buffer
-	if err := readmeTemplate.Execute(&b, r); err != nil {
+	if err := readmeTemplate.Execute(&b, readmePageOf(r)); err != nil {
 		panic("report: the readme always renders: " + err.Error())
 	}
 	return b.Bytes()
 }
 
-// Statistics are the names of the statistics of a release, each once.
-func (r *Report) Statistics() []string {
-	var names []string
-	seen := map[string]bool{}
-	for _, t := range r.Tables {
-		for _, s := range t.Statistics {
-			if !seen[s.Name] {
-				names = append(names, s.Name)
-			}
-			seen[s.Name] = true
-		}
-	}
-	return names
+// readmePage is a report with what only the readme needs.
+type readmePage struct {
+	*Report
+	Statistics []string // names, each once
+	FirstFile  string   // of the first table, relative to the release's folder
 }
 
-// FirstFile is the file of the first table, relative to the release's folder.
-func (r *Report) FirstFile() string {
-	if len(r.Tables) == 0 {
-		return ""
+func readmePageOf(r *Report) readmePage {
+	p := readmePage{Report: r}
+	for _, t := range r.Tables {
+		if p.FirstFile == "" {
+			p.FirstFile = "tables/" + t.Path + ".parquet"
+		}
+		for _, s := range t.Statistics {
+			if !slices.Contains(p.Statistics, s.Name) {
+				p.Statistics = append(p.Statistics, s.Name)
+			}
+		}
 	}
-	return "tables/" + r.Tables[0].Path + ".parquet"
+	return p
 }
 
 // oneRow puts a text of several lines on one.

@@ -38,7 +38,7 @@ type Report struct {
 	Date       string     `json:"date"` // of the debit, YYYY-MM-DD
 	Status     Status     `json:"status"`
 	Banner     string     `json:"banner,omitempty"` // to be shown on every page
-	About      string     `json:"about_status"`     // what the status means, in words
+	StatusText string     `json:"status_text"`      // what the status means, in words
 	Accuracy   Accuracy   `json:"accuracy"`
 	Guarantee  Guarantee  `json:"guarantee"`
 	Misuse     []string   `json:"must_not_be_used_for"`
@@ -84,7 +84,7 @@ func New(in Input) (*Report, error) {
 	r := &Report{
 		Format: Format, Release: in.Plan.Name, Title: in.Plan.Title,
 		Population: about.Population, Contact: about.Contact,
-		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), About: paid.Status.meaning(),
+		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: paid.Status.meaning(),
 		Provenance: provenanceOf(in.Plan, in.Software),
 		Spec:       Spec{Name: in.Plan.Source.Name, Text: in.Plan.Source.Text},
 	}

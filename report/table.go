@@ -73,7 +73,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		return Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
 	out := Table{
-		Path: t.Path, Marginal: t.Marginal, By: append([]string{}, planned.By...), Cells: planned.Cells,
+		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: planned.Cells,
 		Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
 	for i, s := range t.Statistics {
