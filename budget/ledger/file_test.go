@@ -236,7 +236,7 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 		"refund":           {forged(charge("a", "aa", "1").entry(kindCancel, "")), 10},
 		"cheaper debit":    {forged(charge("d", "dd", "1/2").entry(kindDebit, "")), 10},
 		"overspent":        {forged(charge("f", "ff", "3").entry(kindReserve, "")), 10},
-		"unknown account":  {forged(Charge{"x", "f", hash("ff"), person, epsilon("1")}.entry(kindReserve, "")), 10},
+		"unknown account":  {forged(Charge{"x", "f", hash("ff"), person, epsilon("1"), ""}.entry(kindReserve, "")), 10},
 		"unknown kind":     {forged(charge("f", "ff", "1").entry("grant", "")), 10},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -148,7 +148,7 @@ func TestKilledProcesses(t *testing.T) {
 		_ = c.Wait() // it was killed
 		must(t, l.Verify(ctx))
 		for _, r := range records {
-			again := debit(t, l, Charge{r.Account, r.Release, r.PlanHash, r.Terms, r.Cost}).Record()
+			again := debit(t, l, Charge{r.Account, r.Release, r.PlanHash, r.Terms, r.Cost, ""}).Record()
 			if again.EntryHash != r.EntryHash || again.Sequence != r.Sequence || again.Date != r.Date {
 				t.Fatalf("round %d: a receipt was lost: %+v, now %+v", round, r, again)
 			}
@@ -161,7 +161,7 @@ func TestKilledProcesses(t *testing.T) {
 				debited++
 			case p.State == Reserved:
 				left++
-				must(t, l.Cancel(ctx, Charge{"people", p.Release, p.PlanHash, person, p.Cost}))
+				must(t, l.Cancel(ctx, Charge{"people", p.Release, p.PlanHash, person, p.Cost, ""}))
 			}
 		}
 		if left > 1 {

@@ -39,6 +39,7 @@ type csvFile struct {
 	nulls   []string
 	mem     memory.Allocator
 	schema  *arrow.Schema
+	names   []string // of the header
 	places  []int
 	single  bool // one column: a blank line could be a row
 	lines   *lineCounter
@@ -102,11 +103,11 @@ func (f *csvFile) start(delimiter rune, columns []string) error {
 	}
 	f.single = len(header) == 1
 	f.lines.expected = f.lastLine(header)
-	names := make([]string, len(header))
+	f.names = make([]string, len(header))
 	for i, name := range header {
-		names[i] = strings.Clone(name)
+		f.names[i] = strings.Clone(name)
 	}
-	f.places, err = locate(f.path, names, columns)
+	f.places, err = locate(f.path, f.names, columns)
 	return err
 }
 

@@ -22,6 +22,7 @@ type parquetFile struct {
 	mem    memory.Allocator
 	handle *os.File
 	groups []parquet.RowGroup
+	all    []*parquet.Column
 	wanted []parquetColumn
 
 	group  int            // next row group to start
@@ -66,6 +67,7 @@ func (f *parquetFile) start(columns []string) (err error) {
 		return f.damaged("", "the footer", err)
 	}
 	fields := opened.Root().Columns()
+	f.all = fields
 	names := make([]string, len(fields))
 	for i, field := range fields {
 		names[i] = field.Name()

@@ -16,10 +16,11 @@ import (
 // alone: no value of the file reaches it. Where a person must decide, a comment
 // says so, and the spec does not check until that is done.
 func Draft(ctx context.Context, path string) (string, error) {
-	fields, err := source.Describe(ctx, path)
+	d, err := source.Describe(ctx, path)
 	if err != nil {
 		return "", err
 	}
+	fields := named(d.Fields)
 	b := &strings.Builder{}
 	name := draftName(path)
 	fmt.Fprintf(b, `# A release of %[1]s, drafted from its column names and types. No value was looked at.
@@ -34,16 +35,48 @@ privacy:
 budget: {epsilon: 1}       # decide: {epsilon: …}, {rho: …} or {epsilon: …, delta: …}
 tables:
   rows:
-    source: {%[3]s: %[4]s}
-%[5]s    columns:             # decide: delete the columns that no table needs
-`, filepath.Base(path), name, source.Format(path), quoted(path), draftUnit(fields))
+    source: {%[3]s: %[4]s%[5]s}
+%[6]s    columns:             # decide: delete the columns that no table needs
+`, filepath.Base(path), name, d.Format, quoted(path), draftDialect(d), draftUnit(fields))
 	for _, f := range fields {
 		b.WriteString(draftColumn(f))
 	}
 	fmt.Fprintf(b, `marginals:
-  first: {by: [%s]}   # decide: which tables; each adds a share of the budget's noise
-`, quoted(columnName(firstCounted(fields).Name)))
+  first: {by: [%s]}   # decide: which tables; the more of them, the less budget for each
+`, firstCounted(fields).column)
 	return b.String(), nil
+}
+
+// field is a column of the file with its name in the spec.
+type field struct {
+	source.Field
+	column string
+}
+
+// named gives every column a name that the spec accepts, no two the same.
+func named(fields []source.Field) []field {
+	out := make([]field, len(fields))
+	used := map[string]bool{}
+	for i, f := range fields {
+		name := columnName(f.Name)
+		for n := 2; used[name]; n++ {
+			name = fmt.Sprintf("%s_%d", columnName(f.Name), n)
+		}
+		used[name] = true
+		out[i] = field{f, name}
+	}
+	return out
+}
+
+// draftDialect says how a CSV file departs from the usual.
+func draftDialect(d source.Description) string {
+	if d.Format != "csv" {
+		return ""
+	}
+	if d.Delimiter != ',' && d.Delimiter != 0 {
+		return fmt.Sprintf(", delimiter: %q", string(d.Delimiter))
+	}
+	return ""
 }
 
 // draftName makes a release name of a file name.
@@ -62,7 +95,7 @@ func draftName(path string) string {
 var looksLikeID = regexp.MustCompile(`(?i)(^|[_. -])(id|uuid|key|nr|number)$`)
 
 // draftUnit proposes the unit: by the first column whose name looks like an id.
-func draftUnit(fields []source.Field) string {
+func draftUnit(fields []field) string {
 	for _, f := range fields {
 		if looksLikeID.MatchString(f.Name) {
 			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how many of them count\n", quoted(f.Name))
@@ -72,7 +105,7 @@ func draftUnit(fields []source.Field) string {
 }
 
 // firstCounted is the first column that is not an id.
-func firstCounted(fields []source.Field) source.Field {
+func firstCounted(fields []field) field {
 	for _, f := range fields {
 		if !looksLikeID.MatchString(f.Name) {
 			return f
@@ -83,13 +116,12 @@ func firstCounted(fields []source.Field) source.Field {
 
 // draftColumn proposes a column's entry: its type where the file says one, its
 // domain always left to a person.
-func draftColumn(f source.Field) string {
+func draftColumn(f field) string {
 	if looksLikeID.MatchString(f.Name) {
 		return fmt.Sprintf("      # %s looks like an id: not a column to count by\n", comment(f.Name))
 	}
-	name := columnName(f.Name)
 	from := ""
-	if name != f.Name {
+	if f.column != f.Name {
 		from = "from: " + quoted(f.Name) + ", "
 	}
 	entry := map[spec.Type]string{
@@ -102,7 +134,7 @@ func draftColumn(f source.Field) string {
 	if entry == "" {
 		entry = "{%svalues: []}   # decide: values: [a, b, c] or codebook: FILE.csv; for numbers {type: integer, range: [least, most]}"
 	}
-	return fmt.Sprintf("      %s: "+entry+"\n", quoted(name), from)
+	return fmt.Sprintf("      %s: "+entry+"\n", quoted(f.column), from)
 }
 
 // columnName makes a name that a spec accepts for a column.

@@ -94,10 +94,10 @@ func (e *Altered) Error() string {
 }
 
 // InputChanged is a resumed run that finds other data than it was debited for.
-type InputChanged struct{ Release string }
+type InputChanged struct{ Release, Date string }
 
 func (e *InputChanged) Error() string {
-	return fmt.Sprintf("release %s was debited for other data than the sources hold now: put back the files as they were and run again, or give the corrected release a new name (and a new debit)", e.Release)
+	return fmt.Sprintf("release %s was debited on %s for other data than the sources hold now (or from another state directory): put the files back as they were and run again, or give the corrected release a new name (and a new debit)", e.Release, e.Date)
 }
 
 // Hint is the advice that goes with an error beyond its own words, or empty.

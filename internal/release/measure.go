@@ -88,6 +88,7 @@ type run struct {
 	ledger  *ledger.Ledger
 	charge  ledger.Charge
 	place   string
+	resumed bool // the key was left by an earlier run
 }
 
 // measure keeps the order of a release: reserve, count, debit, draw, seal, erase.
@@ -109,8 +110,9 @@ func (r *run) measure(ctx context.Context) error {
 		return err
 	}
 	defer key.Erase()
-	if debited && !resumed {
-		return errors.Join(&ledger.Closed{Account: r.charge.Account, Release: r.plan.Name}, st.erase())
+	r.resumed = resumed
+	if debited != "" && !resumed {
+		return errors.Join(&ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}, st.erase())
 	}
 	out, err := stage(r.options.Out, filepath.Base(r.place))
 	if err == nil {
@@ -160,9 +162,12 @@ func (r *run) giveUp(st *state, cause error) error {
 	}
 	var closed *ledger.Closed
 	if errors.As(cause, &closed) {
-		return &InputChanged{Release: r.plan.Name}
+		if r.resumed {
+			return &InputChanged{Release: r.plan.Name, Date: closed.Date}
+		}
+		return errors.Join(cause, st.erase())
 	}
-	if debited {
+	if debited != "" {
 		return fmt.Errorf("%w (the budget is spent; run again and the release resumes to the same noise)", cause)
 	}
 	cause = diagnose(st, cause)

@@ -68,16 +68,24 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 	if err != nil {
 		return nil, charge, err
 	}
-	times := budget.Cost{}
-	for range practiceReleases {
-		times = times.Add(p.Charge)
-	}
-	err = l.InitPractice(ctx, ledger.Policy{Account: charge.Account, Terms: charge.Terms, Cap: times})
+	err = initPractice(ctx, l, charge)
 	if err != nil && !errors.Is(err, ledger.ErrAccountExists) {
 		l.Close()
 		return nil, charge, err
 	}
 	return l, charge, nil
+}
+
+// initPractice opens the practice account of a charge, with room for a few like it.
+func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error {
+	limit := budget.Cost{}
+	for range practiceReleases {
+		var err error
+		if limit, err = limit.Add(c.Cost); err != nil {
+			return err
+		}
+	}
+	return l.InitPractice(ctx, ledger.Policy{Account: c.Account, Terms: c.Terms, Cap: limit})
 }
 
 // terms are what a plan and its account must agree on.

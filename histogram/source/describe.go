@@ -1,0 +1,151 @@
+package source
+
+// This file holds Description: what a file's header says of its columns, without
+// a look at any value.
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/parquet-go/parquet-go"
+)
+
+// Description is the format of a file and the columns its header names.
+type Description struct {
+	Format    string // as a spec writes it: parquet, csv or arrow
+	Delimiter rune   // csv: the one that parts the header into most columns
+	Fields    []Field
+}
+
+// Field is a column of a file. Type is empty where the header does not tell, as
+// in every CSV file, and for types that are not read.
+type Field struct {
+	Name string
+	Type spec.Type
+}
+
+// delimiters that a CSV header is tried with, the usual one first.
+var delimiters = []rune{',', ';', '\t', '|'}
+
+// Describe reads the header of a file whose name ends in .parquet, .arrow,
+// .arrows, .feather or .ipc; any other is taken for CSV. Errors are *[Error] or
+// the context's.
+func Describe(ctx context.Context, path string) (Description, error) {
+	if err := ctx.Err(); err != nil {
+		return Description{}, err
+	}
+	switch format := formatOf(path); format {
+	case "parquet":
+		return describeParquet(path)
+	case "arrow":
+		return describeArrow(path)
+	default:
+		return describeCSV(path)
+	}
+}
+
+// formatOf tells a format by the end of a file's name.
+func formatOf(path string) string {
+	name := strings.ToLower(path)
+	for _, end := range []string{".arrow", ".arrows", ".feather", ".ipc"} {
+		if strings.HasSuffix(name, end) {
+			return "arrow"
+		}
+	}
+	if strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".pq") {
+		return "parquet"
+	}
+	return "csv"
+}
+
+func describeParquet(path string) (Description, error) {
+	opened, err := openParquet(path, nil, memory.DefaultAllocator)
+	if err != nil {
+		return Description{}, err
+	}
+	defer opened.close()
+	d := Description{Format: "parquet"}
+	for _, c := range opened.(*parquetFile).all {
+		d.Fields = append(d.Fields, Field{Name: c.Name(), Type: parquetType(c)})
+	}
+	return d, nil
+}
+
+// parquetType is the type of the Arrow arrays that a column is read into.
+func parquetType(c *parquet.Column) spec.Type {
+	if !c.Leaf() || c.Repeated() {
+		return ""
+	}
+	newSink := sinkOf(c.Type())
+	if newSink == nil {
+		return ""
+	}
+	s := newSink(memory.DefaultAllocator)
+	defer s.release()
+	a := s.array()
+	defer a.Release()
+	return arrowType(a.DataType())
+}
+
+func describeArrow(path string) (Description, error) {
+	opened, err := openArrow(path, nil, memory.DefaultAllocator)
+	if err != nil {
+		return Description{}, err
+	}
+	defer opened.close()
+	d := Description{Format: "arrow"}
+	for _, f := range opened.(*arrowFile).reader.Schema().Fields() {
+		d.Fields = append(d.Fields, Field{Name: f.Name, Type: arrowType(f.Type)})
+	}
+	return d, nil
+}
+
+func describeCSV(path string) (Description, error) {
+	best := Description{Format: "csv"}
+	for _, delimiter := range delimiters {
+		opened, err := csvDialect{delimiter: delimiter}.open(path, nil, memory.DefaultAllocator)
+		if err != nil {
+			return Description{}, err
+		}
+		names := opened.(*csvFile).names
+		opened.close()
+		if len(names) > len(best.Fields) {
+			best.Delimiter, best.Fields = delimiter, nil
+			for _, name := range names {
+				best.Fields = append(best.Fields, Field{Name: name})
+			}
+		}
+	}
+	return best, nil
+}
+
+// arrowType is the spec's type of an Arrow type.
+func arrowType(t arrow.DataType) spec.Type {
+	switch t := t.(type) {
+	case *arrow.StringType, *arrow.LargeStringType:
+		return "text"
+	case *arrow.DictionaryType:
+		return arrowType(t.ValueType)
+	case *arrow.Decimal128Type:
+		if t.Scale == 0 {
+			return "integer"
+		}
+		return "decimal"
+	case *arrow.BooleanType:
+		return "boolean"
+	case *arrow.Date32Type, *arrow.Date64Type:
+		return "date"
+	case *arrow.TimestampType:
+		return "timestamp"
+	}
+	switch {
+	case arrow.IsInteger(t.ID()):
+		return "integer"
+	case arrow.IsFloating(t.ID()):
+		return "decimal"
+	}
+	return ""
+}
