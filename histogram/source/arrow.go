@@ -63,7 +63,7 @@ func (f *arrowFile) start(columns []string) (err error) {
 	if err := f.bounds(); err != nil {
 		return err
 	}
-	f.reader, err = ipc.NewReader(f.stream, ipc.WithAllocator(cappedAllocator{f.mem}))
+	f.reader, err = ipc.NewReader(f.stream, ipc.WithAllocator(capFor(f.mem, f.stream.Size())))
 	if err != nil {
 		return f.damaged("the schema", err)
 	}

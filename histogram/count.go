@@ -1,0 +1,98 @@
+package histogram
+
+// This file holds Count and CountMadeUp: from tables or from nothing to exact
+// counts.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Count reads the tables of a plan once, from the folder dataDir, encodes and
+// bounds them and counts the answers to all measurements.
+//
+// Errors: *[MemoryError] before any file is opened where the counts do not fit;
+// *[source.Error] for a file that cannot be read; *[ContractError] for values
+// that break their column's contract. None of them holds a value. The counts do
+// not depend on the options.
+func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, opt Options) (*Exact, error) {
+	need, have := Bytes(p), opt.memory()
+	if need > have {
+		return nil, &MemoryError{Need: need, Have: have}
+	}
+	return count(p, s, opt.workers(), false, func(t *tally) error {
+		return t.read(ctx, dataDir, s, have-need)
+	})
+}
+
+// CountMadeUp counts rows drawn uniformly from the declared domains, each a unit
+// of its own: a rehearsal reads no file. rows is per table.
+func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams) (*Exact, error) {
+	if rows < 0 {
+		return nil, fmt.Errorf("a rehearsal has 0 rows or more, not %d", rows)
+	}
+	if need, have := Bytes(p), (Options{}).memory(); need > have {
+		return nil, &MemoryError{Need: need, Have: have}
+	}
+	return count(p, s, Options{}.workers(), true, func(t *tally) error {
+		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name))
+	})
+}
+
+// count fills the tally of each table that the plan measures.
+func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*tally) error) (*Exact, error) {
+	counts := make([][]int64, len(p.Measurements))
+	asked := map[string]bool{}
+	for _, m := range p.Measurements {
+		asked[m.Query.Table] = true
+	}
+	for _, table := range p.Release().Tables {
+		if !asked[table.Name] {
+			continue
+		}
+		delete(asked, table.Name)
+		t, err := newTally(table, p.Measurements, workers)
+		if err != nil {
+			return nil, err
+		}
+		if err := fill(t); err != nil {
+			return nil, err
+		}
+		next := 0
+		for i, m := range p.Measurements {
+			if m.Query.Table == table.Name {
+				counts[i] = t.queries[next].counts
+				next++
+			}
+		}
+	}
+	for name := range asked {
+		return nil, fmt.Errorf("the plan measures a table %q that its release does not have", name)
+	}
+	return newExact(p, counts, s, madeUp), nil
+}
+
+// makeUp counts rows drawn uniformly, column by column within a chunk.
+func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits) error {
+	for rows > 0 {
+		c := chunk{rows: int(min(rows, source.MaxRows))}
+		rows -= int64(c.rows)
+		codes := make([]uint32, c.rows)
+		for _, e := range t.encoders {
+			for i := range codes {
+				codes[i] = uint32(stream.Below(uint64(e.column.Domain.Size())))
+			}
+			c.columns = append(c.columns, e.pack(t.mem, codes, nil))
+		}
+		err := t.count(ctx, []chunk{c})
+		c.release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,21 @@
+// Package histogram turns the rows of confidential tables into the exact counts
+// that a plan asks for, and those into noisy measurements.
+//
+// It owns every step at which a true value can be seen: encoding raw columns
+// over their declared domains, bounding how many rows a unit contributes,
+// counting, and adding noise. [Count] does the first three and returns an
+// [Exact], from which nothing can be read: it has no getter and prints as
+// "confidential". [Exact.Open] wants the receipt of a debit for the same plan,
+// and only then can [Opened.Measure] give each answer once, with its noise.
+//
+// It never decides what is measured or with how much noise (package plan does),
+// never writes a file, and never puts a value, a row or a count into an error:
+// [ContractError.WriteDiagnostics] gives those to a file that only the operator
+// reads. There is no floating point between a count and its noisy integer.
+//
+// Guarantee. For every plan and key, if tables D and D' meet their contracts and
+// differ by the rows of one unit, each query's exact answers on D and D' differ
+// by at most max_rows in L1 when the unit is added or removed, and by at most
+// 2·max_rows when it is replaced (docs/proofs/bounding.md). The noise that the
+// plan sets on these sensitivities is drawn by package noise.
+package histogram

@@ -1,0 +1,112 @@
+package histogram
+
+// This file holds Exact: the exact counts of a plan, which nothing can read.
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"sync"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Exact holds the exact answers to a plan's measurements. It has no getter and
+// shows "confidential" however it is printed, logged or marshalled. The only way
+// on is Open.
+type Exact struct {
+	veil
+	inner *exact // behind a pointer, where reflection prints an address
+}
+
+// exact is what Exact hides.
+type exact struct {
+	plan       *plan.Plan
+	answers    []answer // one per measurement, in the plan's order
+	hash       []byte   // of all answers with their definitions
+	commitment [32]byte // of hash, under the key that the rows were bounded with
+	madeUp     bool
+
+	mu     sync.Mutex
+	opened bool
+}
+
+// answer is the exact answer to one measurement.
+type answer struct {
+	definition []byte // canonical
+	counts     []int64
+	hash       []byte // SHA-256 of the counts
+}
+
+// newExact takes the counts of the plan's measurements, in the plan's order.
+func newExact(p *plan.Plan, counts [][]int64, s *noise.Streams, madeUp bool) *Exact {
+	e := &exact{plan: p, madeUp: madeUp}
+	all := sha256.New()
+	for i, m := range p.Measurements {
+		a := answer{definition: m.Canonical(), counts: counts[i], hash: hashOf(counts[i])}
+		e.answers = append(e.answers, a)
+		definition := sha256.Sum256(a.definition)
+		all.Write(definition[:])
+		all.Write(a.hash)
+	}
+	e.hash = all.Sum(nil)
+	e.commitment = s.Commitment(e.hash)
+	return &Exact{inner: e}
+}
+
+// hashOf is the SHA-256 of integers written as 8 bytes each, little-endian.
+func hashOf(counts []int64) []byte {
+	h := sha256.New()
+	buffer := make([]byte, 0, 8*4096)
+	for i, c := range counts {
+		buffer = binary.LittleEndian.AppendUint64(buffer, uint64(c))
+		if len(buffer) == cap(buffer) || i == len(counts)-1 {
+			h.Write(buffer)
+			buffer = buffer[:0]
+		}
+	}
+	return h.Sum(nil)
+}
+
+// Commitment binds the key of s to the exact answers. What resumes a release
+// compares it with the one it was debited for. It belongs into the confidential
+// state only.
+func (e *Exact) Commitment(s *noise.Streams) [32]byte { return s.Commitment(e.inner.hash) }
+
+// Reasons for which Open refuses.
+var (
+	errNoReceipt  = errors.New("the ledger has given no receipt for this release; debit it first")
+	errOtherPlan  = errors.New("the receipt of the ledger is for another plan; debit the plan that is being measured")
+	errRehearsal  = errors.New("the receipt is that of a rehearsal, which pays for made-up rows only; debit an account")
+	errMadeUp     = errors.New("the rows are made up, and the receipt is for confidential ones; a rehearsal needs the receipt of a rehearsal")
+	errOtherKey   = errors.New("the noise streams are not those that the rows were bounded with; measure with one key")
+	errOpenedOnce = errors.New("the exact counts were opened before; one debit pays for one opening")
+)
+
+// Open lets the answers be measured, for the receipt of a debit of the same plan
+// and with the key they were counted with. Made-up rows open with the receipt of
+// a rehearsal and with no other. It succeeds once.
+func (e *Exact) Open(r ledger.Receipt, s *noise.Streams) (*Opened, error) {
+	x := e.inner
+	switch {
+	case !r.Valid():
+		return nil, errNoReceipt
+	case r.PlanHash() != x.plan.Hash():
+		return nil, errOtherPlan
+	case !x.madeUp && r.Status() == ledger.Rehearsal:
+		return nil, errRehearsal
+	case x.madeUp && r.Status() != ledger.Rehearsal:
+		return nil, errMadeUp
+	case s.Commitment(x.hash) != x.commitment:
+		return nil, errOtherKey
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.opened {
+		return nil, errOpenedOnce
+	}
+	x.opened = true
+	return &Opened{inner: &opened{exact: x, streams: s, given: make([]bool, len(x.answers))}}, nil
+}

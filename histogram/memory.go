@@ -1,0 +1,96 @@
+package histogram
+
+// This file holds the memory that a plan needs and the machine has.
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/bits"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Options are what a machine decides; none of them changes a count.
+type Options struct {
+	MemoryLimit int64 // bytes; 0: what the machine has free
+	Workers     int   // goroutines; 0, and the most: GOMAXPROCS
+}
+
+func (o Options) workers() int {
+	most := runtime.GOMAXPROCS(0)
+	if o.Workers <= 0 {
+		return most
+	}
+	return min(o.Workers, most)
+}
+
+func (o Options) memory() int64 {
+	if o.MemoryLimit > 0 {
+		return o.MemoryLimit
+	}
+	return min(debug.SetMemoryLimit(-1), available())
+}
+
+// available is MemAvailable of Linux in bytes; elsewhere it is unknown and
+// nothing is refused.
+func available() int64 {
+	info, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return math.MaxInt64
+	}
+	for line := range bytes.Lines(info) {
+		fields := bytes.Fields(line)
+		if len(fields) >= 2 && string(fields[0]) == "MemAvailable:" {
+			if kib, err := strconv.ParseInt(string(fields[1]), 10, 64); err == nil {
+				return kib << 10
+			}
+		}
+	}
+	return math.MaxInt64
+}
+
+// Bytes is the memory that measuring p takes beside the rows that bounding
+// holds: every count twice (exact and noisy) and the records in flight, one per
+// processor. It depends on the plan and the machine alone.
+func Bytes(p *plan.Plan) int64 {
+	total := uint64(0)
+	add := func(n, each uint64) {
+		high, low := bits.Mul64(n, each)
+		sum, carry := bits.Add64(total, low, 0)
+		if high != 0 || carry != 0 {
+			sum = math.MaxUint64
+		}
+		total = sum
+	}
+	attributes := 0
+	for _, m := range p.Measurements {
+		add(uint64(max(m.Cells, 0)), 16)
+		attributes += len(m.Query.Factors)
+	}
+	// A raw value, its code and its code at a level.
+	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(attributes)*(16+4+4))
+	return int64(min(total, math.MaxInt64))
+}
+
+// MemoryError says that the counts of a plan do not fit into memory. Nothing has
+// been read or debited when it is found, unless Need is 0: then the rows that
+// bounding must hold did not fit, and what they need is confidential.
+type MemoryError struct {
+	Need, Have int64 // bytes
+}
+
+// Error is a sentence with what to do.
+func (e *MemoryError) Error() string {
+	if e.Need == 0 {
+		return fmt.Sprintf("the rows that are held to bound what each unit contributes do not fit into the %d bytes of memory left for them; "+
+			"use a machine with more memory, or lower max_rows", e.Have)
+	}
+	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, or ask for fewer or coarser tables",
+		e.Need, e.Have)
+}

@@ -1,0 +1,108 @@
+package histogram
+
+// This file holds Opened: exact answers that were paid for, given out with noise.
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Opened gives each answer of a paid plan once, with its noise. It shows
+// "confidential" however it is printed.
+type Opened struct {
+	veil
+	inner *opened
+}
+
+// opened is what Opened hides.
+type opened struct {
+	exact   *exact
+	streams *noise.Streams
+
+	mu    sync.Mutex
+	given []bool // by place in the plan
+}
+
+// Measure returns the noisy answer to a measurement of the plan: the exact
+// integers plus the noise that the plan sets, drawn exactly and in blocks of
+// [noise.BlockCells], each from a stream of its own that depends on the key, the
+// measurement's canonical definition and the exact integers. It is an error to
+// ask what the plan does not hold or to ask twice. The result does not depend on
+// the number of processors.
+func (o *Opened) Measure(ctx context.Context, m plan.Measurement) (measured.Measured, error) {
+	x := o.inner
+	definition := m.Canonical()
+	i := slices.IndexFunc(x.exact.answers, func(a answer) bool { return bytes.Equal(a.definition, definition) })
+	if i < 0 {
+		return measured.Measured{}, fmt.Errorf("measurement %s is not in the plan that was paid for", m.ID)
+	}
+	if !x.claim(i) {
+		return measured.Measured{}, fmt.Errorf("measurement %s was given before; each is given once", m.ID)
+	}
+	noisy, err := x.noisy(ctx, x.exact.plan.Measurements[i], x.exact.answers[i])
+	if err != nil {
+		x.disclaim(i) // nothing was given; a second try draws the same noise
+		return measured.Measured{}, fmt.Errorf("measurement %s: %w", m.ID, err)
+	}
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(noisy, nil)
+	return measured.Measured{Measurement: x.exact.plan.Measurements[i], Values: b.NewInt64Array()}, nil
+}
+
+// claim marks an answer as given; false if it was.
+func (x *opened) claim(i int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.given[i] {
+		return false
+	}
+	x.given[i] = true
+	return true
+}
+
+func (x *opened) disclaim(i int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.given[i] = false
+}
+
+// noisy is a copy of the counts with noise added.
+func (x *opened) noisy(ctx context.Context, m plan.Measurement, a answer) ([]int64, error) {
+	add, err := adderOf(m)
+	if err != nil {
+		return nil, err
+	}
+	counts := slices.Clone(a.counts)
+	blocks := (len(counts) + noise.BlockCells - 1) / noise.BlockCells
+	err = parallel(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
+		cells := counts[i*noise.BlockCells : min((i+1)*noise.BlockCells, len(counts))]
+		return add(x.streams.Noise(a.definition, a.hash, i), cells)
+	})
+	return counts, err
+}
+
+// adderOf is the sampler of a measurement's mechanism.
+func adderOf(m plan.Measurement) (func(b *noise.Bits, counts []int64) error, error) {
+	switch m.Mechanism.Kind {
+	case "discrete-laplace":
+		return func(b *noise.Bits, counts []int64) error {
+			return noise.AddDiscreteLaplace(b, m.Mechanism.Param, counts)
+		}, nil
+	case "discrete-gaussian":
+		return func(b *noise.Bits, counts []int64) error {
+			return noise.AddDiscreteGaussian(b, m.Mechanism.Param, counts)
+		}, nil
+	}
+	return nil, fmt.Errorf("there is no sampler for the mechanism %q", m.Mechanism.Kind)
+}

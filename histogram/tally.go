@@ -1,0 +1,220 @@
+package histogram
+
+// This file holds the tally: one table being read once and counted for all of
+// its measurements.
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// tally is the counting of one table.
+type tally struct {
+	table      *spec.Table
+	columns    []*spec.Column // that the measurements need
+	encoders   []*encoder     // one per column
+	attributes []attribute
+	queries    []*query // one per measurement of the table, in the plan's order
+
+	sources []string // source columns to read
+	from    []int    // where among them each column is
+	id      int      // where among them the id is
+
+	workers int
+	mem     memory.Allocator
+}
+
+// newTally compiles the measurements of a table; nil where it has none.
+func newTally(table *spec.Table, measurements []plan.Measurement, workers int) (*tally, error) {
+	t := &tally{table: table, workers: workers, mem: memory.DefaultAllocator}
+	for _, m := range measurements {
+		if m.Query.Table != table.Name {
+			continue
+		}
+		q, err := t.compile(m)
+		if err != nil {
+			return nil, err
+		}
+		t.queries = append(t.queries, q)
+	}
+	for _, c := range t.columns {
+		e, err := newEncoder(table.Name, c)
+		if err != nil {
+			return nil, err
+		}
+		t.encoders = append(t.encoders, e)
+		t.from = append(t.from, t.sourceColumn(c.From))
+	}
+	if !table.Unit.Row {
+		t.id = t.sourceColumn(table.Unit.ID)
+	}
+	return t, nil
+}
+
+// sourceColumn is the place of a source column among those to read. Two columns,
+// or a column and the id, may come from one.
+func (t *tally) sourceColumn(name string) int {
+	if i := slices.Index(t.sources, name); i >= 0 {
+		return i
+	}
+	t.sources = append(t.sources, name)
+	return len(t.sources) - 1
+}
+
+// read counts the table's files. limit is the memory that bounding may hold. A
+// breach of the contract ends the counting; reading goes on until enough of them
+// are collected. What is returned does not depend on the number of workers.
+func (t *tally) read(ctx context.Context, dir string, s *noise.Streams, limit int64) (err error) {
+	rows, err := source.Open(ctx, dir, t.table.Source, t.sources)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var bound *bounder
+	if !t.table.Unit.Row {
+		bound = newBounder(t.table.Unit, s.Bounding(t.table.Name), t.encoders, limit)
+	}
+	var breaches []Breach
+	batches := batches{tally: t, rows: rows}
+	for len(breaches) < breachLimit {
+		var batch []*record
+		if batch, err = batches.next(ctx); err != nil {
+			break
+		}
+		for _, r := range batch {
+			breaches = append(breaches, r.breaches...)
+		}
+		if len(breaches) == 0 {
+			err = t.take(ctx, batch, bound)
+		}
+		for _, r := range batch {
+			r.release()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(breaches) > 0:
+		return newContractError(breaches[:min(len(breaches), breachLimit)])
+	case !errors.Is(err, io.EOF):
+		return err
+	case bound != nil:
+		return t.countKept(ctx, bound)
+	}
+	return nil
+}
+
+// take counts a batch or, where units have ids, hands it to the bounder in
+// reading order.
+func (t *tally) take(ctx context.Context, batch []*record, bound *bounder) error {
+	if bound == nil {
+		chunks := make([]chunk, len(batch))
+		for i, r := range batch {
+			chunks[i] = r.chunk
+		}
+		return t.count(ctx, chunks)
+	}
+	for _, r := range batch {
+		if err := bound.add(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countKept counts the rows that bounding kept.
+func (t *tally) countKept(ctx context.Context, bound *bounder) error {
+	for from := 0; from < bound.chunks(); from += t.workers {
+		chunks := make([]chunk, min(t.workers, bound.chunks()-from))
+		err := parallel(ctx, t.workers, len(chunks), func(i int) error {
+			chunks[i] = bound.chunk(t.mem, from+i)
+			return nil
+		})
+		if err == nil {
+			err = t.count(ctx, chunks)
+		}
+		for _, c := range chunks {
+			c.release()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds chunks to all queries: first the level codes of each chunk, then
+// the cells of each query. A query belongs to one goroutine at a time, so there
+// is one set of counts whatever the number of workers.
+func (t *tally) count(ctx context.Context, chunks []chunk) error {
+	levels := make([][][]uint32, len(chunks))
+	err := parallel(ctx, t.workers, len(chunks), func(i int) error {
+		levels[i] = make([][]uint32, len(t.attributes))
+		for a, at := range t.attributes {
+			levels[i][a] = levelCodes(chunks[i].columns[at.column], at.level)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return parallel(ctx, t.workers, len(t.queries), func(q int) error {
+		for i, c := range chunks {
+			t.queries[q].add(c.rows, levels[i])
+		}
+		return nil
+	})
+}
+
+// batches reads and encodes a record per worker at a time.
+type batches struct {
+	tally *tally
+	rows  *source.Reader
+	err   error // met behind the last batch
+}
+
+// next returns the next records in reading order, or the error behind them. The
+// caller releases them.
+func (b *batches) next(ctx context.Context) ([]*record, error) {
+	type place struct {
+		raw   arrow.Record
+		file  string
+		first int64
+	}
+	var read []place
+	for len(read) < b.tally.workers && b.err == nil {
+		p := place{}
+		if p.raw, b.err = b.rows.Next(ctx); b.err == nil {
+			p.file, p.first = b.rows.Position()
+			read = append(read, p)
+		}
+	}
+	if len(read) == 0 {
+		return nil, b.err
+	}
+	batch := make([]*record, len(read))
+	err := parallel(ctx, b.tally.workers, len(read), func(i int) error {
+		batch[i] = b.tally.encodeRecord(read[i].raw, read[i].file, read[i].first)
+		return nil
+	})
+	for i, p := range read {
+		p.raw.Release()
+		if err != nil && batch[i] != nil {
+			batch[i].release()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return batch, nil
+}
