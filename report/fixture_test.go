@@ -174,13 +174,14 @@ func pageOf(t testing.TB, r *report.Report) string {
 	return string(b)
 }
 
-// many makes a release of n tables, a stress of the page.
+// many makes a release of n tables, with a scale of n²/16; one table hardly
+// gets noise, two hundred are a stress of the page.
 func many(n int) report.Input {
 	wide := make([]column, n)
 	for i := range wide {
 		wide[i] = columns[3]
 		wide[i].path = fmt.Sprintf("pairs/attribute_%03d_x_another.level", i)
-		wide[i].scale = big.NewRat(int64(n)*5, 4)
+		wide[i].scale = big.NewRat(int64(n)*int64(n), 16)
 	}
 	p := handMade(wide)
 	return report.Input{Plan: p, Tables: published(wide), Receipt: receiptFor(p, report.Practice), Software: "dprelease 0.1.0"}

@@ -46,9 +46,11 @@ func misuseOf(r *Report) []string {
 	uses := []string{
 		"To find out anything about a single " + r.Guarantee.Protects + ", or to join with other data for that purpose.",
 		"To decide anything on one small number: a number at or below its margin cannot be told from none, and 0 does not mean that there was nobody.",
-		fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", group(r.Accuracy.Margin)),
 		"To work out percentages or rates over a small base without carrying the margins along.",
 		"To check whether other figures are exact, or to take the difference from exact figures published elsewhere as an error of either.",
+	}
+	if r.Accuracy.Margin > 0 {
+		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", group(r.Accuracy.Margin)))
 	}
 	switch r.Status {
 	case Practice:
