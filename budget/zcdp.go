@@ -29,8 +29,8 @@ const smallestDelta = 0x1p-1022
 
 // ZCDPDelta returns a δ for which every ρ-zCDP mechanism is (ε, δ)-differentially
 // private: the tight conversion, rounded up, at most 1 and at least 2⁻¹⁰²² (0
-// only for ρ = 0). It is never below the exact minimum and above it by less
-// than 1e-12 of it where δ > 1e-100.
+// only for ρ = 0). It is never below the exact minimum, and above it by less than
+// 1e-12 of it for ρ ≤ 50 and δ ≥ 1e-50.
 //
 // Guarantee: for the neighbours under which ρ was computed. Theorem: Canonne,
 // Kamath & Steinke 2020, corollary 13. Argument: docs/proofs/zcdp.md. Arguments
@@ -59,7 +59,7 @@ func ZCDPDelta(rho, epsilon float64) float64 {
 // ZCDPEpsilon returns an ε for which every ρ-zCDP mechanism is (ε, δ)-
 // differentially private: the tight conversion, rounded up, at least 0. It is
 // never below the exact minimum, and above it by less than 1e-12 of
-// ρ + 2√(ρ·ln(1/δ)).
+// ρ + 2√(ρ·ln(1/δ)) for δ ≤ ½.
 //
 // Solved for ε the bound of corollary 13 reads, with L = ln(1/δ),
 //
@@ -114,7 +114,7 @@ const significantBits = 40
 // RhoForEpsilonDelta returns the largest ρ for which [ZCDPDelta] shows every
 // ρ-zCDP mechanism to be (ε, δ)-differentially private, rounded down to a
 // dyadic rational of 40 significant bits; it is below the exact optimum by less
-// than 1e-11 of it.
+// than 1e-11 of it for ε ≤ 50 and 1e-50 ≤ δ ≤ 0.01.
 //
 // Guarantee: ZCDPDelta(ρ, ε) ≤ δ holds for the ρ returned, with ε and δ rounded
 // down to float64 first, so the promise does not rest on the search. For the

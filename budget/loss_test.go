@@ -1,0 +1,108 @@
+package budget
+
+import (
+	"math/big"
+	"testing"
+)
+
+func laplaceStep(t *testing.T, epsilon string) Mechanism {
+	t.Helper()
+	m, err := LaplaceFor(big.NewInt(1), mustRat(t, epsilon))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func gaussianStep(t *testing.T, rho string) Mechanism {
+	t.Helper()
+	m, err := GaussianFor(big.NewInt(1), big.NewInt(1), mustRat(t, rho))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func mustCompose(t *testing.T, steps ...Mechanism) Loss {
+	t.Helper()
+	loss, err := Compose(steps...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loss
+}
+
+func TestLaplaceStepsAddUpInEpsilonAndInRho(t *testing.T) {
+	loss := mustCompose(t, laplaceStep(t, "1/2"), laplaceStep(t, "1/4"), laplaceStep(t, "1/4"))
+	if got := FormatRat(loss.Epsilon()); got != "1" {
+		t.Errorf("ε = %s, want 1", got)
+	}
+	if got := FormatRat(loss.Rho()); got != "3/16" {
+		t.Errorf("ρ = %s, want 1/8 + 1/32 + 1/32", got)
+	}
+}
+
+func TestOneGaussianStepLeavesOnlyRho(t *testing.T) {
+	loss := mustCompose(t, laplaceStep(t, "1/2"), gaussianStep(t, "1/8"), laplaceStep(t, "1/2"))
+	if loss.Epsilon() != nil || FormatRat(loss.Rho()) != "3/8" {
+		t.Errorf("ε %v, ρ %v", loss.Epsilon(), loss.Rho())
+	}
+	if _, err := loss.EpsilonAt(nil); err == nil {
+		t.Error("an epsilon at delta 0")
+	}
+	bound, err := loss.EpsilonAt(mustRat(t, "1e-9"))
+	if err != nil || bound.Method != MethodZCDP || bound.Value < ZCDPEpsilon(0.375, 1e-9) {
+		t.Errorf("%+v, %v", bound, err)
+	}
+}
+
+func TestEpsilonAtTakesTheSmallerBound(t *testing.T) {
+	one := mustCompose(t, laplaceStep(t, "1"))
+	if bound, err := one.EpsilonAt(mustRat(t, "1e-9")); err != nil || bound != (Bound{1, MethodPure}) {
+		t.Errorf("one step: %+v, %v", bound, err)
+	}
+	if bound, err := one.EpsilonAt(new(big.Rat)); err != nil || bound != (Bound{1, MethodPure}) {
+		t.Errorf("δ = 0: %+v, %v", bound, err)
+	}
+	var steps []Mechanism
+	for range 1000 {
+		steps = append(steps, laplaceStep(t, "1/10"))
+	}
+	many := mustCompose(t, steps...)
+	bound, err := many.EpsilonAt(mustRat(t, "1e-9"))
+	if err != nil || bound.Method != MethodZCDP || bound.Value > 40 || bound.Value < 5 {
+		t.Errorf("1000 steps: %+v, %v; pure ε is %v", bound, err, many.Epsilon())
+	}
+	for _, delta := range []*big.Rat{big.NewRat(-1, 2), big.NewRat(1, 1), big.NewRat(2, 1)} {
+		if bound, err := many.EpsilonAt(delta); err == nil {
+			t.Errorf("EpsilonAt(%v) = %+v", delta, bound)
+		}
+	}
+}
+
+func TestEpsilonIsRoundedUp(t *testing.T) {
+	loss := mustCompose(t, laplaceStep(t, "1/3"))
+	bound, err := loss.EpsilonAt(nil)
+	if err != nil || exactly(bound.Value).Cmp(loss.Epsilon()) < 0 {
+		t.Errorf("%v is below %v (%v)", bound.Value, loss.Epsilon(), err)
+	}
+}
+
+func TestComposeNamesTheStepThatIsWrong(t *testing.T) {
+	if _, err := Compose(laplaceStep(t, "1"), Mechanism{}); err == nil {
+		t.Error("an invalid step was composed")
+	}
+	nothing := mustCompose(t)
+	if nothing.Epsilon().Sign() != 0 || nothing.Rho().Sign() != 0 {
+		t.Errorf("no steps lose %v and %v", nothing.Epsilon(), nothing.Rho())
+	}
+}
+
+func TestLossCannotBeChangedFromOutside(t *testing.T) {
+	loss := mustCompose(t, laplaceStep(t, "1"))
+	loss.Epsilon().SetInt64(0)
+	loss.Rho().SetInt64(0)
+	if loss.Epsilon().Sign() == 0 || loss.Rho().Sign() == 0 {
+		t.Error("a caller changed a loss")
+	}
+}
