@@ -57,6 +57,16 @@ func (c *checker) mismatch(s *shape, n node) {
 		p.Fix = `""`
 	case (n.isNumber() || n.value.Tag == "!!bool") && s.kind == text && s.oneOf == nil && c.fitsText(s, n.text()):
 		p.Fix = quote(n.text())
+	case s.kind == whole && n.isQuoted() && numberPattern.MatchString(n.text()):
+		p.Fix = n.text() + ", without quotes"
+	case s.kind == choice && n.isText():
+		var options []string
+		for _, b := range s.when {
+			options = append(options, b.then.oneOf...)
+		}
+		if p.nearest = nearest(n.text(), options); p.nearest != "" {
+			p.Fix = c.mended(n.value, p.nearest)
+		}
 	}
 	c.report(n.position(), n.path, p)
 	c.unsound[n.value] = true
@@ -85,9 +95,9 @@ func (c *checker) checkObject(s *shape, n node) {
 	for _, pair := range n.pairs() {
 		f, known := s.field(pair.key.Value)
 		switch {
-		case c.unsound[pair.key]: // a duplicate key, a merge key: already reported
+		case c.refused[pair.key]: // already reported
 		case !known:
-			c.unknownKey(s, pair)
+			present = append(present, c.unknownKey(s, pair))
 		default:
 			present = append(present, f.key)
 			if f.needs != "" && !n.get(f.needs).present() {
@@ -110,14 +120,16 @@ func (c *checker) checkObject(s *shape, n node) {
 	c.checkForms(s, n, present)
 }
 
-// unknownKey reports a key that an object does not have.
-func (c *checker) unknownKey(s *shape, pair node) {
+// unknownKey reports a key that an object does not have. It returns the key that was probably
+// meant, so that it is not reported as missing too.
+func (c *checker) unknownKey(s *shape, pair node) string {
 	names := s.keyNames()
 	p := Problem{Message: fmt.Sprintf("unknown key %q", clip(pair.key.Value)), Expected: "one of " + strings.Join(names, ", ")}
 	if p.nearest = nearest(pair.key.Value, names); p.nearest != "" {
 		p.Fix = c.mended(pair.key, p.nearest)
 	}
 	c.report(pair.key, pair.path, p)
+	return p.nearest
 }
 
 // checkForms reports an object whose keys are in none of its forms.
@@ -141,7 +153,7 @@ func (c *checker) checkForms(s *shape, n node, present []string) {
 	}
 	p := Problem{Message: "none of " + strings.Join(governed, ", ") + " is there", Expected: "exactly one of: " + strings.Join(forms, "; ")}
 	if len(have) > 0 {
-		p.Message = strings.Join(have, " and ") + " do not go together"
+		p.Message = strings.Join(have, ", ") + " do not go together"
 		if len(have) == 1 {
 			p.Message = have[0] + " alone is not enough"
 		}
@@ -172,7 +184,7 @@ func (c *checker) checkDictionary(s *shape, n node) {
 		c.tooFew(s, n)
 	}
 	for _, pair := range pairs {
-		if c.unsound[pair.key] {
+		if c.refused[pair.key] {
 			continue
 		}
 		if !s.keys.MatchString(pair.key.Value) {
@@ -206,7 +218,7 @@ func (c *checker) checkList(s *shape, n node) {
 func (c *checker) tooFew(s *shape, n node) {
 	p := Problem{Message: "is empty", Expected: s.says}
 	if held := len(n.value.Content); held > 0 {
-		p.Message = fmt.Sprintf("only %d entries", held)
+		p.Message = fmt.Sprintf("too few entries: %d of at least %d", held, s.least)
 	}
 	if s.empty != "" {
 		p.Expected = s.empty

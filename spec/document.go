@@ -91,7 +91,7 @@ func (f *findings) reportSyntax(err error) {
 	shown := f.line(line)
 	column := 1 + len(shown) - len(strings.TrimLeft(shown, " \t"))
 	f.reportAt(line, column, "", Problem{
-		Message: "not YAML: " + strings.TrimPrefix(message, "yaml: "), Expected: "YAML, here or shortly before",
+		Message: "not YAML: " + strings.TrimPrefix(message, "yaml: "), Expected: "YAML; the mistake is near this line, often after it",
 	})
 }
 
@@ -122,22 +122,23 @@ func (f *findings) refuseCleverness(n node) {
 
 // refuseKey reports a key that is no plain scalar or was there before.
 func (f *findings) refuseKey(pair node, seen map[string]int) {
-	key := pair.key
+	key, p := pair.key, Problem{Expected: "a name before the colon"}
 	switch {
 	case key.Kind != yaml.ScalarNode:
-		f.report(key, pair.path, Problem{Message: "a key that is not a single text", Expected: "a name before the colon"})
+		p.Message = "a key that is not a single text"
 	case key.Tag == "!!merge":
-		f.report(key, pair.path, Problem{Message: "a merge key (<<)", Expected: "the keys themselves, written out again"})
+		p.Message, p.Expected = "a merge key (<<)", "the keys themselves, written out again"
 	case key.Anchor != "" || key.Style&yaml.TaggedStyle != 0:
-		f.report(key, pair.path, Problem{Message: "an anchor or tag on a key", Expected: "a name before the colon"})
+		p.Message = "an anchor or tag on a key"
 	case key.Tag == "!!null" && key.Value != "null":
-		f.report(key, pair.path, Problem{Message: "an empty key", Expected: "a name before the colon"})
+		p.Message = "an empty key"
 	case seen[key.Value] > 0:
-		f.report(key, pair.path, Problem{
-			Message:  fmt.Sprintf("duplicate key %q", clip(key.Value)),
-			Expected: fmt.Sprintf("each key once; the first is in line %d", seen[key.Value]),
-		})
+		p.Message = fmt.Sprintf("duplicate key %q", clip(key.Value))
+		p.Expected = fmt.Sprintf("each key once; the first is in line %d", seen[key.Value])
 	default:
 		seen[key.Value] = key.Line
+		return
 	}
+	f.refused[key] = true
+	f.report(key, pair.path, p)
 }

@@ -21,6 +21,8 @@ type findings struct {
 	// unsound marks the nodes in or under which something is wrong, unfinished those in or
 	// under which something is not built.
 	unsound, unfinished map[*yaml.Node]bool
+	// refused marks keys that cannot be read: second ones, merge keys.
+	refused map[*yaml.Node]bool
 }
 
 // finding is a problem and where in the document it is told.
@@ -35,6 +37,7 @@ func newFindings(file, text string) *findings {
 		lines:      strings.Split(text, "\n"),
 		unsound:    map[*yaml.Node]bool{},
 		unfinished: map[*yaml.Node]bool{},
+		refused:    map[*yaml.Node]bool{},
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+
+	"gopkg.in/yaml.v3"
 )
 
 // Load reads the spec at path and its code books, whose paths are relative to the spec's
@@ -52,7 +54,9 @@ func read(src Source, open func(name string) (string, error)) (*Release, error) 
 	if ok {
 		(&checker{findings: r.findings}).check(language(), root)
 		r.spread(root.value)
-		r.readRelease(root)
+		if root.value.Kind == yaml.MappingNode {
+			r.readRelease(root)
+		}
 	}
 	problems := sorted(r.problems)
 	r.release.Source = src

@@ -125,6 +125,9 @@ func (n node) found() string {
 
 // join appends a key to a path.
 func join(path, key string) string {
+	if key == "" {
+		key = `""`
+	}
 	if path == "" {
 		return clip(key)
 	}

@@ -5,7 +5,6 @@ package spec
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -165,6 +164,10 @@ func (r *rangeReader) build() *Domain {
 		r.problem(levels, Problem{Message: "a list of levels belongs to a code book", Expected: "levels as {band: {width: 10}}"})
 		return nil
 	}
+	base, finest, ok := r.cells()
+	if !ok {
+		return nil
+	}
 	pairs := levels.pairs()
 	cuttings := make([]cutting, len(pairs))
 	for i, pair := range pairs {
@@ -174,9 +177,10 @@ func (r *rangeReader) build() *Domain {
 		}
 		cuttings[i] = c
 	}
-	base, finest, ok := r.base(cuttings)
-	if !ok {
-		return nil
+	if !finest {
+		if base, ok = r.pieces(cuttings); !ok {
+			return nil
+		}
 	}
 	d := &Domain{of: r.column.Type, size: len(base.cuts) - 1}
 	d.bins = newBins(base.cuts, r.span.den, r.column.Type != Decimal)
@@ -197,33 +201,41 @@ func (r *rangeReader) build() *Domain {
 	return d
 }
 
-// base are the base cells: those of the step, else for integers and dates the single values,
-// else the pieces between the edges of all levels, which are no level of their own.
-func (r *rangeReader) base(levels []cutting) (base cutting, finest, ok bool) {
+// cells are the cells that a range has of its own: those of its step, else for integers and
+// dates the single values. finest is false where there are none.
+func (r *rangeReader) cells() (own cutting, finest, ok bool) {
 	step := r.node.get("step")
 	switch of := r.column.Type; {
 	case step.present() && of == Date:
 		r.problem(step, Problem{Message: "dates have no step: their cells are days", Expected: "levels, as {week: {width: week}}"})
-		return base, false, false
+		return own, false, false
 	case step.present():
-		base, ok = r.width(step)
-		return base, true, ok
+		own, ok = r.width(step)
+		return own, true, ok
 	case of == Integer || of == Date:
 		cuts, err := r.span.even(1)
 		if err != nil {
 			r.tooFine(r.node.get("range"), err)
-			return base, false, false
+			return own, false, false
 		}
 		return cutting{cuts: cuts}, true, true
-	case len(levels) == 0:
+	}
+	return own, false, true
+}
+
+// pieces are the pieces between the edges of all levels: the base cells of a range without
+// cells of its own, which are no level themselves.
+func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
+	if len(levels) == 0 {
 		fix := "step: 0.01"
-		if of == Timestamp {
+		if r.column.Type == Timestamp {
 			fix = "step: hour"
 		}
 		r.report(r.node.key, r.node.path, Problem{
-			Message: fmt.Sprintf("a %s range has no cells of its own", of), Expected: "a step, or levels with a width or edges", Fix: fix,
+			Message:  fmt.Sprintf("a %s range has no cells of its own", r.column.Type),
+			Expected: "a step, or levels with a width or edges", Fix: fix,
 		})
-		return base, false, false
+		return base, false
 	}
 	for _, l := range levels {
 		base.cuts = append(base.cuts, l.cuts...)
@@ -232,9 +244,9 @@ func (r *rangeReader) base(levels []cutting) (base cutting, finest, ok bool) {
 	base.cuts = slices.Compact(base.cuts)
 	if len(base.cuts)-1 > maxCells {
 		r.tooFine(r.node.get("range"), errTooFine)
-		return base, false, false
+		return base, false
 	}
-	return base, false, true
+	return base, true
 }
 
 // tooFine reports a range of too many cells.
@@ -333,8 +345,6 @@ func (r *rangeReader) duration(n node, d duration) (cutting, bool) {
 	return c, true
 }
 
-var errOrder = errors.New("edges do not ascend")
-
 // edges reads the lower edges of bins. The last may be the range's upper bound, which closes
 // the last bin; otherwise that bin is open above and ends with the range.
 func (r *rangeReader) edges(n node) (cutting, bool) {
@@ -354,7 +364,7 @@ func (r *rangeReader) edges(n node) (cutting, bool) {
 			})
 			return cutting{}, false
 		case i > 0 && cuts[i] <= cuts[i-1]:
-			r.problem(item, Problem{Message: errOrder.Error() + ": " + item.text() + " after " + items[i-1].text(), Expected: "each edge larger than the one before"})
+			r.problem(item, Problem{Message: "edges do not ascend: " + item.text() + " after " + items[i-1].text(), Expected: "each edge larger than the one before"})
 			return cutting{}, false
 		}
 	}

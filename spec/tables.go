@@ -38,7 +38,7 @@ func (r *reader) readTables(n node) {
 }
 
 // named is true for an entry with a good name that is not the second of that name.
-func (r *reader) named(pair node) bool { return !r.unsound[pair.key] }
+func (r *reader) named(pair node) bool { return !r.refused[pair.key] }
 
 func (r *reader) readSource(t *Table, n node) {
 	if !r.sound(n) {

@@ -1,0 +1,160 @@
+package spec
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files of rendered problems anew")
+
+// base is a release that uses every kind of domain and has nothing wrong with it. The error
+// cases change one thing in it.
+const base = `version: 1
+params: {quarter: {pattern: '20\d\dq[1-4]'}}
+release: survey-${quarter}
+about: {title: "Survey ${quarter}", population: adults, contact: office}
+privacy: {protects: person, neighbours: add-remove, account: survey}
+budget:
+  epsilon: 2
+  delta: 1e-9
+  split: {main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}}
+tables:
+  persons:
+    source: {csv: ["data/${quarter}-*.csv", old.csv], delimiter: ";", nulls: ["", NA]}
+    unit: {id: person_id, max_rows: 3}
+    columns:
+      age:    {type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}, ten: {width: 10}}, null: {as: unknown}, unknown: {as: unknown}}
+      sex:    {values: [female, male], unknown: drop}
+      hour:   {values: {integers: [0, 23]}}
+      region: {from: place, codebook: regions.csv, levels: [state, district]}
+      size:   {values: ["01", "1", NO], levels: {half: {a: ["01"], b: ["1", NO]}}}
+      fare:   {type: decimal, range: [0, 200], levels: {coarse: {edges: [0, 2.5, 65]}}}
+      price:  {type: decimal, range: [0, 1], step: 0.25, levels: {half: {width: 0.5}}}
+      day:    {type: date, range: [2024-01-03, 2024-12-31], levels: {week: {width: week}, seven: {width: 7}, quarter: {width: quarter}}}
+      at:     {type: timestamp, range: [2026-01-01T00:00:00, 2026-01-31T23:59:59], levels: {hour: {width: hour}, bit: {width: 15 minutes}}}
+marginals:
+  total: {by: [], budget: main}
+  ages:  {by: [age, region.state]}
+  pairs: {every: [1, 2], by: [age.band, sex, region, fare.coarse], budget: more.rest, stats: [count]}
+`
+
+const regions = "code,label,state,state_label\n01,One,s1,North\n02,Two,s1,North\n1,Three,s2,South\n"
+
+func baseSource() Source {
+	return Source{
+		Name: "release.yaml", Text: base,
+		Params: map[string]string{"quarter": "2026q1"},
+		Files:  map[string]string{"regions.csv": regions},
+	}
+}
+
+func TestBaseIsWellFormed(t *testing.T) {
+	r, err := Parse(baseSource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Warnings)+len(r.Unbuilt) != 0 {
+		t.Errorf("warnings %v, unbuilt %v", r.Warnings, r.Unbuilt)
+	}
+}
+
+// edit is one change to the base: the old text, which it holds once, and the new. In a file
+// it changes a code book.
+type edit struct{ old, new string }
+
+type errorCase struct {
+	name  string
+	edits []edit
+	// text, params and files replace those of the base where they are given.
+	text   string
+	params map[string]string
+	files  map[string]string
+}
+
+func (c errorCase) source(t *testing.T) Source {
+	t.Helper()
+	src := baseSource()
+	if c.text != "" {
+		src.Text = c.text
+	}
+	for _, e := range c.edits {
+		if strings.Count(src.Text, e.old) != 1 {
+			t.Fatalf("case %q: %q is not there once", c.name, e.old)
+		}
+		src.Text = strings.Replace(src.Text, e.old, e.new, 1)
+	}
+	if c.params != nil {
+		src.Params = c.params
+	}
+	if c.files != nil {
+		src.Files = c.files
+	}
+	return src
+}
+
+// one is a case with one change.
+func one(name, old, new string) errorCase { return errorCase{name: name, edits: []edit{{old, new}}} }
+
+func book(name, text string) errorCase {
+	return errorCase{name: name, files: map[string]string{"regions.csv": text}}
+}
+
+// TestProblemsAreRendered compares every case's rendered problems with testdata/TOPIC.txt.
+func TestProblemsAreRendered(t *testing.T) {
+	for topic, cases := range errorCases {
+		t.Run(topic, func(t *testing.T) {
+			var b strings.Builder
+			for _, c := range cases {
+				r, err := Parse(c.source(t))
+				var problems *Errors
+				if !errors.As(err, &problems) {
+					t.Errorf("%s: no problem found", c.name)
+					continue
+				}
+				if (r != nil) != problems.Unbuilt() {
+					t.Errorf("%s: a release exactly where all problems are unbuilt parts: %v", c.name, err)
+				}
+				b.WriteString("# " + c.name + "\n" + err.Error() + "\n\n")
+			}
+			compareGolden(t, filepath.Join("testdata", topic+".txt"), b.String())
+		})
+	}
+}
+
+func compareGolden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+func TestRowUnitsOfPersonsWarn(t *testing.T) {
+	for protects, want := range map[string]int{"person": 1, "people": 1, "patients": 1, "Employee": 1, "trip": 0, "personnel record": 0} {
+		c := errorCase{name: protects, edits: []edit{
+			{"protects: person", "protects: " + protects}, {"unit: {id: person_id, max_rows: 3}", "unit: row"},
+		}}
+		r, err := Parse(c.source(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Warnings) != want {
+			t.Errorf("protects %s: warnings %v", protects, r.Warnings)
+		}
+	}
+}

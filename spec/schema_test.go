@@ -1,0 +1,241 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+)
+
+func compileSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := compiler.AddResource("spec.json", document); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile("spec.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+// jsonOf is a YAML tree as JSON sees it: a plain number is a number where JSON writes it so,
+// everything else that is no boolean and not empty is text. (Spellings of numbers that JSON lacks,
+// as 0o17, are beyond a schema; the checker refuses them.)
+func jsonOf(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		out := map[string]any{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			out[n.Content[i].Value] = jsonOf(n.Content[i+1])
+		}
+		return out
+	case yaml.SequenceNode:
+		out := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			out[i] = jsonOf(item)
+		}
+		return out
+	}
+	switch n.Tag {
+	case "!!null":
+		return nil
+	case "!!bool":
+		return isTrue(n.Value)
+	case "!!int", "!!float":
+		if json.Valid([]byte(n.Value)) {
+			return json.Number(n.Value)
+		}
+	}
+	return n.Value
+}
+
+// accepts is true where the shapes find nothing wrong with a tree. Parameters in the wrong
+// place do not count: no schema sees them.
+func accepts(root *yaml.Node) bool {
+	f := newFindings("release.yaml", "")
+	(&checker{findings: f}).check(language(), node{value: root})
+	for _, p := range f.problems {
+		if !p.Unbuilt && p.Message != "parameters are not filled in here" {
+			return false
+		}
+	}
+	return true
+}
+
+// nodes are all values of a tree, and the settings that change each in place.
+func nodes(root *yaml.Node) []*yaml.Node {
+	all := []*yaml.Node{root}
+	for i, child := range root.Content {
+		if root.Kind == yaml.MappingNode && i%2 == 0 {
+			continue
+		}
+		all = append(all, nodes(child)...)
+	}
+	return all
+}
+
+// corpus are well-formed documents: the base and, where they are there, the shared specs.
+func corpus(t *testing.T) map[string]string {
+	texts := map[string]string{"base": base}
+	for topic, cases := range errorCases {
+		for _, c := range cases {
+			src := c.source(t)
+			f := newFindings("release.yaml", src.Text)
+			if root, ok := f.readDocument(src.Text); ok && len(f.problems) == 0 && root.present() {
+				texts[topic+"/"+c.name] = src.Text
+			}
+		}
+	}
+	root := os.Getenv("DPRELEASE_TESTDATA")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared")
+	}
+	paths, _ := filepath.Glob(filepath.Join(root, "specs", "*.yaml"))
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.Base(path)] = string(text)
+	}
+	return texts
+}
+
+func parseTree(t *testing.T, text string) *yaml.Node {
+	t.Helper()
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
+	}
+	return document.Content[0]
+}
+
+// TestSchemaAndCheckerAgree holds the schema against the checker on the corpus as it is.
+func TestSchemaAndCheckerAgree(t *testing.T) {
+	schema := compileSchema(t)
+	accepted := 0
+	for name, text := range corpus(t) {
+		tree := parseTree(t, text)
+		err := schema.Validate(jsonOf(tree))
+		if ok := accepts(tree); ok != (err == nil) {
+			t.Errorf("%s: checker accepts: %v, schema: %v", name, ok, err)
+		} else if ok {
+			accepted++
+		}
+	}
+	if accepted < 50 {
+		t.Errorf("only %d documents of the corpus are accepted: the test has lost its force", accepted)
+	}
+}
+
+// TestSchemaAndCheckerAgreeOnMutations changes every node of well-formed documents, one at a
+// time: an unknown key in every mapping, another kind of value in every place, every key and
+// item left out.
+func TestSchemaAndCheckerAgreeOnMutations(t *testing.T) {
+	schema := compileSchema(t)
+	rejected, total := 0, 0
+	for name, text := range corpus(t) {
+		if name != "base" && filepath.Ext(name) != ".yaml" {
+			continue
+		}
+		tree := parseTree(t, text)
+		compare := func(n *yaml.Node, what string) {
+			total++
+			err := schema.Validate(jsonOf(tree))
+			ok := accepts(tree)
+			if ok != (err == nil) {
+				t.Errorf("%s:%d:%d: %s: checker accepts: %v, schema: %v", name, n.Line, n.Column, what, ok, err)
+			}
+			if !ok {
+				rejected++
+			}
+		}
+		for _, n := range nodes(tree) {
+			mutate(n, compare)
+		}
+	}
+	t.Logf("%d of %d mutations rejected", rejected, total)
+	if rejected < total/3 {
+		t.Errorf("only %d of %d mutations rejected: the test has lost its force", rejected, total)
+	}
+}
+
+// mutate changes a node in every way in turn, calls back, and puts it right again.
+func mutate(n *yaml.Node, compare func(n *yaml.Node, what string)) {
+	saved := *n
+	try := func(what string, changed yaml.Node) {
+		changed.Line, changed.Column = saved.Line, saved.Column
+		*n = changed
+		compare(n, what)
+		*n = saved
+	}
+	scalar := func(tag, value string) yaml.Node { return yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value} }
+	try("a text", scalar("!!str", "Some text"))
+	try("a name", scalar("!!str", "name"))
+	try("a number", scalar("!!int", "7"))
+	try("a negative number", scalar("!!int", "-7"))
+	try("a fraction", scalar("!!float", "0.5"))
+	try("a share", scalar("!!str", "1/2"))
+	try("a boolean", scalar("!!bool", "true"))
+	try("nothing", scalar("!!null", ""))
+	try("a date", scalar("!!timestamp", "2024-01-31"))
+	try("an empty list", yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"})
+	try("an empty mapping", yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"})
+	item := scalar("!!str", "name")
+	try("a list of a text", yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{&item}})
+	for i := range saved.Content {
+		changed := saved
+		switch saved.Kind {
+		case yaml.SequenceNode:
+			changed.Content = append(append([]*yaml.Node{}, saved.Content[:i]...), saved.Content[i+1:]...)
+			try("without item "+strconv.Itoa(i), changed)
+		case yaml.MappingNode:
+			if i%2 == 0 {
+				changed.Content = append(append([]*yaml.Node{}, saved.Content[:i]...), saved.Content[i+2:]...)
+				try("without "+saved.Content[i].Value, changed)
+			}
+		}
+	}
+	if saved.Kind == yaml.MappingNode {
+		for _, key := range []string{"unknwon", "Some Key", "epsilon", "discover"} {
+			k, v := scalar("!!str", key), scalar("!!int", "7")
+			changed := saved
+			changed.Content = append(append([]*yaml.Node{}, saved.Content...), &k, &v)
+			if !has(saved.Content, key) {
+				try("with "+key, changed)
+			}
+		}
+	}
+}
+
+func has(content []*yaml.Node, key string) bool {
+	for i := 0; i < len(content); i += 2 {
+		if content[i].Value == key {
+			return true
+		}
+	}
+	return false
+}
+
+func TestSchemaIsTheSameEveryTime(t *testing.T) {
+	if !bytes.Equal(Schema(), Schema()) {
+		t.Error("two schemas differ")
+	}
+	var out map[string]any
+	if err := json.Unmarshal(Schema(), &out); err != nil || fmt.Sprint(out["$schema"]) != "https://json-schema.org/draft/2020-12/schema" {
+		t.Errorf("schema %v, %v", out["$schema"], err)
+	}
+}
