@@ -126,11 +126,10 @@ func (b *book) applyInit(e entry) error {
 	switch {
 	case b.accounts[e.Account] != nil:
 		return fmt.Errorf("opens account %s a second time", e.Account)
-	case b.rehearsal != (e.Policy.Status == Rehearsal):
-		return errors.New("opens an account of the wrong status")
-	case !b.rehearsal && e.Policy.Status != Official && e.Policy.Status != Practice:
-		return errors.New("opens an account of unknown status")
-	case !b.rehearsal && p.check() != nil:
+	case b.rehearsal: // opened by the first charge, without a cap
+	case e.Policy.Status != Official && e.Policy.Status != Practice:
+		return errors.New("opens an account of a status that no file holds")
+	case p.check() != nil:
 		return errors.New("opens an account with an invalid policy")
 	}
 	b.accounts[e.Account] = &account{policy: p, status: e.Policy.Status, opened: e.Time[:len(time.DateOnly)],

@@ -3,7 +3,9 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -224,6 +226,7 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 		"removed last":     {alter("DELETE FROM entries WHERE sequence = 9"), 9},
 		"removed last two": {alter("DELETE FROM entries WHERE sequence > 7"), 8},
 		"removed all":      {alter("DELETE FROM entries"), 1},
+		"renumbered":       {alter("UPDATE entries SET sequence = 19 WHERE sequence = 9"), 9},
 		"removed and closed up": {alter("DELETE FROM entries WHERE sequence = 8",
 			"UPDATE entries SET sequence = 8 WHERE sequence = 9", "UPDATE sqlite_sequence SET seq = 8"), 8},
 		"reordered": {alter("UPDATE entries SET sequence = -4 WHERE sequence = 4", "UPDATE entries SET sequence = 4 WHERE sequence = 5",
@@ -260,6 +263,32 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 				assertSays(t, err, path, fmt.Sprintf("entry %d ", c.sequence), "keep the file for the auditor")
 			}
 		})
+	}
+}
+
+// TestChainAsDocumented computes the chain with sqlite3 and SHA-256 alone, as an auditor would.
+func TestChainAsDocumented(t *testing.T) {
+	l, path := busy(t)
+	rows, err := raw(t, path).Query("SELECT sequence, body, hash FROM entries ORDER BY sequence")
+	must(t, err)
+	defer rows.Close()
+	previous := sha256.Sum256([]byte("dprelease ledger 1"))
+	for rows.Next() {
+		var sequence byte
+		var body, hash string
+		must(t, rows.Scan(&sequence, &body, &hash))
+		previous = sha256.Sum256([]byte(string(previous[:]) + "\x00\x00\x00\x00\x00\x00\x00" + string(rune(sequence)) + body))
+		if hex.EncodeToString(previous[:]) != hash {
+			t.Errorf("entry %d carries %s; want %x", sequence, hash, previous)
+		}
+		if sequence == 2 && body != `{"kind":"reserve","time":"2026-03-02T00:59:58Z","account":"people","release":"a","plan_hash":"`+
+			strings.Repeat("a", 2)+strings.Repeat("0", 62)+`","cost":{"epsilon":"1"}}` {
+			t.Errorf("entry 2 says %s", body)
+		}
+	}
+	must(t, rows.Err())
+	if s := show(t, l); s.Entries != 9 || s.Head != hex.EncodeToString(previous[:]) {
+		t.Errorf("the statement's head is entry %d, %s; want 9, %x", s.Entries, s.Head, previous)
 	}
 }
 

@@ -40,7 +40,7 @@ func (p Policy) check() error {
 	return nil
 }
 
-// PolicyError lists everything that is wrong with a policy file, in the order of the file.
+// PolicyError lists what is wrong with a policy file, at most 20 problems, in the order of the file.
 type PolicyError struct{ Problems []PolicyProblem }
 
 // PolicyProblem is one of them. Line and Column count from 1; Snippet is the line as written.
@@ -73,8 +73,12 @@ func (p PolicyProblem) String() string {
 		strings.Repeat(" ", len(gutter)), strings.Repeat(" ", max(0, p.Column-1)))
 }
 
-// maxPolicyBytes bounds a policy file; a real one has four lines.
-const maxPolicyBytes = 1 << 16
+// Bounds on a policy file, which has four lines or so, and on what is said about it.
+const (
+	maxPolicyBytes = 1 << 14
+	maxProblems    = 20
+	maxSnippet     = 200 // bytes; a longer line is not shown
+)
 
 // ParsePolicy reads a policy written in YAML; name is the file's, for messages:
 //
@@ -110,8 +114,11 @@ type policyReader struct {
 }
 
 func (r *policyReader) problem(line, column int, path, format string, args ...any) {
+	if len(r.problems) == maxProblems {
+		return
+	}
 	p := PolicyProblem{File: r.file, Line: max(1, line), Column: max(1, column), Path: path, Message: fmt.Sprintf(format, args...)}
-	if line >= 1 && line <= len(r.lines) {
+	if line >= 1 && line <= len(r.lines) && len(r.lines[line-1]) <= maxSnippet {
 		p.Snippet = strings.ReplaceAll(strings.TrimRight(r.lines[line-1], "\r"), "\t", " ")
 	}
 	r.problems = append(r.problems, p)

@@ -124,7 +124,7 @@ policy.yaml:4:16: cap.epsilon: ".inf" is not a positive number; expected a decim
   4 | cap: {epsilon: .inf}
     |                ^`},
 		"long": {strings.Repeat("#\n", maxPolicyBytes), `
-policy.yaml:1:1: a policy has at most 65536 bytes`},
+policy.yaml:1:1: a policy has at most 16384 bytes`},
 	} {
 		_, err := ParsePolicy("policy.yaml", []byte(c.text))
 		var problems *PolicyError
@@ -135,6 +135,14 @@ policy.yaml:1:1: a policy has at most 65536 bytes`},
 		if got := "\n" + err.Error(); got != c.want {
 			t.Errorf("%s: got%s\nwant%s", name, got, c.want)
 		}
+	}
+}
+
+func TestPolicyErrorsAreFew(t *testing.T) {
+	_, err := ParsePolicy("p.yaml", []byte("{"+strings.Repeat("a, ", 5000)+"}"))
+	var problems *PolicyError
+	if !errors.As(err, &problems) || len(problems.Problems) != maxProblems || len(err.Error()) > 5000 {
+		t.Errorf("%d bytes of complaints", len(err.Error()))
 	}
 }
 
