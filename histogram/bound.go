@@ -38,7 +38,7 @@ import (
 // the kept rows and of an entry per unit.
 type bounder struct {
 	most  uint64
-	draws draws
+	below func(unit []byte, n uint64) uint64 // uniform in [0, n), a function of key, unit and n
 	names unitNames
 	units []unit
 	kept  []store // one per column
@@ -58,7 +58,8 @@ type unit struct {
 const unitBytes = 32 + 48 + 16
 
 func newBounder(u spec.Unit, stream *noise.Bits, encoders []*encoder, limit int64) *bounder {
-	b := &bounder{most: uint64(max(u.MaxRows, 0)), draws: newDraws(stream), limit: limit,
+	draws := newDraws(stream)
+	b := &bounder{most: uint64(max(u.MaxRows, 0)), below: draws.below, limit: limit,
 		names: unitNames{column: u.ID, numbers: map[int64]int{}, texts: map[string]int{}}}
 	for _, e := range encoders {
 		b.kept = append(b.kept, newStore(e))
@@ -110,7 +111,7 @@ func (b *bounder) place(u *unit, ids arrow.Array, row int) (int, bool) {
 		b.held += 8 + 4*int64(len(b.kept))
 		return place, true
 	}
-	slot := b.draws.below(b.names.key(ids, row), u.met)
+	slot := b.below(b.names.key(ids, row), u.met)
 	if slot >= b.most {
 		return 0, false
 	}

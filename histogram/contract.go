@@ -41,13 +41,15 @@ func (b Breach) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", fm
 // never a value, a row or a count.
 type ContractError struct {
 	Table, Column, Kind string
-	breaches            []Breach
+	// breaches is a function because package fmt, under verbs that are not for
+	// errors, prints every field of a wrapped error but sees only an address here.
+	breaches func() []Breach
 }
 
 // newContractError tells breaches, of which there is at least one.
 func newContractError(breaches []Breach) *ContractError {
 	first := breaches[0]
-	return &ContractError{Table: first.Table, Column: first.Column, Kind: first.Kind, breaches: breaches}
+	return &ContractError{Table: first.Table, Column: first.Column, Kind: first.Kind, breaches: func() []Breach { return breaches }}
 }
 
 // Error is a sentence with what to do.
@@ -73,7 +75,7 @@ func (e *ContractError) Format(s fmt.State, _ rune) { io.WriteString(s, e.Error(
 func (e *ContractError) WriteDiagnostics(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("table\tcolumn\tkind\tfile\trow\tvalue\n")
-	for _, x := range e.breaches {
+	for _, x := range e.breaches() {
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%q\t%d\t%q\n", x.Table, x.Column, x.Kind, x.File, x.Row, x.Value)
 	}
 	_, err := io.WriteString(w, b.String())

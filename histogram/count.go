@@ -20,12 +20,12 @@ import (
 // that break their column's contract. None of them holds a value. The counts do
 // not depend on the options.
 func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, opt Options) (*Exact, error) {
-	need, have := Bytes(p), opt.memory()
-	if need > have {
-		return nil, &MemoryError{Need: need, Have: have}
+	have := opt.memory()
+	if err := checkMemory(p, have); err != nil {
+		return nil, err
 	}
 	return count(p, s, opt.workers(), false, func(t *tally) error {
-		return t.read(ctx, dataDir, s, have-need)
+		return t.read(ctx, dataDir, s, have-Bytes(p))
 	})
 }
 
@@ -35,8 +35,8 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 	if rows < 0 {
 		return nil, fmt.Errorf("a rehearsal has 0 rows or more, not %d", rows)
 	}
-	if need, have := Bytes(p), (Options{}).memory(); need > have {
-		return nil, &MemoryError{Need: need, Have: have}
+	if err := CheckMemory(p); err != nil {
+		return nil, err
 	}
 	return count(p, s, Options{}.workers(), true, func(t *tally) error {
 		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name))

@@ -78,6 +78,19 @@ func Bytes(p *plan.Plan) int64 {
 	return int64(min(total, math.MaxInt64))
 }
 
+// CheckMemory returns a *[MemoryError] where p cannot be measured in the memory
+// that the machine has free. It reads no file of the release.
+func CheckMemory(p *plan.Plan) error {
+	return checkMemory(p, Options{}.memory())
+}
+
+func checkMemory(p *plan.Plan, have int64) error {
+	if need := Bytes(p); need > have {
+		return &MemoryError{Need: need, Have: have}
+	}
+	return nil
+}
+
 // MemoryError says that the counts of a plan do not fit into memory. Nothing has
 // been read or debited when it is found, unless Need is 0: then the rows that
 // bounding must hold did not fit, and what they need is confidential.

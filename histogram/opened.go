@@ -5,6 +5,7 @@ package histogram
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -44,21 +45,27 @@ func (o *Opened) Measure(ctx context.Context, m plan.Measurement) (measured.Meas
 	definition := m.Canonical()
 	i := slices.IndexFunc(x.exact.answers, func(a answer) bool { return bytes.Equal(a.definition, definition) })
 	if i < 0 {
-		return measured.Measured{}, fmt.Errorf("measurement %s is not in the plan that was paid for", m.ID)
+		return measured.Measured{}, errNotPlanned
 	}
 	if !x.claim(i) {
-		return measured.Measured{}, fmt.Errorf("measurement %s was given before; each is given once", m.ID)
+		return measured.Measured{}, errGiven
 	}
 	noisy, err := x.noisy(ctx, x.exact.plan.Measurements[i], x.exact.answers[i])
 	if err != nil {
 		x.disclaim(i) // nothing was given; a second try draws the same noise
-		return measured.Measured{}, fmt.Errorf("measurement %s: %w", m.ID, err)
+		return measured.Measured{}, err
 	}
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	defer b.Release()
 	b.AppendValues(noisy, nil)
 	return measured.Measured{Measurement: x.exact.plan.Measurements[i], Values: b.NewInt64Array()}, nil
 }
+
+// Reasons for which Measure refuses.
+var (
+	errNotPlanned = errors.New("it is not in the plan that was paid for")
+	errGiven      = errors.New("it was given before; each answer is given once")
+)
 
 // claim marks an answer as given; false if it was.
 func (x *opened) claim(i int) bool {

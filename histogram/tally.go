@@ -78,7 +78,11 @@ func (t *tally) read(ctx context.Context, dir string, s *noise.Streams, limit in
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+	defer func() {
+		if closing := rows.Close(); err == nil {
+			err = closing
+		}
+	}()
 	var bound *bounder
 	if !t.table.Unit.Row {
 		bound = newBounder(t.table.Unit, s.Bounding(t.table.Name), t.encoders, limit)

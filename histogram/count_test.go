@@ -1,0 +1,166 @@
+package histogram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/histogram/source"
+	"pgregory.net/rapid"
+)
+
+// reference counts rows of (kind, age) naively over n ages in so many bands of
+// 5; policy maps what does not fit.
+func reference(rows [][2]string, policy map[string]string, n, m int) (all, bands []int64) {
+	all, bands = make([]int64, 3*n), make([]int64, 3*m)
+	for _, r := range rows {
+		kind, age := r[0], r[1]
+		if !slices.Contains([]string{"a", "b", "c"}, kind) {
+			kind = policy["kind:"+kind]
+		}
+		if len(age) != 1 || age == "x" {
+			age = policy["age:"+age]
+		}
+		if kind == "" || age == "" {
+			continue
+		}
+		k, a := strings.Index("abc", kind), int(age[0]-'0')
+		if age == "none" {
+			a = 10
+		}
+		all[n*k+a]++
+		bands[3*(a/5)+k]++
+	}
+	return all, bands
+}
+
+func TestCountsEqualNaiveCounts(t *testing.T) {
+	drop := planOf(t, "UNKNOWN", "drop", "NULL", "drop")
+	mixed := planOf(t, "{values: [a, b, c], unknown: UNKNOWN, null: NULL}", "{values: [a, b, c], unknown: {as: b}, null: drop}",
+		"unknown: UNKNOWN, null: NULL}", "unknown: drop, null: {as: none}}")
+	rapid.Check(t, func(rt *rapid.T) {
+		kinds, ages := []string{"a", "b", "c", "x", ""}, []string{"0", "3", "5", "9", "10", "-1", "x", ""}
+		var files []string
+		var rows [][2]string
+		for f := range rapid.IntRange(1, 3).Draw(rt, "files") {
+			text := "age,other,kind\n"
+			for range rapid.IntRange(0, 40).Draw(rt, "rows") {
+				r := [2]string{rapid.SampledFrom(kinds).Draw(rt, "kind"), rapid.SampledFrom(ages).Draw(rt, "age")}
+				rows = append(rows, r)
+				text += r[1] + ",o," + r[0] + "\n"
+			}
+			files = append(files, fmt.Sprintf("%d.csv", f), text)
+		}
+		dir := folder(t, files...)
+		for _, c := range []struct {
+			e      *Exact
+			policy map[string]string
+			n, m   int
+		}{
+			{exactOf(t, drop, dir, 1), nil, 10, 2},
+			{exactOf(t, mixed, dir, 1), map[string]string{"kind:x": "b", "age:": "none"}, 11, 3},
+		} {
+			all, bands := reference(rows, c.policy, c.n, c.m)
+			if got := countsOf(c.e, "all"); !slices.Equal(got, all) {
+				rt.Errorf("all: got %v, want %v", got, all)
+			}
+			if got := countsOf(c.e, "bands"); !slices.Equal(got, bands) {
+				rt.Errorf("bands: got %v, want %v", got, bands)
+			}
+		}
+	})
+}
+
+// many is a table of n rows over several records, of n/3 persons.
+func many(n int) string {
+	var b strings.Builder
+	b.WriteString("id,kind,age\n")
+	for i := range n {
+		fmt.Fprintf(&b, "p%d,%c,%d\n", i*7919%(n/3), "abc"[i%3], i*i%10)
+	}
+	return b.String()
+}
+
+func TestCountsDoNotDependOnWorkers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	dir := folder(t, "a.csv", many(150_000), "b.csv", many(10_000))
+	for _, unit := range []string{"row", "{id: id, max_rows: 2}"} {
+		p := planOf(t, "UNIT", unit)
+		var first [32]byte
+		for i, workers := range []int{1, 8, 3} {
+			e, err := Count(context.Background(), p, dir, streams(p, 1), Options{Workers: workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := e.Commitment(streams(p, 1)); i == 0 {
+				first = c
+			} else if c != first {
+				t.Errorf("unit %s: %d workers count otherwise than 1", unit, workers)
+			}
+		}
+	}
+}
+
+func TestMemoryIsRefusedBeforeFilesAreOpened(t *testing.T) {
+	p := planOf(t)
+	_, err := Count(context.Background(), p, "no such folder", streams(p, 1), Options{MemoryLimit: 100})
+	var m *MemoryError
+	if !errors.As(err, &m) || m.Need != Bytes(p) || m.Have != 100 {
+		t.Fatalf("got %v", err)
+	}
+	_, err = Count(context.Background(), p, "no such folder", streams(p, 1), Options{})
+	var e *source.Error
+	if !errors.As(err, &e) || e.Kind != source.Missing {
+		t.Errorf("with enough memory: %v", err)
+	}
+	if err := CheckMemory(p); err != nil {
+		t.Error(err)
+	}
+}
+
+// The rows that bounding holds are confidential in number, so the error about
+// them says nothing of it.
+func TestMemoryOfHeldRows(t *testing.T) {
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
+	_, err := Count(context.Background(), p, folder(t, "a.csv", many(60_000)), streams(p, 1), Options{MemoryLimit: Bytes(p) + 1000})
+	var m *MemoryError
+	if !errors.As(err, &m) || m.Need != 0 {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestMadeUpRows(t *testing.T) {
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
+	const rows = 100_000
+	e, err := CountMadeUp(context.Background(), p, rows, streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for _, c := range countsOf(e, "all") {
+		// Binomial(100000, 1/30): beyond 12 standard deviations, below 1e-30 a cell.
+		if c < 2652 || c > 4015 {
+			t.Errorf("a cell of made-up rows holds %d, expected about 3333", c)
+		}
+		total += c
+	}
+	if total != rows {
+		t.Errorf("%d made-up rows, want %d", total, rows)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := planOf(t)
+	if _, err := Count(ctx, p, folder(t, "a.csv", many(90)), streams(p, 1), Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := CountMadeUp(ctx, p, 10, streams(p, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,108 @@
+package histogram
+
+import (
+	"context"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// survey is a release of one table whose unit and columns a test fills in.
+const survey = `version: 1
+release: survey
+privacy: {protects: person, neighbours: add-remove, account: survey}
+budget: {rho: 1/2}
+tables:
+  persons:
+    source: {csv: "*.csv"}
+    unit: UNIT
+    columns:
+      kind: {values: [a, b, c], unknown: UNKNOWN, null: NULL}
+      age: {type: integer, range: [0, 9], levels: {band: {width: 5}}, unknown: UNKNOWN, null: NULL}
+marginals:
+  all: {by: [kind, age]}
+  bands: {by: [age.band, kind]}
+  total: {by: []}
+`
+
+// planOf plans the survey with replacements of its capitals.
+func planOf(t testing.TB, replacements ...string) *plan.Plan {
+	t.Helper()
+	text := strings.NewReplacer(append(replacements, "UNIT", "row", "UNKNOWN", "error", "NULL", "error")...).Replace(survey)
+	text = strings.Replace(text, "  total: {by: []}\n", "", 1)
+	r, err := spec.Parse(spec.Source{Name: "survey.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// folder writes files given as name, content, name, content … and returns their folder.
+func folder(t testing.TB, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		if err := os.WriteFile(filepath.Join(dir, files[i]), []byte(files[i+1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func streams(p *plan.Plan, key byte) *noise.Streams { return noise.NewStreams(noise.Key{key}, p.Hash()) }
+
+// exactOf counts a folder.
+func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
+	t.Helper()
+	e, err := Count(context.Background(), p, dir, streams(p, key), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// countsOf looks behind the veil.
+func countsOf(e *Exact, id string) []int64 {
+	for i, m := range e.inner.plan.Measurements {
+		if m.ID == id {
+			return e.inner.answers[i].counts
+		}
+	}
+	return nil
+}
+
+// receiptOf debits a new account for a plan hash.
+func receiptOf(t testing.TB, hash string, rehearsal bool) ledger.Receipt {
+	t.Helper()
+	ctx := context.Background()
+	l := ledger.OpenRehearsal()
+	if !rehearsal {
+		var err error
+		if l, err = ledger.Open(ctx, filepath.Join(t.TempDir(), "ledger.sqlite")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer l.Close()
+	terms := ledger.Terms{Protects: "person", Neighbours: "add-remove", Definition: "rho"}
+	cost := budget.Cost{Rho: big.NewRat(1, 2)}
+	if err := l.Init(ctx, ledger.Policy{Account: "survey", Terms: terms, Cap: cost}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Debit(ctx, ledger.Charge{Account: "survey", Release: "survey", PlanHash: hash, Terms: terms, Cost: cost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
