@@ -85,7 +85,7 @@ func gaussianNormaliser(sigmaSquared float64) float64 {
 	if sigmaSquared >= poissonFrom {
 		return sqrtTwoPi * math.Sqrt(sigmaSquared)
 	}
-	return 1 + 2*gaussianUpperSum(sigmaSquared, 1)
+	return 1 + float64(2*gaussianUpperSum(sigmaSquared, 1))
 }
 
 // gaussianTail returns the function m ↦ P(|X| > m).
@@ -113,7 +113,7 @@ func gaussianUpperSum(sigmaSquared, from float64) float64 {
 // lastTerm returns an integer from which on Σ exp(−x²/2σ²) adds less than 1e-18
 // of the term at from: x² = from² + 2σ²·50 makes the term there 2e-22 of it.
 func lastTerm(sigmaSquared, from float64) float64 {
-	return math.Floor(math.Sqrt(from*from+100*sigmaSquared)) + 1
+	return math.Floor(math.Sqrt(float64(from*from)+float64(100*sigmaSquared))) + 1
 }
 
 // gaussianUpperSumByEuler is gaussianUpperSum by the Euler–Maclaurin formula at

@@ -163,7 +163,7 @@ func splitNearOne(x float64) (m float64, k int) {
 	k += int(bits>>52) - 1023
 	m = math.Float64frombits(bits&(1<<52-1) | 1023<<52)
 	if m >= math.Sqrt2 {
-		return m * 0.5, k + 1
+		return float64(m * 0.5), k + 1
 	}
 	return m, k
 }
@@ -176,7 +176,7 @@ func powerOfTwo(k int) float64 { return math.Float64frombits(uint64(k+1023) << 5
 func scaleByPowerOfTwo(x float64, k int) float64 {
 	switch {
 	case k > 1023:
-		return float64(x * powerOfTwo(k-1) * 2)
+		return float64(x*powerOfTwo(k-1)) * 2
 	case k < -1021:
 		return float64(x * powerOfTwo(k+54) * 0x1p-54)
 	}

@@ -81,7 +81,7 @@ func (l Loss) EpsilonAt(delta *big.Rat) (Bound, error) {
 		return Bound{}, errors.New("delta must be at least 0 and below 1")
 	}
 	if l.epsilon == nil && d.Sign() == 0 {
-		return Bound{}, errors.New("Gaussian noise has no epsilon at delta 0: name a delta above 0")
+		return Bound{}, errors.New("no epsilon holds at delta 0 with Gaussian noise: name a delta above 0")
 	}
 	converted := Bound{ZCDPEpsilon(roundUp(l.Rho()), roundDown(d)), MethodZCDP}
 	if l.epsilon == nil {

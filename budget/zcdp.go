@@ -43,13 +43,14 @@ func ZCDPDelta(rho, epsilon float64) float64 {
 		return 0
 	}
 	b := bisect(func(b float64) bool {
-		return float64((2*b+1)*rho)-epsilon >= Log1p(1/b)
+		return float64((b+b+1)*rho)-epsilon >= Log1p(1/b)
 	})
-	exponent := b * (float64(b*rho) + rho - epsilon)
-	terms := [...]float64{exponent, -b * Log1p(1/b), -Log1p(b)}
-	// The first term is a product with a sum of its own inside.
-	slack := (b*(float64(b*rho)+rho+epsilon) - terms[1] - terms[2]) * roundingSlack
-	delta := Exp(terms[0]+terms[1]+terms[2]+slack) * (1 + roundingSlack)
+	growth := float64(b * (float64(b*rho) + rho - epsilon))
+	ratio := float64(b * Log1p(1/b))
+	spread := Log1p(b)
+	size := float64(b*(float64(b*rho)+rho+epsilon)) + ratio + spread
+	exponent := growth - ratio - spread + float64(size*roundingSlack)
+	delta := Exp(exponent) * (1 + roundingSlack)
 	if !(delta < 1) { // also where an extreme argument has overflowed
 		return 1
 	}
@@ -80,10 +81,10 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 	b := bisect(func(b float64) bool {
 		return float64(float64(b*b)*rho)+Log1p(b) >= l
 	})
-	terms := [...]float64{b * rho, rho, l / b, -Log1p(b) / b, -Log1p(1 / b)}
+	terms := [...]float64{float64(b * rho), rho, l / b, -Log1p(b) / b, -Log1p(1 / b)}
 	var sum, size float64
 	for _, term := range terms {
-		sum += float64(term)
+		sum += term
 		size += math.Abs(term)
 	}
 	return math.Max(0, sum+float64(size*roundingSlack))
@@ -98,7 +99,7 @@ func bisect(reached func(b float64) bool) float64 {
 	const end = 0x1p300
 	below, above := 1/end, end
 	for above > below*(1+0x1p-30) {
-		middle := math.Sqrt(below) * math.Sqrt(above)
+		middle := float64(math.Sqrt(below) * math.Sqrt(above))
 		if reached(middle) {
 			above = middle
 		} else {
