@@ -14,7 +14,8 @@
 //
 // A [Receipt] exists only after its debit is on the disk (SQLite, write-ahead log, synchronous=FULL). A crash, a
 // kill or an error can leave a charge reserved or debited whose caller was never told, never the reverse: call again
-// with the same charge, and the same entry answers.
+// with the same charge, and the same entry answers. A debit is bound to the [Charge.Commitment] it was made with: no
+// second key or other count gets a receipt for it.
 //
 // Any number of processes and goroutines may use one file: every change is one BEGIN IMMEDIATE transaction.
 //

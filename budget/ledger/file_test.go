@@ -204,6 +204,12 @@ func forge(t testing.TB, l *Ledger, db *sql.DB, e entry) {
 	must(t, err)
 }
 
+// bound is e with a commitment.
+func bound(e entry) entry {
+	e.Commitment = hash("11")
+	return e
+}
+
 func TestTamperedEntriesAreRefused(t *testing.T) {
 	ctx := context.Background()
 	freely := []string{"DROP TRIGGER entries_are_never_changed", "DROP TRIGGER entries_are_never_removed"}
@@ -240,6 +246,8 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 		"cheaper debit":    {forged(charge("d", "dd", "1/2").entry(kindDebit, "")), 10},
 		"overspent":        {forged(charge("f", "ff", "3").entry(kindReserve, "")), 10},
 		"unknown account":  {forged(Charge{"x", "f", hash("ff"), person, epsilon("1"), ""}.entry(kindReserve, "")), 10},
+		"bound reserve":    {forged(bound(charge("f", "ff", "1").entry(kindReserve, ""))), 10},
+		"bound cancel":     {forged(bound(charge("d", "dd", "1").entry(kindCancel, ""))), 10},
 		"unknown kind":     {forged(charge("f", "ff", "1").entry("grant", "")), 10},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -544,6 +544,44 @@ func TestManyLedgersOneCharge(t *testing.T) {
 	assertBalance(t, l, "1", "0", "19")
 }
 
+// TestManyKeysOneCharge debits one charge for 8 noise keys at once: one of them may draw, the others are told so.
+func TestManyKeysOneCharge(t *testing.T) {
+	ctx := context.Background()
+	l, path := fresh(t, "20")
+	errs := make([]error, 8)
+	var wait sync.WaitGroup
+	for g := range errs {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			own, err := Open(ctx, path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer own.Close()
+			c := charge("a", "aa", "1")
+			c.Commitment = hash(fmt.Sprint(g))
+			_, errs[g] = own.Debit(ctx, c)
+		}()
+	}
+	wait.Wait()
+	won := 0
+	for _, err := range errs {
+		var closed *Closed
+		switch {
+		case err == nil:
+			won++
+		case !errors.As(err, &closed):
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d keys got a receipt; want 1", won)
+	}
+	assertBalance(t, l, "1", "0", "19")
+}
+
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l, _ := fresh(t, "6")
