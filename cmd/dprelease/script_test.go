@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"data":    data,
 			"parquet": writeParquet,
 			"replace": replace,
+			"holds":   holds,
 		},
 	})
 }
@@ -180,4 +181,21 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s does not hold %q", args[0], args[1])
 	}
 	ts.Check(os.WriteFile(path, bytes.ReplaceAll(b, []byte(args[1]), []byte(args[2])), 0o644))
+}
+
+// holds checks that a file that a pattern names holds a text: holds TEXT PATTERN
+func holds(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: holds TEXT PATTERN")
+	}
+	matches, err := filepath.Glob(ts.MkAbs(args[1]))
+	ts.Check(err)
+	for _, m := range matches {
+		b, err := os.ReadFile(m)
+		ts.Check(err)
+		if bytes.Contains(b, []byte(args[0])) {
+			return
+		}
+	}
+	ts.Fatalf("no file of %s holds %q", args[1], args[0])
 }

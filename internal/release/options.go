@@ -100,8 +100,12 @@ func terms(p *plan.Plan) ledger.Terms {
 // Load reads a spec and plans it.
 func Load(specPath string, params map[string]string) (*plan.Plan, error) {
 	r, err := spec.Load(specPath, params)
-	if err != nil {
+	var problems *spec.Errors
+	if errors.As(err, &problems) {
 		return nil, err
+	}
+	if err != nil {
+		return nil, &SpecError{File: specPath, Err: err}
 	}
 	p, err := plan.New(r)
 	if err != nil {
