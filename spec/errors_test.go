@@ -37,7 +37,7 @@ tables:
       fare:   {type: decimal, range: [0, 200], levels: {coarse: {edges: [0, 2.5, 65]}}}
       price:  {type: decimal, range: [0, 1], step: 0.25, levels: {half: {width: 0.5}}}
       day:    {type: date, range: [2024-01-03, 2024-12-31], levels: {week: {width: week}, seven: {width: 7}, quarter: {width: quarter}}}
-      at:     {type: timestamp, range: [2026-01-01T00:00:00, 2026-01-31T23:59:59], levels: {hour: {width: hour}, bit: {width: 15 minutes}}}
+      at:     {type: timestamp, range: [2026-01-01T00:00:00, 2026-01-02T23:59:59], levels: {hour: {width: hour}, bit: {width: 15 minutes}}}
 marginals:
   total: {by: [], budget: main}
   ages:  {by: [age, region.state]}
