@@ -46,7 +46,7 @@ func match(dir, glob string) ([]string, error) {
 	}
 	if len(found) == 0 {
 		return nil, &Error{Kind: Missing, File: glob, Err: fs.ErrNotExist,
-			Message: "no such file in the data folder; check the path in the spec"}
+			Message: fmt.Sprintf("no such file, starting from the folder %s; check the path in the spec, or where relative paths start (--data)", dir)}
 	}
 	return found, nil
 }

@@ -1,0 +1,179 @@
+package histogram
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/noise"
+)
+
+const canaries = "kind,age\n" + "a,1\na,1\na,1\n"
+
+// canaryTable has a cell that holds 7319 rows.
+func canaryTable() string { return "kind,age\n" + strings.Repeat("b,4\n", 7319) }
+
+func TestExactSaysNothing(t *testing.T) {
+	p := planOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", canaryTable()), 1)
+	if countsOf(e, "all")[14] != 7319 {
+		t.Fatal("the canary is not there")
+	}
+	o, err := e.Open(receiptOf(t, p.Hash(), false), streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type holder struct {
+		e *Exact
+		o *Opened
+		E Exact
+		O Opened
+	}
+	for _, v := range []any{e, *e, o, *o} {
+		for i, s := range shown(v) {
+			if !strings.Contains(s, "confidential") || strings.Contains(s, "7319") {
+				t.Errorf("%T, printing %d: %s", v, i, s)
+			}
+		}
+	}
+	for _, v := range []any{holder{e, o, *e, *o}, []*Exact{e}, map[string]any{"x": *e}} {
+		for i, s := range shown(v) {
+			if strings.Contains(s, "7319") || strings.Contains(s, "1c97") || strings.Contains(s, "1C97") {
+				t.Errorf("%T, printing %d: %s", v, i, s)
+			}
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	p := planOf(t)
+	dir := folder(t, "a.csv", canaries)
+	real := exactOf(t, p, dir, 1)
+	madeUp, err := CountMadeUp(context.Background(), p, 10, streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid, rehearsed := receiptOf(t, p.Hash(), false), receiptOf(t, p.Hash(), true)
+	other := receiptOf(t, strings.Repeat("0", 64), false)
+	for name, c := range map[string]struct {
+		e    *Exact
+		r    ledger.Receipt
+		s    *noise.Streams
+		want error
+	}{
+		"no receipt":           {real, ledger.Receipt{}, streams(p, 1), errNoReceipt},
+		"no receipt, made up":  {madeUp, ledger.Receipt{}, streams(p, 1), errNoReceipt},
+		"another plan":         {real, other, streams(p, 1), errOtherPlan},
+		"rehearsal":            {real, rehearsed, streams(p, 1), errRehearsal},
+		"made-up rows":         {madeUp, paid, streams(p, 1), errMadeUp},
+		"another key":          {real, paid, streams(p, 2), errOtherKey},
+		"another key, made up": {madeUp, rehearsed, streams(p, 2), errOtherKey},
+	} {
+		if o, err := c.e.Open(c.r, c.s); !errors.Is(err, c.want) || o != nil {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	for _, c := range []struct {
+		e *Exact
+		r ledger.Receipt
+	}{{real, paid}, {madeUp, rehearsed}} {
+		if _, err := c.e.Open(c.r, streams(p, 1)); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.e.Open(c.r, streams(p, 1)); !errors.Is(err, errOpenedOnce) {
+			t.Errorf("a second opening: %v", err)
+		}
+	}
+}
+
+// noiseOf measures everything and returns the noise of one measurement.
+func noiseOf(t *testing.T, table string, key byte, id string) []int64 {
+	t.Helper()
+	p := planOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", table), key)
+	o, err := e.Open(receiptOf(t, p.Hash(), false), streams(p, key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Measurements {
+		if m.ID != id {
+			continue
+		}
+		got, err := o.Measure(context.Background(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noisy := slices.Clone(got.Values.Int64Values())
+		for i, c := range countsOf(e, id) {
+			noisy[i] -= c
+		}
+		return noisy
+	}
+	t.Fatal("no measurement", id)
+	return nil
+}
+
+// The same key, plan and rows give the same noise; another key, another
+// measurement or other rows give other noise.
+func TestNoiseBelongsToKeyQuestionAndInput(t *testing.T) {
+	base := noiseOf(t, canaries, 1, "all")
+	if !slices.Equal(base, noiseOf(t, canaries, 1, "all")) {
+		t.Error("a second run draws other noise")
+	}
+	if slices.Equal(base, make([]int64, 30)) {
+		t.Error("there is no noise")
+	}
+	for name, other := range map[string][]int64{
+		"key":         noiseOf(t, canaries, 2, "all"),
+		"input":       noiseOf(t, canaries+"c,9\n", 1, "all"),
+		"measurement": noiseOf(t, canaries, 1, "bands"),
+	} {
+		// Under independent noise with σ > 1 six cells in a row agree by chance, once
+		// the keys are fixed, never or always: the test has no false alarm.
+		if slices.Equal(base[:6], other[:6]) {
+			t.Errorf("another %s meets the same noise", name)
+		}
+	}
+}
+
+func TestMeasureOnce(t *testing.T) {
+	p := planOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", canaries), 1)
+	o, err := e.Open(receiptOf(t, p.Hash(), false), streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	m := p.Measurements[0]
+	if _, err := o.Measure(ctx, m); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := o.Measure(context.Background(), m); err != nil {
+		t.Errorf("after a cancelled call: %v", err)
+	}
+	if _, err := o.Measure(context.Background(), m); !errors.Is(err, errGiven) {
+		t.Errorf("a second time: %v", err)
+	}
+	weaker := p.Measurements[1]
+	weaker.Query.Factors = slices.Clone(weaker.Query.Factors[:1])
+	if _, err := o.Measure(context.Background(), weaker); !errors.Is(err, errNotPlanned) {
+		t.Errorf("a measurement that is not in the plan: %v", err)
+	}
+}
+
+func TestCommitmentBindsKeyAndCounts(t *testing.T) {
+	p := planOf(t)
+	base := exactOf(t, p, folder(t, "a.csv", canaries), 1)
+	same := exactOf(t, p, folder(t, "other.csv", canaries), 1)
+	more := exactOf(t, p, folder(t, "a.csv", canaries+"a,1\n"), 1)
+	if base.Commitment(streams(p, 1)) != same.Commitment(streams(p, 1)) {
+		t.Error("equal counts have two commitments")
+	}
+	if base.Commitment(streams(p, 1)) == more.Commitment(streams(p, 1)) || base.Commitment(streams(p, 1)) == base.Commitment(streams(p, 2)) {
+		t.Error("other counts or another key have one commitment")
+	}
+}

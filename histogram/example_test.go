@@ -1,0 +1,98 @@
+package histogram_test
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Count a table, pay, and measure. Here the ledger is that of a rehearsal, so
+// the rows are made up.
+func Example() {
+	ctx := context.Background()
+	r, err := spec.Parse(spec.Source{Name: "pets.yaml", Text: `version: 1
+release: pets
+privacy: {protects: household, neighbours: add-remove, account: town}
+budget: {epsilon: 1}
+tables:
+  pets: {source: {csv: pets.csv}, unit: row, columns: {kind: {values: [cat, dog, other]}}}
+marginals:
+  kinds: {by: [kind]}
+`})
+	if err != nil {
+		panic(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		panic(err)
+	}
+	key, err := noise.NewKey()
+	if err != nil {
+		panic(err)
+	}
+	streams := noise.NewStreams(key, p.Hash())
+	exact, err := histogram.CountMadeUp(ctx, p, 1000, streams)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(exact)
+	receipt, err := ledger.OpenRehearsal().Debit(ctx, ledger.Charge{Account: "town", Release: "pets", PlanHash: p.Hash(),
+		Terms: ledger.Terms{Protects: "household", Neighbours: "add-remove", Definition: "epsilon"}, Cost: budget.Cost{Epsilon: big.NewRat(1, 1)}})
+	if err != nil {
+		panic(err)
+	}
+	opened, err := exact.Open(receipt, streams)
+	if err != nil {
+		panic(err)
+	}
+	kinds, err := opened.Measure(ctx, p.Measurements[0])
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(kinds.Measurement.ID, kinds.Values.Len())
+	// Output:
+	// confidential
+	// kinds 3
+}
+
+// A value that the spec does not declare is found before anything is spent, and
+// is named only in the diagnostics.
+func ExampleContractError() {
+	dir, err := os.MkdirTemp("", "pets")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "pets.csv"), []byte("kind\ncat\naxolotl\n"), 0o600); err != nil {
+		panic(err)
+	}
+	r, err := spec.Parse(spec.Source{Name: "pets.yaml", Text: `version: 1
+release: pets
+privacy: {protects: household, neighbours: add-remove, account: town}
+budget: {epsilon: 1}
+tables:
+  pets: {source: {csv: pets.csv}, unit: row, columns: {kind: {values: [cat, dog, other]}}}
+marginals:
+  kinds: {by: [kind]}
+`})
+	if err != nil {
+		panic(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		panic(err)
+	}
+	_, err = histogram.Count(context.Background(), p, dir, noise.NewStreams(noise.Key{}, p.Hash()), histogram.Options{})
+	fmt.Println(err)
+	// Output:
+	// pets.kind: a value is outside its domain; correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}
+}

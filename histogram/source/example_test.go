@@ -1,0 +1,41 @@
+package source_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Read two columns of every CSV file in a folder.
+func Example() {
+	dir, err := os.MkdirTemp("", "survey")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte("id,age,sex\n1,40,f\n2,,m\n"), 0o600); err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	table := spec.TableSource{Format: "csv", Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}
+	rows, err := source.Open(ctx, dir, table, []string{"sex", "age"})
+	if err != nil {
+		panic(err)
+	}
+	defer rows.Close()
+	record, err := rows.Next(ctx)
+	if err != nil {
+		panic(err)
+	}
+	defer record.Release()
+	fmt.Println(record.NumRows(), record.Column(0), record.Column(1))
+	_, err = source.Open(ctx, dir, table, []string{"sax"})
+	fmt.Println(err.(*source.Error).Message)
+	// Output:
+	// 2 ["f" "m"] ["40" (null)]
+	// the file has no such column; the nearest name it has is "sex"
+}
