@@ -136,7 +136,7 @@ func TestKilledProcesses(t *testing.T) {
 		must(t, c.Start())
 		receipts := bufio.NewScanner(output)
 		var records []Record
-		for stop := 1 + rand.IntN(6); receipts.Scan(); {
+		for stop := 1 + rand.IntN(3); receipts.Scan(); {
 			var r Record
 			must(t, json.Unmarshal(receipts.Bytes(), &r))
 			records = append(records, r)
