@@ -188,6 +188,7 @@ func (c *checker) checkDictionary(s *shape, n node) {
 			continue
 		}
 		if !s.keys.MatchString(pair.key.Value) {
+			c.refused[pair.key] = true
 			c.report(pair.key, pair.path, Problem{
 				Message:  fmt.Sprintf("%q is not a name", clip(pair.key.Value)),
 				Expected: "a name that matches " + s.keys.String(),

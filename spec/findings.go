@@ -21,7 +21,7 @@ type findings struct {
 	// unsound marks the nodes in or under which something is wrong, unfinished those in or
 	// under which something is not built.
 	unsound, unfinished map[*yaml.Node]bool
-	// refused marks keys that cannot be read: second ones, merge keys.
+	// refused marks keys that are not read: second ones, merge keys, bad names.
 	refused map[*yaml.Node]bool
 }
 

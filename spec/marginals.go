@@ -9,8 +9,8 @@ import (
 )
 
 func (r *reader) readMarginals(root node) {
-	for _, n := range root.get("marginals").pairs() {
-		if r.named(n) && r.sound(n) {
+	for _, n := range r.entries(root.get("marginals")) {
+		if r.sound(n) {
 			r.readMarginal(root, n)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func (r *reader) readParams(root node) {
 	n := root.get("params")
 	var declared []string
-	for _, pair := range n.pairs() {
+	for _, pair := range r.entries(n) {
 		declared = append(declared, pair.key.Value)
 		r.declared[pair.key.Value] = true
 		if r.sound(pair) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 )
 
 // reader makes a release of one document.
@@ -49,6 +50,12 @@ func (r *reader) readRelease(root node) {
 	r.readMarginals(root)
 	r.checkLeavesUsed(root)
 	r.checkTotal(root)
+}
+
+// entries are the entries of a mapping with free keys, without those whose name is bad or was
+// there before.
+func (r *reader) entries(n node) []node {
+	return slices.DeleteFunc(n.pairs(), func(pair node) bool { return r.refused[pair.key] })
 }
 
 // problem reports a problem with a value.

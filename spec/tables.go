@@ -15,17 +15,12 @@ func (r *reader) readTables(n node) {
 		return
 	}
 	confidential := 0
-	for _, pair := range n.pairs() {
-		if !r.named(pair) {
-			continue
-		}
+	for _, pair := range r.entries(n) {
 		t := &Table{Name: pair.key.Value}
 		r.readSource(t, pair.get("source"))
 		r.readUnit(t, pair.get("unit"))
-		for _, c := range pair.get("columns").pairs() {
-			if r.named(c) {
-				t.Columns = append(t.Columns, r.readColumn(c))
-			}
+		for _, c := range r.entries(pair.get("columns")) {
+			t.Columns = append(t.Columns, r.readColumn(c))
 		}
 		r.release.Tables = append(r.release.Tables, t)
 		if unit := pair.get("unit"); !unit.present() || unit.text() != "public" {
@@ -36,9 +31,6 @@ func (r *reader) readTables(n node) {
 		}
 	}
 }
-
-// named is true for an entry with a good name that is not the second of that name.
-func (r *reader) named(pair node) bool { return !r.refused[pair.key] }
 
 func (r *reader) readSource(t *Table, n node) {
 	if !r.sound(n) {
