@@ -185,7 +185,7 @@ func diagnose(st *state, cause error) error {
 	switch {
 	case errors.As(cause, &contract):
 		details = contract.WriteDiagnostics
-	case errors.As(cause, &input) && input.Diagnostics() != "":
+	case errors.As(cause, &input) && input.Detail != "":
 		details = func(w io.Writer) error {
 			_, err := io.WriteString(w, input.Diagnostics()+"\n")
 			return err
