@@ -2,13 +2,14 @@ package budget
 
 import (
 	"math/big"
+	"regexp"
 	"strings"
 	"testing"
 )
 
 func TestParseRatIsExact(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"0", "0"}, {"-0", "0"}, {"7", "7"}, {"+7", "7"}, {"007", "7"}, {"1/3", "1/3"}, {"-2/6", "-1/3"}, {"4/2", "2"},
+		{"0", "0"}, {"-0", "0"}, {"7", "7"}, {"+7", "7"}, {"007", "7"}, {"010/08", "5/4"}, {"1/3", "1/3"}, {"-2/6", "-1/3"}, {"4/2", "2"},
 		{"0.25", "1/4"}, {"-0.5", "-1/2"}, {"1.0", "1"}, {"1e-9", "1/1000000000"}, {"2.5E3", "2500"}, {"1e+2", "100"},
 		{"0.1", "1/10"}, {"12345678901234567890.5", "24691357802469135781/2"},
 		{"1e400", "1" + strings.Repeat("0", 400)},
@@ -34,6 +35,8 @@ func TestParseRatRefusesEverythingElse(t *testing.T) {
 	}
 }
 
+var octal = regexp.MustCompile(`^[+-]?0[0-9]|/0[0-9]`)
+
 func FuzzParseRat(f *testing.F) {
 	for _, text := range []string{"1/3", "0.25", "1e-9", "-1.5e+3", "1/0", "", "9e400", "1e-400"} {
 		f.Add(text)
@@ -45,6 +48,9 @@ func FuzzParseRat(f *testing.F) {
 		}
 		if again, err := ParseRat(FormatRat(r)); err == nil && again.Cmp(r) != 0 {
 			t.Errorf("%q reads back as %s", text, FormatRat(again))
+		}
+		if octal.MatchString(text) {
+			return // math/big reads 1/010 as an eighth
 		}
 		if other, ok := new(big.Rat).SetString(text); !ok || other.Cmp(r) != 0 {
 			t.Errorf("%q is read as %s, math/big reads %v", text, FormatRat(r), other)
