@@ -77,8 +77,8 @@ func (c Cost) Sub(d Cost) (Cost, error) {
 }
 
 // Fits reports whether c is at most limit, in ε, or in both ρ and δ. Amounts
-// are compared exactly. Only the zero Cost fits in the zero Cost or in another
-// definition; every other mixture is ErrOtherDefinition.
+// are compared exactly. The zero Cost fits in every limit, and only costs of
+// nothing fit in it; an ε against a ρ is ErrOtherDefinition.
 func (c Cost) Fits(limit Cost) (bool, error) {
 	if err := c.comparable(limit); err != nil {
 		return false, err
@@ -136,7 +136,7 @@ func orZero(r *big.Rat) *big.Rat {
 }
 
 // String writes the amount in words, such as "ε = 0.5" or "ρ = 0.02 and
-// δ = 1e-09". Amounts that need more than 12 digits are rounded up and marked
+// δ = 1e-9". Amounts that need more than 12 digits are rounded up and marked
 // with ≤, so that the text never understates.
 func (c Cost) String() string {
 	switch {

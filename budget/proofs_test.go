@@ -107,7 +107,8 @@ func TestAChangedFunctionIsNoticed(t *testing.T) {
 		}
 		return hash
 	}
-	if write("1") == write("2") || write("1") != write("1") {
+	first, changed, again := write("1"), write("2"), write("1")
+	if first == changed || first != again {
 		t.Error("the hash does not follow the source")
 	}
 }
