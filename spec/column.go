@@ -35,6 +35,9 @@ func (r *reader) readDomain(c *Column, n node) *Domain {
 	if len(r.problems) > before {
 		return nil
 	}
+	if d.bins == nil && !r.spend(n, d.size, d.size*len(d.levels)) {
+		return nil
+	}
 	return d
 }
 

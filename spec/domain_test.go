@@ -282,3 +282,14 @@ func TestLargeDomains(t *testing.T) {
 		}
 	}
 }
+
+func TestDomainsOfAReleaseAreBoundedTogether(t *testing.T) {
+	var levels []string
+	for i := range 30 {
+		levels = append(levels, fmt.Sprintf("l%d: {width: 1}", i))
+	}
+	_, err := tryColumn("{type: integer, range: [1, 16000000], levels: {"+strings.Join(levels, ", ")+"}}", nil)
+	if err == nil || !strings.Contains(err.Error(), "cells and categories together") {
+		t.Errorf("got %v", err)
+	}
+}

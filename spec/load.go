@@ -49,6 +49,9 @@ func Parse(src Source) (*Release, error) {
 // were used.
 func read(src Source, open func(name string) (string, error)) (*Release, error) {
 	src.Files = nil
+	if len(src.Params) == 0 {
+		src.Params = nil // as it is when read back
+	}
 	r := newReader(&src, open)
 	root, ok := r.readDocument(src.Text)
 	if ok {

@@ -172,7 +172,7 @@ func (r *rangeReader) build() *Domain {
 	cuttings := make([]cutting, len(pairs))
 	for i, pair := range pairs {
 		c, ok := r.level(pair)
-		if !ok {
+		if !ok || !r.spend(r.node, len(c.cuts), 0) {
 			return nil
 		}
 		cuttings[i] = c
@@ -181,6 +181,9 @@ func (r *rangeReader) build() *Domain {
 		if base, ok = r.pieces(cuttings); !ok {
 			return nil
 		}
+	}
+	if !r.spend(r.node, len(base.cuts), len(base.cuts)*len(pairs)) {
+		return nil
 	}
 	d := &Domain{of: r.column.Type, size: len(base.cuts) - 1}
 	d.bins = newBins(base.cuts, r.span.den, r.column.Type != Decimal)

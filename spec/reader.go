@@ -19,7 +19,7 @@ type reader struct {
 	declared map[string]bool
 	params   map[string]string
 	books    map[string]*codebook
-	cells    int // base cells of all columns so far
+	spent    int // what the domains of all columns take so far, in cells
 	release  *Release
 }
 
@@ -84,6 +84,24 @@ func (r *reader) nearestFix(n node, p Problem, near string) Problem {
 		p.nearest, p.Fix = near, r.mended(n.value, near)
 	}
 	return p
+}
+
+// maxSpent bounds what the domains of a release take together, so that a short spec cannot ask
+// for more memory than a machine has.
+const maxSpent = 2 * maxCells
+
+// spend counts categories, and maps from base cells to a level, which take an eighth of a
+// category each. It reports the column at which the bound is passed.
+func (r *reader) spend(column node, categories, mapped int) bool {
+	r.spent += categories + mapped/8
+	if r.spent <= maxSpent {
+		return true
+	}
+	r.report(column.key, column.path, Problem{
+		Message:  fmt.Sprintf("the domains up to this one have more than %d cells and categories together", maxSpent),
+		Expected: "coarser domains, or fewer levels",
+	})
+	return false
 }
 
 var releaseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)

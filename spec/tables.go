@@ -113,13 +113,6 @@ func (r *reader) readColumn(n node) *Column {
 	if c.Domain == nil {
 		return c
 	}
-	r.cells += c.Domain.Size()
-	if r.cells > 2*maxCells {
-		r.report(n.key, n.path, Problem{
-			Message:  fmt.Sprintf("the columns up to this one have more than %d cells together", 2*maxCells),
-			Expected: "coarser domains",
-		})
-	}
 	c.Unknown = r.readPolicy(c, n, "unknown")
 	c.Null = r.readPolicy(c, n, "null")
 	return c
