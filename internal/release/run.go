@@ -36,10 +36,10 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		result.Already = true
 		return result, intact(result.Place)
 	}
-	if _, err := writePlan(p, o.Out); err != nil {
+	if _, err := Measure(ctx, p, o); err != nil {
 		return result, err
 	}
-	if _, err := Measure(ctx, p, o); err != nil {
+	if _, err := writePlan(p, o.Out); err != nil {
 		return result, err
 	}
 	_, fresh, err := Publish(ctx, sealed, o)

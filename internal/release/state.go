@@ -1,7 +1,6 @@
 package release
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,8 +35,8 @@ func (s *state) key() (key noise.Key, resumed bool, err error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return key, false, err
 	}
-	if _, err := rand.Read(key[:]); err != nil {
-		return key, false, fmt.Errorf("randomness: %w", err)
+	if key, err = noise.NewKey(); err != nil {
+		return key, false, err
 	}
 	temporary := filepath.Join(s.dir, fmt.Sprintf("key.tmp-%d", os.Getpid()))
 	if err := writeDurable(temporary, key[:], 0o600); err != nil {
@@ -72,15 +71,27 @@ func (s *state) diagnostics() (*os.File, error) {
 	return os.OpenFile(filepath.Join(s.dir, "diagnostics.txt"), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// erase overwrites and removes the key, and the folder if nothing else is in it.
+// erase overwrites and removes the key, and what a run that was killed while
+// making one left of it, and the folder if nothing else is in it.
 func (s *state) erase() error {
-	f, err := os.OpenFile(s.keyPath(), os.O_WRONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		os.Remove(s.dir)
-		return nil
-	}
+	left, err := filepath.Glob(filepath.Join(s.dir, "key.tmp-*"))
 	if err != nil {
 		return fmt.Errorf("erasing the key: %w", err)
+	}
+	for _, path := range append(left, s.keyPath()) {
+		if err := eraseFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("erasing the key: %w", err)
+		}
+	}
+	os.Remove(s.dir)
+	return nil
+}
+
+// eraseFile overwrites a key file with zeros and removes it.
+func eraseFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
 	}
 	_, err = f.Write(make([]byte, len(noise.Key{})))
 	if err == nil {
@@ -89,12 +100,8 @@ func (s *state) erase() error {
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
-	if err == nil {
-		err = os.Remove(s.keyPath())
-	}
 	if err != nil {
-		return fmt.Errorf("erasing the key: %w", err)
+		return err
 	}
-	os.Remove(s.dir)
-	return nil
+	return os.Remove(path)
 }

@@ -1,0 +1,228 @@
+package release
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+const tripSpec = `version: 1
+release: trips
+privacy: {protects: trip, neighbours: add-remove, account: trips}
+budget: {epsilon: 1}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 23]}}}}
+marginals: {modes: {by: [mode]}, hours: {by: [hour, mode]}}
+`
+
+const tripPolicy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 5}\n"
+
+// office is a folder with a spec, data and a ledger with an account.
+type office struct {
+	dir    string
+	plan   *plan.Plan
+	ledger string
+}
+
+func newOffice(t *testing.T) office {
+	t.Helper()
+	o := office{dir: t.TempDir()}
+	o.ledger = filepath.Join(o.dir, "ledger.db")
+	for name, text := range map[string]string{
+		"release.yaml": tripSpec,
+		"policy.yaml":  tripPolicy,
+		"t.csv":        "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n",
+	} {
+		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// options write below a folder of the office.
+func (o office) options(out string) Options {
+	return Options{Out: filepath.Join(o.dir, out), Data: o.dir, Ledger: o.ledger}
+}
+
+// debits is how often the account was debited.
+func (o office) debits(t *testing.T) int {
+	t.Helper()
+	all, err := Statements(t.Context(), o.ledger, []string{"trips"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, r := range all[0].Releases {
+		if r.State == ledger.Debited {
+			n++
+		}
+	}
+	return n
+}
+
+// crashAfterDebit does what a run does up to its debit and first draws, then
+// leaves everything as a crash would. It returns the noisy answers drawn.
+func crashAfterDebit(t *testing.T, o office, opt Options) map[string][]int64 {
+	t.Helper()
+	ctx := t.Context()
+	l, charge, err := opt.openLedger(ctx, o.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	st, err := openState(opt.state(), o.plan.Name, o.plan.Hash())
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _, err := st.key()
+	if err != nil {
+		t.Fatal(err)
+	}
+	streams := noise.NewStreams(key, o.plan.Hash())
+	exact, err := histogram.Count(ctx, o.plan, opt.Data, streams, histogram.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commitment := exact.Commitment(streams)
+	charge.Commitment = hex.EncodeToString(commitment[:])
+	receipt, err := l.Debit(ctx, charge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := exact.Open(receipt, streams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[string][]int64{}
+	for _, m := range o.plan.Measurements {
+		answer, err := opened.Measure(ctx, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn[m.ID] = answer.Values.Int64Values()
+	}
+	return drawn
+}
+
+func TestCrashAfterDebitResumesToTheSameNoise(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	drawn := crashAfterDebit(t, o, opt)
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range s.Measured {
+		for i, v := range m.Values.Int64Values() {
+			if v != drawn[m.Measurement.ID][i] {
+				t.Fatalf("%s: answer %d differs after resuming", m.Measurement.ID, i)
+			}
+		}
+	}
+	if n := o.debits(t); n != 1 {
+		t.Errorf("%d debits, expected 1", n)
+	}
+	if keys, _ := filepath.Glob(filepath.Join(opt.state(), "*", "key*")); len(keys) > 0 {
+		t.Errorf("the key is still there: %v", keys)
+	}
+}
+
+// A run that resumes must find the integers it was debited for.
+func TestCrashAfterDebitRefusesOtherData(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	crashAfterDebit(t, o, opt)
+	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte("mode,hour\nwalk,7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Measure(t.Context(), o.plan, opt)
+	var changed *InputChanged
+	if !errors.As(err, &changed) || ExitCode(err) != ExitData {
+		t.Fatalf("error %v, exit %d", err, ExitCode(err))
+	}
+	if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
+		t.Error("measurements were written")
+	}
+}
+
+// One debit pays for one draw: the same plan from another state directory, so
+// with another key, is refused.
+func TestOneDebitOneDraw(t *testing.T) {
+	o := newOffice(t)
+	if _, err := Run(t.Context(), o.plan, o.options("first")); err != nil {
+		t.Fatal(err)
+	}
+	second := o.options("second")
+	_, err := Run(t.Context(), o.plan, second)
+	var closed *ledger.Closed
+	if !errors.As(err, &closed) || ExitCode(err) != ExitName {
+		t.Fatalf("error %v, exit %d", err, ExitCode(err))
+	}
+	// … also where both were under way at once: the key was drawn before the
+	// other's debit.
+	third := o.options("third")
+	st, err := openState(third.state(), o.plan.Name, o.plan.Hash())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := st.key(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o.plan, third); ExitCode(err) == ExitDone {
+		t.Fatal("a second draw on one debit")
+	}
+	for _, out := range []Options{second, third} {
+		if left, _ := filepath.Glob(filepath.Join(out.Out, "*trips*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+	if n := o.debits(t); n != 1 {
+		t.Errorf("%d debits, expected 1", n)
+	}
+}
+
+// A run that is stopped before its debit spends and leaves nothing.
+func TestCancelledBeforeDebit(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Run(ctx, o.plan, opt)
+	if ExitCode(err) != ExitInterrupted {
+		t.Fatalf("error %v, exit %d", err, ExitCode(err))
+	}
+	if n := o.debits(t); n != 0 {
+		t.Errorf("%d debits, expected none", n)
+	}
+	all, err := Statements(t.Context(), o.ledger, []string{"trips"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all[0].Releases {
+		if r.State == ledger.Reserved {
+			t.Errorf("a reservation is left:\n%s", all[0])
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(opt.Out, ".trips*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
