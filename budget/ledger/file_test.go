@@ -240,7 +240,7 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 		"repeated":         {alter("INSERT INTO entries (body, hash) SELECT body, hash FROM entries WHERE sequence = 9"), 10},
 		"not an entry":     {alter("INSERT INTO entries (body, hash) VALUES ('x', 'y')"), 10},
 		"second policy":    {forged(opening("people", person, Official, new(epsilon("99")), "")), 10},
-		"rehearsal":        {forged(opening("made-up", person, Rehearsal, nil, "")), 10},
+		"rehearsal":        {forged(opening("made-up", person, Rehearsal, new(epsilon("1")), "")), 10},
 		"debit unreserved": {forged(charge("f", "ff", "1").entry(kindDebit, "")), 10},
 		"refund":           {forged(charge("a", "aa", "1").entry(kindCancel, "")), 10},
 		"cheaper debit":    {forged(charge("d", "dd", "1/2").entry(kindDebit, "")), 10},
