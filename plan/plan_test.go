@@ -1,0 +1,265 @@
+package plan
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/spec"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// header of a small spec; the rest is a budget, a unit and marginals.
+const small = `version: 1
+release: r
+privacy: {protects: person, neighbours: %s}
+budget: %s
+tables: {t: {source: {csv: t.csv}, unit: %s, columns: {sex: {values: [f, m]}, age: {type: integer, range: [0, 9], levels: {half: {width: 5}}}}}}
+marginals: %s
+`
+
+func planOf(t *testing.T, neighbours, budget, unit, marginals string) *Plan {
+	t.Helper()
+	p, err := tryPlan(neighbours, budget, unit, marginals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func tryPlan(neighbours, budget, unit, marginals string) (*Plan, error) {
+	text := fmt.Sprintf(small, neighbours, budget, unit, marginals)
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
+	if err != nil {
+		return nil, err
+	}
+	return New(r)
+}
+
+// The claimed sensitivity is the largest shift over all pairs of neighbours,
+// found by trying every way in which a unit's rows can fall into cells.
+func TestSensitivityIsTheWorstShift(t *testing.T) {
+	for cells := int64(1); cells <= 4; cells++ {
+		for k := int64(1); k <= 3; k++ {
+			units := contributions(cells, k)
+			l1, l2 := worst([][]int64{make([]int64, cells)}, units)
+			got1, got2 := Sensitivity(spec.AddRemove, k, cells)
+			if got1.Int64() != l1 || got2.Int64() != l2 {
+				t.Errorf("add-remove, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got1, got2, l1, l2)
+			}
+			l1, l2 = worst(units, units)
+			got1, got2 = Sensitivity(spec.Replace, k, cells)
+			if got1.Int64() != l1 || got2.Int64() != l2 {
+				t.Errorf("replace, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got1, got2, l1, l2)
+			}
+		}
+	}
+}
+
+// contributions lists every vector of cell counts that sums to at most k.
+func contributions(cells, k int64) [][]int64 {
+	if cells == 0 {
+		return [][]int64{{}}
+	}
+	var all [][]int64
+	for n := int64(0); n <= k; n++ {
+		for _, rest := range contributions(cells-1, k-n) {
+			all = append(all, append([]int64{n}, rest...))
+		}
+	}
+	return all
+}
+
+func worst(from, to [][]int64) (l1, l2 int64) {
+	for _, a := range from {
+		for _, b := range to {
+			var s1, s2 int64
+			for i := range a {
+				d := a[i] - b[i]
+				s1 += max(d, -d)
+				s2 += d * d
+			}
+			l1, l2 = max(l1, s1), max(l2, s2)
+		}
+	}
+	return l1, l2
+}
+
+// Leaves are walls: what their tables are charged never exceeds the leaf, nor
+// the plan its budget, in exact rationals.
+func TestBudgetIsKeptExactly(t *testing.T) {
+	for _, b := range []string{
+		"{epsilon: 1/3, split: {a: 1/7, b: 6/7}}", "{rho: 0.1, split: {a: 1/7, b: 6/7}}",
+		"{epsilon: 2, delta: 1e-9, split: {a: 1/7, b: 6/7}}", "{epsilon: 20, split: {a: {epsilon: 1}, b: 1}}",
+	} {
+		for _, n := range []string{"add-remove", "replace"} {
+			p := planOf(t, n, b, "{id: who, max_rows: 3}", "{x: {by: [sex], budget: a}, y: {every: [1, 2], by: [sex, age.half], budget: b}}")
+			spent := map[string]*big.Rat{}
+			total := new(big.Rat)
+			for _, m := range p.Measurements {
+				cost := m.Mechanism.Rho()
+				if p.Charge.Epsilon != nil {
+					var err error
+					if cost, err = m.Mechanism.Epsilon(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if spent[m.Leaf] == nil {
+					spent[m.Leaf] = new(big.Rat)
+				}
+				spent[m.Leaf].Add(spent[m.Leaf], cost)
+				total.Add(total, cost)
+			}
+			for _, l := range p.Leaves {
+				if amount := amountOf(l.Amount); spent[l.Path].Cmp(amount) > 0 || tooLittle(spent[l.Path], amount) {
+					t.Errorf("%s %s: leaf %s spends %s of %s", b, n, l.Path, spent[l.Path].FloatString(12), amount.FloatString(12))
+				}
+			}
+			if amount := amountOf(p.Charge); total.Cmp(amount) > 0 {
+				t.Errorf("%s %s: spends %s of %s", b, n, total.FloatString(12), amount.FloatString(12))
+			}
+		}
+	}
+}
+
+// amountOf is a cost as one number.
+func amountOf(c budget.Cost) *big.Rat {
+	if c.Epsilon != nil {
+		return c.Epsilon
+	}
+	return c.Rho
+}
+
+// tooLittle tells that more than rounding to multiples of 2^-12 was lost.
+func tooLittle(spent, amount *big.Rat) bool {
+	ratio, _ := new(big.Rat).Quo(spent, amount).Float64()
+	return ratio < 0.99
+}
+
+// Adult at ε = 1, δ = 1e-9: 105 tables over 148 725 cells. The golden ρ is
+// 0.0149731 (five-digit figure of the tight conversion), so each of 105 equal
+// measurements has σ² = 105 / 2ρ.
+func TestAdultFigures(t *testing.T) {
+	r, err := spec.Load(filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Tables) != 105 || p.Size.Cells != 148725 {
+		t.Errorf("%d tables, %d cells; expected 105 and 148725", len(p.Tables), p.Size.Cells)
+	}
+	want := math.Sqrt(105 / (2 * 0.0149731))
+	for _, table := range p.Tables {
+		if got := table.Statistics[0].StandardError; math.Abs(got/want-1) > 1e-5 {
+			t.Fatalf("%s: standard error %.6f, expected %.6f", table.Path, got, want)
+		}
+	}
+}
+
+func TestSamePlanSameBytes(t *testing.T) {
+	one := planOf(t, "replace", "{rho: 1/8}", "row", "{x: {by: [sex, age]}}")
+	two := planOf(t, "replace", "{rho: 1/8}", "row", "{x: {by: [sex, age]}}")
+	if !bytes.Equal(one.Bytes(), two.Bytes()) {
+		t.Error("two plans of one spec differ")
+	}
+	read, err := Read(one.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(read.Bytes(), one.Bytes()) || read.Hash() != one.Hash() {
+		t.Error("a plan that is read differs from the one written")
+	}
+	if err := read.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever is changed in a plan file, it is refused before it can be measured.
+func TestEditedPlansAreRefused(t *testing.T) {
+	p := planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 2}", "{x: {by: [sex, age]}}")
+	for old, changed := range map[string]string{
+		`"param": "2"`:           `"param": "1"`,
+		`"l1": "2"`:              `"l1": "1"`,
+		`"epsilon": "1"`:         `"epsilon": "1/2"`,
+		`"cells": 20`:            `"cells": 10`,
+		`"neighbours": "add`:     `"neighbours": "Add`,
+		`max_rows: 2}`:           `max_rows: 3}`,
+		`"attribute": "sex"`:     `"attribute": "age"`,
+		`"format"`:               `"extra": 1, "format"`,
+		`"dprelease.plan/1"`:     `"dprelease.plan/2"`,
+		"\n  \"release\": \"r\"": "\n\n  \"release\": \"r\"",
+	} {
+		edited := strings.Replace(string(p.Bytes()), old, changed, 1)
+		if edited == string(p.Bytes()) {
+			t.Errorf("the plan does not hold %s", old)
+			continue
+		}
+		read, err := Read([]byte(edited))
+		if err == nil {
+			err = read.Verify()
+		}
+		if err == nil {
+			t.Errorf("%s for %s passes", changed, old)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct{ budget, marginals, want string }{
+		{"{epsilon: 1}", "{x: {every: [1], by: [sex, age]}, x/sex: {by: [sex]}}", "x/sex"},
+		{"{epsilon: 1e-30}", "{x: {by: [sex]}}", "x"},
+		{"{rho: 1e-60}", "{x: {by: [sex]}}", "x"},
+		{"{epsilon: 1}", "{x: {by: [sex], top: 3}}", "not supported"},
+	} {
+		_, err := tryPlan("add-remove", c.budget, "row", c.marginals)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: error %v, expected one naming %s", c.budget, c.marginals, err, c.want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	p := planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 1}", "{x: {by: [sex]}, y: {every: [1], by: [sex, age]}}")
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "x and y/sex ask the same question") {
+		t.Errorf("warnings %q", p.Warnings)
+	}
+}
+
+// The page to sign, held against files that people can read.
+func TestExplain(t *testing.T) {
+	for name, p := range map[string]*Plan{
+		"pure":        planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}", "{x: {by: [sex]}, y: {every: [1, 2], by: [sex, age.half]}}"),
+		"zcdp":        planOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 1}", "{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}"),
+		"approximate": planOf(t, "add-remove", "{epsilon: 1, delta: 1e-9}", "row", "{total: {by: []}}"),
+	} {
+		var b bytes.Buffer
+		if err := p.Explain(&b); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", name+".txt")
+		if *update {
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != string(want) {
+			t.Errorf("%s: the page is\n%s\nexpected\n%s", name, b.String(), want)
+		}
+	}
+}
