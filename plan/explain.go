@@ -30,8 +30,8 @@ func (p *Plan) Explain(w io.Writer) error {
 	for _, warning := range p.Warnings {
 		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
 	}
-	fmt.Fprintf(b, "\n%s cells in %d tables, %s of memory to measure. Plan hash %s\n",
-		group(p.Size.Cells), len(p.Tables), bytesText(p.Size.Bytes), p.Hash())
+	fmt.Fprintf(b, "\n%s in %s, %s of memory to measure. Plan hash %s\n",
+		plural(int(p.Size.Cells), "cell"), plural(len(p.Tables), "table"), bytesText(p.Size.Bytes), p.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -58,7 +58,7 @@ func (p *Plan) explainLeaves(b *strings.Builder) {
 	b.WriteString("\nBudget\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, l := range p.Leaves {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%d tables\n", l.Path, percent(l.Share), l.Amount, l.Tables)
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", l.Path, percent(l.Share), l.Amount, plural(l.Tables, "table"))
 	}
 	t.Flush()
 }
@@ -183,7 +183,8 @@ func decimal(v float64) string {
 	if v >= 1000 && v < 1e15 {
 		return group(int64(v + 0.5))
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	text := strconv.FormatFloat(v, 'g', 4, 64)
+	return strings.Replace(text, "e-0", "e-", 1)
 }
 
 // group writes a whole number with thin groups of three digits.
@@ -193,6 +194,14 @@ func group(n int64) string {
 		s = s[:i] + " " + s[i:]
 	}
 	return s
+}
+
+// plural counts things.
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return group(int64(n)) + " " + thing
 }
 
 func bytesText(n int64) string {

@@ -88,6 +88,9 @@ func expand(r *spec.Release) ([]table, error) {
 				return nil, fmt.Errorf("marginal %s (line %d): its table %s would overwrite one of marginal %s: rename a column or a marginal", m.Name, m.Line, t.path, other)
 			}
 			seen[t.path] = m.Name
+			if err := distinctColumns(t); err != nil {
+				return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
+			}
 			var err error
 			if t.cells, err = cells(r, t); err != nil {
 				return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
@@ -138,6 +141,28 @@ func cells(r *spec.Release, t table) (int64, error) {
 		}
 	}
 	return n, nil
+}
+
+// statistic is the one figure that tables hold so far.
+const statistic = "count"
+
+// distinctColumns refuses a table two of whose columns would have one name: a
+// key, its label, or a figure with its error columns.
+func distinctColumns(t table) error {
+	owner := map[string]string{}
+	for _, suffix := range []string{"", "_unbiased", "_noise_se", "_low", "_high", "_flag"} {
+		owner[statistic+suffix] = "the figures"
+	}
+	for _, a := range t.by {
+		for _, name := range []string{a.String(), a.String() + "_label"} {
+			if other, ok := owner[name]; ok {
+				return fmt.Errorf("table %s would have two columns %q, of %s and of %s: give the column another name and say where it comes from (from: %s)",
+					t.path, name, other, a, a.Column)
+			}
+			owner[name] = a.String()
+		}
+	}
+	return nil
 }
 
 // leafBudget is a leaf with what each of its tables gets.
@@ -239,7 +264,7 @@ func publish(t table, m Measurement) Table {
 		out.By[i] = a.String()
 	}
 	out.Statistics = []Statistic{{
-		Name: "count", Measurement: m.ID,
+		Name: statistic, Measurement: m.ID,
 		StandardError: math.Sqrt(m.Mechanism.Variance()),
 		Margin:        margin, Confidence: "95%", Attained: attained,
 	}}

@@ -23,7 +23,7 @@ const small = `version: 1
 release: r
 privacy: {protects: person, neighbours: %s}
 budget: %s
-tables: {t: {source: {csv: t.csv}, unit: %s, columns: {sex: {values: [f, m]}, age: {type: integer, range: [0, 9], levels: {half: {width: 5}}}}}}
+tables: {t: {source: {csv: t.csv}, unit: %s, columns: {sex: {values: [f, m]}, age: {type: integer, range: [0, 9], levels: {half: {width: 5}}}, count: {values: [a, b]}}}}
 marginals: %s
 `
 
@@ -219,6 +219,7 @@ func TestEditedPlansAreRefused(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ budget, marginals, want string }{
 		{"{epsilon: 1}", "{x: {every: [1], by: [sex, age]}, x/sex: {by: [sex]}}", "x/sex"},
+		{"{epsilon: 1}", "{x: {by: [count]}}", "two columns"},
 		{"{epsilon: 1e-30}", "{x: {by: [sex]}}", "x"},
 		{"{rho: 1e-60}", "{x: {by: [sex]}}", "x"},
 		{"{epsilon: 1}", "{x: {by: [sex], top: 3}}", "not supported"},
