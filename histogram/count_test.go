@@ -90,7 +90,7 @@ func TestCountsDoNotDependOnWorkers(t *testing.T) {
 	dir := folder(t, "a.csv", many(150_000), "b.csv", many(10_000))
 	for _, unit := range []string{"row", "{id: id, max_rows: 2}"} {
 		p := planOf(t, "UNIT", unit)
-		var first [32]byte
+		var first string
 		for i, workers := range []int{1, 8, 3} {
 			e, err := Count(context.Background(), p, dir, streams(p, 1), Options{Workers: workers})
 			if err != nil {

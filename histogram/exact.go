@@ -5,6 +5,7 @@ package histogram
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"sync"
 
@@ -26,7 +27,7 @@ type exact struct {
 	plan       *plan.Plan
 	answers    []answer // one per measurement, in the plan's order
 	hash       []byte   // of all answers with their definitions
-	commitment [32]byte // of hash, under the key that the rows were bounded with
+	commitment string   // of hash, under the key that the rows were bounded with
 	madeUp     bool
 
 	mu     sync.Mutex
@@ -52,8 +53,9 @@ func newExact(p *plan.Plan, counts [][]int64, s *noise.Streams, madeUp bool) *Ex
 		all.Write(a.hash)
 	}
 	e.hash = all.Sum(nil)
-	e.commitment = s.Commitment(e.hash)
-	return &Exact{inner: e}
+	out := &Exact{inner: e}
+	e.commitment = out.Commitment(s)
+	return out
 }
 
 // hashOf is the SHA-256 of integers written as 8 bytes each, little-endian.
@@ -70,10 +72,13 @@ func hashOf(counts []int64) []byte {
 	return h.Sum(nil)
 }
 
-// Commitment binds the key of s to the exact answers. What resumes a release
-// compares it with the one it was debited for. It belongs into the confidential
-// state only.
-func (e *Exact) Commitment(s *noise.Streams) [32]byte { return s.Commitment(e.inner.hash) }
+// Commitment binds the key of s to the exact answers, in 64 hexadecimal digits.
+// The release is debited for it, so that one debit pays for one draw. It belongs
+// into the ledger and the confidential state only.
+func (e *Exact) Commitment(s *noise.Streams) string {
+	c := s.Commitment(e.inner.hash)
+	return hex.EncodeToString(c[:])
+}
 
 // Reasons for which Open refuses.
 var (
@@ -82,11 +87,14 @@ var (
 	errRehearsal  = errors.New("the receipt is that of a rehearsal, which pays for made-up rows only; debit an account")
 	errMadeUp     = errors.New("the rows are made up, and the receipt is for confidential ones; a rehearsal needs the receipt of a rehearsal")
 	errOtherKey   = errors.New("the noise streams are not those that the rows were bounded with; measure with one key")
+	errOtherDraw  = errors.New("the receipt is for a draw with another key or of other counts; one debit pays for one draw")
+	errOtherCost  = errors.New("the receipt is not for what the plan costs; debit the plan's charge")
 	errOpenedOnce = errors.New("the exact counts were opened before; one debit pays for one opening")
 )
 
 // Open lets the answers be measured, for the receipt of a debit of the same plan
-// and with the key they were counted with. Made-up rows open with the receipt of
+// at its full charge, made for these very answers and the key they were counted
+// with. Made-up rows open with the receipt of
 // a rehearsal and with no other. It succeeds once.
 func (e *Exact) Open(r ledger.Receipt, s *noise.Streams) (*Opened, error) {
 	x := e.inner
@@ -99,8 +107,12 @@ func (e *Exact) Open(r ledger.Receipt, s *noise.Streams) (*Opened, error) {
 		return nil, errRehearsal
 	case x.madeUp && r.Status() != ledger.Rehearsal:
 		return nil, errMadeUp
-	case s.Commitment(x.hash) != x.commitment:
+	case e.Commitment(s) != x.commitment:
 		return nil, errOtherKey
+	case !r.Commits(x.commitment):
+		return nil, errOtherDraw
+	case !r.Record().Cost.Equal(x.plan.Charge):
+		return nil, errOtherCost
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

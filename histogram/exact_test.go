@@ -3,10 +3,12 @@ package histogram
 import (
 	"context"
 	"errors"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/noise"
 )
@@ -22,7 +24,7 @@ func TestExactSaysNothing(t *testing.T) {
 	if countsOf(e, "all")[14] != 7319 {
 		t.Fatal("the canary is not there")
 	}
-	o, err := e.Open(receiptOf(t, p.Hash(), false), streams(p, 1))
+	o, err := e.Open(receiptOf(t, e, 1, false), streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +58,13 @@ func TestOpenRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paid, rehearsed := receiptOf(t, p.Hash(), false), receiptOf(t, p.Hash(), true)
-	other := receiptOf(t, strings.Repeat("0", 64), false)
+	paid, rehearsed := receiptOf(t, real, 1, false), receiptOf(t, madeUp, 1, true)
+	charge := ledger.Charge{PlanHash: p.Hash(), Cost: p.Charge, Commitment: real.Commitment(streams(p, 1))}
+	cheap, unbound, otherPlan := charge, charge, charge
+	cheap.Cost = budget.Cost{Rho: big.NewRat(1, 1000)}
+	unbound.Commitment = ""
+	otherPlan.PlanHash = strings.Repeat("0", 64)
+	otherRows := exactOf(t, p, folder(t, "a.csv", canaries+"c,9\n"), 1)
 	for name, c := range map[string]struct {
 		e    *Exact
 		r    ledger.Receipt
@@ -66,7 +73,11 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		"no receipt":           {real, ledger.Receipt{}, streams(p, 1), errNoReceipt},
 		"no receipt, made up":  {madeUp, ledger.Receipt{}, streams(p, 1), errNoReceipt},
-		"another plan":         {real, other, streams(p, 1), errOtherPlan},
+		"another plan":         {real, receiptFor(t, otherPlan, false), streams(p, 1), errOtherPlan},
+		"other rows":           {otherRows, paid, streams(p, 1), errOtherDraw},
+		"a second key":         {real, receiptOf(t, real, 2, false), streams(p, 1), errOtherDraw},
+		"bound to nothing":     {real, receiptFor(t, unbound, false), streams(p, 1), errOtherDraw},
+		"another cost":         {real, receiptFor(t, cheap, false), streams(p, 1), errOtherCost},
 		"rehearsal":            {real, rehearsed, streams(p, 1), errRehearsal},
 		"made-up rows":         {madeUp, paid, streams(p, 1), errMadeUp},
 		"another key":          {real, paid, streams(p, 2), errOtherKey},
@@ -94,7 +105,7 @@ func noiseOf(t *testing.T, table string, key byte, id string) []int64 {
 	t.Helper()
 	p := planOf(t)
 	e := exactOf(t, p, folder(t, "a.csv", table), key)
-	o, err := e.Open(receiptOf(t, p.Hash(), false), streams(p, key))
+	o, err := e.Open(receiptOf(t, e, key, false), streams(p, key))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +153,7 @@ func TestNoiseBelongsToKeyQuestionAndInput(t *testing.T) {
 func TestMeasureOnce(t *testing.T) {
 	p := planOf(t)
 	e := exactOf(t, p, folder(t, "a.csv", canaries), 1)
-	o, err := e.Open(receiptOf(t, p.Hash(), false), streams(p, 1))
+	o, err := e.Open(receiptOf(t, e, 1, false), streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,9 @@ package histogram_test
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"os"
 	"path/filepath"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -46,7 +44,8 @@ marginals:
 	}
 	fmt.Println(exact)
 	receipt, err := ledger.OpenRehearsal().Debit(ctx, ledger.Charge{Account: "town", Release: "pets", PlanHash: p.Hash(),
-		Terms: ledger.Terms{Protects: "household", Neighbours: "add-remove", Definition: "epsilon"}, Cost: budget.Cost{Epsilon: big.NewRat(1, 1)}})
+		Terms: ledger.Terms{Protects: "household", Neighbours: "add-remove", Definition: "epsilon"}, Cost: p.Charge,
+		Commitment: exact.Commitment(streams)})
 	if err != nil {
 		panic(err)
 	}

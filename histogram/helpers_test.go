@@ -2,13 +2,11 @@ package histogram
 
 import (
 	"context"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -61,7 +59,9 @@ func folder(t testing.TB, files ...string) string {
 	return dir
 }
 
-func streams(p *plan.Plan, key byte) *noise.Streams { return noise.NewStreams(noise.Key{key}, p.Hash()) }
+func streams(p *plan.Plan, key byte) *noise.Streams {
+	return noise.NewStreams(noise.Key{key}, p.Hash())
+}
 
 // exactOf counts a folder.
 func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
@@ -83,8 +83,15 @@ func countsOf(e *Exact, id string) []int64 {
 	return nil
 }
 
-// receiptOf debits a new account for a plan hash.
-func receiptOf(t testing.TB, hash string, rehearsal bool) ledger.Receipt {
+// receiptOf debits a new account for exact counts under a key.
+func receiptOf(t testing.TB, e *Exact, key byte, rehearsal bool) ledger.Receipt {
+	t.Helper()
+	p := e.inner.plan
+	return receiptFor(t, ledger.Charge{PlanHash: p.Hash(), Cost: p.Charge, Commitment: e.Commitment(streams(p, key))}, rehearsal)
+}
+
+// receiptFor debits a new account for a charge that lacks names and terms.
+func receiptFor(t testing.TB, c ledger.Charge, rehearsal bool) ledger.Receipt {
 	t.Helper()
 	ctx := context.Background()
 	l := ledger.OpenRehearsal()
@@ -95,14 +102,14 @@ func receiptOf(t testing.TB, hash string, rehearsal bool) ledger.Receipt {
 		}
 	}
 	defer l.Close()
-	terms := ledger.Terms{Protects: "person", Neighbours: "add-remove", Definition: "rho"}
-	cost := budget.Cost{Rho: big.NewRat(1, 2)}
+	c.Account, c.Release = "survey", "survey"
+	c.Terms = ledger.Terms{Protects: "person", Neighbours: "add-remove", Definition: "rho"}
 	if !rehearsal {
-		if err := l.Init(ctx, ledger.Policy{Account: "survey", Terms: terms, Cap: cost}); err != nil {
+		if err := l.Init(ctx, ledger.Policy{Account: c.Account, Terms: c.Terms, Cap: c.Cost}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := l.Debit(ctx, ledger.Charge{Account: "survey", Release: "survey", PlanHash: hash, Terms: terms, Cost: cost})
+	r, err := l.Debit(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,11 @@ func (s Status) words() string {
 }
 
 // Receipt proves that a charge is debited, durably. Only Ledger.Debit makes a valid one; the zero Receipt is invalid.
-// It holds nothing that may not be published, and prints as one line.
-type Receipt struct{ record Record }
+// It prints as one line, without the commitment, which is confidential.
+type Receipt struct {
+	record     Record
+	commitment string
+}
 
 // Record is the publishable content of a receipt. It has the day of the debit, never the time of day.
 type Record struct {
@@ -57,6 +60,11 @@ func (r Receipt) Status() Status { return r.record.Status }
 // PlanHash is the hash of the plan that was paid for; "" if the receipt is invalid.
 func (r Receipt) PlanHash() string { return r.record.PlanHash }
 
+// Commits tells whether the debit was made for this commitment: one key and one set of exact integers.
+func (r Receipt) Commits(commitment string) bool {
+	return r.Valid() && commitment != "" && r.commitment == commitment
+}
+
 // Record is what may be published of the receipt. The numbers in it are the caller's own.
 func (r Receipt) Record() Record {
 	out := r.record
@@ -80,7 +88,7 @@ func (r Receipt) GoString() string { return r.String() }
 func (b *book) receipt(c Charge) (Receipt, error) {
 	if a := b.accounts[c.Account]; a != nil {
 		if p := a.posting(c); p != nil && p.state == Debited {
-			return Receipt{Record{Account: c.Account, Release: p.release, PlanHash: p.planHash, Status: a.status, Terms: a.policy.Terms,
+			return Receipt{commitment: p.commitment, record: Record{Account: c.Account, Release: p.release, PlanHash: p.planHash, Status: a.status, Terms: a.policy.Terms,
 				Cost: p.cost, Date: p.date, Sequence: p.sequence, EntryHash: p.hash.String(), PreviousHash: p.previous.String()}}, nil
 		}
 	}

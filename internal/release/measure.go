@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -142,8 +141,7 @@ func (r *run) draw(ctx context.Context, out *staging, st *state, streams *noise.
 	if err != nil {
 		return err
 	}
-	commitment := exact.Commitment(streams)
-	r.charge.Commitment = hex.EncodeToString(commitment[:])
+	r.charge.Commitment = exact.Commitment(streams)
 	receipt, err := r.ledger.Debit(ctx, r.charge)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -99,8 +98,7 @@ func crashAfterDebit(t *testing.T, o office, opt Options) map[string][]int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commitment := exact.Commitment(streams)
-	charge.Commitment = hex.EncodeToString(commitment[:])
+	charge.Commitment = exact.Commitment(streams)
 	receipt, err := l.Debit(ctx, charge)
 	if err != nil {
 		t.Fatal(err)

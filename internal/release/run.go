@@ -89,6 +89,7 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 	defer l.Close()
 	receipt, err := l.Debit(ctx, ledger.Charge{
 		Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(), Terms: terms(p), Cost: p.Charge,
+		Commitment: exact.Commitment(streams),
 	})
 	if err != nil {
 		return place, err
