@@ -63,7 +63,8 @@ func (f *arrowFile) start(columns []string) (err error) {
 	if err := f.bounds(); err != nil {
 		return err
 	}
-	f.reader, err = ipc.NewReader(f.stream, ipc.WithAllocator(capFor(f.mem, f.stream.Size())))
+	mem := capFor(f.mem, f.stream.Size())
+	f.reader, err = ipc.NewReaderFromMessageReader(&messages{stream: f.stream, mem: mem}, ipc.WithAllocator(mem))
 	if err != nil {
 		return f.damaged("the schema", err)
 	}
@@ -109,7 +110,7 @@ func (f *arrowFile) bounds() error {
 		return err
 	}
 	f.stream = io.NewSectionReader(f.handle, begin, end-begin)
-	return f.checkOpening(begin, end)
+	return nil
 }
 
 // bytes reads part of the file.
@@ -158,30 +159,6 @@ func (f *arrowFile) footer(size int64) (int64, error) {
 		return 0, f.damaged("the footer", err)
 	}
 	return begin, nil
-}
-
-// checkOpening checks the schema message at the start of the stream before the
-// decoder sees it.
-func (f *arrowFile) checkOpening(begin, end int64) error {
-	head, err := f.bytes(begin, 8)
-	if err != nil {
-		return err
-	}
-	at, length := begin+8, int64(int32(binary.LittleEndian.Uint32(head[4:])))
-	if binary.LittleEndian.Uint32(head) != continuation { // a writer before Arrow 0.15
-		at, length = begin+4, int64(int32(binary.LittleEndian.Uint32(head)))
-	}
-	if length <= 0 || at+length > end {
-		return f.damaged("the schema", errLengths)
-	}
-	message, err := f.bytes(at, length)
-	if err != nil {
-		return err
-	}
-	if err := checkSchema(message); err != nil {
-		return f.damaged("the schema", err)
-	}
-	return nil
 }
 
 func (f *arrowFile) next(ctx context.Context) (record arrow.Record, err error) {

@@ -62,6 +62,7 @@ func (t table) vector(i, size uint32) (begin, n uint32, err error) {
 // Fields of the tables of Arrow's Message.fbs, Schema.fbs and File.fbs by place.
 const (
 	messageHeader    = 2
+	messageBody      = 3
 	schemaFields     = 1
 	schemaMetadata   = 2
 	fieldTypeKind    = 2
@@ -118,6 +119,19 @@ func checkFields(t table, slot uint32, depth int, left *int) error {
 		}
 	}
 	return nil
+}
+
+// bodyLength is how many bytes of body follow a message.
+func bodyLength(message []byte) (int64, error) {
+	at := root(message).slot(messageBody)
+	if at == 0 {
+		return 0, nil
+	}
+	n := int64(binary.LittleEndian.Uint64(message[at:]))
+	if n < 0 {
+		return 0, errLengths
+	}
+	return n, nil
 }
 
 // listedBatches is the number of record batches that a footer lists.

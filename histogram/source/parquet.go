@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // parquetFile reads one Parquet file, a row group after another.
@@ -21,6 +22,8 @@ type parquetFile struct {
 	path   string
 	mem    memory.Allocator
 	handle *os.File
+	size   int64
+	footer *format.FileMetaData
 	groups []parquet.RowGroup
 	all    []*parquet.Column
 	wanted []parquetColumn
@@ -58,10 +61,11 @@ func (f *parquetFile) start(columns []string) (err error) {
 	if err != nil {
 		return unreadable(f.path, err)
 	}
-	if err := f.checkFooter(info.Size()); err != nil {
+	f.size = info.Size()
+	if err := f.checkFooter(f.size); err != nil {
 		return err
 	}
-	opened, err := parquet.OpenFile(f.handle, info.Size(),
+	opened, err := parquet.OpenFile(f.handle, f.size,
 		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<20))
 	if err != nil {
 		return f.damaged("", "the footer", err)
@@ -83,8 +87,31 @@ func (f *parquetFile) start(columns []string) (err error) {
 		}
 		f.wanted = append(f.wanted, column)
 	}
-	f.groups = opened.RowGroups()
+	f.groups, f.footer = opened.RowGroups(), opened.Metadata()
+	if err := f.checkCodecs(); err != nil {
+		return err
+	}
 	return f.checkRows(opened)
+}
+
+// checkCodecs refuses what the decoder cannot be trusted with: it takes the codec
+// of a column's first chunk for all of them, and on damaged LZ4 it asks for ever
+// more memory.
+func (f *parquetFile) checkCodecs() error {
+	for _, column := range f.wanted {
+		for _, group := range f.footer.RowGroups {
+			switch codec := group.Columns[column.leaf].MetaData.Codec; codec {
+			case format.Lz4Raw:
+				return &Error{Kind: Unreadable, File: f.path, Column: column.name,
+					Message: "is compressed with LZ4, which is not read; write the file with Snappy, Zstandard, gzip or Brotli"}
+			case f.footer.RowGroups[0].Columns[column.leaf].MetaData.Codec:
+			default:
+				return &Error{Kind: Unreadable, File: f.path, Column: column.name,
+					Message: "is compressed in two ways within one file; write the file again"}
+			}
+		}
+	}
+	return nil
 }
 
 // checkFooter refuses a footer longer than the file before memory is set aside
@@ -186,11 +213,18 @@ func (f *parquetFile) startGroup() {
 			parquetColumn: column,
 			group:         f.group,
 			source:        group.ColumnChunks()[column.leaf],
+			check:         f.pageCheck(f.group, column.leaf),
 			sink:          column.newSink(f.mem),
 		})
 	}
 	f.group++
 	f.left = group.NumRows()
+}
+
+// pageCheck makes the check of a chunk's page headers.
+func (f *parquetFile) pageCheck(group, leaf int) func() error {
+	g := &f.footer.RowGroups[group]
+	return func() error { return checkPages(f.handle, f.size, &g.Columns[leaf].MetaData, g.NumRows) }
 }
 
 // endGroup checks that the chunks hold no more rows than their row group, and

@@ -16,6 +16,7 @@ type columnChunk struct {
 	parquetColumn
 	group  int
 	source parquet.ColumnChunk
+	check  func() error // of the page headers, before the first page
 	sink   sink
 
 	pages  parquet.Pages
@@ -62,6 +63,9 @@ func (c *columnChunk) end() error {
 // turn goes to the next page and checks that its parts agree in length.
 func (c *columnChunk) turn() error {
 	if c.pages == nil {
+		if err := c.check(); err != nil {
+			return err
+		}
 		c.pages = c.source.Pages()
 	}
 	parquet.Release(c.page)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 )
 
 var parquetSource = spec.TableSource{Format: "parquet", Paths: []string{"*.parquet"}}
@@ -245,5 +246,19 @@ func TestParquetWithoutColumnsHasRows(t *testing.T) {
 	rows, _, err := content(t, dir, parquetSource)
 	if err != nil || len(rows) != 70_000 {
 		t.Errorf("got %d rows, %v", len(rows), err)
+	}
+}
+
+// The decoder of LZ4 cannot be kept from exhausting memory on a damaged page.
+func TestParquetRefusesLZ4(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.parquet", wideBytes(t, 60, parquet.Compression(&parquet.Lz4Raw)))
+	_, _, err := content(t, dir, parquetSource, "a")
+	mustFail(t, err, Unreadable)
+	for _, codec := range []compress.Codec{&parquet.Gzip, &parquet.Zstd, &parquet.Brotli} {
+		write(t, dir, "a.parquet", wideBytes(t, 60, parquet.Compression(codec)))
+		if rows, _, err := content(t, dir, parquetSource, "a"); err != nil || len(rows) != 60 {
+			t.Errorf("%s: %d rows, %v", codec, len(rows), err)
+		}
 	}
 }
