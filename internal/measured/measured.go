@@ -7,10 +7,11 @@ package measured
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -40,6 +41,7 @@ const (
 	PlanFile    = "plan.json"
 	ReceiptFile = "receipt.json"
 	Folder      = "measurements"
+	sealFile    = "seal.json" // SHA-256 of every other file
 )
 
 // Path is where a measurement's answers are kept within a release or a sealed
@@ -54,10 +56,15 @@ type row struct {
 // Seal writes a sealed folder's content into dir, an existing staging folder,
 // and syncs every file. The caller syncs and renames the folder.
 func Seal(dir string, p *plan.Plan, receipt []byte, status string, all []Measured) error {
-	if err := writeFile(filepath.Join(dir, PlanFile), p.Bytes()); err != nil {
+	hashes := map[string]string{}
+	write := func(name string, b []byte) error {
+		hashes[filepath.ToSlash(name)] = hashOf(b)
+		return writeFile(filepath.Join(dir, name), b)
+	}
+	if err := write(PlanFile, p.Bytes()); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, ReceiptFile), receipt); err != nil {
+	if err := write(ReceiptFile, receipt); err != nil {
 		return err
 	}
 	for _, m := range all {
@@ -65,11 +72,49 @@ func Seal(dir string, p *plan.Plan, receipt []byte, status string, all []Measure
 		if err != nil {
 			return fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 		}
-		if err := writeFile(filepath.Join(dir, Path(m.Measurement.ID)), b); err != nil {
+		if err := write(Path(m.Measurement.ID), b); err != nil {
 			return err
 		}
 	}
-	return nil
+	b, err := json.MarshalIndent(hashes, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, sealFile), append(b, '\n'))
+}
+
+func hashOf(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// seal reads the files of a sealed folder, each only as it was written.
+type seal struct {
+	dir    string
+	hashes map[string]string
+}
+
+func openSeal(dir string) (seal, error) {
+	b, err := os.ReadFile(filepath.Join(dir, sealFile))
+	if err != nil {
+		return seal{}, fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
+	}
+	s := seal{dir: dir}
+	if err := json.Unmarshal(b, &s.hashes); err != nil {
+		return seal{}, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, sealFile), err)
+	}
+	return s, nil
+}
+
+func (s seal) read(name string) ([]byte, error) {
+	b, err := os.ReadFile(filepath.Join(s.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	if s.hashes[filepath.ToSlash(name)] != hashOf(b) {
+		return nil, fmt.Errorf("%s is damaged: it is not as it was sealed", filepath.Join(s.dir, name))
+	}
+	return b, nil
 }
 
 // Encode is a measurement's file: Parquet with its canonical definition, the
@@ -98,72 +143,64 @@ func Encode(m Measured, planHash, status string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Open reads a sealed folder and checks that it holds an answer of the right
-// length to every measurement of its plan.
+// Open reads a sealed folder and checks that every file is as it was sealed and
+// that there is an answer of the right length to every measurement of the plan.
 func Open(dir string) (*Sealed, error) {
-	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
+	files, err := openSeal(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
+		return nil, err
+	}
+	text, err := files.read(PlanFile)
+	if err != nil {
+		return nil, err
 	}
 	p, err := plan.Read(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, PlanFile), err)
 	}
-	receipt, err := os.ReadFile(filepath.Join(dir, ReceiptFile))
-	if err != nil {
-		return nil, fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
+	s := &Sealed{Plan: p}
+	if s.Receipt, err = files.read(ReceiptFile); err != nil {
+		return nil, err
 	}
-	if !json.Valid(receipt) {
-		return nil, fmt.Errorf("%s is not JSON", filepath.Join(dir, ReceiptFile))
-	}
-	s := &Sealed{Plan: p, Receipt: receipt}
 	hash := p.Hash()
 	for _, m := range p.Measurements {
-		values, err := readValues(filepath.Join(dir, Path(m.ID)), m, hash)
+		b, err := files.read(Path(m.ID))
 		if err != nil {
-			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
+			return nil, err
+		}
+		values, err := readValues(b, m, hash)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, Path(m.ID)), err)
 		}
 		s.Measured = append(s.Measured, Measured{Measurement: m, Values: values})
 	}
 	return s, nil
 }
 
-// readValues reads a measurement's file and checks that it answers this
+// readValues decodes a measurement's file and checks that it answers this
 // measurement of this plan.
-func readValues(path string, m plan.Measurement, planHash string) (values *array.Int64, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s is damaged: %v", path, r)
-		}
-	}()
-	b, err := os.ReadFile(path)
+func readValues(b []byte, m plan.Measurement, planHash string) (*array.Int64, error) {
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, err
 	}
-	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w", path, err)
-	}
 	if h, _ := f.Lookup("dprelease.plan"); h != planHash {
-		return nil, fmt.Errorf("%s belongs to another plan", path)
+		return nil, errors.New("belongs to another plan")
 	}
 	if d, _ := f.Lookup("dprelease.measurement"); d != string(m.Canonical()) {
-		return nil, fmt.Errorf("%s answers another question", path)
+		return nil, errors.New("answers another question")
 	}
 	r := parquet.NewGenericReader[row](f)
 	defer r.Close()
 	if r.NumRows() != m.Cells {
-		return nil, fmt.Errorf("%s holds %d answers, expected %d", path, r.NumRows(), m.Cells)
+		return nil, fmt.Errorf("holds %d answers, expected %d", r.NumRows(), m.Cells)
 	}
 	rows := make([]row, m.Cells)
 	for n := 0; n < len(rows); {
 		k, err := r.Read(rows[n:])
 		n += k
 		if n < len(rows) && err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, fmt.Errorf("%s is damaged: %w", path, err)
+			return nil, err
 		}
 	}
 	builder := array.NewInt64Builder(memory.DefaultAllocator)

@@ -39,6 +39,7 @@ func ExitCode(err error) int {
 		input      *source.Error
 		changed    *InputChanged
 		altered    *Altered
+		broken     *BrokenSeal
 	)
 	switch {
 	case err == nil:
@@ -55,7 +56,7 @@ func ExitCode(err error) int {
 		return ExitEnvironment
 	case errors.As(err, &contract), errors.As(err, &input), errors.As(err, &changed):
 		return ExitData
-	case errors.As(err, &altered), errors.Is(err, ledger.ErrTampered):
+	case errors.As(err, &altered), errors.As(err, &broken), errors.Is(err, ledger.ErrTampered):
 		return ExitVerify
 	default:
 		return ExitEnvironment
@@ -92,6 +93,12 @@ type Altered struct{ Place, File string }
 func (e *Altered) Error() string {
 	return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", e.Place, e.File)
 }
+
+// BrokenSeal is a folder of measurements that is not as it was sealed.
+type BrokenSeal struct{ Err error }
+
+func (e *BrokenSeal) Error() string { return e.Err.Error() }
+func (e *BrokenSeal) Unwrap() error { return e.Err }
 
 // InputChanged is a resumed run that finds other data than it was debited for.
 type InputChanged struct{ Release, Date string }

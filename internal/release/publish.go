@@ -22,9 +22,12 @@ const proofFile = "ledger-proof.json"
 // them to out/NAME. It reads nothing else, spends nothing, and gives the same
 // bytes every time; it returns false where out/NAME already holds them.
 func Publish(ctx context.Context, sealedDir string, o Options) (place string, fresh bool, err error) {
+	if _, err := os.Stat(sealedDir); err != nil {
+		return "", false, &SpecError{File: sealedDir, Err: err}
+	}
 	s, err := measured.Open(sealedDir)
 	if err != nil {
-		return "", false, &SpecError{File: sealedDir, Err: err}
+		return "", false, &BrokenSeal{Err: err}
 	}
 	place = filepath.Join(o.Out, s.Plan.Name)
 	out, err := stage(o.Out, s.Plan.Name)
