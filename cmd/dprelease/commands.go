@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/spf13/cobra"
 )
@@ -52,11 +54,21 @@ func (a *app) checkCommand() *cobra.Command {
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of the spec language",
-		Args:  exactly(0),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := a.stdout.Write(spec.Schema())
+		Use:       "schema [spec|report]",
+		Short:     "Print the JSON Schema of the spec language, or of report.json",
+		ValidArgs: []string{"spec", "report"},
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && !slices.Contains(c.ValidArgs, args[0]) {
+				return &usageError{fmt.Errorf("expected: %s", c.UseLine())}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			text := spec.Schema()
+			if len(args) == 1 && args[0] == "report" {
+				text = report.Schema()
+			}
+			_, err := a.stdout.Write(text)
 			return err
 		},
 	}
