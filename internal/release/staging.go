@@ -6,30 +6,39 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // staging is an output folder in the making: built beside its place under a
 // hidden name, then synced and renamed once, so that the place holds all of it
 // or nothing.
 type staging struct {
-	dir   string // .NAME.tmp-*
-	place string // NAME
+	dir   string   // .NAME.tmp-*
+	place string   // NAME
+	held  *os.File // keeps the folder from being cleared by others; nil where that is not done
 }
 
-// stage opens a staging folder for the output folder out/name.
+// stage opens a staging folder for the output folder out/name, and clears those
+// that crashed runs have left.
 func stage(out, name string) (*staging, error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
+	clearStale(out, name)
 	dir, err := os.MkdirTemp(out, "."+name+".tmp-*")
 	if err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		os.RemoveAll(dir)
+	s := &staging{dir: dir, place: filepath.Join(out, name)}
+	if s.held, err = hold(dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		s.discard()
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
-	return &staging{dir: dir, place: filepath.Join(out, name)}, nil
+	if err := os.Chmod(dir, 0o755); err != nil {
+		s.discard()
+		return nil, fmt.Errorf("output folder: %w", err)
+	}
+	return s, nil
 }
 
 // write puts a file, at a slash-separated path, into the staging folder.
@@ -37,8 +46,7 @@ func (s *staging) write(name string, b []byte) error {
 	return writeDurable(filepath.Join(s.dir, filepath.FromSlash(name)), b, 0o644)
 }
 
-// commit syncs the staging folder, renames it to its place, and clears what
-// earlier attempts at the same place may have left.
+// commit syncs the staging folder and renames it to its place.
 func (s *staging) commit() error {
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
@@ -52,22 +60,33 @@ func (s *staging) commit() error {
 	if err := os.Rename(s.dir, s.place); err != nil {
 		return fmt.Errorf("moving the finished %s into place: %w", s.place, err)
 	}
-	out := filepath.Dir(s.place)
-	clearStale(out, filepath.Base(s.place))
-	return syncDir(out)
+	return syncDir(filepath.Dir(s.place))
 }
 
-// discard removes a staging folder that was not committed.
-func (s *staging) discard() { os.RemoveAll(s.dir) }
+// discard ends the staging: what was not committed is removed.
+func (s *staging) discard() {
+	os.RemoveAll(s.dir)
+	if s.held != nil {
+		s.held.Close()
+	}
+}
 
-// clearStale removes staging folders that a crash left behind.
+// clearStale removes staging folders whose makers are gone. One that cannot be
+// removed does no harm, so errors are left alone.
 func clearStale(out, name string) {
-	stale, err := filepath.Glob(filepath.Join(out, "."+name+".tmp-*"))
+	left, err := os.ReadDir(out)
 	if err != nil {
 		return
 	}
-	for _, dir := range stale {
-		os.RemoveAll(dir)
+	for _, d := range left {
+		dir := filepath.Join(out, d.Name())
+		if !d.IsDir() || !strings.HasPrefix(d.Name(), "."+name+".tmp-") {
+			continue
+		}
+		if held, err := hold(dir); err == nil {
+			os.RemoveAll(dir)
+			held.Close()
+		}
 	}
 }
 

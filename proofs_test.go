@@ -1,4 +1,4 @@
-package budget
+package dprelease
 
 import (
 	"crypto/sha256"
@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "print the lines that a proof page should hold, after reading it against the changed function")
+var update = flag.Bool("update", false, "write the hashes of today's functions into the proof pages, after reading them again")
 
 // reading is a line of a proof page: which function it was read against.
 var reading = regexp.MustCompile("(?m)^- `([^`]+)` `([^`]+)` sha256:([0-9a-f]*)$")
@@ -23,35 +23,36 @@ var reading = regexp.MustCompile("(?m)^- `([^`]+)` `([^`]+)` sha256:([0-9a-f]*)$
 // docs/proofs speaks of, or its contract comment, has changed since the page was
 // read against it.
 func TestProofsWereReadAgainstTheseFunctions(t *testing.T) {
-	root := ".."
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "proofs", "*.md"))
+	pages, err := filepath.Glob(filepath.Join("docs", "proofs", "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no proof pages: %v", err)
 	}
-	tied := map[string]bool{}
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		readings := reading.FindAllStringSubmatch(string(text), -1)
-		tied[filepath.Base(page)] = len(readings) > 0
-		for _, r := range readings {
-			file, function, recorded := r[1], r[2], r[3]
-			hash, err := hashOfFunction(filepath.Join(root, filepath.FromSlash(file)), function)
-			switch {
-			case err != nil:
+		tied := 0
+		fresh := reading.ReplaceAllStringFunc(string(text), func(line string) string {
+			tied++
+			r := reading.FindStringSubmatch(line)
+			hash, err := hashOfFunction(filepath.FromSlash(r[1]), r[2])
+			if err != nil {
 				t.Errorf("%s: %v", page, err)
-			case *update:
-				fmt.Printf("%s: - `%s` `%s` sha256:%s\n", filepath.Base(page), file, function, hash)
-			case hash != recorded:
-				t.Errorf("%s: %s in %s has changed: read the page against it, then run this test with -update", page, function, file)
+				return line
 			}
+			if hash != r[3] && !*update {
+				t.Errorf("%s: %s in %s has changed: read the page against it, then run this test with -update", page, r[2], r[1])
+			}
+			return fmt.Sprintf("- `%s` `%s` sha256:%s", r[1], r[2], hash)
+		})
+		if tied == 0 {
+			t.Errorf("%s names no function", page)
 		}
-	}
-	for _, page := range []string{"laplace.md", "gaussian.md", "zcdp.md", "sampler.md"} {
-		if !tied[page] {
-			t.Errorf("docs/proofs/%s names no function", page)
+		if *update {
+			if err := os.WriteFile(page, []byte(fresh), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

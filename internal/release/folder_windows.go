@@ -1,0 +1,13 @@
+package release
+
+import (
+	"errors"
+	"os"
+)
+
+// syncDir does nothing: Windows makes names durable with their files.
+func syncDir(string) error { return nil }
+
+// hold is not there on Windows, where an open folder could not be renamed: what
+// a crash leaves of a staging folder is not cleared.
+func hold(string) (*os.File, error) { return nil, errors.ErrUnsupported }
