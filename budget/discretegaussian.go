@@ -51,7 +51,7 @@ func GaussianFor(l1, l2Squared *big.Int, rho *big.Rat) (Mechanism, error) {
 	twice := new(big.Rat).Add(rho, rho)
 	m := Mechanism{
 		Kind:      DiscreteGaussian,
-		Param:     roundUpToGrid(twice.Quo(new(big.Rat).SetInt(l2Squared), twice)),
+		Parameter: roundUpToGrid(twice.Quo(new(big.Rat).SetInt(l2Squared), twice)),
 		L1:        new(big.Int).Set(l1),
 		L2Squared: new(big.Int).Set(l2Squared),
 	}

@@ -38,7 +38,7 @@ func LaplaceFor(l1 *big.Int, epsilon *big.Rat) (Mechanism, error) {
 	t := roundUpToGrid(new(big.Rat).Quo(new(big.Rat).SetInt(l1), epsilon))
 	m := Mechanism{
 		Kind:      DiscreteLaplace,
-		Param:     t,
+		Parameter: t,
 		L1:        new(big.Int).Set(l1),
 		L2Squared: new(big.Int).Mul(l1, l1), // holds for every shift within l1
 	}

@@ -58,7 +58,7 @@ func assertRelative(t *testing.T, what string, got, want, tolerance float64) {
 func TestLawsMatchTheExactTables(t *testing.T) {
 	for _, table := range readLawTables(t) {
 		m := table.mechanism()
-		name := string(m.Kind) + " " + FormatRat(m.Param)
+		name := string(m.Kind) + " " + FormatRat(m.Parameter)
 		variance, _ := strconv.ParseFloat(table.Variance, 64)
 		assertRelative(t, name+" variance", m.Variance(), variance, 1e-13)
 		p0, _ := strconv.ParseFloat(table.P0, 64)
@@ -75,9 +75,9 @@ func TestLawsMatchTheExactTables(t *testing.T) {
 // table's 64 bits end and relatively before that.
 func assertTailsMatch(t *testing.T, name string, m Mechanism, folded map[string]string) {
 	t.Helper()
-	tail := gaussianTail(nearest(m.Param))
+	tail := gaussianTail(nearest(m.Parameter))
 	if m.Kind == DiscreteLaplace {
-		tail = laplaceTail(nearest(m.Param))
+		tail = laplaceTail(nearest(m.Parameter))
 	}
 	for key, hex := range folded {
 		at, _ := strconv.ParseInt(key, 10, 64)

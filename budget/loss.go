@@ -48,7 +48,7 @@ func Compose(steps ...Mechanism) (Loss, error) {
 			loss.epsilon = nil
 		}
 		if loss.epsilon != nil {
-			loss.epsilon.Add(loss.epsilon, laplaceEpsilon(step.L1, step.Param))
+			loss.epsilon.Add(loss.epsilon, laplaceEpsilon(step.L1, step.Parameter))
 		}
 	}
 	return loss, nil

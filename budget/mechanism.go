@@ -20,12 +20,12 @@ const (
 // Mechanism says which noise is added, independently, to every coordinate of an
 // integer query, and how far one unit can move that query. It is pure data:
 // accountant, sampler and report all read the same value. Its JSON form is
-// {"kind", "param", "l1", "l2_squared"}, with every number exact in a string.
+// {"kind", "parameter", "l1", "l2_squared"}, with every number exact in a string.
 type Mechanism struct {
 	Kind Kind
-	// Param is the scale t of the discrete Laplace law, or σ² of the discrete
+	// Parameter is the scale t of the discrete Laplace law, or σ² of the discrete
 	// Gaussian, in units of the query (σ²: units squared).
-	Param *big.Rat
+	Parameter *big.Rat
 	// L1 is the largest Σ|Δ|, and L2Squared the largest ΣΔ², that the vector of
 	// true answers can change by between neighbours.
 	L1, L2Squared *big.Int
@@ -48,10 +48,10 @@ func (m Mechanism) Validate() error {
 	default:
 		return fmt.Errorf("mechanism kind %q is unknown: want %q or %q", m.Kind, DiscreteLaplace, DiscreteGaussian)
 	}
-	if m.Param == nil || m.Param.Sign() <= 0 {
+	if m.Parameter == nil || m.Parameter.Sign() <= 0 {
 		return fmt.Errorf("%s: param must be positive", m.Kind)
 	}
-	if limit := new(big.Int).Lsh(big.NewInt(1), bits); m.Param.Cmp(new(big.Rat).SetInt(limit)) > 0 {
+	if limit := new(big.Int).Lsh(big.NewInt(1), bits); m.Parameter.Cmp(new(big.Rat).SetInt(limit)) > 0 {
 		return fmt.Errorf("%s: param is above 2^%d, more noise than a 64-bit count can carry: spend more budget here or ask for fewer tables", m.Kind, bits)
 	}
 	if m.L1 == nil || m.L1.Sign() <= 0 || m.L2Squared == nil || m.L2Squared.Sign() <= 0 {
@@ -71,9 +71,9 @@ func (m Mechanism) Variance() float64 {
 		return 0
 	}
 	if m.Kind == DiscreteLaplace {
-		return laplaceVariance(nearest(m.Param))
+		return laplaceVariance(nearest(m.Parameter))
 	}
-	return gaussianVariance(nearest(m.Param))
+	return gaussianVariance(nearest(m.Parameter))
 }
 
 // Margin returns the least m for which P(|X| ≤ m) ≥ confidence under the
@@ -88,9 +88,9 @@ func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {
 		return 0, 0
 	}
 	if m.Kind == DiscreteLaplace {
-		return leastMargin(confidence, laplaceTail(nearest(m.Param)))
+		return leastMargin(confidence, laplaceTail(nearest(m.Parameter)))
 	}
-	return leastMargin(confidence, gaussianTail(nearest(m.Param)))
+	return leastMargin(confidence, gaussianTail(nearest(m.Parameter)))
 }
 
 // Epsilon returns the ε of pure differential privacy that the mechanism gives.
@@ -102,7 +102,7 @@ func (m Mechanism) Epsilon() (*big.Rat, error) {
 	if m.Kind != DiscreteLaplace {
 		return nil, fmt.Errorf("%s noise gives no pure epsilon: ask for its rho, or for epsilon at a delta", m.Kind)
 	}
-	return laplaceEpsilon(m.L1, m.Param), nil
+	return laplaceEpsilon(m.L1, m.Parameter), nil
 }
 
 // Rho returns the exact ρ of zero-concentrated differential privacy that the
@@ -112,14 +112,14 @@ func (m Mechanism) Rho() *big.Rat {
 		return nil
 	}
 	if m.Kind == DiscreteLaplace {
-		return pureRho(laplaceEpsilon(m.L1, m.Param))
+		return pureRho(laplaceEpsilon(m.L1, m.Parameter))
 	}
-	return gaussianRho(m.L2Squared, m.Param)
+	return gaussianRho(m.L2Squared, m.Parameter)
 }
 
 type mechanismJSON struct {
 	Kind      Kind   `json:"kind"`
-	Param     string `json:"param"`
+	Parameter string `json:"parameter"`
 	L1        string `json:"l1"`
 	L2Squared string `json:"l2_squared"`
 }
@@ -129,7 +129,7 @@ func (m Mechanism) MarshalJSON() ([]byte, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	return json.Marshal(mechanismJSON{m.Kind, FormatRat(m.Param), m.L1.String(), m.L2Squared.String()})
+	return json.Marshal(mechanismJSON{m.Kind, FormatRat(m.Parameter), m.L1.String(), m.L2Squared.String()})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and validates it.
@@ -138,7 +138,7 @@ func (m *Mechanism) UnmarshalJSON(data []byte) error {
 	if err := decodeStrict(data, &text); err != nil {
 		return fmt.Errorf("mechanism: %w", err)
 	}
-	param, err := ParseRat(text.Param)
+	param, err := ParseRat(text.Parameter)
 	if err != nil {
 		return fmt.Errorf("mechanism param: %w", err)
 	}
@@ -150,7 +150,7 @@ func (m *Mechanism) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("mechanism l2_squared: %w", err)
 	}
-	read := Mechanism{Kind: text.Kind, Param: param, L1: l1, L2Squared: l2Squared}
+	read := Mechanism{Kind: text.Kind, Parameter: param, L1: l1, L2Squared: l2Squared}
 	if err := read.Validate(); err != nil {
 		return err
 	}

@@ -27,16 +27,16 @@ func TestMechanismsSpendAtMostTheirBudgetAndWasteLittle(t *testing.T) {
 // grid less noise would spend more.
 func assertTight(t *rapid.T, m Mechanism, amount *big.Rat, spent func(Mechanism) *big.Rat) {
 	t.Helper()
-	if !new(big.Rat).Mul(m.Param, big.NewRat(4096, 1)).IsInt() {
-		t.Fatalf("parameter %v is not on the grid", m.Param)
+	if !new(big.Rat).Mul(m.Parameter, big.NewRat(4096, 1)).IsInt() {
+		t.Fatalf("parameter %v is not on the grid", m.Parameter)
 	}
 	if spent(m).Cmp(amount) > 0 {
 		t.Fatalf("%s spends %v of %v", m.Kind, spent(m), amount)
 	}
 	less := m
-	less.Param = new(big.Rat).Sub(m.Param, big.NewRat(1, 4096))
-	if less.Param.Sign() > 0 && spent(less).Cmp(amount) <= 0 {
-		t.Fatalf("%s with parameter %v would do", m.Kind, less.Param)
+	less.Parameter = new(big.Rat).Sub(m.Parameter, big.NewRat(1, 4096))
+	if less.Parameter.Sign() > 0 && spent(less).Cmp(amount) <= 0 {
+		t.Fatalf("%s with parameter %v would do", m.Kind, less.Parameter)
 	}
 }
 
@@ -46,15 +46,15 @@ func TestMechanismsByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	epsilon, err := laplace.Epsilon()
-	if err != nil || FormatRat(laplace.Param) != "6" || FormatRat(epsilon) != "1/3" || FormatRat(laplace.Rho()) != "1/18" {
-		t.Errorf("t %v, ε %v, ρ %v, %v", laplace.Param, epsilon, laplace.Rho(), err)
+	if err != nil || FormatRat(laplace.Parameter) != "6" || FormatRat(epsilon) != "1/3" || FormatRat(laplace.Rho()) != "1/18" {
+		t.Errorf("t %v, ε %v, ρ %v, %v", laplace.Parameter, epsilon, laplace.Rho(), err)
 	}
 	gaussian, err := GaussianFor(big.NewInt(2), big.NewInt(2), big.NewRat(1, 10))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if FormatRat(gaussian.Param) != "10" || FormatRat(gaussian.Rho()) != "1/10" || gaussian.Variance() != 10 {
-		t.Errorf("σ² %v, ρ %v, variance %v", gaussian.Param, gaussian.Rho(), gaussian.Variance())
+	if FormatRat(gaussian.Parameter) != "10" || FormatRat(gaussian.Rho()) != "1/10" || gaussian.Variance() != 10 {
+		t.Errorf("σ² %v, ρ %v, variance %v", gaussian.Parameter, gaussian.Rho(), gaussian.Variance())
 	}
 	if _, err := gaussian.Epsilon(); err == nil {
 		t.Error("Gaussian noise gave a pure epsilon")
@@ -100,18 +100,18 @@ func TestMechanismJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := json.Marshal(m)
-	if want := `{"kind":"discrete-gaussian","param":"35/2","l1":"3","l2_squared":"5"}`; err != nil || string(data) != want {
+	if want := `{"kind":"discrete-gaussian","parameter":"35/2","l1":"3","l2_squared":"5"}`; err != nil || string(data) != want {
 		t.Fatalf("%s, %v; want %s", data, err, want)
 	}
 	var back Mechanism
-	if err := json.Unmarshal(data, &back); err != nil || back.Param.Cmp(m.Param) != 0 || back.L1.Cmp(m.L1) != 0 || back.L2Squared.Cmp(m.L2Squared) != 0 || back.Kind != m.Kind {
+	if err := json.Unmarshal(data, &back); err != nil || back.Parameter.Cmp(m.Parameter) != 0 || back.L1.Cmp(m.L1) != 0 || back.L2Squared.Cmp(m.L2Squared) != 0 || back.Kind != m.Kind {
 		t.Errorf("read back %+v, %v", back, err)
 	}
 	for _, bad := range []string{
-		`{}`, `null`, `[]`, `{"kind":"discrete-gaussian","param":"0","l1":"3","l2_squared":"5"}`,
-		`{"kind":"discrete-gaussian","param":"1","l1":"1/2","l2_squared":"5"}`, `{"kind":"discrete-gaussian","param":"1","l1":"3","l2_squared":"x"}`,
-		`{"kind":"discrete-gaussian","param":"x","l1":"3","l2_squared":"5"}`, `{"kind":"discrete-gaussian","param":1,"l1":"3","l2_squared":"5"}`,
-		`{"kind":"discrete-gaussian","param":"1","l1":"3","l2_squared":"5","weight":"2"}`,
+		`{}`, `null`, `[]`, `{"kind":"discrete-gaussian","parameter":"0","l1":"3","l2_squared":"5"}`,
+		`{"kind":"discrete-gaussian","parameter":"1","l1":"1/2","l2_squared":"5"}`, `{"kind":"discrete-gaussian","parameter":"1","l1":"3","l2_squared":"x"}`,
+		`{"kind":"discrete-gaussian","parameter":"x","l1":"3","l2_squared":"5"}`, `{"kind":"discrete-gaussian","parameter":1,"l1":"3","l2_squared":"5"}`,
+		`{"kind":"discrete-gaussian","parameter":"1","l1":"3","l2_squared":"5","weight":"2"}`,
 	} {
 		if err := json.Unmarshal([]byte(bad), new(Mechanism)); err == nil {
 			t.Errorf("%s was read without an error", bad)

@@ -111,7 +111,7 @@ func (e *Exact) Open(r ledger.Receipt, s *noise.Streams) (*Opened, error) {
 		return nil, errOtherKey
 	case !r.Commits(x.commitment):
 		return nil, errOtherDraw
-	case !r.Record().Cost.Equal(x.plan.Charge):
+	case !r.Record().Cost.Equal(x.plan.Cost):
 		return nil, errOtherCost
 	}
 	x.mu.Lock()

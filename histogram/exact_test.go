@@ -59,7 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	paid, rehearsed := receiptOf(t, real, 1, false), receiptOf(t, madeUp, 1, true)
-	charge := ledger.Charge{PlanHash: p.Hash(), Cost: p.Charge, Commitment: real.Commitment(streams(p, 1))}
+	charge := ledger.Charge{PlanHash: p.Hash(), Cost: p.Cost, Commitment: real.Commitment(streams(p, 1))}
 	cheap, unbound, otherPlan := charge, charge, charge
 	cheap.Cost = budget.Cost{Rho: big.NewRat(1, 1000)}
 	unbound.Commitment = ""

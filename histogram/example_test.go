@@ -44,7 +44,7 @@ marginals:
 	}
 	fmt.Println(exact)
 	receipt, err := ledger.OpenRehearsal().Debit(ctx, ledger.Charge{Account: "town", Release: "pets", PlanHash: p.Hash(),
-		Terms: ledger.Terms{Protects: "household", Neighbours: "add-remove", Definition: "epsilon"}, Cost: p.Charge,
+		Terms: ledger.Terms{Protects: "household", Neighbours: "add-remove", Definition: "epsilon"}, Cost: p.Cost,
 		Commitment: exact.Commitment(streams)})
 	if err != nil {
 		panic(err)

@@ -87,7 +87,7 @@ func countsOf(e *Exact, id string) []int64 {
 func receiptOf(t testing.TB, e *Exact, key byte, rehearsal bool) ledger.Receipt {
 	t.Helper()
 	p := e.inner.plan
-	return receiptFor(t, ledger.Charge{PlanHash: p.Hash(), Cost: p.Charge, Commitment: e.Commitment(streams(p, key))}, rehearsal)
+	return receiptFor(t, ledger.Charge{PlanHash: p.Hash(), Cost: p.Cost, Commitment: e.Commitment(streams(p, key))}, rehearsal)
 }
 
 // receiptFor debits a new account for a charge that lacks names and terms.

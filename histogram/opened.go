@@ -104,11 +104,11 @@ func adderOf(m plan.Measurement) (func(b *noise.Bits, counts []int64) error, err
 	switch m.Mechanism.Kind {
 	case "discrete-laplace":
 		return func(b *noise.Bits, counts []int64) error {
-			return noise.AddDiscreteLaplace(b, m.Mechanism.Param, counts)
+			return noise.AddDiscreteLaplace(b, m.Mechanism.Parameter, counts)
 		}, nil
 	case "discrete-gaussian":
 		return func(b *noise.Bits, counts []int64) error {
-			return noise.AddDiscreteGaussian(b, m.Mechanism.Param, counts)
+			return noise.AddDiscreteGaussian(b, m.Mechanism.Parameter, counts)
 		}, nil
 	}
 	return nil, fmt.Errorf("there is no sampler for the mechanism %q", m.Mechanism.Kind)

@@ -145,7 +145,7 @@ func sensitivityText(m budget.Mechanism) string {
 }
 
 func scaleText(m budget.Mechanism) string {
-	v, _ := m.Param.Float64()
+	v, _ := m.Parameter.Float64()
 	if m.Kind == budget.DiscreteLaplace {
 		return "t = " + decimal(v)
 	}

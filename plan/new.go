@@ -52,7 +52,7 @@ func New(r *spec.Release) (*Plan, error) {
 		p.Size.Cells += t.cells
 	}
 	p.Size.Bytes = p.Size.Cells * bytesPerCell
-	if p.Charge, err = charge(r); err != nil {
+	if p.Cost, err = charge(r); err != nil {
 		return nil, err
 	}
 	if p.Guarantee, err = guarantee(r, p); err != nil {
@@ -294,7 +294,7 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	switch b := r.Budget; {
 	case b.Delta != nil:
 		g.Definition, g.Epsilon, g.Delta = "approximate", budget.FormatRat(b.Epsilon), budget.FormatRat(b.Delta)
-		g.Rho = budget.FormatRat(p.Charge.Rho)
+		g.Rho = budget.FormatRat(p.Cost.Rho)
 		g.Method = "the ρ of all measurements added up, converted to ε at δ (Canonne, Kamath and Steinke 2020)"
 		return g, nil
 	case b.Epsilon != nil:

@@ -23,7 +23,7 @@ type Plan struct {
 	Name         string        `json:"release"`
 	Title        string        `json:"title,omitempty"`
 	Guarantee    Guarantee     `json:"guarantee"`
-	Charge       budget.Cost   `json:"charge"` // what the account is debited
+	Cost         budget.Cost   `json:"cost"` // what the account is debited
 	Leaves       []Leaf        `json:"leaves"`
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`

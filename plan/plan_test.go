@@ -107,7 +107,7 @@ func TestBudgetIsKeptExactly(t *testing.T) {
 			total := new(big.Rat)
 			for _, m := range p.Measurements {
 				cost := m.Mechanism.Rho()
-				if p.Charge.Epsilon != nil {
+				if p.Cost.Epsilon != nil {
 					var err error
 					if cost, err = m.Mechanism.Epsilon(); err != nil {
 						t.Fatal(err)
@@ -124,7 +124,7 @@ func TestBudgetIsKeptExactly(t *testing.T) {
 					t.Errorf("%s %s: leaf %s spends %s of %s", b, n, l.Path, spent[l.Path].FloatString(12), amount.FloatString(12))
 				}
 			}
-			if amount := amountOf(p.Charge); total.Cmp(amount) > 0 {
+			if amount := amountOf(p.Cost); total.Cmp(amount) > 0 {
 				t.Errorf("%s %s: spends %s of %s", b, n, total.FloatString(12), amount.FloatString(12))
 			}
 		}
@@ -190,7 +190,7 @@ func TestSamePlanSameBytes(t *testing.T) {
 func TestEditedPlansAreRefused(t *testing.T) {
 	p := planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 2}", "{x: {by: [sex, age]}}")
 	for old, changed := range map[string]string{
-		`"param": "2"`:           `"param": "1"`,
+		`"parameter": "2"`:       `"parameter": "1"`,
 		`"l1": "2"`:              `"l1": "1"`,
 		`"epsilon": "1"`:         `"epsilon": "1/2"`,
 		`"cells": 20`:            `"cells": 10`,

@@ -48,7 +48,7 @@ type Receipt struct {
 func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 	b := Budget{
 		Asked:   Amount{Epsilon: p.Guarantee.Epsilon, Delta: p.Guarantee.Delta, Rho: p.Guarantee.Rho},
-		Charged: amountOf(p.Charge),
+		Charged: amountOf(p.Cost),
 		Leaves:  make([]Leaf, len(p.Leaves)),
 		Receipt: Receipt{
 			Account: paid.Account, Cost: amountOf(paid.Cost), Sequence: paid.Sequence,

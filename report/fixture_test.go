@@ -55,7 +55,7 @@ var columns = []column{
 }
 
 func (c column) mechanism() budget.Mechanism {
-	return budget.Mechanism{Kind: budget.DiscreteLaplace, Param: c.scale, L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+	return budget.Mechanism{Kind: budget.DiscreteLaplace, Parameter: c.scale, L1: big.NewInt(1), L2Squared: big.NewInt(1)}
 }
 
 // handMade is a plan of those tables. It has the parts that a planner fills in,
@@ -68,7 +68,7 @@ func handMade(columns []column) *plan.Plan {
 			Method:   "the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)",
 			Protects: "person", Neighbours: "add-remove", Unit: "all rows with the same person_id", MaxRows: 1, Account: "lfs-panel",
 		},
-		Charge: budget.Cost{Epsilon: big.NewRat(2, 1)},
+		Cost: budget.Cost{Epsilon: big.NewRat(2, 1)},
 		Leaves: []plan.Leaf{
 			{Path: "headline", Share: "3/5", Amount: budget.Cost{Epsilon: big.NewRat(6, 5)}, Tables: 1},
 			{Path: "detail", Share: "2/5", Amount: budget.Cost{Epsilon: big.NewRat(4, 5)}, Tables: 3},
@@ -134,7 +134,7 @@ func integers(values []int64) *array.Int64 {
 
 // receiptFor is the ledger's record of the debit of a plan.
 func receiptFor(p *plan.Plan, status report.Status) json.RawMessage {
-	cost, err := json.Marshal(p.Charge)
+	cost, err := json.Marshal(p.Cost)
 	if err != nil {
 		panic(err)
 	}
@@ -197,11 +197,11 @@ func gaussianInput(definition string) report.Input {
 		if definition == "approximate" {
 			g.Epsilon, g.Delta, g.Equivalents = "5.3", "1e-6", nil
 		}
-		p.Charge = budget.Cost{Rho: big.NewRat(1, 2)}
+		p.Cost = budget.Cost{Rho: big.NewRat(1, 2)}
 		p.Leaves[0].Amount = budget.Cost{Rho: big.NewRat(3, 10)}
 		p.Leaves[1].Amount = budget.Cost{Rho: big.NewRat(2, 10)}
 		for i := range p.Measurements {
-			p.Measurements[i].Mechanism = budget.Mechanism{Kind: budget.DiscreteGaussian, Param: big.NewRat(9, 2), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+			p.Measurements[i].Mechanism = budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(9, 2), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
 		}
 	})
 }

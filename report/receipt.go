@@ -38,8 +38,8 @@ func readReceipt(b json.RawMessage, p *plan.Plan) (receipt, error) {
 		return r, errors.New("the ledger's receipt is for another plan")
 	case r.Release != p.Name:
 		return r, fmt.Errorf("the ledger's receipt is for release %q, the plan for %q", r.Release, p.Name)
-	case !r.Cost.Equal(p.Charge):
-		return r, fmt.Errorf("the ledger's receipt is for %s, the plan charges %s", r.Cost, p.Charge)
+	case !r.Cost.Equal(p.Cost):
+		return r, fmt.Errorf("the ledger's receipt is for %s, the plan charges %s", r.Cost, p.Cost)
 	case !r.Status.known():
 		return r, fmt.Errorf("the ledger's receipt has status %q, expected %q, %q or %q", r.Status, Official, Practice, Rehearsal)
 	case !dates.MatchString(r.Date):

@@ -83,7 +83,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		}
 		out.Leaf = m.Leaf
 		var err error
-		if out.Statistics[i], err = statisticOf(s, t.Cells, m.Mechanism, p.Charge); err != nil {
+		if out.Statistics[i], err = statisticOf(s, t.Cells, m.Mechanism, p.Cost); err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
 	}
@@ -101,7 +101,7 @@ func statisticOf(s synth.Statistic, cells int, m budget.Mechanism, charge budget
 	published, unbiased := s.Published.Int64Values(), s.Unbiased.Int64Values()
 	out := Statistic{
 		Name:      s.Name,
-		Mechanism: Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Param), L1: m.L1.String(), L2Squared: m.L2Squared.String()},
+		Mechanism: Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter), L1: m.L1.String(), L2Squared: m.L2Squared.String()},
 		Loss:      loss, PartOfBudget: part,
 		StandardError: s.StandardError, Margin: s.Margin, Confidence: s.Confidence, Attained: s.Attained,
 		TotalPublished: total(published), TotalUnbiased: total(unbiased), Relative: relativeMargin(s.Margin, published),

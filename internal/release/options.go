@@ -49,7 +49,7 @@ const practiceAccount = "practice"
 func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, ledger.Charge, error) {
 	charge := ledger.Charge{
 		Account: p.Guarantee.Account, Release: p.Name, PlanHash: p.Hash(),
-		Terms: terms(p), Cost: p.Charge,
+		Terms: terms(p), Cost: p.Cost,
 	}
 	if o.Ledger != "" {
 		if charge.Account == "" {
@@ -91,7 +91,7 @@ func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error 
 // terms are what a plan and its account must agree on.
 func terms(p *plan.Plan) ledger.Terms {
 	t := ledger.Terms{Protects: p.Guarantee.Protects, Neighbours: p.Guarantee.Neighbours, Definition: "rho"}
-	if p.Charge.Epsilon != nil {
+	if p.Cost.Epsilon != nil {
 		t.Definition = "epsilon"
 	}
 	return t

@@ -88,7 +88,7 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 	l := ledger.OpenRehearsal()
 	defer l.Close()
 	receipt, err := l.Debit(ctx, ledger.Charge{
-		Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(), Terms: terms(p), Cost: p.Charge,
+		Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(), Terms: terms(p), Cost: p.Cost,
 		Commitment: exact.Commitment(streams),
 	})
 	if err != nil {
