@@ -2,7 +2,7 @@ package plan
 
 import (
 	"encoding/json"
-	"strings"
+	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -61,19 +61,24 @@ func (m Measurement) Canonical() []byte {
 	return b
 }
 
-// tablePath is where the marginal over some attributes is published: the
-// marginal's name or, where the spec asks for every subset, a file of its own
-// below that name.
-func tablePath(marginal string, every bool, by []spec.Attribute) string {
-	if !every {
-		return marginal
+// Levels finds the levels of a query's factors, in their order, among the
+// columns of a release. It fails on a table, column or level that is not there.
+func (q Query) Levels(r *spec.Release) ([]*spec.Level, error) {
+	table := r.Table(q.Table)
+	if table == nil {
+		return nil, fmt.Errorf("there is no table %q", q.Table)
 	}
-	if len(by) == 0 {
-		return marginal + "/total"
+	levels := make([]*spec.Level, len(q.Factors))
+	for i, f := range q.Factors {
+		column := table.Column(f.Attribute)
+		if column == nil {
+			return nil, fmt.Errorf("table %s has no column %q", q.Table, f.Attribute)
+		}
+		level, ok := column.Domain.Level(f.Level)
+		if !ok {
+			return nil, fmt.Errorf("%s: the column has no such level", f)
+		}
+		levels[i] = level
 	}
-	names := make([]string, len(by))
-	for i, a := range by {
-		names[i] = a.String()
-	}
-	return marginal + "/" + strings.Join(names, "_x_")
+	return levels, nil
 }

@@ -34,62 +34,16 @@ type Plan struct {
 	release *spec.Release
 }
 
-// Guarantee is what the release promises, in the terms of the spec.
-type Guarantee struct {
-	Definition  string       `json:"definition"` // "pure", "zcdp" or "approximate"
-	Epsilon     string       `json:"epsilon,omitempty"`
-	Delta       string       `json:"delta,omitempty"`
-	Rho         string       `json:"rho,omitempty"`
-	Equivalents []Equivalent `json:"equivalents,omitempty"`
-	Method      string       `json:"method"`
-	Protects    string       `json:"protects"`
-	Neighbours  string       `json:"neighbours"`
-	Unit        string       `json:"unit"`
-	MaxRows     int64        `json:"max_rows"`
-	Account     string       `json:"account,omitempty"`
-}
-
-// Equivalent is the ε that the guarantee implies at a δ, rounded up.
-type Equivalent struct {
-	Delta   string  `json:"delta"`
-	Epsilon float64 `json:"epsilon"`
-	Method  string  `json:"method"`
-}
-
-// Leaf is one wall of the budget: the amount its marginals share.
-type Leaf struct {
-	Path   string      `json:"path"`
-	Share  string      `json:"share"` // of the whole budget, an exact fraction
-	Amount budget.Cost `json:"amount"`
-	Tables int         `json:"tables"`
-}
-
-// Table is one published table: a row per combination of categories of By, in
-// domain order, the last attribute's fastest.
-type Table struct {
-	Path        string      `json:"path"`
-	Marginal    string      `json:"marginal"`
-	By          []string    `json:"by"`
-	Cells       int64       `json:"cells"`
-	Statistics  []Statistic `json:"statistics"`
-	Expectation string      `json:"expectation"` // one sentence: what the table will be good for
-}
-
-// Statistic is one published figure per cell and how good it will be.
-type Statistic struct {
-	Name          string  `json:"name"`
-	Measurement   string  `json:"measurement"`
-	StandardError float64 `json:"standard_error"`
-	Margin        int64   `json:"margin"`     // half the interval's width
-	Confidence    string  `json:"confidence"` // asked of the interval
-	Attained      float64 `json:"attained"`   // given by the law, at least Confidence
-}
-
-// Size says what measuring takes.
+// Size says what measuring takes: the cells of all tables, and the bytes of their
+// counts. A machine adds its buffers to that.
 type Size struct {
 	Cells int64 `json:"cells"`
 	Bytes int64 `json:"bytes"`
 }
+
+// BytesPerCell is the memory of a cell while it is measured: an exact count and
+// its noisy integer.
+const BytesPerCell = 16
 
 // Release is the validated spec the plan was made from.
 func (p *Plan) Release() *spec.Release { return p.release }

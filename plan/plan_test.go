@@ -52,12 +52,12 @@ func TestSensitivityIsTheWorstShift(t *testing.T) {
 		for k := int64(1); k <= 3; k++ {
 			units := contributions(cells, k)
 			l1, l2 := worst([][]int64{make([]int64, cells)}, units)
-			got1, got2 := Sensitivity(spec.AddRemove, k, cells)
+			got1, got2 := sensitivity(spec.AddRemove, k, cells)
 			if got1.Int64() != l1 || got2.Int64() != l2 {
 				t.Errorf("add-remove, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got1, got2, l1, l2)
 			}
 			l1, l2 = worst(units, units)
-			got1, got2 = Sensitivity(spec.Replace, k, cells)
+			got1, got2 = sensitivity(spec.Replace, k, cells)
 			if got1.Int64() != l1 || got2.Int64() != l2 {
 				t.Errorf("replace, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got1, got2, l1, l2)
 			}

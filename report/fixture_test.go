@@ -86,7 +86,7 @@ func handMade(columns []column) *plan.Plan {
 		})
 		p.Tables = append(p.Tables, plan.Table{
 			Path: c.path, Marginal: c.marginal, By: c.by, Cells: int64(len(c.noisy)),
-			Statistics:  []plan.Statistic{{Name: "count", Measurement: c.path, StandardError: math.Sqrt(c.mechanism().Variance()), Margin: margin, Confidence: "95%", Attained: attained}},
+			Statistics:  []plan.Statistic{{Name: "count", Measurement: c.path, StandardError: math.Sqrt(c.mechanism().Variance()), Margin: margin, Confidence: 0.95, Attained: attained}},
 			Expectation: fmt.Sprintf("Within ±%d of the exact count 19 times in 20: good to 10%% for counts of %d or more; a count of %d or less cannot be told from none.", margin, 10*margin, margin),
 		})
 		p.Size.Cells += int64(len(c.noisy))

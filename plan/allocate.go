@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the budget's way to the tables: the cost of the whole, its leaves, and what each table gets.
+
+// Leaf is one wall of the budget: the amount its marginals share.
+type Leaf struct {
+	Path   string      `json:"path"`
+	Share  string      `json:"share"` // of the whole budget, an exact fraction
+	Amount budget.Cost `json:"amount"`
+	Tables int         `json:"tables"`
+}
+
+// leafBudget is a leaf with what each of its tables gets.
+type leafBudget struct {
+	Leaf
+	each *big.Rat // of ε under a pure budget, else of ρ
+}
+
+// allocate gives each leaf its exact share, divided equally among its tables.
+func allocate(split []spec.Leaf, total budget.Cost, tables []table) ([]leafBudget, error) {
+	leaves := make([]leafBudget, len(split))
+	for i, l := range split {
+		leaves[i].Leaf = Leaf{Path: l.Path, Share: l.Share.RatString()}
+	}
+	for _, t := range tables {
+		leaves[t.leaf].Tables++
+	}
+	for i := range leaves {
+		l := &leaves[i]
+		if l.Tables == 0 {
+			return nil, fmt.Errorf("budget leaf %q pays for no table", l.Path)
+		}
+		share := split[i].Share
+		count := new(big.Rat).SetInt64(int64(l.Tables))
+		if total.Epsilon != nil {
+			l.Amount.Epsilon = new(big.Rat).Mul(total.Epsilon, share)
+			l.each = new(big.Rat).Quo(l.Amount.Epsilon, count)
+		} else {
+			l.Amount.Rho = new(big.Rat).Mul(total.Rho, share)
+			l.each = new(big.Rat).Quo(l.Amount.Rho, count)
+		}
+	}
+	return leaves, nil
+}
+
+// cost is the amount that the account is debited: the budget as asked, in
+// the terms that an account adds up (ε, or ρ). An ε,δ budget is the largest ρ
+// that implies it.
+func cost(b spec.Budget) (budget.Cost, error) {
+	switch {
+	case b.Delta != nil:
+		rho, err := budget.RhoForEpsilonDelta(b.Epsilon, b.Delta)
+		if err != nil {
+			return budget.Cost{}, fmt.Errorf("budget: %w", err)
+		}
+		return budget.Cost{Rho: rho}, nil
+	case b.Epsilon != nil:
+		return budget.Cost{Epsilon: b.Epsilon}, nil
+	default:
+		return budget.Cost{Rho: b.Rho}, nil
+	}
+}
