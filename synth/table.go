@@ -2,6 +2,7 @@ package synth
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -50,12 +51,20 @@ const (
 	NoiseDominates Flag = "noise_dominates"
 )
 
-// confidence of published intervals.
-const confidence = 0.95
+// Category is the category of a key in a row of the table.
+func (t Table) Category(row, key int) spec.Category {
+	stride := 1
+	for _, later := range t.Keys[key+1:] {
+		stride *= later.Level.Size()
+	}
+	level := t.Keys[key].Level
+	return level.Categories[row/stride%level.Size()]
+}
 
 // Estimate derives every table of the plan from the sealed measurements. Each
 // table is measured directly, so its unbiased estimate is the noisy count and
-// its interval inverts the law of the noise that was drawn.
+// its interval inverts the law of the noise that was drawn. It fails on a table
+// whose measurement is missing.
 func Estimate(s *measured.Sealed) ([]Table, error) {
 	byID := make(map[string]measured.Measured, len(s.Measured))
 	for _, m := range s.Measured {
@@ -69,13 +78,11 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			if !ok {
 				return nil, fmt.Errorf("table %s: measurement %s is missing", t.Path, st.Measurement)
 			}
-			if out.Keys == nil {
-				keys, err := keysOf(s.Plan.Release(), m.Measurement.Query)
-				if err != nil {
-					return nil, fmt.Errorf("table %s: %w", t.Path, err)
-				}
-				out.Keys = keys
+			keys, err := keysOf(s.Plan.Release(), m.Measurement.Query)
+			if err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.Path, err)
 			}
+			out.Keys = keys
 			out.Statistics = append(out.Statistics, count(st, m))
 		}
 		tables = append(tables, out)
@@ -85,24 +92,25 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 
 // keysOf finds the categories of a query's factors.
 func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
-	keys := make([]Key, len(q.Factors))
+	levels, err := q.Levels(r)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]Key, len(levels))
 	for i, f := range q.Factors {
-		level, ok := r.Table(q.Table).Column(f.Attribute).Domain.Level(f.Level)
-		if !ok {
-			return nil, fmt.Errorf("%s has no such level", f)
-		}
-		keys[i] = Key{Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level}, Level: level}
+		keys[i] = Key{Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level}, Level: levels[i]}
 	}
 	return keys, nil
 }
 
 // count is the statistic of a directly measured count.
 func count(st plan.Statistic, m measured.Measured) Statistic {
-	margin, attained := m.Measurement.Mechanism.Margin(confidence)
+	law := m.Measurement.Mechanism
+	margin, attained := law.Margin(st.Confidence)
 	noisy := m.Values.Int64Values()
 	out := Statistic{
-		Name: st.Name, StandardError: st.StandardError,
-		Margin: margin, Confidence: confidence, Attained: attained,
+		Name: st.Name, StandardError: math.Sqrt(law.Variance()),
+		Margin: margin, Confidence: st.Confidence, Attained: attained,
 		Unbiased:  m.Values,
 		Published: mapped(noisy, func(v int64) int64 { return max(v, 0) }),
 		Low:       mapped(noisy, func(v int64) int64 { return v - margin }),

@@ -148,11 +148,11 @@ func (a *app) measureCommand() *cobra.Command {
 				a.data = "."
 			}
 			a.planned(p, release.MeasuredFolder(a.out, p.Name))
-			fresh, err := release.Measure(c.Context(), p, a.options())
+			already, err := release.Measure(c.Context(), p, a.options())
 			if err != nil {
 				return err
 			}
-			if !fresh {
+			if already {
 				a.outcome.Status = "already done"
 				a.say("Already done from the same plan: %s", a.outcome.Path)
 				return nil
@@ -174,12 +174,12 @@ func (a *app) publishCommand() *cobra.Command {
 		Args:  exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			a.outcome.Command = "publish"
-			place, fresh, err := release.Publish(c.Context(), args[0], a.options())
+			place, already, err := release.Publish(c.Context(), args[0], a.options())
 			if err != nil {
 				return err
 			}
 			a.outcome.Path = place
-			if !fresh {
+			if already {
 				a.outcome.Status = "already done"
 				a.say("Already done: %s holds what these measurements lead to, byte for byte.", place)
 				return nil

@@ -40,39 +40,39 @@ type Sealed struct {
 const (
 	PlanFile    = "plan.json"
 	ReceiptFile = "receipt.json"
-	Folder      = "measurements"
 	sealFile    = "seal.json" // SHA-256 of every other file
 )
 
 // Path is where a measurement's answers are kept within a release or a sealed
-// folder: measurements/ID.parquet, one INT64 column "value", a row per answer.
-func Path(id string) string { return filepath.Join(Folder, filepath.FromSlash(id)+".parquet") }
+// folder, slash-separated: one INT64 column "value", a row per answer.
+func Path(id string) string { return "measurements/" + id + ".parquet" }
 
 // row is the layout of a measurement file.
 type row struct {
 	Value int64 `parquet:"value,delta"`
 }
 
-// Seal writes a sealed folder's content into dir, an existing staging folder,
-// and syncs every file. The caller syncs and renames the folder.
-func Seal(dir string, p *plan.Plan, receipt []byte, status string, all []Measured) error {
+// Seal writes a sealed folder's content, file by file under slash-separated
+// names; write makes each durable. status is the release's status in words.
+func Seal(write func(name string, b []byte) error, p *plan.Plan, receipt []byte, status string, all []Measured) error {
 	hashes := map[string]string{}
-	write := func(name string, b []byte) error {
-		hashes[filepath.ToSlash(name)] = hashOf(b)
-		return writeFile(filepath.Join(dir, name), b)
+	add := func(name string, b []byte) error {
+		hashes[name] = hashOf(b)
+		return write(name, b)
 	}
-	if err := write(PlanFile, p.Bytes()); err != nil {
+	if err := add(PlanFile, p.Bytes()); err != nil {
 		return err
 	}
-	if err := write(ReceiptFile, receipt); err != nil {
+	if err := add(ReceiptFile, receipt); err != nil {
 		return err
 	}
+	hash := p.Hash()
 	for _, m := range all {
-		b, err := Encode(m, p.Hash(), status)
+		b, err := Encode(m, hash, status)
 		if err != nil {
 			return fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 		}
-		if err := write(Path(m.Measurement.ID), b); err != nil {
+		if err := add(Path(m.Measurement.ID), b); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func Seal(dir string, p *plan.Plan, receipt []byte, status string, all []Measure
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, sealFile), append(b, '\n'))
+	return write(sealFile, append(b, '\n'))
 }
 
 func hashOf(b []byte) string {
@@ -107,12 +107,13 @@ func openSeal(dir string) (seal, error) {
 }
 
 func (s seal) read(name string) ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(s.dir, name))
+	path := filepath.Join(s.dir, filepath.FromSlash(name))
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if s.hashes[filepath.ToSlash(name)] != hashOf(b) {
-		return nil, fmt.Errorf("%s is damaged: it is not as it was sealed", filepath.Join(s.dir, name))
+	if s.hashes[name] != hashOf(b) {
+		return nil, fmt.Errorf("%s is damaged: it is not as it was sealed", path)
 	}
 	return b, nil
 }
@@ -210,24 +211,4 @@ func readValues(b []byte, m plan.Measurement, planHash string) (*array.Int64, er
 		builder.UnsafeAppend(r.Value)
 	}
 	return builder.NewInt64Array(), nil
-}
-
-// writeFile writes and syncs a file, making its folder.
-func writeFile(path string, b []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(b); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }

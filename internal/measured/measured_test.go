@@ -42,7 +42,14 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 		answers[m.ID] = values.Int64Values()
 		all = append(all, Measured{m, values})
 	}
-	if err := Seal(dir, p, []byte(`{"plan_hash": "x"}`), "RELEASE", all); err != nil {
+	write := func(name string, b []byte) error {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(path, b, 0o600)
+	}
+	if err := Seal(write, p, []byte(`{"plan_hash": "x"}`), "RELEASE", all); err != nil {
 		t.Fatal(err)
 	}
 	return dir, p, answers

@@ -1,12 +1,17 @@
 package release
 
+// This file holds the account that pays: the configured ledger's, or a practice one.
+
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/plan"
 )
 
 // InitAccount opens the account that a policy file describes.
@@ -17,7 +22,7 @@ func InitAccount(ctx context.Context, ledgerPath, policyPath string) (ledger.Pol
 	}
 	policy, err := ledger.ParsePolicy(filepath.Base(policyPath), text)
 	if err != nil {
-		return policy, &SpecError{File: policyPath, Err: err}
+		return policy, err
 	}
 	l, err := ledger.Open(ctx, ledgerPath)
 	if err != nil {
@@ -48,4 +53,64 @@ func Statements(ctx context.Context, ledgerPath string, accounts []string) ([]le
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// practiceReleases is how many releases of the first spec's size a practice
+// account holds.
+const practiceReleases = 3
+
+// practiceAccount is the account of a spec that names none.
+const practiceAccount = "practice"
+
+// openLedger opens the configured ledger or, where there is none, a practice
+// ledger whose account is made on first use.
+func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, ledger.Charge, error) {
+	charge := ledger.Charge{
+		Account: p.Guarantee.Account, Release: p.Name, PlanHash: p.Hash(),
+		Terms: terms(p), Cost: p.Cost,
+	}
+	if o.Ledger != "" {
+		if charge.Account == "" {
+			return nil, charge, &NoAccountNamed{Source: p.Source.Name}
+		}
+		l, err := ledger.OpenExisting(ctx, o.Ledger)
+		return l, charge, err
+	}
+	if charge.Account == "" {
+		charge.Account = practiceAccount
+	}
+	if err := os.MkdirAll(o.stateDir(), 0o700); err != nil {
+		return nil, charge, fmt.Errorf("state directory: %w", err)
+	}
+	l, err := ledger.Open(ctx, filepath.Join(o.stateDir(), "practice.db"))
+	if err != nil {
+		return nil, charge, err
+	}
+	err = initPractice(ctx, l, charge)
+	if err != nil && !errors.Is(err, ledger.ErrAccountExists) {
+		l.Close()
+		return nil, charge, err
+	}
+	return l, charge, nil
+}
+
+// initPractice opens the practice account of a charge, with room for a few like it.
+func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error {
+	limit := budget.Cost{}
+	for range practiceReleases {
+		var err error
+		if limit, err = limit.Add(c.Cost); err != nil {
+			return err
+		}
+	}
+	return l.InitPractice(ctx, ledger.Policy{Account: c.Account, Terms: c.Terms, Cap: limit})
+}
+
+// terms are what a plan and its account must agree on.
+func terms(p *plan.Plan) ledger.Terms {
+	t := ledger.Terms{Protects: p.Guarantee.Protects, Neighbours: p.Guarantee.Neighbours, Definition: ledger.Rho}
+	if p.Cost.Epsilon != nil {
+		t.Definition = ledger.Epsilon
+	}
+	return t
 }

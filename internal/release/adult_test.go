@@ -156,7 +156,7 @@ func TestAdultAccuracy(t *testing.T) {
 		truth := adultTruth(t, data, from)
 		for _, table := range p.Tables {
 			exact := truth(table.By)
-			rows := readTable(t, filepath.Join(out, "adult", filepath.FromSlash(tablePath(table.Path))), table.By)
+			rows := readTable(t, filepath.Join(out, "adult", filepath.FromSlash(table.File())), table.By)
 			if int64(len(rows)) != table.Cells {
 				t.Fatalf("%s has %d rows, expected %d", table.Path, len(rows), table.Cells)
 			}

@@ -22,34 +22,18 @@ func MeasuredFolder(out, release string) string {
 	return filepath.Join(out, release+".measured")
 }
 
-// ReadPlan reads a plan file and checks that the planner stands by it.
-func ReadPlan(path string) (*plan.Plan, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, &SpecError{File: path, Err: err}
-	}
-	p, err := plan.Read(b)
-	if err == nil {
-		err = p.Verify()
-	}
-	if err != nil {
-		return nil, &SpecError{File: path, Err: err}
-	}
-	return p, nil
-}
-
-// Measure draws the plan's measurements and seals them in out/NAME.measured. It
-// returns false where that folder already holds this plan's measurements.
+// Measure draws the plan's measurements and seals them in out/NAME.measured.
+// already is true where that folder holds this plan's measurements.
 //
 // Contract: the account is debited, durably, before the first draw; a run that
 // fails before its debit leaves nothing spent; a run cut off after it resumes
 // with the same key to the same noise, and only for the same exact counts; the
 // key is erased once the measurements are durable. The plan must come from the
 // planner: [Load] or [ReadPlan].
-func Measure(ctx context.Context, p *plan.Plan, o Options) (bool, error) {
+func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err error) {
 	place := MeasuredFolder(o.Out, p.Name)
 	if done, err := sealedFor(place, p); done || err != nil {
-		return false, err
+		return done, err
 	}
 	if err := histogram.CheckMemory(p); err != nil {
 		return false, err
@@ -59,8 +43,8 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (bool, error) {
 		return false, err
 	}
 	defer l.Close()
-	run := &run{plan: p, options: o, ledger: l, charge: charge, place: place}
-	return true, run.measure(ctx)
+	a := &attempt{plan: p, options: o, ledger: l, charge: charge, place: place}
+	return false, a.measure(ctx)
 }
 
 // sealedFor tells whether place already holds the plan's measurements; another
@@ -80,8 +64,8 @@ func sealedFor(place string, p *plan.Plan) (bool, error) {
 	return true, nil
 }
 
-// run is one measurement run of a real release.
-type run struct {
+// attempt is one measurement run of a real release.
+type attempt struct {
 	plan    *plan.Plan
 	options Options
 	ledger  *ledger.Ledger
@@ -91,8 +75,8 @@ type run struct {
 }
 
 // measure keeps the order of a release: reserve, count, debit, draw, seal, erase.
-func (r *run) measure(ctx context.Context) error {
-	log := r.options.log()
+func (r *attempt) measure(ctx context.Context) error {
+	log := r.options.logger()
 	debited, err := r.ledger.Debited(ctx, r.charge)
 	if err != nil {
 		return err
@@ -100,7 +84,7 @@ func (r *run) measure(ctx context.Context) error {
 	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
 		return err
 	}
-	st, err := openState(r.options.state(), r.plan.Name, r.plan.Hash())
+	st, err := openState(r.options.stateDir(), r.plan.Name, r.plan.Hash())
 	if err != nil {
 		return err
 	}
@@ -108,7 +92,9 @@ func (r *run) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer key.Erase()
+	streams := noise.NewStreams(key, r.plan.Hash())
+	key.Erase()
+	defer streams.Erase()
 	r.resumed = resumed
 	if debited != "" && !resumed {
 		return errors.Join(&ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}, st.erase())
@@ -116,7 +102,7 @@ func (r *run) measure(ctx context.Context) error {
 	out, err := stage(r.options.Out, filepath.Base(r.place))
 	if err == nil {
 		defer out.discard()
-		err = r.draw(ctx, out, st, noise.NewStreams(key, r.plan.Hash()))
+		err = r.draw(ctx, out, streams)
 	}
 	if err != nil {
 		return r.giveUp(st, err)
@@ -131,8 +117,8 @@ func (r *run) measure(ctx context.Context) error {
 }
 
 // draw counts, debits, draws and writes the measurements into the staging folder.
-func (r *run) draw(ctx context.Context, out *staging, st *state, streams *noise.Streams) error {
-	log := r.options.log()
+func (r *attempt) draw(ctx context.Context, out *staging, streams *noise.Streams) error {
+	log := r.options.logger()
 	if err := out.ballast(8*r.plan.Size.Cells + 4096*int64(len(r.plan.Measurements))); err != nil {
 		return err
 	}
@@ -147,12 +133,20 @@ func (r *run) draw(ctx context.Context, out *staging, st *state, streams *noise.
 		return err
 	}
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
-	return seal(ctx, out.dir, r.plan, exact, receipt, streams)
+	all, err := drawAll(ctx, r.plan, exact, receipt, streams)
+	if err != nil {
+		return err
+	}
+	record, err := recordOf(receipt)
+	if err != nil {
+		return err
+	}
+	return measured.Seal(out.write, r.plan, record, statusText(receipt.Status()), all)
 }
 
 // giveUp ends a run that failed: before the debit nothing is spent and the key
 // is not needed again; after it the key stays, so that a new run resumes.
-func (r *run) giveUp(st *state, cause error) error {
+func (r *attempt) giveUp(st *state, cause error) error {
 	ctx := context.Background()
 	debited, err := r.ledger.Debited(ctx, r.charge)
 	if err != nil {
@@ -202,21 +196,24 @@ func diagnose(st *state, cause error) error {
 	return &Diagnosed{File: f.Name(), Err: cause}
 }
 
-// seal draws every measurement and writes the sealed folder's content.
-func seal(ctx context.Context, dir string, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams) error {
+// drawAll opens the exact counts with the receipt of their debit and draws every
+// measurement, in the plan's order.
+func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams) ([]measured.Measured, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := make([]measured.Measured, len(p.Measurements))
 	for i, m := range p.Measurements {
 		if all[i], err = opened.Measure(ctx, m); err != nil {
-			return fmt.Errorf("measurement %s: %w", m.ID, err)
+			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}
-	record, err := json.MarshalIndent(receipt.Record(), "", "  ")
-	if err != nil {
-		return err
-	}
-	return measured.Seal(dir, p, append(record, '\n'), statusText(receipt.Status()), all)
+	return all, nil
+}
+
+// recordOf is what is published of a receipt.
+func recordOf(receipt ledger.Receipt) ([]byte, error) {
+	b, err := json.MarshalIndent(receipt.Record(), "", "  ")
+	return append(b, '\n'), err
 }

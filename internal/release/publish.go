@@ -20,8 +20,8 @@ const proofFile = "ledger-proof.json"
 
 // Publish derives tables, report and manifest from a sealed folder and moves
 // them to out/NAME. It reads nothing else, spends nothing, and gives the same
-// bytes every time; it returns false where out/NAME already holds them.
-func Publish(ctx context.Context, sealedDir string, o Options) (place string, fresh bool, err error) {
+// bytes every time; already is true where out/NAME holds them.
+func Publish(ctx context.Context, sealedDir string, o Options) (place string, already bool, err error) {
 	if _, err := os.Stat(sealedDir); err != nil {
 		return "", false, &SpecError{File: sealedDir, Err: err}
 	}
@@ -35,7 +35,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (place string, fr
 		return place, false, err
 	}
 	defer out.discard()
-	if err := write(ctx, out, s); err != nil {
+	if err := writeRelease(ctx, out, s); err != nil {
 		return place, false, err
 	}
 	there, err := exists(place)
@@ -43,17 +43,18 @@ func Publish(ctx context.Context, sealedDir string, o Options) (place string, fr
 		return place, false, err
 	}
 	if there {
-		return place, false, compare(out.dir, place, s.Plan.Hash())
+		err := compare(out.dir, place, s.Plan.Hash())
+		return place, err == nil, err
 	}
 	if err := out.commit(); err != nil {
 		return place, false, err
 	}
-	o.log().Info("release published", "folder", place)
-	return place, true, nil
+	o.logger().Info("release published", "folder", place)
+	return place, false, nil
 }
 
-// write fills the staging folder with everything that is published.
-func write(ctx context.Context, out *staging, s *measured.Sealed) error {
+// writeRelease fills the staging folder with everything that is published.
+func writeRelease(ctx context.Context, out *staging, s *measured.Sealed) error {
 	var record ledger.Record
 	if err := json.Unmarshal(s.Receipt, &record); err != nil {
 		return fmt.Errorf("%s: %w", measured.ReceiptFile, err)
@@ -65,7 +66,7 @@ func write(ctx context.Context, out *staging, s *measured.Sealed) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range tables {
+	for i, t := range tables {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -73,16 +74,17 @@ func write(ctx context.Context, out *staging, s *measured.Sealed) error {
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}
-		if err := out.write(tablePath(t.Path), b); err != nil {
+		if err := out.write(s.Plan.Tables[i].File(), b); err != nil {
 			return err
 		}
 	}
+	hash := s.Plan.Hash()
 	for _, m := range s.Measured {
-		b, err := measured.Encode(m, s.Plan.Hash(), statusText(record.Status))
+		b, err := measured.Encode(m, hash, statusText(record.Status))
 		if err != nil {
 			return fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 		}
-		if err := out.write(filepath.ToSlash(measured.Path(m.Measurement.ID)), b); err != nil {
+		if err := out.write(measured.Path(m.Measurement.ID), b); err != nil {
 			return err
 		}
 	}

@@ -85,7 +85,7 @@ func crashAfterDebit(t *testing.T, o office, opt Options) map[string][]int64 {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	st, err := openState(opt.state(), o.plan.Name, o.plan.Hash())
+	st, err := openState(opt.stateDir(), o.plan.Name, o.plan.Hash())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestCrashAfterDebitResumesToTheSameNoise(t *testing.T) {
 	if n := o.debits(t); n != 1 {
 		t.Errorf("%d debits, expected 1", n)
 	}
-	if keys, _ := filepath.Glob(filepath.Join(opt.state(), "*", "key*")); len(keys) > 0 {
+	if keys, _ := filepath.Glob(filepath.Join(opt.stateDir(), "*", "key*")); len(keys) > 0 {
 		t.Errorf("the key is still there: %v", keys)
 	}
 }
@@ -178,7 +178,7 @@ func TestOneDebitOneDraw(t *testing.T) {
 	// … also where both were under way at once: the key was drawn before the
 	// other's debit.
 	third := o.options("third")
-	st, err := openState(third.state(), o.plan.Name, o.plan.Hash())
+	st, err := openState(third.stateDir(), o.plan.Name, o.plan.Hash())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,8 @@ package release
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 
-	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
-	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -42,8 +36,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	if _, err := writePlan(p, o.Out); err != nil {
 		return result, err
 	}
-	_, fresh, err := Publish(ctx, sealed, o)
-	result.Already = !fresh
+	_, result.Already, err = Publish(ctx, sealed, o)
 	return result, err
 }
 
@@ -59,81 +52,4 @@ func publishedFor(place string, p *plan.Plan) (bool, error) {
 		return false, occupied(place, err)
 	}
 	return true, nil
-}
-
-// rehearsalSuffix marks the folder of a rehearsal.
-const rehearsalSuffix = ".rehearsal"
-
-// Rehearse goes the whole way on made-up rows, drawn uniformly from the
-// declared domains: no data is read, no account is charged, and every file says
-// REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal.
-func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string, error) {
-	place := filepath.Join(o.Out, p.Name+rehearsalSuffix)
-	if err := removeRehearsal(place); err != nil {
-		return place, err
-	}
-	if err := histogram.CheckMemory(p); err != nil {
-		return place, err
-	}
-	key, err := noise.NewKey()
-	if err != nil {
-		return place, err
-	}
-	defer key.Erase()
-	streams := noise.NewStreams(key, p.Hash())
-	exact, err := histogram.CountMadeUp(ctx, p, rows, streams)
-	if err != nil {
-		return place, err
-	}
-	l := ledger.OpenRehearsal()
-	defer l.Close()
-	receipt, err := l.Debit(ctx, ledger.Charge{
-		Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(), Terms: terms(p), Cost: p.Cost,
-		Commitment: exact.Commitment(streams),
-	})
-	if err != nil {
-		return place, err
-	}
-	sealed, err := os.MkdirTemp("", "dprelease-rehearsal-*")
-	if err != nil {
-		return place, err
-	}
-	defer os.RemoveAll(sealed)
-	if err := seal(ctx, sealed, p, exact, receipt, streams); err != nil {
-		return place, err
-	}
-	return place, publishRehearsal(ctx, sealed, place, o)
-}
-
-// publishRehearsal derives a rehearsal's folder from its sealed measurements.
-func publishRehearsal(ctx context.Context, sealed, place string, o Options) error {
-	s, err := measured.Open(sealed)
-	if err != nil {
-		return err
-	}
-	out, err := stage(o.Out, filepath.Base(place))
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	if err := write(ctx, out, s); err != nil {
-		return err
-	}
-	return out.commit()
-}
-
-// removeRehearsal clears the place of an earlier rehearsal, and nothing else.
-func removeRehearsal(place string) error {
-	there, err := exists(place)
-	if err != nil || !there {
-		return err
-	}
-	m, err := readManifest(place)
-	if err != nil || m.Status != statusText(ledger.Rehearsal) {
-		return &Occupied{Place: place, Why: "holds something else than a rehearsal"}
-	}
-	if err := os.RemoveAll(place); err != nil {
-		return fmt.Errorf("removing the earlier rehearsal: %w", err)
-	}
-	return nil
 }

@@ -3,11 +3,14 @@ package release
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -15,9 +18,6 @@ import (
 
 // rowsPerGroup bounds the rows of one Parquet row group.
 const rowsPerGroup = 1 << 20
-
-// tablePath is where a table is published within a release.
-func tablePath(path string) string { return "tables/" + path + ".parquet" }
 
 // column is one column of a published table: its Parquet type, what it means,
 // and its value in a row.
@@ -111,28 +111,20 @@ func columnsOf(t synth.Table, protects string) []column {
 
 // keyColumns are the code of a key and, where there are labels, the label.
 func keyColumns(t synth.Table, i int, k synth.Key, at int) []column {
-	stride := 1
-	for _, later := range t.Keys[i+1:] {
-		stride *= later.Level.Size()
-	}
-	size := k.Level.Size()
-	category := func(row int) int { return row / stride % size }
 	name := k.Attribute.String()
+	text := func(place int, get func(spec.Category) string) func(int) parquet.Value {
+		return func(row int) parquet.Value { return parquet.ValueOf(get(t.Category(row, i))).Level(0, 0, place) }
+	}
 	columns := []column{{
 		Name: name, Label: name, Statistic: "key", kind: textKind,
-		value: func(row int) parquet.Value {
-			return parquet.ValueOf(k.Level.Categories[category(row)].Code).Level(0, 0, at)
-		},
+		value: text(at, func(c spec.Category) string { return c.Code }),
 	}}
-	for _, c := range k.Level.Categories {
-		if c.Label != "" {
-			return append(columns, column{
-				Name: name + "_label", Label: "label of " + name, Statistic: "label", kind: textKind,
-				value: func(row int) parquet.Value {
-					return parquet.ValueOf(k.Level.Categories[category(row)].Label).Level(0, 0, at+1)
-				},
-			})
-		}
+	labelled := slices.ContainsFunc(k.Level.Categories, func(c spec.Category) bool { return c.Label != "" })
+	if labelled {
+		columns = append(columns, column{
+			Name: name + plan.LabelSuffix, Label: "label of " + name, Statistic: "label", kind: textKind,
+			value: text(at+1, func(c spec.Category) string { return c.Label }),
+		})
 	}
 	return columns
 }
@@ -143,15 +135,16 @@ func statisticColumns(s synth.Statistic, protects string, at int) []column {
 	integer := func(j int, get func(int) int64) func(int) parquet.Value {
 		return func(row int) parquet.Value { return parquet.ValueOf(get(row)).Level(0, 0, at+j) }
 	}
+	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence)
 	return []column{
-		{s.Name, "published count; negative estimates are shown as 0", protects, "count", integerKind, integer(0, s.Published.Value)},
-		{s.Name + "_unbiased", "unbiased estimate; use this one for sums", protects, "estimate", integerKind, integer(1, s.Unbiased.Value)},
-		{s.Name + "_noise_se", "standard error of the privacy noise", protects, "standard error", decimalKind, func(int) parquet.Value {
+		{s.Name + plan.Published, "published count; negative estimates are shown as 0", protects, "count", integerKind, integer(0, s.Published.Value)},
+		{s.Name + plan.Unbiased, "unbiased estimate; use this one for sums", protects, "estimate", integerKind, integer(1, s.Unbiased.Value)},
+		{s.Name + plan.StandardError, "standard error of the privacy noise", protects, "standard error", decimalKind, func(int) parquet.Value {
 			return parquet.ValueOf(s.StandardError).Level(0, 0, at+2)
 		}},
-		{s.Name + "_low", "lower end of the 95% interval, privacy noise only", protects, "interval", integerKind, integer(3, s.Low.Value)},
-		{s.Name + "_high", "upper end of the 95% interval, privacy noise only", protects, "interval", integerKind, integer(4, s.High.Value)},
-		{s.Name + "_flag", "null, or noise_dominates where the interval reaches zero", "", "flag", optionalText, func(row int) parquet.Value {
+		{s.Name + plan.Low, "lower " + interval, protects, "interval", integerKind, integer(3, s.Low.Value)},
+		{s.Name + plan.High, "upper " + interval, protects, "interval", integerKind, integer(4, s.High.Value)},
+		{s.Name + plan.Flag, "null, or noise_dominates where the interval reaches zero", "", "flag", optionalText, func(row int) parquet.Value {
 			if s.Flags[row] == synth.Plain {
 				return parquet.NullValue().Level(0, 0, at+5)
 			}
@@ -180,6 +173,6 @@ func tableMetadata(t synth.Table, p *plan.Plan, status ledger.Status, columns []
 		{"dprelease.delta", g.Delta},
 		{"dprelease.rho", g.Rho},
 		{"dprelease.columns", string(described)},
-		{"dprelease.interval", "95% privacy noise only; sampling and response error not included"},
+		{"dprelease.interval", fmt.Sprintf("%g%% privacy noise only; sampling and response error not included", 100*t.Statistics[0].Confidence)},
 	}, nil
 }

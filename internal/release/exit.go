@@ -40,13 +40,14 @@ func ExitCode(err error) int {
 		changed    *InputChanged
 		altered    *Altered
 		broken     *BrokenSeal
+		policy     *ledger.PolicyError
 	)
 	switch {
 	case err == nil:
 		return ExitDone
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case errors.As(err, &specErrors), errors.As(err, &specError):
+	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy):
 		return ExitSpec
 	case errors.As(err, &refused), errors.As(err, &mismatch), errors.As(err, &noAccount), errors.As(err, &unnamed):
 		return ExitBudget
@@ -109,9 +110,9 @@ func (e *InputChanged) Error() string {
 
 // Hint is the advice that goes with an error beyond its own words, or empty.
 func Hint(err error) string {
-	var contract *Diagnosed
-	if errors.As(err, &contract) {
-		return "the rows are listed in " + contract.File + " (confidential)"
+	var diagnosed *Diagnosed
+	if errors.As(err, &diagnosed) {
+		return "the rows are listed in " + diagnosed.File + " (confidential)"
 	}
 	return ""
 }

@@ -1,0 +1,67 @@
+package release
+
+// This file holds the first step: from a spec, or from a plan file, to a plan.
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Load reads a spec and plans it.
+func Load(specPath string, params map[string]string) (*plan.Plan, error) {
+	r, err := spec.Load(specPath, params)
+	var problems *spec.Errors
+	if errors.As(err, &problems) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, &SpecError{File: specPath, Err: err}
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		return nil, &SpecError{File: specPath, Err: err}
+	}
+	return p, nil
+}
+
+// Plan writes a spec's plan to out/NAME.plan.json and returns it and its path.
+func Plan(specPath string, params map[string]string, out string) (*plan.Plan, string, error) {
+	p, err := Load(specPath, params)
+	if err != nil {
+		return nil, "", err
+	}
+	path, err := writePlan(p, out)
+	return p, path, err
+}
+
+func writePlan(p *plan.Plan, out string) (string, error) {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", fmt.Errorf("output folder: %w", err)
+	}
+	path := filepath.Join(out, p.Name+".plan.json")
+	if err := replaceFile(path, p.Bytes()); err != nil {
+		return "", fmt.Errorf("writing the plan: %w", err)
+	}
+	return path, nil
+}
+
+// ReadPlan reads a plan file and checks that the planner stands by it.
+func ReadPlan(path string) (*plan.Plan, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &SpecError{File: path, Err: err}
+	}
+	p, err := plan.Read(b)
+	if err == nil {
+		err = p.Verify()
+	}
+	if err != nil {
+		return nil, &SpecError{File: path, Err: err}
+	}
+	return p, nil
+}

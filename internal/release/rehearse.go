@@ -1,0 +1,99 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// rehearsalSuffix marks the folder of a rehearsal.
+const rehearsalSuffix = ".rehearsal"
+
+// Rehearse goes the whole way on made-up rows, drawn uniformly from the
+// declared domains: no data is read, no account is charged, and every file says
+// REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal.
+func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string, error) {
+	place := filepath.Join(o.Out, p.Name+rehearsalSuffix)
+	if err := rehearsalPlace(place); err != nil {
+		return place, err
+	}
+	if err := histogram.CheckMemory(p); err != nil {
+		return place, err
+	}
+	key, err := noise.NewKey()
+	if err != nil {
+		return place, err
+	}
+	streams := noise.NewStreams(key, p.Hash())
+	key.Erase()
+	defer streams.Erase()
+	sealed, err := rehearsed(ctx, p, rows, streams)
+	if err != nil {
+		return place, err
+	}
+	out, err := stage(o.Out, filepath.Base(place))
+	if err != nil {
+		return place, err
+	}
+	defer out.discard()
+	if err := writeRelease(ctx, out, sealed); err != nil {
+		return place, err
+	}
+	if err := removeRehearsal(place); err != nil {
+		return place, err
+	}
+	return place, out.commit()
+}
+
+// rehearsed measures made-up rows for the receipt of a rehearsal.
+func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Streams) (*measured.Sealed, error) {
+	exact, err := histogram.CountMadeUp(ctx, p, rows, streams)
+	if err != nil {
+		return nil, err
+	}
+	l := ledger.OpenRehearsal()
+	defer l.Close()
+	receipt, err := l.Debit(ctx, ledger.Charge{
+		Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(), Terms: terms(p), Cost: p.Cost,
+		Commitment: exact.Commitment(streams),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &measured.Sealed{Plan: p}
+	if s.Measured, err = drawAll(ctx, p, exact, receipt, streams); err != nil {
+		return nil, err
+	}
+	s.Receipt, err = recordOf(receipt)
+	return s, err
+}
+
+// rehearsalPlace refuses a place that holds anything but an earlier rehearsal.
+func rehearsalPlace(place string) error {
+	there, err := exists(place)
+	if err != nil || !there {
+		return err
+	}
+	if m, err := readManifest(place); err != nil || m.Status != statusText(ledger.Rehearsal) {
+		return &Occupied{Place: place, Why: "holds something else than a rehearsal"}
+	}
+	return nil
+}
+
+// removeRehearsal clears the place of an earlier rehearsal, and nothing else.
+func removeRehearsal(place string) error {
+	if err := rehearsalPlace(place); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(place); err != nil {
+		return fmt.Errorf("removing the earlier rehearsal: %w", err)
+	}
+	return nil
+}
