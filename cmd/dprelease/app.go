@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/spf13/cobra"
@@ -34,16 +35,18 @@ type app struct {
 
 // outcome is the one document that --json prints.
 type outcome struct {
-	Command  string         `json:"command"`
-	Exit     int            `json:"exit"`
-	Status   string         `json:"status"`            // done, already done, or failed
-	Message  string         `json:"message,omitempty"` // what went wrong
-	Retry    string         `json:"retry"`             // safe: the same command may be run again; never: it would fail again
-	Release  string         `json:"release,omitempty"`
-	PlanHash string         `json:"plan_hash,omitempty"`
-	Path     string         `json:"path,omitempty"`
-	Problems []spec.Problem `json:"problems,omitempty"`
-	Warnings []string       `json:"warnings,omitempty"`
+	Command  string             `json:"command"`
+	Exit     int                `json:"exit"`
+	Status   string             `json:"status"`            // done, already done, or failed
+	Message  string             `json:"message,omitempty"` // what went wrong
+	Retry    string             `json:"retry"`             // safe: the same command may be run again; never: it would fail again
+	Release  string             `json:"release,omitempty"`
+	PlanHash string             `json:"plan_hash,omitempty"`
+	Path     string             `json:"path,omitempty"`
+	Problems []spec.Problem     `json:"problems,omitempty"`
+	Warnings []string           `json:"warnings,omitempty"`
+	Draft    string             `json:"draft,omitempty"`    // of init
+	Accounts []ledger.Statement `json:"accounts,omitempty"` // of ledger show
 }
 
 // root builds the command tree.
@@ -59,10 +62,11 @@ A first release:   dprelease init data.csv > release.yaml
                    dprelease rehearse release.yaml
                    dprelease plan release.yaml
                    dprelease run release.yaml`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		Args:                       aCommand,
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
+		SuggestionsMinimumDistance: 2,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
@@ -83,14 +87,26 @@ type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// exactly makes cobra's argument check a usage error that shows the usage.
-func exactly(n int) cobra.PositionalArgs {
+// between makes the number of arguments a usage error that shows the usage.
+func between(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < least || len(args) > most {
 			return &usageError{fmt.Errorf("expected: %s", c.UseLine())}
 		}
 		return nil
 	}
+}
+
+// aCommand refuses the name of a command that is not there.
+func aCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return &usageError{fmt.Errorf("there is no command %q%s (see `%s --help`)", args[0], hint, c.CommandPath())}
 }
 
 // finish prints the outcome and returns the exit code.
@@ -111,7 +127,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 		} else if a.outcome.Status == "" {
 			a.outcome.Status = "done"
 		}
-		if b, err := json.MarshalIndent(a.outcome, "", "  "); err == nil && a.outcome.Command != "" {
+		if b, err := json.MarshalIndent(a.outcome, "", "  "); err == nil {
 			fmt.Fprintf(a.stdout, "%s\n", b)
 		}
 	}
@@ -131,7 +147,7 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return release.ExitDone
-	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"):
+	case errors.As(err, &usage):
 		return release.ExitSpec
 	case errors.Is(context.Cause(ctx), errTerminated):
 		return exitTerminated

@@ -19,15 +19,14 @@ func (a *app) initCommand() *cobra.Command {
 		Long: `Draft a spec from the column names and types of a CSV, Parquet or Arrow file
 and print it. No value of the file is used: domains are public, so a person
 writes them where the draft says "# decide:".`,
-		Args: exactly(1),
+		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.outcome.Command = "init"
 			draft, err := release.Draft(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			a.say("%s", draft)
-			a.outcome.Message = draft
+			a.outcome.Draft = draft
 			return nil
 		},
 	}
@@ -37,9 +36,9 @@ func (a *app) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Validate a spec; reads no data",
-		Args:  exactly(1),
+		Args:  between(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.load("check", args[0])
+			p, err := a.load(args[0])
 			if err != nil {
 				return err
 			}
@@ -78,9 +77,8 @@ func (a *app) planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan SPEC",
 		Short: "Print what a release will cost and how good it will be; reads no data",
-		Args:  exactly(1),
+		Args:  between(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			a.outcome.Command = "plan"
 			params, err := a.params()
 			if err != nil {
 				return err
@@ -109,9 +107,9 @@ func (a *app) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run SPEC",
 		Short: "Plan, measure and publish a release",
-		Args:  exactly(1),
+		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.load("run", args[0])
+			p, err := a.load(args[0])
 			if err != nil {
 				return err
 			}
@@ -137,9 +135,8 @@ func (a *app) measureCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "measure PLAN",
 		Short: "Read the confidential tables once, debit the account, draw the noise",
-		Args:  exactly(1),
+		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.outcome.Command = "measure"
 			p, err := release.ReadPlan(args[0])
 			if err != nil {
 				return err
@@ -171,9 +168,8 @@ func (a *app) publishCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "publish MEASURED",
 		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
-		Args:  exactly(1),
+		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.outcome.Command = "publish"
 			place, already, err := release.Publish(c.Context(), args[0], a.options())
 			if err != nil {
 				return err
@@ -197,12 +193,12 @@ func (a *app) rehearseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rehearse SPEC",
 		Short: "Go the whole way on made-up rows: no data, no budget",
-		Args:  exactly(1),
+		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if rows < 0 {
 				return &usageError{fmt.Errorf("--rows %d: expected a number of rows, 0 or more", rows)}
 			}
-			p, err := a.load("rehearse", args[0])
+			p, err := a.load(args[0])
 			if err != nil {
 				return err
 			}
@@ -224,8 +220,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 }
 
 // load reads and plans the spec that a command names.
-func (a *app) load(command, path string) (*plan.Plan, error) {
-	a.outcome.Command = command
+func (a *app) load(path string) (*plan.Plan, error) {
 	params, err := a.params()
 	if err != nil {
 		return nil, err

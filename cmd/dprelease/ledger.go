@@ -11,7 +11,7 @@ func (a *app) ledgerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ledger",
 		Short: "The durable privacy account",
-		Args:  cobra.NoArgs,
+		Args:  aCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.ledgerInitCommand(), a.ledgerShowCommand())
@@ -30,9 +30,8 @@ func (a *app) ledgerInitCommand() *cobra.Command {
   cap: {epsilon: 6}         # or {rho: 1/2}
 
 The ledger file is made if it is not there.`,
-		Args: exactly(1),
+		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.outcome.Command = "ledger init"
 			if a.ledger == "" {
 				return errNoLedger
 			}
@@ -52,9 +51,8 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [ACCOUNT]",
 		Short: "What an account has spent and has left",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  between(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.outcome.Command = "ledger show"
 			if a.ledger == "" {
 				return errNoLedger
 			}
@@ -64,6 +62,7 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 			}
 			for _, s := range statements {
 				a.say("%s", s)
+				a.outcome.Accounts = append(a.outcome.Accounts, s)
 			}
 			return nil
 		},

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/dprelease/dprelease/internal/release"
@@ -47,7 +48,9 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return a.finish(ctx, root.ExecuteContext(ctx))
+	c, err := root.ExecuteContextC(ctx)
+	a.outcome.Command = strings.TrimPrefix(c.CommandPath(), "dprelease ")
+	return a.finish(ctx, err)
 }
 
 // panicPlace is where a panic came from, without its value: that could be
@@ -57,7 +60,7 @@ func panicPlace() string {
 	frames := runtime.CallersFrames(pc[:runtime.Callers(4, pc[:])])
 	for {
 		f, more := frames.Next()
-		if f.Function != "" && f.Function != "runtime.gopanic" && !isRuntime(f.Function) {
+		if f.Function != "" && !strings.HasPrefix(f.Function, "runtime.") {
 			return fmt.Sprintf("%s:%d", f.Function, f.Line)
 		}
 		if !more {
@@ -65,5 +68,3 @@ func panicPlace() string {
 		}
 	}
 }
-
-func isRuntime(function string) bool { return len(function) > 8 && function[:8] == "runtime." }
