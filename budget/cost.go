@@ -138,17 +138,7 @@ func orZero(r *big.Rat) *big.Rat {
 // String writes the amount in words, such as "ε = 0.5" or "ρ = 0.02 and
 // δ = 1e-9". Amounts that need more than 12 digits are rounded up and marked
 // with ≤, so that the text never understates.
-func (c Cost) String() string {
-	switch {
-	case c.Epsilon != nil:
-		return "ε " + words(c.Epsilon)
-	case c.Rho != nil && orZero(c.Delta).Sign() > 0:
-		return "ρ " + words(c.Rho) + " and δ " + words(c.Delta)
-	case c.Rho != nil:
-		return "ρ " + words(c.Rho)
-	}
-	return "nothing"
-}
+func (c Cost) String() string { return Amounts(c.Epsilon, c.Rho, c.Delta) }
 
 type costJSON struct {
 	Epsilon string `json:"epsilon,omitempty"`

@@ -1,7 +1,11 @@
 package budget
 
+// This file holds how numbers are written for people, in one way everywhere: the direction of rounding is in the
+// name, digits are grouped, and small numbers read 1e-9.
+
 import (
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -12,22 +16,54 @@ const (
 	roundedDigits = 7
 )
 
-// words writes a non-negative amount for a sentence: "= 0.5" where at most 12
-// digits say it exactly, else "≤ 0.01497306", rounded up.
-func words(r *big.Rat) string {
+// thin parts groups of three digits: the narrow no-break space.
+const thin = "\u202f"
+
+// Amount writes an ε, δ or ρ with its sign of relation, to follow the letter in
+// a sentence: "= 0.5" where at most 12 digits say it exactly, else
+// "≤ 0.01497306", rounded up.
+func Amount(r *big.Rat) string {
 	if r.Sign() <= 0 {
 		return "= 0"
 	}
 	if text, exact := decimalUp(r, exactDigits); exact {
 		return "= " + text
 	}
-	text, _ := decimalUp(r, roundedDigits)
-	return "≤ " + text
+	return "≤ " + DecimalUp(r, roundedDigits)
 }
 
-// decimalUp writes the least decimal of the given number of significant digits
-// that is at least r > 0, and reports whether it equals r.
+// Amounts writes those of ε, ρ and δ that are there, such as "ε = 1 and
+// δ = 1e-9"; a δ of 0 is left out, and without any amount it is "nothing".
+func Amounts(epsilon, rho, delta *big.Rat) string {
+	var parts []string
+	if epsilon != nil {
+		parts = append(parts, "ε "+Amount(epsilon))
+	}
+	if rho != nil {
+		parts = append(parts, "ρ "+Amount(rho))
+	}
+	if orZero(delta).Sign() > 0 {
+		parts = append(parts, "δ "+Amount(delta))
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, " and ")
+}
+
+// DecimalUp writes the least decimal of at most digits significant digits that
+// is at least r, such as "0.3334", "22 100" or "1e-9"; "0" for r ≤ 0. For bounds
+// on a loss, which a shorter text must not make smaller.
+func DecimalUp(r *big.Rat, digits int) string {
+	text, _ := decimalUp(r, digits)
+	return text
+}
+
+// decimalUp is DecimalUp, and reports whether the text equals r.
 func decimalUp(r *big.Rat, digits int) (text string, exact bool) {
+	if r.Sign() <= 0 {
+		return "0", r.Sign() == 0
+	}
 	point := decimalExponent(r) + 1 // r < 10^point
 	scaled := new(big.Rat).Mul(r, scaleByTen(big.NewInt(1), digits-point))
 	whole, rest := new(big.Int).QuoRem(scaled.Num(), scaled.Denom(), new(big.Int))
@@ -35,9 +71,66 @@ func decimalUp(r *big.Rat, digits int) (text string, exact bool) {
 	if !exact {
 		whole.Add(whole, big.NewInt(1))
 	}
-	significant := whole.String()
-	point += len(significant) - digits // one more digit where 99…9 was rounded up
-	return placePoint(strings.TrimRight(significant, "0"), point), exact
+	return placePoint(whole.String(), point, digits), exact
+}
+
+// DecimalNearest writes v ≥ 0 to the nearest decimal of at most digits
+// significant digits, and the digits before the point in full: "5.288",
+// "1 234 568". Halves go up; what is no finite number is "–". For errors and
+// scales, not for bounds on a loss.
+func DecimalNearest(v float64, digits int) string {
+	r := new(big.Rat).SetFloat64(v)
+	switch {
+	case r == nil:
+		return "–"
+	case r.Sign() <= 0:
+		return "0"
+	}
+	point := decimalExponent(r) + 1
+	if point <= exactDigits {
+		digits = max(digits, point)
+	}
+	scaled := new(big.Rat).Mul(r, scaleByTen(big.NewInt(1), digits-point))
+	scaled.Add(scaled, big.NewRat(1, 2))
+	whole := new(big.Int).Quo(scaled.Num(), scaled.Denom())
+	return placePoint(whole.String(), point, digits)
+}
+
+// Percent writes a part of one to three significant digits, such as "33.3%" or
+// "0.952%"; what is not quite all never reads so.
+func Percent(part float64) string {
+	if part > 0.999 && part < 1 {
+		return ">99.9%"
+	}
+	return DecimalNearest(float64(100*part), 3) + "%"
+}
+
+// Group writes a whole number in groups of three digits.
+func Group(n int64) string { return GroupDigits(strconv.FormatInt(n, 10)) }
+
+// GroupDigits parts the digits of a whole number, a minus before them or not,
+// in groups of three; up to four digits stay whole.
+func GroupDigits(whole string) string {
+	digits, negative := strings.CutPrefix(whole, "-")
+	sign := ""
+	if negative {
+		sign = "\u2212"
+	}
+	if len(digits) < 5 {
+		return sign + digits
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + thin + digits[i:]
+	}
+	return sign + digits
+}
+
+// Plural counts things with a regular plural: "1 table", "12 tables".
+func Plural(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return Group(n) + " " + thing
 }
 
 // decimalExponent returns the e with 10^e ≤ r < 10^(e+1), for r > 0.
@@ -49,19 +142,23 @@ func decimalExponent(r *big.Rat) int {
 	return e
 }
 
-// placePoint writes 0.significant × 10^point, plainly or with a power of ten.
-func placePoint(significant string, point int) string {
+// placePoint writes 0.significant × 10^point, plainly or with a power of ten,
+// where significant has the given number of digits, or one more after 99…9 was
+// rounded up.
+func placePoint(significant string, point, digits int) string {
+	point += len(significant) - digits
+	significant = strings.TrimRight(significant, "0")
 	switch {
 	case point > exactDigits || point < -3:
 		mantissa := significant[:1]
 		if len(significant) > 1 {
 			mantissa += "." + significant[1:]
 		}
-		return mantissa + "e" + big.NewInt(int64(point-1)).String()
+		return mantissa + "e" + strconv.Itoa(point-1)
 	case point <= 0:
 		return "0." + strings.Repeat("0", -point) + significant
 	case point >= len(significant):
-		return significant + strings.Repeat("0", point-len(significant))
+		return GroupDigits(significant + strings.Repeat("0", point-len(significant)))
 	}
-	return significant[:point] + "." + significant[point:]
+	return GroupDigits(significant[:point]) + "." + significant[point:]
 }

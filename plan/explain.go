@@ -4,34 +4,42 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
 )
 
+const (
+	// manyTables is where the page stops listing every table.
+	manyTables = 40
+	// firstTables of those with the same noise are listed even then.
+	firstTables = 3
+)
+
 // Explain writes the page that a person signs: what is promised, a row per
 // table with its noise, error and cost, what each table will be good for, and
-// what to know before signing.
+// what to know before signing. Losses are rounded up, errors and scales to the
+// nearest. Of more than 40 tables, those with the same noise are folded into
+// one row after the first three; plan.json has them all.
 func (p *Plan) Explain(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Plan of release %s", p.Name)
 	if p.Title != "" {
 		fmt.Fprintf(b, ": %s", p.Title)
 	}
-	fmt.Fprintf(b, "\n\n%s\n\n", p.Guarantee.Sentence())
+	fmt.Fprintf(b, "\n\nPromises %s\n\n", p.Guarantee.Sentence())
 	p.explainTables(b)
 	p.explainLeaves(b)
 	fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
-	for _, t := range grouped(p.Tables) {
-		fmt.Fprintf(b, "  %s: %s\n", t.Path, t.Expectation)
+	for _, o := range Outlooks(p.Tables) {
+		fmt.Fprintf(b, "  %s: %s\n", o.Tables, o.Text)
 	}
 	for _, warning := range p.Warnings {
 		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
 	}
 	fmt.Fprintf(b, "\n%s in %s, %s of memory to measure. Plan hash %s\n",
-		plural(int(p.Size.Cells), "cell"), plural(len(p.Tables), "table"), bytesText(p.Size.Bytes), p.Hash())
+		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), bytesText(p.Size.Bytes), p.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -40,14 +48,49 @@ func (p *Plan) Explain(w io.Writer) error {
 func (p *Plan) explainTables(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "table\tcells\tsensitivity\tmechanism\tscale\tleaf\tshare\tstd. error\t95% margin\tcost")
-	for i, table := range p.Tables {
-		m, s := p.Measurements[i], table.Statistics[0]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n",
-			table.Path, group(table.Cells), sensitivityText(m.Mechanism), m.Mechanism.Kind, scaleText(m.Mechanism),
-			leafText(m.Leaf), percent(p.shareOf(m)), decimal(s.StandardError), group(s.Margin), costText(m.Mechanism))
+	for _, r := range runs(p.Tables, p.sameNoise) {
+		listed := r.to
+		if len(p.Tables) > manyTables {
+			listed = min(r.to, r.from+firstTables)
+		}
+		for i := r.from; i < listed; i++ {
+			p.explainTable(t, i)
+		}
+		if listed < r.to {
+			p.explainRest(t, run{listed, r.to})
+		}
 	}
-	fmt.Fprintf(t, "total\t%s\t\t\t\t\t100%%\t\t\t%s\n", group(p.Size.Cells), p.Guarantee.Budget())
+	fmt.Fprintf(t, "total\t%s\t\t\t\t\t100%%\t\t\t%s\n", budget.Group(p.Size.Cells), p.Guarantee.Budget())
 	t.Flush()
+}
+
+// sameNoise tells that two tables are charged to one leaf and have the same
+// noise.
+func (p *Plan) sameNoise(a, b int) bool {
+	m, n := p.Measurements[a], p.Measurements[b]
+	return m.Leaf == n.Leaf && m.Mechanism.Kind == n.Mechanism.Kind && m.Mechanism.Parameter.Cmp(n.Mechanism.Parameter) == 0 &&
+		m.Mechanism.L1.Cmp(n.Mechanism.L1) == 0 && m.Mechanism.L2Squared.Cmp(n.Mechanism.L2Squared) == 0
+}
+
+// explainTable writes the row of one table.
+func (p *Plan) explainTable(w io.Writer, i int) {
+	table, m := p.Tables[i], p.Measurements[i]
+	s := table.Statistics[0]
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n",
+		table.Path, budget.Group(table.Cells), sensitivityText(m.Mechanism), mechanismText(m.Mechanism), scaleText(m.Mechanism),
+		leafText(m.Leaf), percent(p.shareOf(m)), budget.DecimalNearest(s.StandardError, 4), budget.Group(s.Margin), costText(m.Mechanism, 1))
+}
+
+// explainRest writes one row for tables with the same noise as those above it:
+// their cells, shares and costs in all.
+func (p *Plan) explainRest(w io.Writer, rest run) {
+	n, m, cells := int64(rest.to-rest.from), p.Measurements[rest.from], int64(0)
+	for _, t := range p.Tables[rest.from:rest.to] {
+		cells += t.Cells
+	}
+	share := p.shareOf(m)
+	fmt.Fprintf(w, "… and %s more with the same noise\t%s in all\t\t\t\t%s\t%s\t\t\t%s\n",
+		budget.Group(n), budget.Group(cells), leafText(m.Leaf), percent(share.Mul(share, big.NewRat(n, 1))), costText(m.Mechanism, n))
 }
 
 // explainLeaves writes the budget split, where there is one.
@@ -58,76 +101,19 @@ func (p *Plan) explainLeaves(b *strings.Builder) {
 	b.WriteString("\nBudget\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, l := range p.Leaves {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", l.Path, percent(l.Share), l.Amount, plural(l.Tables, "table"))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", l.Path, percent(amount(l.Share)), l.Amount, budget.Plural(int64(l.Tables), "table"))
 	}
 	t.Flush()
 }
 
 // shareOf is the exact part of the whole budget that a measurement is given.
-func (p *Plan) shareOf(m Measurement) string {
+func (p *Plan) shareOf(m Measurement) *big.Rat {
 	for _, l := range p.Leaves {
-		if l.Path == m.Leaf {
-			share, ok := new(big.Rat).SetString(l.Share)
-			if !ok {
-				return l.Share
-			}
-			return share.Quo(share, big.NewRat(int64(l.Tables), 1)).RatString()
+		if share := amount(l.Share); l.Path == m.Leaf && share != nil {
+			return share.Quo(share, big.NewRat(int64(l.Tables), 1))
 		}
 	}
-	return ""
-}
-
-// grouped folds tables of one marginal that have the same outlook into one
-// line, so that a release of a hundred tables can still be read.
-func grouped(tables []Table) []Table {
-	var out []Table
-	for _, t := range tables {
-		last := len(out) - 1
-		if last >= 0 && out[last].Marginal == t.Marginal && out[last].Expectation == t.Expectation {
-			out[last].Path = t.Marginal + "/…"
-			continue
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-// Budget is the budget in the spec's own terms.
-func (g Guarantee) Budget() string {
-	switch g.Definition {
-	case "pure":
-		return "ε = " + rounded(g.Epsilon)
-	case "approximate":
-		return "ε = " + rounded(g.Epsilon) + ", δ = " + rounded(g.Delta)
-	default:
-		return "ρ = " + rounded(g.Rho)
-	}
-}
-
-// Sentence is the guarantee in words, with its numbers, unit, neighbours and
-// method.
-func (g Guarantee) Sentence() string {
-	neighbour := "adding or removing one " + g.Protects
-	if g.Neighbours == "replace" {
-		neighbour = "replacing one " + g.Protects + " by another"
-	}
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "Promises %s for %s (%s; %s", g.Budget(), neighbour, definitions[g.Definition], g.Unit)
-	if g.MaxRows > 1 {
-		fmt.Fprintf(b, ", at most %d rows counted", g.MaxRows)
-	}
-	b.WriteString(").")
-	for _, e := range g.Equivalents {
-		fmt.Fprintf(b, "\nThat is at most ε = %s at δ = %s.", decimal(e.Epsilon), e.Delta)
-	}
-	fmt.Fprintf(b, "\nMethod: %s.", g.Method)
-	return b.String()
-}
-
-var definitions = map[string]string{
-	"pure":        "pure differential privacy",
-	"approximate": "approximate differential privacy",
-	"zcdp":        "zero-concentrated differential privacy",
+	return new(big.Rat)
 }
 
 func leafText(leaf string) string {
@@ -144,64 +130,37 @@ func sensitivityText(m budget.Mechanism) string {
 	return "L2² " + m.L2Squared.String()
 }
 
+func mechanismText(m budget.Mechanism) string {
+	if m.Kind == budget.DiscreteLaplace {
+		return "discrete Laplace"
+	}
+	return "discrete Gaussian"
+}
+
 func scaleText(m budget.Mechanism) string {
 	v, _ := m.Parameter.Float64()
 	if m.Kind == budget.DiscreteLaplace {
-		return "t = " + decimal(v)
+		return "t = " + budget.DecimalNearest(v, 4)
 	}
-	return "σ² = " + decimal(v)
+	return "σ² = " + budget.DecimalNearest(v, 4)
 }
 
-func costText(m budget.Mechanism) string {
+// costText is what n measurements with this noise cost, in four digits rounded
+// up.
+func costText(m budget.Mechanism, n int64) string {
+	letter, loss := "ρ ", m.Rho()
 	if epsilon, err := m.Epsilon(); err == nil {
-		return "ε " + rounded(epsilon.RatString())
+		letter, loss = "ε ", epsilon
 	}
-	return "ρ " + rounded(m.Rho().RatString())
+	return letter + budget.DecimalUp(new(big.Rat).Mul(loss, big.NewRat(n, 1)), 4)
 }
 
-// rounded shows an exact number with four significant digits where it has more.
-func rounded(exact string) string {
-	r, ok := new(big.Rat).SetString(exact)
-	if !ok {
-		return exact
+func percent(share *big.Rat) string {
+	if share == nil {
+		return "–"
 	}
-	v, _ := r.Float64()
-	return decimal(v)
-}
-
-func percent(exact string) string {
-	r, ok := new(big.Rat).SetString(exact)
-	if !ok {
-		return exact
-	}
-	v, _ := r.Float64()
-	return strconv.FormatFloat(100*v, 'g', 3, 64) + "%"
-}
-
-// decimal shows four significant digits, and whole numbers in full.
-func decimal(v float64) string {
-	if v >= 1000 && v < 1e15 {
-		return group(int64(v + 0.5))
-	}
-	text := strconv.FormatFloat(v, 'g', 4, 64)
-	return strings.Replace(text, "e-0", "e-", 1)
-}
-
-// group writes a whole number with thin groups of three digits.
-func group(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
-}
-
-// plural counts things.
-func plural(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return group(int64(n)) + " " + thing
+	v, _ := share.Float64()
+	return budget.Percent(v)
 }
 
 func bytesText(n int64) string {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -204,7 +205,7 @@ func expectation(margin int64) string {
 		return "Counts are almost always published exactly."
 	}
 	return fmt.Sprintf("Within ±%s of the exact count 19 times in 20: good to 10%% for counts of %s or more; a count of %s or less cannot be told from none.",
-		group(margin), group(10*margin), group(margin))
+		budget.Group(margin), budget.Group(10*margin), budget.Group(margin))
 }
 
 // tablePath is where the marginal over some attributes is published: the

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -17,7 +18,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 	}
 	if p.Size.Bytes > largeBytes {
 		w = append(w, fmt.Sprintf("the tables have %s cells in all and need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes",
-			group(p.Size.Cells), bytesText(p.Size.Bytes)))
+			budget.Group(p.Size.Cells), bytesText(p.Size.Bytes)))
 	}
 	first := map[string]string{}
 	for _, m := range p.Measurements {

@@ -77,6 +77,7 @@ func number(r *big.Rat) string {
 	if len(fraction) <= 16 {
 		return fraction
 	}
-	digits := new(big.Float).SetRat(r).Text('g', 6)
+	near, _ := r.Float64()
+	digits := budget.DecimalNearest(near, 6)
 	return strings.Join([]string{"about ", digits, " (exactly ", fraction, ")"}, "")
 }

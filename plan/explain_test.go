@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// What is promised, by words and by the sum of the costs, is never less than
+// what is spent.
+func TestLossesAreRoundedUp(t *testing.T) {
+	for _, c := range []struct{ budget, says, cost string }{
+		{"{epsilon: 1.00049}", "ε = 1.00049 (pure", "ε 1.001"},
+		{"{rho: 0.123456}", "ρ = 0.123456 (zero", "ρ 0.1235"},
+		{"{epsilon: 1/3}", "ε ≤ 0.3333334 (pure", "ε 0.3334"},
+		{"{epsilon: 1.00049, delta: 1e-9}", "ε = 1.00049 and δ = 1e-9 (approximate", "ρ 0.01499"},
+	} {
+		p := planOf(t, "add-remove", c.budget, "{id: who, max_rows: 1}", "{x: {by: [sex]}}")
+		page := pageOf(t, p)
+		if !strings.Contains(page, c.says) || !strings.Contains(page, c.cost) {
+			t.Errorf("%s: the page says\n%s\nexpected %q and %q", c.budget, page, c.says, c.cost)
+		}
+		if at := regexp.MustCompile(`e-0|e\+`).FindString(page); at != "" {
+			t.Errorf("%s: the page writes powers of ten as %s", c.budget, at)
+		}
+		for _, shown := range regexp.MustCompile(`[ερδ] ([0-9.e\x{202f}-]+)`).FindAllStringSubmatch(page, -1) {
+			amount, err := budget.ParseRat(strings.ReplaceAll(shown[1], "\u202f", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			loss := p.Measurements[0].Mechanism.Rho()
+			if epsilon, err := p.Measurements[0].Mechanism.Epsilon(); err == nil {
+				loss = epsilon
+			}
+			if amount.Cmp(loss) < 0 {
+				t.Errorf("%s: a cost of %s is shown as %s", c.budget, loss.FloatString(12), shown[1])
+			}
+		}
+	}
+}
+
+// An ε implied at a δ is a bound, so its text may not be below it.
+func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
+	p := planOf(t, "add-remove", "{rho: 0.123456}", "row", "{x: {by: [sex]}}")
+	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(p.Guarantee.Sentence(), -1)
+	if len(shown) != len(p.Guarantee.Equivalents) {
+		t.Fatalf("the sentence is %s", p.Guarantee.Sentence())
+	}
+	for i, e := range p.Guarantee.Equivalents {
+		text, err := budget.ParseRat(shown[i][1])
+		if err != nil || text.Cmp(new(big.Rat).SetFloat64(e.Epsilon)) < 0 || shown[i][2] != e.Delta {
+			t.Errorf("ε = %v at δ = %s is shown as %s", e.Epsilon, e.Delta, shown[i][0])
+		}
+	}
+}
+
+// The sentence is one line, as the metadata of a file wants it.
+func TestSentenceIsOneLine(t *testing.T) {
+	for _, c := range []struct{ budget, neighbours, want string }{
+		{"{epsilon: 1}", "add-remove", "ε = 1 (pure differential privacy) for adding or removing one person, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)."},
+		{"{epsilon: 1, delta: 1e-9}", "replace", "ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the ρ of all measurements added up, converted to ε at δ (Canonne, Kamath and Steinke 2020)."},
+	} {
+		p := planOf(t, c.neighbours, c.budget, "{id: who, max_rows: 12000}", "{x: {by: [sex]}}")
+		if got := p.Guarantee.Sentence(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// A release of 55 tables is signed on a page of few lines whose cells and
+// shares still add up; one of 40 lists them all.
+func TestManyTablesAreFolded(t *testing.T) {
+	page := pageOf(t, wide(t, 10))
+	want := regexp.MustCompile(`(?m)^… and 52 more with the same noise  194 in all +– +94\.5% +ε 0\.94\d+$`)
+	if !want.MatchString(page) || strings.Count(page, "±") != firstTables+1 {
+		t.Errorf("the page is\n%s", page)
+	}
+	if !strings.Contains(page, "x/a0 and 54 more: Within") {
+		t.Errorf("the outlook is not folded:\n%s", page)
+	}
+	if page := pageOf(t, wide(t, 8)); strings.Contains(page, "same noise") || strings.Count(page, "\nx/a") != 36 {
+		t.Errorf("the page of 36 tables is\n%s", page)
+	}
+}
+
+// Tables that differ in noise, leaf or marginal are not folded together.
+func TestFoldsAreOfOneMarginalAndOneNoise(t *testing.T) {
+	tables := []Table{
+		{Path: "a/1", Marginal: "a", Expectation: "good"}, {Path: "a/2", Marginal: "a", Expectation: "good"}, {Path: "a/3", Marginal: "a", Expectation: "bad"},
+		{Path: "a/4", Marginal: "a", Expectation: "good"}, {Path: "b", Marginal: "b", Expectation: "good"},
+	}
+	got := fmt.Sprint(Outlooks(tables))
+	if want := "[{a/1 and 1 more good} {a/3 bad} {a/4 good} {b good}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// wide is a plan of the tables over one and two of n columns.
+func wide(t *testing.T, n int) *Plan {
+	t.Helper()
+	var columns, names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("a%d", i))
+		columns = append(columns, names[i]+": {values: [p, q]}")
+	}
+	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {x: {every: [1, 2], by: [%s]}}\n",
+		strings.Join(columns, ", "), strings.Join(names, ", "))
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func pageOf(t *testing.T, p *Plan) string {
+	t.Helper()
+	b := &strings.Builder{}
+	if err := p.Explain(b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// This file holds the guarantee in words, and the outlook of many tables in few lines. The signed page, the metadata
+// of published files and the report all say it with these.
+
+// definitions are the names of what a budget is counted in.
+var definitions = map[string]string{
+	"pure":        "pure differential privacy",
+	"approximate": "approximate differential privacy",
+	"zcdp":        "zero-concentrated differential privacy",
+}
+
+// Budget is the budget in the spec's own terms, such as "ε = 1 and δ = 1e-9",
+// rounded up where it has too many digits.
+func (g Guarantee) Budget() string {
+	if g.Definition == "approximate" {
+		g.Rho = ""
+	}
+	return budget.Amounts(amount(g.Epsilon), amount(g.Rho), amount(g.Delta))
+}
+
+// Sentence is the guarantee in one line: its numbers rounded up, definition,
+// neighbours, unit and method.
+func (g Guarantee) Sentence() string {
+	neighbour := "adding or removing one " + g.Protects
+	if g.Neighbours == "replace" {
+		neighbour = "replacing one " + g.Protects + " by another"
+	}
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s (%s) for %s, meaning %s", g.Budget(), definitions[g.Definition], neighbour, g.Unit)
+	if g.MaxRows > 1 {
+		fmt.Fprintf(b, ", of which at most %s are counted", budget.Group(g.MaxRows))
+	}
+	for i, e := range g.Equivalents {
+		joint := " and"
+		if i == 0 {
+			joint = "; that is at most"
+		}
+		fmt.Fprintf(b, "%s ε = %s at δ = %s", joint, upward(e.Epsilon), e.Delta)
+	}
+	fmt.Fprintf(b, "; method: %s.", g.Method)
+	return b.String()
+}
+
+// upward shows an ε that is no exact number.
+func upward(epsilon float64) string {
+	r := new(big.Rat).SetFloat64(epsilon)
+	if r == nil {
+		return "∞"
+	}
+	return budget.DecimalUp(r, 4)
+}
+
+// amount reads an exact number of a plan; nil is none.
+func amount(exact string) *big.Rat {
+	r, err := budget.ParseRat(exact)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+// Outlook is what to expect of one table, or of several alike.
+type Outlook struct{ Tables, Text string }
+
+// Outlooks folds neighbouring tables of one marginal that have the same
+// expectation into one line, so that a release of a hundred tables can still be
+// read. Of the tables it looks at path, marginal and expectation.
+func Outlooks(tables []Table) []Outlook {
+	var out []Outlook
+	for _, run := range runs(tables, func(a, b int) bool { return tables[a].Expectation == tables[b].Expectation }) {
+		o := Outlook{Tables: tables[run.from].Path, Text: tables[run.from].Expectation}
+		if more := run.to - run.from - 1; more > 0 {
+			o.Tables += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// run is the tables from ≤ i < to.
+type run struct{ from, to int }
+
+// runs parts tables into the longest runs of one marginal and alike.
+func runs(tables []Table, alike func(a, b int) bool) []run {
+	var out []run
+	for i, t := range tables {
+		last := len(out) - 1
+		if last >= 0 && tables[out[last].from].Marginal == t.Marginal && alike(out[last].from, i) {
+			out[last].to++
+			continue
+		}
+		out = append(out, run{i, i + 1})
+	}
+	return out
+}
