@@ -39,9 +39,11 @@ type outcome struct {
 	Exit     int                `json:"exit"`
 	Status   string             `json:"status"`            // done, already done, or failed
 	Message  string             `json:"message,omitempty"` // what went wrong
-	Retry    string             `json:"retry"`             // safe: the same command may be run again; never: it would fail again
+	Hint     string             `json:"hint,omitempty"`
+	Retry    string             `json:"retry"` // safe: the same command may be run again; never: it would fail again
 	Release  string             `json:"release,omitempty"`
 	PlanHash string             `json:"plan_hash,omitempty"`
+	Marked   string             `json:"marked,omitempty"` // RELEASE, or what is printed on everything instead
 	Path     string             `json:"path,omitempty"`
 	Problems []spec.Problem     `json:"problems,omitempty"`
 	Warnings []string           `json:"warnings,omitempty"`
@@ -119,7 +121,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 			a.outcome.Retry = "never"
 		}
 		if err != nil {
-			a.outcome.Status, a.outcome.Message = "failed", err.Error()
+			a.outcome.Status, a.outcome.Message, a.outcome.Hint = "failed", message(code, err), release.Hint(err)
 			var problems *spec.Errors
 			if errors.As(err, &problems) {
 				a.outcome.Problems = problems.Problems
@@ -131,7 +133,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 			fmt.Fprintf(a.stdout, "%s\n", b)
 		}
 	}
-	if err == nil {
+	if err == nil || a.json {
 		return code
 	}
 	fmt.Fprintf(a.stderr, "dprelease: %s\n", message(code, err))
@@ -207,12 +209,12 @@ func (a *app) setFlag(c *cobra.Command) {
 	c.Flags().StringArrayVar(&a.sets, "set", nil, "value of a parameter, NAME=VALUE; may be repeated")
 }
 
-func (a *app) ledgerFlag(c *cobra.Command) {
-	c.Flags().StringVar(&a.ledger, "ledger", os.Getenv("DPRELEASE_LEDGER"), "ledger file (default $DPRELEASE_LEDGER; without one, a practice account)")
+func (a *app) ledgerFlag(c *cobra.Command, without string) {
+	c.Flags().StringVar(&a.ledger, "ledger", os.Getenv("DPRELEASE_LEDGER"), "ledger file (default $DPRELEASE_LEDGER; "+without+")")
 }
 
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
-	a.ledgerFlag(c)
+	a.ledgerFlag(c, "without one, a practice account")
 	c.Flags().StringVar(&a.state, "state", os.Getenv("DPRELEASE_STATE"), "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
 	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default "+dataDefault+")")
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
@@ -43,7 +44,7 @@ func (a *app) checkCommand() *cobra.Command {
 				return err
 			}
 			a.warn(p)
-			a.say("%s is a valid spec: release %s, %d tables, %s.", args[0], p.Name, len(p.Tables), p.Guarantee.Budget())
+			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, budget.Plural(int64(len(p.Tables)), "table"), p.Guarantee.Budget())
 			return nil
 		},
 	}
@@ -94,7 +95,7 @@ func (a *app) planCommand() *cobra.Command {
 			if err := p.Explain(a.stdout); err != nil {
 				return err
 			}
-			a.say("Written to %s. Next: dprelease measure %s --data %s", path, path, filepath.Dir(args[0]))
+			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path, filepath.Dir(args[0]))
 			return nil
 		},
 	}
@@ -121,7 +122,7 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.published(p, result.Place, result.Already)
+			a.published(p, result)
 			return nil
 		},
 	}
@@ -151,11 +152,13 @@ func (a *app) measureCommand() *cobra.Command {
 			}
 			if already {
 				a.outcome.Status = "already done"
-				a.say("Already done from the same plan: %s", a.outcome.Path)
+				a.say("Already done from the same plan, nothing spent: %s", a.outcome.Path)
 				return nil
 			}
-			a.practice(p)
-			a.say("Measured %d tables for %s. Sealed in %s. Next: dprelease publish %s", len(p.Tables), p.Guarantee.Budget(), a.outcome.Path, a.outcome.Path)
+			if a.ledger == "" {
+				a.practiceBanner()
+			}
+			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", budget.Plural(int64(len(p.Tables)), "table"), p.Guarantee.Budget(), a.outcome.Path, a.outcome.Path)
 			return nil
 		},
 	}
@@ -208,7 +211,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 				return err
 			}
 			a.outcome.Path = place
-			a.say("REHEARSAL, MADE-UP DATA: %d tables from %d made-up rows. No data was read and nothing spent.", len(p.Tables), rows)
+			a.say("REHEARSAL, MADE-UP DATA: %s from %s. No data was read and nothing spent.", budget.Plural(int64(len(p.Tables)), "table"), budget.Plural(rows, "made-up row"))
 			a.say("The report as it will look: %s", filepath.Join(place, "report.html"))
 			return nil
 		},
@@ -245,23 +248,23 @@ func (a *app) warn(p *plan.Plan) {
 	}
 }
 
-// practice says, where no ledger is configured, that this is not a release.
-func (a *app) practice(p *plan.Plan) {
-	if a.ledger == "" {
-		a.say("PRACTICE, NOT A RELEASE: no ledger is configured (--ledger FILE or DPRELEASE_LEDGER), so a practice account was debited.")
-	}
+// practiceBanner says that what was drawn is not a release.
+func (a *app) practiceBanner() {
+	a.say("PRACTICE, NOT A RELEASE: no ledger is configured (--ledger FILE or DPRELEASE_LEDGER), so a practice account pays.")
 }
 
 // published prints where a finished release is.
-func (a *app) published(p *plan.Plan, place string, already bool) {
-	a.outcome.Path = place
-	if already {
+func (a *app) published(p *plan.Plan, r release.Result) {
+	a.outcome.Path, a.outcome.Marked = r.Place, r.Status
+	if r.Status == release.PracticeStatus {
+		a.practiceBanner()
+	}
+	if r.Already {
 		a.outcome.Status = "already done"
-		a.say("Already done from the same plan: %s", place)
+		a.say("Already done from the same plan, nothing spent: %s", r.Place)
 		return
 	}
-	a.practice(p)
-	a.say("Published %d tables (%d cells) for %s in %s:", len(p.Tables), p.Size.Cells, p.Guarantee.Budget(), place)
+	a.say("Published %s (%s) for %s in %s:", budget.Plural(int64(len(p.Tables)), "table"), budget.Plural(p.Size.Cells, "cell"), p.Guarantee.Budget(), r.Place)
 	for _, line := range [][2]string{
 		{"report.html", "what was promised, what it cost, how good each table is: open this first"},
 		{"README.txt", "how to read the tables with DuckDB, pandas and R"},

@@ -43,7 +43,7 @@ The ledger file is made if it is not there.`,
 			return nil
 		},
 	}
-	a.ledgerFlag(c)
+	a.ledgerFlag(c, "there must be one")
 	return c
 }
 
@@ -67,7 +67,7 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 			return nil
 		},
 	}
-	a.ledgerFlag(c)
+	a.ledgerFlag(c, "practice accounts are in .dprelease/practice.db of the output folder")
 	return c
 }
 

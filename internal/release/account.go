@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -34,7 +35,7 @@ func InitAccount(ctx context.Context, ledgerPath, policyPath string) (ledger.Pol
 
 // Statements are the accounts of a ledger, or the named ones.
 func Statements(ctx context.Context, ledgerPath string, accounts []string) ([]ledger.Statement, error) {
-	l, err := ledger.OpenExisting(ctx, ledgerPath)
+	l, err := openExisting(ctx, ledgerPath)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,8 @@ func Statements(ctx context.Context, ledgerPath string, accounts []string) ([]le
 // account holds.
 const practiceReleases = 3
 
-// practiceAccount is the account of a spec that names none.
+// practiceAccount is the account of a spec that names none. Amounts in ε and in ρ
+// cannot be added, so practice has an account for each.
 const practiceAccount = "practice"
 
 // openLedger opens the configured ledger or, where there is none, a practice
@@ -73,16 +75,20 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 		if charge.Account == "" {
 			return nil, charge, &NoAccountNamed{Source: p.Source.Name}
 		}
-		l, err := ledger.OpenExisting(ctx, o.Ledger)
+		l, err := openExisting(ctx, o.Ledger)
 		return l, charge, err
 	}
 	if charge.Account == "" {
 		charge.Account = practiceAccount
 	}
+	charge.Account += "." + charge.Terms.Definition
 	if err := os.MkdirAll(o.stateDir(), 0o700); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
-	l, err := ledger.Open(ctx, filepath.Join(o.stateDir(), "practice.db"))
+	if err := private(o.stateDir()); err != nil {
+		return nil, charge, fmt.Errorf("state directory: %w", err)
+	}
+	l, err := ledger.Open(ctx, o.practiceLedger())
 	if err != nil {
 		return nil, charge, err
 	}
@@ -93,6 +99,18 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 	}
 	return l, charge, nil
 }
+
+// openExisting opens a ledger that somebody must have made.
+func openExisting(ctx context.Context, path string) (*ledger.Ledger, error) {
+	l, err := ledger.OpenExisting(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &NoLedger{Path: path, Err: err}
+	}
+	return l, err
+}
+
+// practiceLedger is where practice accounts are kept.
+func (o Options) practiceLedger() string { return filepath.Join(o.stateDir(), "practice.db") }
 
 // initPractice opens the practice account of a charge, with room for a few like it.
 func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error {

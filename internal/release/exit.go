@@ -31,6 +31,7 @@ func ExitCode(err error) int {
 		refused    *ledger.Refused
 		mismatch   *ledger.TermsMismatch
 		noAccount  *ledger.NoAccount
+		noLedger   *NoLedger
 		unnamed    *NoAccountNamed
 		nameTaken  *ledger.NameTaken
 		closed     *ledger.Closed
@@ -47,9 +48,9 @@ func ExitCode(err error) int {
 		return ExitDone
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy):
+	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy), errors.As(err, &noLedger):
 		return ExitSpec
-	case errors.As(err, &refused), errors.As(err, &mismatch), errors.As(err, &noAccount), errors.As(err, &unnamed):
+	case errors.As(err, &refused), errors.As(err, &mismatch), errors.As(err, &noAccount), errors.As(err, &unnamed), errors.Is(err, ledger.ErrAccountExists):
 		return ExitBudget
 	case errors.As(err, &nameTaken), errors.As(err, &occupied), errors.As(err, &closed):
 		return ExitName
@@ -81,11 +82,33 @@ func (e *NoAccountNamed) Error() string {
 	return fmt.Sprintf("%s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Source)
 }
 
+// NoLedger is a ledger file that is not there.
+type NoLedger struct {
+	Path string
+	Err  error
+}
+
+func (e *NoLedger) Error() string { return e.Err.Error() }
+func (e *NoLedger) Unwrap() error { return e.Err }
+
+// PracticeRefused is a refusal of a practice account, which nobody has set a cap
+// for: the first release on it did.
+type PracticeRefused struct {
+	Ledger string
+	Err    error
+}
+
+func (e *PracticeRefused) Error() string {
+	return fmt.Sprintf("%s\nThis is a practice account (in %s), opened by the first release that used it with room for %d like that one: go on practising in another folder (--out DIR), or configure a ledger (--ledger FILE)",
+		e.Err, e.Ledger, practiceReleases)
+}
+func (e *PracticeRefused) Unwrap() error { return e.Err }
+
 // Occupied is an output place that holds something else.
 type Occupied struct{ Place, Why string }
 
 func (e *Occupied) Error() string {
-	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: choose another `release:` name or another --out folder", e.Place, e.Why)
+	return fmt.Sprintf("%s %s; nothing was changed and nothing spent. Otherwise choose another `release:` name or another --out folder", e.Place, e.Why)
 }
 
 // Altered is a published file that is not what its measurements lead to.

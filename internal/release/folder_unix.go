@@ -3,6 +3,7 @@
 package release
 
 import (
+	"fmt"
 	"os"
 	"syscall"
 )
@@ -17,8 +18,11 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
-// hold locks a staging folder for as long as the returned file is open, which
-// the system ends with the process, however that ends.
+// errHeld says that another process holds a folder.
+var errHeld error = syscall.EWOULDBLOCK
+
+// hold locks a folder for as long as the returned file is open, which the system
+// ends with the process, however that ends. It does not wait: errHeld.
 func hold(dir string) (*os.File, error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -29,4 +33,22 @@ func hold(dir string) (*os.File, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// private refuses a folder that others own, can read or can write to.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", dir)
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to another user: confidential state needs a folder of its own user (--state)", dir)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s can be entered by others: allow its owner alone (chmod 700 %s)", dir, dir)
+	}
+	return nil
 }

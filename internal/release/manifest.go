@@ -58,12 +58,7 @@ func writeManifest(out *staging, p *plan.Plan, status ledger.Status) error {
 	return out.write(manifestFile, b.Bytes())
 }
 
-// publishedPlan is the plan hash that a published folder names.
-func publishedPlan(place string) (string, error) {
-	m, err := readManifest(place)
-	return m.PlanHash, err
-}
-
+// readManifest reads the manifest of a published folder.
 func readManifest(place string) (manifest, error) {
 	var m manifest
 	b, err := os.ReadFile(filepath.Join(place, manifestFile))
@@ -97,13 +92,16 @@ func intact(place string) error {
 	return nil
 }
 
+// PracticeStatus marks what was drawn on a practice account.
+const PracticeStatus = "PRACTICE, NOT A RELEASE"
+
 // statusText is how a status is written into every published file.
 func statusText(s ledger.Status) string {
 	switch s {
 	case ledger.Official:
 		return "RELEASE"
 	case ledger.Practice:
-		return "PRACTICE, NOT A RELEASE"
+		return PracticeStatus
 	default:
 		return "REHEARSAL, MADE-UP DATA"
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,8 +33,10 @@ func MeasuredFolder(out, release string) string {
 // planner: [Load] or [ReadPlan].
 func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err error) {
 	place := MeasuredFolder(o.Out, p.Name)
-	if done, err := sealedFor(place, p); done || err != nil {
-		return done, err
+	if done, err := sealedFor(place, p, o); err != nil {
+		return false, err
+	} else if done {
+		return true, forget(ctx, o.stateDir(), p.Name, p.Hash())
 	}
 	if err := histogram.CheckMemory(p); err != nil {
 		return false, err
@@ -47,9 +50,9 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err er
 	return false, a.measure(ctx)
 }
 
-// sealedFor tells whether place already holds the plan's measurements; another
-// plan's, or anything else there, is an error.
-func sealedFor(place string, p *plan.Plan) (bool, error) {
+// sealedFor tells whether place already holds the plan's measurements, drawn on
+// the kind of account that is in force; anything else there is an error.
+func sealedFor(place string, p *plan.Plan, o Options) (bool, error) {
 	there, err := exists(place)
 	if err != nil || !there {
 		return false, err
@@ -58,10 +61,18 @@ func sealedFor(place string, p *plan.Plan) (bool, error) {
 	if err != nil {
 		return false, &Occupied{Place: place, Why: "holds something else than measurements"}
 	}
-	if string(b) != string(p.Bytes()) {
+	if !bytes.Equal(b, p.Bytes()) {
 		return false, &Occupied{Place: place, Why: "holds the measurements of another plan"}
 	}
-	return true, nil
+	var record ledger.Record
+	b, err = os.ReadFile(filepath.Join(place, measured.ReceiptFile))
+	if err == nil {
+		err = json.Unmarshal(b, &record)
+	}
+	if err != nil {
+		return false, &BrokenSeal{Err: fmt.Errorf("%s: %w", place, err)}
+	}
+	return true, o.accepts(place, record.Status)
 }
 
 // attempt is one measurement run of a real release.
@@ -71,34 +82,33 @@ type attempt struct {
 	ledger  *ledger.Ledger
 	charge  ledger.Charge
 	place   string
-	resumed bool // the key was left by an earlier run
+	resumed bool // the key is that of an earlier run, which was debited
 }
 
 // measure keeps the order of a release: reserve, count, debit, draw, seal, erase.
 func (r *attempt) measure(ctx context.Context) error {
-	log := r.options.logger()
+	st, err := openState(ctx, r.options.stateDir(), r.plan.Name, r.plan.Hash())
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	if done, err := sealedFor(r.place, r.plan, r.options); done || err != nil {
+		return errors.Join(err, st.clear()) // by the process that was waited for
+	}
 	debited, err := r.ledger.Debited(ctx, r.charge)
 	if err != nil {
 		return err
 	}
 	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
-		return err
+		return r.refusal(err)
 	}
-	st, err := openState(r.options.stateDir(), r.plan.Name, r.plan.Hash())
-	if err != nil {
-		return err
-	}
-	key, resumed, err := st.key()
+	key, err := r.key(st, debited)
 	if err != nil {
 		return err
 	}
 	streams := noise.NewStreams(key, r.plan.Hash())
 	key.Erase()
 	defer streams.Erase()
-	r.resumed = resumed
-	if debited != "" && !resumed {
-		return errors.Join(&ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}, st.erase())
-	}
 	out, err := stage(r.options.Out, filepath.Base(r.place))
 	if err == nil {
 		defer out.discard()
@@ -108,12 +118,37 @@ func (r *attempt) measure(ctx context.Context) error {
 		return r.giveUp(st, err)
 	}
 	if err := out.commit(); err != nil {
-		if done, other := sealedFor(r.place, r.plan); !done {
-			return errors.Join(err, other)
-		}
+		return fmt.Errorf("%w (the budget is spent; run again and the release resumes to the same noise)", err)
 	}
-	log.Info("measurements sealed", "folder", r.place)
-	return st.erase()
+	r.options.logger().Info("measurements sealed", "folder", r.place)
+	return st.clear()
+}
+
+// refusal adds to the ledger's words what a person on a practice account needs.
+func (r *attempt) refusal(err error) error {
+	var (
+		refused  *ledger.Refused
+		mismatch *ledger.TermsMismatch
+	)
+	if r.options.Ledger == "" && (errors.As(err, &refused) || errors.As(err, &mismatch)) {
+		return &PracticeRefused{Ledger: r.options.practiceLedger(), Err: err}
+	}
+	return err
+}
+
+// key is the key of the run. One that is found in the state is taken only where
+// the release was debited, and the ledger then knows it; before its debit, every
+// run draws its own.
+func (r *attempt) key(st *state, debited string) (noise.Key, error) {
+	if debited == "" {
+		return st.newKey()
+	}
+	key, there, err := st.oldKey()
+	if err == nil && !there {
+		err = &ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}
+	}
+	r.resumed = true
+	return key, err
 }
 
 // draw counts, debits, draws and writes the measurements into the staging folder.
@@ -166,8 +201,7 @@ func (r *attempt) giveUp(st *state, cause error) error {
 	return errors.Join(cause, r.ledger.Cancel(ctx, r.charge), st.erase())
 }
 
-// diagnose writes the confidential details of a data error to a file that only
-// the owner of the state directory can read.
+// diagnose writes the confidential details of a data error into the state.
 func diagnose(st *state, cause error) error {
 	var (
 		contract *histogram.ContractError
@@ -185,15 +219,11 @@ func diagnose(st *state, cause error) error {
 	default:
 		return cause
 	}
-	f, err := st.diagnostics()
+	path, err := st.diagnose(details)
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	defer f.Close()
-	if err := details(f); err != nil {
-		return errors.Join(cause, err)
-	}
-	return &Diagnosed{File: f.Name(), Err: cause}
+	return &Diagnosed{File: path, Err: cause}
 }
 
 // drawAll opens the exact counts with the receipt of their debit and draws every

@@ -3,6 +3,8 @@ package release
 import (
 	"log/slog"
 	"path/filepath"
+
+	"github.com/dprelease/dprelease/budget/ledger"
 )
 
 // Options say where a step works.
@@ -26,4 +28,13 @@ func (o Options) logger() *slog.Logger {
 		return o.Log
 	}
 	return slog.New(slog.DiscardHandler)
+}
+
+// accepts refuses to take what was drawn on a practice account for what the
+// configured ledger should pay for.
+func (o Options) accepts(place string, status ledger.Status) error {
+	if o.Ledger != "" && status == ledger.Practice {
+		return &Occupied{Place: place, Why: "was drawn on a practice account, and a ledger is configured now: move it away to have the release drawn anew"}
+	}
+	return nil
 }

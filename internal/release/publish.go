@@ -29,6 +29,9 @@ func Publish(ctx context.Context, sealedDir string, o Options) (place string, al
 	if err != nil {
 		return "", false, &BrokenSeal{Err: err}
 	}
+	if err := s.Plan.Verify(); err != nil {
+		return "", false, &BrokenSeal{Err: fmt.Errorf("%s: %w", sealedDir, err)}
+	}
 	place = filepath.Join(o.Out, s.Plan.Name)
 	out, err := stage(o.Out, s.Plan.Name)
 	if err != nil {
@@ -39,18 +42,17 @@ func Publish(ctx context.Context, sealedDir string, o Options) (place string, al
 		return place, false, err
 	}
 	there, err := exists(place)
-	if err != nil {
-		return place, false, err
+	if err == nil && !there {
+		if err = out.commit(); err == nil {
+			o.logger().Info("release published", "folder", place)
+			return place, false, nil
+		}
+		there, _ = exists(place) // another process was there first
 	}
 	if there {
-		err := compare(out.dir, place, s.Plan.Hash())
-		return place, err == nil, err
+		err = compare(out.dir, place, s.Plan.Hash())
 	}
-	if err := out.commit(); err != nil {
-		return place, false, err
-	}
-	o.logger().Info("release published", "folder", place)
-	return place, false, nil
+	return place, err == nil, err
 }
 
 // writeRelease fills the staging folder with everything that is published.
@@ -124,7 +126,7 @@ func writePapers(out *staging, s *measured.Sealed, tables []synth.Table) error {
 // compare holds a folder that was published before against what its
 // measurements lead to now: equal is success.
 func compare(staged, place, planHash string) error {
-	if hash, err := publishedPlan(place); err != nil || hash != planHash {
+	if m, err := readManifest(place); err != nil || m.PlanHash != planHash {
 		return occupied(place, err)
 	}
 	want, err := files(staged)

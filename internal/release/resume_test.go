@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -75,6 +77,21 @@ func (o office) debits(t *testing.T) int {
 	return n
 }
 
+// plantedKey draws the key of a run and leaves it in the state, as a killed run does.
+func plantedKey(t *testing.T, o office, opt Options) noise.Key {
+	t.Helper()
+	st, err := openState(t.Context(), opt.stateDir(), o.plan.Name, o.plan.Hash())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.close()
+	key, err := st.newKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
 // crashAfterDebit does what a run does up to its debit and first draws, then
 // leaves everything as a crash would. It returns the noisy answers drawn.
 func crashAfterDebit(t *testing.T, o office, opt Options) map[string][]int64 {
@@ -85,14 +102,7 @@ func crashAfterDebit(t *testing.T, o office, opt Options) map[string][]int64 {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	st, err := openState(opt.stateDir(), o.plan.Name, o.plan.Hash())
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, _, err := st.key()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := plantedKey(t, o, opt)
 	streams := noise.NewStreams(key, o.plan.Hash())
 	exact, err := histogram.Count(ctx, o.plan, opt.Data, streams, histogram.Options{})
 	if err != nil {
@@ -175,16 +185,9 @@ func TestOneDebitOneDraw(t *testing.T) {
 	if !errors.As(err, &closed) || ExitCode(err) != ExitName {
 		t.Fatalf("error %v, exit %d", err, ExitCode(err))
 	}
-	// … also where both were under way at once: the key was drawn before the
-	// other's debit.
+	// … also where a key is there, drawn before the other's debit.
 	third := o.options("third")
-	st, err := openState(third.stateDir(), o.plan.Name, o.plan.Hash())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := st.key(); err != nil {
-		t.Fatal(err)
-	}
+	plantedKey(t, o, third)
 	if _, err := Run(t.Context(), o.plan, third); ExitCode(err) == ExitDone {
 		t.Fatal("a second draw on one debit")
 	}
@@ -222,5 +225,91 @@ func TestCancelledBeforeDebit(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(opt.Out, ".trips*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// statePath is a file of the plan's state.
+func (o office) statePath(opt Options, name string) string {
+	return filepath.Join(stateFolder(opt.stateDir(), o.plan.Name, o.plan.Hash()), name)
+}
+
+// A key that is found before the debit is never drawn from, whoever left it
+// there: a run killed while erasing, or somebody who planted it.
+func TestKeysFoundBeforeTheDebitAreNotUsed(t *testing.T) {
+	for name, planted := range map[string]noise.Key{"zeros": {}, "chosen": {1, 2, 3}} {
+		o := newOffice(t)
+		opt := o.options("out")
+		plantedKey(t, o, opt)
+		if err := os.WriteFile(o.statePath(opt, keyFile), planted[:], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+			t.Fatal(err)
+		}
+		streams := noise.NewStreams(planted, o.plan.Hash())
+		exact, err := histogram.Count(t.Context(), o.plan, opt.Data, streams, histogram.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, charge, err := opt.openLedger(t.Context(), o.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		charge.Commitment = exact.Commitment(streams)
+		var closed *ledger.Closed
+		if _, err := l.Debit(t.Context(), charge); !errors.As(err, &closed) {
+			t.Errorf("%s: the release was debited for the planted key: %v", name, err)
+		}
+	}
+}
+
+// A run that was cut off between sealing and erasing leaves its key; whatever is
+// run next erases it.
+func TestKeysLeftBehindAreErased(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	measure := func() error { _, err := Measure(t.Context(), o.plan, opt); return err }
+	run := func() error { _, err := Run(t.Context(), o.plan, opt); return err }
+	for i, again := range []func() error{measure, run, run} {
+		if i == 2 {
+			if err := os.RemoveAll(MeasuredFolder(opt.Out, "trips")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		plantedKey(t, o, opt)
+		if err := again(); err != nil {
+			t.Fatal(err)
+		}
+		if there, _ := exists(o.statePath(opt, "")); there {
+			t.Errorf("%d: the state is still there", i)
+		}
+	}
+}
+
+// The state belongs to its owner alone.
+func TestOpenStateIsRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows keeps no permission bits")
+	}
+	o := newOffice(t)
+	for _, mode := range []os.FileMode{0o755, 0o770, 0o701} {
+		opt := o.options("out")
+		opt.State = filepath.Join(o.dir, "state")
+		if err := os.MkdirAll(opt.State, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(opt.State, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), o.plan, opt); err == nil || !strings.Contains(err.Error(), "chmod 700") {
+			t.Errorf("mode %o: %v", mode, err)
+		}
+	}
+	if n := o.debits(t); n != 0 {
+		t.Errorf("%d debits, expected none", n)
 	}
 }

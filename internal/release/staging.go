@@ -43,7 +43,10 @@ func stage(out, name string) (*staging, error) {
 
 // write puts a file, at a slash-separated path, into the staging folder.
 func (s *staging) write(name string, b []byte) error {
-	return writeDurable(filepath.Join(s.dir, filepath.FromSlash(name)), b, 0o644)
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return fmt.Errorf("%q would be written outside the release", name)
+	}
+	return writeDurable(filepath.Join(s.dir, filepath.FromSlash(name)), b)
 }
 
 // commit syncs the staging folder and renames it to its place.
@@ -112,11 +115,11 @@ func (s *staging) ballast(n int64) error {
 }
 
 // writeDurable writes and syncs a file, making its folder.
-func writeDurable(path string, b []byte, mode fs.FileMode) error {
+func writeDurable(path string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}
@@ -133,13 +136,23 @@ func writeDurable(path string, b []byte, mode fs.FileMode) error {
 
 // replaceFile writes a file beside its place and renames it over.
 func replaceFile(path string, b []byte) error {
-	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	if err := writeDurable(temporary, b, 0o644); err != nil {
-		os.Remove(temporary)
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+	if err != nil {
 		return err
 	}
-	if err := os.Rename(temporary, path); err != nil {
-		os.Remove(temporary)
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
 		return err
 	}
 	return syncDir(filepath.Dir(path))
@@ -157,6 +170,11 @@ func files(dir string) ([]string, error) {
 		return err
 	})
 	return all, err
+}
+
+// literal is the pattern that matches a path alone.
+func literal(path string) string {
+	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
 // exists tells whether there is anything at a path.

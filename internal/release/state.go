@@ -1,90 +1,188 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/dprelease/dprelease/internal/noise"
 )
 
-// state is the confidential working state of one measurement run: its key,
-// from before the count until the measurements are durable. It lives in a
-// folder that only its owner can read.
-type state struct{ dir string }
-
-// openState opens the state of a plan below the state directory.
-func openState(root, release, planHash string) (*state, error) {
-	s := &state{dir: filepath.Join(root, release+"-"+planHash[:16])}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
-	}
-	return s, nil
+// state is the confidential working state of one plan's measurement: its key,
+// from before the count until the measurements are durable, and what was wrong
+// with refused data. It lives in a folder that only its owner can enter, and is
+// open in one process at a time.
+type state struct {
+	dir  string
+	held *os.File // the lock; nil where the system has none
 }
 
-func (s *state) keyPath() string { return filepath.Join(s.dir, "key") }
+const (
+	keyFile         = "key"
+	diagnosticsFile = "diagnostics.txt"
+	// What may be left of keys that were being made or erased when a run was
+	// killed. Neither name is ever read as a key.
+	makingKey  = "key.making-"
+	erasingKey = "key.erasing-"
+)
 
-// key returns the run's key and whether it was left by an earlier run. Two runs
-// that start at once get the same key: the file is made whole beside its place
-// and linked there, which succeeds for one of them only.
-func (s *state) key() (key noise.Key, resumed bool, err error) {
-	if key, err = s.readKey(); err == nil {
-		return key, true, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return key, false, err
-	}
-	if key, err = noise.NewKey(); err != nil {
-		return key, false, err
-	}
-	temporary := filepath.Join(s.dir, fmt.Sprintf("key.tmp-%d", os.Getpid()))
-	if err := writeDurable(temporary, key[:], 0o600); err != nil {
-		return key, false, fmt.Errorf("state directory: %w", err)
-	}
-	defer os.Remove(temporary)
-	if err := os.Link(temporary, s.keyPath()); err != nil {
-		if !errors.Is(err, fs.ErrExist) {
-			return key, false, fmt.Errorf("state directory: %w", err)
+// stateFolder is where the state of a plan lives below the state directory.
+func stateFolder(root, release, planHash string) string {
+	return filepath.Join(root, release+"-"+planHash[:16])
+}
+
+// openState opens the state of a plan below the state directory, waiting for
+// another process that has it open. It refuses a folder that others could have
+// written to or can read.
+func openState(ctx context.Context, root, release, planHash string) (*state, error) {
+	s := &state{dir: stateFolder(root, release, planHash)}
+	for {
+		for _, dir := range []string{root, s.dir} {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return nil, fmt.Errorf("state directory: %w", err)
+			}
+			if err := private(dir); err != nil {
+				return nil, fmt.Errorf("state directory: %w", err)
+			}
 		}
-		key, err = s.readKey()
-		return key, true, err
+		held, err := hold(s.dir)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return s, nil
+		case err == nil && samePlace(held, s.dir):
+			s.held = held
+			return s, nil
+		case err == nil: // it was cleared by the process we waited for
+			held.Close()
+		case !errors.Is(err, errHeld) && !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("state directory: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
-	return key, false, syncDir(s.dir)
 }
 
-func (s *state) readKey() (key noise.Key, err error) {
-	b, err := os.ReadFile(s.keyPath())
+// close lets other processes open the state.
+func (s *state) close() {
+	if s.held != nil {
+		s.held.Close()
+	}
+}
+
+// samePlace tells whether an open folder is still the one at a path.
+func samePlace(open *os.File, path string) bool {
+	a, err := open.Stat()
 	if err != nil {
+		return false
+	}
+	b, err := os.Stat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+// newKey draws a key and makes it durable before it is used. A key that an
+// earlier run left is erased first: nothing was debited for it.
+func (s *state) newKey() (key noise.Key, err error) {
+	if err := s.erase(); err != nil {
 		return key, err
 	}
-	if len(b) != len(key) {
-		return key, fmt.Errorf("the key in %s is damaged", s.dir)
+	if key, err = noise.NewKey(); err != nil {
+		return key, err
 	}
-	copy(key[:], b)
-	clear(b)
+	f, err := os.CreateTemp(s.dir, makingKey+"*") // mode 0600
+	if err != nil {
+		return key, fmt.Errorf("state directory: %w", err)
+	}
+	_, err = f.Write(key[:])
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(s.dir, keyFile))
+	}
+	if err == nil {
+		err = syncDir(s.dir)
+	}
+	if err != nil {
+		return key, fmt.Errorf("state directory: %w", err)
+	}
 	return key, nil
 }
 
-// diagnostics opens the file for confidential details of a refused input.
-func (s *state) diagnostics() (*os.File, error) {
-	return os.OpenFile(filepath.Join(s.dir, "diagnostics.txt"), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// oldKey is the key that a run which was cut off after its debit has left, and
+// whether there is one. That it is the one debited for, the ledger tells.
+func (s *state) oldKey() (key noise.Key, there bool, err error) {
+	b, err := os.ReadFile(filepath.Join(s.dir, keyFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return key, false, nil
+	}
+	if err != nil {
+		return key, false, fmt.Errorf("state directory: %w", err)
+	}
+	defer clear(b)
+	if len(b) != len(key) {
+		return key, false, fmt.Errorf("the key in %s is damaged", s.dir)
+	}
+	copy(key[:], b)
+	return key, key != noise.Key{}, nil
 }
 
-// erase overwrites and removes the key, and what a run that was killed while
-// making one left of it, and the folder if nothing else is in it.
+// erase overwrites and removes every key of the state. A key first takes a name
+// under which it is never read, durably, so that no crash leaves zeros, or half
+// a key, to be taken for one.
 func (s *state) erase() error {
-	left, err := filepath.Glob(filepath.Join(s.dir, "key.tmp-*"))
+	if err := s.eraseLeft(); err != nil {
+		return err
+	}
+	err := os.Rename(filepath.Join(s.dir, keyFile), filepath.Join(s.dir, erasingKey+"0"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = syncDir(s.dir)
+	}
 	if err != nil {
 		return fmt.Errorf("erasing the key: %w", err)
 	}
-	for _, path := range append(left, s.keyPath()) {
-		if err := eraseFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	return s.eraseLeft()
+}
+
+// eraseLeft erases keys under the names that are never read.
+func (s *state) eraseLeft() error {
+	for _, pattern := range []string{makingKey + "*", erasingKey + "*"} {
+		left, err := filepath.Glob(filepath.Join(literal(s.dir), pattern))
+		if err != nil {
 			return fmt.Errorf("erasing the key: %w", err)
 		}
+		for _, path := range left {
+			if err := eraseFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("erasing the key: %w", err)
+			}
+		}
 	}
-	os.Remove(s.dir)
-	return nil
+	return syncDir(s.dir)
+}
+
+// clear ends the state: the release is sealed, and nothing of it is needed again.
+func (s *state) clear() error {
+	if err := s.erase(); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(s.dir, diagnosticsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clearing the state: %w", err)
+	}
+	if err := os.Remove(s.dir); err != nil {
+		return fmt.Errorf("clearing the state: %w", err)
+	}
+	return syncDir(filepath.Dir(s.dir))
 }
 
 // eraseFile overwrites a key file with zeros and removes it.
@@ -97,11 +195,42 @@ func eraseFile(path string) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return os.Remove(path)
+}
+
+// diagnose writes the confidential details of refused data to a file that only
+// the owner can read, and returns its path.
+func (s *state) diagnose(details func(io.Writer) error) (string, error) {
+	f, err := os.CreateTemp(s.dir, "diagnostics.making-*") // mode 0600
+	if err != nil {
+		return "", fmt.Errorf("state directory: %w", err)
+	}
+	path := filepath.Join(s.dir, diagnosticsFile)
+	err = errors.Join(details(f), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("state directory: %w", err)
+	}
+	return path, nil
+}
+
+// forget clears what a run that was cut off after sealing its measurements has
+// left of the plan's state.
+func forget(ctx context.Context, root, release, planHash string) error {
+	there, err := exists(stateFolder(root, release, planHash))
+	if err != nil || !there {
+		return err
+	}
+	s, err := openState(ctx, root, release, planHash)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return s.clear()
 }
