@@ -44,19 +44,19 @@ func (g Guarantee) Sentence() string {
 		if i == 0 {
 			joint = "; that is at most"
 		}
-		fmt.Fprintf(b, "%s ε = %s at δ = %s", joint, upward(e.Epsilon), e.Delta)
+		fmt.Fprintf(b, "%s %s at δ = %s", joint, e.Bound(), e.Delta)
 	}
 	fmt.Fprintf(b, "; method: %s.", g.Method)
 	return b.String()
 }
 
-// upward shows an ε that is no exact number.
-func upward(epsilon float64) string {
-	r := new(big.Rat).SetFloat64(epsilon)
+// Bound is the implied ε in four digits, rounded up, such as "ε = 2.42".
+func (e Equivalent) Bound() string {
+	r := new(big.Rat).SetFloat64(e.Epsilon)
 	if r == nil {
-		return "∞"
+		return "ε = ∞"
 	}
-	return budget.DecimalUp(r, 4)
+	return "ε = " + budget.DecimalUp(r, 4)
 }
 
 // amount reads an exact number of a plan; nil is none.

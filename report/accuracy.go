@@ -2,7 +2,11 @@ package report
 
 // This file holds the headline: how close the published numbers are.
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget"
+)
 
 // Accuracy sums up all tables: at least Confidence of the published numbers lie
 // within Margin of the exact figure, on average over the noise.
@@ -33,11 +37,11 @@ func accuracyOf(tables []Table) Accuracy {
 // sentence is the headline. Noise is drawn per number, so the part of numbers
 // that are covered is an average, not a certainty.
 func (a Accuracy) sentence() string {
-	within := "lie within ±" + group(a.Margin) + " of the exact count"
+	within := "lie within ±" + budget.Group(a.Margin) + " of the exact count"
 	if a.Margin == 0 {
 		within = "equal the exact count"
 	}
-	s := fmt.Sprintf("Of the %s published numbers, on average at least %s %s, before sampling and response error", group(a.Numbers), level(a.Confidence), within)
+	s := fmt.Sprintf("Of the %s published numbers, on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), level(a.Confidence), within)
 	if !a.OneMargin {
 		s += "; some tables are more exact than that, and the list of tables gives the margin of each"
 	}

@@ -85,17 +85,18 @@ func amountOf(c budget.Cost) Amount {
 	return Amount{Epsilon: budget.FormatRat(c.Epsilon), Delta: budget.FormatRat(c.Delta), Rho: budget.FormatRat(c.Rho)}
 }
 
-// String writes the amount in decimals, rounded up to six digits where it has more.
+// String writes the amount in decimals, rounded up where it has too many digits.
 func (a Amount) String() string {
-	switch {
-	case a.Epsilon != "" && a.Delta != "":
-		return "ε = " + exactText(a.Epsilon) + ", δ = " + exactText(a.Delta)
-	case a.Epsilon != "":
-		return "ε = " + exactText(a.Epsilon)
-	case a.Delta != "":
-		return "ρ = " + exactText(a.Rho) + ", δ = " + exactText(a.Delta)
+	return budget.Amounts(exact(a.Epsilon), exact(a.Rho), exact(a.Delta))
+}
+
+// exact reads an exact number; nil is none.
+func exact(text string) *big.Rat {
+	r, err := budget.ParseRat(text)
+	if err != nil {
+		return nil
 	}
-	return "ρ = " + exactText(a.Rho)
+	return r
 }
 
 // lossOf is what one measurement costs in the terms of a charge, with its part

@@ -26,7 +26,7 @@ type Guarantee struct {
 	Unit        string       `json:"unit"`
 	MaxRows     int64        `json:"max_rows"`
 	Meaning     Meaning      `json:"meaning"`
-	Statement   string       `json:"statement"` // the promise in one sentence, in the field's terms
+	Statement   string       `json:"statement"` // [plan.Guarantee.Sentence], the promise in the field's terms
 	Sentences   []string     `json:"sentences"` // the promise in words that anyone understands
 }
 
@@ -46,17 +46,8 @@ type Meaning struct {
 	Weak    bool    `json:"weak"`        // ε above 10
 }
 
-var definitions = map[string]string{
-	"pure":        "pure differential privacy",
-	"approximate": "approximate differential privacy",
-	"zcdp":        "zero-concentrated differential privacy",
-}
-
 // guaranteeOf restates a plan's guarantee and puts it in words.
 func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
-	if definitions[p.Definition] == "" {
-		return Guarantee{}, fmt.Errorf("the plan's guarantee is of definition %q, expected pure, approximate or zcdp", p.Definition)
-	}
 	g := Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []Equivalent{},
 		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
@@ -69,8 +60,8 @@ func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	o := oddsOf(epsilon, delta)
-	g.Meaning = Meaning{Epsilon: roundUp(epsilon, 4), Delta: roundUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
-	g.Statement = g.statement()
+	g.Meaning = Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
+	g.Statement = p.Sentence()
 	g.Sentences = slices.DeleteFunc([]string{
 		g.factorSentence(), g.guessSentence(), g.unitSentence(), g.weakSentence(), g.limitSentence(),
 	}, func(s string) bool { return s == "" })
@@ -80,52 +71,33 @@ func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 // readAt is the (ε, δ) at which the promise is put in words: its own, or the
 // first that a promise in ρ implies.
 func (g Guarantee) readAt() (epsilon, delta *big.Rat, err error) {
-	if g.Definition == "zcdp" {
-		if len(g.Equivalents) == 0 {
-			return nil, nil, fmt.Errorf("the plan's guarantee in ρ says no ε at any δ")
-		}
-		e := g.Equivalents[0]
-		if epsilon = new(big.Rat).SetFloat64(e.Epsilon); epsilon == nil {
-			return nil, nil, fmt.Errorf("the plan's ε at δ = %s is not finite", e.Delta)
-		}
-		delta, err = budget.ParseRat(e.Delta)
-		return epsilon, delta, err
-	}
-	if epsilon, err = budget.ParseRat(g.Epsilon); err != nil {
-		return nil, nil, err
-	}
-	if g.Definition == "pure" {
-		return epsilon, new(big.Rat), nil
-	}
-	delta, err = budget.ParseRat(g.Delta)
-	return epsilon, delta, err
-}
-
-// amounts are the guarantee's parameters, rounded up.
-func (g Guarantee) amounts() string {
 	switch g.Definition {
 	case "pure":
-		return "ε = " + exactText(g.Epsilon)
+		epsilon, err = budget.ParseRat(g.Epsilon)
+		return epsilon, new(big.Rat), err
 	case "approximate":
-		return "ε = " + exactText(g.Epsilon) + ", δ = " + exactText(g.Delta)
+		if epsilon, err = budget.ParseRat(g.Epsilon); err != nil {
+			return nil, nil, err
+		}
+		delta, err = budget.ParseRat(g.Delta)
+		return epsilon, delta, err
+	case "zcdp":
+		return g.implied()
 	}
-	return "ρ = " + exactText(g.Rho)
+	return nil, nil, fmt.Errorf("the plan's guarantee is of definition %q, expected pure, approximate or zcdp", g.Definition)
 }
 
-func (g Guarantee) statement() string {
-	b := &strings.Builder{}
-	neighbour := "adding or removing one " + g.Protects
-	if g.Neighbours == "replace" {
-		neighbour = "replacing one " + g.Protects + " by another"
+// implied is the first (ε, δ) that a promise in ρ implies.
+func (g Guarantee) implied() (epsilon, delta *big.Rat, err error) {
+	if len(g.Equivalents) == 0 {
+		return nil, nil, fmt.Errorf("the plan's guarantee in ρ says no ε at any δ")
 	}
-	fmt.Fprintf(b, "%s (%s) for %s, meaning %s", g.amounts(), definitions[g.Definition], neighbour, g.Unit)
-	if g.MaxRows > 1 {
-		fmt.Fprintf(b, ", of which at most %s are counted", group(g.MaxRows))
+	e := g.Equivalents[0]
+	if epsilon = new(big.Rat).SetFloat64(e.Epsilon); epsilon == nil {
+		return nil, nil, fmt.Errorf("the plan's ε at δ = %s is not finite", e.Delta)
 	}
-	if g.Definition == "zcdp" {
-		fmt.Fprintf(b, "; that is at most ε = %s at δ = %s", g.Meaning.Epsilon, g.Meaning.Delta)
-	}
-	return b.String() + "."
+	delta, err = budget.ParseRat(e.Delta)
+	return epsilon, delta, err
 }
 
 func (g Guarantee) factorSentence() string {
@@ -147,7 +119,7 @@ func (g Guarantee) guessSentence() string {
 	if g.Neighbours == "replace" {
 		bet = "has one set of values or another"
 	}
-	right := "at most " + share(g.Meaning.Guess) + " of the time"
+	right := "at most " + budget.Percent(g.Meaning.Guess) + " of the time"
 	if g.Meaning.Guess >= 1 {
 		right = "practically every time, as far as this promise goes"
 	}
@@ -160,7 +132,7 @@ func (g Guarantee) unitSentence() string {
 		return fmt.Sprintf("Each row of the data counts as one %[1]s: a %[1]s with several rows is protected less, by each row once more.", g.Protects)
 	}
 	if g.MaxRows > 1 {
-		return fmt.Sprintf("Protected are %s together. At most %s of them are counted; the rest were left out, chosen at random.", g.Unit, group(g.MaxRows))
+		return fmt.Sprintf("Protected are %s together. At most %s of them are counted; the rest were left out, chosen at random.", g.Unit, budget.Group(g.MaxRows))
 	}
 	return fmt.Sprintf("Protected are %s together. One of them is counted; any others were left out, chosen at random.", g.Unit)
 }
@@ -178,14 +150,4 @@ func (g Guarantee) limitSentence() string {
 		s += " The number of units in the data (each " + g.Protects + ") is treated as public."
 	}
 	return s
-}
-
-// exactText shows an exact number in decimals, rounded up to six digits where
-// it has more.
-func exactText(exact string) string {
-	r, err := budget.ParseRat(exact)
-	if err != nil {
-		return exact
-	}
-	return roundUp(r, 6)
 }

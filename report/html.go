@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
 )
 
 //go:embed report.html.tmpl
@@ -21,10 +22,11 @@ var styleText string
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"style":    func() template.CSS { return template.CSS(styleText) },
-	"group":    group,
-	"number":   func(n json.Number) string { return groupText(n.String()) },
+	"group":    budget.Group,
+	"number":   func(n json.Number) string { return budget.GroupDigits(n.String()) },
 	"decimal":  decimal,
-	"share":    share,
+	"bound":    func(e Equivalent) string { return plan.Equivalent(e).Bound() },
+	"share":    budget.Percent,
 	"relative": relative,
 	"level":    level,
 	"noise":    Mechanism.noise,
@@ -37,7 +39,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 type page struct {
 	*Report
 	Chart    chart
-	Outlooks []outlook
+	Outlooks []plan.Outlook
 }
 
 // HTML renders the page from the report alone: the same report gives the same
@@ -50,21 +52,13 @@ func (r *Report) HTML() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// outlook is what was expected of one table, or of several alike.
-type outlook struct{ Tables, Text string }
-
-// outlooksOf folds tables of one marginal with the same outlook into one line,
-// so that a release of a hundred tables can still be read.
-func outlooksOf(tables []Table) []outlook {
-	var out []outlook
+// outlooksOf says what was expected, in few lines.
+func outlooksOf(tables []Table) []plan.Outlook {
+	planned := make([]plan.Table, len(tables))
 	for i, t := range tables {
-		if i > 0 && t.Marginal == tables[i-1].Marginal && t.Expectation == tables[i-1].Expectation {
-			out[len(out)-1].Tables = t.Marginal + "/…"
-			continue
-		}
-		out = append(out, outlook{t.Path, t.Expectation})
+		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation}
 	}
-	return out
+	return plan.Outlooks(planned)
 }
 
 // noise names the law with its parameter in the field's letters.
@@ -79,25 +73,26 @@ func (m Mechanism) noise() string {
 }
 
 // nearText shows an exact number in four significant digits.
-func nearText(exact string) string {
-	r, err := budget.ParseRat(exact)
-	if err != nil {
-		return exact
+func nearText(text string) string {
+	r := exact(text)
+	if r == nil {
+		return text
 	}
-	return roundNear(r, max(4, exponentOf(nonZero(r))+1))
+	v, _ := r.Float64()
+	return decimal(v)
 }
 
 // keep holds a symbol, its equals sign and its value on one line.
 func keep(s string) string { return strings.ReplaceAll(s, " = ", "\u00a0=\u00a0") }
 
 // fraction shows an exact part of one as a percentage.
-func fraction(exact string) string {
-	r, err := budget.ParseRat(exact)
-	if err != nil {
-		return exact
+func fraction(text string) string {
+	r := exact(text)
+	if r == nil {
+		return text
 	}
 	v, _ := r.Float64()
-	return share(v)
+	return budget.Percent(v)
 }
 
 // span is a piece of text that may be code.

@@ -5,7 +5,6 @@ package report_test
 import (
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -156,26 +154,20 @@ func TestPageNeedsNothingButItself(t *testing.T) {
 }
 
 func TestPageOfManyTablesIsSmall(t *testing.T) {
-	if n := len(pageOf(t, reportOf(t, many(200)))); n > 2<<20 {
-		t.Errorf("%d bytes for 200 tables", n)
+	if n := len(pageOf(t, reportOf(t, manyInput()))); n > 2<<20 {
+		t.Errorf("%d bytes for 210 tables", n)
 	}
 }
 
 func TestChartStaysReadable(t *testing.T) {
-	in := input(report.Official, func(p *plan.Plan) { p.Leaves[0].Path, p.Leaves[1].Path = "", "other" })
+	in := input(report.Official, nil)
 	if n := strings.Count(pageOf(t, reportOf(t, in)), `class="bar"`); n != 4 {
 		t.Errorf("%d bars for 4 tables", n)
 	}
-	if n := strings.Count(pageOf(t, reportOf(t, many(200))), `class="bar"`); n != 1 {
-		t.Errorf("%d bars for 200 tables of one marginal", n)
+	if n := strings.Count(pageOf(t, reportOf(t, manyInput())), `class="bar"`); n != 1 {
+		t.Errorf("%d bars for 210 tables of one marginal", n)
 	}
-	wide := many(40)
-	for i := range wide.Plan.Tables {
-		name := fmt.Sprint("part", i)
-		wide.Plan.Tables[i].Marginal, wide.Plan.Measurements[i].Leaf = name, name
-	}
-	wide.Receipt = receiptFor(wide.Plan, report.Official)
-	page := pageOf(t, reportOf(t, wide))
+	page := pageOf(t, reportOf(t, partsInput(40)))
 	if n := strings.Count(page, `class="bar"`); n != 24 || !strings.Contains(page, "all others") {
 		t.Errorf("%d bars for 40 parts of the budget, want 23 and all others", n)
 	}

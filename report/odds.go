@@ -45,7 +45,7 @@ func upwards(r *big.Rat) float64 {
 // factorText writes e^ε, rounded up: with three significant digits of what is
 // above 1, and as a power of ten where it would be longer than a line.
 func factorText(epsilon float64) string {
-	const longest = 30 // e^30 has 14 digits
+	const longest = 27 // e^27 has 12 digits
 	if epsilon > longest {
 		// 0.4342944819032519 is above log10(e).
 		return "10^" + strconv.FormatInt(int64(float64(epsilon*0.4342944819032519))+1, 10)
@@ -54,8 +54,11 @@ func factorText(epsilon float64) string {
 	if f == nil || f.Cmp(big.NewRat(1, 1)) <= 0 {
 		return "1"
 	}
-	excess := new(big.Rat).Sub(f, big.NewRat(1, 1))
-	return roundUp(f, max(3, 3+exponentOf(f)-exponentOf(excess)))
+	digits, excess := 3, new(big.Rat).Sub(f, big.NewRat(1, 1))
+	for step := big.NewRat(1, 1); excess.Cmp(step) < 0; step.Quo(step, big.NewRat(10, 1)) {
+		digits++
+	}
+	return budget.DecimalUp(f, digits)
 }
 
 // guess is (e^ε + δ)/(1 + e^ε) = 1 − (1 − δ)/(1 + e^ε), rounded up to a multiple of 0.001.

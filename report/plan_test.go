@@ -7,19 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/spec"
 )
 
 func TestReportsOnPlansOfThePlanner(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, says string }{
-		"pure":        {"", "", "ε = 2 (pure differential privacy) for adding or removing one person, meaning all rows with the same person_id."},
+		"pure":        {"", "", "ε = 2 (pure differential privacy) for adding or removing one person, meaning all rows with the same person_id; method: the ε of all"},
 		"replace":     {"neighbours: add-remove", "neighbours: replace", "for replacing one person by another"},
 		"rho":         {"{epsilon: 2,", "{rho: 1/10,", "ρ = 0.1 (zero-concentrated differential privacy)"},
-		"approximate": {"{epsilon: 2,", "{epsilon: 1/3, delta: 1e-9,", "ε = 0.333334, δ = 1e-9 (approximate differential privacy)"},
-		"rows":        {"unit: {id: person_id, max_rows: 1}", "unit: row", "meaning each row."},
-		"many rows":   {"max_rows: 1}", "max_rows: 12}", "of which at most 12 are counted."},
+		"approximate": {"{epsilon: 2,", "{epsilon: 1/3, delta: 1e-9,", "ε ≤ 0.3333334 and δ = 1e-9 (approximate differential privacy)"},
+		"rows":        {"unit: {id: person_id, max_rows: 1}", "unit: row", "meaning each row; method"},
+		"many rows":   {"max_rows: 1}", "max_rows: 12}", "of which at most 12 are counted; method"},
 		"one leaf":    {", split: {headline: 3/5, detail: 2/5}", "", "ε = 2 (pure"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -27,7 +25,7 @@ func TestReportsOnPlansOfThePlanner(t *testing.T) {
 			if name == "one leaf" {
 				text = strings.NewReplacer(", budget: headline", "", ", budget: detail", "").Replace(text)
 			}
-			in := plannedInput(t, text)
+			in := specInput(report.Official, text)
 			r := reportOf(t, in)
 			if !strings.Contains(r.Guarantee.Statement, c.says) {
 				t.Errorf("got %s", r.Guarantee.Statement)
@@ -44,24 +42,4 @@ func TestReportsOnPlansOfThePlanner(t *testing.T) {
 			}
 		})
 	}
-}
-
-// plannedInput is a release as the planner plans it, with fixed noisy counts.
-func plannedInput(t *testing.T, text string) report.Input {
-	t.Helper()
-	release, err := spec.Parse(spec.Source{Name: "labour.yaml", Text: text, Params: map[string]string{"quarter": "2026q1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := plan.New(release)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := published(columns)
-	for i := range tables {
-		planned := p.Tables[i].Statistics[0]
-		s := &tables[i].Statistics[0]
-		s.Margin, s.StandardError, s.Attained = planned.Margin, planned.StandardError, planned.Attained
-	}
-	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }

@@ -55,10 +55,10 @@ func hashOf(text string) string {
 // checksOf says how to check a release without trusting this report.
 func checksOf(r *Report) []string {
 	checks := []string{
-		"manifest.json lists every file of this release with its SHA-256; `dprelease verify " + r.Release + "` compares them all.",
+		"manifest.json lists the SHA-256 of every other file of this release: compare them with what, for example, `sha256sum` says of the files.",
 		"The SHA-256 of plan.json is the plan hash above: " + r.Provenance.PlanHash + ".",
 		"The plan holds the spec and its code books, so `dprelease plan` on them gives the same plan.json, byte for byte.",
-		"`dprelease publish` on the sealed measurements gives every file of this release again, byte for byte, without the confidential data.",
+		"`dprelease publish` derives every file of this release again from the sealed measurements, byte for byte, without the confidential data.",
 	}
 	if r.Status == Rehearsal {
 		return checks

@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -16,7 +17,7 @@ func readingOf(r *Report, direct bool) []Note {
 		{"Every number brings its own error",
 			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact count with a chance of at least %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, level(r.Accuracy.Confidence))},
 		{"Below zero is not a mistake",
-			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, group(r.shownAsZero()), group(r.Accuracy.Numbers))},
+			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
 		{"Add up the unbiased column",
 			fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high. For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)},
 	}
@@ -35,7 +36,7 @@ func readingOf(r *Report, direct bool) []Note {
 func (r *Report) exactCount() string {
 	rows := "all rows"
 	if r.Guarantee.Unit != "each row" {
-		rows = fmt.Sprintf("at most %s of %s", many(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
+		rows = fmt.Sprintf("at most %s of %s", budget.Plural(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
 	}
 	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
 		", with unknown and missing values refused, dropped or put into a category as the spec says. What those rules leave out is not part of the margin."
@@ -50,7 +51,7 @@ func misuseOf(r *Report) []string {
 		"To check whether other figures are exact, or to take the difference from exact figures published elsewhere as an error of either.",
 	}
 	if r.Accuracy.Margin > 0 {
-		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", group(r.Accuracy.Margin)))
+		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(r.Accuracy.Margin)))
 	}
 	switch r.Status {
 	case Practice:
@@ -68,7 +69,7 @@ func choicesOf(p *plan.Plan) []string {
 		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
 	}
 	if len(p.Leaves) > 1 {
-		choices = append(choices, "The budget is split into "+many(int64(len(p.Leaves)), "part")+" by the spec, each kept exactly.")
+		choices = append(choices, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+" by the spec, each kept exactly.")
 	}
 	for _, l := range p.Leaves {
 		if l.Tables > 1 {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -80,7 +79,7 @@ func New(in Input) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	about := aboutOf(in.Plan)
+	about := in.Plan.Release().About
 	r := &Report{
 		Format: Format, Release: in.Plan.Name, Title: in.Plan.Title,
 		Population: about.Population, Contact: about.Contact,
@@ -103,15 +102,6 @@ func New(in Input) (*Report, error) {
 	r.Plan = Plan{Choices: choicesOf(in.Plan), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r)
 	return r, nil
-}
-
-// aboutOf is what the spec says of the release in words; a plan that was put
-// together by hand, without a spec that was read, says nothing.
-func aboutOf(p *plan.Plan) spec.About {
-	if r := p.Release(); r != nil {
-		return r.About
-	}
-	return spec.About{}
 }
 
 // JSON is the canonical report.json: indented, in declared field order, with a

@@ -195,7 +195,7 @@ func TestNewRefusesPartsOfDifferentReleases(t *testing.T) {
 	}{
 		"no plan":        {func(in *report.Input) { in.Plan = nil }, "no plan"},
 		"no receipt":     {func(in *report.Input) { in.Receipt = nil }, "cannot be read"},
-		"other plan":     {func(in *report.Input) { in.Plan = handMade(columns[:2]); in.Tables = in.Tables[:2] }, "another plan"},
+		"other plan":     {func(in *report.Input) { in.Plan = planned(oneTable("{epsilon: 2}")) }, "another plan"},
 		"other release":  {rewrite(`"labour-2026q1"`, `"labour-2026q2"`), `release "labour-2026q2"`},
 		"other cost":     {rewrite(`"epsilon":"2"`, `"epsilon":"3"`), "the plan charges"},
 		"other status":   {rewrite(`"release", "cost"`, `"final", "cost"`), `status "final"`},
@@ -264,7 +264,7 @@ func TestHeadline(t *testing.T) {
 	}{
 		{input(report.Official, nil), "Of the 17 published numbers, on average at least 95% lie within ±11 of the exact count, before sampling and response error; some tables are more exact than that, and the list of tables gives the margin of each."},
 		{noisyInput([]int64{1, 2, 3, 4, 5, 6}), "Of the 6 published numbers, on average at least 95% lie within ±11 of the exact count, before sampling and response error."},
-		{many(1), "Of the 6 published numbers, on average at least 95% equal the exact count, before sampling and response error."},
+		{specInput(report.Official, oneTable("{epsilon: 20}")), "Of the 6 published numbers, on average at least 95% equal the exact count, before sampling and response error."},
 	} {
 		if got := reportOf(t, c.in).Accuracy.Sentence; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
