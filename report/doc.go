@@ -1,5 +1,6 @@
 // Package report says how good a release is and what it promises: one value,
-// [Report], from which report.json, report.html and README.txt are all made.
+// [Report], from which report.json, report.html, report.md and README.txt are
+// all made.
 //
 // It owns the words of a release: the guarantee in plain sentences, the error
 // of every table, how to read the figures and what they must not be used for.

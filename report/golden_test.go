@@ -25,6 +25,7 @@ func TestGolden(t *testing.T) {
 	}{
 		{"report.json", release.JSON()},
 		{"report.html", []byte(pageOf(t, release))},
+		{"report.md", release.Markdown()},
 		{"README.txt", release.Readme()},
 		{"practice.html", []byte(pageOf(t, practice))},
 		{"practice.txt", practice.Readme()},

@@ -19,24 +19,29 @@ import (
 const hostile = `</title><script>alert("x")</script><img src=x onerror=alert(1)>'"&--></style></pre>`
 
 func TestPageEscapesHostileTexts(t *testing.T) {
-	in := input(report.Practice, nil)
-	p := in.Plan
-	p.Release().About.Population, p.Release().About.Contact = hostile, hostile
-	p.Title, p.Source.Text, p.Source.Name, p.Guarantee.Protects = hostile, hostile, hostile, hostile
-	p.Guarantee.Unit, p.Guarantee.Method, p.Warnings = hostile, hostile, []string{hostile}
-	p.Source.Params, p.Source.Files = map[string]string{hostile: hostile}, map[string]string{hostile: hostile}
-	for i := range p.Tables {
-		p.Tables[i].By, p.Tables[i].Expectation, p.Tables[i].Marginal = []string{hostile}, hostile, hostile
-		p.Measurements[i].Leaf = hostile
-	}
-	in.Software, in.Receipt = hostile, receiptFor(p, report.Practice)
-	page := pageOf(t, reportOf(t, in))
+	page := pageOf(t, reportOf(t, hostileInput(hostile)))
 	for _, tag := range []string{"<script", "<img", "</pre></", `onerror=alert(1)>`} {
 		if strings.Contains(page, tag) {
 			t.Errorf("the page holds %s", tag)
 		}
 	}
 	walk(t, page, func(xml.StartElement) {})
+}
+
+// hostileInput is the fixture with a text wherever a spec can bring one.
+func hostileInput(text string) report.Input {
+	in := input(report.Practice, nil)
+	p := in.Plan
+	p.Release().About.Population, p.Release().About.Contact = text, text
+	p.Title, p.Source.Text, p.Source.Name, p.Guarantee.Protects = text, text, text, text
+	p.Guarantee.Unit, p.Guarantee.Method, p.Warnings = text, text, []string{text}
+	p.Source.Params, p.Source.Files = map[string]string{text: text}, map[string]string{text: text}
+	for i := range p.Tables {
+		p.Tables[i].By, p.Tables[i].Expectation, p.Tables[i].Marginal = []string{text}, text, text
+		p.Measurements[i].Leaf = text
+	}
+	in.Software, in.Receipt = text, receiptFor(p, report.Practice)
+	return in
 }
 
 // walk calls visit for every element and fails where tags do not match.

@@ -34,7 +34,7 @@ func TestReadGivesTheReportBack(t *testing.T) {
 			if !reflect.DeepEqual(again, r) {
 				t.Errorf("got %+v, want %+v", again, r)
 			}
-			if pageOf(t, again) != pageOf(t, r) || !bytes.Equal(again.Readme(), r.Readme()) {
+			if pageOf(t, again) != pageOf(t, r) || !bytes.Equal(again.Readme(), r.Readme()) || !bytes.Equal(again.Markdown(), r.Markdown()) {
 				t.Error("pages rendered from report.json differ from those of the report")
 			}
 		})
@@ -64,13 +64,13 @@ func TestReadIsStrict(t *testing.T) {
 }
 
 func TestEqualInputsGiveEqualBytesWhereverTheyAreRun(t *testing.T) {
-	type output struct{ json, page, readme string }
+	type output struct{ json, page, markdown, readme string }
 	render := func() output {
 		r := reportOf(t, input(report.Practice, func(p *plan.Plan) {
 			p.Source.Files = map[string]string{"c": "3", "a": "1", "b": "2", "d": "4"}
 			p.Source.Params = map[string]string{"z": "1", "quarter": "2026q1", "y": "2"}
 		}))
-		return output{string(r.JSON()), pageOf(t, r), string(r.Readme())}
+		return output{string(r.JSON()), pageOf(t, r), string(r.Markdown()), string(r.Readme())}
 	}
 	first := render()
 	t.Chdir(t.TempDir())
@@ -154,7 +154,7 @@ func TestNoNonsenseNumbers(t *testing.T) {
 	for name, in := range inputs() {
 		t.Run(name, func(t *testing.T) {
 			r := reportOf(t, in)
-			for file, text := range map[string]string{"json": string(r.JSON()), "html": pageOf(t, r), "readme": string(r.Readme())} {
+			for file, text := range map[string]string{"json": string(r.JSON()), "html": pageOf(t, r), "readme": string(r.Readme()), "markdown": string(r.Markdown())} {
 				if at := nonsense.FindStringIndex(text); at != nil {
 					t.Errorf("%s: …%s…", file, text[max(0, at[0]-60):min(len(text), at[1]+60)])
 				}

@@ -1,0 +1,62 @@
+package report
+
+// This file holds report.md: the report as plain text with headings and tables, for a wiki or a review.
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+//go:embed report.md.tmpl
+var markdownText string
+
+var markdownTemplate = template.Must(template.New("markdown").Funcs(template.FuncMap{
+	"plain":    plain,
+	"group":    budget.Group,
+	"number":   func(n json.Number) string { return budget.GroupDigits(n.String()) },
+	"decimal":  decimal,
+	"share":    budget.Percent,
+	"relative": relative,
+	"level":    level,
+	"noise":    Mechanism.noise,
+	"fraction": fraction,
+	"bound":    func(e Equivalent) string { return plan.Equivalent(e).Bound() },
+	"fence":    fence,
+	"whole":    func(s string) string { return strings.TrimSuffix(s, "\n") },
+}).Parse(markdownText))
+
+// Markdown is report.md, rendered from the report alone. Every text of the spec
+// is escaped, so that none of it becomes markup.
+func (r *Report) Markdown() []byte {
+	var b bytes.Buffer
+	if err := markdownTemplate.Execute(&b, page{Report: r, Outlooks: outlooksOf(r.Tables)}); err != nil {
+		panic("report: the markdown always renders: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// marks are the characters that start markup within a line, or part the cells
+// of a table. Backquotes stay: the report's own sentences set commands in them.
+var marks = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;", "&", "&amp;")
+
+// edges are underscores that start or end a word; those within one are no markup.
+var edges = regexp.MustCompile(`\b_|_\b`)
+
+// plain puts a text on one line, as text.
+func plain(s string) string { return edges.ReplaceAllString(marks.Replace(oneRow(s)), `\_`) }
+
+// fence is a run of backquotes longer than any in a text, at least three.
+func fence(s string) string {
+	f := "```"
+	for strings.Contains(s, f) {
+		f += "`"
+	}
+	return f
+}
