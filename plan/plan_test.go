@@ -238,6 +238,19 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+func TestWeakPromisesWarn(t *testing.T) {
+	for b, want := range map[string]string{
+		"{epsilon: 10}": "", "{epsilon: 10.1}": "next to nothing", "{epsilon: 1000}": "next to nothing",
+		"{rho: 1/8}": "", "{rho: 5}": "next to nothing",
+		"{epsilon: 1, delta: 1e-9}": "", "{epsilon: 1, delta: 0.1}": "fail altogether", "{epsilon: 20, delta: 1e-9}": "next to nothing",
+	} {
+		p := planOf(t, "add-remove", b, "{id: who, max_rows: 1}", "{x: {by: [sex]}}")
+		if want == "" && len(p.Warnings) != 0 || want != "" && (len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], want)) {
+			t.Errorf("%s: warnings %q, expected %q", b, p.Warnings, want)
+		}
+	}
+}
+
 // The page to sign, held against files that people can read.
 func TestExplain(t *testing.T) {
 	for name, p := range map[string]*Plan{

@@ -7,8 +7,16 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// largeBytes is where a plan warns of its size.
-const largeBytes = int64(4) << 30
+const (
+	// largeBytes is where a plan warns of its size.
+	largeBytes = int64(4) << 30
+	// weakEpsilon is where a promise means little: at ε = 10 somebody who knows
+	// everything else guesses right 99.995 % of the time.
+	weakEpsilon = 10
+	// weakDelta is where the chance that the promise fails is no longer far below
+	// one over the number of units of most releases.
+	weakDelta = 1e-6
+)
 
 // warnings collects what an approver should know before signing.
 func warnings(r *spec.Release, p *Plan) []string {
@@ -16,6 +24,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 	for _, problem := range r.Warnings {
 		w = append(w, problem.Message)
 	}
+	w = append(w, weaknesses(p)...)
 	if p.Size.Bytes > largeBytes {
 		w = append(w, fmt.Sprintf("the tables have %s cells in all and need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes",
 			budget.Group(p.Size.Cells), bytesText(p.Size.Bytes)))
@@ -28,6 +37,29 @@ func warnings(r *spec.Release, p *Plan) []string {
 			continue
 		}
 		first[key] = m.ID
+	}
+	return w
+}
+
+// weaknesses says where the promise is too weak to protect anybody.
+func weaknesses(p *Plan) []string {
+	var w []string
+	g := p.Guarantee
+	epsilon := 0.0
+	if exact, err := budget.ParseRat(g.Epsilon); err == nil {
+		epsilon, _ = exact.Float64()
+	}
+	for _, e := range g.Equivalents[:min(1, len(g.Equivalents))] {
+		epsilon = e.Epsilon
+	}
+	if epsilon > weakEpsilon {
+		w = append(w, fmt.Sprintf("%s promises next to nothing: already at ε = %d somebody who knows everything else guesses right 99.995%% of the time whether one %s is in the data",
+			g.Budget(), weakEpsilon, g.Protects))
+	}
+	if delta, err := budget.ParseRat(g.Delta); err == nil {
+		if v, _ := delta.Float64(); v > weakDelta {
+			w = append(w, fmt.Sprintf("with δ = %s the promise may fail altogether with that chance: choose a δ far below one over the number of units, such as 1e-9", budget.DecimalUp(delta, 4)))
+		}
 	}
 	return w
 }

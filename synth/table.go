@@ -21,9 +21,10 @@ type Table struct {
 	Cells      int
 }
 
-// Key is an attribute of a table with its categories.
+// Key is an attribute of a table with its categories. Type is that of its column.
 type Key struct {
 	Attribute spec.Attribute
+	Type      spec.Type
 	Level     *spec.Level
 }
 
@@ -98,7 +99,11 @@ func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 	}
 	keys := make([]Key, len(levels))
 	for i, f := range q.Factors {
-		keys[i] = Key{Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level}, Level: levels[i]}
+		keys[i] = Key{
+			Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level},
+			Type:      r.Table(q.Table).Column(f.Attribute).Type,
+			Level:     levels[i],
+		}
 	}
 	return keys, nil
 }

@@ -58,7 +58,7 @@ func readTable(t *testing.T, path string, keys []string) []published {
 			standardError: row[at["count_noise_se"]].Double(), flag: row[at["count_flag"]].String(),
 		}
 		for _, k := range keys {
-			p.keys = append(p.keys, strings.Clone(row[at[k]].String()))
+			p.keys = append(p.keys, row[at[k]].String())
 		}
 		out[i] = p
 	}

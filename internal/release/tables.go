@@ -109,24 +109,42 @@ func columnsOf(t synth.Table, protects string) []column {
 	return columns
 }
 
-// keyColumns are the code of a key and, where there are labels, the label.
+// keyColumns are the code of a key, a number where all codes are whole numbers of
+// an integer column, and, where there are labels, the label.
 func keyColumns(t synth.Table, i int, k synth.Key, at int) []column {
 	name := k.Attribute.String()
-	text := func(place int, get func(spec.Category) string) func(int) parquet.Value {
-		return func(row int) parquet.Value { return parquet.ValueOf(get(t.Category(row, i))).Level(0, 0, place) }
+	key := column{Name: name, Label: name, Statistic: "key", kind: textKind}
+	key.value = func(row int) parquet.Value {
+		return parquet.ValueOf(t.Category(row, i).Code).Level(0, 0, at)
 	}
-	columns := []column{{
-		Name: name, Label: name, Statistic: "key", kind: textKind,
-		value: text(at, func(c spec.Category) string { return c.Code }),
+	if numbers, ok := wholeNumbers(k.Level); ok && k.Type == spec.Integer {
+		key.kind = integerKind
+		key.value = func(row int) parquet.Value {
+			return parquet.ValueOf(numbers[t.Category(row, i).Code]).Level(0, 0, at)
+		}
+	}
+	if !slices.ContainsFunc(k.Level.Categories, func(c spec.Category) bool { return c.Label != "" }) {
+		return []column{key}
+	}
+	return []column{key, {
+		Name: name + plan.LabelSuffix, Label: "label of " + name, Statistic: "label", kind: textKind,
+		value: func(row int) parquet.Value {
+			return parquet.ValueOf(t.Category(row, i).Label).Level(0, 0, at+1)
+		},
 	}}
-	labelled := slices.ContainsFunc(k.Level.Categories, func(c spec.Category) bool { return c.Label != "" })
-	if labelled {
-		columns = append(columns, column{
-			Name: name + plan.LabelSuffix, Label: "label of " + name, Statistic: "label", kind: textKind,
-			value: text(at+1, func(c spec.Category) string { return c.Label }),
-		})
+}
+
+// wholeNumbers reads a level's codes as whole numbers, where all of them are.
+func wholeNumbers(l *spec.Level) (map[string]int64, bool) {
+	numbers := make(map[string]int64, len(l.Categories))
+	for _, c := range l.Categories {
+		v, err := strconv.ParseInt(c.Code, 10, 64)
+		if err != nil || strconv.FormatInt(v, 10) != c.Code {
+			return nil, false
+		}
+		numbers[c.Code] = v
 	}
-	return columns
+	return numbers, true
 }
 
 // statisticColumns are a statistic's published value, unbiased estimate,
