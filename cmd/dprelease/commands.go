@@ -17,9 +17,9 @@ func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init DATA",
 		Short: "Draft a spec from the column names and types of a data file",
-		Long: `Draft a spec from the column names and types of a CSV, Parquet or Arrow file
-and print it. No value of the file is used: domains are public, so a person
-writes them where the draft says "# decide:".`,
+		Long: `Draft a spec from the column names and types of a Parquet or Arrow file, or from
+the header line of a CSV file, and print it. No value is used: domains are
+public, so a person writes them where the draft says "# decide:".`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			draft, err := release.Draft(c.Context(), args[0])

@@ -23,8 +23,16 @@ func Draft(ctx context.Context, path string) (string, error) {
 	fields := named(d.Fields)
 	b := &strings.Builder{}
 	name := draftName(path)
-	fmt.Fprintf(b, `# A release of %[1]s, drafted from its column names and types. No value was looked at.
+	fmt.Fprintf(b, `# A release of %[1]s, drafted from %[7]s.
 # Settle every line marked "decide:", then:  dprelease check FILE, rehearse FILE, plan FILE, run FILE
+#
+# The domain of a column is public: you say what it may hold, before the data is looked at.
+#   categories   {values: [female, male]}            or {codebook: FILE.csv} with columns code,label
+#   numbers      {type: integer, range: [0, 110]}    with levels: {ten: {width: 10}} or {band: {edges: [0, 16, 65]}}
+#   decimals     {type: decimal, range: [0, 9000], levels: {band: {edges: [0, 1000, 5000]}}}
+#   dates        {type: date, range: [2026-01-01, 2026-12-31], levels: {month: {width: month}}}
+# A value outside its domain, or a null, stops the release before anything is spent;
+# unknown: drop or unknown: {as: CATEGORY}, and the same for null:, let it pass.
 version: 1
 release: %[2]s
 about: {title: "", population: ""}   # decide: what a reader is told
@@ -37,7 +45,7 @@ tables:
   rows:
     source: {%[3]s: %[4]s%[5]s}
 %[6]s    columns:             # decide: delete the columns that no table needs
-`, filepath.Base(path), name, d.Format, quoted(path), draftDialect(d), draftUnit(fields))
+`, filepath.Base(path), name, d.Format, quoted(path), draftDialect(d), draftUnit(fields), drawnFrom(d))
 	for _, f := range fields {
 		b.WriteString(draftColumn(f))
 	}
@@ -66,6 +74,14 @@ func named(fields []source.Field) []field {
 		out[i] = field{f, name}
 	}
 	return out
+}
+
+// drawnFrom says what the draft was made of.
+func drawnFrom(d source.Description) string {
+	if d.Format == "csv" {
+		return "the names in its first line alone (if that line is data, the file lacks a header: do not keep this draft)"
+	}
+	return "its column names and types; no value was looked at"
 }
 
 // draftDialect says how a CSV file departs from the usual.
@@ -125,14 +141,14 @@ func draftColumn(f field) string {
 		from = "from: " + quoted(f.Name) + ", "
 	}
 	entry := map[spec.Type]string{
-		"integer":   "{%stype: integer, range: []}   # decide: range: [least, most]; levels: {ten: {width: 10}}",
-		"decimal":   "{%stype: decimal, range: []}   # decide: range: [least, most]; levels: {band: {edges: […]}}",
-		"date":      "{%stype: date, range: []}   # decide: range: [2026-01-01, 2026-12-31]; levels: {month: {width: month}}",
-		"timestamp": "{%stype: timestamp, range: []}   # decide: range: [from, to]; levels: {day: {width: day}}",
-		"boolean":   `{%svalues: ["false", "true"]}`,
+		spec.Integer:   "{%stype: integer, range: []}   # decide: [least, most]",
+		spec.Decimal:   "{%stype: decimal, range: []}   # decide: [least, most], and step: or levels:",
+		spec.Date:      "{%stype: date, range: []}   # decide: [first, last]",
+		spec.Timestamp: "{%stype: timestamp, range: []}   # decide: [first, last], and levels:",
+		spec.Boolean:   `{%svalues: ["false", "true"]}`,
 	}[f.Type]
 	if entry == "" {
-		entry = "{%svalues: []}   # decide: values: [a, b, c] or codebook: FILE.csv; for numbers {type: integer, range: [least, most]}"
+		entry = "{%svalues: []}   # decide: the categories, or a range as above"
 	}
 	return fmt.Sprintf("      %s: "+entry+"\n", quoted(f.column), from)
 }

@@ -40,14 +40,11 @@ func Plan(specPath string, params map[string]string, out string) (*plan.Plan, st
 }
 
 func writePlan(p *plan.Plan, out string) (string, error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return "", fmt.Errorf("output folder: %w", err)
-	}
-	path := filepath.Join(out, p.Name+".plan.json")
-	if err := replaceFile(path, p.Bytes()); err != nil {
+	name := p.Name + ".plan.json"
+	if err := replaceFile(out, name, p.Bytes()); err != nil {
 		return "", fmt.Errorf("writing the plan: %w", err)
 	}
-	return path, nil
+	return filepath.Join(out, name), nil
 }
 
 // ReadPlan reads a plan file and checks that the planner stands by it.

@@ -114,6 +114,7 @@ func writePapers(out *staging, s *measured.Sealed, tables []synth.Table) error {
 		{proofFile, s.Receipt},
 		{"report.json", r.JSON()},
 		{"report.html", page},
+		{"report.md", r.Markdown()},
 		{"README.txt", r.Readme()},
 	} {
 		if err := out.write(f.name, f.text); err != nil {

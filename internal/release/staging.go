@@ -134,28 +134,20 @@ func writeDurable(path string, b []byte) error {
 	return f.Close()
 }
 
-// replaceFile writes a file beside its place and renames it over.
-func replaceFile(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+// replaceFile writes the file out/name, through a staging folder of its own.
+func replaceFile(out, name string, b []byte) error {
+	s, err := stage(out, name)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	defer s.discard()
+	if err := s.write(name, b); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	if err := os.Rename(filepath.Join(s.dir, name), s.place); err != nil {
+		return err
+	}
+	return syncDir(out)
 }
 
 // files lists the regular files below a folder, slash-separated, in order.
