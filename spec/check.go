@@ -64,8 +64,8 @@ func (c *checker) mismatch(s *shape, n node) {
 		for _, b := range s.when {
 			options = append(options, b.then.oneOf...)
 		}
-		if p.nearest = nearest(n.text(), options); p.nearest != "" {
-			p.Fix = c.mended(n.value, p.nearest)
+		if p.Nearest = Nearest(n.text(), options); p.Nearest != "" {
+			p.Fix = c.mended(n.value, p.Nearest)
 		}
 	}
 	c.report(n.position(), n.path, p)
@@ -125,11 +125,11 @@ func (c *checker) checkObject(s *shape, n node) {
 func (c *checker) unknownKey(s *shape, pair node) string {
 	names := s.keyNames()
 	p := Problem{Message: fmt.Sprintf("unknown key %q", clip(pair.key.Value)), Expected: "one of " + strings.Join(names, ", ")}
-	if p.nearest = nearest(pair.key.Value, names); p.nearest != "" {
-		p.Fix = c.mended(pair.key, p.nearest)
+	if p.Nearest = Nearest(pair.key.Value, names); p.Nearest != "" {
+		p.Fix = c.mended(pair.key, p.Nearest)
 	}
 	c.report(pair.key, pair.path, p)
-	return p.nearest
+	return p.Nearest
 }
 
 // checkForms reports an object whose keys are in none of its forms.
@@ -300,8 +300,8 @@ func (c *checker) checkText(s *shape, n node) {
 		return
 	}
 	p := Problem{Message: "found " + n.found(), Expected: s.says}
-	if p.nearest = nearest(n.text(), s.oneOf); p.nearest != "" {
-		p.Fix = c.mended(n.value, p.nearest)
+	if p.Nearest = Nearest(n.text(), s.oneOf); p.Nearest != "" {
+		p.Fix = c.mended(n.value, p.Nearest)
 	}
 	c.report(n.position(), n.path, p)
 }

@@ -253,7 +253,7 @@ func (r *reader) readBookLevel(b *codebook, d *Domain, items []node, i int, at n
 		return l
 	}
 	isCode := column == 0 || name == "code"
-	near := nearest(name, unused(b.parents(), items))
+	near := Nearest(name, unused(b.parents(), items))
 	switch {
 	case last && (isCode || near == ""):
 		return &Level{Name: name, Categories: d.finest.Categories}

@@ -54,7 +54,7 @@ func (r *reader) readMarginalTable(m *Marginal, n node) *Table {
 	t := r.release.Table(m.Table)
 	if t == nil {
 		p := Problem{Message: fmt.Sprintf("no table %q", clip(m.Table)), Expected: "one of " + strings.Join(names, ", ")}
-		r.problem(at, r.nearestFix(at, p, nearest(m.Table, names)))
+		r.problem(at, r.nearestFix(at, p, Nearest(m.Table, names)))
 	}
 	return t
 }
@@ -90,9 +90,9 @@ func (r *reader) checkAttribute(t *Table, n node, a Attribute, dotted bool) bool
 			names = append(names, c.Name)
 		}
 		p := Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name, clip(a.Column)), Expected: "one of " + strings.Join(names, ", ")}
-		if p.nearest = nearest(a.Column, names); p.nearest != "" {
-			p.nearest = Attribute{p.nearest, a.Level}.String()
-			p.Fix = r.mended(n.value, p.nearest)
+		if p.Nearest = Nearest(a.Column, names); p.Nearest != "" {
+			p.Nearest = Attribute{p.Nearest, a.Level}.String()
+			p.Fix = r.mended(n.value, p.Nearest)
 		}
 		r.problem(n, p)
 		return false
@@ -129,9 +129,9 @@ func (r *reader) reportLevel(n node, c *Column, a Attribute, dotted bool) {
 		r.problem(n, p)
 		return
 	}
-	if near := nearest(a.Level, levels); near != "" {
-		p.nearest = Attribute{c.Name, near}.String()
-		p.Fix = r.mended(n.value, p.nearest)
+	if near := Nearest(a.Level, levels); near != "" {
+		p.Nearest = Attribute{c.Name, near}.String()
+		p.Fix = r.mended(n.value, p.Nearest)
 	}
 	r.problem(n, p)
 }
@@ -201,7 +201,7 @@ func (r *reader) readLeaf(n node) string {
 		p.Message = fmt.Sprintf("nothing says which leaf pays for %s, and no leaf has its name", name)
 		p.Fix = "budget: " + leaves[0]
 	default:
-		p = r.nearestFix(at, p, nearest(name, leaves))
+		p = r.nearestFix(at, p, Nearest(name, leaves))
 	}
 	r.problem(on, p)
 	return ""

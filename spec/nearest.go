@@ -2,12 +2,14 @@ package spec
 
 // This file holds the nearest name: what a person who mistyped probably meant.
 
-// nearest returns the candidate that is fewest edits from name, "" where none is near enough
-// to be meant. Of equals the first wins.
-func nearest(name string, candidates []string) string {
-	best, bestEdits := "", 1+max(1, len([]rune(name))/3)
+// Nearest returns the candidate that is fewest edits from word, "" where none is near enough
+// to be meant: at most a third of word's characters (rounded down), or one in a word of up to
+// five. An edit inserts, deletes or substitutes a character or swaps two neighbours. Of equals
+// the first wins.
+func Nearest(word string, candidates []string) string {
+	best, bestEdits := "", 1+max(1, len([]rune(word))/3)
 	for _, c := range candidates {
-		if n := edits(name, c, bestEdits); n < bestEdits {
+		if n := edits(word, c, bestEdits); n < bestEdits {
 			best, bestEdits = c, n
 		}
 	}

@@ -9,20 +9,24 @@ import (
 )
 
 // Problem is one thing wrong with a spec or a code book. Line and Column count from 1, Column
-// in characters.
+// in characters. Texts that do not apply are "".
 type Problem struct {
-	File         string
-	Line, Column int
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
 	// Path is the path of the key, as tables.persons.columns.age.range.
-	Path string
-	// Message is what is wrong, Expected what would be right, Fix text to paste.
-	Message, Expected, Fix string
+	Path string `json:"path,omitempty"`
+	// Message is what is wrong, Expected what would be right.
+	Message  string `json:"message"`
+	Expected string `json:"expected,omitempty"`
+	// Nearest is the valid name that was probably meant.
+	Nearest string `json:"nearest,omitempty"`
+	// Fix is text to paste.
+	Fix string `json:"fix,omitempty"`
 	// Snippet is the offending line.
-	Snippet string
+	Snippet string `json:"snippet,omitempty"`
 	// Unbuilt marks a part of the language that this version does not build.
-	Unbuilt bool
-
-	nearest string // the nearest valid name, "" where none is near
+	Unbuilt bool `json:"unbuilt,omitempty"`
 }
 
 // snippetWidth is how much of a long line is shown around the caret.
@@ -44,8 +48,8 @@ func (p Problem) String() string {
 	if p.Expected != "" {
 		b.WriteString("\n  expected: " + p.Expected)
 	}
-	if p.nearest != "" {
-		fmt.Fprintf(&b, "\n  did you mean %q?", p.nearest)
+	if p.Nearest != "" {
+		fmt.Fprintf(&b, "\n  did you mean %q?", p.Nearest)
 	}
 	if p.Fix != "" {
 		b.WriteString("\n  fix: " + strings.ReplaceAll(p.Fix, "\n", "\n       "))

@@ -81,7 +81,7 @@ func (r *reader) whole(n node) int64 {
 // nearestFix fills in the nearest name and the line mended with it.
 func (r *reader) nearestFix(n node, p Problem, near string) Problem {
 	if near != "" {
-		p.nearest, p.Fix = near, r.mended(n.value, near)
+		p.Nearest, p.Fix = near, r.mended(n.value, near)
 	}
 	return p
 }

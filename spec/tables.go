@@ -178,7 +178,7 @@ func nearestCategory(name string, categories []Category) string {
 	for i, c := range categories {
 		codes[i] = c.Code
 	}
-	return nearest(name, codes)
+	return Nearest(name, codes)
 }
 
 // checkTotal reports, for a total release, every policy under which a value could stop a run.

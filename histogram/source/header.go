@@ -2,7 +2,11 @@ package source
 
 // This file holds the search for the wanted columns in a file's header.
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/spec"
+)
 
 // locate returns for each wanted column its place among the names of a file.
 // A name that is missing or stands there twice is an error.
@@ -27,38 +31,13 @@ func locate(file string, names, wanted []string) ([]int, error) {
 	return places, nil
 }
 
-// suggest names the column that is nearest to the wanted one.
+// suggest names the column that was probably meant, if one is near.
 func suggest(wanted string, names []string) string {
-	best, least := "", -1
-	for _, name := range names {
-		if d := distance(wanted, name); least < 0 || d < least {
-			best, least = name, d
-		}
-	}
-	if least < 0 {
+	if len(names) == 0 {
 		return "; it has no columns"
 	}
-	return fmt.Sprintf("; the nearest name it has is %q", best)
-}
-
-// distance is the Levenshtein distance of two names in runes.
-func distance(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
+	if near := spec.Nearest(wanted, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	for i, r := range from {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, s := range to {
-			change := diagonal
-			if r != s {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(to)]
+	return ""
 }
