@@ -2,14 +2,20 @@ package spec
 
 // This file holds the nearest name: what a person who mistyped probably meant.
 
+import "strings"
+
 // Nearest returns the candidate that is fewest edits from word, "" where none is near enough
 // to be meant: at most a third of word's characters (rounded down), or one in a word of up to
-// five. An edit inserts, deletes or substitutes a character or swaps two neighbours. Of equals
-// the first wins.
+// five. An edit inserts, deletes or substitutes a character, swaps two neighbours, or writes
+// the word in other capitals. Of equals the first wins.
 func Nearest(word string, candidates []string) string {
 	best, bestEdits := "", 1+max(1, len([]rune(word))/3)
 	for _, c := range candidates {
-		if n := edits(word, c, bestEdits); n < bestEdits {
+		n := edits(word, c, bestEdits)
+		if strings.EqualFold(word, c) {
+			n = min(n, 1)
+		}
+		if n < bestEdits {
 			best, bestEdits = c, n
 		}
 	}

@@ -37,5 +37,5 @@ func Example() {
 	fmt.Println(err.(*source.Error).Message)
 	// Output:
 	// 2 ["f" "m"] ["40" (null)]
-	// the file has no such column; the nearest name it has is "sex"
+	// the file has no such column; did you mean "sex"?
 }

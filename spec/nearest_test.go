@@ -1,0 +1,19 @@
+package spec
+
+import "testing"
+
+func TestNearestSuggestsOnlyWhatIsNear(t *testing.T) {
+	names := []string{"age", "AREA", "sex", "income", "marital_status", "größe"}
+	for word, want := range map[string]string{
+		"ag": "age", "aeg": "age", "AGE": "age", "area": "AREA", "sexx": "sex", "incmoe": "income",
+		"martial_satus": "marital_status", "MARITAL_STATUS": "marital_status", "grösse": "größe",
+		"": "", "xyz": "", "inc": "", "marital": "", "hours": "",
+	} {
+		if got := Nearest(word, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+	if got := Nearest("age", nil); got != "" {
+		t.Errorf("a suggestion from nothing: %q", got)
+	}
+}
