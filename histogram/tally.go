@@ -33,7 +33,7 @@ type tally struct {
 	mem     memory.Allocator
 }
 
-// newTally compiles the measurements of a table; nil where it has none.
+// newTally compiles the measurements of a table.
 func newTally(table *spec.Table, measurements []plan.Measurement, workers int) (*tally, error) {
 	t := &tally{table: table, workers: workers, mem: memory.DefaultAllocator}
 	for _, m := range measurements {

@@ -67,7 +67,7 @@ func TestReleaseHoldsWhatTheSpecSays(t *testing.T) {
 		t.Errorf("leaves %s", got)
 	}
 	persons := r.Table("persons")
-	if s := persons.Source; s.Format != "csv" || s.Delimiter != ';' || strings.Join(s.Nulls, "|") != "|NA" {
+	if s := persons.Source; s.Format != CSV || s.Delimiter != ';' || strings.Join(s.Nulls, "|") != "|NA" {
 		t.Errorf("source %+v", s)
 	}
 	if persons.Unit != (Unit{ID: "person_id", MaxRows: 3}) {

@@ -8,8 +8,6 @@ type Table struct {
 	Source  TableSource
 	Unit    Unit
 	Columns []*Column
-	// Expect are its completeness rules, nil where there are none.
-	Expect *Expect
 }
 
 // Column returns the column of that name, nil if there is none.
@@ -22,13 +20,19 @@ func (t *Table) Column(name string) *Column {
 	return nil
 }
 
-// Expect are the completeness rules of a table. This version builds none.
-type Expect struct{}
+// Format is the format of a table's files, as a spec writes it.
+type Format string
+
+// The formats that are read.
+const (
+	Parquet Format = "parquet"
+	CSV     Format = "csv"
+	Arrow   Format = "arrow"
+)
 
 // TableSource says where the rows of a table are.
 type TableSource struct {
-	// Format is "parquet", "csv" or "arrow".
-	Format string
+	Format Format
 	// Paths are paths or globs as written, after parameters; relative ones are relative to
 	// the data folder.
 	Paths []string

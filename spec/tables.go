@@ -37,8 +37,8 @@ func (r *reader) readSource(t *Table, n node) {
 		return
 	}
 	s := TableSource{Delimiter: ',', Nulls: []string{""}}
-	for _, format := range []string{"parquet", "csv", "arrow"} {
-		paths := n.get(format)
+	for _, format := range []Format{Parquet, CSV, Arrow} {
+		paths := n.get(string(format))
 		if !paths.present() {
 			continue
 		}
@@ -51,7 +51,7 @@ func (r *reader) readSource(t *Table, n node) {
 	if nulls := n.get("nulls"); nulls.present() {
 		s.Nulls = nulls.texts()
 	}
-	if s.Format != "csv" {
+	if s.Format != CSV {
 		s.Delimiter, s.Nulls = 0, nil
 	}
 	t.Source = s

@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-var arrowSource = spec.TableSource{Format: "arrow", Paths: []string{"*.arrow"}}
+var arrowSource = spec.TableSource{Format: spec.Arrow, Paths: []string{"*.arrow"}}
 
 type recordWriter interface {
 	Write(arrow.Record) error

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-var csvSource = spec.TableSource{Format: "csv", Paths: []string{"*.csv*"}, Delimiter: ',', Nulls: []string{""}}
+var csvSource = spec.TableSource{Format: spec.CSV, Paths: []string{"*.csv*"}, Delimiter: ',', Nulls: []string{""}}
 
 func gzipped(s string) []byte {
 	var b bytes.Buffer

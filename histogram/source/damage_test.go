@@ -24,12 +24,12 @@ func damaged(t testing.TB) map[string]struct {
 	}
 	all := []string{"a", "b", "c"}
 	return map[string]file{
-		"parquet":        {spec.TableSource{Format: "parquet", Paths: []string{"f"}}, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)), all},
-		"parquet snappy": {spec.TableSource{Format: "parquet", Paths: []string{"f"}}, wideBytes(t, 60, parquet.Compression(&parquet.Snappy)), all},
-		"parquet v1":     {spec.TableSource{Format: "parquet", Paths: []string{"f"}}, wideBytes(t, 60, parquet.DataPageVersion(1)), all},
-		"parquet rows":   {spec.TableSource{Format: "parquet", Paths: []string{"f"}}, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)), nil},
-		"arrow file":     {spec.TableSource{Format: "arrow", Paths: []string{"f"}}, arrowBytes(t, true, 60), all},
-		"arrow stream":   {spec.TableSource{Format: "arrow", Paths: []string{"f"}}, arrowBytes(t, false, 60), all},
+		"parquet":        {spec.TableSource{Format: spec.Parquet, Paths: []string{"f"}}, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)), all},
+		"parquet snappy": {spec.TableSource{Format: spec.Parquet, Paths: []string{"f"}}, wideBytes(t, 60, parquet.Compression(&parquet.Snappy)), all},
+		"parquet v1":     {spec.TableSource{Format: spec.Parquet, Paths: []string{"f"}}, wideBytes(t, 60, parquet.DataPageVersion(1)), all},
+		"parquet rows":   {spec.TableSource{Format: spec.Parquet, Paths: []string{"f"}}, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)), nil},
+		"arrow file":     {spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, arrowBytes(t, true, 60), all},
+		"arrow stream":   {spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, arrowBytes(t, false, 60), all},
 	}
 }
 
@@ -95,11 +95,11 @@ func countRows(t testing.TB, dir string, s spec.TableSource, columns []string) (
 	return rowsOf(dir, s, columns, memory.NewGoAllocator())
 }
 
-func FuzzParquet(f *testing.F) { fuzz(f, "parquet") }
-func FuzzArrow(f *testing.F)   { fuzz(f, "arrow") }
+func FuzzParquet(f *testing.F) { fuzz(f, spec.Parquet) }
+func FuzzArrow(f *testing.F)   { fuzz(f, spec.Arrow) }
 
 // fuzz looks for bytes on which a reader panics or does not stop.
-func fuzz(f *testing.F, format string) {
+func fuzz(f *testing.F, format spec.Format) {
 	for _, seed := range damaged(f) {
 		if seed.source.Format == format {
 			f.Add(seed.bytes)
@@ -123,7 +123,7 @@ func FuzzCSV(f *testing.F) {
 		write(t, dir, "f.gz", b)
 		write(t, dir, "f.zst", b)
 		for _, name := range []string{"f", "f.gz", "f.zst"} {
-			_, err := countRows(t, dir, spec.TableSource{Format: "csv", Paths: []string{filepath.Base(name)}, Nulls: []string{""}}, []string{"a"})
+			_, err := countRows(t, dir, spec.TableSource{Format: spec.CSV, Paths: []string{filepath.Base(name)}, Nulls: []string{""}}, []string{"a"})
 			mustBeOurs(t, err)
 		}
 	})

@@ -15,8 +15,8 @@ import (
 
 // Description is the format of a file and the columns its header names.
 type Description struct {
-	Format    string // as a spec writes it: parquet, csv or arrow
-	Delimiter rune   // csv: the one that parts the header into most columns
+	Format    spec.Format
+	Delimiter rune // csv: the one that parts the header into most columns
 	Fields    []Field
 }
 
@@ -30,17 +30,17 @@ type Field struct {
 // delimiters that a CSV header is tried with, the usual one first.
 var delimiters = []rune{',', ';', '\t', '|'}
 
-// Describe reads the header of a file whose name ends in .parquet, .arrow,
-// .arrows, .feather or .ipc; any other is taken for CSV. Errors are *[Error] or
-// the context's.
+// Describe reads the header of a file whose name ends in .parquet, .pq,
+// .arrow, .arrows, .feather or .ipc; any other is taken for CSV. Errors are
+// *[Error] or the context's.
 func Describe(ctx context.Context, path string) (Description, error) {
 	if err := ctx.Err(); err != nil {
 		return Description{}, err
 	}
 	switch format := formatOf(path); format {
-	case "parquet":
+	case spec.Parquet:
 		return describeParquet(path)
-	case "arrow":
+	case spec.Arrow:
 		return describeArrow(path)
 	default:
 		return describeCSV(path)
@@ -48,17 +48,17 @@ func Describe(ctx context.Context, path string) (Description, error) {
 }
 
 // formatOf tells a format by the end of a file's name.
-func formatOf(path string) string {
+func formatOf(path string) spec.Format {
 	name := strings.ToLower(path)
 	for _, end := range []string{".arrow", ".arrows", ".feather", ".ipc"} {
 		if strings.HasSuffix(name, end) {
-			return "arrow"
+			return spec.Arrow
 		}
 	}
 	if strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".pq") {
-		return "parquet"
+		return spec.Parquet
 	}
-	return "csv"
+	return spec.CSV
 }
 
 func describeParquet(path string) (Description, error) {
@@ -67,7 +67,7 @@ func describeParquet(path string) (Description, error) {
 		return Description{}, err
 	}
 	defer opened.close()
-	d := Description{Format: "parquet"}
+	d := Description{Format: spec.Parquet}
 	for _, c := range opened.(*parquetFile).all {
 		d.Fields = append(d.Fields, Field{Name: c.Name(), Type: parquetType(c)})
 	}
@@ -96,7 +96,7 @@ func describeArrow(path string) (Description, error) {
 		return Description{}, err
 	}
 	defer opened.close()
-	d := Description{Format: "arrow"}
+	d := Description{Format: spec.Arrow}
 	for _, f := range opened.(*arrowFile).reader.Schema().Fields() {
 		d.Fields = append(d.Fields, Field{Name: f.Name, Type: arrowType(f.Type)})
 	}
@@ -104,7 +104,7 @@ func describeArrow(path string) (Description, error) {
 }
 
 func describeCSV(path string) (Description, error) {
-	best := Description{Format: "csv"}
+	best := Description{Format: spec.CSV}
 	for _, delimiter := range delimiters {
 		opened, err := csvDialect{delimiter: delimiter}.open(path, nil, memory.DefaultAllocator)
 		if err != nil {
@@ -126,26 +126,26 @@ func describeCSV(path string) (Description, error) {
 func arrowType(t arrow.DataType) spec.Type {
 	switch t := t.(type) {
 	case *arrow.StringType, *arrow.LargeStringType:
-		return "text"
+		return spec.Text
 	case *arrow.DictionaryType:
 		return arrowType(t.ValueType)
 	case *arrow.Decimal128Type:
 		if t.Scale == 0 {
-			return "integer"
+			return spec.Integer
 		}
-		return "decimal"
+		return spec.Decimal
 	case *arrow.BooleanType:
-		return "boolean"
+		return spec.Boolean
 	case *arrow.Date32Type, *arrow.Date64Type:
-		return "date"
+		return spec.Date
 	case *arrow.TimestampType:
-		return "timestamp"
+		return spec.Timestamp
 	}
 	switch {
 	case arrow.IsInteger(t.ID()):
-		return "integer"
+		return spec.Integer
 	case arrow.IsFloating(t.ID()):
-		return "decimal"
+		return spec.Decimal
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec"
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 )
@@ -30,9 +31,9 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]Description{
-		"a.parquet": {Format: "parquet", Fields: []Field{{"Name", "text"}, {"Age", "integer"}, {"income", "decimal"}, {"born", "date"}, {"Tags", ""}}},
-		"comma.csv": {Format: "csv", Delimiter: ',', Fields: []Field{{"id", ""}, {"na me", ""}}},
-		"semi.csv":  {Format: "csv", Delimiter: ';', Fields: []Field{{"id", ""}, {"a,b", ""}, {"c", ""}}},
+		"a.parquet": {Format: spec.Parquet, Fields: []Field{{"Name", spec.Text}, {"Age", spec.Integer}, {"income", spec.Decimal}, {"born", spec.Date}, {"Tags", ""}}},
+		"comma.csv": {Format: spec.CSV, Delimiter: ',', Fields: []Field{{"id", ""}, {"na me", ""}}},
+		"semi.csv":  {Format: spec.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"a,b", ""}, {"c", ""}}},
 	} {
 		got, err := Describe(t.Context(), filepath.Join(dir, name))
 		if err != nil {

@@ -21,7 +21,7 @@ func Example() {
 		panic(err)
 	}
 	ctx := context.Background()
-	table := spec.TableSource{Format: "csv", Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}
+	table := spec.TableSource{Format: spec.CSV, Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}
 	rows, err := source.Open(ctx, dir, table, []string{"sex", "age"})
 	if err != nil {
 		panic(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-var parquetSource = spec.TableSource{Format: "parquet", Paths: []string{"*.parquet"}}
+var parquetSource = spec.TableSource{Format: spec.Parquet, Paths: []string{"*.parquet"}}
 
 // parquetBytes writes one column of a node; values equal to the zero Value are null.
 func parquetBytes(t testing.TB, node parquet.Node, values []parquet.Value, options ...parquet.WriterOption) []byte {

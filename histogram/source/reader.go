@@ -86,11 +86,11 @@ func openWith(ctx context.Context, dir string, t spec.TableSource, columns []str
 
 func openerOf(t spec.TableSource) (opener, error) {
 	switch t.Format {
-	case "parquet":
+	case spec.Parquet:
 		return openParquet, nil
-	case "arrow":
+	case spec.Arrow:
 		return openArrow, nil
-	case "csv":
+	case spec.CSV:
 		return csvDialect{delimiter: t.Delimiter, nulls: t.Nulls}.open, nil
 	}
 	return nil, &Error{Kind: Unreadable, Message: fmt.Sprintf("no reader for the format %q; use parquet, csv or arrow", t.Format)}

@@ -22,7 +22,7 @@ func mkdir(t testing.TB, dir, name string) string {
 }
 
 func globs(paths ...string) spec.TableSource {
-	return spec.TableSource{Format: "csv", Paths: paths, Nulls: []string{""}}
+	return spec.TableSource{Format: spec.CSV, Paths: paths, Nulls: []string{""}}
 }
 
 // Files come in the order of their paths, whatever the order of the globs.

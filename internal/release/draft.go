@@ -78,7 +78,7 @@ func named(fields []source.Field) []field {
 
 // drawnFrom says what the draft was made of.
 func drawnFrom(d source.Description) string {
-	if d.Format == "csv" {
+	if d.Format == spec.CSV {
 		return "the names in its first line alone (if that line is data, the file lacks a header: do not keep this draft)"
 	}
 	return "its column names and types; no value was looked at"
@@ -86,7 +86,7 @@ func drawnFrom(d source.Description) string {
 
 // draftDialect says how a CSV file departs from the usual.
 func draftDialect(d source.Description) string {
-	if d.Format != "csv" {
+	if d.Format != spec.CSV {
 		return ""
 	}
 	if d.Delimiter != ',' && d.Delimiter != 0 {
