@@ -39,7 +39,7 @@ type Leaf struct {
 type Receipt struct {
 	Account      string `json:"account"`
 	Cost         Amount `json:"cost"`
-	Sequence     int64  `json:"sequence"`
+	Number       int64  `json:"number"`
 	EntryHash    string `json:"entry_hash"`
 	PreviousHash string `json:"previous_hash"`
 }
@@ -51,7 +51,7 @@ func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 		Charged: amountOf(p.Cost),
 		Leaves:  make([]Leaf, len(p.Leaves)),
 		Receipt: Receipt{
-			Account: paid.Account, Cost: amountOf(paid.Cost), Sequence: paid.Sequence,
+			Account: paid.Account, Cost: amountOf(paid.Cost), Number: paid.Number,
 			EntryHash: paid.EntryHash, PreviousHash: paid.PreviousHash,
 		},
 	}
@@ -69,7 +69,7 @@ func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 }
 
 func budgetSentences(paid receipt) []string {
-	entry := fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: entry %d of the ledger, on %s.", paid.Account, paid.Sequence, paid.Date)
+	entry := fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.", paid.Account, paid.Number, paid.Date)
 	switch paid.Status {
 	case Rehearsal:
 		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}

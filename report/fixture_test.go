@@ -88,7 +88,7 @@ func receiptFor(p *plan.Plan, status report.Status) json.RawMessage {
 	if err != nil {
 		panic(err)
 	}
-	return json.RawMessage(fmt.Sprintf(`{"account": "lfs-panel", "release": %q, "plan_hash": %q, "status": %q, "cost": %s, "date": "2026-03-01", "sequence": 7, "entry_hash": %q, "previous_hash": %q}`,
+	return json.RawMessage(fmt.Sprintf(`{"account": "lfs-panel", "release": %q, "plan_hash": %q, "status": %q, "cost": %s, "date": "2026-03-01", "number": 7, "entry_hash": %q, "previous_hash": %q}`,
 		p.Name, p.Hash(), status, cost, strings.Repeat("5a", 32), strings.Repeat("0c", 32)))
 }
 

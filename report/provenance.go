@@ -63,6 +63,6 @@ func checksOf(r *Report) []string {
 	if r.Status == Rehearsal {
 		return checks
 	}
-	return append(checks, fmt.Sprintf("Ask the office to show entry %d of account %s in its ledger: its hash is %s.",
-		r.Budget.Receipt.Sequence, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash))
+	return append(checks, fmt.Sprintf("Ask the office to show debit %d of account %s in its ledger: its hash is %s.",
+		r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash))
 }

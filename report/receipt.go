@@ -20,7 +20,7 @@ type receipt struct {
 	Status       Status      `json:"status"`
 	Cost         budget.Cost `json:"cost"`
 	Date         string      `json:"date"`
-	Sequence     int64       `json:"sequence"`
+	Number       int64       `json:"number"`
 	EntryHash    string      `json:"entry_hash"`
 	PreviousHash string      `json:"previous_hash"`
 }

@@ -86,6 +86,10 @@ func (b *book) read(sequence int64, body, hash string) error {
 func (b *book) write(entries []entry) ([]line, error) {
 	var lines []line
 	for _, e := range entries {
+		var err error
+		if e.Salt, err = newSalt(); err != nil {
+			return nil, fmt.Errorf("ledger %s: %w", b.ledger, err)
+		}
 		body, err := e.body()
 		if err != nil {
 			return nil, fmt.Errorf("ledger %s: %w", b.ledger, err)

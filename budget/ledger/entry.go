@@ -4,11 +4,13 @@ package ledger
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
@@ -35,6 +37,19 @@ type entry struct {
 	Cost     *budget.Cost `json:"cost,omitempty"` // amounts in lowest terms: "6", "1/2"
 
 	Commitment string `json:"commitment,omitempty"` // debit only: Charge.Commitment
+
+	// Salt is random and never published: the published hashes of a debit's entry and of the one before it would
+	// otherwise give away, by trying, when measuring began.
+	Salt string `json:"salt,omitempty"`
+}
+
+// newSalt is 32 random bytes in hexadecimal.
+func newSalt() (string, error) {
+	var b [32]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", fmt.Errorf("drawing a salt: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
 }
 
 // opened is a policy as an entry writes it.

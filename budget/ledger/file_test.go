@@ -281,6 +281,7 @@ func TestChainAsDocumented(t *testing.T) {
 	must(t, err)
 	defer rows.Close()
 	previous := sha256.Sum256([]byte("dprelease ledger 1"))
+	salts := map[string]bool{}
 	for rows.Next() {
 		var sequence byte
 		var body, hash string
@@ -289,7 +290,12 @@ func TestChainAsDocumented(t *testing.T) {
 		if hex.EncodeToString(previous[:]) != hash {
 			t.Errorf("entry %d carries %s; want %x", sequence, hash, previous)
 		}
-		if sequence == 2 && body != `{"kind":"reserve","time":"2026-03-02T00:59:58Z","account":"people","release":"a","plan_hash":"`+
+		unsalted, salt, _ := strings.Cut(body, `,"salt":"`)
+		if len(salt) != 64+len(`"}`) || salts[salt] {
+			t.Errorf("entry %d has the salt %s", sequence, salt)
+		}
+		salts[salt] = true
+		if sequence == 2 && unsalted+"}" != `{"kind":"reserve","time":"2026-03-02T00:59:58Z","account":"people","release":"a","plan_hash":"`+
 			strings.Repeat("a", 2)+strings.Repeat("0", 62)+`","cost":{"epsilon":"1"}}` {
 			t.Errorf("entry 2 says %s", body)
 		}

@@ -156,7 +156,7 @@ func TestReceipt(t *testing.T) {
 		t.Errorf("receipt of an official account is %v", r)
 	}
 	rec := r.Record()
-	if rec.Date != "2026-03-02" || rec.Sequence != 3 || len(rec.EntryHash) != 64 || len(rec.PreviousHash) != 64 || rec.Terms != person {
+	if rec.Date != "2026-03-02" || rec.Number != 1 || len(rec.EntryHash) != 64 || len(rec.PreviousHash) != 64 || rec.Terms != person {
 		t.Errorf("record %+v", rec)
 	}
 	text, err := json.Marshal(rec)
@@ -170,7 +170,7 @@ func TestReceipt(t *testing.T) {
 	if !r.Record().Cost.Equal(epsilon("2")) {
 		t.Error("a change to a record reached its receipt")
 	}
-	want := "a: ε = 2 from account people on 2026-03-02 (entry 3 " + rec.EntryHash[:12] + ", official)"
+	want := "a: ε = 2 from account people on 2026-03-02 (debit 1, entry " + rec.EntryHash[:12] + ", official)"
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 		if got := fmt.Sprintf(verb, r); got != want {
 			t.Errorf("%s prints %q; want %q", verb, got, want)
@@ -537,7 +537,7 @@ func TestManyLedgersOneCharge(t *testing.T) {
 	}
 	wait.Wait()
 	for _, r := range receipts {
-		if r.Record().EntryHash != receipts[0].Record().EntryHash || r.Record().Sequence != 3 {
+		if r.Record().EntryHash != receipts[0].Record().EntryHash || r.Record().Number != 1 {
 			t.Errorf("receipts differ: %v and %v", r, receipts[0])
 		}
 	}

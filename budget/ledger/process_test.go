@@ -149,7 +149,7 @@ func TestKilledProcesses(t *testing.T) {
 		must(t, l.Verify(ctx))
 		for _, r := range records {
 			again := debit(t, l, Charge{r.Account, r.Release, r.PlanHash, r.Terms, r.Cost, ""}).Record()
-			if again.EntryHash != r.EntryHash || again.Sequence != r.Sequence || again.Date != r.Date {
+			if again.EntryHash != r.EntryHash || again.Number != r.Number || again.Date != r.Date {
 				t.Fatalf("round %d: a receipt was lost: %+v, now %+v", round, r, again)
 			}
 		}

@@ -45,14 +45,14 @@ type Record struct {
 	Status   Status `json:"status"`
 	Terms
 	Cost         budget.Cost `json:"cost"`
-	Date         string      `json:"date"`     // YYYY-MM-DD, UTC
-	Sequence     int64       `json:"sequence"` // of the debit's entry, from 1
+	Date         string      `json:"date"`   // YYYY-MM-DD, UTC
+	Number       int64       `json:"number"` // of the debit among the account's, from 1; failed attempts do not count
 	EntryHash    string      `json:"entry_hash"`
 	PreviousHash string      `json:"previous_hash"`
 }
 
 // Valid reports whether Debit made the receipt.
-func (r Receipt) Valid() bool { return r.record.Sequence > 0 }
+func (r Receipt) Valid() bool { return r.record.Number > 0 }
 
 // Status is the status of the account that was debited; "" if the receipt is invalid.
 func (r Receipt) Status() Status { return r.record.Status }
@@ -77,8 +77,8 @@ func (r Receipt) String() string {
 	if !r.Valid() {
 		return "invalid receipt"
 	}
-	return fmt.Sprintf("%s: %s from account %s on %s (entry %d %s, %s)", r.record.Release, inWords(r.record.Cost, false),
-		r.record.Account, r.record.Date, r.record.Sequence, short(r.record.EntryHash), r.record.Status.words())
+	return fmt.Sprintf("%s: %s from account %s on %s (debit %d, entry %s, %s)", r.record.Release, inWords(r.record.Cost, false),
+		r.record.Account, r.record.Date, r.record.Number, short(r.record.EntryHash), r.record.Status.words())
 }
 
 // GoString is String.
@@ -89,8 +89,19 @@ func (b *book) receipt(c Charge) (Receipt, error) {
 	if a := b.accounts[c.Account]; a != nil {
 		if p := a.posting(c); p != nil && p.state == Debited {
 			return Receipt{commitment: p.commitment, record: Record{Account: c.Account, Release: p.release, PlanHash: p.planHash, Status: a.status, Terms: a.policy.Terms,
-				Cost: p.cost, Date: p.date, Sequence: p.sequence, EntryHash: p.hash.String(), PreviousHash: p.previous.String()}}, nil
+				Cost: p.cost, Date: p.date, Number: a.debitsUpTo(p), EntryHash: p.hash.String(), PreviousHash: p.previous.String()}}, nil
 		}
 	}
 	return Receipt{}, fmt.Errorf("ledger %s: release %s is not debited", b.ledger, c.Release)
+}
+
+// debitsUpTo counts the account's debits up to and with that of p.
+func (a *account) debitsUpTo(p *posting) int64 {
+	n := int64(0)
+	for _, other := range a.postings {
+		if other.state == Debited && other.sequence <= p.sequence {
+			n++
+		}
+	}
+	return n
 }
