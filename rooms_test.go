@@ -24,7 +24,7 @@ var may = map[string][]string{
 	"internal/testdata":            {},
 	"plan":                         {"spec", "budget"},
 	"internal/measured":            {"plan"},
-	"histogram":                    {"spec", "plan", "budget/ledger", "internal/noise", "internal/measured", "histogram/source"},
+	"histogram":                    {"spec", "budget", "plan", "budget/ledger", "internal/noise", "internal/measured", "histogram/source"},
 	"histogram/source":             {"spec"},
 	"synth":                        {"spec", "plan", "internal/measured"},
 	"report":                       {"spec", "budget", "plan", "synth"},

@@ -56,7 +56,7 @@ func laplaceEpsilon(l1 *big.Int, t *big.Rat) *big.Rat {
 // laplaceVariance returns 2a/(1−a)².
 func laplaceVariance(t float64) float64 {
 	h := 1 / t
-	gap := Expm1(-h) // −(1−a)
+	gap := expm1(-h) // −(1−a)
 	return 2 * Exp(-h) / (gap * gap)
 }
 

@@ -2,14 +2,14 @@ package budget
 
 import "math"
 
-// This file holds the one Exp, Log, Log1p and Expm1 of the program. The
+// This file holds the one Exp, Log, log1p and expm1 of the program. The
 // functions of package math are assembly on some architectures and may be
 // compiled to fused multiply-adds on others, so their last bit depends on the
 // machine; a plan or a published table must not. Here only + − × ÷ and bit
 // operations occur, and every product that is added to something is written
 // float64(x*y), which the language forbids to fuse.
 //
-// Each result is within 1 ulp of the exact value, 1.5 for Expm1; subnormal
+// Each result is within 1 ulp of the exact value, 1.5 for expm1; subnormal
 // results of Exp are within 1 ulp of their coarser spacing.
 
 const (
@@ -54,9 +54,9 @@ func Exp(x float64) float64 {
 	return scaleByPowerOfTwo(1+(r+(float64(r*r*horner(expTerms[:], r))+low)), k)
 }
 
-// Expm1 returns eˣ − 1 within 1.5 ulp, accurate also near 0, the same bits on
-// every architecture. Expm1(NaN) is NaN.
-func Expm1(x float64) float64 {
+// expm1 returns eˣ − 1 within 1.5 ulp, accurate also near 0, the same bits on
+// every architecture. expm1(NaN) is NaN.
+func expm1(x float64) float64 {
 	switch {
 	case x != x || x == 0:
 		return x
@@ -91,9 +91,9 @@ func Log(x float64) float64 {
 	return logOfParts(m-1, 0, k)
 }
 
-// Log1p returns ln(1+x) within 1 ulp, accurate also near 0, the same bits on
-// every architecture. Log1p(−1) is −Inf, and below −1 it is NaN.
-func Log1p(x float64) float64 {
+// log1p returns ln(1+x) within 1 ulp, accurate also near 0, the same bits on
+// every architecture. log1p(−1) is −Inf, and below −1 it is NaN.
+func log1p(x float64) float64 {
 	switch {
 	case x != x || x < -1:
 		return math.NaN()

@@ -43,11 +43,11 @@ func ZCDPDelta(rho, epsilon float64) float64 {
 		return 0
 	}
 	b := bisect(func(b float64) bool {
-		return float64((b+b+1)*rho)-epsilon >= Log1p(1/b)
+		return float64((b+b+1)*rho)-epsilon >= log1p(1/b)
 	})
 	growth := float64(b * (float64(b*rho) + rho - epsilon))
-	ratio := float64(b * Log1p(1/b))
-	spread := Log1p(b)
+	ratio := float64(b * log1p(1/b))
+	spread := log1p(b)
 	size := float64(b*(float64(b*rho)+rho+epsilon)) + ratio + spread
 	exponent := growth - ratio - spread + float64(size*roundingSlack)
 	delta := Exp(exponent) * (1 + roundingSlack)
@@ -79,9 +79,9 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 	}
 	l := -Log(delta)
 	b := bisect(func(b float64) bool {
-		return float64(float64(b*b)*rho)+Log1p(b) >= l
+		return float64(float64(b*b)*rho)+log1p(b) >= l
 	})
-	terms := [...]float64{float64(b * rho), rho, l / b, -Log1p(b) / b, -Log1p(1 / b)}
+	terms := [...]float64{float64(b * rho), rho, l / b, -log1p(b) / b, -log1p(1 / b)}
 	var sum, size float64
 	for _, term := range terms {
 		sum += term

@@ -30,7 +30,7 @@ type record struct {
 	first    int64       // place of the record's first row in its file, from 0
 	ids      arrow.Array // nil where each row is a unit
 	places   []int32     // where among ids the rows stand; nil: all, in order
-	breaches []Breach
+	breaches []breach
 }
 
 func (r *record) release() {
@@ -59,7 +59,7 @@ func (t *tally) encodeRecord(raw arrow.Record, file string, first int64) *record
 		var found []misfit
 		codes[i], found = e.encode(column)
 		for _, f := range found {
-			r.breaches = append(r.breaches, Breach{Table: e.table, Column: e.column.Name, Kind: f.kind,
+			r.breaches = append(r.breaches, breach{Table: e.table, Column: e.column.Name, Kind: f.kind,
 				File: file, Row: first + int64(f.row) + 1, Value: column.ValueStr(f.row)})
 		}
 	}
@@ -69,7 +69,7 @@ func (t *tally) encodeRecord(raw arrow.Record, file string, first int64) *record
 		r.breaches = append(r.breaches, t.nullIDs(r)...)
 	}
 	if len(r.breaches) > 0 {
-		slices.SortStableFunc(r.breaches, func(a, b Breach) int { return cmp.Compare(a.Row, b.Row) })
+		slices.SortStableFunc(r.breaches, func(a, b breach) int { return cmp.Compare(a.Row, b.Row) })
 		return r
 	}
 	r.places, all = stay(codes, int(raw.NumRows()))
@@ -109,14 +109,14 @@ func stay(codes [][]uint32, rows int) (places []int32, all bool) {
 
 // nullIDs are the breaches of rows without a unit. A row that a column drops
 // needs a unit as well: the contract does not depend on other columns.
-func (t *tally) nullIDs(r *record) []Breach {
-	var found []Breach
+func (t *tally) nullIDs(r *record) []breach {
+	var found []breach
 	if r.ids.NullN() == 0 {
 		return nil
 	}
 	for i := range r.ids.Len() {
 		if r.ids.IsNull(i) && len(found) < breachLimit {
-			found = append(found, Breach{Table: t.table.Name, Column: t.table.Unit.ID, Kind: kindNullID,
+			found = append(found, breach{Table: t.table.Name, Column: t.table.Unit.ID, Kind: kindNullID,
 				File: r.file, Row: r.first + int64(i) + 1})
 		}
 	}

@@ -20,21 +20,21 @@ const (
 	kindNullID = "null id"
 )
 
-// Breach is one value that breaks its table's contract. File, Row (from 1) and
+// breach is one value that breaks its table's contract. File, Row (from 1) and
 // Value are for the operator's own file of mode 0600 alone.
-type Breach struct {
+type breach struct {
 	Table, Column, Kind, File string
 	Row                       int64
 	Value                     string
 }
 
 // Format shows table, column and kind under every verb.
-func (b Breach) Format(s fmt.State, _ rune) {
+func (b breach) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "%s.%s: %s", b.Table, b.Column, b.Kind)
 }
 
 // MarshalJSON shows what Format shows.
-func (b Breach) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", fmt.Sprint(b)), nil }
+func (b breach) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", fmt.Sprint(b)), nil }
 
 // ContractError says that a table does not meet its contract. Nothing has been
 // debited when it is found. It names the first breach in reading order, and
@@ -43,13 +43,13 @@ type ContractError struct {
 	Table, Column, Kind string
 	// breaches is a function because package fmt, under verbs that are not for
 	// errors, prints every field of a wrapped error but sees only an address here.
-	breaches func() []Breach
+	breaches func() []breach
 }
 
 // newContractError tells breaches, of which there is at least one.
-func newContractError(breaches []Breach) *ContractError {
+func newContractError(breaches []breach) *ContractError {
 	first := breaches[0]
-	return &ContractError{Table: first.Table, Column: first.Column, Kind: first.Kind, breaches: func() []Breach { return breaches }}
+	return &ContractError{Table: first.Table, Column: first.Column, Kind: first.Kind, breaches: func() []breach { return breaches }}
 }
 
 // Error is a sentence with what to do.

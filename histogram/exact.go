@@ -94,8 +94,8 @@ var (
 
 // Open lets the answers be measured, for the receipt of a debit of the same plan
 // at its full charge, made for these very answers and the key they were counted
-// with. Made-up rows open with the receipt of
-// a rehearsal and with no other. It succeeds once.
+// with. Made-up rows open with the receipt of a rehearsal and with no other. It
+// succeeds once.
 func (e *Exact) Open(r ledger.Receipt, s *noise.Streams) (*Opened, error) {
 	x := e.inner
 	switch {

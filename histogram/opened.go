@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -102,11 +103,11 @@ func (x *opened) noisy(ctx context.Context, m plan.Measurement, a answer) ([]int
 // adderOf is the sampler of a measurement's mechanism.
 func adderOf(m plan.Measurement) (func(b *noise.Bits, counts []int64) error, error) {
 	switch m.Mechanism.Kind {
-	case "discrete-laplace":
+	case budget.DiscreteLaplace:
 		return func(b *noise.Bits, counts []int64) error {
 			return noise.AddDiscreteLaplace(b, m.Mechanism.Parameter, counts)
 		}, nil
-	case "discrete-gaussian":
+	case budget.DiscreteGaussian:
 		return func(b *noise.Bits, counts []int64) error {
 			return noise.AddDiscreteGaussian(b, m.Mechanism.Parameter, counts)
 		}, nil

@@ -87,7 +87,7 @@ func (t *tally) read(ctx context.Context, dir string, s *noise.Streams, limit in
 	if !t.table.Unit.Row {
 		bound = newBounder(t.table.Unit, s.Bounding(t.table.Name), t.encoders, limit)
 	}
-	var breaches []Breach
+	var breaches []breach
 	batches := batches{tally: t, rows: rows}
 	for len(breaches) < breachLimit {
 		var batch []*record

@@ -59,8 +59,8 @@ func (s *Streams) MadeUp(table string) *Bits {
 }
 
 // Commitment returns a keyed hash of a hash of exact integers. It may stand in
-// the confidential state, where it lets a resumed run recognise its counts; it
-// is never published.
+// the ledger, which is confidential and ties a debit to one draw by it, and in
+// the confidential state; it is never published.
 func (s *Streams) Commitment(exactHash []byte) [32]byte {
 	return s.derive(purposeCommitment, exactHash)
 }
