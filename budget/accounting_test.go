@@ -5,13 +5,14 @@ import (
 	"math"
 	"math/big"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// vector is one case of testdata/accounting.json.
+// vector is one case of vectors/accounting.json.
 type vector struct {
 	ID             string
 	Kind           string
@@ -76,7 +77,7 @@ var notBuiltYet = []string{
 }
 
 func TestAccountingMatchesTheVectors(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("testdata", "accounting.json"))
+	data, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,13 @@ import (
 	"math"
 	"math/big"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// lawTable is one law of testdata/noise_tables.json: figures calculated apart
+// lawTable is one law of vectors/noise_tables.json: figures calculated apart
 // from this program at 500 bits.
 type lawTable struct {
 	Law       string            `json:"law"`
@@ -32,7 +33,7 @@ func (l lawTable) mechanism() Mechanism {
 
 func readLawTables(t *testing.T) []lawTable {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "noise_tables.json"))
+	data, err := os.ReadFile(testdata.Shared(t, "vectors/noise_tables.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -87,7 +85,7 @@ func nodes(root *yaml.Node) []*yaml.Node {
 	return all
 }
 
-// corpus are well-formed documents: the base and, where they are there, the shared specs.
+// corpus are documents that are well-formed YAML: the base and its changes.
 func corpus(t *testing.T) map[string]string {
 	texts := map[string]string{"base": base}
 	for topic, cases := range errorCases {
@@ -99,17 +97,15 @@ func corpus(t *testing.T) map[string]string {
 			}
 		}
 	}
-	root := os.Getenv("DPRELEASE_TESTDATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(root, "specs", "*.yaml"))
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[filepath.Base(path)] = string(text)
+	return texts
+}
+
+// sharedCorpus are the shared specs as they are written.
+func sharedCorpus(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, name := range sharedSpecs {
+		texts[name] = sharedSource(t, name).Text
 	}
 	return texts
 }
@@ -125,9 +121,23 @@ func parseTree(t *testing.T, text string) *yaml.Node {
 
 // TestSchemaAndCheckerAgree holds the schema against the checker on the corpus as it is.
 func TestSchemaAndCheckerAgree(t *testing.T) {
+	if accepted := assertAgreement(t, corpus(t)); accepted < 50 {
+		t.Errorf("only %d documents of the corpus are accepted: the test has lost its force", accepted)
+	}
+}
+
+func TestSchemaAndCheckerAgreeOnTheSharedSpecs(t *testing.T) {
+	texts := sharedCorpus(t)
+	if accepted := assertAgreement(t, texts); accepted != len(texts) {
+		t.Errorf("%d of %d are accepted", accepted, len(texts))
+	}
+}
+
+// assertAgreement returns how many of the documents both accept.
+func assertAgreement(t *testing.T, texts map[string]string) (accepted int) {
+	t.Helper()
 	schema := compileSchema(t)
-	accepted := 0
-	for name, text := range corpus(t) {
+	for name, text := range texts {
 		tree := parseTree(t, text)
 		err := schema.Validate(jsonOf(tree))
 		if ok := accepts(tree); ok != (err == nil) {
@@ -136,21 +146,25 @@ func TestSchemaAndCheckerAgree(t *testing.T) {
 			accepted++
 		}
 	}
-	if accepted < 50 {
-		t.Errorf("only %d documents of the corpus are accepted: the test has lost its force", accepted)
-	}
+	return accepted
 }
 
-// TestSchemaAndCheckerAgreeOnMutations changes every node of well-formed documents, one at a
-// time: an unknown key in every mapping, another kind of value in every place, every key and
-// item left out.
 func TestSchemaAndCheckerAgreeOnMutations(t *testing.T) {
+	assertAgreementOnMutations(t, map[string]string{"base": base})
+}
+
+func TestSchemaAndCheckerAgreeOnMutationsOfTheSharedSpecs(t *testing.T) {
+	assertAgreementOnMutations(t, sharedCorpus(t))
+}
+
+// assertAgreementOnMutations changes every node of well-formed documents, one at a time: an
+// unknown key in every mapping, another kind of value in every place, every key and item left
+// out.
+func assertAgreementOnMutations(t *testing.T, texts map[string]string) {
+	t.Helper()
 	schema := compileSchema(t)
 	rejected, total := 0, 0
-	for name, text := range corpus(t) {
-		if name != "base" && filepath.Ext(name) != ".yaml" {
-			continue
-		}
+	for name, text := range texts {
 		tree := parseTree(t, text)
 		compare := func(n *yaml.Node, what string) {
 			total++

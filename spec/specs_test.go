@@ -3,26 +3,12 @@ package spec
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/google/go-cmp/cmp"
 )
-
-// sharedSpecs is the folder of the five releases that fix the language.
-func sharedSpecs(t testing.TB) string {
-	t.Helper()
-	root := os.Getenv("DPRELEASE_TESTDATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	folder := filepath.Join(root, "specs")
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("no shared specs at %s (set DPRELEASE_TESTDATA)", folder)
-	}
-	return folder
-}
 
 // books are small code books for the five shared specs.
 var books = map[string]string{
@@ -41,9 +27,12 @@ var sharedParams = map[string]map[string]string{
 	"admissions.yaml": {"year": "2025"},
 }
 
+// sharedSpecs are the five releases that fix the language.
+var sharedSpecs = []string{"admissions.yaml", "business.yaml", "census.yaml", "labour.yaml", "taxi.yaml"}
+
 func sharedSource(t testing.TB, name string) Source {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(sharedSpecs(t), name))
+	text, err := os.ReadFile(testdata.Shared(t, "specs/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,8 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(condition string) (bool, error) {
 			if condition == "adult" {
-				return dataPath("adult.csv") != "", nil
+				_, found := testdata.Find("adult.csv")
+				return found, nil
 			}
 			return false, errors.New("unknown condition " + condition)
 		},
@@ -50,18 +51,6 @@ func TestScripts(t *testing.T) {
 			"holds":   holds,
 		},
 	})
-}
-
-// dataPath finds a file of the real data, or nothing.
-func dataPath(name string) string {
-	for _, dir := range []string{os.Getenv(testdata.Variable), filepath.Join("..", "..", "..", "shared", "data")} {
-		if path, err := filepath.Abs(filepath.Join(dir, name)); err == nil && dir != "" {
-			if _, err := os.Stat(path); err == nil {
-				return path
-			}
-		}
-	}
-	return ""
 }
 
 // exits runs a command and checks its exit code: exits CODE PROGRAM ARGS…
@@ -126,7 +115,8 @@ func data(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: data NAME FILE")
 	}
-	b, err := os.ReadFile(dataPath(args[0]))
+	path, _ := testdata.Find(args[0])
+	b, err := os.ReadFile(path)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o644))
 }

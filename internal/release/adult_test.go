@@ -136,7 +136,7 @@ const z = 7.5
 // 12.5 standard deviations wide at this many cells. A variance 5 % off is missed
 // with probability under 1e-9 (its score is 19 ± 1).
 func TestAdultAccuracy(t *testing.T) {
-	data := testdata.File(t, "adult14.csv")
+	data := testdata.Data(t, "adult14.csv")
 	specPath := filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")
 	classes := map[string]*class{"1-way": {}, "2-way": {}, "empty": {}, "occupied": {}, "all": {}}
 	mutant := &class{}

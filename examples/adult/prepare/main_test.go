@@ -12,12 +12,12 @@ import (
 
 // Coding the raw labels gives the coded file of the literature, row by row.
 func TestPrepareGivesTheCodedFile(t *testing.T) {
-	raw, err := os.Open(testdata.File(t, "adult.csv"))
+	raw, err := os.Open(testdata.Data(t, "adult.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	want, err := os.ReadFile(testdata.File(t, "adult14.csv"))
+	want, err := os.ReadFile(testdata.Data(t, "adult14.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
