@@ -214,6 +214,8 @@ func idKind(ids arrow.Array) arrow.Type {
 	switch t := ids.DataType().(type) {
 	case *arrow.StringType, *arrow.DictionaryType:
 		return arrow.STRING
+	case *arrow.LargeStringType: // UUIDs
+		return arrow.LARGE_STRING
 	case *arrow.Int64Type:
 		return arrow.INT64
 	case *arrow.Decimal128Type:
@@ -232,6 +234,8 @@ func (u *unitNames) key(ids arrow.Array, row int) []byte {
 	case *array.Int64:
 		u.scratch = binary.LittleEndian.AppendUint64(u.scratch, uint64(a.Value(row)))
 	case *array.String:
+		u.scratch = append(u.scratch, a.Value(row)...)
+	case *array.LargeString:
 		u.scratch = append(u.scratch, a.Value(row)...)
 	case *array.Dictionary:
 		u.scratch = append(u.scratch, a.Dictionary().(*array.String).Value(a.GetValueIndex(row))...)

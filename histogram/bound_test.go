@@ -198,6 +198,25 @@ func TestUnitsAreToldApartExactly(t *testing.T) {
 	}
 }
 
+// UUIDs and text are never compared, whatever they look like.
+func TestIDsOfOtherTypesAreRefused(t *testing.T) {
+	text := `["abababab-abab-abab-abab-abababababab"]`
+	for name, types := range map[string][2]arrow.DataType{
+		"uuid, text":       {arrow.BinaryTypes.LargeString, arrow.BinaryTypes.String},
+		"text, uuid":       {arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString},
+		"uuid, dictionary": {arrow.BinaryTypes.LargeString, textDictionary},
+	} {
+		b := newBounder(spec.Unit{ID: "id", MaxRows: 1}, noise.NewStreams(noise.Key{1}, "plan").Bounding("t"), nil, 1<<40)
+		first, second := fromJSON(t, types[0], text), fromJSON(t, types[1], text)
+		if err := b.add(&record{chunk: chunk{rows: 1}, ids: first}); err != nil {
+			t.Fatal(name, err)
+		}
+		if err := b.add(&record{chunk: chunk{rows: 1}, ids: second}); err == nil {
+			t.Errorf("%s: counted as units of one type", name)
+		}
+	}
+}
+
 var textDictionary = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
 
 // Rows that a column drops are no rows of their unit.

@@ -43,8 +43,17 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 	})
 }
 
-// count fills the tally of each table that the plan measures.
+// count fills the tally of each table that the plan measures. It works on a copy
+// of the plan that nobody else holds, checked to be what its spec leads to: what
+// is measured later is what was checked here.
 func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*tally) error) (*Exact, error) {
+	p, err := plan.Read(p.Bytes())
+	if err == nil {
+		err = p.Verify()
+	}
+	if err != nil {
+		return nil, err
+	}
 	counts := make([][]int64, len(p.Measurements))
 	asked := map[string]bool{}
 	for _, m := range p.Measurements {

@@ -126,6 +126,8 @@ func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 		return e.lookUp(a)
 	case *array.String:
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
+	case *array.LargeString:
+		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
 	case *array.Int64:
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfInt(a.Value(i))) }
 	case *array.Float64:

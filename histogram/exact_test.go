@@ -188,3 +188,42 @@ func TestCommitmentBindsKeyAndCounts(t *testing.T) {
 		t.Error("other counts or another key have one commitment")
 	}
 }
+
+// What is counted and measured is a checked copy of the plan: one that was
+// changed is refused, and a change after counting reaches nothing.
+func TestPlansAreCopiedAndChecked(t *testing.T) {
+	dir := folder(t, "a.csv", canaryTable())
+	weak := planOf(t)
+	weak.Measurements[0].Mechanism.Parameter = big.NewRat(1, 1000)
+	if _, err := Count(t.Context(), weak, dir, streams(weak, 1), Options{}); err == nil {
+		t.Error("a plan with a tenth of the noise is counted")
+	}
+	p := planOf(t)
+	e := exactOf(t, p, dir, 1)
+	o, err := e.Open(receiptOf(t, e, 1, false), streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := planOf(t).Measurements[0]
+	p.Measurements[0].Mechanism.Parameter.SetFrac64(1, 1000)
+	m, err := o.Measure(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Measurement.Mechanism.Parameter.Cmp(asked.Mechanism.Parameter) != 0 {
+		t.Error("a change of the plan after counting changes the noise")
+	}
+}
+
+// A panic in a worker is an error without its value.
+func TestPanicsAreErrors(t *testing.T) {
+	err := parallel(t.Context(), 2, 3, func(i int) error {
+		if i == 1 {
+			panic("KANARIE")
+		}
+		return nil
+	})
+	if !errors.Is(err, errBug) || strings.Contains(err.Error(), "KANARIE") {
+		t.Error(err)
+	}
+}

@@ -4,6 +4,7 @@ package histogram
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 )
@@ -23,7 +24,7 @@ func parallel(ctx context.Context, workers, n int, do func(i int) error) error {
 					return
 				}
 				if errs[i] = ctx.Err(); errs[i] == nil {
-					errs[i] = do(i)
+					errs[i] = guarded(do, i)
 				}
 			}
 		})
@@ -35,4 +36,18 @@ func parallel(ctx context.Context, workers, n int, do func(i int) error) error {
 		}
 	}
 	return nil
+}
+
+// errBug stands for a panic, whose value and trace could be confidential.
+var errBug = errors.New("internal error while counting: this is a bug, please report it")
+
+// guarded calls do(i) and makes an error of a panic, so that the caller can still
+// give back what it reserved.
+func guarded(do func(i int) error, i int) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errBug
+		}
+	}()
+	return do(i)
 }

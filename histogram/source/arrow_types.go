@@ -47,6 +47,9 @@ func conversionOf(t arrow.DataType) conversion {
 	case *arrow.Float64Type:
 		return copyOf(newFloats, (*array.Float64).Value)
 	case *arrow.Decimal128Type:
+		if t.Scale < 0 || t.Scale > maxDigits {
+			return nil
+		}
 		return copyOf(newDecimals(t), (*array.Decimal128).Value)
 	case *arrow.BooleanType:
 		return copyOf(newBooleans, (*array.Boolean).Value)

@@ -108,6 +108,11 @@ func (f *csvFile) start(delimiter rune, columns []string) error {
 		f.names[i] = strings.Clone(name)
 	}
 	f.places, err = locate(f.path, f.names, columns)
+	var missing *Error
+	if errors.As(err, &missing) && missing.Kind == Missing {
+		// The first line may be data where a header was left out: it is not shown.
+		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column", missing.Message
+	}
 	return err
 }
 

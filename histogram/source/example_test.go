@@ -37,5 +37,5 @@ func Example() {
 	fmt.Println(err.(*source.Error).Message)
 	// Output:
 	// 2 ["f" "m"] ["40" (null)]
-	// the file has no such column; did you mean "sex"?
+	// the first line, which must name the columns, names no such column
 }

@@ -38,6 +38,8 @@ func text(a arrow.Array, i int) string {
 		return a.Dictionary().(*array.String).Value(a.GetValueIndex(i))
 	case *array.String:
 		return a.Value(i)
+	case *array.LargeString:
+		return a.Value(i)
 	case *array.Int64:
 		return fmt.Sprint(a.Value(i))
 	case *array.Float64:

@@ -179,8 +179,11 @@ func variableDecimals(dst []decimal128.Num, data encoding.Values, n int) ([]deci
 	return dst, nil
 }
 
+// uuids reads UUIDs as their canonical text, in an array type of their own: an id
+// written as a UUID in one file and as text, perhaps in capitals, in another
+// must not pass for two ids of one type.
 func uuids(mem memory.Allocator) sink {
-	return &plainSink[string]{builder: array.NewStringBuilder(mem),
+	return &plainSink[string]{builder: array.NewLargeStringBuilder(mem),
 		convert: func(dst []string, data encoding.Values, n int) ([]string, error) {
 			bytes, size := data.FixedLenByteArray()
 			if size != 16 || len(bytes) != 16*n {

@@ -135,7 +135,7 @@ func (e *InputChanged) Error() string {
 func Hint(err error) string {
 	var diagnosed *Diagnosed
 	if errors.As(err, &diagnosed) {
-		return "the rows are listed in " + diagnosed.File + " (confidential)"
+		return "where, and with which values: " + diagnosed.File + " (confidential)"
 	}
 	return ""
 }
