@@ -11,8 +11,13 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// breachLimit is how many breaches are collected before reading stops.
-const breachLimit = 100
+const (
+	// breachLimit is how many breaches are collected before reading stops.
+	breachLimit = 100
+	// columnLimit is how many of one column and kind are collected, so that one
+	// bad column does not hide another.
+	columnLimit = 20
+)
 
 // Kinds of breach beside those of [spec.Fit].
 const (
@@ -37,8 +42,8 @@ func (b breach) Format(s fmt.State, _ rune) {
 func (b breach) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", fmt.Sprint(b)), nil }
 
 // ContractError says that a table does not meet its contract. Nothing has been
-// debited when it is found. It names the first breach in reading order, and
-// never a value, a row or a count.
+// debited when it is found. Table, Column and Kind are those of the first breach
+// in reading order. It never tells a value, a row or a count.
 type ContractError struct {
 	Table, Column, Kind string
 	// breaches is a function because package fmt, under verbs that are not for
@@ -52,10 +57,24 @@ func newContractError(breaches []breach) *ContractError {
 	return &ContractError{Table: first.Table, Column: first.Column, Kind: first.Kind, breaches: func() []breach { return breaches }}
 }
 
-// Error is a sentence with what to do.
+// Error is a sentence with what to do for each column and kind of breach found,
+// in reading order.
 func (e *ContractError) Error() string {
-	what, remedy := "a value is "+e.Kind, "correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}"
-	switch e.Kind {
+	var lines []string
+	seen := map[[2]string]bool{}
+	for _, b := range e.breaches() {
+		if what := [2]string{b.Column, b.Kind}; !seen[what] {
+			seen[what] = true
+			lines = append(lines, b.sentence())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sentence says what a breach is and what to do, without the value.
+func (b breach) sentence() string {
+	what, remedy := "a value is "+b.Kind, "correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}"
+	switch b.Kind {
 	case kindNull:
 		remedy = "correct the data, or set null: drop or null: {as: CATEGORY}"
 	case kindNullID:
@@ -63,7 +82,23 @@ func (e *ContractError) Error() string {
 	case spec.WrongType.String():
 		remedy = "correct the type of the column in the data or in the spec"
 	}
-	return fmt.Sprintf("%s.%s: %s; %s", e.Table, e.Column, what, remedy)
+	return fmt.Sprintf("%s.%s: %s; %s", b.Table, b.Column, what, remedy)
+}
+
+// collect adds breaches of a record to those found before, as many of each
+// column and kind as are kept.
+func collect(found, more []breach) []breach {
+	kept := map[[2]string]int{}
+	for _, b := range found {
+		kept[[2]string{b.Column, b.Kind}]++
+	}
+	for _, b := range more {
+		if what := [2]string{b.Column, b.Kind}; kept[what] < columnLimit {
+			kept[what]++
+			found = append(found, b)
+		}
+	}
+	return found
 }
 
 // Format keeps every verb of package fmt to what Error says.
@@ -74,6 +109,7 @@ func (e *ContractError) Format(s fmt.State, _ rune) { io.WriteString(s, e.Error(
 // Go-quoted texts. The text is confidential.
 func (e *ContractError) WriteDiagnostics(w io.Writer) error {
 	var b strings.Builder
+	fmt.Fprintf(&b, "# the first %d of each column and kind at the most; row 1 is the first after the header\n", columnLimit)
 	b.WriteString("table\tcolumn\tkind\tfile\trow\tvalue\n")
 	for _, x := range e.breaches() {
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%q\t%d\t%q\n", x.Table, x.Column, x.Kind, x.File, x.Row, x.Value)

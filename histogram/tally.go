@@ -95,7 +95,7 @@ func (t *tally) read(ctx context.Context, dir string, s *noise.Streams, limit in
 			break
 		}
 		for _, r := range batch {
-			breaches = append(breaches, r.breaches...)
+			breaches = collect(breaches, r.breaches)
 		}
 		if len(breaches) == 0 {
 			err = t.take(ctx, batch, bound)
