@@ -3,6 +3,7 @@ package spec
 // This file holds the document: YAML text to one tree of nodes without anything clever in it.
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -49,8 +50,8 @@ func (f *findings) readDocument(text string) (node, bool) {
 // decode is Decode with a panic of the YAML package, which reads hostile text, made an error.
 func decode(decoder *yaml.Decoder, into *yaml.Node) (err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("yaml: cannot be read: %v", r)
+		if recover() != nil {
+			err = errUnreadable
 		}
 	}()
 	return decoder.Decode(into)
@@ -75,25 +76,75 @@ func (f *findings) readable(text string) bool {
 	return true
 }
 
-var syntaxLine = regexp.MustCompile(`^yaml: line ([0-9]+): `)
+var errUnreadable = errors.New("yaml: it cannot be read")
+
+var (
+	syntaxLine = regexp.MustCompile(`^yaml: line ([0-9]+): `)
+	// The YAML package counts lines from 0 in what its parser says and from 1 in what its
+	// scanner says. These are all that its parser says with a line.
+	syntaxFromZero = regexp.MustCompile(`^did not find expected (',' or |node content|key|'-' indicator|<)`)
+	unknownAnchor  = regexp.MustCompile(`^yaml: unknown anchor '(.*)' referenced$`)
+)
 
 // reportSyntax reports an error of the YAML package at the line it names.
 func (f *findings) reportSyntax(err error) {
-	message, line := err.Error(), 1
-	if m := syntaxLine.FindStringSubmatch(message); m != nil {
+	if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
+		f.reportUnknownAlias(m[1])
+		return
+	}
+	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
+	if m := syntaxLine.FindStringSubmatch(err.Error()); m != nil {
 		line, _ = strconv.Atoi(m[1])
-		message = message[len(m[0]):]
+		message = err.Error()[len(m[0]):]
+		if syntaxFromZero.MatchString(message) {
+			line++
+		}
 	}
 	line = min(max(line, 1), len(f.lines))
+	if f.reportTab(line, message) {
+		return
+	}
 	for line > 1 && strings.TrimSpace(f.line(line)) == "" {
 		line--
 	}
-	shown := f.line(line)
-	column := 1 + len(shown) - len(strings.TrimLeft(shown, " \t"))
-	f.reportAt(line, column, "", Problem{
-		Message: "not YAML: " + strings.TrimPrefix(message, "yaml: "), Expected: "YAML; the mistake is near this line, often after it",
+	f.reportAt(line, 1+len(indentation(f.line(line))), "", Problem{
+		Message: "not YAML: " + message, Expected: "YAML; the mistake is near this line, often after it",
 	})
 }
+
+// reportTab reports the tab that indents a line, if that is the mistake. The YAML package
+// names the line itself or the value before it that the line would go on with.
+func (f *findings) reportTab(line int, message string) bool {
+	last := line
+	switch {
+	case strings.HasPrefix(message, "found a tab character"):
+		last = len(f.lines)
+	case message != "found character that cannot start any token":
+		return false
+	}
+	for ; line <= last; line++ {
+		if tab := strings.IndexByte(indentation(f.line(line)), '\t'); tab >= 0 {
+			f.reportAt(line, 1+tab, "", Problem{Message: "not YAML: a tab is used for indentation", Expected: "spaces"})
+			return true
+		}
+	}
+	return false
+}
+
+// reportUnknownAlias reports the first use of an alias that nothing defines.
+func (f *findings) reportUnknownAlias(name string) {
+	line, column := 1, 1
+	for i, text := range f.lines {
+		if before, _, found := strings.Cut(text, "*"+name); found {
+			line, column = i+1, 1+utf8.RuneCountInString(before)
+			break
+		}
+	}
+	f.reportAt(line, column, "", Problem{Message: "an alias (*" + clip(name) + ")", Expected: "the value itself, written out"})
+}
+
+// indentation is the white space that a line begins with.
+func indentation(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
 // refuseCleverness reports what of YAML is not part of the language.
 func (f *findings) refuseCleverness(n node) {
