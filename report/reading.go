@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -53,6 +54,9 @@ func misuseOf(r *Report) []string {
 	if r.Accuracy.Margin > 0 {
 		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(r.Accuracy.Margin)))
 	}
+	if noisy := mostlyNoise(r); noisy != "" {
+		uses = append([]string{noisy}, uses...)
+	}
 	switch r.Status {
 	case Practice:
 		return append([]string{"For anything outside the team that made it: this is practice, not a release."}, uses...)
@@ -60,6 +64,35 @@ func misuseOf(r *Report) []string {
 		return append([]string{"For any statement about the world: the data were made up."}, uses...)
 	}
 	return uses
+}
+
+const (
+	// noiseShare is from which part of its cells on a table is called mostly noise.
+	noiseShare = 0.5
+	// noisyNamed is how many such tables are named.
+	noisyNamed = 5
+)
+
+// mostlyNoise names the tables half of whose cells, or more, cannot be told from
+// none; empty where there are none.
+func mostlyNoise(r *Report) string {
+	var names []string
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			if s.NoiseShare >= noiseShare {
+				names = append(names, fmt.Sprintf("%s (%s of its cells)", t.Path, budget.Percent(s.NoiseShare)))
+				break
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	list := strings.Join(names[:min(len(names), noisyNamed)], ", ")
+	if more := len(names) - noisyNamed; more > 0 {
+		list += fmt.Sprintf(" and %s", budget.Plural(int64(more), "more table"))
+	}
+	return "To read single cells of tables that are mostly noise, whose cells cannot be told from none: " + list + ". Add cells up, or leave them out."
 }
 
 // choicesOf tells what the planner chose, as far as it can be read off a plan.
