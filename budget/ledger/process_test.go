@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,14 +16,24 @@ import (
 	"time"
 )
 
-// The test binary runs itself as another process with the task in this variable: "TASK|PATH|PREFIX".
-const taskVariable = "DPRELEASE_LEDGER_TEST_TASK"
+// The test binary runs itself as another process with the task in this variable: "TASK|PATH|PREFIX". Such a process
+// does not outlive the test: it ends, with the code orphaned, when its standard input does, which the test holds open,
+// and after so many tries at the latest.
+const (
+	taskVariable = "DPRELEASE_LEDGER_TEST_TASK"
+	orphaned     = 3
+	tries        = 1000
+)
 
 func TestMain(m *testing.M) {
 	task := strings.Split(os.Getenv(taskVariable), "|")
 	if len(task) != 3 {
 		os.Exit(m.Run())
 	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(orphaned)
+	}()
 	ctx := context.Background()
 	l, err := Open(ctx, task[1])
 	if err == nil {
@@ -30,7 +41,7 @@ func TestMain(m *testing.M) {
 		case "spend":
 			err = spend(ctx, l, task[2])
 		case "loop":
-			err = debitForever(ctx, l, task[2])
+			err = debitOften(ctx, l, task[2])
 		case "read":
 			err = readOnly(ctx, l)
 		}
@@ -48,6 +59,8 @@ func process(t testing.TB, binary, task, path, prefix string) *exec.Cmd {
 	c := exec.Command(binary)
 	c.Env = append(os.Environ(), taskVariable+"="+strings.Join([]string{task, path, prefix}, "|"))
 	c.Stderr = os.Stderr
+	_, err := c.StdinPipe() // closed when the command was waited for, or this process ends
+	must(t, err)
 	return c
 }
 
@@ -60,7 +73,7 @@ func self(t testing.TB) string {
 
 // spend debits 1 at a time until the account refuses, and prints how often it was paid.
 func spend(ctx context.Context, l *Ledger, prefix string) error {
-	for paid := 0; ; paid++ {
+	for paid := range tries {
 		c := charge(fmt.Sprintf("%s-%d", prefix, paid), "aa", "1")
 		if paid%2 == 0 {
 			_ = l.Reserve(ctx, c)
@@ -75,6 +88,7 @@ func spend(ctx context.Context, l *Ledger, prefix string) error {
 			return err
 		}
 	}
+	return fmt.Errorf("the account paid %d times and did not refuse", tries)
 }
 
 func TestManyProcessesOneCap(t *testing.T) {
@@ -102,9 +116,9 @@ func TestManyProcessesOneCap(t *testing.T) {
 	assertBalance(t, l, "40", "0", "0")
 }
 
-// debitForever reserves, cancels and debits until it is killed, and prints each receipt as it gets it.
-func debitForever(ctx context.Context, l *Ledger, prefix string) error {
-	for i := 0; ; i++ {
+// debitOften reserves, cancels and debits until it is killed, and prints each receipt as it gets it.
+func debitOften(ctx context.Context, l *Ledger, prefix string) error {
+	for i := range tries {
 		if err := l.Reserve(ctx, charge(fmt.Sprintf("%s-%d-dropped", prefix, i), "aa", "1/100")); err != nil {
 			return err
 		}
@@ -120,6 +134,29 @@ func debitForever(ctx context.Context, l *Ledger, prefix string) error {
 			return err
 		}
 		fmt.Println(string(text))
+	}
+	return fmt.Errorf("nobody killed the process in %d debits", tries)
+}
+
+func TestAProcessEndsWithItsTest(t *testing.T) {
+	_, path := fresh(t, "1000")
+	c := exec.Command(self(t))
+	c.Env = append(os.Environ(), taskVariable+"=loop|"+path+"|o")
+	input, err := c.StdinPipe()
+	must(t, err)
+	output, err := c.StdoutPipe()
+	must(t, err)
+	must(t, c.Start())
+	receipts := bufio.NewScanner(output)
+	if !receipts.Scan() {
+		t.Fatal("the process debited nothing")
+	}
+	must(t, input.Close())
+	for receipts.Scan() {
+	}
+	var exit *exec.ExitError
+	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != orphaned {
+		t.Errorf("the process ended with %v; want code %d", err, orphaned)
 	}
 }
 
