@@ -173,17 +173,20 @@ func (a *app) publishCommand() *cobra.Command {
 		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
 		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			place, already, err := release.Publish(c.Context(), args[0], a.options())
+			r, err := release.Publish(c.Context(), args[0], a.options())
 			if err != nil {
 				return err
 			}
-			a.outcome.Path = place
-			if already {
+			a.outcome.Path, a.outcome.Marked = r.Place, r.Status
+			if r.Status == release.PracticeStatus {
+				a.say("%s: it was measured on a practice account.", r.Status)
+			}
+			if r.Already {
 				a.outcome.Status = "already done"
-				a.say("Already done: %s holds what these measurements lead to, byte for byte.", place)
+				a.say("Already done: %s holds what these measurements lead to, byte for byte.", r.Place)
 				return nil
 			}
-			a.say("Published in %s. Open %s first.", place, filepath.Join(place, "report.html"))
+			a.say("Published in %s. Open %s first.", r.Place, filepath.Join(r.Place, "report.html"))
 			return nil
 		},
 	}

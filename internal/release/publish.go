@@ -20,50 +20,64 @@ const proofFile = "ledger-proof.json"
 
 // Publish derives tables, report and manifest from a sealed folder and moves
 // them to out/NAME. It reads nothing else, spends nothing, and gives the same
-// bytes every time; already is true where out/NAME holds them.
-func Publish(ctx context.Context, sealedDir string, o Options) (place string, already bool, err error) {
+// bytes every time: where out/NAME holds them already, that is success.
+//
+// Errors: *[SpecError] where there is no such folder; *[BrokenSeal] where it is
+// not as it was sealed; *[Occupied] where out/NAME holds something else;
+// *[Altered] where it holds this release, changed.
+func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if _, err := os.Stat(sealedDir); err != nil {
-		return "", false, &SpecError{File: sealedDir, Err: err}
+		return Result{}, &SpecError{File: sealedDir, Err: err}
 	}
 	s, err := measured.Open(sealedDir)
+	if err == nil {
+		err = s.Plan.Verify()
+	}
 	if err != nil {
-		return "", false, &BrokenSeal{Err: err}
+		return Result{}, &BrokenSeal{Err: fmt.Errorf("%s: %w", sealedDir, err)}
 	}
-	if err := s.Plan.Verify(); err != nil {
-		return "", false, &BrokenSeal{Err: fmt.Errorf("%s: %w", sealedDir, err)}
+	record, err := recordIn(s)
+	if err != nil {
+		return Result{}, &BrokenSeal{Err: fmt.Errorf("%s: %w", sealedDir, err)}
 	}
-	place = filepath.Join(o.Out, s.Plan.Name)
+	result := Result{Place: filepath.Join(o.Out, s.Plan.Name), Status: statusText(record.Status)}
 	out, err := stage(o.Out, s.Plan.Name)
 	if err != nil {
-		return place, false, err
+		return result, err
 	}
 	defer out.discard()
-	if err := writeRelease(ctx, out, s); err != nil {
-		return place, false, err
+	if err := writeRelease(ctx, out, s, record); err != nil {
+		return result, err
 	}
-	there, err := exists(place)
+	there, err := exists(result.Place)
 	if err == nil && !there {
 		if err = out.commit(); err == nil {
-			o.logger().Info("release published", "folder", place)
-			return place, false, nil
+			o.logger().Info("release published", "folder", result.Place)
+			return result, nil
 		}
-		there, _ = exists(place) // another process was there first
+		there, _ = exists(result.Place) // another process was there first
 	}
 	if there {
-		err = compare(out.dir, place, s.Plan.Hash())
+		err = compare(out.dir, result.Place, s.Plan.Hash())
 	}
-	return place, err == nil, err
+	result.Already = err == nil
+	return result, err
+}
+
+// recordIn is the receipt of a sealed folder, which must be that of its plan.
+func recordIn(s *measured.Sealed) (ledger.Record, error) {
+	var record ledger.Record
+	if err := json.Unmarshal(s.Receipt, &record); err != nil {
+		return record, fmt.Errorf("%s: %w", measured.ReceiptFile, err)
+	}
+	if record.PlanHash != s.Plan.Hash() {
+		return record, fmt.Errorf("%s is the receipt of another plan", measured.ReceiptFile)
+	}
+	return record, nil
 }
 
 // writeRelease fills the staging folder with everything that is published.
-func writeRelease(ctx context.Context, out *staging, s *measured.Sealed) error {
-	var record ledger.Record
-	if err := json.Unmarshal(s.Receipt, &record); err != nil {
-		return fmt.Errorf("%s: %w", measured.ReceiptFile, err)
-	}
-	if record.PlanHash != s.Plan.Hash() {
-		return fmt.Errorf("%s is the receipt of another plan", measured.ReceiptFile)
-	}
+func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record) error {
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err

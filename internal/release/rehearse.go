@@ -43,7 +43,11 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 		return place, err
 	}
 	defer out.discard()
-	if err := writeRelease(ctx, out, sealed); err != nil {
+	record, err := recordIn(sealed)
+	if err != nil {
+		return place, err
+	}
+	if err := writeRelease(ctx, out, sealed, record); err != nil {
 		return place, err
 	}
 	if err := removeRehearsal(place); err != nil {

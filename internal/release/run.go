@@ -20,55 +20,43 @@ type Result struct {
 // from the same plan is success; one from another plan is refused before
 // anything is read or spent.
 func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
-	result := Result{Place: filepath.Join(o.Out, p.Name)}
-	published, err := publishedFor(result.Place, p, o)
+	place := filepath.Join(o.Out, p.Name)
+	status, err := publishedFor(place, p, o)
 	if err != nil {
-		return result, err
+		return Result{}, err
 	}
 	sealed := MeasuredFolder(o.Out, p.Name)
 	measuredThere, err := sealedFor(sealed, p, o)
 	if err != nil {
-		return result, err
+		return Result{}, err
 	}
-	if published && !measuredThere {
-		result.Already = true
-		err = errors.Join(intact(result.Place), forget(ctx, o.stateDir(), p.Name, p.Hash()))
-	} else {
-		result.Already, err = o.derive(ctx, p, sealed)
+	if status != "" && !measuredThere {
+		err := errors.Join(intact(place), forget(ctx, o.stateDir(), p.Name, p.Hash()))
+		return Result{Place: place, Status: status, Already: true}, err
 	}
-	if err != nil {
-		return result, err
-	}
-	m, err := readManifest(result.Place)
-	result.Status = m.Status
-	return result, err
-}
-
-// derive measures a plan where that is not done, and publishes it.
-func (o Options) derive(ctx context.Context, p *plan.Plan, sealed string) (already bool, err error) {
 	if _, err := Measure(ctx, p, o); err != nil {
-		return false, err
+		return Result{}, err
 	}
 	if _, err := writePlan(p, o.Out); err != nil {
-		return false, err
+		return Result{}, err
 	}
-	_, already, err = Publish(ctx, sealed, o)
-	return already, err
+	return Publish(ctx, sealed, o)
 }
 
-// publishedFor tells whether place already holds a release of the plan; another
-// plan's, or anything else there, is an error.
-func publishedFor(place string, p *plan.Plan, o Options) (bool, error) {
+// publishedFor is the status, in words, of the release of the plan that place
+// holds already, empty where there is nothing; another plan's release, or
+// anything else there, is an error.
+func publishedFor(place string, p *plan.Plan, o Options) (string, error) {
 	there, err := exists(place)
 	if err != nil || !there {
-		return false, err
+		return "", err
 	}
 	m, err := readManifest(place)
 	if err != nil || m.PlanHash != p.Hash() {
-		return false, occupied(place, err)
+		return "", occupied(place, err)
 	}
-	if m.Status == statusText(ledger.Practice) {
-		return true, o.accepts(place, ledger.Practice)
+	if m.Status == PracticeStatus {
+		err = o.accepts(place, ledger.Practice)
 	}
-	return true, nil
+	return m.Status, err
 }
