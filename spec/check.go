@@ -124,7 +124,7 @@ func (c *checker) checkObject(s *shape, n node) {
 // meant, so that it is not reported as missing too.
 func (c *checker) unknownKey(s *shape, pair node) string {
 	names := s.keyNames()
-	p := Problem{Message: fmt.Sprintf("unknown key %q", clip(pair.key.Value)), Expected: "one of " + strings.Join(names, ", ")}
+	p := Problem{Message: fmt.Sprintf("unknown key %q", clip(pair.key.Value)), Expected: "one of " + strings.Join(s.builtKeys(), ", ")}
 	if p.Nearest = Nearest(pair.key.Value, names); p.Nearest != "" {
 		p.Fix = c.mended(pair.key, p.Nearest)
 	}

@@ -128,7 +128,7 @@ func (r *reader) readGroups(d *Domain, n node) *Level {
 			code, fit := d.CodeOfText(item.text())
 			switch {
 			case fit != Fits:
-				p := Problem{Message: fmt.Sprintf("%q is no category of this column", clip(item.text())), Expected: "one of its categories"}
+				p := Problem{Message: fmt.Sprintf("%q is no category of this column", clip(item.text())), Expected: someOf(d.finest.Categories)}
 				r.problem(item, r.nearestFix(item, p, nearestCategory(item.text(), d.finest.Categories)))
 			case placed[code]:
 				r.problem(item, Problem{

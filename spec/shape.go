@@ -172,6 +172,17 @@ func (s *shape) keyNames() []string {
 	return names
 }
 
+// builtKeys are the keys of an object that this version builds, in their order.
+func (s *shape) builtKeys() []string {
+	var names []string
+	for _, f := range s.fields {
+		if f.shape.unbuilt == "" {
+			names = append(names, f.key)
+		}
+	}
+	return names
+}
+
 // governed are the keys that the forms of an object speak of, in order of appearance.
 func (s *shape) governed() []string {
 	var names []string

@@ -140,7 +140,7 @@ func (r *reader) readAs(c *Column, n node) Policy {
 	name, categories := n.text(), c.Domain.finest.Categories
 	code, fit := c.Domain.CodeOfText(name)
 	if fit != Fits || categories[code].Code != name {
-		p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), c.Name), Expected: "one of its categories"}
+		p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), c.Name), Expected: someOf(categories) + "; a new one is added to the column's categories first"}
 		r.problem(n, r.nearestFix(n, p, nearestCategory(name, categories)))
 	}
 	return Policy{Action: As, Category: code}
@@ -211,4 +211,18 @@ func (r *reader) checkTotalPolicy(column node, key string) {
 		Message:  fmt.Sprintf("privacy is total, yet a value of %s that is %s stops the run", column.key.Value, key),
 		Expected: "drop or {as: CATEGORY}", Fix: key + ": drop",
 	})
+}
+
+// someOf lists the first of a column's categories.
+func someOf(categories []Category) string {
+	const shown = 8
+	var names []string
+	for _, c := range categories[:min(len(categories), shown)] {
+		names = append(names, clip(c.Code))
+	}
+	list := "one of " + strings.Join(names, ", ")
+	if more := len(categories) - shown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
