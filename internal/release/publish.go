@@ -82,11 +82,12 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	if err != nil {
 		return err
 	}
+	metadata := releaseMetadata(s.Plan, record.Status)
 	for i, t := range tables {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := encodeTable(t, s.Plan, record.Status)
+		b, err := encodeTable(t, s.Plan.Guarantee.Protects, metadata)
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}

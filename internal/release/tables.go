@@ -30,11 +30,11 @@ type column struct {
 	value     func(row int) parquet.Value
 }
 
-// encodeTable is a published table as Parquet, with its meaning as metadata.
-// Equal input gives equal bytes.
-func encodeTable(t synth.Table, p *plan.Plan, status ledger.Status) ([]byte, error) {
-	columns := columnsOf(t, p.Guarantee.Protects)
-	metadata, err := tableMetadata(t, p, status, columns)
+// encodeTable is a published table as Parquet, with its meaning and that of its
+// release as metadata. Equal input gives equal bytes.
+func encodeTable(t synth.Table, protects string, release [][2]string) ([]byte, error) {
+	columns := columnsOf(t, protects)
+	metadata, err := tableMetadata(t, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func encodeTable(t synth.Table, p *plan.Plan, status ledger.Status) ([]byte, err
 		parquet.CreatedBy("dprelease", "", ""),
 		parquet.MaxRowsPerRowGroup(rowsPerGroup),
 	}
-	for _, kv := range metadata {
+	for _, kv := range append(metadata, release...) {
 		options = append(options, parquet.KeyValueMetadata(kv[0], kv[1]))
 	}
 	w := parquet.NewGenericWriter[any](&b, options...)
@@ -171,17 +171,12 @@ func statisticColumns(s synth.Statistic, protects string, at int) []column {
 	}
 }
 
-// tableMetadata is the meaning of a table, for a reader who has only the file.
-func tableMetadata(t synth.Table, p *plan.Plan, status ledger.Status, columns []column) ([][2]string, error) {
-	described, err := json.Marshal(columns)
-	if err != nil {
-		return nil, err
-	}
+// releaseMetadata is what every table of a release says of it.
+func releaseMetadata(p *plan.Plan, status ledger.Status) [][2]string {
 	g := p.Guarantee
 	return [][2]string{
 		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.release", p.Name},
-		{"dprelease.table", t.Path},
 		{"dprelease.status", statusText(status)},
 		{"dprelease.plan", p.Hash()},
 		{"dprelease.spec", p.SpecHash()},
@@ -190,6 +185,17 @@ func tableMetadata(t synth.Table, p *plan.Plan, status ledger.Status, columns []
 		{"dprelease.epsilon", g.Epsilon},
 		{"dprelease.delta", g.Delta},
 		{"dprelease.rho", g.Rho},
+	}
+}
+
+// tableMetadata is the meaning of a table, for a reader who has only the file.
+func tableMetadata(t synth.Table, columns []column) ([][2]string, error) {
+	described, err := json.Marshal(columns)
+	if err != nil {
+		return nil, err
+	}
+	return [][2]string{
+		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
 		{"dprelease.interval", fmt.Sprintf("%g%% privacy noise only; sampling and response error not included", 100*t.Statistics[0].Confidence)},
 	}, nil
