@@ -25,6 +25,7 @@ type book struct {
 	rehearsal bool   // accounts open themselves and have no cap
 	sequence  int64  // of the last entry; 0 if there is none
 	head      digest // hash of the last entry
+	first     digest // hash of the first entry
 	accounts  map[string]*account
 	names     []string // of accounts, in the order they were opened
 }
@@ -116,6 +117,9 @@ func (b *book) apply(e entry, body string) error {
 	}
 	b.sequence++
 	b.head = chain(b.head, b.sequence, body)
+	if b.sequence == 1 {
+		b.first = b.head
+	}
 	return nil
 }
 

@@ -113,6 +113,16 @@ func (l *Ledger) Debit(ctx context.Context, c Charge) (Receipt, error) {
 	return b.receipt(c)
 }
 
+// Identity tells this ledger from every other: the hash of its first entry, which is salted, in 64 hexadecimal digits.
+// A copy of the file has the same one. Errors: wraps ErrTampered.
+func (l *Ledger) Identity(ctx context.Context) (string, error) {
+	b, err := l.store.view(ctx)
+	if err != nil {
+		return "", err
+	}
+	return b.first.String(), nil
+}
+
 // Debited returns the day, YYYY-MM-DD, on which c's release was debited under c's plan, and "" if it was not.
 // Errors: *NoAccount; wraps ErrTampered.
 func (l *Ledger) Debited(ctx context.Context, c Charge) (string, error) {

@@ -33,6 +33,7 @@ type Measured struct {
 type Sealed struct {
 	Plan     *plan.Plan
 	Receipt  json.RawMessage // of the debit, as the ledger records it
+	Status   string          // of the release, in words, as every measurement carries it
 	Measured []Measured      // in the plan's order
 }
 
@@ -169,39 +170,43 @@ func Open(dir string) (*Sealed, error) {
 		if err != nil {
 			return nil, err
 		}
-		values, err := readValues(b, m, hash)
+		values, status, err := readValues(b, m, hash)
+		if err == nil && s.Measured != nil && status != s.Status {
+			err = errors.New("has another status than the measurements before it")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, Path(m.ID)), err)
 		}
+		s.Status = status
 		s.Measured = append(s.Measured, Measured{Measurement: m, Values: values})
 	}
 	return s, nil
 }
 
 // readValues decodes a measurement's file and checks that it answers this
-// measurement of this plan.
-func readValues(b []byte, m plan.Measurement, planHash string) (*array.Int64, error) {
+// measurement of this plan. status is what its metadata carry.
+func readValues(b []byte, m plan.Measurement, planHash string) (values *array.Int64, status string, err error) {
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if h, _ := f.Lookup("dprelease.plan"); h != planHash {
-		return nil, errors.New("belongs to another plan")
+		return nil, "", errors.New("belongs to another plan")
 	}
 	if d, _ := f.Lookup("dprelease.measurement"); d != string(m.Canonical()) {
-		return nil, errors.New("answers another question")
+		return nil, "", errors.New("answers another question")
 	}
 	r := parquet.NewGenericReader[row](f)
 	defer r.Close()
 	if r.NumRows() != m.Cells {
-		return nil, fmt.Errorf("holds %d answers, expected %d", r.NumRows(), m.Cells)
+		return nil, "", fmt.Errorf("holds %d answers, expected %d", r.NumRows(), m.Cells)
 	}
 	rows := make([]row, m.Cells)
 	for n := 0; n < len(rows); {
 		k, err := r.Read(rows[n:])
 		n += k
 		if n < len(rows) && err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	builder := array.NewInt64Builder(memory.DefaultAllocator)
@@ -210,5 +215,6 @@ func readValues(b []byte, m plan.Measurement, planHash string) (*array.Int64, er
 	for _, r := range rows {
 		builder.UnsafeAppend(r.Value)
 	}
-	return builder.NewInt64Array(), nil
+	status, _ = f.Lookup("dprelease.status")
+	return builder.NewInt64Array(), status, nil
 }

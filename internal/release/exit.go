@@ -38,7 +38,7 @@ func ExitCode(err error) int {
 		occupied   *Occupied
 		contract   *histogram.ContractError
 		input      *source.Error
-		changed    *InputChanged
+		spent      *Spent
 		altered    *Altered
 		broken     *BrokenSeal
 		policy     *ledger.PolicyError
@@ -48,6 +48,10 @@ func ExitCode(err error) int {
 		return ExitDone
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
+	case errors.As(err, &spent):
+		return ExitEnvironment
+	case errors.As(err, &altered), errors.As(err, &broken), errors.Is(err, ledger.ErrTampered):
+		return ExitVerify
 	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy), errors.As(err, &noLedger):
 		return ExitSpec
 	case errors.As(err, &refused), errors.As(err, &mismatch), errors.As(err, &noAccount), errors.As(err, &unnamed), errors.Is(err, ledger.ErrAccountExists):
@@ -56,10 +60,8 @@ func ExitCode(err error) int {
 		return ExitName
 	case errors.As(err, &input) && input.Kind == source.Unreadable:
 		return ExitEnvironment
-	case errors.As(err, &contract), errors.As(err, &input), errors.As(err, &changed):
+	case errors.As(err, &contract), errors.As(err, &input):
 		return ExitData
-	case errors.As(err, &altered), errors.As(err, &broken), errors.Is(err, ledger.ErrTampered):
-		return ExitVerify
 	default:
 		return ExitEnvironment
 	}
@@ -123,6 +125,15 @@ type BrokenSeal struct{ Err error }
 
 func (e *BrokenSeal) Error() string { return e.Err.Error() }
 func (e *BrokenSeal) Unwrap() error { return e.Err }
+
+// Spent is an error after the debit: the budget is spent, and a run with the same
+// data resumes to the same noise.
+type Spent struct{ Err error }
+
+func (e *Spent) Error() string {
+	return e.Err.Error() + " (the budget is spent; run again and the release resumes to the same noise)"
+}
+func (e *Spent) Unwrap() error { return e.Err }
 
 // InputChanged is a resumed run that finds other data than it was debited for.
 type InputChanged struct{ Release, Date string }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -74,11 +75,23 @@ func readManifest(place string) (manifest, error) {
 	return m, nil
 }
 
-// intact checks a published folder against its own manifest.
-func intact(place string) error {
+// intact checks a published folder against its own manifest, which must list every
+// table and measurement of the plan.
+func intact(place string, p *plan.Plan) error {
 	m, err := readManifest(place)
 	if err != nil {
 		return err
+	}
+	listed := map[string]bool{}
+	for _, line := range m.Files {
+		listed[line.Path] = true
+	}
+	for i, t := range p.Tables {
+		for _, name := range []string{t.File(), measured.Path(p.Measurements[i].ID)} {
+			if !listed[name] {
+				return &Altered{Place: place, File: name}
+			}
+		}
 	}
 	for _, line := range m.Files {
 		b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(line.Path)))

@@ -33,13 +33,18 @@ func MeasuredFolder(out, release string) string {
 // planner: [Load] or [ReadPlan].
 func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err error) {
 	place := MeasuredFolder(o.Out, p.Name)
-	if done, err := sealedFor(place, p, o); err != nil {
+	already, err = sealedFor(place, p, o)
+	if err != nil {
 		return false, err
-	} else if done {
-		return true, forget(ctx, o.stateDir(), p.Name, p.Hash())
 	}
-	if err := histogram.CheckMemory(p); err != nil {
+	if err := histogram.CheckMemory(p); err != nil && !already {
 		return false, err
+	}
+	if err := makeFolder(o.Out, 0o755); err != nil {
+		return false, fmt.Errorf("output folder: %w", err)
+	}
+	if already {
+		return true, o.forget(ctx, p)
 	}
 	l, charge, err := o.openLedger(ctx, p)
 	if err != nil {
@@ -50,8 +55,36 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err er
 	return false, a.measure(ctx)
 }
 
-// sealedFor tells whether place already holds the plan's measurements, drawn on
-// the kind of account that is in force; anything else there is an error.
+// forget clears what a run that was cut off after sealing its measurements has
+// left of its state. The caller has seen the release whole; its name is made
+// durable before the key goes.
+func (o Options) forget(ctx context.Context, p *plan.Plan) error {
+	left, err := filepath.Glob(filepath.Join(literal(o.stateDir()), literal(p.Name)+"-"+p.Hash()[:16]+"-*"))
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	if err := syncDir(o.Out); err != nil {
+		return err
+	}
+	l, charge, err := o.openLedger(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	identity, err := l.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	st, err := openState(ctx, o.stateDir(), stateName(identity, charge))
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	return st.clear()
+}
+
+// sealedFor tells whether place already holds the plan's measurements, whole, and
+// drawn on the kind of account that is in force; anything else there is an error.
 func sealedFor(place string, p *plan.Plan, o Options) (bool, error) {
 	there, err := exists(place)
 	if err != nil || !there {
@@ -64,15 +97,14 @@ func sealedFor(place string, p *plan.Plan, o Options) (bool, error) {
 	if !bytes.Equal(b, p.Bytes()) {
 		return false, &Occupied{Place: place, Why: "holds the measurements of another plan"}
 	}
-	var record ledger.Record
-	b, err = os.ReadFile(filepath.Join(place, measured.ReceiptFile))
-	if err == nil {
-		err = json.Unmarshal(b, &record)
-	}
+	_, record, err := openSealed(place)
 	if err != nil {
-		return false, &BrokenSeal{Err: fmt.Errorf("%s: %w", place, err)}
+		return false, err
 	}
-	return true, o.accepts(place, record.Status)
+	if err := o.accepts(place, record.Status); err != nil {
+		return false, err
+	}
+	return true, syncDir(place)
 }
 
 // attempt is one measurement run of a real release.
@@ -82,29 +114,40 @@ type attempt struct {
 	ledger  *ledger.Ledger
 	charge  ledger.Charge
 	place   string
-	resumed bool // the key is that of an earlier run, which was debited
+	resumed bool // the key is that of an earlier run, and the release was debited
+	paid    bool // this run has its receipt
 }
 
 // measure keeps the order of a release: reserve, count, debit, draw, seal, erase.
 func (r *attempt) measure(ctx context.Context) error {
-	st, err := openState(ctx, r.options.stateDir(), r.plan.Name, r.plan.Hash())
+	identity, err := r.ledger.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	st, err := openState(ctx, r.options.stateDir(), stateName(identity, r.charge))
 	if err != nil {
 		return err
 	}
 	defer st.close()
-	if done, err := sealedFor(r.place, r.plan, r.options); done || err != nil {
-		return errors.Join(err, st.clear()) // by the process that was waited for
+	if done, err := sealedFor(r.place, r.plan, r.options); err != nil {
+		return err
+	} else if done { // by the process that was waited for
+		return errors.Join(syncDir(r.options.Out), st.clear())
 	}
 	debited, err := r.ledger.Debited(ctx, r.charge)
 	if err != nil {
 		return err
 	}
 	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
-		return r.refusal(err)
+		err = r.refusal(err)
+		if debited == "" {
+			err = errors.Join(err, st.erase())
+		}
+		return err
 	}
 	key, err := r.key(st, debited)
 	if err != nil {
-		return err
+		return r.giveUp(st, err)
 	}
 	streams := noise.NewStreams(key, r.plan.Hash())
 	key.Erase()
@@ -114,14 +157,14 @@ func (r *attempt) measure(ctx context.Context) error {
 		defer out.discard()
 		err = r.draw(ctx, out, streams)
 	}
+	if err == nil {
+		err = out.commit()
+	}
 	if err != nil {
 		return r.giveUp(st, err)
 	}
-	if err := out.commit(); err != nil {
-		return fmt.Errorf("%w (the budget is spent; run again and the release resumes to the same noise)", err)
-	}
 	r.options.logger().Info("measurements sealed", "folder", r.place)
-	return st.clear()
+	return errors.Join(st.clear(), clearSiblings(r.options.stateDir(), r.plan.Name))
 }
 
 // refusal adds to the ledger's words what a person on a practice account needs.
@@ -147,7 +190,7 @@ func (r *attempt) key(st *state, debited string) (noise.Key, error) {
 	if err == nil && !there {
 		err = &ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}
 	}
-	r.resumed = true
+	r.resumed = err == nil
 	return key, err
 }
 
@@ -167,35 +210,37 @@ func (r *attempt) draw(ctx context.Context, out *staging, streams *noise.Streams
 	if err != nil {
 		return err
 	}
+	r.paid = true
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
 	all, err := drawAll(ctx, r.plan, exact, receipt, streams)
 	if err != nil {
 		return err
 	}
-	record, err := recordOf(receipt)
+	record, err := encodeRecord(receipt.Record())
 	if err != nil {
 		return err
 	}
 	return measured.Seal(out.write, r.plan, record, statusText(receipt.Status()), all)
 }
 
-// giveUp ends a run that failed: before the debit nothing is spent and the key
-// is not needed again; after it the key stays, so that a new run resumes.
+// giveUp ends a run that failed. Before its debit nothing is spent and its key is
+// not needed again; after it the key stays, so that a new run resumes. A release
+// that another run has debited, with another key, is closed to this one.
 func (r *attempt) giveUp(st *state, cause error) error {
 	ctx := context.Background()
-	debited, err := r.ledger.Debited(ctx, r.charge)
-	if err != nil {
-		return errors.Join(cause, err)
+	if !r.paid && r.charge.Commitment != "" { // the debit may be there although it was not answered
+		debited, err := r.ledger.Debited(ctx, r.charge)
+		if err == nil && debited != "" {
+			_, err = r.ledger.Debit(ctx, r.charge)
+			r.paid = err == nil
+		}
 	}
 	var closed *ledger.Closed
-	if errors.As(cause, &closed) {
-		if r.resumed {
-			return &InputChanged{Release: r.plan.Name, Date: closed.Date}
-		}
-		return errors.Join(cause, st.erase())
-	}
-	if debited != "" {
-		return fmt.Errorf("%w (the budget is spent; run again and the release resumes to the same noise)", cause)
+	switch {
+	case errors.As(cause, &closed) && r.resumed:
+		return &Spent{Err: &InputChanged{Release: r.plan.Name, Date: closed.Date}}
+	case r.paid || r.resumed:
+		return &Spent{Err: diagnose(st, cause)}
 	}
 	cause = diagnose(st, cause)
 	return errors.Join(cause, r.ledger.Cancel(ctx, r.charge), st.erase())
@@ -242,8 +287,8 @@ func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt 
 	return all, nil
 }
 
-// recordOf is what is published of a receipt.
-func recordOf(receipt ledger.Receipt) ([]byte, error) {
-	b, err := json.MarshalIndent(receipt.Record(), "", "  ")
+// encodeRecord is a receipt's record as it is sealed and published.
+func encodeRecord(r ledger.Record) ([]byte, error) {
+	b, err := json.MarshalIndent(r, "", "  ")
 	return append(b, '\n'), err
 }

@@ -39,12 +39,15 @@ func Plan(specPath string, params map[string]string, out string) (*plan.Plan, st
 	return p, path, err
 }
 
+// planPath is where a plan is written.
+func planPath(p *plan.Plan, out string) string { return filepath.Join(out, p.Name+".plan.json") }
+
 func writePlan(p *plan.Plan, out string) (string, error) {
-	name := p.Name + ".plan.json"
-	if err := replaceFile(out, name, p.Bytes()); err != nil {
+	path := planPath(p, out)
+	if err := replaceFile(out, filepath.Base(path), p.Bytes()); err != nil {
 		return "", fmt.Errorf("writing the plan: %w", err)
 	}
-	return filepath.Join(out, name), nil
+	return path, nil
 }
 
 // ReadPlan reads a plan file and checks that the planner stands by it.

@@ -29,16 +29,9 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if _, err := os.Stat(sealedDir); err != nil {
 		return Result{}, &SpecError{File: sealedDir, Err: err}
 	}
-	s, err := measured.Open(sealedDir)
-	if err == nil {
-		err = s.Plan.Verify()
-	}
+	s, record, err := openSealed(sealedDir)
 	if err != nil {
-		return Result{}, &BrokenSeal{Err: fmt.Errorf("%s: %w", sealedDir, err)}
-	}
-	record, err := recordIn(s)
-	if err != nil {
-		return Result{}, &BrokenSeal{Err: fmt.Errorf("%s: %w", sealedDir, err)}
+		return Result{}, err
 	}
 	result := Result{Place: filepath.Join(o.Out, s.Plan.Name), Status: statusText(record.Status)}
 	out, err := stage(o.Out, s.Plan.Name)
@@ -64,14 +57,41 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	return result, err
 }
 
-// recordIn is the receipt of a sealed folder, which must be that of its plan.
+// openSealed opens a folder of measurements whole: every file as it was sealed,
+// the plan what its spec leads to, the receipt that of the plan. Errors:
+// *[BrokenSeal].
+func openSealed(dir string) (*measured.Sealed, ledger.Record, error) {
+	var record ledger.Record
+	s, err := measured.Open(dir)
+	if err == nil {
+		err = s.Plan.Verify()
+	}
+	if err == nil {
+		record, err = recordIn(s)
+	}
+	if err != nil {
+		return nil, record, &BrokenSeal{Err: fmt.Errorf("%s: %w", dir, err)}
+	}
+	return s, record, nil
+}
+
+// recordIn is the receipt of a sealed folder, which must be that of its plan and
+// of its measurements.
 func recordIn(s *measured.Sealed) (ledger.Record, error) {
 	var record ledger.Record
 	if err := json.Unmarshal(s.Receipt, &record); err != nil {
 		return record, fmt.Errorf("%s: %w", measured.ReceiptFile, err)
 	}
-	if record.PlanHash != s.Plan.Hash() {
+	again, err := encodeRecord(record)
+	switch {
+	case err != nil:
+		return record, err
+	case !bytes.Equal(again, s.Receipt):
+		return record, fmt.Errorf("%s is not as the ledger writes receipts", measured.ReceiptFile)
+	case record.PlanHash != s.Plan.Hash() || record.Release != s.Plan.Name || record.Terms != terms(s.Plan):
 		return record, fmt.Errorf("%s is the receipt of another plan", measured.ReceiptFile)
+	case s.Status != statusText(record.Status):
+		return record, fmt.Errorf("%s is of another status than the measurements", measured.ReceiptFile)
 	}
 	return record, nil
 }

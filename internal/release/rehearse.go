@@ -75,7 +75,8 @@ func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Str
 	if s.Measured, err = drawAll(ctx, p, exact, receipt, streams); err != nil {
 		return nil, err
 	}
-	s.Receipt, err = recordOf(receipt)
+	s.Status = statusText(receipt.Status())
+	s.Receipt, err = encodeRecord(receipt.Record())
 	return s, err
 }
 

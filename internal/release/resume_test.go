@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,10 +78,25 @@ func (o office) debits(t *testing.T) int {
 	return n
 }
 
+// stateName is the name of the release's state on the account that opt pays from.
+func (o office) stateName(t *testing.T, opt Options) string {
+	t.Helper()
+	l, charge, err := opt.openLedger(t.Context(), o.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	identity, err := l.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stateName(identity, charge)
+}
+
 // plantedKey draws the key of a run and leaves it in the state, as a killed run does.
 func plantedKey(t *testing.T, o office, opt Options) noise.Key {
 	t.Helper()
-	st, err := openState(t.Context(), opt.stateDir(), o.plan.Name, o.plan.Hash())
+	st, err := openState(t.Context(), opt.stateDir(), o.stateName(t, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +180,7 @@ func TestCrashAfterDebitRefusesOtherData(t *testing.T) {
 	}
 	_, err := Measure(t.Context(), o.plan, opt)
 	var changed *InputChanged
-	if !errors.As(err, &changed) || ExitCode(err) != ExitData {
+	if !errors.As(err, &changed) || ExitCode(err) != ExitEnvironment || !strings.Contains(err.Error(), "budget is spent") {
 		t.Fatalf("error %v, exit %d", err, ExitCode(err))
 	}
 	if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
@@ -229,8 +245,9 @@ func TestCancelledBeforeDebit(t *testing.T) {
 }
 
 // statePath is a file of the plan's state.
-func (o office) statePath(opt Options, name string) string {
-	return filepath.Join(stateFolder(opt.stateDir(), o.plan.Name, o.plan.Hash()), name)
+func (o office) statePath(t *testing.T, opt Options, name string) string {
+	t.Helper()
+	return filepath.Join(opt.stateDir(), o.stateName(t, opt), name)
 }
 
 // A key that is found before the debit is never drawn from, whoever left it
@@ -240,7 +257,7 @@ func TestKeysFoundBeforeTheDebitAreNotUsed(t *testing.T) {
 		o := newOffice(t)
 		opt := o.options("out")
 		plantedKey(t, o, opt)
-		if err := os.WriteFile(o.statePath(opt, keyFile), planted[:], 0o600); err != nil {
+		if err := os.WriteFile(o.statePath(t, opt, keyFile), planted[:], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Measure(t.Context(), o.plan, opt); err != nil {
@@ -284,7 +301,7 @@ func TestKeysLeftBehindAreErased(t *testing.T) {
 		if err := again(); err != nil {
 			t.Fatal(err)
 		}
-		if there, _ := exists(o.statePath(opt, "")); there {
+		if there, _ := exists(o.statePath(t, opt, "")); there {
 			t.Errorf("%d: the state is still there", i)
 		}
 	}
@@ -311,5 +328,114 @@ func TestOpenStateIsRefused(t *testing.T) {
 	}
 	if n := o.debits(t); n != 0 {
 		t.Errorf("%d debits, expected none", n)
+	}
+}
+
+// Practice, or another ledger, shares no state with a debited release: its key
+// stays until it has resumed.
+func TestPracticeLeavesTheKeyOfADebitedRelease(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	opt.State = filepath.Join(o.dir, "state")
+	drawn := crashAfterDebit(t, o, opt)
+	practice := opt
+	practice.Ledger, practice.Out = "", filepath.Join(o.dir, "practice")
+	if _, err := Run(t.Context(), o.plan, practice); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range s.Measured {
+		if !slices.Equal(m.Values.Int64Values(), drawn[m.Measurement.ID]) {
+			t.Errorf("%s: other noise", m.Measurement.ID)
+		}
+	}
+}
+
+// A folder that only looks sealed, or only looks published, costs nobody the key
+// of a debited release.
+func TestUnfinishedFoldersKeepTheKey(t *testing.T) {
+	for name, fake := range map[string]func(o office, opt Options) error{
+		"sealed": func(o office, opt Options) error {
+			dir := MeasuredFolder(opt.Out, "trips")
+			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, measured.PlanFile), o.plan.Bytes(), 0o600),
+				os.WriteFile(filepath.Join(dir, measured.ReceiptFile), []byte("{}"), 0o600))
+		},
+		"published": func(o office, opt Options) error {
+			dir := filepath.Join(opt.Out, "trips")
+			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, manifestFile),
+				[]byte(`{"format": "dprelease.manifest/1", "release": "trips", "status": "RELEASE", "plan_hash": "`+o.plan.Hash()+`", "files": []}`), 0o600))
+		},
+	} {
+		o := newOffice(t)
+		opt := o.options("out")
+		crashAfterDebit(t, o, opt)
+		if err := fake(o, opt); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), o.plan, opt); ExitCode(err) != ExitVerify {
+			t.Errorf("%s: %v, exit %d", name, err, ExitCode(err))
+		}
+		if there, _ := exists(o.statePath(t, opt, keyFile)); !there {
+			t.Errorf("%s: the key is gone", name)
+		}
+	}
+}
+
+// A damaged key, or zeros, found after the debit is no key: the release is closed,
+// and nothing of it stays.
+func TestDamagedKeyAfterTheDebitClosesTheRelease(t *testing.T) {
+	for _, bad := range [][]byte{make([]byte, 32), {1, 2, 3}} {
+		o := newOffice(t)
+		opt := o.options("out")
+		crashAfterDebit(t, o, opt)
+		if err := os.WriteFile(o.statePath(t, opt, keyFile), bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Run(t.Context(), o.plan, opt)
+		var closed *ledger.Closed
+		if !errors.As(err, &closed) || ExitCode(err) != ExitName {
+			t.Errorf("%v, exit %d", err, ExitCode(err))
+		}
+		if there, _ := exists(o.statePath(t, opt, keyFile)); there {
+			t.Error("the key is still there")
+		}
+	}
+}
+
+// Refused data leaves its diagnostics until the release is sealed, under whatever
+// plan; scraps of a killed run do not stand in the way.
+func TestDiagnosticsGoWithTheRelease(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte("mode,hour\nKANARIE,7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Run(t.Context(), o.plan, opt)
+	if ExitCode(err) != ExitData || Hint(err) == "" {
+		t.Fatalf("%v, exit %d", err, ExitCode(err))
+	}
+	spec := strings.Replace(tripSpec, "values: [walk, ride]", "values: [walk, ride], unknown: drop", 1)
+	if err := os.WriteFile(filepath.Join(o.dir, "release.yaml"), []byte(spec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+		t.Fatal(err)
+	}
+	plantedKey(t, o, opt)
+	if err := os.WriteFile(o.statePath(t, opt, "diagnostics.making-1"), []byte("KANARIE"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(opt.stateDir())
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the state directory: %v, %v", left, err)
 	}
 }

@@ -2,7 +2,7 @@ package release
 
 import (
 	"context"
-	"errors"
+	"os"
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -31,8 +31,14 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		return Result{}, err
 	}
 	if status != "" && !measuredThere {
-		err := errors.Join(intact(place), forget(ctx, o.stateDir(), p.Name, p.Hash()))
+		err := intact(place, p)
+		if err == nil {
+			err = o.forget(ctx, p)
+		}
 		return Result{Place: place, Status: status, Already: true}, err
+	}
+	if info, err := os.Stat(planPath(p, o.Out)); err == nil && !info.Mode().IsRegular() {
+		return Result{}, &Occupied{Place: planPath(p, o.Out), Why: "is not a file"}
 	}
 	if _, err := Measure(ctx, p, o); err != nil {
 		return Result{}, err

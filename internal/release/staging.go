@@ -21,7 +21,7 @@ type staging struct {
 // stage opens a staging folder for the output folder out/name, and clears those
 // that crashed runs have left.
 func stage(out, name string) (*staging, error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := makeFolder(out, 0o755); err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
 	clearStale(out, name)
@@ -148,6 +148,27 @@ func replaceFile(out, name string, b []byte) error {
 		return err
 	}
 	return syncDir(out)
+}
+
+// makeFolder makes a folder, where it is not there, with its parents, and makes
+// its name durable.
+func makeFolder(dir string, mode fs.FileMode) error {
+	there, err := exists(dir)
+	if err != nil {
+		return err
+	}
+	if there {
+		return os.MkdirAll(dir, mode) // an error where it is no folder
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := makeFolder(parent, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
 }
 
 // files lists the regular files below a folder, slash-separated, in order.

@@ -2,14 +2,19 @@ package release
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/noise"
 )
 
@@ -31,19 +36,25 @@ const (
 	erasingKey = "key.erasing-"
 )
 
-// stateFolder is where the state of a plan lives below the state directory.
-func stateFolder(root, release, planHash string) string {
-	return filepath.Join(root, release+"-"+planHash[:16])
+// stateName is the folder, within the state directory, of one plan's state on one
+// account of one ledger: a release in practice, or on another ledger, shares no
+// key with it.
+func stateName(ledgerIdentity string, c ledger.Charge) string {
+	payer := sha256.Sum256([]byte(ledgerIdentity + "\x00" + c.Account))
+	return c.Release + "-" + c.PlanHash[:16] + "-" + hex.EncodeToString(payer[:8])
 }
 
-// openState opens the state of a plan below the state directory, waiting for
-// another process that has it open. It refuses a folder that others could have
-// written to or can read.
-func openState(ctx context.Context, root, release, planHash string) (*state, error) {
-	s := &state{dir: stateFolder(root, release, planHash)}
+// stateNameEnd follows the release in a state's name.
+var stateNameEnd = regexp.MustCompile(`^-[0-9a-f]{16}-[0-9a-f]{16}$`)
+
+// openState opens a state below the state directory, waiting for another process
+// that has it open. It refuses a folder that others could have written to or can
+// read.
+func openState(ctx context.Context, root, name string) (*state, error) {
+	s := &state{dir: filepath.Join(root, name)}
 	for {
 		for _, dir := range []string{root, s.dir} {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
+			if err := makeFolder(dir, 0o700); err != nil {
 				return nil, fmt.Errorf("state directory: %w", err)
 			}
 			if err := private(dir); err != nil {
@@ -118,7 +129,8 @@ func (s *state) newKey() (key noise.Key, err error) {
 }
 
 // oldKey is the key that a run which was cut off after its debit has left, and
-// whether there is one. That it is the one debited for, the ledger tells.
+// whether there is one that could be: a key that is damaged or all zeros is none.
+// That it is the one debited for, the ledger tells.
 func (s *state) oldKey() (key noise.Key, there bool, err error) {
 	b, err := os.ReadFile(filepath.Join(s.dir, keyFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +141,7 @@ func (s *state) oldKey() (key noise.Key, there bool, err error) {
 	}
 	defer clear(b)
 	if len(b) != len(key) {
-		return key, false, fmt.Errorf("the key in %s is damaged", s.dir)
+		return key, false, nil
 	}
 	copy(key[:], b)
 	return key, key != noise.Key{}, nil
@@ -176,10 +188,7 @@ func (s *state) clear() error {
 	if err := s.erase(); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(s.dir, diagnosticsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("clearing the state: %w", err)
-	}
-	if err := os.Remove(s.dir); err != nil {
+	if err := os.RemoveAll(s.dir); err != nil {
 		return fmt.Errorf("clearing the state: %w", err)
 	}
 	return syncDir(filepath.Dir(s.dir))
@@ -220,17 +229,33 @@ func (s *state) diagnose(details func(io.Writer) error) (string, error) {
 	return path, nil
 }
 
-// forget clears what a run that was cut off after sealing its measurements has
-// left of the plan's state.
-func forget(ctx context.Context, root, release, planHash string) error {
-	there, err := exists(stateFolder(root, release, planHash))
-	if err != nil || !there {
-		return err
-	}
-	s, err := openState(ctx, root, release, planHash)
+// clearSiblings removes what earlier plans of a sealed release have left in the
+// state directory: the diagnostics of refused data. A state with a key belongs to
+// a run that may resume, and one that is open to a run under way: they stay.
+func clearSiblings(root, release string) error {
+	all, err := os.ReadDir(root)
 	if err != nil {
-		return err
+		return fmt.Errorf("state directory: %w", err)
 	}
-	defer s.close()
-	return s.clear()
+	for _, d := range all {
+		end, ours := strings.CutPrefix(d.Name(), release)
+		if !ours || !stateNameEnd.MatchString(end) || !d.IsDir() {
+			continue
+		}
+		dir := filepath.Join(root, d.Name())
+		held, err := hold(dir)
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			continue
+		}
+		if keyed, err := exists(filepath.Join(dir, keyFile)); err == nil && !keyed {
+			err = os.RemoveAll(dir)
+			if err != nil {
+				return fmt.Errorf("clearing the state: %w", err)
+			}
+		}
+		if held != nil {
+			held.Close()
+		}
+	}
+	return nil
 }
