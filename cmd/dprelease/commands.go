@@ -272,7 +272,7 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 		{"report.html", "what was promised, what it cost, how good each table is: open this first"},
 		{"README.txt", "how to read the tables with DuckDB, pandas and R"},
 		{"tables/", "a Parquet file per table, with error bars"},
-		{"manifest.json", "every file with its SHA-256"},
+		{"manifest.json", "every other file with its SHA-256"},
 	} {
 		a.say("  %-14s %s", line[0], line[1])
 	}

@@ -188,9 +188,9 @@ func (r *attempt) key(st *state, debited string) (noise.Key, error) {
 	}
 	key, there, err := st.oldKey()
 	if err == nil && !there {
-		err = &ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}
+		return key, &ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}
 	}
-	r.resumed = err == nil
+	r.resumed = true // also where the key could not be read just now
 	return key, err
 }
 
@@ -233,6 +233,10 @@ func (r *attempt) giveUp(st *state, cause error) error {
 		if err == nil && debited != "" {
 			_, err = r.ledger.Debit(ctx, r.charge)
 			r.paid = err == nil
+		}
+		var closed *ledger.Closed
+		if err != nil && !errors.As(err, &closed) {
+			return errors.Join(cause, err) // it cannot be told: the key stays, and the next run will know
 		}
 	}
 	var closed *ledger.Closed

@@ -439,3 +439,26 @@ func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 		t.Errorf("left in the state directory: %v, %v", left, err)
 	}
 }
+
+// A key that cannot be read just now is not lost: the run fails, and a later one
+// resumes.
+func TestUnreadableKeyIsKept(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	crashAfterDebit(t, o, opt)
+	key, aside := o.statePath(t, opt, keyFile), filepath.Join(o.dir, "aside")
+	if err := errors.Join(os.Rename(key, aside), os.Mkdir(key, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Run(t.Context(), o.plan, opt)
+	var spent *Spent
+	if !errors.As(err, &spent) || ExitCode(err) != ExitEnvironment {
+		t.Errorf("%v, exit %d", err, ExitCode(err))
+	}
+	if err := errors.Join(os.Remove(key), os.Rename(aside, key)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Error(err)
+	}
+}
