@@ -44,11 +44,12 @@ func Compose(steps ...Mechanism) (Loss, error) {
 			return Loss{}, fmt.Errorf("step %d: %w", i+1, err)
 		}
 		loss.rho.Add(loss.rho, step.Rho())
-		if step.Kind != DiscreteLaplace {
+		epsilon, err := step.Epsilon()
+		if err != nil {
 			loss.epsilon = nil
 		}
 		if loss.epsilon != nil {
-			loss.epsilon.Add(loss.epsilon, laplaceEpsilon(step.L1, step.Parameter))
+			loss.epsilon.Add(loss.epsilon, epsilon)
 		}
 	}
 	return loss, nil

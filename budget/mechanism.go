@@ -6,29 +6,49 @@ import (
 	"math/big"
 )
 
-// Kind names the law of the noise.
+// Kind names what a [Mechanism] does.
 type Kind string
 
-// The laws of noise that a [Mechanism] can add, both over all integers.
+// The kinds of [Mechanism]. The first two add noise over all integers.
 const (
 	// DiscreteLaplace has P(x) ∝ exp(−|x|/t), with scale t.
 	DiscreteLaplace Kind = "discrete-laplace"
 	// DiscreteGaussian has P(x) ∝ exp(−x²/2σ²), with parameter σ².
 	DiscreteGaussian Kind = "discrete-gaussian"
+	// ExponentialMechanism chooses, with bounded range ε.
+	ExponentialMechanism Kind = "exponential-mechanism"
+	// PermuteAndFlip chooses, with pure ε.
+	PermuteAndFlip Kind = "permute-and-flip"
+	// RandomizedResponse changes a category, with pure ε.
+	RandomizedResponse Kind = "randomized-response"
+	// AdaptiveBlock chooses what it does next after seeing its own answers, within
+	// a cap in ρ that is fixed beforehand.
+	AdaptiveBlock Kind = "adaptive-block"
 )
 
-// Mechanism says which noise is added, independently, to every coordinate of an
-// integer query, and how far one unit can move that query. It is pure data:
+// addsNoise tells the kinds that have a law of noise, and with it sensitivities,
+// a variance and margins.
+func (k Kind) addsNoise() bool { return k == DiscreteLaplace || k == DiscreteGaussian }
+
+// Mechanism says how an answer is protected: which noise is added,
+// independently, to every coordinate of an integer query, and how far one unit
+// can move that query; or what else is done at which loss. It is pure data:
 // accountant, sampler and report all read the same value. Its JSON form is
-// {"kind", "parameter", "l1", "l2_squared"}, with every number exact in a string.
+// {"kind", "parameter", "l1", "l2_squared", "shifts"}, with every number exact
+// in a string; the last three are left out where there are none.
 type Mechanism struct {
 	Kind Kind
 	// Parameter is the scale t of the discrete Laplace law, or σ² of the discrete
-	// Gaussian, in units of the query (σ²: units squared).
+	// Gaussian, in units of the query (σ²: units squared); ρ of an adaptive block;
+	// ε of the others.
 	Parameter *big.Rat
 	// L1 is the largest Σ|Δ|, and L2Squared the largest ΣΔ², that the vector of
-	// true answers can change by between neighbours.
+	// true answers can change by between neighbours. Nil where no noise is added.
 	L1, L2Squared *big.Int
+	// Shifts narrows down by which vectors Δ the true answers can change: any of
+	// them is, in absolute values, one of these (positive, in descending order) or
+	// loses less (docs/proofs/shifts.md). Nil says no more than L1 and L2Squared.
+	Shifts []Shift
 }
 
 // maxDeviationBits bounds the scale t and σ by 2^50, so that noise never nears
@@ -42,11 +62,11 @@ const maxDeviationBits = 50
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
-	case DiscreteLaplace:
+	case DiscreteLaplace, ExponentialMechanism, PermuteAndFlip, RandomizedResponse, AdaptiveBlock:
 	case DiscreteGaussian:
 		bits *= 2
 	default:
-		return fmt.Errorf("mechanism kind %q is unknown: want %q or %q", m.Kind, DiscreteLaplace, DiscreteGaussian)
+		return fmt.Errorf("mechanism kind %q is unknown", m.Kind)
 	}
 	if m.Parameter == nil || m.Parameter.Sign() <= 0 {
 		return fmt.Errorf("%s: param must be positive", m.Kind)
@@ -54,20 +74,31 @@ func (m Mechanism) Validate() error {
 	if limit := new(big.Int).Lsh(big.NewInt(1), bits); m.Parameter.Cmp(new(big.Rat).SetInt(limit)) > 0 {
 		return fmt.Errorf("%s: param is above 2^%d, more noise than a 64-bit count can carry: spend more budget here or ask for fewer tables", m.Kind, bits)
 	}
+	if !m.Kind.addsNoise() {
+		if m.L1 != nil || m.L2Squared != nil || m.Shifts != nil {
+			return fmt.Errorf("%s: has no sensitivities, its parameter says its loss", m.Kind)
+		}
+		return nil
+	}
 	if m.L1 == nil || m.L1.Sign() <= 0 || m.L2Squared == nil || m.L2Squared.Sign() <= 0 {
 		return fmt.Errorf("%s: l1 and l2_squared must be positive", m.Kind)
 	}
 	if m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) > 0 {
 		return fmt.Errorf("%s: l2_squared is above l1², which no shift can reach", m.Kind)
 	}
+	for _, shift := range m.Shifts {
+		if err := shift.within(m.L1, m.L2Squared); err != nil {
+			return fmt.Errorf("%s: %w", m.Kind, err)
+		}
+	}
 	return nil
 }
 
 // Variance returns the variance of the noise on one coordinate, of the discrete
 // law itself and not of its continuous limit, with relative error below 1e-12.
-// It is zero for a mechanism that does not validate.
+// It is zero for a mechanism that adds no noise or does not validate.
 func (m Mechanism) Variance() float64 {
-	if m.Validate() != nil {
+	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0
 	}
 	if m.Kind == DiscreteLaplace {
@@ -84,7 +115,7 @@ func (m Mechanism) Variance() float64 {
 // small only if P(|X| ≤ m) equals the confidence to that accuracy. A confidence
 // of 1 or more has no finite margin and gives (2^63−1, 1).
 func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {
-	if m.Validate() != nil {
+	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0, 0
 	}
 	if m.Kind == DiscreteLaplace {
@@ -94,34 +125,52 @@ func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {
 }
 
 // Epsilon returns the ε of pure differential privacy that the mechanism gives.
-// It is exact. A discrete Gaussian has none, and returns an error.
+// It is exact. A discrete Gaussian and an adaptive block have none, and return
+// an error.
 func (m Mechanism) Epsilon() (*big.Rat, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if m.Kind != DiscreteLaplace {
-		return nil, fmt.Errorf("%s noise gives no pure epsilon: ask for its rho, or for epsilon at a delta", m.Kind)
+	switch m.Kind {
+	case DiscreteLaplace:
+		return laplaceEpsilon(m.L1, m.Parameter), nil
+	case ExponentialMechanism, PermuteAndFlip, RandomizedResponse:
+		return new(big.Rat).Set(m.Parameter), nil
 	}
-	return laplaceEpsilon(m.L1, m.Parameter), nil
+	return nil, fmt.Errorf("%s gives no pure epsilon: ask for its rho, or for epsilon at a delta", m.Kind)
 }
 
 // Rho returns the exact ρ of zero-concentrated differential privacy that the
-// mechanism gives, or nil if it does not validate.
+// mechanism gives, or nil if it does not validate: Δ₂²/2σ² for the discrete
+// Gaussian, ε²/8 for the exponential mechanism, ε²/2 for what else is pure.
+//
+// Guarantee: for the neighbours of the sensitivities. Theorem: Canonne, Kamath &
+// Steinke 2020, theorem 14; a mechanism of bounded range ε is (ε²/8)-zCDP (Cesar
+// & Rogers 2021, lemma 3.2); an ε-private one (ε²/2)-zCDP (Bun & Steinke 2016,
+// proposition 3.3).
 func (m Mechanism) Rho() *big.Rat {
 	if m.Validate() != nil {
 		return nil
 	}
-	if m.Kind == DiscreteLaplace {
+	switch m.Kind {
+	case DiscreteLaplace:
 		return pureRho(laplaceEpsilon(m.L1, m.Parameter))
+	case DiscreteGaussian:
+		return gaussianRho(m.L2Squared, m.Parameter)
+	case ExponentialMechanism:
+		return boundedRangeRho(m.Parameter)
+	case AdaptiveBlock:
+		return new(big.Rat).Set(m.Parameter)
 	}
-	return gaussianRho(m.L2Squared, m.Parameter)
+	return pureRho(m.Parameter)
 }
 
 type mechanismJSON struct {
-	Kind      Kind   `json:"kind"`
-	Parameter string `json:"parameter"`
-	L1        string `json:"l1"`
-	L2Squared string `json:"l2_squared"`
+	Kind      Kind    `json:"kind"`
+	Parameter string  `json:"parameter"`
+	L1        string  `json:"l1,omitempty"`
+	L2Squared string  `json:"l2_squared,omitempty"`
+	Shifts    []Shift `json:"shifts,omitempty"`
 }
 
 // MarshalJSON writes the canonical form; an invalid mechanism is an error.
@@ -129,7 +178,11 @@ func (m Mechanism) MarshalJSON() ([]byte, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	return json.Marshal(mechanismJSON{m.Kind, FormatRat(m.Parameter), m.L1.String(), m.L2Squared.String()})
+	text := mechanismJSON{Kind: m.Kind, Parameter: FormatRat(m.Parameter), Shifts: m.Shifts}
+	if m.Kind.addsNoise() {
+		text.L1, text.L2Squared = m.L1.String(), m.L2Squared.String()
+	}
+	return json.Marshal(text)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and validates it.
@@ -138,19 +191,21 @@ func (m *Mechanism) UnmarshalJSON(data []byte) error {
 	if err := decodeStrict(data, &text); err != nil {
 		return fmt.Errorf("mechanism: %w", err)
 	}
-	param, err := ParseRat(text.Parameter)
-	if err != nil {
+	read := Mechanism{Kind: text.Kind, Shifts: text.Shifts}
+	var err error
+	if read.Parameter, err = ParseRat(text.Parameter); err != nil {
 		return fmt.Errorf("mechanism param: %w", err)
 	}
-	l1, err := parseInteger(text.L1)
-	if err != nil {
-		return fmt.Errorf("mechanism l1: %w", err)
+	if text.L1 != "" {
+		if read.L1, err = parseInteger(text.L1); err != nil {
+			return fmt.Errorf("mechanism l1: %w", err)
+		}
 	}
-	l2Squared, err := parseInteger(text.L2Squared)
-	if err != nil {
-		return fmt.Errorf("mechanism l2_squared: %w", err)
+	if text.L2Squared != "" {
+		if read.L2Squared, err = parseInteger(text.L2Squared); err != nil {
+			return fmt.Errorf("mechanism l2_squared: %w", err)
+		}
 	}
-	read := Mechanism{Kind: text.Kind, Parameter: param, L1: l1, L2Squared: l2Squared}
 	if err := read.Validate(); err != nil {
 		return err
 	}

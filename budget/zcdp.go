@@ -158,3 +158,13 @@ func pureRho(epsilon *big.Rat) *big.Rat {
 	rho := new(big.Rat).Mul(epsilon, epsilon)
 	return rho.Quo(rho, big.NewRat(2, 1))
 }
+
+// boundedRangeRho returns ρ = ε²/8, exactly.
+//
+// Guarantee: every mechanism of bounded range ε, such as the exponential
+// mechanism, is ρ-zCDP, for the same neighbours. Theorem: Cesar & Rogers 2021,
+// lemma 3.2.
+func boundedRangeRho(epsilon *big.Rat) *big.Rat {
+	rho := new(big.Rat).Mul(epsilon, epsilon)
+	return rho.Quo(rho, big.NewRat(8, 1))
+}
