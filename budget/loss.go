@@ -3,17 +3,21 @@ package budget
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 )
 
 // Loss is the privacy loss of mechanisms composed in one plan. Only [Compose]
-// makes one.
+// and [Loss.Sampled] make one.
 type Loss struct {
 	epsilon *big.Rat // nil unless every step is pure
 	rho     *big.Rat
+	steps   []step
+	sketch  []sketch
+	sample  *big.Rat // probability that a unit is in the sample; nil where all are
 }
 
-// Bound is an ε, rounded up, and the method that proves it.
+// Bound is an ε or a δ, rounded up, and the method that proves it.
 type Bound struct {
 	Value  float64
 	Method string
@@ -23,53 +27,95 @@ type Bound struct {
 const (
 	MethodPure = "sum of pure epsilons"
 	MethodZCDP = "zCDP converted by Canonne, Kamath & Steinke 2020"
+	MethodPLD  = "privacy loss distributions, connecting the dots (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022)"
 )
 
 // Compose returns the loss of running all steps on the same data, all of them
-// fixed in advance. Steps that are all discrete Laplace add up in ε; in every
-// case the steps add up in ρ, a discrete Laplace step entering with ε²/2. Sums
-// are exact.
+// fixed in advance: the sum of the pure ε, where every step has one, the sum of
+// the ρ, both exact, and the distribution of the loss of the worst unit that
+// the sensitivities allow.
 //
-// Guarantee: the joint output is ε-differentially private (where ε is not nil)
-// and ρ-zCDP, for the neighbours that the sensitivities of the steps were
-// computed for: the caller sees to it that they are the same for all. Theorems:
-// ε adds (Dwork, McSherry, Nissim & Smith 2006); ρ adds (Bun & Steinke 2016,
-// lemma 2.3); ε-DP is ε²/2-zCDP (there, proposition 3.3).
+// Guarantee: the joint output is ε-differentially private (where ε is not nil),
+// ρ-zCDP, and (ε, δ)-differentially private as [Loss.EpsilonAt] says, for the
+// neighbours that the sensitivities of the steps were computed for: the caller
+// sees to it that they are the same for all. Theorems: ε adds (Dwork, McSherry,
+// Nissim & Smith 2006); ρ adds (Bun & Steinke 2016, lemma 2.3); dominating pairs
+// compose (Zhu, Dong & Wang 2022, theorem 10). Argument: docs/proofs/pld.md.
 //
 // It returns an error for a step that does not validate; no steps lose nothing.
 func Compose(steps ...Mechanism) (Loss, error) {
 	loss := Loss{epsilon: new(big.Rat), rho: new(big.Rat)}
-	for i, step := range steps {
-		if err := step.Validate(); err != nil {
-			return Loss{}, fmt.Errorf("step %d: %w", i+1, err)
+	adaptive := new(big.Rat)
+	for _, g := range group(steps) {
+		if err := g.mechanism.Validate(); err != nil {
+			return Loss{}, fmt.Errorf("step %d: %w", g.first+1, err)
 		}
-		loss.rho.Add(loss.rho, step.Rho())
-		epsilon, err := step.Epsilon()
+		count := new(big.Rat).SetInt64(g.count)
+		rho := new(big.Rat).Mul(g.mechanism.Rho(), count)
+		loss.rho.Add(loss.rho, rho)
+		epsilon, err := g.mechanism.Epsilon()
 		if err != nil {
 			loss.epsilon = nil
 		}
 		if loss.epsilon != nil {
-			loss.epsilon.Add(loss.epsilon, epsilon)
+			loss.epsilon.Add(loss.epsilon, epsilon.Mul(epsilon, count))
 		}
+		if g.mechanism.onlyRho() {
+			adaptive.Add(adaptive, rho)
+			continue
+		}
+		loss.steps = append(loss.steps, g.mechanism.steps(g.count)...)
+	}
+	if adaptive.Sign() > 0 { // converted once, not step by step
+		loss.steps = append(loss.steps, step{zcdpAtoms(roundUp(adaptive)), 1})
+	}
+	for _, s := range loss.steps {
+		loss.sketch = append(loss.sketch, s.sketch())
 	}
 	return loss, nil
 }
 
+// repeated is a mechanism with how often it stands in a list, and where first.
+type repeated struct {
+	mechanism Mechanism
+	count     int64
+	first     int
+}
+
+// group counts equal mechanisms, in the order of their first places.
+func group(steps []Mechanism) []repeated {
+	var groups []repeated
+	places := map[string]int{}
+	for i, m := range steps {
+		key := fmt.Sprint(m.Kind, m.Parameter, m.L1, m.L2Squared, m.Shifts)
+		place, ok := places[key]
+		if !ok {
+			place = len(groups)
+			places[key] = place
+			groups = append(groups, repeated{m, 0, i})
+		}
+		groups[place].count++
+	}
+	return groups
+}
+
 // Epsilon returns the ε of pure differential privacy, exactly, or nil where a
-// step has none.
+// step has none or only a sample is released, whose ε is no rational.
 func (l Loss) Epsilon() *big.Rat {
-	if l.epsilon == nil {
+	if l.epsilon == nil || l.sample != nil {
 		return nil
 	}
 	return new(big.Rat).Set(l.epsilon)
 }
 
-// Rho returns the ρ of zero-concentrated differential privacy, exactly.
+// Rho returns the ρ of zero-concentrated differential privacy, exactly. A
+// release of a sample is charged as if it were of all units.
 func (l Loss) Rho() *big.Rat { return new(big.Rat).Set(orZero(l.rho)) }
 
-// EpsilonAt returns an ε for which the composition is (ε, δ)-differentially
-// private: the smaller of the pure ε, where there is one, and the tight
-// conversion of ρ. It is rounded up and names the method it came from.
+// EpsilonAt returns an ε ≥ 0 for which the composition is (ε, δ)-differentially
+// private: the least of the pure ε, where there is one, the tight conversion of
+// ρ, and the loss distribution. It is rounded up and names the method it came
+// from.
 //
 // Guarantee: for the neighbours of the steps. Theorem: as for [Compose] and
 // [ZCDPEpsilon]; ρ is rounded up and δ down before converting.
@@ -84,12 +130,81 @@ func (l Loss) EpsilonAt(delta *big.Rat) (Bound, error) {
 	if l.epsilon == nil && d.Sign() == 0 {
 		return Bound{}, errors.New("no epsilon holds at delta 0 with Gaussian noise: name a delta above 0")
 	}
-	converted := Bound{ZCDPEpsilon(roundUp(l.Rho()), roundDown(d)), MethodZCDP}
-	if l.epsilon == nil {
-		return converted, nil
+	if l.sample != nil {
+		// δ′ = qδ at ε′ = ln(1 + q(e^ε − 1)).
+		whole, err := l.whole().EpsilonAt(minRat(new(big.Rat).Quo(d, l.sample), mostDelta))
+		whole.Value = amplified(whole.Value, roundUp(l.sample))
+		return whole, err
 	}
-	if pure := (Bound{roundUp(l.epsilon), MethodPure}); pure.Value <= converted.Value {
-		return pure, nil
+	best := Bound{ZCDPEpsilon(roundUp(l.Rho()), roundDown(d)), MethodZCDP}
+	if l.epsilon != nil {
+		best = least(best, Bound{roundUp(l.epsilon), MethodPure})
 	}
-	return converted, nil
+	return least(best, Bound{l.numericalEpsilon(roundDown(d)), MethodPLD}), nil
+}
+
+// DeltaAt returns a δ for which the composition is (ε, δ)-differentially private
+// at this ε ≥ 0, by the least of the methods of EpsilonAt, rounded up.
+//
+// Guarantee: for the neighbours of the steps. Theorem: as for [Loss.EpsilonAt].
+func (l Loss) DeltaAt(epsilon float64) Bound {
+	if l.sample != nil {
+		q := roundUp(l.sample)
+		whole := l.whole().DeltaAt(log1p(float64(expm1(epsilon)/q) * (1 - 0x1p-50)))
+		whole.Value = min(1, float64(whole.Value*q*(1+0x1p-50)))
+		return whole
+	}
+	best := Bound{ZCDPDelta(roundUp(l.Rho()), epsilon), MethodZCDP}
+	if l.epsilon != nil && roundUp(l.epsilon) <= epsilon {
+		best = Bound{0, MethodPure}
+	}
+	return least(best, Bound{l.numericalDelta(epsilon), MethodPLD})
+}
+
+// TruePositiveRate returns an upper bound on how often any attack that is wrong
+// about an absent unit at most at the rate falsePositiveRate, in [0, 1], is right
+// about a present one; for either order of the neighbours.
+//
+// Guarantee: for the neighbours of the steps. Theorem: a test between
+// (ε, δ)-private outputs has power at most e^ε·α + δ, for every such pair
+// (Wasserman & Zhou 2010, theorem 2.4; Kairouz, Oh & Viswanath 2015).
+func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
+	if l.sample != nil {
+		// A unit outside the sample shows nothing: q·(power) + (1−q)·α.
+		q := roundUp(l.sample)
+		return min(1, (float64(q*l.whole().TruePositiveRate(falsePositiveRate))+float64((1-q)*falsePositiveRate))*(1+0x1p-50))
+	}
+	if len(l.steps) == 0 {
+		return falsePositiveRate
+	}
+	s := compose(l.steps, l.sketch, 0, windowMargin, usual)
+	return s.truePositiveRate(falsePositiveRate)
+}
+
+func least(a, b Bound) Bound {
+	if b.Value < a.Value {
+		return b
+	}
+	return a
+}
+
+// numericalEpsilon is the ε ≥ 0 of the loss distribution at δ, or +Inf.
+func (l Loss) numericalEpsilon(delta float64) float64 {
+	switch {
+	case len(l.steps) == 0:
+		return 0
+	case delta <= 0:
+		return math.Inf(1)
+	}
+	s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), windowMargin, usual)
+	return max(0, s.epsilon(delta))
+}
+
+// numericalDelta is the δ of the loss distribution at ε.
+func (l Loss) numericalDelta(epsilon float64) float64 {
+	if len(l.steps) == 0 {
+		return 0
+	}
+	s := compose(l.steps, l.sketch, tiltAt(l.sketch, epsilon), windowMargin, usual)
+	return s.delta(epsilon)
 }

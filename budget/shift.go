@@ -29,3 +29,74 @@ func (s Shift) within(l1, l2Squared *big.Int) error {
 	}
 	return nil
 }
+
+const (
+	// maxShiftSum is the largest L1 whose shifts are listed one by one.
+	maxShiftSum = 32
+	// maxShifts is how many shifts are judged one by one.
+	maxShifts = 64
+)
+
+// worstShifts returns shifts of which one loses at least as much as any other
+// that the mechanism's sensitivities allow, or false where they are too many to
+// list.
+//
+// Guarantee: for noise that is symmetric and log-concave on the integers,
+// independent over coordinates, every integer vector within the sensitivities is
+// dominated by one that is returned. Neighbours: those of the sensitivities.
+// Theorem: group privacy composes tests, and so bounds the product of two pairs
+// by the pair of the sum of their shifts (after Dong, Roth & Su 2022, section
+// 2.5). Argument: docs/proofs/shifts.md.
+func (m Mechanism) worstShifts() ([]Shift, bool) {
+	if m.Shifts != nil {
+		return m.Shifts, true
+	}
+	if !m.L1.IsInt64() {
+		return nil, false
+	}
+	l1 := m.L1.Int64()
+	if m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) >= 0 {
+		return []Shift{{l1}}, true // all merge into one coordinate
+	}
+	if l1 > maxShiftSum {
+		return nil, false
+	}
+	var worst []Shift
+	listShifts(nil, l1, l1, m.L2Squared.Int64(), func(s Shift) bool {
+		if s.isWorst(l1, m.L2Squared.Int64()) {
+			worst = append(worst, slices.Clone(s))
+		}
+		return len(worst) <= maxShifts
+	})
+	return worst, len(worst) <= maxShifts
+}
+
+// listShifts calls yield with every shift that continues begun by parts of at
+// most part, until yield returns false: sum and squares are what is left of the
+// norms.
+func listShifts(begun Shift, part, sum, squares int64, yield func(Shift) bool) bool {
+	if len(begun) > 0 && !yield(begun) {
+		return false
+	}
+	for d := min(part, sum); d >= 1; d-- {
+		if d*d <= squares && !listShifts(append(begun, d), d, sum-d, squares-d*d, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// isWorst tells that within the norms no coordinate of s can grow by one, no
+// further coordinate can change, and no two can be merged into their sum.
+func (s Shift) isWorst(l1, l2Squared int64) bool {
+	var sum, squares int64
+	for _, d := range s {
+		sum += d
+		squares += d * d
+	}
+	last := s[len(s)-1] // the least is the cheapest to enlarge, and to merge
+	if sum < l1 && squares+1 <= l2Squared {
+		return false // a new coordinate is at least as cheap as enlarging one
+	}
+	return len(s) < 2 || squares+2*last*s[len(s)-2] > l2Squared
+}

@@ -1,0 +1,236 @@
+package budget
+
+import (
+	"math"
+	"math/big"
+)
+
+// A pair is a dominating pair of distributions (P, Q) of one step, seen through
+// its privacy loss L = ln(dP/dQ) under P: no test between two neighbours does
+// better than the best test between P and Q (Zhu, Dong & Wang 2022, definition
+// 7). Every pair here dominates both orders of the neighbours.
+type pair interface {
+	// lattice returns the lattice that holds every finite loss, or false.
+	lattice() (lattice, bool)
+	// place spreads the finite losses over the multiples of h, by add(j, mass) for
+	// the loss j·h: the mass between two multiples goes to both of them in the
+	// proportion that keeps both its P and its Q (connecting the dots: Doroshenko,
+	// Ghazi, Kamath, Kumar & Manurangsi 2022, section 4). It returns P(L = ∞),
+	// tails that are left out included.
+	place(h float64, add func(j int64, mass float64)) (infinite float64)
+	// span is the least and the largest finite loss that place spreads.
+	span() (low, high float64)
+}
+
+// lattice is the set of losses {(first + i·stride)·unit : i ≥ 0}.
+type lattice struct {
+	unit          *big.Rat
+	first, stride int64
+}
+
+// offset is the least loss, and spacing the distance of two.
+func (l lattice) offset() *big.Rat  { return new(big.Rat).Mul(l.unit, new(big.Rat).SetInt64(l.first)) }
+func (l lattice) spacing() *big.Rat { return new(big.Rat).Mul(l.unit, new(big.Rat).SetInt64(l.stride)) }
+
+// atoms is a pair whose losses lie on a lattice: mass[i] is the probability of
+// the i-th. The integers stay integers: no rounded loss decides where an atom
+// lies.
+type atoms struct {
+	at        lattice
+	mass      []float64
+	unbounded float64 // P(L = ∞)
+}
+
+func (a atoms) lattice() (lattice, bool) { return a.at, true }
+
+// loss is the i-th loss. The product of a small integer and one rounded unit is
+// within 1 ulp.
+func (a atoms) loss(i int) float64 {
+	return float64(a.at.first+int64(i)*a.at.stride) * nearest(a.at.unit)
+}
+
+func (a atoms) span() (low, high float64) { return a.loss(0), a.loss(len(a.mass) - 1) }
+
+func (a atoms) place(h float64, add func(j int64, mass float64)) float64 {
+	for i, mass := range a.mass {
+		if mass > 0 {
+			connectDots(a.loss(i), mass, h, add)
+		}
+	}
+	return a.unbounded
+}
+
+// connectDots adds an atom to the two multiples of h around it, so that their
+// P and Q add up to its own: x·h up to (x+1)·h share P = m and Q = m·e^{−L}.
+func connectDots(loss, mass, h float64, add func(j int64, mass float64)) {
+	j := math.Floor(loss / h)
+	up := expm1(float64(j*h)-loss) / expm1(-h)
+	up = min(max(up, 0), 1) // but for rounding it is
+	add(int64(j), float64(mass*(1-up)))
+	add(int64(j)+1, float64(mass*up))
+}
+
+// convolve returns the pair of two independent steps with losses of one unit.
+func (a atoms) convolve(b atoms) atoms {
+	stride := greatestDivisor(a.at.stride, b.at.stride)
+	da, db := int(a.at.stride/stride), int(b.at.stride/stride)
+	sum := make([]float64, (len(a.mass)-1)*da+(len(b.mass)-1)*db+1)
+	for i, x := range a.mass {
+		for j, y := range b.mass {
+			sum[i*da+j*db] += float64(x * y)
+		}
+	}
+	return atoms{
+		at:        lattice{a.at.unit, a.at.first + b.at.first, stride},
+		mass:      sum,
+		unbounded: a.unbounded + b.unbounded, // at least 1 − (1−a)(1−b)
+	}
+}
+
+// profile returns δ at the losses n·unit for n from first on, as many as asked:
+// the hockey-stick divergence E[(1 − e^{ε−L})₊] of the pair, without
+// cancellation.
+func (a atoms) profile(first int64, points int) []float64 {
+	unit := nearest(a.at.unit)
+	step, gap := Exp(-unit), -expm1(-unit)
+	delta := make([]float64, points)
+	// With B = Σ_{l>ε} P(l)e^{ε−l}: from ε to ε − unit every term of δ grows by
+	// (1−e^{−unit})·e^{ε−l}·P(l), and B becomes e^{−unit}(B + P(ε)).
+	sum, below := a.unbounded, 0.0
+	last := a.at.first + int64(len(a.mass)-1)*a.at.stride
+	for n := max(last, first+int64(points)-1); n >= first; n-- {
+		if n < first+int64(points) {
+			delta[n-first] = sum
+		}
+		if i := n - a.at.first; i >= 0 && i%a.at.stride == 0 && i/a.at.stride < int64(len(a.mass)) {
+			below += a.mass[i/a.at.stride]
+		}
+		sum += float64(gap * below)
+		below = float64(step * below)
+	}
+	return delta
+}
+
+// envelope returns a pair that dominates all those given, which share a unit:
+// the one whose profile joins the largest of theirs at every multiple of the
+// unit.
+//
+// Guarantee: it dominates every pair that one of those given dominates.
+// Theorem: a profile that is convex in e^ε and bounds theirs belongs to a
+// dominating pair (Zhu, Dong & Wang 2022, proposition 8). Argument:
+// docs/proofs/pld.md.
+func envelope(pairs []atoms) atoms {
+	if len(pairs) == 1 {
+		return pairs[0]
+	}
+	low, high := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, p := range pairs {
+		low = min(low, p.at.first)
+		high = max(high, p.at.first+int64(len(p.mass)-1)*p.at.stride)
+	}
+	worst := make([]float64, high-low+1)
+	for _, p := range pairs {
+		for i, delta := range p.profile(low, len(worst)) {
+			worst[i] = max(worst[i], delta)
+		}
+	}
+	return fromProfile(pairs[0].at.unit, low, worst)
+}
+
+// fromProfile returns the pair with these values of δ at ε = (first+i)·unit,
+// joined by straight lines in e^ε; the values must be convex in it but for
+// rounding. Below the first ε the profile is taken to be the largest there can
+// be.
+func fromProfile(unit *big.Rat, first int64, delta []float64) atoms {
+	h := nearest(unit)
+	n := len(delta)
+	mass := make([]float64, n)
+	// −slope of the line from i to i+1, times e^{ε_i}; and the same slope times
+	// e^{ε_{i+1}} for the next.
+	growth, above := expm1(h), 0.0
+	var sum float64
+	for i := n - 1; i > 0; i-- {
+		drop := max(0, delta[i-1]-delta[i]) / growth // times e^{ε_{i−1}}
+		here := float64(drop * Exp(h))               // times e^{ε_i}
+		mass[i] = max(0, here-above)
+		above = drop
+		sum += mass[i]
+	}
+	infinite := delta[n-1]
+	mass[0] = max(0, 1-infinite-sum)
+	return atoms{lattice{unit, first, 1}, mass, infinite}
+}
+
+// greatestDivisor is the greatest common divisor of two positive integers.
+func greatestDivisor(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// tails is a pair whose losses have no lattice that would be worth keeping,
+// given by its distribution functions.
+type tails struct {
+	// above returns P(L > x) and Q(L > x), below P(L ≤ x) and Q(L ≤ x), each
+	// accurate relatively.
+	above, below func(x float64) (p, q float64)
+	low, high    float64 // finite; what lies outside has a mass below 1e-60, or none
+}
+
+func (t tails) lattice() (lattice, bool) { return lattice{}, false }
+
+func (t tails) span() (low, high float64) { return t.low, t.high }
+
+func (t tails) place(h float64, add func(j int64, mass float64)) float64 {
+	first, last := int64(math.Ceil(t.low/h))-1, int64(math.Ceil(t.high/h))
+	gap := -expm1(-h)
+	median := t.median()
+	edge := func(j int64) (p, q float64, upper bool) {
+		x := float64(float64(j) * h)
+		if x >= median {
+			p, q = t.above(x)
+			return p, q, true
+		}
+		p, q = t.below(x)
+		return p, q, false
+	}
+	pLeft, qLeft, upperLeft := edge(first)
+	if !upperLeft {
+		add(first+1, pLeft) // below the span: moved up
+	}
+	for j := first; j < last; j++ {
+		p, q, upper := edge(j + 1)
+		var pCell, qCell float64
+		switch {
+		case upper && upperLeft:
+			pCell, qCell = pLeft-p, qLeft-q
+		case upper:
+			pCell, qCell = (1-pLeft)-p, (1-qLeft)-q
+		default:
+			pCell, qCell = p-pLeft, q-qLeft
+		}
+		pCell = max(pCell, 0)
+		up := (pCell - float64(qCell*Exp(float64(float64(j)*h)))) / gap
+		up = min(max(up, 0), pCell)
+		add(j, pCell-up)
+		add(j+1, up)
+		pLeft, qLeft, upperLeft = p, q, upper
+	}
+	return pLeft
+}
+
+// median is a loss near the middle of P, from which on upper tails are the
+// smaller ones.
+func (t tails) median() float64 {
+	low, high := t.low, t.high
+	for range 60 {
+		middle := low + (high-low)/2
+		if p, _ := t.above(middle); p > 0.5 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}

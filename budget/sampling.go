@@ -1,0 +1,52 @@
+package budget
+
+import (
+	"errors"
+	"math/big"
+)
+
+// mostDelta is the largest δ that a conversion is asked for.
+var mostDelta = new(big.Rat).SetFloat64(1 - 0x1p-20)
+
+// Sampled returns the loss of the same mechanisms when they see only a sample
+// of the units, each of which is in it with probability q, independently, and
+// the sample is drawn once for the whole release and never shown.
+//
+// Guarantee: (ε, δ)-differential privacy of all units becomes
+// (ln(1+q(e^ε−1)), qδ) for add-remove neighbours; there is no such gain when one
+// unit is replaced by another, which the caller has to refuse. Theorem: Balle,
+// Barthe & Gaboardi 2018, theorem 8. Argument: docs/proofs/sampling.md.
+//
+// It returns an error unless 0 < q ≤ 1, and for a loss that is of a sample
+// already: amplification holds once for a whole release, not for its parts.
+func (l Loss) Sampled(q *big.Rat) (Loss, error) {
+	if q == nil || q.Sign() <= 0 || q.Cmp(big.NewRat(1, 1)) > 0 {
+		return Loss{}, errors.New("a sampling probability must lie above 0 and be at most 1")
+	}
+	if l.sample != nil {
+		return Loss{}, errors.New("the loss is of a sample already: a release draws one sample")
+	}
+	l.sample = new(big.Rat).Set(q)
+	return l, nil
+}
+
+// whole is the loss without the sampling.
+func (l Loss) whole() Loss {
+	l.sample = nil
+	return l
+}
+
+// amplified returns ln(1 + q(e^ε − 1)), rounded up.
+func amplified(epsilon, q float64) float64 {
+	if epsilon > 30 { // e^ε would lose the rest: ε + ln(q + (1−q)e^{−ε})
+		return float64((epsilon + Log(q+float64((1-q)*Exp(-epsilon)))) * (1 + 0x1p-50))
+	}
+	return float64(log1p(float64(q*expm1(epsilon))) * (1 + 0x1p-50))
+}
+
+func minRat(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
+}
