@@ -4,17 +4,180 @@ import "math"
 
 // Gaussian is the mechanism that adds independent N(0, Sigma²) noise to the
 // coordinates of a real query whose answers move, between neighbours, by at most
-// L2 in Euclidean norm. It is for figures of other programs and for comparison:
-// what this one draws is the discrete law of [GaussianFor].
+// L2 in Euclidean norm. It is for the figures of other programs and for
+// comparison: what this one draws is the discrete law of [GaussianFor].
 //
 // With μ = L2/Sigma the loss L = ln dP/dQ of the worst pair is N(μ²/2, μ²) under
 // P and N(−μ²/2, μ²) under Q, in both directions (Balle & Wang 2018; Dong, Roth &
 // Su 2022).
+//
+// Figures of a Gaussian with a Sigma that is not positive, or an L2 that is
+// negative or not finite, are those of no protection.
 type Gaussian struct {
 	Sigma, L2 float64
 }
 
 func (g Gaussian) mu() float64 { return g.L2 / g.Sigma }
+
+func (g Gaussian) valid() bool { return g.Sigma > 0 && isAmount(g.L2) }
+
+// Delta returns the least δ for which the mechanism is (ε, δ)-differentially
+// private,
+//
+//	δ(ε) = Q(ε/μ − μ/2) − e^ε·Q(ε/μ + μ/2),   Q(z) = P(N(0,1) > z),
+//
+// rounded up: it is above it by less than 1e-10 of it where it is above 1e-300,
+// and at least 2⁻¹⁰²² for L2 > 0. Negative ε are allowed.
+//
+// Guarantee: for the neighbours of L2. Theorem: Balle & Wang 2018, theorem 8.
+// Argument: docs/proofs/gaussian-continuous.md.
+func (g Gaussian) Delta(epsilon float64) float64 {
+	if !g.valid() || epsilon != epsilon {
+		return 1
+	}
+	return gaussianHockeyStick(g.mu(), epsilon)
+}
+
+// Epsilon returns the least ε ≥ 0 with Delta(ε) ≤ δ: +Inf where there is none.
+//
+// Guarantee and theorem: as for Delta.
+func (g Gaussian) Epsilon(delta float64) float64 {
+	return leastFitting(func(epsilon float64) bool { return g.Delta(epsilon) <= delta })
+}
+
+// RDP returns the Rényi divergence of the given order, αμ²/2, rounded up.
+//
+// Guarantee: for the neighbours of L2. Theorem: Mironov 2017, proposition 7.
+func (g Gaussian) RDP(order float64) float64 {
+	if !g.valid() || !(order > 0) {
+		return math.Inf(1)
+	}
+	mu := g.mu()
+	if mu == 0 {
+		return 0
+	}
+	return raised(order*mu*mu/2, 8)
+}
+
+// TruePositiveRate returns the largest rate at which a test can tell neighbours
+// apart at the given rate of false positives, Q(Q⁻¹(fpr) − μ), rounded up.
+//
+// Guarantee: for the neighbours of L2. Theorem: Dong, Roth & Su 2022, theorem 3.7.
+func (g Gaussian) TruePositiveRate(falsePositiveRate float64) float64 {
+	if !g.valid() || falsePositiveRate >= 1 {
+		return 1
+	}
+	z := normalQuantile(falsePositiveRate)
+	if math.IsInf(z, 1) {
+		return 0
+	}
+	mu := g.mu()
+	z -= float64((1 + math.Abs(z) + mu) * 0x1p-44) // covers the quantile and μ
+	return math.Min(1, raised(normalTail(z-mu), 32))
+}
+
+// RepeatGaussian returns the Gaussian that loses as much as count independent runs
+// of g: √k times as far apart.
+//
+// Guarantee: the same worst pair but for a rounding that every method covers.
+// Theorem: Dong, Roth & Su 2022, corollary 3.3.
+func RepeatGaussian(g Gaussian, count int64) Gaussian {
+	return Gaussian{Sigma: g.Sigma, L2: g.L2 * math.Sqrt(float64(count))}
+}
+
+// ComposeGaussians returns the Gaussian, of Sigma 1, that loses as much as all the
+// steps run independently: μ² = Σμᵢ², rounded up.
+//
+// Guarantee and theorem: as for RepeatGaussian.
+func ComposeGaussians(steps ...Gaussian) Gaussian {
+	var squares float64
+	for _, g := range steps {
+		if !g.valid() {
+			return Gaussian{}
+		}
+		squares += float64(g.mu() * g.mu())
+	}
+	return Gaussian{Sigma: 1, L2: raised(math.Sqrt(squares), float64(len(steps)))}
+}
+
+// AnalyticGaussianFor returns the Gaussian of least Sigma that is (ε, δ)-
+// differentially private for neighbours within l2.
+//
+// Guarantee: Delta(ε) ≤ δ holds of what is returned. Theorem: as for
+// Gaussian.Delta. Sigma is +Inf where no noise is enough: δ ≤ 0 or l2 not finite.
+func AnalyticGaussianFor(l2, epsilon, delta float64) Gaussian {
+	sigma := leastFitting(func(sigma float64) bool { return Gaussian{sigma, l2}.Delta(epsilon) <= delta })
+	return Gaussian{sigma, l2}
+}
+
+// gaussianHockeyStick returns sup over events of P − e^ε·Q for P = N(μ, 1) and
+// Q = N(0, 1), rounded up. With a = ε/μ − μ/2 and b = a + μ,
+//
+//	δ = exp(−a²/2)·(S(a) − S(b)) = exp(−a²/2)·∫ₐᵇ D(t) dt,
+//
+// S and D as in normal.go. μ may be off by 8 units of 2⁻⁵³, as from a quotient and
+// a root.
+func gaussianHockeyStick(mu, epsilon float64) float64 {
+	switch {
+	case epsilon < 0: // H(P, Q) at ε is 1 − e^ε + e^ε·H(Q, P) at −ε
+		return math.Min(1, raised(-expm1(epsilon)+float64(Exp(epsilon)*gaussianHockeyStick(mu, -epsilon)), 4))
+	case mu == 0:
+		return 0
+	case math.IsInf(mu, 1):
+		return 1
+	}
+	half := float64(mu / 2)
+	center := epsilon / mu
+	var delta float64
+	switch {
+	case center-half > 40: // exp(−a²/2) is below 1e-347
+		return smallestDelta
+	case mu < 0.5:
+		delta = narrowHockeyStick(center, half)
+	default:
+		delta = wideHockeyStick(center, half)
+	}
+	if !(delta < 1) {
+		return 1
+	}
+	return math.Max(delta, smallestDelta)
+}
+
+// gaussLegendre lists the nodes above 0 and the weights of the quadrature of
+// order 8 on [−1, 1]: exact for polynomials of degree 15.
+var gaussLegendre = [...]struct{ node, weight float64 }{
+	{0.18343464249564980494, 0.36268378337836198297},
+	{0.52553240991632898582, 0.31370664587788728734},
+	{0.79666647741362673959, 0.22238103445337447054},
+	{0.96028985649753623168, 0.10122853629037625915},
+}
+
+// narrowHockeyStick is the form with the integral, for μ < ½, where D changes so
+// slowly that the quadrature is exact to 1e-18. The rounding of centre and μ moves
+// ln δ by less than 2⁻⁵³·16·(b²+3).
+func narrowHockeyStick(center, half float64) float64 {
+	var sum float64
+	for _, point := range gaussLegendre {
+		move := float64(half * point.node)
+		sum += float64(point.weight * (scaledSlope(center-move) + scaledSlope(center+move)))
+	}
+	b := center + half
+	return raised(expHalfSquare(center-half)*half*sum, 64+float64(8*(float64(b*b)+3)))
+}
+
+// wideHockeyStick is the form with the difference, for μ ≥ ½. Its slack covers the
+// rounding of both terms and what that of a and b, 8 units of 2⁻⁵³ of b each, can
+// move: ∂δ/∂a = −exp(−a²/2)·(1/√2π − a·S(b)) and ∂δ/∂b = exp(−a²/2)·D(b).
+func wideHockeyStick(center, half float64) float64 {
+	a, b := center-half, center+half
+	scale, far := expHalfSquare(a), scaledTail(b)
+	moved := float64(b * (inverseRoot - float64(a*far) + scaledSlope(b)))
+	if a < 0 {
+		return normalTail(a) - float64(scale*far) + float64((2+float64(scale*moved))*0x1p-49)
+	}
+	near := scaledTail(a)
+	return float64(scale*(near-far)) + float64(scale*(moved+float64(4*near))*0x1p-49)
+}
 
 // lossTails returns P(L > x) and Q(L > x), each within 2⁻⁵⁰·(16+z²) of it
 // relatively, where z = |x|/μ + μ/2 and it is above 1e-300.

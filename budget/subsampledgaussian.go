@@ -24,6 +24,138 @@ type (
 	addition SubsampledGaussian
 )
 
+func (s SubsampledGaussian) valid() bool {
+	return s.Gaussian.valid() && s.Rate >= 0 && s.Rate <= 1
+}
+
+// Delta returns the least δ for which the mechanism is (ε, δ)-differentially
+// private for add-remove neighbours, rounded up: the larger of DeltaRemove and
+// DeltaAdd. Negative ε are allowed.
+//
+// Guarantee: for add-remove neighbours of L2. Theorem: Zhu, Dong & Wang 2022,
+// theorem 11. Argument: docs/proofs/gaussian-continuous.md.
+func (s SubsampledGaussian) Delta(epsilon float64) float64 {
+	return math.Max(s.DeltaRemove(epsilon), s.DeltaAdd(epsilon))
+}
+
+// DeltaRemove returns the δ of the neighbours from which a unit is removed,
+// Rate·δ_G(ln(1 + (e^ε−1)/Rate)) with δ_G that of the Gaussian, rounded up.
+//
+// Guarantee and theorem: as for Delta.
+func (s SubsampledGaussian) DeltaRemove(epsilon float64) float64 {
+	if !s.valid() {
+		return 1
+	}
+	return poissonRemoval(s.Rate, epsilon, s.Gaussian.Delta)
+}
+
+// DeltaAdd returns the δ of the neighbours to which a unit is added, 0 from
+// −ln(1−Rate) on, rounded up.
+//
+// Guarantee and theorem: as for Delta.
+func (s SubsampledGaussian) DeltaAdd(epsilon float64) float64 {
+	if !s.valid() {
+		return 1
+	}
+	return poissonAddition(s.Rate, epsilon, s.Gaussian.Delta)
+}
+
+// DeltaReplace returns the least δ at ε for neighbours in which a unit is replaced
+// by another, if it takes part, with answers that move by at most L2 either way
+// from those without it: rounded up. Of the mixtures with N(μ, 1) and with
+// N(−μ, 1) the ratio rises, so that the best event is X > x; and with
+// x the root of
+//
+//	(1−Rate) + Rate·exp(μx − μ²/2) = e^ε·((1−Rate) + Rate·exp(−μx − μ²/2))
+//
+// δ is the sum of two hockey sticks,
+//
+//	Rate·δ_G(μx − μ²/2) + e^ε·Rate·exp(−μx − μ²/2)·δ_G(μx + μ²/2).
+//
+// Guarantee: for replace neighbours. Argument: docs/proofs/gaussian-continuous.md.
+func (s SubsampledGaussian) DeltaReplace(epsilon float64) float64 {
+	switch {
+	case !s.valid() || epsilon != epsilon:
+		return 1
+	case epsilon < 0: // the pair is symmetric
+		return math.Min(1, raised(-expm1(epsilon)+float64(Exp(epsilon)*s.DeltaReplace(-epsilon)), 4))
+	case s.Rate == 0 || s.L2 == 0:
+		return 0
+	}
+	mu := s.mu()
+	half := float64(mu * mu / 2)
+	// e^{μx} = e^{ε/2}·(r + √(r²+1)), r = (1−Rate)/Rate·sinh(ε/2)·e^{μ²/2}.
+	logR := log1p(-s.Rate) - Log(s.Rate) + half + float64(epsilon/2) + Log(-expm1(-epsilon)) - math.Ln2
+	at := float64(epsilon/2) + asinhOfExp(logR)
+	slack := float64((at + half + 1) * 0x1p-46)
+	delta := float64(s.Rate*s.Gaussian.Delta(at-half-slack)) +
+		float64(s.Rate*Exp(epsilon-at-half+slack)*s.Gaussian.Delta(at+half-slack))
+	return math.Min(1, raised(delta, 16))
+}
+
+// asinhOfExp returns asinh(e^y) = ln(e^y + √(e^2y + 1)).
+func asinhOfExp(y float64) float64 {
+	if y > 40 {
+		return y + math.Ln2
+	}
+	r := Exp(y)
+	return log1p(r + r*r/(1+math.Sqrt(1+float64(r*r))))
+}
+
+// Epsilon returns the least ε ≥ 0 with Delta(ε) ≤ δ: +Inf where there is none.
+//
+// Guarantee and theorem: as for Delta.
+func (s SubsampledGaussian) Epsilon(delta float64) float64 {
+	return leastFitting(func(epsilon float64) bool { return s.Delta(epsilon) <= delta })
+}
+
+// poissonRemoval returns the hockey stick of (1−q)·Q + q·P against Q at ε, rounded
+// up, from the profile of (P, Q), decreasing and itself rounded up: with
+// e^x = 1 + (e^ε−1)/q it is q times the profile at x, and 1 − e^ε where there is no
+// such x.
+//
+// Theorem: Balle, Barthe & Gaboardi 2018, theorem 2.
+func poissonRemoval(q, epsilon float64, profile func(epsilon float64) float64) float64 {
+	if q == 0 {
+		return math.Max(0, -expm1(epsilon))
+	}
+	ratio := expm1(epsilon) / q
+	if !(ratio > -1) {
+		return raised(-expm1(epsilon), 2)
+	}
+	x := log1p(ratio)
+	slack := float64((math.Abs(x) + math.Abs(ratio)/(1+ratio)) * 0x1p-49)
+	if math.IsInf(ratio, 1) {
+		x = epsilon - Log(q)
+		slack = float64(x * 0x1p-49)
+	}
+	delta := raised(q*profile(x-slack), 2)
+	return math.Min(1, math.Max(delta, -expm1(epsilon)))
+}
+
+// poissonAddition returns the hockey stick of Q against (1−q)·Q + q·P at ε, rounded
+// up, from the profile of (Q, P): with c = 1 − e^ε(1−q) it is c times the profile
+// at ε + ln(q/c), and 0 where c is not positive.
+//
+// Theorem: as for poissonRemoval.
+func poissonAddition(q, epsilon float64, profile func(epsilon float64) float64) float64 {
+	if q == 0 {
+		return math.Max(0, -expm1(epsilon))
+	}
+	unsampled := log1p(-q)
+	rest := epsilon + unsampled
+	if q < 1 {
+		rest -= float64((math.Abs(epsilon) - unsampled) * 0x1p-50)
+	}
+	if rest >= 0 {
+		return 0
+	}
+	c := -expm1(rest)
+	x := epsilon + Log(q) - Log(c)
+	slack := float64((math.Abs(epsilon) - Log(q) - Log(c) + 1) * 0x1p-49)
+	return math.Min(1, math.Max(raised(c*profile(x-slack), 4), -expm1(epsilon)))
+}
+
 // cut returns the x with L(x) = loss, −Inf at and below the least loss.
 func (s SubsampledGaussian) cut(loss float64) float64 {
 	mu := s.mu()

@@ -1,0 +1,130 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// PartitionSelection decides for each partition, such as a group that only some
+// ids know of, whether it is published, from the number of ids in it: the largest
+// probabilities that are possible. An id is in at most MaxPartitions of them, of
+// which each gets ε/MaxPartitions and 1−(1−δ)^(1/MaxPartitions).
+//
+// With ε and δ those of one partition, and π₀ = 0,
+//
+//	πₙ = min(e^ε·πₙ₋₁ + δ, 1 − e^{−ε}(1 − πₙ₋₁ − δ), 1).
+type PartitionSelection struct {
+	Epsilon, Delta float64
+	MaxPartitions  int64
+}
+
+// mostCounts bounds the counts below the one from which on every partition is kept.
+const mostCounts = 1 << 22
+
+// Validate returns an error unless ε and δ are positive, δ is at most 1, and the
+// probabilities reach 1 within about four million ids.
+func (s PartitionSelection) Validate() error {
+	if !(s.Epsilon > 0) || !(s.Delta > 0) || s.Delta > 1 || s.MaxPartitions < 1 {
+		return errors.New("partition selection: epsilon, delta and the number of partitions of an id must be positive, and delta at most 1")
+	}
+	epsilon, delta := s.perPartition()
+	// π rises to ½ and from there to 1 in at most ln(1/δ)/ε counts each, and by δ at
+	// each count.
+	if !(delta > 0) || math.Min(2*(-Log(delta)+1)/epsilon, 1/delta) > mostCounts {
+		return fmt.Errorf("partition selection: epsilon and delta of one partition are so small that even %d ids might not suffice: raise them, or let an id count in fewer partitions", mostCounts)
+	}
+	return nil
+}
+
+// perPartition returns the ε and δ of each partition, rounded down.
+func (s PartitionSelection) perPartition() (epsilon, delta float64) {
+	return oneOf(s.Epsilon, s.Delta, s.MaxPartitions)
+}
+
+// oneOf splits ε and δ over count mechanisms, rounded down: ε/count and
+// 1−(1−δ)^(1/count).
+//
+// Guarantee: count mechanisms, each private at what is returned, are (ε, δ)-
+// differentially private together. Theorem: Kairouz, Oh & Viswanath 2015, theorem
+// 3.3 at i = 0.
+func oneOf(epsilon, delta float64, count int64) (float64, float64) {
+	if count == 1 {
+		return epsilon, delta
+	}
+	if delta == 1 {
+		return lowered(epsilon/float64(count), 1), 1
+	}
+	return lowered(epsilon/float64(count), 1), lowered(-expm1(log1p(-delta)/float64(count)), 8)
+}
+
+// KeepProbability returns πₙ for a partition of n ids, rounded down. It is never
+// above the optimum, and below it by less than 1e-9 of it. A float64 is a fraction
+// of a power of 2, so that a decision by exact random bits keeps exactly this
+// probability.
+//
+// Guarantee: keeping every partition independently with these probabilities is
+// (ε, δ)-differentially private for neighbours in which one id is added or removed,
+// with the rounded probabilities themselves. Theorem: Desfontaines, Voss, Gipson &
+// Mandayam 2022, theorem 1. Argument: docs/proofs/partition.md.
+//
+// It is 0 for a selection that does not validate.
+func (s PartitionSelection) KeepProbability(n int64) float64 {
+	if s.Validate() != nil {
+		return 0
+	}
+	rise := s.rise()
+	var kept float64
+	for range n {
+		next := rise(kept)
+		if next == kept {
+			break
+		}
+		kept = next
+	}
+	return kept
+}
+
+// KeepProbabilities returns π₀, π₁, … up to the one that all larger counts share,
+// which is 1 or, for δ below 2⁻⁵³, may be 1 − 2⁻⁵³.
+//
+// Guarantee: as for KeepProbability. It returns an error for a selection that does
+// not validate.
+func (s PartitionSelection) KeepProbabilities() ([]float64, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	rise := s.rise()
+	kept := []float64{0}
+	for {
+		last := kept[len(kept)-1]
+		next := rise(last)
+		if next == last {
+			return kept, nil
+		}
+		kept = append(kept, next)
+	}
+}
+
+// rise returns the function πₙ₋₁ ↦ πₙ, with every operation rounded down or, where
+// it is subtracted, up.
+func (s PartitionSelection) rise() func(kept float64) float64 {
+	epsilon, delta := s.perPartition()
+	grow := math.Min(math.MaxFloat64, downwards(downwards(Exp(epsilon))))
+	shrink := upwards(upwards(Exp(-epsilon)))
+	return func(kept float64) float64 {
+		rest := upwards(upwards(1-kept) - delta)
+		if rest <= 0 {
+			return 1
+		}
+		likely := downwards(downwards(grow*kept) + delta)
+		unlikely := downwards(1 - upwards(shrink*rest))
+		return math.Max(kept, math.Min(likely, unlikely))
+	}
+}
+
+// upwards and downwards return the next float64: past the exact result of an
+// operation whose rounding to nearest they are given.
+func upwards(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+
+func downwards(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
