@@ -14,6 +14,8 @@ const (
 	purposeNoise      = "noise"
 	purposeBounding   = "bounding"
 	purposeMadeUp     = "made-up rows"
+	purposeSelection  = "selection"
+	purposeSampling   = "sampling"
 	purposeCommitment = "commitment"
 )
 
@@ -56,6 +58,24 @@ func (s *Streams) Bounding(table string) *Bits {
 // one table.
 func (s *Streams) MadeUp(table string) *Bits {
 	return newBits(s.derive(purposeMadeUp, []byte(table)))
+}
+
+// Selection returns the stream for one choice among candidates: choice number
+// round of the selection with this canonical definition, by scores with this
+// hash. Another question or other scores cannot meet the same choice's bits.
+func (s *Streams) Selection(definition, scoresHash []byte, round int) *Bits {
+	var number [8]byte
+	binary.BigEndian.PutUint64(number[:], uint64(round))
+	return newBits(s.derive(purposeSelection, definition, scoresHash, number[:]))
+}
+
+// Sampling returns the stream that decides which units of one table are in
+// Poisson sample number round: each unit is, or is not, by its own draw, in a
+// fixed order of the units. Who was sampled is as confidential as the table.
+func (s *Streams) Sampling(table string, round int) *Bits {
+	var number [8]byte
+	binary.BigEndian.PutUint64(number[:], uint64(round))
+	return newBits(s.derive(purposeSampling, []byte(table), number[:]))
 }
 
 // Commitment returns a keyed hash of a hash of exact integers. It may stand in

@@ -102,6 +102,15 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 		{"bounding", firstWords(streams.Bounding("table"))},
 		{"bounding another table", firstWords(streams.Bounding("table2"))},
 		{"made-up rows", firstWords(streams.MadeUp("table"))},
+		{"selection", firstWords(streams.Selection([]byte("definition"), []byte("exact"), 0))},
+		{"selection of another definition", firstWords(streams.Selection([]byte("definition2"), []byte("exact"), 0))},
+		{"selection by other scores", firstWords(streams.Selection([]byte("definition"), []byte("exact2"), 0))},
+		{"selection in another round", firstWords(streams.Selection([]byte("definition"), []byte("exact"), 1))},
+		{"selection in round 256", firstWords(streams.Selection([]byte("definition"), []byte("exact"), 256))},
+		{"sampling", firstWords(streams.Sampling("table", 0))},
+		{"sampling another table", firstWords(streams.Sampling("table2", 0))},
+		{"sampling in another round", firstWords(streams.Sampling("table", 1))},
+		{"sampling in round 256", firstWords(streams.Sampling("table", 256))},
 		{"commitment as a key", firstWords(newBits(commitment))},
 	} {
 		if twin, dup := seen[s.words]; dup {
@@ -111,6 +120,12 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 	}
 	if again := noiseOf(key, "plan", "definition", "exact", 0); seen[again] != "first" {
 		t.Error("the same inputs gave two streams")
+	}
+	if again := firstWords(NewStreams(key, "plan").Selection([]byte("definition"), []byte("exact"), 0)); seen[again] != "selection" {
+		t.Error("the same selection gave two streams")
+	}
+	if again := firstWords(NewStreams(key, "plan").Sampling("table", 0)); seen[again] != "sampling" {
+		t.Error("the same sample gave two streams")
 	}
 	if commitment != streams.Commitment([]byte("table")) || commitment == NewStreams(other, "plan").Commitment([]byte("table")) {
 		t.Error("a commitment is not a function of key and hash")

@@ -1,0 +1,159 @@
+package noise
+
+import (
+	"errors"
+	"math/big"
+)
+
+// Selection chooses one of n candidates by integer scores, each larger by at
+// most Δ on one of two neighbours than on the other. With x_i = λ(max−score_i)
+// every candidate is accepted with probability exp(−x_i), a rational exponent,
+// so that no floating point occurs and every probability is exact. The scores
+// are compared by their distance from the best, which spans 64 unsigned bits.
+//
+// How long a selection takes depends on the scores, and more than the choice
+// tells: every refused candidate costs a trial. As with noise, the time of a
+// single selection is never shown, and somebody who shares the processor and
+// watches it is outside what this package defends against.
+
+// BernoulliExp returns true with probability exp(−x), exactly, for rational x of
+// any size; always for an x of 0 or below.
+//
+// Theorem: Canonne, Kamath & Steinke 2020, algorithm 1: ⌊x⌋ factors exp(−1) and
+// one of the rest. Fewer than two factors are drawn on average, whatever x.
+// Argument: docs/proofs/selection.md.
+func BernoulliExp(b *Bits, x *big.Rat) bool { return bigBernoulliExpAny(b, x.Num(), x.Denom()) }
+
+// bigBernoulliExpAny returns true with probability exp(−p/q), for q > 0; always
+// for p ≤ 0.
+func bigBernoulliExpAny(c coins, p, q *big.Int) bool {
+	whole, rest := new(big.Int).QuoRem(p, q, new(big.Int))
+	for ; whole.Sign() > 0; whole.Sub(whole, bigOne) {
+		if !bigBernoulliExpOne(c) {
+			return false
+		}
+	}
+	return bigBernoulliExp(c, rest, q)
+}
+
+// ExponentialMechanism returns the index i of one candidate with probability
+//
+//	P(i) = exp(λ·score_i)/Σ exp(λ·score_j),   λ = ε/2Δ
+//
+// for the sensitivity Δ; equal scores are equally likely. With monotone, λ = ε/Δ.
+//
+// Guarantee: given uniform bits the law is exactly this one. The mechanism has
+// bounded range ε, so it is ε-differentially private and (ε²/8)-zCDP. Neighbours:
+// every pair between which no score changes by more than Δ; and with monotone,
+// only if all scores that change go the same way, as where one unit more can only
+// raise scores. Theorem: McSherry & Talwar 2007, theorem 6; Durfee & Rogers 2019,
+// for the bounded range; Cesar & Rogers 2021, lemma 3.2, for ρ. Argument:
+// docs/proofs/selection.md.
+//
+// It draws a candidate and accepts it or draws again: less than n times on
+// average for n candidates, n times if all but one are hopeless. It returns −1
+// and an error for no scores, and for an ε or Δ that is not positive.
+func ExponentialMechanism(b *Bits, scores []int64, epsilon *big.Rat, sensitivity int64, monotone bool) (int, error) {
+	s, err := newSelection(scores, epsilon, sensitivity, monotone)
+	if err != nil {
+		return -1, err
+	}
+	return s.exponential(b), nil
+}
+
+// PermuteAndFlip returns the index of the first candidate, in a random order,
+// that is accepted with probability exp(−λ(max−score_i)), λ = ε/2Δ for the
+// sensitivity Δ; equal scores are equally likely. With monotone, λ = ε/Δ. That is
+//
+//	P(i) = ∫₀¹ p_i·Π_{j≠i} (1−t·p_j) dt,   p_i = exp(−λ(max−score_i))
+//
+// A low score is never likelier than in [ExponentialMechanism] with the same ε.
+// That one costs a quarter of the ρ; so this one is for a budget in pure ε.
+//
+// Guarantee: given uniform bits the law is exactly this one. The mechanism is
+// ε-differentially private, so (ε²/2)-zCDP; no event tells neighbours apart better
+// than one could with Laplace noise of scale Δ/ε on a number of sensitivity Δ. It
+// does not have bounded range ε. Neighbours: as for [ExponentialMechanism].
+// Theorem: McKenna & Sheldon 2020; Ding et al. 2021, that the law is that of the
+// best score after adding exponential noise. Argument: docs/proofs/selection.md.
+//
+// It makes at most n trials, as the best candidate is always accepted. It returns
+// −1 and an error for no scores, and for an ε or Δ that is not positive.
+func PermuteAndFlip(b *Bits, scores []int64, epsilon *big.Rat, sensitivity int64, monotone bool) (int, error) {
+	s, err := newSelection(scores, epsilon, sensitivity, monotone)
+	if err != nil {
+		return -1, err
+	}
+	return s.permuteAndFlip(b), nil
+}
+
+// selection is what both mechanisms choose by: λ = numerator/denominator.
+type selection struct {
+	scores                 []int64
+	best                   int64
+	numerator, denominator *big.Int
+}
+
+func newSelection(scores []int64, epsilon *big.Rat, sensitivity int64, monotone bool) (selection, error) {
+	if len(scores) == 0 {
+		return selection{}, errors.New("there is nothing to select from: give at least one candidate")
+	}
+	if epsilon == nil || epsilon.Sign() <= 0 {
+		return selection{}, errors.New("the epsilon of a selection must be positive")
+	}
+	if sensitivity <= 0 {
+		return selection{}, errors.New("the sensitivity of the scores must be positive")
+	}
+	s := selection{scores: scores, best: scores[0], numerator: epsilon.Num(), denominator: big.NewInt(sensitivity)}
+	if !monotone {
+		s.denominator.Lsh(s.denominator, 1)
+	}
+	s.denominator.Mul(s.denominator, epsilon.Denom())
+	for _, score := range scores {
+		s.best = max(s.best, score)
+	}
+	return s, nil
+}
+
+// accept returns true with probability exp(−λ(best−score_i)).
+func (s selection) accept(c coins, i int) bool {
+	gap := uint64(s.best) - uint64(s.scores[i]) // exact: 0 ≤ best−score_i < 2⁶⁴
+	p := new(big.Int).SetUint64(gap)
+	return bigBernoulliExpAny(c, p.Mul(p, s.numerator), s.denominator)
+}
+
+// exponential tries candidates, each as likely as any other, until one is
+// accepted.
+func (s selection) exponential(c coins) int {
+	for {
+		if i, accepted := s.try(c); accepted {
+			return i
+		}
+	}
+}
+
+// try draws one candidate, and whether it is accepted.
+func (s selection) try(c coins) (i int, accepted bool) {
+	i = uniformIndex(c, len(s.scores))
+	return i, s.accept(c, i)
+}
+
+// permuteAndFlip tries candidates, each that is left as likely as any other,
+// until one is accepted. One that is refused is not tried again.
+func (s selection) permuteAndFlip(c coins) int {
+	left := make([]int, len(s.scores))
+	for i := range left {
+		left[i] = i
+	}
+	for {
+		at := uniformIndex(c, len(left)) // the best candidate ends this before none is left
+		if s.accept(c, left[at]) {
+			return left[at]
+		}
+		last := len(left) - 1
+		left[at], left = left[last], left[:last]
+	}
+}
+
+// uniformIndex returns a uniform index in [0, n).
+func uniformIndex(c coins, n int) int { return int(c.BelowBig(big.NewInt(int64(n))).Int64()) }
