@@ -109,6 +109,40 @@ func (s SubsampledGaussian) Epsilon(delta float64) float64 {
 	return leastFitting(func(epsilon float64) bool { return s.Delta(epsilon) <= delta })
 }
 
+// TruePositiveRate returns the largest rate at which a test can tell add-remove
+// neighbours apart at the given rate of false positives, rounded up. Every ε bounds
+// it by e^ε·fpr + δ(ε); the ε taken is the loss at the threshold of the best test.
+//
+// Guarantee: for add-remove neighbours of L2. Theorem: Neyman & Pearson 1933; Dong,
+// Roth & Su 2022, proposition 2.12.
+func (s SubsampledGaussian) TruePositiveRate(falsePositiveRate float64) float64 {
+	if !s.valid() || !(falsePositiveRate < 1) {
+		return 1
+	}
+	fpr := math.Max(0, falsePositiveRate)
+	if s.Rate == 0 || s.L2 == 0 || fpr == 0 {
+		return fpr
+	}
+	low, high := -45.0, 45+s.mu() // the test for an addition is X ≤ low
+	for range 60 {
+		middle := float64((low + high) / 2)
+		if _, below := s.mixture(middle); below > fpr {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	removal, addition := s.lossAt(normalQuantile(fpr)), -s.lossAt(low)
+	rate := math.Max(float64(Exp(removal)*fpr)+s.DeltaRemove(removal), float64(Exp(addition)*fpr)+s.DeltaAdd(addition))
+	return math.Min(1, raised(rate, 4))
+}
+
+// lossAt returns L(x).
+func (s SubsampledGaussian) lossAt(x float64) float64 {
+	mu := s.mu()
+	return log1p(s.Rate * expm1(float64(mu*x)-float64(mu*mu/2)))
+}
+
 // poissonRemoval returns the hockey stick of (1−q)·Q + q·P against Q at ε, rounded
 // up, from the profile of (P, Q), decreasing and itself rounded up: with
 // e^x = 1 + (e^ε−1)/q it is q times the profile at x, and 1 − e^ε where there is no
@@ -116,8 +150,11 @@ func (s SubsampledGaussian) Epsilon(delta float64) float64 {
 //
 // Theorem: Balle, Barthe & Gaboardi 2018, theorem 2.
 func poissonRemoval(q, epsilon float64, profile func(epsilon float64) float64) float64 {
-	if q == 0 {
+	switch q {
+	case 0:
 		return math.Max(0, -expm1(epsilon))
+	case 1:
+		return profile(epsilon)
 	}
 	ratio := expm1(epsilon) / q
 	if !(ratio > -1) {
@@ -139,14 +176,14 @@ func poissonRemoval(q, epsilon float64, profile func(epsilon float64) float64) f
 //
 // Theorem: as for poissonRemoval.
 func poissonAddition(q, epsilon float64, profile func(epsilon float64) float64) float64 {
-	if q == 0 {
+	switch q {
+	case 0:
 		return math.Max(0, -expm1(epsilon))
+	case 1:
+		return profile(epsilon)
 	}
 	unsampled := log1p(-q)
-	rest := epsilon + unsampled
-	if q < 1 {
-		rest -= float64((math.Abs(epsilon) - unsampled) * 0x1p-50)
-	}
+	rest := epsilon + unsampled - float64((math.Abs(epsilon)-unsampled)*0x1p-50)
 	if rest >= 0 {
 		return 0
 	}
