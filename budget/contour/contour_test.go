@@ -1,0 +1,581 @@
+package contour
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/testdata"
+)
+
+// vectorCase is a case of vectors/accounting.json that this accountant can judge.
+type vectorCase struct {
+	ID       string          `json:"id"`
+	Kind     string          `json:"kind"`
+	Expected json.RawMessage `json:"expected"`
+	Inputs   struct {
+		Sigma2, A, Epsilon, Epsilon0, Delta0 json.Number
+		Sensitivity                          int64
+		K                                    int
+		Epsilons0                            []json.Number
+		Parts                                []struct {
+			A json.Number
+			K int
+		}
+	} `json:"inputs"`
+}
+
+// steps are the mechanisms that a case composes, or nil for a kind that is not
+// for this accountant.
+func (c vectorCase) steps(t *testing.T) []budget.Mechanism {
+	in := c.Inputs
+	inverse := func(a json.Number) *big.Rat { r := rat(t, a.String()); return r.Inv(r) }
+	switch c.Kind {
+	case "dgauss.delta_k":
+		return times(in.K, gaussianStep(rat(t, in.Sigma2.String()), in.Sensitivity, in.Sensitivity*in.Sensitivity))
+	case "dlaplace.delta_k":
+		return times(in.K, laplaceStep(inverse(in.A), in.Sensitivity))
+	case "dlaplace.delta_k_hetero":
+		var all []budget.Mechanism
+		for _, part := range in.Parts {
+			all = append(all, times(part.K, laplaceStep(inverse(part.A), in.Sensitivity))...)
+		}
+		return all
+	case "rr.delta_k":
+		return times(in.K, choice(budget.RandomizedResponse, rat(t, in.Epsilon0.String())))
+	case "kov.delta":
+		if f, err := in.Delta0.Float64(); err != nil || f != 0 {
+			return nil
+		}
+		return times(in.K, choice(budget.PermuteAndFlip, rat(t, in.Epsilon0.String())))
+	case "kov.hetero_delta":
+		var all []budget.Mechanism
+		for _, e := range in.Epsilons0 {
+			all = append(all, choice(budget.RandomizedResponse, rat(t, e.String())))
+		}
+		return all
+	}
+	return nil
+}
+
+// TestVectors holds δ against values of 25 digits: to 1e-12, and to the error
+// that comes with it.
+func TestVectors(t *testing.T) {
+	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		t.Fatal(err)
+	}
+	judged := map[string]int{}
+	for _, r := range raw {
+		var kind struct{ Kind string }
+		if err := json.Unmarshal(r, &kind); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains([]string{"dgauss.delta_k", "dlaplace.delta_k", "dlaplace.delta_k_hetero", "rr.delta_k", "kov.delta", "kov.hetero_delta"}, kind.Kind) {
+			continue
+		}
+		var c vectorCase
+		if err := json.Unmarshal(r, &c); err != nil {
+			t.Fatalf("%s: %v", r, err)
+		}
+		steps := c.steps(t)
+		if steps == nil {
+			continue
+		}
+		judged[c.Kind]++
+		epsilon, _ := c.Inputs.Epsilon.Float64()
+		var want float64
+		if err := json.Unmarshal(c.Expected, &want); err != nil {
+			t.Fatal(err)
+		}
+		got := mustDelta(t, steps, epsilon)
+		if !near(got.Delta, want, 1e-12) || math.Abs(got.Delta-want) > got.Error+1e-16*want || got.Error > 1e-11*want+1e-280 {
+			t.Errorf("%s: %g ± %g, want %g", c.ID, got.Delta, got.Error, want)
+		}
+	}
+	if len(judged) != 6 || judged["dgauss.delta_k"] < 13 || judged["kov.delta"] < 4 {
+		t.Errorf("too few cases: %v", judged)
+	}
+}
+
+// TestWorstShape holds ε against figures worked out for each shape by direct
+// convolution, of three decimals; the worse of two is taken where only the
+// sensitivities are known.
+func TestWorstShape(t *testing.T) {
+	for _, c := range []struct {
+		variance      string
+		l1, l2Squared int64
+		shape         budget.Shift
+		delta, want   float64
+	}{
+		{"0.49", 4, 4, budget.Shift{2}, 0.01, 8.161},
+		{"0.49", 4, 4, budget.Shift{1, 1, 1, 1}, 0.01, 10.005},
+		{"0.49", 4, 4, nil, 0.01, 10.005},
+		{"4", 4, 4, budget.Shift{2}, 1e-9, 6.140},
+		{"4", 4, 4, budget.Shift{1, 1, 1, 1}, 1e-9, 6.187},
+		{"4", 4, 4, nil, 1e-9, 6.187},
+		{"4", 4, 9, budget.Shift{3}, 1e-9, 9.770},
+		{"4", 4, 9, budget.Shift{2, 2}, 1e-9, 8.997},
+		{"4", 4, 9, nil, 1e-9, 9.770},
+	} {
+		step := gaussianStep(rat(t, c.variance), c.l1, c.l2Squared)
+		if c.shape != nil {
+			step.Shifts = []budget.Shift{c.shape}
+		}
+		if got := mustEpsilon(t, []budget.Mechanism{step}, c.delta); math.Abs(got-c.want) > 0.0005001 {
+			t.Errorf("σ² %s, shape %v: ε = %.4f, want %.3f", c.variance, c.shape, got, c.want)
+		}
+	}
+}
+
+// TestWorstAssignment: with two steps of two shapes each, the worst of the three
+// ways, each judged by naming the shapes.
+func TestWorstAssignment(t *testing.T) {
+	step := gaussianStep(rat(t, "0.49"), 4, 4)
+	single, spread := step, step
+	single.Shifts, spread.Shifts = []budget.Shift{{2}}, []budget.Shift{{1, 1, 1, 1}}
+	for _, epsilon := range []float64{0.5, 4, 9, 14} {
+		want := 0.0
+		for _, steps := range [][]budget.Mechanism{{single, single}, {single, spread}, {spread, spread}} {
+			want = max(want, mustDelta(t, steps, epsilon).Delta)
+		}
+		if got := mustDelta(t, times(2, step), epsilon).Delta; !near(got, want, 1e-12) {
+			t.Errorf("ε %g: %g, want %g", epsilon, got, want)
+		}
+	}
+}
+
+// TestAgainstTheDefinition composes a few unequal mechanisms at random and
+// compares with Σ max(0, P − e^ε·Q) over all outcomes, whichever way is taken.
+func TestAgainstTheDefinition(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 120 {
+		var steps []budget.Mechanism
+		var parts [][]outcome
+		for range 1 + random.IntN(3) {
+			s := 1 + random.IntN(3)
+			switch random.IntN(4) {
+			case 0, 1:
+				sigma2 := float64(1+random.IntN(32)) / 8
+				steps = append(steps, gaussianStep(new(big.Rat).SetFloat64(sigma2), int64(s), int64(s*s)))
+				parts = append(parts, gaussianAnswers(sigma2, s))
+			case 2:
+				rate := float64(4+random.IntN(16)) / 8
+				steps = append(steps, laplaceStep(new(big.Rat).Inv(new(big.Rat).SetFloat64(rate)), int64(s)))
+				parts = append(parts, laplaceAnswers(1/rate, s))
+			case 3:
+				e := random.Float64() * 2
+				steps = append(steps, choice(budget.RandomizedResponse, new(big.Rat).SetFloat64(e)))
+				parts = append(parts, responses(e))
+			}
+		}
+		epsilon := random.Float64() * 5
+		want, got := hockeyStick(jointly(parts...), epsilon), mustDelta(t, steps, epsilon)
+		// The outcomes left out of the definition weigh below 1e-15.
+		if math.Abs(got.Delta-want) > got.Error+1e-13*want+1e-15 || got.Error > 1e-10*want+1e-280 {
+			t.Errorf("case %d, ε %g, %v: %g ± %g, want %g", i, epsilon, steps, got.Delta, got.Error, want)
+		}
+	}
+}
+
+// TestWaysAgree takes one composition in every way there is.
+func TestWaysAgree(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		steps   []budget.Mechanism
+		epsilon float64
+		want    func() float64
+	}{
+		{"two Gaussians", []budget.Mechanism{gaussianStep(rat(t, "2.5"), 1, 1), gaussianStep(rat(t, "3"), 2, 4)}, 2,
+			func() float64 { return hockeyStick(jointly(gaussianAnswers(2.5, 1), gaussianAnswers(3, 2)), 2) }},
+		{"Gaussian and Laplace", []budget.Mechanism{gaussianStep(rat(t, "9"), 2, 4), laplaceStep(rat(t, "8"), 3)}, 0.7,
+			func() float64 { return hockeyStick(jointly(gaussianAnswers(9, 2), laplaceAnswers(8, 3)), 0.7) }},
+		{"seven Laplaces", together(times(3, laplaceStep(rat(t, "4"), 1)), times(4, laplaceStep(rat(t, "3"), 1))), 1.1,
+			func() float64 {
+				return hockeyStick(jointly(
+					jointly(responses(0.25), responses(0.25), responses(0.25)),
+					jointly(responses(1/3.), responses(1/3.), responses(1/3.), responses(1/3.))), 1.1)
+			}},
+	} {
+		want := c.want()
+		j := only(t, c.steps...).judge(c.epsilon)
+		d := j.period(1e-14 * want)
+		circle, ok := j.newCircle(d)
+		if !ok {
+			t.Fatalf("%s: no circle", c.name)
+		}
+		listed, ok := j.list()
+		if !ok {
+			t.Fatalf("%s: no list", c.name)
+		}
+		for way, got := range map[string]Result{"circle": circle.sum(), "list": listed} {
+			if !near(got.Delta, want, 1e-12) || got.Error > 1e-11*want {
+				t.Errorf("%s by %s: %g ± %g, want %g", c.name, way, got.Delta, got.Error, want)
+			}
+		}
+		// Atoms: the line is poor here, and has to say so.
+		line := j.newLine(d)
+		line.patience = 1 << 17
+		if got := line.sum(); math.Abs(got.Delta-want) > got.Error || !near(got.Delta, want, 1e-3) {
+			t.Errorf("%s by line: %g ± %g, want %g", c.name, got.Delta, got.Error, want)
+		}
+	}
+}
+
+// TestLineAgreesWithCircle where there are returns of unequal Gaussians to add up.
+func TestLineAgreesWithCircle(t *testing.T) {
+	for _, c := range []struct {
+		a, b, third string
+		k           int
+		epsilon     float64
+	}{{"100.25", "50.125", "170.75", 3, 0.7}, {"12.5", "9.75", "30", 4, 3}, {"3", "2.5", "4", 9, 6}} {
+		j := only(t, together(times(c.k, gaussianStep(rat(t, c.a), 1, 1)), times(c.k+1, gaussianStep(rat(t, c.b), 1, 1)),
+			times(c.k+3, gaussianStep(rat(t, c.third), 2, 4)))...).judge(c.epsilon)
+		d := j.period(1e-15 * j.expects)
+		circle, ok := j.newCircle(d)
+		if !ok || circle.work() > 1<<22 {
+			t.Fatalf("no circle, or one of %g evaluations", circle.work())
+		}
+		want, got := circle.sum(), j.newLine(d).sum()
+		if math.Abs(got.Delta-want.Delta) > got.Error+want.Error || want.Error > 1e-11*want.Delta || got.Error > 1e-7*want.Delta {
+			t.Errorf("σ² %s, %s, %s: %g ± %g by line, %g ± %g by circle", c.a, c.b, c.third, got.Delta, got.Error, want.Delta, want.Error)
+		}
+	}
+}
+
+// TestLongListsAgreeWithCircle where most of 2³⁶ losses are left out of the lists.
+func TestLongListsAgreeWithCircle(t *testing.T) {
+	var steps []budget.Mechanism
+	for i := range 36 {
+		steps = append(steps, choice(budget.RandomizedResponse, big.NewRat(int64(100+2*i), 1000)))
+	}
+	for _, epsilon := range []float64{2, 3.5} {
+		j := only(t, steps...).judge(epsilon)
+		circle, ok := j.newCircle(j.period(1e-15 * j.expects))
+		if !ok {
+			t.Fatal("no circle")
+		}
+		want := circle.sum()
+		got, ok := j.list()
+		if !ok || math.Abs(got.Delta-want.Delta) > got.Error+want.Error || got.Error > 1e-10*want.Delta || want.Error > 1e-12*want.Delta {
+			t.Errorf("ε %g: %g ± %g by list (%v), %g ± %g by circle", epsilon, got.Delta, got.Error, ok, want.Delta, want.Error)
+		}
+	}
+}
+
+// TestLeaderPassesOverNothing compares the sum near the returns of a leader with that
+// over all points.
+func TestLeaderPassesOverNothing(t *testing.T) {
+	j := only(t, together(times(3, gaussianStep(rat(t, "400"), 3, 9)), times(2, gaussianStep(rat(t, "200"), 2, 4)))...).judge(0.6)
+	circle, ok := j.newCircle(j.period(1e-15 * j.expects))
+	if !ok || circle.lead.group < 0 {
+		t.Fatal("no circle with a leader")
+	}
+	led := circle.sum()
+	circle.lead.group = -1
+	if full := circle.sum(); !near(led.Delta, full.Delta, 1e-14) {
+		t.Errorf("%.17g with a leader, %.17g over all points", led.Delta, full.Delta)
+	}
+}
+
+// continuousGaussian is δ(ε) of continuous noise of deviation σ against a shift of
+// 1 (Balle & Wang 2018, theorem 8).
+func continuousGaussian(sigma, epsilon float64) float64 {
+	upper := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
+	return upper(epsilon*sigma-1/(2*sigma)) - math.Exp(epsilon)*upper(epsilon*sigma+1/(2*sigma))
+}
+
+// TestWideNoiseIsContinuous: at σ = 1e6 the discrete law and the continuous one
+// agree to 1e-11 or so; unequal σ add up as 1/σ² does.
+func TestWideNoiseIsContinuous(t *testing.T) {
+	wide := rat(t, "1000000000000")
+	for _, c := range []struct {
+		name  string
+		steps []budget.Mechanism
+		sigma float64
+	}{
+		{"one", []budget.Mechanism{gaussianStep(wide, 1, 1)}, 1e6},
+		{"100 of shift 10", times(100, gaussianStep(wide, 10, 100)), 1e4},
+		{"shift 3e5", []budget.Mechanism{gaussianStep(wide, 3e5, 9e10)}, 10. / 3},
+		{"unequal", []budget.Mechanism{gaussianStep(wide, 1e5, 1e10), gaussianStep(rat(t, "4000000000000"), 1e5, 1e10)}, 10 / math.Sqrt(1.25)},
+	} {
+		for _, x := range []float64{0.3, 1, 2.5} {
+			epsilon := x / c.sigma
+			// The difference in the closed form loses digits as σ grows.
+			got, want := mustDelta(t, c.steps, epsilon), continuousGaussian(c.sigma, epsilon)
+			if !near(got.Delta, want, 1e-9+1e-14*c.sigma) || got.Error > 1e-9*want {
+				t.Errorf("%s, ε %g: %g ± %g, want %g", c.name, epsilon, got.Delta, got.Error, want)
+			}
+		}
+	}
+}
+
+// TestBoundedRange compares with the closed form of one, with a Gaussian's and a
+// randomized response's losses added by hand, and with Simpson's rule for two.
+func TestBoundedRange(t *testing.T) {
+	const e = 0.75
+	one := choice(budget.ExponentialMechanism, rat(t, "0.75"))
+	for _, epsilon := range []float64{0, 0.2, 0.7} {
+		got, want := mustDelta(t, []budget.Mechanism{one}, epsilon), boundedRange(e, epsilon)
+		if math.Abs(got.Delta-want) > got.Error || got.Error > 2e-9*want {
+			t.Errorf("one, ε %g: %g ± %g, want %g", epsilon, got.Delta, got.Error, want)
+		}
+		want = 0
+		for _, o := range jointly(gaussianAnswers(4, 1), responses(0.5)) {
+			if o.q > 0 {
+				want += o.p * boundedRange(e, epsilon-math.Log(o.p/o.q))
+			}
+		}
+		got = mustDelta(t, []budget.Mechanism{one, gaussianStep(rat(t, "4"), 1, 1), choice(budget.RandomizedResponse, rat(t, "0.5"))}, epsilon)
+		if math.Abs(got.Delta-want) > got.Error+1e-13*want || got.Error > 1e-8*want {
+			t.Errorf("three, ε %g: %g ± %g, want %g", epsilon, got.Delta, got.Error, want)
+		}
+		// ∫ density(x)·δ₁(ε−x) dx, smooth but for a kink at ε−x = −e, beyond the range.
+		const n = 20000
+		want = 0
+		for i := range n + 1 {
+			x := e * (2*float64(i)/n - 1)
+			weight := []float64{2, 4}[i%2]
+			if i == 0 || i == n {
+				weight = 1
+			}
+			want += weight * math.Exp(x/2) / (4 * math.Sinh(e/2)) * boundedRange(e, epsilon-x) * (2 * e / n) / 3
+		}
+		got = mustDelta(t, times(2, one), epsilon)
+		// Simpson's rule meets a kink of the second derivative: below 1e-9.
+		if math.Abs(got.Delta-want) > got.Error+1e-9*want || got.Error > 2e-9*want {
+			t.Errorf("two, ε %g: %g ± %g, want %g", epsilon, got.Delta, got.Error, want)
+		}
+	}
+}
+
+// TestOrder holds what every δ obeys: it falls with ε, no faster than convexity in
+// e^ε allows, grows with every further step, and with every move of a shift.
+func TestOrder(t *testing.T) {
+	steps := []budget.Mechanism{gaussianStep(rat(t, "6.5"), 2, 4), laplaceStep(rat(t, "7/3"), 2), gaussianStep(rat(t, "6.5"), 2, 4),
+		choice(budget.PermuteAndFlip, rat(t, "0.4")), gaussianStep(rat(t, "1.25"), 1, 1)}
+	for k := 1; k <= len(steps); k++ {
+		last, slope := 1.0, math.Inf(-1)
+		for i := range 30 {
+			epsilon := 0.15 * float64(i)
+			delta := mustDelta(t, steps[:k], epsilon).Delta
+			if delta > last {
+				t.Errorf("%d steps: δ rises at ε %g", k, epsilon)
+			}
+			if next := (delta - last) / (math.Exp(epsilon) - math.Exp(epsilon-0.15)); i > 0 {
+				if next < slope-1e-12 {
+					t.Errorf("%d steps: δ bends down at ε %g", k, epsilon)
+				}
+				slope = next
+			}
+			if k > 1 && delta < mustDelta(t, steps[:k-1], epsilon).Delta*(1-1e-12) {
+				t.Errorf("%d steps lose less than one fewer at ε %g", k, epsilon)
+			}
+			last = delta
+		}
+	}
+	step := gaussianStep(rat(t, "2"), 9, 81)
+	chain := []budget.Shift{{1, 1, 1}, {2, 1}, {2, 2}, {4}, {4, 1}, {5}}
+	for _, epsilon := range []float64{0.1, 2, 8} {
+		last := 0.0
+		for _, shape := range chain {
+			step.Shifts = []budget.Shift{shape}
+			delta := mustDelta(t, []budget.Mechanism{step}, epsilon).Delta
+			if delta < last*(1-1e-12) {
+				t.Errorf("shape %v loses less than the one before at ε %g", shape, epsilon)
+			}
+			last = delta
+		}
+	}
+}
+
+// TestEpsilonIsWhereDeltaIs closes the circle: δ(ε) is the δ asked for.
+func TestEpsilonIsWhereDeltaIs(t *testing.T) {
+	for i, steps := range [][]budget.Mechanism{
+		times(105, gaussianStep(rat(t, "700.5"), 1, 1)),
+		times(30, laplaceStep(rat(t, "10"), 2)),
+		{gaussianStep(rat(t, "0.1"), 1, 1)},
+		together(times(5, gaussianStep(rat(t, "90"), 2, 4)), times(8, choice(budget.ExponentialMechanism, rat(t, "0.1")))),
+	} {
+		for _, delta := range []float64{1e-3, 1e-6, 1e-10} {
+			epsilon := mustEpsilon(t, steps, delta)
+			width := 1e-11 * max(epsilon, 1)
+			if mustDelta(t, steps, epsilon-width).Delta < delta || mustDelta(t, steps, epsilon+width).Delta > delta {
+				t.Errorf("case %d: δ does not pass through %g at ε %g", i, delta, epsilon)
+			}
+		}
+	}
+	pure := together(times(3, laplaceStep(rat(t, "8"), 3)), []budget.Mechanism{choice(budget.ExponentialMechanism, rat(t, "0.25"))})
+	if got := mustEpsilon(t, pure, 0); got != 3*3./8+0.25 {
+		t.Errorf("δ 0: ε = %g, want 1.375", got)
+	}
+	// (0, δ)-differential privacy holds at the total variation distance.
+	quarter := []budget.Mechanism{choice(budget.RandomizedResponse, rat(t, "1"))}
+	if got := mustEpsilon(t, quarter, math.Tanh(0.5)+1e-9); got != 0 {
+		t.Errorf("δ above the distance: ε = %g, want 0", got)
+	}
+}
+
+// TestEdges are values known without arithmetic.
+func TestEdges(t *testing.T) {
+	response := []budget.Mechanism{choice(budget.RandomizedResponse, rat(t, "3/2"))}
+	for _, c := range []struct {
+		name    string
+		steps   []budget.Mechanism
+		epsilon float64
+		want    float64
+	}{
+		{"no steps", nil, 0, 0},
+		{"at the greatest loss", response, 1.5, 0},
+		{"beyond it", response, 2, 0},
+		{"just below it", response, 1.5 - 0x1p-40, -math.Expm1(-0x1p-40) / (1 + math.Exp(-1.5))},
+		{"total variation", response, 0, math.Tanh(0.75)},
+		{"almost no noise", []budget.Mechanism{gaussianStep(rat(t, "1/100"), 1, 1)}, 1, 1},
+		{"out of reach", []budget.Mechanism{gaussianStep(rat(t, "100"), 1, 1)}, 50, 0},
+		{"Laplace, one step of 5", []budget.Mechanism{laplaceStep(rat(t, "4"), 5)}, 1.25 - 0x1p-30, -math.Expm1(-0x1p-30) / (1 + math.Exp(-0.25))},
+	} {
+		if got := mustDelta(t, c.steps, c.epsilon); !near(got.Delta, c.want, 1e-11) && math.Abs(got.Delta-c.want) > 1e-280 {
+			t.Errorf("%s: %g ± %g, want %g", c.name, got.Delta, got.Error, c.want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	gaussian := gaussianStep(rat(t, "4"), 1, 1)
+	unequal := make([]budget.Mechanism, 10)
+	for i := range unequal {
+		unequal[i] = gaussianStep(big.NewRat(int64(i+1), 1), 4, 4)
+	}
+	for _, c := range []struct {
+		name    string
+		steps   []budget.Mechanism
+		epsilon float64
+		want    string
+	}{
+		{"negative ε", []budget.Mechanism{gaussian}, -1, "epsilon must be"},
+		{"infinite ε", []budget.Mechanism{gaussian}, math.Inf(1), "epsilon must be"},
+		{"ε that is no number", []budget.Mechanism{gaussian}, math.NaN(), "epsilon must be"},
+		{"invalid step", []budget.Mechanism{gaussian, {}}, 1, "step 2: mechanism kind"},
+		{"adaptive block", []budget.Mechanism{choice(budget.AdaptiveBlock, rat(t, "1/2"))}, 1, "cannot judge adaptive-block"},
+		{"too many shapes", []budget.Mechanism{gaussianStep(rat(t, "4"), 1000, 5000)}, 1, "too many shapes"},
+		{"too many ways", unequal, 1, "cannot judge: more than 300 ways"},
+		{"too many ways of one step", times(400, gaussianStep(rat(t, "4"), 4, 4)), 1, "cannot judge: more than 300 ways"},
+	} {
+		if _, err := Delta(c.steps, c.epsilon); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+	for _, delta := range []float64{-1, 1, math.NaN()} {
+		if _, err := Epsilon([]budget.Mechanism{gaussian}, delta); err == nil {
+			t.Errorf("Epsilon at δ %g: no error", delta)
+		}
+	}
+	if _, err := Epsilon([]budget.Mechanism{gaussian}, 0); err == nil {
+		t.Error("Epsilon of a Gaussian at δ 0: no error")
+	}
+}
+
+// TestErrorIsHonest: where no way is exact the error still covers the distance to
+// the same losses on a coarser lattice, which can be summed exactly. Losses of
+// (s, t) and (s/50, t/50) differ by 1/t² relatively.
+func TestErrorIsHonest(t *testing.T) {
+	j := only(t, times(6, laplaceStep(rat(t, "500000"), 100000))...).judge(0.3)
+	line := j.newLine(j.period(1e-14 * j.expects))
+	line.patience = 1 << 17
+	fine, coarse := line.sum(), mustDelta(t, times(6, laplaceStep(rat(t, "10000"), 2000)), 0.3)
+	if coarse.Error > 1e-11*coarse.Delta || math.Abs(fine.Delta-coarse.Delta) > fine.Error+1e-8*coarse.Delta || fine.Error > 1e-4*coarse.Delta {
+		t.Errorf("%g ± %g on the fine lattice, %g ± %g on the coarse one", fine.Delta, fine.Error, coarse.Delta, coarse.Error)
+	}
+}
+
+// TestSharesNothingWithTheFirstAccountant: of package budget only the types that
+// describe mechanisms are used, none of the figures.
+func TestSharesNothingWithTheFirstAccountant(t *testing.T) {
+	types := []string{"Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism", "PermuteAndFlip", "RandomizedResponse"}
+	figures := []string{"Epsilon", "Rho", "Variance", "Margin"}
+	paths, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := 0
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := selector.X.(*ast.Ident); ok && x.Name == "budget" {
+				used++
+				if !slices.Contains(types, selector.Sel.Name) {
+					t.Errorf("%s uses budget.%s", path, selector.Sel.Name)
+				}
+			} else if slices.Contains(figures, selector.Sel.Name) {
+				t.Errorf("%s uses a %s that is not its own", path, selector.Sel.Name)
+			}
+			return true
+		})
+	}
+	if used == 0 {
+		t.Error("package budget is not used at all")
+	}
+}
+
+func BenchmarkDelta(b *testing.B) {
+	var unequal []budget.Mechanism
+	for i := range 100 {
+		unequal = append(unequal, laplaceStep(big.NewRat(10007+3*int64(i), 1000+int64(i)), 1))
+	}
+	for _, c := range []struct {
+		name    string
+		steps   []budget.Mechanism
+		epsilon float64
+	}{
+		{"Gaussian/100", times(100, gaussianStep(rat(b, "1000"), 1, 1)), 1},
+		{"Gaussian/105", times(105, gaussianStep(rat(b, "700.5"), 1, 1)), 1},
+		{"Gaussian/5000", times(5000, gaussianStep(rat(b, "50000"), 1, 1)), 1},
+		{"Laplace/5000", times(5000, laplaceStep(rat(b, "350"), 1)), 1},
+		{"Gaussian/wide", times(7, gaussianStep(rat(b, "1000000000000"), 3, 9)), 3e-6},
+		{"ExponentialMechanism/1", times(1, choice(budget.ExponentialMechanism, rat(b, "1"))), 0.5},
+		{"Laplace/100-unequal", unequal, 3},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var r Result
+			for b.Loop() {
+				r = mustDelta(b, c.steps, c.epsilon)
+			}
+			b.ReportMetric(-math.Log10(r.Error/r.Delta), "digits")
+		})
+	}
+}
+
+func ExampleDelta() {
+	step := budget.Mechanism{
+		Kind: budget.DiscreteGaussian, Parameter: big.NewRat(100, 1),
+		L1: big.NewInt(1), L2Squared: big.NewInt(1),
+	}
+	r, err := Delta([]budget.Mechanism{step, step, step}, 0.5)
+	fmt.Printf("%.3e %v\n", r.Delta, err)
+	// Output: 1.259e-04 <nil>
+}

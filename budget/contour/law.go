@@ -1,0 +1,283 @@
+package contour
+
+import (
+	"math"
+	"math/big"
+	"math/cmplx"
+)
+
+// A law is that of the privacy loss L of one coordinate of one mechanism, under
+// P, with ∫ e^(−L) dP = 1.
+type law interface {
+	// anchor is the loss o that the law is told from.
+	anchor() *big.Rat
+	// spacing is the h of the lattice o + hℤ that holds every loss; nil where the
+	// losses have a density.
+	spacing() *big.Rat
+	// most is the greatest loss, nil where there is none.
+	most() *big.Rat
+	// log returns log(M(z)·e^(−zo)) at z = c+it, up to a multiple of 2πi, for
+	// c ≥ 0 and, where there is a lattice, |t| ≤ π/h. (The function has the
+	// period 2π/h in t.)
+	log(c, t float64) complex128
+	// damping is |M(c+it)/M(c)|², or an upper bound of it, at less cost than log;
+	// axis is log(c, 0).
+	damping(c, t, axis float64) float64
+	// weights returns the probabilities of the losses o − h·(first + i), all of
+	// them, or, where they are without end, all but a share below e^(−decay).
+	// Nil where the losses have a density.
+	weights(decay float64) (first int64, p []float64)
+}
+
+// gaussian is the loss (s² − 2sX)/2σ² of discrete Gaussian noise X against a
+// shift by s (Canonne, Kamath & Steinke 2020).
+type gaussian struct {
+	variance *big.Rat // σ²
+	shift    int64    // s
+
+	sigma2, s, rho float64 // σ², s, s²/2σ²
+	logZero        float64 // log Θ(0), by the sum that log uses
+}
+
+func newGaussian(variance *big.Rat, shift int64) *gaussian {
+	g := &gaussian{variance: variance, shift: shift, sigma2: float(variance), s: float64(shift)}
+	g.rho = float(g.anchor())
+	if g.dual() {
+		g.logZero = math.Log(real(g.theta(0, 0)))
+	} else {
+		_, p := unnormalised(g.sigma2, 0)
+		g.logZero = math.Log(sum(p))
+	}
+	return g
+}
+
+func (g *gaussian) anchor() *big.Rat {
+	half := new(big.Rat).Mul(g.spacing(), new(big.Rat).SetInt64(g.shift))
+	return half.Quo(half, big.NewRat(2, 1))
+}
+
+func (g *gaussian) spacing() *big.Rat {
+	return new(big.Rat).Quo(new(big.Rat).SetInt64(g.shift), g.variance)
+}
+
+func (g *gaussian) most() *big.Rat { return nil }
+
+// dual tells where the sum over frequencies is shorter than the sum over
+// integers.
+func (g *gaussian) dual() bool { return g.sigma2*2*math.Pi >= 1 }
+
+// log is z²ρ + log(Θ(zs)/Θ(0)), with Θ(a) = Σ exp(−(x+a)²/2σ²) over the integers
+// x: summed as it stands for small σ, and by Poisson's formula for others.
+func (g *gaussian) log(c, t float64) complex128 {
+	if g.dual() {
+		ratio := cmplx.Log(g.theta(c, t))
+		return complex((c*c-t*t)*g.rho+real(ratio)-g.logZero, 2*c*t*g.rho+imag(ratio))
+	}
+	first, p := unnormalised(g.sigma2, c*g.s)
+	var total complex128
+	for i, w := range p {
+		sin, cos := math.Sincos((first + float64(i)) * t * g.s / g.sigma2)
+		total += complex(w*cos, -w*sin)
+	}
+	total = cmplx.Log(total)
+	return complex(c*c*g.rho+real(total)-g.logZero, imag(total))
+}
+
+// exhausted is an exponent that vanishes beside 1 in every sum here.
+const exhausted = 50
+
+// theta is Σ exp(−2π²σ²m² + 2πi·m·(c+it)s) over the integers m, which is
+// Θ((c+it)s)/(σ√2π).
+func (g *gaussian) theta(c, t float64) complex128 {
+	turn := c * g.s
+	turn -= math.Round(turn)
+	total := complex(1, 0)
+	for m := 1.0; ; m++ {
+		decay, growth := 2*math.Pi*math.Pi*g.sigma2*m*m, 2*math.Pi*m*t*g.s
+		if decay-math.Abs(growth) > exhausted {
+			return total
+		}
+		sin, cos := math.Sincos(2 * math.Pi * m * turn)
+		up, down := math.Exp(-decay-growth), math.Exp(-decay+growth)
+		total += complex((up+down)*cos, (up-down)*sin)
+	}
+}
+
+// envelope is an upper bound of log|M(c+it)/M(c)| for |t| ≤ π/h that falls with
+// |t|: all terms of theta brought into phase. Only for dual laws.
+func (g *gaussian) envelope(c, t float64) float64 {
+	return math.Log(real(g.theta(0, t))/real(g.theta(c, 0))) - t*t*g.rho
+}
+
+func (g *gaussian) damping(c, t, _ float64) float64 {
+	if !g.dual() {
+		return 1
+	}
+	return math.Exp(2 * g.envelope(c, t))
+}
+
+func (g *gaussian) weights(decay float64) (int64, []float64) {
+	// P(|X| > r) ≤ 2·exp(−r²/2σ²): X is sub-Gaussian with σ².
+	r := math.Ceil(math.Sqrt(2 * g.sigma2 * (decay + 1)))
+	p := make([]float64, int(2*r)+1)
+	for i := range p {
+		x := float64(i) - r
+		p[i] = math.Exp(-x * x / (2 * g.sigma2))
+	}
+	scale(p, 1/sum(p))
+	return -int64(r), p
+}
+
+// unnormalised lists exp(−(x+a)²/2σ²) for the integers x from first on where it
+// does not vanish, for small σ.
+func unnormalised(sigma2, a float64) (first float64, p []float64) {
+	centre := math.Round(a)
+	r := math.Ceil(math.Sqrt(2*sigma2*exhausted)) + 1
+	for x := -r; x <= r; x++ {
+		y := x + (a - centre)
+		p = append(p, math.Exp(-y*y/(2*sigma2)))
+	}
+	return -r - centre, p
+}
+
+// laplace is the loss (|X−s| − |X|)/t of discrete Laplace noise X of scale t
+// against a shift by s. With s = 1 it is that of ε-randomized response, ε = 1/t:
+// ±ε, +ε with probability e^ε/(1+e^ε).
+type laplace struct {
+	rate  *big.Rat // 1/t
+	shift int64    // s
+
+	a, s       float64 // 1/t, s
+	share, one float64 // 1 − α, log(1 + α)
+}
+
+func newLaplace(rate *big.Rat, shift int64) *laplace {
+	a := float(rate)
+	return &laplace{
+		rate: rate, shift: shift, a: a, s: float64(shift),
+		share: -math.Expm1(-a), one: math.Log1p(math.Exp(-a)),
+	}
+}
+
+func (l *laplace) anchor() *big.Rat { return l.most() }
+
+func (l *laplace) spacing() *big.Rat { return new(big.Rat).Mul(l.rate, big.NewRat(2, 1)) }
+
+func (l *laplace) most() *big.Rat {
+	return new(big.Rat).Mul(l.rate, new(big.Rat).SetInt64(l.shift))
+}
+
+// log sums the loss s/t of x ≤ 0, the losses (s−2x)/t between, and −s/t of x ≥ s:
+// with α = e^(−1/t) and r = e^(−(2z+1)/t),
+//
+//	M(z)·e^(−zs/t) = (1 + (1−α)(r + … + r^(s−1)) + r^s) / (1+α).
+func (l *laplace) log(c, t float64) complex128 {
+	total := cmplx.Log(l.total(c, t))
+	return complex(real(total)-l.one, imag(total))
+}
+
+// total is M(z)·e^(−zs/t)·(1+α).
+func (l *laplace) total(c, t float64) complex128 {
+	w := complex((2*c+1)*l.a, 2*t*l.a)
+	last := oneMinusExp(w * complex(l.s, 0)) // 1 − r^s
+	if l.shift == 1 {
+		return 2 - last
+	}
+	between := cmplx.Exp(-w) * oneMinusExp(w*complex(l.s-1, 0)) / oneMinusExp(w)
+	return 2 - last + between*complex(l.share, 0)
+}
+
+func (l *laplace) damping(c, t, axis float64) float64 {
+	if l.shift == 1 {
+		size := math.Exp(-(2*c + 1) * l.a)
+		return 1 - 2*size*(1-math.Cos(2*t*l.a))/((1+size)*(1+size))
+	}
+	total := l.total(c, t)
+	return (real(total)*real(total) + imag(total)*imag(total)) * math.Exp(-2*(axis+l.one))
+}
+
+func (l *laplace) weights(float64) (int64, []float64) {
+	p := make([]float64, l.shift+1)
+	for x := range p {
+		p[x] = math.Exp(-l.a*float64(x)) / (1 + math.Exp(-l.a))
+		if 0 < x && x < len(p)-1 {
+			p[x] *= l.share
+		}
+	}
+	return 0, p
+}
+
+// exponential is the loss that dominates every mechanism of bounded range ε, such
+// as the exponential mechanism: of density e^(x/2)/(4·sinh(ε/2)) on [−ε, ε].
+type exponential struct {
+	epsilon *big.Rat
+
+	e float64
+}
+
+func newExponential(epsilon *big.Rat) *exponential {
+	return &exponential{epsilon: epsilon, e: float(epsilon)}
+}
+
+func (x *exponential) anchor() *big.Rat  { return x.epsilon }
+func (x *exponential) spacing() *big.Rat { return nil }
+func (x *exponential) most() *big.Rat    { return x.epsilon }
+
+// log comes from M(z) = sinh((z+½)ε) / ((2z+1)·sinh(ε/2)).
+func (x *exponential) log(c, t float64) complex128 {
+	w := complex(2*c+1, 2*t)
+	ratio := cmplx.Log(oneMinusExp(w*complex(x.e, 0)) / w)
+	return complex(real(ratio)-math.Log(-math.Expm1(-x.e)), imag(ratio))
+}
+
+// decay is an A for which |M(c+it)·e^(−(c+it)ε)| ≤ A/t, in logarithm.
+func (x *exponential) decay(c float64) float64 {
+	return math.Log1p(math.Exp(-(2*c+1)*x.e)) - math.Log(-2*math.Expm1(-x.e))
+}
+
+func (x *exponential) damping(c, t, axis float64) float64 {
+	return min(1, math.Exp(2*(x.decay(c)-axis))/(t*t))
+}
+
+func (x *exponential) weights(float64) (int64, []float64) { return 0, nil }
+
+// oneMinusExp is 1 − e^(−w) for Re w ≥ 0, accurate near 0 as well.
+func oneMinusExp(w complex128) complex128 {
+	size := math.Exp(-real(w))
+	sin, cos := math.Sincos(imag(w) / 2)
+	return complex(-math.Expm1(-real(w))+2*size*sin*sin, 2*size*sin*cos)
+}
+
+func float(r *big.Rat) float64 {
+	f, _ := r.Float64()
+	return f
+}
+
+func sum(p []float64) float64 {
+	var s compensated
+	for _, x := range p {
+		s.add(x)
+	}
+	return s.value()
+}
+
+func scale(p []float64, by float64) {
+	for i := range p {
+		p[i] *= by
+	}
+}
+
+// compensated is a sum that keeps what rounding drops (Neumaier 1974).
+type compensated struct{ total, dropped float64 }
+
+func (s *compensated) add(x float64) {
+	t := s.total + x
+	if math.Abs(s.total) >= math.Abs(x) {
+		s.dropped += (s.total - t) + x
+	} else {
+		s.dropped += (x - t) + s.total
+	}
+	s.total = t
+}
+
+func (s *compensated) value() float64 { return s.total + s.dropped }
