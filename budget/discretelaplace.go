@@ -91,7 +91,7 @@ func discreteLaplaceDelta(h float64, s int64, epsilon float64) float64 {
 	case !(gap(0) > 0):
 		return 0
 	case gap(s) > 0: // ε is below every loss
-		return raised(-expm1(epsilon), 4)
+		return atMostOne(raised(-expm1(epsilon), 4))
 	}
 	m := int64(math.Max(0, math.Min(float64(s-1), math.Ceil((float64(s)-epsilon/h)/2)-1)))
 	for m > 0 && !(gap(m) > 0) {
@@ -102,7 +102,7 @@ func discreteLaplaceDelta(h float64, s int64, epsilon float64) float64 {
 	}
 	below := Exp(-float64(float64(m) * h))
 	delta := -expm1(-float64(float64(m)*h)) + below*-expm1(-gap(m))/(1+Exp(-h))
-	return math.Min(1, raised(delta, 32+float64(2*float64(m)*h)))
+	return atMostOne(raised(delta, 32+float64(2*float64(m)*h)))
 }
 
 // mostLosses bounds the losses that a divergence is summed over.

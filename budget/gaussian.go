@@ -64,7 +64,7 @@ func (g Gaussian) RDP(order float64) float64 {
 //
 // Guarantee: for the neighbours of L2. Theorem: Dong, Roth & Su 2022, theorem 3.7.
 func (g Gaussian) TruePositiveRate(falsePositiveRate float64) float64 {
-	if !g.valid() || falsePositiveRate >= 1 {
+	if !g.valid() || !(falsePositiveRate < 1) {
 		return 1
 	}
 	z := normalQuantile(falsePositiveRate)
@@ -120,7 +120,7 @@ func AnalyticGaussianFor(l2, epsilon, delta float64) Gaussian {
 func gaussianHockeyStick(mu, epsilon float64) float64 {
 	switch {
 	case epsilon < 0: // H(P, Q) at ε is 1 − e^ε + e^ε·H(Q, P) at −ε
-		return math.Min(1, raised(-expm1(epsilon)+float64(Exp(epsilon)*gaussianHockeyStick(mu, -epsilon)), 4))
+		return atMostOne(raised(-expm1(epsilon)+float64(Exp(epsilon)*gaussianHockeyStick(mu, -epsilon)), 4))
 	case mu == 0:
 		return 0
 	case math.IsInf(mu, 1):
@@ -137,10 +137,7 @@ func gaussianHockeyStick(mu, epsilon float64) float64 {
 	default:
 		delta = wideHockeyStick(center, half)
 	}
-	if !(delta < 1) {
-		return 1
-	}
-	return math.Max(delta, smallestDelta)
+	return atMostOne(math.Max(delta, smallestDelta))
 }
 
 // gaussLegendre lists the nodes above 0 and the weights of the quadrature of

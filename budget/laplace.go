@@ -42,9 +42,9 @@ func (l Laplace) Delta(epsilon float64) float64 {
 	case gap <= 0:
 		return 0
 	case epsilon < -l.pure():
-		return raised(-expm1(epsilon), 4)
+		return atMostOne(raised(-expm1(epsilon), 4))
 	}
-	return math.Min(1, raised(-expm1(-gap/2), 8))
+	return atMostOne(raised(-expm1(-gap/2), 8))
 }
 
 // Epsilon returns the least ε ≥ 0 with Delta(ε) ≤ δ: +Inf where there is none.

@@ -37,3 +37,12 @@ func greatestFitting(fits func(x float64) bool) float64 {
 func raised(x, units float64) float64 { return float64(x * (1 + float64((units+1)*0x1p-52))) }
 
 func lowered(x, units float64) float64 { return float64(x * (1 - float64((units+1)*0x1p-52))) }
+
+// atMostOne returns x, or 1 for what is larger or no number: the bound on a
+// probability that always holds.
+func atMostOne(x float64) float64 {
+	if x < 1 {
+		return x
+	}
+	return 1
+}

@@ -75,10 +75,10 @@ func (s SubsampledGaussian) DeltaAdd(epsilon float64) float64 {
 // Guarantee: for replace neighbours. Argument: docs/proofs/gaussian-continuous.md.
 func (s SubsampledGaussian) DeltaReplace(epsilon float64) float64 {
 	switch {
-	case !s.valid() || epsilon != epsilon:
+	case !s.valid():
 		return 1
 	case epsilon < 0: // the pair is symmetric
-		return math.Min(1, raised(-expm1(epsilon)+float64(Exp(epsilon)*s.DeltaReplace(-epsilon)), 4))
+		return atMostOne(raised(-expm1(epsilon)+float64(Exp(epsilon)*s.DeltaReplace(-epsilon)), 4))
 	case s.Rate == 0 || s.L2 == 0:
 		return 0
 	}
@@ -90,7 +90,7 @@ func (s SubsampledGaussian) DeltaReplace(epsilon float64) float64 {
 	slack := float64((at + half + 1) * 0x1p-46)
 	delta := float64(s.Rate*s.Gaussian.Delta(at-half-slack)) +
 		float64(s.Rate*Exp(epsilon-at-half+slack)*s.Gaussian.Delta(at+half-slack))
-	return math.Min(1, raised(delta, 16))
+	return atMostOne(raised(delta, 16))
 }
 
 // asinhOfExp returns asinh(e^y) = ln(e^y + √(e^2y + 1)).
@@ -134,7 +134,7 @@ func (s SubsampledGaussian) TruePositiveRate(falsePositiveRate float64) float64 
 	}
 	removal, addition := s.lossAt(normalQuantile(fpr)), -s.lossAt(low)
 	rate := math.Max(float64(Exp(removal)*fpr)+s.DeltaRemove(removal), float64(Exp(addition)*fpr)+s.DeltaAdd(addition))
-	return math.Min(1, raised(rate, 4))
+	return atMostOne(raised(rate, 4))
 }
 
 // lossAt returns L(x).
@@ -158,7 +158,7 @@ func poissonRemoval(q, epsilon float64, profile func(epsilon float64) float64) f
 	}
 	ratio := expm1(epsilon) / q
 	if !(ratio > -1) {
-		return raised(-expm1(epsilon), 2)
+		return atMostOne(raised(-expm1(epsilon), 2))
 	}
 	x := log1p(ratio)
 	slack := float64((math.Abs(x) + math.Abs(ratio)/(1+ratio)) * 0x1p-49)
@@ -167,7 +167,7 @@ func poissonRemoval(q, epsilon float64, profile func(epsilon float64) float64) f
 		slack = float64(x * 0x1p-49)
 	}
 	delta := raised(q*profile(x-slack), 2)
-	return math.Min(1, math.Max(delta, -expm1(epsilon)))
+	return atMostOne(math.Max(delta, -expm1(epsilon)))
 }
 
 // poissonAddition returns the hockey stick of Q against (1−q)·Q + q·P at ε, rounded
@@ -190,7 +190,7 @@ func poissonAddition(q, epsilon float64, profile func(epsilon float64) float64) 
 	c := -expm1(rest)
 	x := epsilon + Log(q) - Log(c)
 	slack := float64((math.Abs(epsilon) - Log(q) - Log(c) + 1) * 0x1p-49)
-	return math.Min(1, math.Max(raised(c*profile(x-slack), 4), -expm1(epsilon)))
+	return atMostOne(math.Max(raised(c*profile(x-slack), 4), -expm1(epsilon)))
 }
 
 // cut returns the x with L(x) = loss, −Inf at and below the least loss.

@@ -22,7 +22,7 @@ import "math"
 // docs/proofs/rdp.md.
 func (s SubsampledGaussian) RDP(order float64) float64 {
 	unsampled := s.Gaussian.RDP(math.Max(order, 1))
-	if !s.valid() || order != order {
+	if !s.valid() || math.IsInf(unsampled, 1) {
 		return math.Inf(1)
 	}
 	if s.Rate == 0 {

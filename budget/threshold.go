@@ -35,20 +35,20 @@ func LaplaceThreshold(maxGroups, maxPerGroup int64, epsilon, delta float64) floa
 	return float64(maxPerGroup) + raisedFrom(float64(scale*(reach+margin)), float64(maxPerGroup))
 }
 
-// DiscreteLaplaceThreshold returns the least integer threshold for discrete Laplace
-// noise of the given ε for all counts of a unit together, rounded up: with
+// DiscreteLaplaceThreshold returns the least integer threshold, from maxPerGroup on,
+// for discrete Laplace noise of the given ε for all counts of a unit together: with
 // a = exp(−ε/(maxGroups·maxPerGroup)) and δ′ as above
 //
 //	maxPerGroup + ⌈ln(1/(δ′(1+a)))/ln(1/a)⌉,   P(X ≥ t) = a^t/(1+a).
 //
-// Guarantee, theorem and argument: as for [LaplaceThreshold]; the form holds for
-// thresholds from maxPerGroup on. It returns false where ε or δ is not positive, or
-// the threshold is above 2^50.
+// Guarantee, theorem and argument: as for [LaplaceThreshold]. It may be one more
+// where the quotient of logarithms is an integer to 13 digits. It returns false
+// where ε or δ is not positive, or the threshold is above 2^50.
 func DiscreteLaplaceThreshold(maxGroups, maxPerGroup int64, epsilon, delta float64) (int64, bool) {
 	if !(epsilon > 0) || !(delta > 0) || maxGroups < 1 || maxPerGroup < 1 {
 		return 0, false
 	}
-	_, each := oneOf(epsilon, math.Min(delta, 0.5), maxGroups)
+	_, each := oneOf(epsilon, math.Min(delta, 1), maxGroups)
 	h := epsilon / float64(maxGroups) / float64(maxPerGroup)
 	above := (-Log(each) - log1p(Exp(-h))) / h
 	margin := float64((math.Abs(Log(each))/h + 1) * 0x1p-48)

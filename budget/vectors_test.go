@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -90,12 +91,13 @@ func (v vector) parts(t *testing.T) []vector {
 	return parts
 }
 
-func readVectors(t *testing.T) []vector {
+func usualVectors(t *testing.T) []vector {
 	t.Helper()
-	path := *vectorsFile
-	if path == "" {
-		path = testdata.Shared(t, "vectors/accounting.json")
-	}
+	return readVectors(t, testdata.Shared(t, "vectors/accounting.json"))
+}
+
+func readVectors(t *testing.T, path string) []vector {
+	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -110,10 +112,24 @@ func readVectors(t *testing.T) []vector {
 	return vectors
 }
 
-// TestVectors checks every case of the file against the value calculated apart
-// from this program: within its tolerance, and never on its unsound side.
+// TestVectors checks every case of the file that the flag names, or of the usual
+// one, against the value calculated apart from this program: within its tolerance,
+// and never on its unsound side.
 func TestVectors(t *testing.T) {
-	for _, v := range readVectors(t) {
+	if *vectorsFile != "" {
+		assertVectors(t, readVectors(t, *vectorsFile))
+		return
+	}
+	assertVectors(t, usualVectors(t))
+}
+
+// TestVectorsOfClosedForms checks the cases that testdata/closedform.py writes.
+func TestVectorsOfClosedForms(t *testing.T) {
+	assertVectors(t, readVectors(t, filepath.Join("testdata", "closedform.json")))
+}
+
+func assertVectors(t *testing.T, vectors []vector) {
+	for _, v := range vectors {
 		t.Run(v.ID+"_"+v.Kind, func(t *testing.T) {
 			compute := closedFormKinds[v.Kind]
 			if compute == nil {
