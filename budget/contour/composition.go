@@ -1,8 +1,10 @@
 package contour
 
 import (
+	"maps"
 	"math"
 	"math/big"
+	"slices"
 )
 
 // A group is count independent losses of one law.
@@ -22,7 +24,7 @@ type composition struct {
 
 func newComposition(groups map[string]*group) *composition {
 	p := &composition{anchor: new(big.Rat), most: new(big.Rat), spacing: new(big.Rat)}
-	for _, name := range sortedNames(groups) {
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		g := *groups[name]
 		if g.count == 0 {
 			continue
@@ -58,7 +60,7 @@ type judgement struct {
 	*composition
 	epsilon *big.Rat
 	excess  float64 // anchor − ε
-	c       float64 // where the contour crosses the axis
+	c       float64 // where the contour crosses the axis, above −½ and not 0
 	base    float64 // log of E[e^(c(L−ε))]
 	expects float64 // rough δ
 }
@@ -75,7 +77,7 @@ func (p *composition) judge(epsilon float64) *judgement {
 	return j
 }
 
-// moment is log E[e^(c(L−ε))], for c ≥ 0.
+// moment is log E[e^(c(L−ε))], for c > −½.
 func (j *judgement) moment(c float64) float64 {
 	total := c * j.excess
 	for _, g := range j.groups {
@@ -84,15 +86,40 @@ func (j *judgement) moment(c float64) float64 {
 	return total
 }
 
-// height is the logarithm of the integrand on the axis. It is convex in c.
+// height is the logarithm of the integrand's size on the axis. It is convex in c
+// on either side of 0.
 func (j *judgement) height(c float64) float64 {
-	return j.moment(c) - math.Log(c) - math.Log1p(c)
+	return j.moment(c) - math.Log(math.Abs(c)) - math.Log1p(c)
 }
 
 // saddle is where the integrand is least on the axis, roughly: any c > 0 gives
 // the integral, the saddle gives it without cancellation.
 func (j *judgement) saddle() float64 {
 	return math.Exp(least(-80, 120, 1e-3, func(u float64) float64 { return j.height(math.Exp(u)) }))
+}
+
+// leftmost is how near a contour on the left comes to −½, beyond which laws are
+// not told.
+const leftmost = -0.4375
+
+// leftward is the judgement with a contour to the left of 0, where that is the
+// farther saddle: where δ is near 1, and 1−δ is what the integral gives.
+func (j *judgement) leftward() *judgement {
+	c := least(leftmost, 0, 1e-3, j.height)
+	if -c <= j.c {
+		return j
+	}
+	left := *j
+	left.c, left.base = c, j.moment(c)
+	return &left
+}
+
+// residue is what the pole at 0 adds to the integral: P(all).
+func (j *judgement) residue() float64 {
+	if j.c < 0 {
+		return 1
+	}
+	return 0
 }
 
 // least is where a function that falls and then rises is least, to within a
@@ -120,8 +147,11 @@ func hockey(c float64) float64 { return c*math.Log(c) - (1+c)*math.Log1p(c) }
 
 // aliases bounds what the trapezoid rule of step 2π/d adds to δ(ε):
 // Σ_{m≠0} e^(cmd)·δ(ε+md), by δ ≤ 1 to the left and by Chernoff's bound to the
-// right.
+// right; for c < 0 that of 1−δ, by 1−δ ≤ e^ε to the left and 1−δ ≤ 1 to the right.
 func (j *judgement) aliases(d float64) float64 {
+	if j.c < 0 {
+		return math.Exp(float(j.epsilon))/math.Expm1((1+j.c)*d) + 1/math.Expm1(-j.c*d)
+	}
 	bound := 1 / math.Expm1(j.c*d)
 	if j.most != nil && float(j.most) <= float(j.epsilon)+d {
 		return bound
@@ -137,7 +167,7 @@ func (j *judgement) aliases(d float64) float64 {
 
 // period is a d at which aliases stay below a bound.
 func (j *judgement) period(bound float64) float64 {
-	d := math.Log1p(2/bound) / j.c
+	d := math.Log1p(2/bound) / math.Abs(j.c)
 	for j.aliases(d) > bound {
 		d *= 1.25
 	}

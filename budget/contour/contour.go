@@ -147,8 +147,7 @@ func (p *composition) delta(epsilon float64) Result {
 	j := p.judge(epsilon)
 	aim := j.expects
 	for {
-		d := j.period(max(aim, faintest) * wanted * 1e-5)
-		r := j.integrate(d)
+		r := j.integrate(max(aim, faintest) * 1e-15)
 		if r.Error <= wanted*r.Delta || aim <= max(r.Delta, faintest) {
 			return r
 		}
@@ -157,16 +156,18 @@ func (p *composition) delta(epsilon float64) Result {
 }
 
 // integrate takes the cheapest way to the accuracy that is wanted, or else the
-// most exact: around a period of a lattice, by listing losses, along the line.
-func (j *judgement) integrate(d float64) Result {
-	circle, ok := j.newCircle(d)
+// most exact: around a period of a lattice, by listing losses, along the line;
+// with aliases below a bound.
+func (j *judgement) integrate(aliases float64) Result {
+	circle, ok := j.newCircle(j.period(aliases))
 	if ok && circle.work() <= quick {
 		return circle.sum()
 	}
 	if r, ok := j.list(); ok {
 		return r
 	}
-	r := j.newLine(d).sum()
+	far := j.leftward()
+	r := far.newLine(far.period(aliases)).sum()
 	if ok && circle.work() <= thorough && r.Error > wanted*r.Delta {
 		return circle.sum()
 	}

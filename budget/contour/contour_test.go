@@ -243,7 +243,8 @@ func TestLineAgreesWithCircle(t *testing.T) {
 		a, b, third string
 		k           int
 		epsilon     float64
-	}{{"100.25", "50.125", "170.75", 3, 0.7}, {"12.5", "9.75", "30", 4, 3}, {"3", "2.5", "4", 9, 6}} {
+		left        bool // of 0, where δ is near 1
+	}{{"32", "20", "48", 3, 1.2, false}, {"12.5", "10", "30", 4, 3, false}, {"3", "2.5", "4", 9, 30, false}, {"3", "2.5", "4", 9, 0.5, true}} {
 		j := only(t, together(times(c.k, gaussianStep(rat(t, c.a), 1, 1)), times(c.k+1, gaussianStep(rat(t, c.b), 1, 1)),
 			times(c.k+3, gaussianStep(rat(t, c.third), 2, 4)))...).judge(c.epsilon)
 		d := j.period(1e-15 * j.expects)
@@ -251,9 +252,50 @@ func TestLineAgreesWithCircle(t *testing.T) {
 		if !ok || circle.work() > 1<<22 {
 			t.Fatalf("no circle, or one of %g evaluations", circle.work())
 		}
-		want, got := circle.sum(), j.newLine(d).sum()
-		if math.Abs(got.Delta-want.Delta) > got.Error+want.Error || want.Error > 1e-11*want.Delta || got.Error > 1e-7*want.Delta {
+		far := j.leftward()
+		if far.c < 0 != c.left {
+			t.Errorf("σ² %s, %s, %s: the line is at %g", c.a, c.b, c.third, far.c)
+		}
+		line := far.newLine(far.period(1e-15 * j.expects))
+		line.patience = 1 << 18
+		want, got := circle.sum(), line.sum()
+		if math.Abs(got.Delta-want.Delta) > got.Error+want.Error || want.Error > 1e-11*want.Delta || got.Error > 1e-6*want.Delta {
 			t.Errorf("σ² %s, %s, %s: %g ± %g by line, %g ± %g by circle", c.a, c.b, c.third, got.Delta, got.Error, want.Delta, want.Error)
+		}
+	}
+}
+
+// TestContoursAgree: any c > 0 gives the same integral, and the errors of two
+// contours cover what lies between them, for all sorts of compositions.
+func TestContoursAgree(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range 100 {
+		var steps []budget.Mechanism
+		for range 1 + random.IntN(3) {
+			k := 1 + random.IntN(1<<random.IntN(8))
+			s := int64(1 + random.IntN(1<<random.IntN(6)))
+			scale := new(big.Rat).SetFloat64(math.Ceil(float64(s)*math.Exp(random.Float64()*6-3)*math.Sqrt(float64(k))*4096) / 4096)
+			switch random.IntN(5) {
+			case 0, 1:
+				steps = append(steps, times(k, gaussianStep(scale.Mul(scale, scale), s, s*s))...)
+			case 2, 3:
+				steps = append(steps, times(k, laplaceStep(scale, s))...)
+			case 4:
+				steps = append(steps, times(k+1, choice(budget.ExponentialMechanism, scale.Inv(scale)))...)
+			}
+		}
+		epsilon := math.Exp(random.Float64()*8 - 4)
+		p := only(t, steps...)
+		at := p.delta(epsilon)
+		if at.Delta < 1e-250 {
+			continue // the other contour would lose all digits
+		}
+		j := p.judge(epsilon)
+		j.c *= 0.85
+		j.base = j.moment(j.c)
+		beside := j.integrate(1e-14 * at.Delta)
+		if math.Abs(at.Delta-beside.Delta) > at.Error+beside.Error || at.Error > 1e-7*at.Delta {
+			t.Errorf("case %d, ε %g: %g ± %g at the saddle, %g ± %g beside it", i, epsilon, at.Delta, at.Error, beside.Delta, beside.Error)
 		}
 	}
 }

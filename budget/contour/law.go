@@ -17,7 +17,7 @@ type law interface {
 	// most is the greatest loss, nil where there is none.
 	most() *big.Rat
 	// log returns log(M(z)·e^(−zo)) at z = c+it, up to a multiple of 2πi, for
-	// c ≥ 0 and, where there is a lattice, |t| ≤ π/h. (The function has the
+	// c > −½ and, where there is a lattice, |t| ≤ π/h. (The function has the
 	// period 2π/h in t.)
 	log(c, t float64) complex128
 	// damping is |M(c+it)/M(c)|², or an upper bound of it, at less cost than log;
@@ -241,7 +241,7 @@ func (x *exponential) damping(c, t, axis float64) float64 {
 
 func (x *exponential) weights(float64) (int64, []float64) { return 0, nil }
 
-// oneMinusExp is 1 − e^(−w) for Re w ≥ 0, accurate near 0 as well.
+// oneMinusExp is 1 − e^(−w) for Re w > 0, accurate near 0 as well.
 func oneMinusExp(w complex128) complex128 {
 	size := math.Exp(-real(w))
 	sin, cos := math.Sincos(imag(w) / 2)

@@ -28,7 +28,7 @@ const (
 // sum is δ(ε), cut off where what lies beyond is small or time is up.
 func (l *line) sum() Result {
 	aliases := l.aliases(l.d)
-	from, peak, left := 0.0, 0.0, 1/l.c
+	from, peak, left := 0.0, 0.0, 1/math.Abs(l.c)
 	for end := math.Ceil(16 * (l.c + 1) / l.tau); ; end *= 2 {
 		l.points.envelope = 0
 		l.walk(from, end)
@@ -50,7 +50,7 @@ func (l *line) sum() Result {
 
 // newLine lays out a line whose aliases are d apart.
 func (j *judgement) newLine(d float64) *line {
-	more := math.Log1p(j.c)
+	more := math.Log1p(max(j.c, 0))
 	l := &line{
 		judgement: j, d: d, tau: 2 * math.Pi / d, patience: patience,
 		points: j.newSum(j.excess, more), lead: j.leads(more),
@@ -146,14 +146,14 @@ func (l *line) reduce(g int, t float64) float64 {
 // average in the last stretch, with 1/t² beyond; and, in case no return of all
 // factors at once was seen yet, peaks as high as that at the axis at all
 // multiples of t: Σ 1/(mt)² = π²/6t². (A peak is half the one at the axis.)
-func (j *judgement) beyond(t, mean, peak float64) float64 {
-	if j.density == 0 {
+func (l *line) beyond(t, mean, peak float64) float64 {
+	if l.density == 0 {
 		return min(1, mean)/(math.Pi*t) + peak*math.Pi/(3*t*t)
 	}
-	log := -math.Log(math.Pi*float64(1+j.density)) - float64(1+j.density)*math.Log(t)
-	for _, g := range j.groups {
+	log := -math.Log(math.Pi*float64(1+l.density)) - float64(1+l.density)*math.Log(t)
+	for _, g := range l.groups {
 		if x, ok := g.law.(*exponential); ok {
-			log += float64(g.count) * (x.decay(j.c) - real(x.log(j.c, 0)))
+			log += float64(g.count) * (x.decay(l.c) - real(x.log(l.c, 0)))
 		}
 	}
 	return math.Exp(log)

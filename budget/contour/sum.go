@@ -77,7 +77,7 @@ func (s *pointSum) factor(i int, t float64) bool {
 	count := float64(s.groups[i].count)
 	s.size += count * (real(log) - s.logs[i])
 	s.phase += count * imag(log)
-	s.effort += count * (1 + math.Abs(imag(log)))
+	s.effort += count * (1 + math.Abs(real(log)) + math.Abs(imag(log)))
 	if s.size >= s.floor {
 		return true
 	}
@@ -117,7 +117,7 @@ func (s *pointSum) result(aliases, unit, passed float64) Result {
 	delta := scale * unit * s.total.value()
 	rounding := roundoff * (scale*unit*s.rounding.value() + effort*math.Abs(delta))
 	return Result{
-		Delta: min(1, max(0, delta)),
+		Delta: min(1, max(0, s.residue()+delta)),
 		Error: aliases + rounding + scale*passed*math.Exp(s.floor) + faintest,
 	}
 }

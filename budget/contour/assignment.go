@@ -1,0 +1,137 @@
+package contour
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// maxAssignments bounds the ways to give each step one of its shapes.
+const maxAssignments = 300
+
+// repeated is a mechanism that runs count times, and the shapes each run can take.
+type repeated struct {
+	step   budget.Mechanism
+	count  int64
+	shapes []budget.Shift
+}
+
+// assignments lists the compositions among which is the worst: every way in which
+// the steps can take their shapes, up to the order of equal steps.
+func assignments(steps []budget.Mechanism) ([]*composition, error) {
+	kinds, err := gather(steps)
+	if err != nil {
+		return nil, err
+	}
+	all := []map[string]*group{{}}
+	for _, kind := range kinds {
+		var next []map[string]*group
+		for _, counts := range sharings(kind.count, max(1, len(kind.shapes)), maxAssignments/len(all)) {
+			for _, base := range all {
+				groups := clone(base)
+				if err := kind.join(groups, counts); err != nil {
+					return nil, err
+				}
+				next = append(next, groups)
+			}
+		}
+		if next == nil {
+			return nil, fmt.Errorf("cannot judge: more than %d ways for the steps to take their shapes", maxAssignments)
+		}
+		all = next
+	}
+	compositions := make([]*composition, len(all))
+	for i, groups := range all {
+		compositions[i] = newComposition(groups)
+	}
+	return compositions, nil
+}
+
+// gather counts equal steps, in the order of their first appearance.
+func gather(steps []budget.Mechanism) ([]*repeated, error) {
+	var kinds []*repeated
+	index := map[string]*repeated{}
+	for i, step := range steps {
+		if err := step.Validate(); err != nil {
+			return nil, fmt.Errorf("step %d: %w", i+1, err)
+		}
+		name := fmt.Sprint(step.Kind, step.Parameter.RatString(), step.L1, step.L2Squared, step.Shifts)
+		if index[name] == nil {
+			kind := &repeated{step: step}
+			if step.L1 != nil {
+				var err error
+				if kind.shapes, err = shapes(step); err != nil {
+					return nil, fmt.Errorf("cannot judge step %d: %w", i+1, err)
+				}
+			}
+			index[name] = kind
+			kinds = append(kinds, kind)
+		}
+		index[name].count++
+	}
+	return kinds, nil
+}
+
+// join adds the coordinates of a mechanism to groups of equal laws, counts[i] of
+// its runs taking shape i.
+func (r *repeated) join(groups map[string]*group, counts []int64) error {
+	parameter := r.step.Parameter
+	add := func(l law, count int64, name string) {
+		if groups[name] == nil {
+			groups[name] = &group{law: l}
+		}
+		groups[name].count += count
+	}
+	for i, count := range counts {
+		switch r.step.Kind {
+		case budget.DiscreteGaussian:
+			for _, s := range r.shapes[i] {
+				add(newGaussian(parameter, s), count, fmt.Sprint("gaussian ", parameter, s))
+			}
+		case budget.DiscreteLaplace:
+			for _, s := range r.shapes[i] {
+				rate := new(big.Rat).Inv(parameter)
+				add(newLaplace(rate, s), count, fmt.Sprint("laplace ", rate, s))
+			}
+		case budget.RandomizedResponse, budget.PermuteAndFlip:
+			add(newLaplace(parameter, 1), count, fmt.Sprint("laplace ", parameter, 1))
+		case budget.ExponentialMechanism:
+			add(newExponential(parameter), count, fmt.Sprint("exponential ", parameter))
+		default:
+			return fmt.Errorf("cannot judge %s: no law of its loss is known", r.step.Kind)
+		}
+	}
+	return nil
+}
+
+// clone copies groups so that counts can be added to them.
+func clone(groups map[string]*group) map[string]*group {
+	copied := make(map[string]*group, len(groups))
+	for name, g := range groups {
+		copied[name] = &group{law: g.law, count: g.count}
+	}
+	return copied
+}
+
+// sharings lists the ways to share count equal things among n, or nil if there
+// are more than limit.
+func sharings(count int64, n, limit int) [][]int64 {
+	if limit < 1 {
+		return nil
+	}
+	if n == 1 {
+		return [][]int64{{count}}
+	}
+	var all [][]int64
+	for first := count; first >= 0; first-- {
+		rest := sharings(count-first, n-1, limit-len(all))
+		if rest == nil {
+			return nil
+		}
+		for _, r := range rest {
+			all = append(all, append([]int64{first}, r...))
+		}
+	}
+	return all
+}
