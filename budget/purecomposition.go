@@ -14,7 +14,7 @@ import (
 // Viswanath 2015). Adaptive choices lose no more.
 //
 // Figures of a step with a negative or infinite Epsilon, a Delta outside [0, 1] or
-// a negative Count are those of no protection.
+// a Count outside 0 … 2³² are those of no protection.
 type PureStep struct {
 	Epsilon, Delta float64
 	Count          int64
@@ -25,7 +25,7 @@ type PureStep struct {
 type PureComposition []PureStep
 
 func (s PureStep) valid() bool {
-	return isAmount(s.Epsilon) && s.Delta >= 0 && s.Delta <= 1 && s.Count >= 0 && isAmount(s.Epsilon*float64(s.Count))
+	return isAmount(s.Epsilon) && s.Delta >= 0 && s.Delta <= 1 && s.Count >= 0 && s.Count <= 1<<32 && isAmount(s.Epsilon*float64(s.Count))
 }
 
 // GridEpsilon returns the least of the ε = (k−2i)·ε₀ ≥ 0 with Delta(ε) ≤ δ, which is
@@ -104,7 +104,8 @@ func GridStepFor(count int64, stepDelta, epsilon, delta float64) PureStep {
 }
 
 // Delta returns the least δ for which all steps are together (ε, δ)-differentially
-// private, rounded up by less than 1e-9 of it. For k steps of the same ε₀ and δ₀
+// private, rounded up: by less than 1e-9 of it for up to 24 different ε. For k
+// steps of the same ε₀ and δ₀
 //
 //	δ = 1 − (1−δ₀)^k·(1 − Σⱼ C(k,j)·[e^{(k−j)ε₀} − e^{ε+jε₀}]₊/(1+e^{ε₀})^k);
 //
@@ -332,9 +333,9 @@ func pairwise(groups []PureStep) func(epsilon float64) float64 {
 	// Rounding moves a sum of losses by less than 2⁻⁵² of the largest for each group.
 	var units float64
 	for _, g := range groups {
-		units += float64(float64(len(groups))*g.Epsilon*float64(g.Count)) + float64(8*min(g.Count, 1<<17))
+		units += float64(float64(len(groups))*g.Epsilon*float64(g.Count)) + float64(8*outcomes([]PureStep{g})) + 16
 	}
-	units += float64(len(right)) + 64
+	units += float64(4*len(right)+len(left)) + 64
 	return func(epsilon float64) float64 {
 		var sum, size float64
 		reached := 0

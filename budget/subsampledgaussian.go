@@ -189,7 +189,7 @@ func poissonAddition(q, epsilon float64, profile func(epsilon float64) float64) 
 	}
 	c := -expm1(rest)
 	x := epsilon + Log(q) - Log(c)
-	slack := float64((math.Abs(epsilon) - Log(q) - Log(c) + 1) * 0x1p-49)
+	slack := float64((math.Abs(epsilon) - unsampled - Log(q) - Log(c) + 1) * 0x1p-49)
 	return atMostOne(math.Max(raised(c*profile(x-slack), 4), -expm1(epsilon)))
 }
 
