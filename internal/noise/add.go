@@ -12,7 +12,12 @@ const (
 	// maxParameterBits bounds numerator and denominator of a parameter, so that
 	// no parameter makes a draw last.
 	maxParameterBits = 4096
+	// stretch is how many draws are made at a time, to be added while they are in
+	// the first-level cache.
+	stretch = 1024
 )
+
+var bigLimit = big.NewInt(overflowLimit)
 
 var errOverflow = errors.New("a noisy count does not fit below 2^62: the noise is too large for a count, spend more budget on it")
 
@@ -28,29 +33,47 @@ func checkParameter(what string, parameter *big.Rat) error {
 	return nil
 }
 
-// addNoise adds one draw to every count, in order. On an error it sets all
-// counts to zero. The message never holds a count.
-func addNoise(counts []int64, draw func() (int64, error)) error {
-	for i, count := range counts {
-		noise, err := draw()
-		if err == nil && (!isSmall(count) || !isSmall(count+noise)) {
-			err = errOverflow
+// draw sets noise to independent draws, or to zeros where it returns an error.
+func (s *sampler) draw(b *Bits, noise []int64) error {
+	err := s.fill(b, noise)
+	if err != nil {
+		clear(noise)
+	}
+	return err
+}
+
+// add adds one draw to every count, in order. On an error it sets all counts to
+// zero. The message never holds a count.
+func (s *sampler) add(b *Bits, counts []int64) error {
+	var draws [stretch]int64
+	for rest := counts; len(rest) > 0; {
+		now := rest[:min(stretch, len(rest))]
+		err := s.fill(b, draws[:len(now)])
+		if err == nil {
+			err = addTo(now, draws[:len(now)])
 		}
 		if err != nil {
 			clear(counts)
 			return err
 		}
-		counts[i] = count + noise
+		rest = rest[len(now):]
 	}
 	return nil
 }
 
-func isSmall(x int64) bool { return -overflowLimit < x && x < overflowLimit }
-
-// smallEnough returns x as an int64, or errOverflow from 2⁶² on.
-func smallEnough(x *big.Int) (int64, error) {
-	if !x.IsInt64() || !isSmall(x.Int64()) {
-		return 0, errOverflow
+// addTo adds noise to counts. It returns an error where a count or a sum is 2⁶²
+// or more in absolute value; noise is not, so that no sum wraps round.
+func addTo(counts, noise []int64) error {
+	counts = counts[:len(noise)]
+	for i, x := range noise {
+		sum := counts[i] + x
+		if !isSmall(counts[i]) || !isSmall(sum) {
+			return errOverflow
+		}
+		counts[i] = sum
 	}
-	return x.Int64(), nil
+	return nil
 }
+
+// isSmall tells whether |x| < 2⁶².
+func isSmall(x int64) bool { return uint64(x)+(overflowLimit-1) <= 2*(overflowLimit-1) }

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-var samplers = map[string]func(*Bits, *big.Rat, []int64) error{
+var adders = map[string]func(*Bits, *big.Rat, []int64) error{
 	"laplace":  AddDiscreteLaplace,
 	"gaussian": AddDiscreteGaussian,
 }
 
 func TestNoiseIsAddedToTheCounts(t *testing.T) {
-	for name, add := range samplers {
+	for name, add := range adders {
 		key := freshKey(t)
 		noise, sums := make([]int64, 100), make([]int64, 100)
 		for i := range sums {
@@ -39,6 +39,31 @@ func TestNoiseIsAddedToTheCounts(t *testing.T) {
 	}
 }
 
+// TestFillingIsAddingToZeros compares the two ways to draw.
+func TestFillingIsAddingToZeros(t *testing.T) {
+	for _, parameter := range []*big.Rat{big.NewRat(9, 2), big.NewRat(1<<50, 3)} {
+		for name, fill := range map[string]func(*Bits, *big.Rat, []int64) error{"laplace": DiscreteLaplace, "gaussian": DiscreteGaussian} {
+			key := freshKey(t)
+			filled, added := slices.Repeat([]int64{99}, 700), make([]int64, 700)
+			if err := fill(newBits(key), parameter, filled); err != nil {
+				t.Fatal(err)
+			}
+			if err := adders[name](newBits(key), parameter, added); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(filled, added) {
+				t.Errorf("%s: filling gives other noise than adding", name)
+			}
+			for _, bad := range []*big.Rat{nil, new(big.Rat), new(big.Rat).SetInt(new(big.Int).Lsh(bigOne, 300))} {
+				filled := []int64{7, 7, 7}
+				if err := fill(newBits(key), bad, filled); err == nil || !slices.Equal(filled, make([]int64, 3)) {
+					t.Errorf("%s of %v: error %v, noise %v", name, bad, err, filled)
+				}
+			}
+		}
+	}
+}
+
 func TestBadParametersAndOverflowLeaveNoCounts(t *testing.T) {
 	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 300))
 	tooLong := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), maxParameterBits))
@@ -57,7 +82,7 @@ func TestBadParametersAndOverflowLeaveNoCounts(t *testing.T) {
 		{"a count of −2^62", big.NewRat(1, 1), -1 << 62},
 		{"the least int64", big.NewRat(1, 1), -1 << 63},
 	}
-	for name, add := range samplers {
+	for name, add := range adders {
 		for _, c := range cases {
 			counts := []int64{123456, c.count, 123456}
 			err := add(newBits(freshKey(t)), c.parameter, counts)
@@ -72,7 +97,7 @@ func TestBadParametersAndOverflowLeaveNoCounts(t *testing.T) {
 }
 
 func TestSumsThatReachTheLimitAreAnError(t *testing.T) {
-	for name, add := range samplers {
+	for name, add := range adders {
 		counts := make([]int64, 1000)
 		for i := range counts {
 			counts[i] = 1<<62 - 1
@@ -83,7 +108,7 @@ func TestSumsThatReachTheLimitAreAnError(t *testing.T) {
 	}
 }
 
-// FuzzParameters gives the samplers every rational: they return, with noise or
+// FuzzParameters gives the adders every rational: they return, with noise or
 // with an error and no counts.
 func FuzzParameters(f *testing.F) {
 	f.Add([]byte{1}, []byte{1}, uint16(0), uint16(0))
@@ -100,7 +125,7 @@ func FuzzParameters(f *testing.F) {
 			return
 		}
 		parameter := new(big.Rat).SetFrac(n, d)
-		for name, add := range samplers {
+		for name, add := range adders {
 			counts := []int64{5, 5, 5, 5}
 			if err := add(newBits([32]byte{1}), parameter, counts); err != nil && !slices.Equal(counts, make([]int64, 4)) {
 				t.Errorf("%s(%v): %v left %v", name, parameter, err, counts)

@@ -16,9 +16,11 @@ const bufferBytes = 16 << 10
 // one derived key, read as little-endian 64-bit words. It is not for concurrent
 // use. Nothing is ever read twice.
 type Bits struct {
+	block     cipher.Block
 	keystream cipher.Stream
 	buffer    [bufferBytes]byte
-	next      int // position of the next unread byte
+	next      int   // position of the next unread byte
+	aside     *Bits // the other half of the keystream, made when first needed
 }
 
 // newBits returns the stream of a key that is used for nothing else, which is
@@ -28,13 +30,42 @@ func newBits(key [32]byte) *Bits {
 	if err != nil {
 		panic("noise: AES refused a 32-byte key: " + err.Error()) // its only error is another length
 	}
-	return &Bits{keystream: cipher.NewCTR(block, make([]byte, aes.BlockSize)), next: bufferBytes}
+	return &Bits{block: block, keystream: cipher.NewCTR(block, make([]byte, aes.BlockSize)), next: bufferBytes}
+}
+
+// Aside returns a second stream that shares no word with this one: the keystream
+// of the same key from counter 2¹²⁷ on, which nobody reaches from zero. A sampler
+// that works through a stretch of [Bits.take] reads the few further bits that a
+// close decision needs from here, so that it never disturbs, and never reads
+// again, what it is working through. Every call returns the same stream, further
+// on.
+func (b *Bits) Aside() *Bits {
+	if b.aside == nil {
+		half := [aes.BlockSize]byte{0x80}
+		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), next: bufferBytes}
+	}
+	return b.aside
 }
 
 func (b *Bits) refill() {
 	clear(b.buffer[:])
 	b.keystream.XORKeyStream(b.buffer[:], b.buffer[:])
 	b.next = 0
+}
+
+// take returns between 1 and count groups of the given number of words, as bytes
+// in the order of the stream, and counts them as read. They are the caller's
+// until anything else is read from b. Words that are left over at the end of the
+// buffer and do not make a group are passed by, unused.
+func (b *Bits) take(count, wordsEach int) []byte {
+	size := 8 * wordsEach
+	if bufferBytes-b.next < size {
+		b.refill()
+	}
+	length := min(count, (bufferBytes-b.next)/size) * size
+	taken := b.buffer[b.next : b.next+length : b.next+length]
+	b.next += length
+	return taken
 }
 
 // Uint64 returns 64 uniform bits.

@@ -1,6 +1,8 @@
 package noise
 
 import (
+	"bytes"
+	"crypto/aes"
 	"encoding/binary"
 	"math/big"
 	"math/bits"
@@ -101,6 +103,81 @@ func TestBelowBigIsTheFirstPrefixBelow(t *testing.T) {
 	for range 10000 {
 		if x := b.BelowBig(n); x.Sign() < 0 || x.Cmp(n) >= 0 {
 			t.Fatalf("BelowBig(%v) = %v", n, x)
+		}
+	}
+}
+
+// TestTakenWordsAreTheKeystreamInOrder mixes all ways to read.
+func TestTakenWordsAreTheKeystreamInOrder(t *testing.T) {
+	key := [32]byte(freshKey(t))
+	plain, mixed := newBits(key), newBits(key)
+	read := 0
+	expect := func(got uint64) {
+		t.Helper()
+		if want := plain.Uint64(); got != want {
+			t.Fatalf("word %d is %x, want %x", read, got, want)
+		}
+		read++
+	}
+	choose := newBits([32]byte{5})
+	for read < 20000 {
+		if choose.Bool() {
+			expect(mixed.Uint64())
+		}
+		each, count := 1+int(choose.Below(2)), 1+int(choose.Below(3000))
+		if (bufferBytes-mixed.next)/8 == 1 && each == 2 {
+			plain.Uint64() // one word does not make a pair, and is passed by
+			read++
+		}
+		taken := mixed.take(count, each)
+		if len(taken) == 0 || len(taken) > 8*count*each || len(taken)%(8*each) != 0 {
+			t.Fatalf("%d bytes for %d groups of %d words", len(taken), count, each)
+		}
+		if choose.Bool() {
+			mixed.Aside().Uint64() // disturbs nothing
+		}
+		for at := 0; at < len(taken); at += 8 {
+			expect(binary.LittleEndian.Uint64(taken[at:]))
+		}
+	}
+}
+
+// TestAsideIsTheOtherHalfOfTheKeystream holds it to the definition: the counter
+// from 2¹²⁷ on. Under one key, blocks of different counters differ always.
+func TestAsideIsTheOtherHalfOfTheKeystream(t *testing.T) {
+	key := [32]byte(freshKey(t))
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBits(key)
+	for counter := range uint64(5000) {
+		in := binary.BigEndian.AppendUint64([]byte{0x80, 0, 0, 0, 0, 0, 0, 0}, counter)
+		var want [aes.BlockSize]byte
+		block.Encrypt(want[:], in)
+		got := binary.LittleEndian.AppendUint64(nil, b.Aside().Uint64())
+		got = binary.LittleEndian.AppendUint64(got, b.Aside().Uint64())
+		if !bytes.Equal(got, want[:]) {
+			t.Fatalf("block %d is %x, want %x", counter, got, want)
+		}
+	}
+}
+
+// TestNoKeystreamBlockOccursTwice compares all blocks of 16 bytes of several
+// streams and of what lies aside of them.
+func TestNoKeystreamBlockOccursTwice(t *testing.T) {
+	streams := NewStreams(freshKey(t), "blocks")
+	seen := map[[2]uint64]bool{}
+	for i := range 8 {
+		stream := streams.Noise(nil, nil, i)
+		for _, b := range []*Bits{stream, stream.Aside()} {
+			for range 3 * bufferBytes / aes.BlockSize {
+				words := firstWords(b)
+				if seen[words] {
+					t.Fatalf("stream %d: a block occurs twice", i)
+				}
+				seen[words] = true
+			}
 		}
 	}
 }

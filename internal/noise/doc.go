@@ -3,13 +3,19 @@
 // never used twice.
 //
 // It owns the release [Key], the [Streams] derived from it, the keystream
-// [Bits], and the samplers [AddDiscreteLaplace] and [AddDiscreteGaussian].
+// [Bits], and the samplers [DiscreteLaplace] and [DiscreteGaussian], with
+// [AddDiscreteLaplace] and [AddDiscreteGaussian] for noise on counts; and the
+// selections [ExponentialMechanism] and [PermuteAndFlip].
 //
 // It never computes in floating point: parameters are rationals, every decision
 // of a sampler is a comparison of integers, and no tail is cut off. It never
 // falls back to another source of randomness, and never prints a key. It does
 // not know what a count means or what a draw costs: those belong to histogram
 // and budget.
+//
+// A law of a scale below 2¹⁰ is drawn from a table of its values with one word a
+// draw, a wider one from a table of cells and an exact rejection with two. Tables
+// are made when a law is first used, in some milliseconds, and kept.
 //
 // How long a sampler takes depends on what it draws. Noise is therefore added to
 // whole blocks of [BlockCells] cells in a fixed order, never to one cell on

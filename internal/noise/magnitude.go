@@ -1,0 +1,134 @@
+package noise
+
+import "math/big"
+
+// magnitudes is a law on m = 0, 1, 2, …:
+//
+//	P(m) ∝ c(m)·exp(−λm)    or, if square, ∝ c(m)·exp(−λm²)
+//
+// with c(0) = 1, and c(m) = 2 for m > 0 if folded, 1 if not. Folded it is the law
+// of |X| for a discrete Laplace or Gaussian X; not folded it is the law of X given
+// X ≥ 0.
+type magnitudes struct {
+	square, folded bool
+	rate           *big.Rat // λ > 0
+}
+
+// cumulative encloses F(m) = P(|X| ≤ m) for m = 0, 1, 2, …, up to some m with
+// F(m) > 1 − 2^−length, for precision ≥ length + 128 and a rate of 2⁻²² or more.
+//
+// Weights follow by products, w(m+1) = w(m)·h(m) with h(m+1) = h(m)·exp(−2λ)
+// (square) or h(m) = exp(−λ). Beyond the last weight taken they fall at least as
+// fast as a geometric series of ratio h, which bounds what is left; it is equal
+// to that series if not square. Where it is only a bound, the sum goes on until
+// it is of no consequence at this precision.
+func (l magnitudes) cumulative(length, precision uint) []enclosure {
+	f := &fixedPoint{precision: precision}
+	first, fall, ratio := expNeg(l.rate, precision), new(enclosure), new(enclosure)
+	f.mul(ratio, first, f.one())
+	f.mul(fall, first, first)
+	weight, sum := f.one(), f.one()
+	sums := []enclosure{*f.one()}
+	for least := l.leastWeight(f, first, length); weight.hi.Cmp(least) > 0; {
+		f.mul(weight, weight, ratio)
+		if l.square {
+			f.mul(ratio, ratio, fall)
+		}
+		l.addWeight(f, sum, weight)
+		sums = append(sums, enclosure{})
+		f.add(&sums[len(sums)-1], sum)
+	}
+	l.addWeight(f, sum, l.tail(f, weight, ratio))
+	share, unit := new(enclosure), f.one()
+	f.quo(share, unit, sum)
+	for m := range sums {
+		if f.mul(&sums[m], &sums[m], share); sums[m].hi.Cmp(&unit.hi) > 0 {
+			sums[m].hi.Set(&unit.hi) // no probability is larger
+		}
+	}
+	return sums
+}
+
+// addWeight adds c(m)·weight to a sum, for m > 0.
+func (l magnitudes) addWeight(f *fixedPoint, sum, weight *enclosure) {
+	f.add(sum, weight)
+	if l.folded {
+		f.add(sum, weight)
+	}
+}
+
+// leastWeight is the weight from which on the rest can be left to tail. The rest
+// is at most 2w/(1−h) with h ≤ first.
+func (l magnitudes) leastWeight(f *fixedPoint, first *enclosure, length uint) *big.Int {
+	rest := f.precision - length - 2 // 2^−(length+2), as a power of 2 in units of 2⁻ᴾ
+	if l.square {
+		rest = 64 // 2^−(P−64)
+	}
+	gap := f.one()
+	f.sub(gap, gap, first)
+	return gap.lo.Rsh(&gap.lo, f.precision-rest+1)
+}
+
+// tail encloses the weights that follow one, without their factors c, when ratio
+// is what the next is multiplied with.
+func (l magnitudes) tail(f *fixedPoint, weight, ratio *enclosure) *enclosure {
+	series, gap := new(enclosure), f.one()
+	f.sub(gap, gap, ratio)
+	f.quo(series, ratio, gap)
+	f.mul(series, series, weight)
+	if l.square {
+		series.lo.SetInt64(0) // the series is an upper bound
+	}
+	return series
+}
+
+// thresholds returns ⌊2^length·F(m)⌋ for m = 0, 1, … up to the first that is
+// 2^length − 1, as all later ones are, for length ≤ 64. Each is certain: it is the
+// same for both ends of an enclosure, where an upper end of 1 is not attained.
+func (l magnitudes) thresholds(length uint) []uint64 {
+	for precision := length + 128; ; precision += 64 {
+		if t, certain := roundDown(l.cumulative(length, precision), length, precision); certain {
+			return t
+		}
+	}
+}
+
+func roundDown(cumulative []enclosure, length, precision uint) (thresholds []uint64, certain bool) {
+	last := ^uint64(0) >> (64 - length)
+	var lo, hi big.Int
+	for m := range cumulative {
+		lo.Rsh(&cumulative[m].lo, precision-length)
+		hi.Rsh(&cumulative[m].hi, precision-length)
+		if hi.BitLen() > int(length) {
+			hi.SetUint64(last)
+		}
+		if lo.Cmp(&hi) != 0 {
+			return nil, false
+		}
+		thresholds = append(thresholds, lo.Uint64())
+		if lo.Uint64() == last {
+			return thresholds, true
+		}
+	}
+	return nil, false
+}
+
+// locate returns the least m with U < F(m) for every U in
+// [prefix, prefix+1)·2^−length, or false if that is not the same for all of them,
+// or not certain at a precision of length + 128 bits.
+func (l magnitudes) locate(prefix *big.Int, length uint) (m int, certain bool) {
+	const spare = 128
+	least := new(big.Int).Lsh(prefix, spare)
+	end := new(big.Int).Add(prefix, bigOne)
+	end.Lsh(end, spare)
+	cumulative := l.cumulative(length, length+spare)
+	for m := range cumulative {
+		if end.Cmp(&cumulative[m].lo) <= 0 {
+			return m, true
+		}
+		if least.Cmp(&cumulative[m].hi) < 0 {
+			return 0, false
+		}
+	}
+	return 0, false
+}
