@@ -532,6 +532,41 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestLineGivesUpInTime: a contour so far from where the integral is decided that
+// its first stretch would not end stops all the same, and says that it knows
+// nothing.
+func TestLineGivesUpInTime(t *testing.T) {
+	j := only(t, laplaceStep(rat(t, "5"), 1)).judge(0.1)
+	j.c = 1e-9
+	j.base = j.moment(j.c)
+	if got := j.newLine(j.period(1e-10)).sum(); got.Error < 1 {
+		t.Errorf("%g ± %g after giving up", got.Delta, got.Error)
+	}
+}
+
+// TestPruneAccounts for all that it leaves out of a long list.
+func TestPruneAccounts(t *testing.T) {
+	var all []mass
+	for i := range 3 * fewListed {
+		all = append(all, mass{0, 1, math.Exp(-float64(i) / 100)})
+	}
+	total := func(all []mass) (s float64) {
+		for _, m := range all {
+			s += m.tilted
+		}
+		return s
+	}
+	before := total(all)
+	kept, dropped := prune(all)
+	// Shares are told apart by their exponents of two.
+	if dropped > spared || dropped < spared/4 || len(kept) >= 2*fewListed || !near(total(kept)+dropped, before, 1e-13) {
+		t.Errorf("%d kept of %d, %g left out of %g", len(kept), 3*fewListed, dropped, before)
+	}
+	if short, dropped := prune(all[:fewListed]); len(short) != fewListed || dropped != 0 {
+		t.Errorf("a short list: %d kept, %g left out", len(short), dropped)
+	}
+}
+
 // TestErrorIsHonest: where no way is exact the error still covers the distance to
 // the same losses on a coarser lattice, which can be summed exactly. Losses of
 // (s, t) and (s/50, t/50) differ by 1/t² relatively.

@@ -31,7 +31,7 @@ func (l *line) sum() Result {
 	from, peak, left := 0.0, 0.0, 1/math.Abs(l.c)
 	for end := math.Ceil(16 * (l.c + 1) / l.tau); ; end *= 2 {
 		l.points.envelope = 0
-		l.walk(from, end)
+		end = l.walk(from, end)
 		if from == 0 {
 			peak = l.points.envelope * l.tau
 			// Points left out from here on are below faint, not below the floor.
@@ -74,22 +74,28 @@ func (j *judgement) newLine(d float64) *line {
 	return l
 }
 
-// walk adds the points of index from to end.
-func (l *line) walk(from, end float64) {
+// walk adds the points of index from to end, and says how far it came before
+// patience ran out.
+func (l *line) walk(from, end float64) float64 {
 	if l.lead.group < 0 {
 		for i := from; i <= end; i++ {
-			l.visit(i, from > 0)
+			if l.visit(i, from > 0); l.patience < 0 {
+				return i
+			}
 		}
-		return
+		return end
 	}
 	next := from
 	for m := math.Floor(from * l.tau / l.lead.period); m*l.lead.period-l.lead.width <= end*l.tau; m++ {
 		next = max(next, math.Ceil((m*l.lead.period-l.lead.width)/l.tau))
 		for ; next <= end && next*l.tau <= m*l.lead.period+l.lead.width; next++ {
-			l.visit(next, from > 0)
+			if l.visit(next, from > 0); l.patience < 0 {
+				return next
+			}
 		}
 		l.patience--
 	}
+	return end
 }
 
 // visit adds point i, and with it its mirror image −i. A far one is first tried
