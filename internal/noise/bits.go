@@ -35,7 +35,7 @@ func newBits(key [32]byte) *Bits {
 
 // Aside returns a second stream that shares no word with this one: the keystream
 // of the same key from counter 2¹²⁷ on, which nobody reaches from zero. A sampler
-// that works through a stretch of [Bits.take] reads the few further bits that a
+// that works through what [Bits.take] gave it reads the few further bits that a
 // close decision needs from here, so that it never disturbs, and never reads
 // again, what it is working through. Every call returns the same stream, further
 // on.
@@ -47,25 +47,32 @@ func (b *Bits) Aside() *Bits {
 	return b.aside
 }
 
+var zeros [bufferBytes]byte // never written
+
 func (b *Bits) refill() {
-	clear(b.buffer[:])
-	b.keystream.XORKeyStream(b.buffer[:], b.buffer[:])
+	b.keystream.XORKeyStream(b.buffer[:], zeros[:])
 	b.next = 0
 }
 
-// take returns between 1 and count groups of the given number of words, as bytes
-// in the order of the stream, and counts them as read. They are the caller's
-// until anything else is read from b. Words that are left over at the end of the
-// buffer and do not make a group are passed by, unused.
-func (b *Bits) take(count, wordsEach int) []byte {
+// take counts between 1 and count groups of the given number of words as read, and
+// returns where in the buffer they begin and how many there are. They are the
+// caller's, by wordAt, until anything else is read from b. Words that are left
+// over at the end of the buffer and do not make a group are passed by, unused.
+func (b *Bits) take(count, wordsEach int) (at, groups int) {
 	size := 8 * wordsEach
 	if bufferBytes-b.next < size {
 		b.refill()
 	}
-	length := min(count, (bufferBytes-b.next)/size) * size
-	taken := b.buffer[b.next : b.next+length : b.next+length]
-	b.next += length
-	return taken
+	at, groups = b.next, min(count, (bufferBytes-b.next)/size)
+	b.next += groups * size
+	return at, groups
+}
+
+// wordAt returns the word at a position in the buffer, a multiple of 8. (The mask
+// tells the compiler that it is inside.)
+func (b *Bits) wordAt(at int) uint64 {
+	at &= bufferBytes - 8
+	return binary.LittleEndian.Uint64(b.buffer[at : at+8])
 }
 
 // Uint64 returns 64 uniform bits.

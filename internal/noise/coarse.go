@@ -1,7 +1,6 @@
 package noise
 
 import (
-	"encoding/binary"
 	"math/big"
 	"math/bits"
 )
@@ -76,10 +75,10 @@ func (c *coarse) fill(b *Bits, out []int64) error {
 	offsetBits, base, slope := c.offsetBits&63, c.base, c.slope
 	mask := uint64(1)<<offsetBits - 1
 	for len(out) > 0 {
-		words := b.take(len(out), 2)
+		at, trials := b.take(len(out), 2)
 		kept := 0
-		for ; len(words) >= 16; words = words[16:] {
-			word, second := binary.LittleEndian.Uint64(words), binary.LittleEndian.Uint64(words[8:])
+		for end := at + 16*trials; at < end; at += 16 {
+			word, second := b.wordAt(at), b.wordAt(at+8)
 			prefix := word >> 1
 			j := uint64(guide[prefix>>shift])
 			_, below := bits.Sub64(thresholds[j], prefix, 0)

@@ -1,7 +1,6 @@
 package noise
 
 import (
-	"encoding/binary"
 	"math/big"
 	"math/bits"
 )
@@ -56,10 +55,10 @@ func newTable(law magnitudes, length uint) *table {
 func (t *table) fill(b *Bits, out []int64) {
 	thresholds, guide, shift := t.thresholds, t.guide, t.shift&63
 	for len(out) > 0 {
-		words := b.take(len(out), 1)
-		now := out[:len(words)/8]
+		at, draws := b.take(len(out), 1)
+		now := out[:draws]
 		for i := range now {
-			word := binary.LittleEndian.Uint64(words[8*i:])
+			word := b.wordAt(at + 8*i)
 			prefix := word >> 1
 			m := uint64(guide[prefix>>shift])
 			_, below := bits.Sub64(thresholds[m], prefix, 0)
@@ -69,7 +68,7 @@ func (t *table) fill(b *Bits, out []int64) {
 			}
 			now[i] = signed(m, word&1)
 		}
-		out = out[len(now):]
+		out = out[draws:]
 	}
 }
 
