@@ -210,6 +210,7 @@ func batteryLaws() (all []exactLaw) {
 }
 
 func TestDrawsHaveTheExactLaw(t *testing.T) {
+	skipUnderRace(t)
 	streams := NewStreams(freshKey(t), "battery")
 	samples := 0
 	hold := func(name string, l exactLaw, n int, fill fillFunc) {
@@ -373,6 +374,7 @@ func coarseMutants(l exactLaw) []mutant {
 
 // TestMutantsAreNoticed draws 2²⁶ from every mutant.
 func TestMutantsAreNoticed(t *testing.T) {
+	skipUnderRace(t)
 	const n = 1 << 26
 	streams := NewStreams(freshKey(t), "mutants")
 	random := rand.New(rand.NewPCG(3, 4))

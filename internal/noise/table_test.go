@@ -88,6 +88,7 @@ func asideRead(b *Bits) int {
 // thresholds, with either sign, and exactly the words equal to a threshold must
 // need more bits. The thresholds are those of the vectors.
 func TestEveryWordIsCounted(t *testing.T) {
+	skipUnderRace(t)
 	const length = 19
 	for _, v := range vectors(t) {
 		all := v.all()
