@@ -100,7 +100,7 @@ func (m Mechanism) coordinate(d int64) pair {
 // listsAtoms tells that the pair of every shift has few enough atoms: no more
 // than about maxConvolution products to convolve its coordinates.
 func (m Mechanism) listsAtoms(shifts []Shift) bool {
-	width := 2*tailDeviations*math.Sqrt(nearest(m.Parameter)) + 3 // of a coordinate's noise
+	width := float64(2*tailDeviations*math.Sqrt(nearest(m.Parameter))) + 3 // of a coordinate's noise
 	for _, shift := range shifts {
 		var reach, work float64
 		for _, d := range shift {

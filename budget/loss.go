@@ -177,7 +177,7 @@ func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
 	if len(l.steps) == 0 {
 		return falsePositiveRate
 	}
-	s := compose(l.steps, l.sketch, 0, windowMargin, usual)
+	s := compose(l.steps, l.sketch, 0, usual)
 	return s.truePositiveRate(falsePositiveRate)
 }
 
@@ -196,7 +196,7 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 	case delta <= 0:
 		return math.Inf(1)
 	}
-	s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), windowMargin, usual)
+	s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), usual)
 	return max(0, s.epsilon(delta))
 }
 
@@ -205,6 +205,6 @@ func (l Loss) numericalDelta(epsilon float64) float64 {
 	if len(l.steps) == 0 {
 		return 0
 	}
-	s := compose(l.steps, l.sketch, tiltAt(l.sketch, epsilon), windowMargin, usual)
+	s := compose(l.steps, l.sketch, tiltAt(l.sketch, epsilon), usual)
 	return s.delta(epsilon)
 }

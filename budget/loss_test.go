@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"math"
 	"math/big"
 	"testing"
 )
@@ -51,15 +52,17 @@ func TestOneGaussianStepLeavesOnlyRho(t *testing.T) {
 		t.Error("an epsilon at delta 0")
 	}
 	bound, err := loss.EpsilonAt(mustRat(t, "1e-9"))
-	if err != nil || bound.Method != MethodZCDP || bound.Value < ZCDPEpsilon(0.375, 1e-9) {
+	if err != nil || bound.Method != MethodPLD || bound.Value > ZCDPEpsilon(0.375, 1e-9) || bound.Value < 1 {
 		t.Errorf("%+v, %v", bound, err)
 	}
 }
 
 func TestEpsilonAtTakesTheSmallerBound(t *testing.T) {
 	one := mustCompose(t, laplaceStep(t, "1"))
-	if bound, err := one.EpsilonAt(mustRat(t, "1e-9")); err != nil || bound != (Bound{1, MethodPure}) {
-		t.Errorf("one step: %+v, %v", bound, err)
+	// Of randomized response δ = (1 − e^{ε−1})/(1 + e^{−1}).
+	exact := 1 + math.Log1p(-1e-9*(1+math.Exp(-1)))
+	if bound, err := one.EpsilonAt(mustRat(t, "1e-9")); err != nil || bound.Method != MethodPLD || math.Abs(bound.Value-exact) > 1e-13 {
+		t.Errorf("one step: %+v, %v, want %v", bound, err, exact)
 	}
 	if bound, err := one.EpsilonAt(new(big.Rat)); err != nil || bound != (Bound{1, MethodPure}) {
 		t.Errorf("δ = 0: %+v, %v", bound, err)
@@ -70,8 +73,10 @@ func TestEpsilonAtTakesTheSmallerBound(t *testing.T) {
 	}
 	many := mustCompose(t, steps...)
 	bound, err := many.EpsilonAt(mustRat(t, "1e-9"))
-	if err != nil || bound.Method != MethodZCDP || bound.Value > 40 || bound.Value < 5 {
-		t.Errorf("1000 steps: %+v, %v; pure ε is %v", bound, err, many.Epsilon())
+	// The exact composition (Kairouz, Oh & Viswanath 2015), summed in another way.
+	optimal := PureComposition{{Epsilon: 0.1, Count: 1000}}.Epsilon(1e-9)
+	if err != nil || bound.Method != MethodPLD || math.Abs(bound.Value-optimal) > 1e-9 {
+		t.Errorf("1000 steps: %+v, %v; optimal is %v, pure ε is %v", bound, err, optimal, many.Epsilon())
 	}
 	for _, delta := range []*big.Rat{big.NewRat(-1, 2), big.NewRat(1, 1), big.NewRat(2, 1)} {
 		if bound, err := many.EpsilonAt(delta); err == nil {

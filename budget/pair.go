@@ -12,12 +12,15 @@ import (
 type pair interface {
 	// lattice returns the lattice that holds every finite loss, or false.
 	lattice() (lattice, bool)
+	// grain returns a loss of which the places of all atoms are multiples, or nil.
+	grain() *big.Rat
 	// place spreads the finite losses over the multiples of h, by add(j, mass) for
 	// the loss j·h: the mass between two multiples goes to both of them in the
 	// proportion that keeps both its P and its Q (connecting the dots: Doroshenko,
 	// Ghazi, Kamath, Kumar & Manurangsi 2022, section 4). It returns P(L = ∞),
-	// tails that are left out included.
-	place(h float64, add func(j int64, mass float64)) (infinite float64)
+	// tails that are left out included. Positions rise but for the last two. What
+	// weighs nothing in a sum that is tilted by θ may be spread over fewer of them.
+	place(h, theta float64, add func(j int64, mass float64)) (infinite float64)
 	// span is the least and the largest finite loss that place spreads.
 	span() (low, high float64)
 }
@@ -43,6 +46,11 @@ type atoms struct {
 
 func (a atoms) lattice() (lattice, bool) { return a.at, true }
 
+func (a atoms) grain() *big.Rat {
+	whole := new(big.Int).GCD(nil, nil, new(big.Int).Abs(big.NewInt(a.at.first)), big.NewInt(a.at.stride))
+	return new(big.Rat).Mul(a.at.unit, new(big.Rat).SetInt(whole))
+}
+
 // loss is the i-th loss. The product of a small integer and one rounded unit is
 // within 1 ulp.
 func (a atoms) loss(i int) float64 {
@@ -51,7 +59,7 @@ func (a atoms) loss(i int) float64 {
 
 func (a atoms) span() (low, high float64) { return a.loss(0), a.loss(len(a.mass) - 1) }
 
-func (a atoms) place(h float64, add func(j int64, mass float64)) float64 {
+func (a atoms) place(h, _ float64, add func(j int64, mass float64)) float64 {
 	for i, mass := range a.mass {
 		if mass > 0 {
 			connectDots(a.loss(i), mass, h, add)
@@ -175,58 +183,89 @@ type tails struct {
 	// above returns P(L > x) and Q(L > x), below P(L ≤ x) and Q(L ≤ x), each
 	// accurate relatively.
 	above, below func(x float64) (p, q float64)
-	low, high    float64 // finite; what lies outside has a mass below 1e-60, or none
+	low, high    float64  // finite; what lies outside has a mass below 1e-60, or none
+	ends         *big.Rat // if there are atoms at both ends, the distance of an end from 0
 }
 
 func (t tails) lattice() (lattice, bool) { return lattice{}, false }
 
+func (t tails) grain() *big.Rat { return t.ends }
+
 func (t tails) span() (low, high float64) { return t.low, t.high }
 
-func (t tails) place(h float64, add func(j int64, mass float64)) float64 {
+func (t tails) place(h, theta float64, add func(j int64, mass float64)) float64 {
+	const coarsest = 1 << 16
 	first, last := int64(math.Ceil(t.low/h))-1, int64(math.Ceil(t.high/h))
-	gap := -expm1(-h)
-	median := t.median()
-	edge := func(j int64) (p, q float64, upper bool) {
-		x := float64(float64(j) * h)
-		if x >= median {
-			p, q = t.above(x)
-			return p, q, true
+	at := func(j int64) float64 { return float64(float64(j) * h) }
+	if at(last) < t.high { // by rounding
+		last++
+	}
+	median := t.quantile(0.5)
+	left := t.edge(at(first), median)
+	if !left.upper {
+		add(first+1, left.p) // below the span: moved up
+	}
+	width := int64(1)
+	for j := first; j < last; {
+		// A tail of tilted mass m may lie in cells of width h/√m without adding
+		// more to the variance than the rest does.
+		width = min(2*width, coarsest, last-j)
+		right := t.edge(at(j+width), median)
+		for width > 1 {
+			heaviest := right.p
+			if left.upper {
+				heaviest = left.p
+			}
+			if left.upper == right.upper && float64(heaviest*Exp(float64(theta*at(j+width))))*float64(width*width) < 0.01 {
+				break
+			}
+			width /= 2
+			right = t.edge(at(j+width), median)
 		}
-		p, q = t.below(x)
-		return p, q, false
+		p, q := between(left, right)
+		up := (p - float64(q*Exp(at(j)))) / -expm1(-float64(width)*h)
+		up = min(max(up, 0), p)
+		add(j, p-up)
+		add(j+width, up)
+		j, left = j+width, right
 	}
-	pLeft, qLeft, upperLeft := edge(first)
-	if !upperLeft {
-		add(first+1, pLeft) // below the span: moved up
-	}
-	for j := first; j < last; j++ {
-		p, q, upper := edge(j + 1)
-		var pCell, qCell float64
-		switch {
-		case upper && upperLeft:
-			pCell, qCell = pLeft-p, qLeft-q
-		case upper:
-			pCell, qCell = (1-pLeft)-p, (1-qLeft)-q
-		default:
-			pCell, qCell = p-pLeft, q-qLeft
-		}
-		pCell = max(pCell, 0)
-		up := (pCell - float64(qCell*Exp(float64(float64(j)*h)))) / gap
-		up = min(max(up, 0), pCell)
-		add(j, pCell-up)
-		add(j+1, up)
-		pLeft, qLeft, upperLeft = p, q, upper
-	}
-	return pLeft
+	return left.p
 }
 
-// median is a loss near the middle of P, from which on upper tails are the
-// smaller ones.
-func (t tails) median() float64 {
+// edge is the mass above a loss if upper, else up to it: the smaller of both.
+type edge struct {
+	p, q  float64
+	upper bool
+}
+
+func (t tails) edge(loss, median float64) edge {
+	if loss >= median {
+		p, q := t.above(loss)
+		return edge{p, q, true}
+	}
+	p, q := t.below(loss)
+	return edge{p, q, false}
+}
+
+// between is the mass between two edges.
+func between(left, right edge) (p, q float64) {
+	switch {
+	case right.upper && left.upper:
+		p, q = left.p-right.p, left.q-right.q
+	case right.upper:
+		p, q = (1-left.p)-right.p, (1-left.q)-right.q
+	default:
+		p, q = right.p-left.p, right.q-left.q
+	}
+	return max(p, 0), max(q, 0)
+}
+
+// quantile returns about the loss above which there is this mass of P.
+func (t tails) quantile(above float64) float64 {
 	low, high := t.low, t.high
 	for range 60 {
-		middle := low + (high-low)/2
-		if p, _ := t.above(middle); p > 0.5 {
+		middle := (low + high) / 2
+		if p, _ := t.above(middle); p > above {
 			low = middle
 		} else {
 			high = middle

@@ -140,21 +140,11 @@ func assertVectors(t *testing.T, vectors []vector) {
 				for _, fault := range faults(t, v, compute(t, v)) {
 					t.Error(fault)
 				}
-			case slices.Contains(notBuiltYet, v.Kind):
-				t.Skip("not built yet")
 			default:
 				t.Errorf("nothing computes the kind %q", v.Kind)
 			}
 		})
 	}
-}
-
-// notBuiltYet lists kinds to come.
-var notBuiltYet = []string{
-	"laplace.delta_k", "laplace.delta_k_hetero", "laplace.scale_k", "dlaplace.delta_k", "dlaplace.delta_k_hetero", "dlaplace.a_k",
-	"dgauss.cdf_truncated", "dgauss.delta_k", "dgauss.delta_truncated", "dgauss.delta_truncated_curve", "dgauss.sigma", "dgauss.std_truncated",
-	"psg.delta_k", "psg.sigma_k", "psg.epsilon_k", "hetero.epsilon",
-	"pld.pmf_pessimistic", "pld.pmf_connect_dots", "pld.epsilon_for_delta", "pld.delta_composed",
 }
 
 // faults says in what got, a number or a map or list of them, fails the case. A

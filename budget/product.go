@@ -1,0 +1,98 @@
+package budget
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// unitRoundoff is 2⁻⁵³.
+const unitRoundoff = 0x1p-53
+
+// product is a circular convolution of distributions in the making, as the
+// product of their Fourier transforms.
+type product struct {
+	cells        []float64 // the next distribution
+	transform    *fourier.FFT
+	coefficients []complex128 // of the next distribution
+	values       []complex128 // of the product
+	perturbation []float64    // bounds the relative error of values
+	roundoff     float64      // of one transform, relative to the sum of its input
+}
+
+func newProduct(points int) *product {
+	p := &product{
+		cells:        make([]float64, points),
+		transform:    fourier.NewFFT(points),
+		coefficients: make([]complex128, points/2+1),
+		values:       make([]complex128, points/2+1),
+		perturbation: make([]float64, points/2+1),
+		roundoff:     8 * unitRoundoff * float64(bits.Len(uint(points))),
+	}
+	for i := range p.values {
+		p.values[i] = 1
+	}
+	return p
+}
+
+// multiply convolves the product count times with the distribution in cells,
+// whose sum is 1 and whose errors add up to at most known. A coefficient of its
+// transform is off by at most e = roundoff + known, so that its power is by a
+// factor of at most exp(count·e/|coefficient|).
+func (p *product) multiply(count int64, known float64) {
+	off := p.roundoff + known
+	p.transform.Coefficients(p.coefficients, p.cells)
+	for i, c := range p.coefficients {
+		length := math.Sqrt(float64(real(c)*real(c)) + float64(imag(c)*imag(c)))
+		p.perturbation[i] += float64(count) * off / max(length, off)
+		p.values[i] = times(p.values[i], power(c, count))
+	}
+}
+
+// invert returns the convolution, negative values set to 0, and a bound on the
+// root of the sum of the squares of its errors (Parseval).
+func (p *product) invert() (mass []float64, noise float64) {
+	n := float64(len(p.cells))
+	var energy, wrong float64
+	for i, c := range p.values {
+		square := float64(real(c)*real(c)) + float64(imag(c)*imag(c))
+		energy += 2 * square
+		wrong += float64(2 * square * p.perturbation[i] * p.perturbation[i])
+	}
+	mass = p.transform.Sequence(nil, p.values)
+	for i, m := range mass {
+		mass[i] = max(0, m/n)
+	}
+	return mass, (math.Sqrt(wrong) + float64(p.roundoff*math.Sqrt(energy))) / n
+}
+
+// times returns a·b, rounded alike on every machine.
+func times(a, b complex128) complex128 {
+	return complex(
+		float64(real(a)*real(b))-float64(imag(a)*imag(b)),
+		float64(real(a)*imag(b))+float64(imag(a)*real(b)))
+}
+
+// power returns cᵏ for k ≥ 1.
+func power(c complex128, k int64) complex128 {
+	result := complex(1, 0)
+	for ; k > 0; k >>= 1 {
+		if k&1 == 1 {
+			result = times(result, c)
+		}
+		c = times(c, c)
+	}
+	return result
+}
+
+// modulo returns the remainder of i in [0, n).
+func modulo(i int64, n int) int { return int((i%int64(n) + int64(n)) % int64(n)) }
+
+// rotate moves mass[first] to the front.
+func rotate(mass []float64, first int) {
+	slices.Reverse(mass[:first])
+	slices.Reverse(mass[first:])
+	slices.Reverse(mass)
+}
