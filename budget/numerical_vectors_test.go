@@ -9,7 +9,7 @@ import (
 
 // fine is the resolution at which the vectors are computed: some of their figures
 // are wanted to 1e-9.
-var fine = resolution{relative: 1e-9, points: 1 << 25}
+var fine = resolution{relative: 1e-9, points: 1 << 24}
 
 // numericalKinds maps the kinds of case that compositions of loss distributions
 // compute to how: the figure, or a map or list of figures as the case has it.

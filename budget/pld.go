@@ -73,7 +73,25 @@ const windowMargin = 30
 func compose(steps []step, sketches []sketch, theta float64, r resolution) sum {
 	// What matters of the sum is about e^{K(θ)−θK′(θ)}.
 	rare := windowMargin + max(0, float64(theta*mean(sketches, theta))-cumulant(sketches, theta))
+	steps, sketches = withoutRare(steps, sketches, rare)
 	return convolve(steps, sketches, tilt{theta: theta, margin: windowMargin, rare: rare}, r)
+}
+
+// withoutRare cuts off losses so high that all runs together have a probability
+// of e^{−rare} of one of them: they then count as infinite.
+func withoutRare(steps []step, sketches []sketch, rare float64) ([]step, []sketch) {
+	cut, of := make([]step, len(steps)), make([]sketch, len(steps))
+	for i, s := range steps {
+		cut[i], of[i] = s, sketches[i]
+		if t, ok := s.pair.(tails); ok {
+			if high := t.quantile(Exp(-rare) / runs(steps)); high < t.high {
+				t.high = high
+				cut[i].pair = t
+				of[i] = cut[i].sketch()
+			}
+		}
+	}
+	return cut, of
 }
 
 // tilt is how a sum is tilted, and for whom.

@@ -51,13 +51,17 @@ func allocate(split []spec.Leaf, total budget.Cost, tables []table) ([]leafBudge
 	return leaves, nil
 }
 
-// cost is the amount that the account is debited: the budget as asked, in
-// the terms that an account adds up (ε, or ρ). An ε,δ budget is the largest ρ
-// that implies it.
-func cost(b spec.Budget) (budget.Cost, error) {
+// cost is the amount that the account is debited: the budget as asked, in the
+// terms that an account adds up (ε, or ρ). For an ε,δ budget it is the largest ρ
+// for which the measurements that it buys, composed, are within ε and δ.
+func cost(r *spec.Release, tables []table) (budget.Cost, error) {
+	b := r.Budget
 	switch {
 	case b.Delta != nil:
-		rho, err := budget.RhoForEpsilonDelta(b.Epsilon, b.Delta)
+		rho, _, err := budget.Calibrate(b.Epsilon, b.Delta, func(rho *big.Rat) ([]budget.Mechanism, error) {
+			_, all, err := measurements(r, tables, budget.Cost{Rho: rho})
+			return mechanisms(all), err
+		})
 		if err != nil {
 			return budget.Cost{}, fmt.Errorf("budget: %w", err)
 		}

@@ -31,6 +31,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", p.Guarantee.Sentence())
 	p.explainTables(b)
 	p.explainLeaves(b)
+	p.explainConversion(b)
 	fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
 	for _, o := range Outlooks(p.Tables) {
 		fmt.Fprintf(b, "  %s: %s\n", o.Tables, o.Text)
@@ -104,6 +105,18 @@ func (p *Plan) explainLeaves(b *strings.Builder) {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", l.Path, percent(amount(l.Share)), l.Amount, budget.Plural(int64(l.Tables), "table"))
 	}
 	t.Flush()
+}
+
+// explainConversion says what composing losses numerically has gained, for an
+// ε,δ budget.
+func (p *Plan) explainConversion(b *strings.Builder) {
+	spent, plain := amount(p.Guarantee.Rho), amount(p.Guarantee.PlainRho)
+	if p.Guarantee.PlainRho == "" {
+		return
+	}
+	more, _ := new(big.Rat).Quo(spent, plain).Float64()
+	fmt.Fprintf(b, "\nε and δ buy ρ %s, all measurements composed numerically. The conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
+		budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
 }
 
 // shareOf is the exact part of the whole budget that a measurement is given.

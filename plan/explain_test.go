@@ -18,7 +18,7 @@ func TestLossesAreRoundedUp(t *testing.T) {
 		{"{epsilon: 1.00049}", "ε = 1.00049 (pure", "ε 1.001"},
 		{"{rho: 0.123456}", "ρ = 0.123456 (zero", "ρ 0.1235"},
 		{"{epsilon: 1/3}", "ε ≤ 0.3333334 (pure", "ε 0.3334"},
-		{"{epsilon: 1.00049, delta: 1e-9}", "ε = 1.00049 and δ = 1e-9 (approximate", "ρ 0.01499"},
+		{"{epsilon: 1.00049, delta: 1e-9}", "ε = 1.00049 and δ = 1e-9 (approximate", "ρ 0.01655"},
 	} {
 		p := planOf(t, "add-remove", c.budget, "{id: who, max_rows: 1}", "{x: {by: [sex]}}")
 		page := pageOf(t, p)
@@ -63,7 +63,7 @@ func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 func TestSentenceIsOneLine(t *testing.T) {
 	for _, c := range []struct{ budget, neighbours, want string }{
 		{"{epsilon: 1}", "add-remove", "ε = 1 (pure differential privacy) for adding or removing one person, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)."},
-		{"{epsilon: 1, delta: 1e-9}", "replace", "ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the ρ of all measurements added up, converted to ε at δ (Canonne, Kamath and Steinke 2020)."},
+		{"{epsilon: 1, delta: 1e-9}", "replace", "ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and judged again by a contour integral."},
 	} {
 		p := planOf(t, c.neighbours, c.budget, "{id: who, max_rows: 12000}", "{x: {by: [sex]}}")
 		if got := p.Guarantee.Sentence(); got != c.want {

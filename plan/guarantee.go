@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
+	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/contour"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -13,6 +16,7 @@ type Guarantee struct {
 	Epsilon     string       `json:"epsilon,omitempty"`
 	Delta       string       `json:"delta,omitempty"`
 	Rho         string       `json:"rho,omitempty"`
+	PlainRho    string       `json:"plain_rho,omitempty"` // what ε and δ would allow by the conversion of ρ alone
 	Equivalents []Equivalent `json:"equivalents,omitempty"`
 	Method      string       `json:"method"`
 	Protects    string       `json:"protects"`
@@ -46,8 +50,13 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	case b.Delta != nil:
 		g.Definition, g.Epsilon, g.Delta = "approximate", budget.FormatRat(b.Epsilon), budget.FormatRat(b.Delta)
 		g.Rho = budget.FormatRat(p.Cost.Rho)
-		g.Method = "the ρ of all measurements added up, converted to ε at δ (Canonne, Kamath and Steinke 2020)"
-		return g, nil
+		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and judged again by a contour integral"
+		plain, err := budget.RhoForEpsilonDelta(b.Epsilon, b.Delta)
+		if err != nil {
+			return g, fmt.Errorf("budget: %w", err)
+		}
+		g.PlainRho = budget.FormatRat(plain)
+		return g, judge(p.Measurements, b.Epsilon, b.Delta)
 	case b.Epsilon != nil:
 		g.Definition, g.Epsilon = "pure", budget.FormatRat(b.Epsilon)
 		g.Method = "the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)"
@@ -61,13 +70,30 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	return g, err
 }
 
+// judge fails unless the second accountant, which shares no code with the first,
+// finds the measurements within ε and δ too.
+//
+// Contract: a plan that New returns without an error has been judged by two
+// accountants, or by one where the other cannot judge its kind of mechanism.
+// Argument: docs/proofs/contour.md.
+func judge(all []Measurement, epsilon, delta *big.Rat) error {
+	e, _ := epsilon.Float64()
+	d, _ := delta.Float64()
+	second, err := contour.Delta(mechanisms(all), e)
+	switch {
+	case errors.Is(err, contour.ErrCannotJudge):
+		return nil
+	case err != nil:
+		return fmt.Errorf("judging the plan a second time: %w", err)
+	case second.Delta-second.Error > d*(1+1e-9):
+		return fmt.Errorf("the two accountants disagree: the plan has δ = %g by one of them, %g by the other: nothing was planned, please report this", d, second.Delta)
+	}
+	return nil
+}
+
 // equivalents are the ε that measurements in ρ imply at the usual δ.
 func equivalents(all []Measurement) ([]Equivalent, error) {
-	steps := make([]budget.Mechanism, len(all))
-	for i, m := range all {
-		steps[i] = m.Mechanism
-	}
-	loss, err := budget.Compose(steps...)
+	loss, err := budget.Compose(mechanisms(all)...)
 	if err != nil {
 		return nil, fmt.Errorf("composing the plan: %w", err)
 	}

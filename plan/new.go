@@ -19,23 +19,14 @@ func New(r *spec.Release) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Source: r.Source, release: r}
-	if p.Cost, err = cost(r.Budget); err != nil {
+	if p.Cost, err = cost(r, tables); err != nil {
 		return nil, err
 	}
-	leaves, err := allocate(r.Budget.Leaves, p.Cost, tables)
-	if err != nil {
+	if p.Leaves, p.Measurements, err = measurements(r, tables, p.Cost); err != nil {
 		return nil, err
 	}
-	for _, l := range leaves {
-		p.Leaves = append(p.Leaves, l.Leaf)
-	}
-	for _, t := range tables {
-		m, err := measure(r, t, leaves[t.leaf])
-		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", t.path, err)
-		}
-		p.Measurements = append(p.Measurements, m)
-		p.Tables = append(p.Tables, publish(t, m))
+	for i, t := range tables {
+		p.Tables = append(p.Tables, publish(t, p.Measurements[i]))
 		p.Size.Cells += t.cells
 	}
 	p.Size.Bytes = p.Size.Cells * BytesPerCell
@@ -46,10 +37,40 @@ func New(r *spec.Release) (*Plan, error) {
 	return p, nil
 }
 
+// measurements spends a cost: its leaves, and a measurement for every table.
+func measurements(r *spec.Release, tables []table, total budget.Cost) ([]Leaf, []Measurement, error) {
+	budgets, err := allocate(r.Budget.Leaves, total, tables)
+	if err != nil {
+		return nil, nil, err
+	}
+	var leaves []Leaf
+	for _, l := range budgets {
+		leaves = append(leaves, l.Leaf)
+	}
+	var all []Measurement
+	for _, t := range tables {
+		m, err := measure(r, t, budgets[t.leaf])
+		if err != nil {
+			return nil, nil, fmt.Errorf("table %s: %w", t.path, err)
+		}
+		all = append(all, m)
+	}
+	return leaves, all, nil
+}
+
+// mechanisms are those of measurements, in their order.
+func mechanisms(all []Measurement) []budget.Mechanism {
+	steps := make([]budget.Mechanism, len(all))
+	for i, m := range all {
+		steps[i] = m.Mechanism
+	}
+	return steps
+}
+
 // measure is the direct strategy: the marginal itself, with the noise that its
 // part of the budget buys.
 func measure(r *spec.Release, t table, l leafBudget) (Measurement, error) {
-	l1, l2 := sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
+	l1, l2, worst := sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
 	m := Measurement{ID: t.path, Leaf: l.Path, Query: t.query(), Cells: t.cells}
 	var err error
 	if l.Amount.Epsilon != nil {
@@ -57,5 +78,6 @@ func measure(r *spec.Release, t table, l leafBudget) (Measurement, error) {
 	} else {
 		m.Mechanism, err = budget.GaussianFor(l1, l2, l.each)
 	}
+	m.Mechanism.Shifts = worst
 	return m, err
 }

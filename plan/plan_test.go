@@ -52,16 +52,31 @@ func TestSensitivityIsTheWorstShift(t *testing.T) {
 		for k := int64(1); k <= 3; k++ {
 			units := contributions(cells, k)
 			l1, l2 := worst([][]int64{make([]int64, cells)}, units)
-			got1, got2 := sensitivity(spec.AddRemove, k, cells)
+			got1, got2, worstOnes := sensitivity(spec.AddRemove, k, cells)
 			if got1.Int64() != l1 || got2.Int64() != l2 {
 				t.Errorf("add-remove, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got1, got2, l1, l2)
 			}
 			l1, l2 = worst(units, units)
-			got1, got2 = sensitivity(spec.Replace, k, cells)
+			assertReached(t, worstOnes, got1, got2)
+			got1, got2, worstOnes = sensitivity(spec.Replace, k, cells)
+			assertReached(t, worstOnes, got1, got2)
 			if got1.Int64() != l1 || got2.Int64() != l2 {
 				t.Errorf("replace, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got1, got2, l1, l2)
 			}
 		}
+	}
+}
+
+// assertReached checks that one worst shift has both norms.
+func assertReached(t *testing.T, shifts []budget.Shift, l1, l2Squared *big.Int) {
+	t.Helper()
+	var sum, squares int64
+	for _, d := range shifts[0] {
+		sum += d
+		squares += d * d
+	}
+	if len(shifts) != 1 || sum != l1.Int64() || squares != l2Squared.Int64() {
+		t.Errorf("shifts %v have not the norms %v and %v", shifts, l1, l2Squared)
 	}
 }
 
@@ -145,22 +160,16 @@ func tooLittle(spent, amount *big.Rat) bool {
 	return ratio < 0.99
 }
 
-// Adult at ε = 1, δ = 1e-9: 105 tables over 148 725 cells. The golden ρ is
-// 0.0149731 (five-digit figure of the tight conversion), so each of 105 equal
-// measurements has σ² = 105 / 2ρ.
+// Adult at ε = 1, δ = 1e-9: 105 tables over 148 725 cells. The golden μ is
+// 0.1819748, of the continuous Gaussian with δ(1) = 1e-9 (Balle & Wang 2018),
+// which noise this wide is close to: each of 105 equal measurements has
+// σ² = 105/μ².
 func TestAdultFigures(t *testing.T) {
-	r, err := spec.Load(filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := planOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
 	if len(p.Tables) != 105 || p.Size.Cells != 148725 {
 		t.Errorf("%d tables, %d cells; expected 105 and 148725", len(p.Tables), p.Size.Cells)
 	}
-	want := math.Sqrt(105 / (2 * 0.0149731))
+	want := math.Sqrt(105) / 0.1819748
 	for _, table := range p.Tables {
 		if got := table.Statistics[0].StandardError; math.Abs(got/want-1) > 1e-5 {
 			t.Fatalf("%s: standard error %.6f, expected %.6f", table.Path, got, want)
@@ -276,4 +285,17 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: the page is\n%s\nexpected\n%s", name, b.String(), want)
 		}
 	}
+}
+
+func planOfFile(t *testing.T, path string) *Plan {
+	t.Helper()
+	r, err := spec.Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

@@ -37,7 +37,7 @@ func assignments(steps []budget.Mechanism) ([]*composition, error) {
 			}
 		}
 		if next == nil {
-			return nil, fmt.Errorf("cannot judge: more than %d ways for the steps to take their shapes", maxAssignments)
+			return nil, fmt.Errorf("%w: there are more than %d ways for the steps to take their shapes", ErrCannotJudge, maxAssignments)
 		}
 		all = next
 	}
@@ -62,7 +62,7 @@ func gather(steps []budget.Mechanism) ([]*repeated, error) {
 			if step.L1 != nil {
 				var err error
 				if kind.shapes, err = shapes(step); err != nil {
-					return nil, fmt.Errorf("cannot judge step %d: %w", i+1, err)
+					return nil, fmt.Errorf("%w: step %d: %w", ErrCannotJudge, i+1, err)
 				}
 			}
 			index[name] = kind
@@ -99,7 +99,7 @@ func (r *repeated) join(groups map[string]*group, counts []int64) error {
 		case budget.ExponentialMechanism:
 			add(newExponential(parameter), count, fmt.Sprint("exponential ", parameter))
 		default:
-			return fmt.Errorf("cannot judge %s: no law of its loss is known", r.step.Kind)
+			return fmt.Errorf("%w: no law of the loss of %s is known", ErrCannotJudge, r.step.Kind)
 		}
 	}
 	return nil

@@ -20,6 +20,10 @@ type Result struct {
 	Error float64
 }
 
+// ErrCannotJudge is wrapped by the errors of steps that validate, and whose loss
+// this accountant has no way to work out.
+var ErrCannotJudge = errors.New("the contour integral cannot judge this")
+
 // Delta returns δ(ε) = max over outputs S of P(S) − e^ε·Q(S) for steps fixed in
 // advance and run on the same data, Q being the outputs of the neighbour that a
 // unit turns the data into by the worst shift that the sensitivities allow.
@@ -30,8 +34,8 @@ type Result struct {
 //
 // Theorem: Laplace inversion of the hockey-stick divergence. Argument:
 // docs/proofs/contour.md. It returns an error for a step that does not validate,
-// for an adaptive block, of which only ρ is known, and for steps that have so many
-// shapes of shifts that the worst cannot be told.
+// and ErrCannotJudge for an adaptive block, of which only ρ is known, and for
+// steps that have so many shapes of shifts that the worst cannot be told.
 func Delta(steps []budget.Mechanism, epsilon float64) (Result, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return Result{}, errors.New("epsilon must be finite and at least 0")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/spf13/cobra"
 )
@@ -48,6 +49,7 @@ type outcome struct {
 	Problems []spec.Problem     `json:"problems,omitempty"`
 	Warnings []string           `json:"warnings,omitempty"`
 	Draft    string             `json:"draft,omitempty"`    // of init
+	Loss     *plan.Loss         `json:"loss,omitempty"`     // of loss
 	Accounts []ledger.Statement `json:"accounts,omitempty"` // of ledger show
 }
 
@@ -78,7 +80,7 @@ A first release:   dprelease init data.csv > release.yaml
 	})
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
-		a.planCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
+		a.planCommand(), a.lossCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
 		a.ledgerCommand(),
 	)
 	return root

@@ -104,6 +104,28 @@ func (a *app) planCommand() *cobra.Command {
 	return c
 }
 
+func (a *app) lossCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "loss PLAN",
+		Short: "Explain the privacy loss of a plan: in all, per table, per attribute",
+		Long: `Explain the privacy loss of a plan file: of the whole release, of each table
+alone, and of each attribute to somebody who knows all else about a unit; as ρ,
+as ε at several δ, and as how often the best attack finds a unit. Reads no data.`,
+		Args: between(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := release.ReadPlan(args[0])
+			if err != nil {
+				return err
+			}
+			a.planned(p, args[0])
+			if a.outcome.Loss, err = p.Loss(); err != nil || a.json {
+				return err
+			}
+			return a.outcome.Loss.Write(a.stdout)
+		},
+	}
+}
+
 func (a *app) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run SPEC",

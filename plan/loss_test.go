@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"bytes"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/testdata"
+)
+
+func TestLossOfTablesAndAttributes(t *testing.T) {
+	p := planOf(t, "add-remove", "{rho: 1/8}", "row", "{x: {by: [sex]}, y: {by: [sex, age]}}")
+	l, err := p.Loss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Whole.Rho != "1/8" || l.Whole.Tables != 2 || l.Conversion != nil {
+		t.Errorf("whole: %+v", l.Whole)
+	}
+	if len(l.Tables) != 2 || l.Tables[0].Rho != "1/16" || l.Tables[1].Rho != "1/16" {
+		t.Errorf("tables: %+v", l.Tables)
+	}
+	// Sex is in both tables, age in one; a change of value moves a row from one
+	// cell to another, which doubles ρ.
+	if len(l.Attributes) != 2 || l.Attributes[0].Of != "sex" || l.Attributes[0].Rho != "1/4" || l.Attributes[1].Of != "age" || l.Attributes[1].Rho != "1/8" {
+		t.Errorf("attributes: %+v", l.Attributes)
+	}
+	for _, one := range []LossOf{l.Whole, l.Tables[0], l.Attributes[1]} {
+		rates := one.TruePositiveRates
+		if len(rates) != 2 || !(rates[0].AtMost > 0.01 && rates[1].AtMost > 0.05 && rates[0].AtMost < rates[1].AtMost && rates[1].AtMost < 1) {
+			t.Errorf("%s: rates %+v", one.Of, rates)
+		}
+	}
+	// 1/8-zCDP by wide noise is near 1/2-GDP: at 1 % wrongly, Φ(Φ⁻¹(0.01) + ½) = 3.39 %.
+	if got := l.Whole.TruePositiveRates[0].AtMost; math.Abs(got-0.0339) > 0.0008 {
+		t.Errorf("found at 1 %% wrongly: %v, want about 3.39 %%", got)
+	}
+}
+
+func TestLossSaysWhatComposingGained(t *testing.T) {
+	p := planOf(t, "replace", "{epsilon: 1, delta: 1e-9}", "row", "{x: {by: [sex]}}")
+	l, err := p.Loss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := l.Whole.Epsilons[1]; e.Delta != "1e-9" || e.Epsilon > 1 || e.Epsilon < 0.999 {
+		t.Errorf("the plan's own ε: %+v", e)
+	}
+	var page bytes.Buffer
+	if err := l.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"the whole release", "sex", "ε at δ = 1e-9", "found, 1% wrongly", "more variance in every cell"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not say %q:\n%s", want, page.String())
+		}
+	}
+}
+
+func TestPureLossHasItsEpsilon(t *testing.T) {
+	p := planOf(t, "add-remove", "{epsilon: 1}", "row", "{x: {by: [sex]}, y: {by: [age]}}")
+	l, err := p.Loss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Whole.Pure != "1" || l.Tables[0].Pure != "1/2" || l.Attributes[0].Pure != "1" {
+		t.Errorf("%+v", l)
+	}
+	// Randomized response of ε at 1 % wrongly finds at most e^ε as many.
+	if got, most := l.Tables[0].TruePositiveRates[0].AtMost, 0.01*math.Exp(0.5); got > most+1e-9 || got < most-1e-9 {
+		t.Errorf("found %v, want %v", got, most)
+	}
+}
+
+// TestLossOfAdult holds the figures of 105 tables against those of a continuous
+// Gaussian, which noise this wide is close to: δ(1) = 1e-9 at μ = 0.1819748.
+func TestLossOfAdult(t *testing.T) {
+	p := planOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
+	l, err := p.Loss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Φ(Φ⁻¹(α) + μ) at α = 0.01 and 0.05.
+	for i, want := range []float64{0.0160015, 0.0717503} {
+		if got := l.Whole.TruePositiveRates[i].AtMost; math.Abs(got-want) > 3e-5 {
+			t.Errorf("true positive rate %v, want %v", got, want)
+		}
+	}
+	if len(l.Attributes) != 14 || l.Attributes[0].Tables != 14 {
+		t.Errorf("%d attributes, the first in %d tables", len(l.Attributes), l.Attributes[0].Tables)
+	}
+}
