@@ -27,7 +27,7 @@ const (
 // [RhoForEpsilonDelta]'s, and within 1e-8 of the largest, relatively, but for
 // the grid that the parameters are rounded to. For the neighbours of the
 // mechanisms' sensitivities. Theorem: as for [Loss.EpsilonAt]. Argument:
-// docs/proofs/pld.md.
+// docs/proofs/sensitivity.md.
 //
 // It returns the errors of build, and one for ε ≤ 0 or δ outside (0, 1).
 func Calibrate(epsilon, delta *big.Rat, build func(rho *big.Rat) ([]Mechanism, error)) (*big.Rat, []Mechanism, error) {

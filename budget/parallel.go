@@ -68,7 +68,7 @@ func (p Parallel) worst(of func(Loss) *big.Rat) *big.Rat {
 //
 // Guarantee and neighbours: as for [Parallel.Epsilon]. Theorem: whichever part a
 // unit is in, its profile is below the largest; a composition as for [Compose].
-// It returns the errors of [Loss.EpsilonAt].
+// Argument: docs/proofs/filter.md. It returns the errors of [Loss.EpsilonAt].
 func (p Parallel) EpsilonAt(delta *big.Rat) (Bound, error) {
 	if len(p.Parts) == 0 {
 		return Bound{0, MethodPure}, nil

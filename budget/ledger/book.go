@@ -235,11 +235,7 @@ func (a *account) admits(asked budget.Cost) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	total, err := used.Add(asked)
-	if err != nil {
-		return false, err
-	}
-	return total.Fits(a.policy.Cap)
+	return budget.Filter{Cap: a.policy.Cap}.Admits(used, asked)
 }
 
 // left is the cap less what is spent and reserved; nothing for a rehearsal.
