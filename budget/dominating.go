@@ -218,8 +218,8 @@ func boundedRange(epsilon float64) tails {
 			return gap / whole, float64(Exp(-(epsilon+max(x, -epsilon))/2) * gap / whole)
 		},
 		below: func(x float64) (p, q float64) {
-			rise := expm1(min(max((epsilon+x)/2, 0), epsilon)) * Exp(-epsilon)
-			return rise / whole, -expm1(-(epsilon+min(x, epsilon))/2) / whole
+			rise := min(max((epsilon+x)/2, 0), epsilon)
+			return float64(expm1(rise)*Exp(-epsilon)) / whole, -expm1(-rise) / whole
 		},
 		low: -epsilon, high: epsilon,
 	}
