@@ -166,7 +166,12 @@ func fromProfile(unit *big.Rat, first int64, delta []float64) atoms {
 	}
 	infinite := delta[n-1]
 	mass[0] = max(0, 1-infinite-sum)
-	return atoms{lattice{unit, first, 1}, mass, infinite}
+	// The slopes of all points after one add up to its δ, each with 3 roundings.
+	slack := 1 + float64(8*unitRoundoff*float64(n+16))
+	for i := range mass {
+		mass[i] = float64(mass[i] * slack)
+	}
+	return atoms{lattice{unit, first, 1}, mass, float64(infinite * slack)}
 }
 
 // greatestDivisor is the greatest common divisor of two positive integers.

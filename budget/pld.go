@@ -172,9 +172,10 @@ func newTerm(s step, g grid, theta float64) term {
 	}
 	switch inner := s.pair.(type) {
 	case tails: // differences of tails lose digits in every cell, at random
-		t.relative += float64(64 * unitRoundoff * (theta + 1) * math.Sqrt(float64(len(t.mass))/float64(s.count)))
+		t.relative += float64(128 * unitRoundoff * (theta + 1) * max(1, math.Sqrt(float64(len(t.mass))/float64(s.count))))
 	case *sum:
-		t.known = inner.noise * math.Sqrt(float64(len(inner.mass)))
+		// Moved to the next multiple, an error weighs up to e^{θh} as much.
+		t.known = float64(inner.noise * math.Sqrt(float64(len(inner.mass))) * Exp(theta*g.spacing))
 		t.excess += inner.excess
 		t.relative += inner.relative
 		t.lost = inner.lost
@@ -293,7 +294,7 @@ func (s *sum) place(h, _ float64, add func(j int64, mass float64)) float64 {
 			connectDots(loss, float64(m*Exp(s.logM-float64(s.theta*loss))), h, add)
 		}
 	}
-	return s.infinite
+	return s.infinite + float64(float64(len(s.mass))*smallestDelta) // with what is too small to be told from 0
 }
 
 func (s *sum) span() (low, high float64) {
@@ -342,28 +343,38 @@ func (t *tailSums) loss() float64 { return t.low + float64(float64(t.i)*t.spacin
 // scale is M·e^{−θl_i}.
 func (t *tailSums) scale() float64 { return Exp(t.logM - float64(t.theta*t.loss())) }
 
-// delta returns δ at ε, rounded up.
+// delta returns δ at ε, rounded up. Below the window it is the chord from δ = 1 at
+// e^ε = 0, as δ is convex in e^ε: what lies there was left out.
 func (s *sum) delta(epsilon float64) float64 {
 	t := s.top()
+	epsilon -= t.blur()
 	if epsilon >= t.loss() {
 		return min(1, s.infinite)
 	}
 	for t.i > 0 && t.loss()-s.spacing > epsilon {
 		t.down()
 	}
-	d := t.loss() - epsilon // above the spacing only below the window
-	divergence := t.divergence + float64(-expm1(-d)*t.probability)
-	return min(1, float64(t.scale()*(divergence+t.noise)*(1+s.relative))+s.infinite)
+	d := t.loss() - epsilon
+	within := min(d, s.spacing)
+	if t.i == 0 {
+		within = 0
+	}
+	divergence := t.divergence + float64(-expm1(-within)*t.probability)
+	delta := float64(t.scale()*(divergence+t.noise)*(1+s.relative)) + s.infinite
+	if t.i == 0 {
+		delta += float64(max(0, 1-delta) * -expm1(-d))
+	}
+	return min(1, max(delta, smallestDelta))
 }
 
-// epsilon returns the least ε whose δ, rounded up, is at most delta; +Inf where
-// that never happens. It may be negative.
+// epsilon returns the least ε whose δ, rounded up, is at most delta, or the end of
+// the window where that lies below; +Inf where there is none. It may be negative.
 func (s *sum) epsilon(delta float64) float64 {
 	target := (delta - s.infinite) / (1 + s.relative)
-	if !(target >= 0) {
+	t := s.top()
+	if !(target > 0) {
 		return math.Inf(1)
 	}
-	t := s.top()
 	for t.i > 0 {
 		next := t
 		next.down()
@@ -373,10 +384,15 @@ func (s *sum) epsilon(delta float64) float64 {
 		t = next
 	}
 	d := 0.0
-	if room := target/t.scale() - t.noise - t.divergence; room > 0 && t.probability > 0 {
+	if room := target/t.scale() - t.noise - t.divergence; t.i > 0 && room > 0 && t.probability > 0 {
 		d = min(-log1p(-min(room/t.probability, 1)), t.spacing)
 	}
-	return t.loss() - d + float64(16*unitRoundoff*(math.Abs(t.loss())+t.spacing))
+	return t.loss() - d + t.blur()
+}
+
+// blur bounds by how much rounding has moved a loss.
+func (s *sum) blur() float64 {
+	return float64(16 * unitRoundoff * (math.Abs(s.low) + float64(float64(len(s.mass))*s.spacing)))
 }
 
 // truePositiveRate returns the least of δ(ε) + e^ε·falsePositiveRate over all ε:
@@ -385,8 +401,11 @@ func (s *sum) epsilon(delta float64) float64 {
 func (s *sum) truePositiveRate(falsePositiveRate float64) float64 {
 	least := 1.0
 	for t := s.top(); ; t.down() {
-		delta := float64((t.divergence+t.noise)*Exp(t.logM)*(1+s.relative)) + s.infinite
-		least = min(least, delta+float64(Exp(t.loss())*falsePositiveRate))
+		power := float64((t.divergence+t.noise)*Exp(t.logM)*(1+s.relative)) + s.infinite
+		if falsePositiveRate > 0 { // e^ε may be infinite
+			power += float64(Exp(t.loss()+t.blur()) * falsePositiveRate)
+		}
+		least = min(least, power)
 		if t.i == 0 {
 			return least
 		}

@@ -18,7 +18,7 @@ type product struct {
 	transform    *fourier.FFT
 	coefficients []complex128 // of the next distribution
 	values       []complex128 // of the product
-	perturbation []float64    // bounds the relative error of values
+	largest      []float64    // bounds the size of the exact values and of those computed
 	roundoff     float64      // of one transform, relative to the sum of its input
 }
 
@@ -28,44 +28,49 @@ func newProduct(points int) *product {
 		transform:    fourier.NewFFT(points),
 		coefficients: make([]complex128, points/2+1),
 		values:       make([]complex128, points/2+1),
-		perturbation: make([]float64, points/2+1),
-		roundoff:     8 * unitRoundoff * float64(bits.Len(uint(points))),
+		largest:      make([]float64, points/2+1),
+		roundoff:     16 * unitRoundoff * float64(bits.Len(uint(points))),
 	}
 	for i := range p.values {
-		p.values[i] = 1
+		p.values[i], p.largest[i] = 1, 1
 	}
 	return p
 }
 
 // multiply convolves the product count times with the distribution in cells,
-// whose sum is 1 and whose errors add up to at most known. A coefficient of its
-// transform is off by at most e = roundoff + known, so that its power is by a
-// factor of at most exp(count·e/|coefficient|).
+// whose sum is 1 and whose errors add up to at most known. A coefficient c of its
+// transform is off by at most e = roundoff + known, and so its power by at most
+// (|c|+e)ᵏ − |c|ᵏ.
 func (p *product) multiply(count int64, known float64) {
 	off := p.roundoff + known
 	p.transform.Coefficients(p.coefficients, p.cells)
 	for i, c := range p.coefficients {
-		length := math.Sqrt(float64(real(c)*real(c)) + float64(imag(c)*imag(c)))
-		p.perturbation[i] += float64(count) * off / max(length, off)
 		p.values[i] = times(p.values[i], power(c, count))
+		p.largest[i] *= real(power(complex(size(c)+off, 0), count))
 	}
 }
 
 // invert returns the convolution, negative values set to 0, and a bound on the
-// root of the sum of the squares of its errors (Parseval).
+// root of the sum of the squares of its errors (Parseval: 1/n of that of the
+// transform's).
 func (p *product) invert() (mass []float64, noise float64) {
 	n := float64(len(p.cells))
 	var energy, wrong float64
 	for i, c := range p.values {
-		square := float64(real(c)*real(c)) + float64(imag(c)*imag(c))
-		energy += 2 * square
-		wrong += float64(2 * square * p.perturbation[i] * p.perturbation[i])
+		error := p.largest[i] - size(c)
+		energy += float64(2 * size(c) * size(c))
+		wrong += float64(2 * error * error)
 	}
 	mass = p.transform.Sequence(nil, p.values)
 	for i, m := range mass {
 		mass[i] = max(0, m/n)
 	}
-	return mass, (math.Sqrt(wrong) + float64(p.roundoff*math.Sqrt(energy))) / n
+	return mass, (math.Sqrt(wrong) + float64(p.roundoff*math.Sqrt(energy))) / math.Sqrt(n)
+}
+
+// size is |c|.
+func size(c complex128) float64 {
+	return math.Sqrt(float64(real(c)*real(c)) + float64(imag(c)*imag(c)))
 }
 
 // times returns a·b, rounded alike on every machine.
