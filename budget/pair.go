@@ -119,9 +119,11 @@ func (a atoms) profile(first int64, points int) []float64 {
 	return delta
 }
 
-// envelope returns a pair that dominates all those given, which share a unit:
-// the one whose profile joins the largest of theirs at every multiple of the
-// unit.
+// maxEnvelope is how many points an envelope may be refined to.
+const maxEnvelope = 1 << 13
+
+// envelope returns a pair that dominates all those given, which share a unit: the
+// one whose profile joins the largest of theirs at the multiples of a part of it.
 //
 // Guarantee: it dominates every pair that one of those given dominates.
 // Theorem: a profile that is convex in e^ε and bounds theirs belongs to a
@@ -136,13 +138,19 @@ func envelope(pairs []atoms) atoms {
 		low = min(low, p.at.first)
 		high = max(high, p.at.first+int64(len(p.mass)-1)*p.at.stride)
 	}
-	worst := make([]float64, high-low+1)
+	parts := int64(1) // where two profiles cross, their maximum has a corner
+	for 2*parts*(high-low) < maxEnvelope {
+		parts *= 2
+	}
+	unit := new(big.Rat).Quo(pairs[0].at.unit, new(big.Rat).SetInt64(parts))
+	worst := make([]float64, (high-low)*parts+1)
 	for _, p := range pairs {
-		for i, delta := range p.profile(low, len(worst)) {
+		finer := atoms{lattice{unit, p.at.first * parts, p.at.stride * parts}, p.mass, p.unbounded}
+		for i, delta := range finer.profile(low*parts, len(worst)) {
 			worst[i] = max(worst[i], delta)
 		}
 	}
-	return fromProfile(pairs[0].at.unit, low, worst)
+	return fromProfile(unit, low*parts, worst)
 }
 
 // fromProfile returns the pair with these values of δ at ε = (first+i)·unit,
@@ -166,12 +174,19 @@ func fromProfile(unit *big.Rat, first int64, delta []float64) atoms {
 	}
 	infinite := delta[n-1]
 	mass[0] = max(0, 1-infinite-sum)
-	// The slopes of all points after one add up to its δ, each with 3 roundings.
-	slack := 1 + float64(8*unitRoundoff*float64(n+16))
-	for i := range mass {
-		mass[i] = float64(mass[i] * slack)
+	return atoms{lattice{unit, first, 1}, mass, infinite}.raised(n)
+}
+
+// raised returns the pair with masses larger by what rounding may take from a
+// profile of so many points: the slopes of all points after one add up to its δ,
+// each with few roundings.
+func (a atoms) raised(points int) atoms {
+	slack := 1 + float64(16*unitRoundoff*float64(points+16))
+	mass := make([]float64, len(a.mass))
+	for i, m := range a.mass {
+		mass[i] = float64(m * slack)
 	}
-	return atoms{lattice{unit, first, 1}, mass, float64(infinite * slack)}
+	return atoms{a.at, mass, float64(a.unbounded * slack)}
 }
 
 // greatestDivisor is the greatest common divisor of two positive integers.

@@ -63,6 +63,10 @@ type sum struct {
 // windowMargin leaves out parts of 1e-13.
 const windowMargin = 30
 
+// maxDecay is the largest θ times the spacing: beyond, the weight of one loss in
+// tailSums would be nothing beside the next, and underflow at last.
+const maxDecay = 30
+
 // compose returns the distribution of the total loss of the steps, tilted by θ.
 //
 // Guarantee: the loss distribution that it describes, with its bounds on
@@ -71,6 +75,9 @@ const windowMargin = 30
 // dominating pairs compose (Zhu, Dong & Wang 2022, theorem 10). Argument:
 // docs/proofs/pld.md.
 func compose(steps []step, sketches []sketch, theta float64, r resolution) sum {
+	if g, ok := commonLattice(steps); ok {
+		theta = min(theta, maxDecay/g.spacing)
+	}
 	// What matters of the sum is about e^{K(θ)−θK′(θ)}.
 	rare := windowMargin + max(0, float64(theta*mean(sketches, theta))-cumulant(sketches, theta))
 	steps, sketches = withoutRare(steps, sketches, rare)
@@ -110,6 +117,9 @@ func convolve(steps []step, sketches []sketch, at tilt, r resolution) sum {
 	if g.exact == nil && !at.part {
 		steps = bundle(steps, sketches, at, rough, r)
 		g = gridFor(steps, variance(sketches), rough.width, r)
+	}
+	if float64(at.theta*g.spacing) > maxDecay { // the window is too wide for its points: nothing is told
+		return sum{spacing: g.spacing, mass: []float64{0}, infinite: 1}
 	}
 	terms := make([]term, len(steps))
 	for i, s := range steps {
@@ -324,11 +334,11 @@ func (s *sum) top() tailSums {
 		decay:       Exp(-s.theta * s.spacing), steeperDecay: Exp(-float64((s.theta + 1) * s.spacing)),
 		gap: -expm1(-s.spacing),
 	}
-	reach := math.Sqrt(float64(len(s.mass))) // √Σw² for weights e^{−θ(l_j−ε)}
+	reach := math.Sqrt(float64(len(s.mass))) // √Σw² for weights e^{−θ(l_j−l_i)}, j ≥ i
 	if s.theta > 0 {
 		reach = min(reach, 1/math.Sqrt(-expm1(-2*s.theta*s.spacing)))
 	}
-	t.noise = (float64(s.noise*reach) + s.lost) / t.decay
+	t.noise = float64(s.noise*reach) + s.lost
 	return t
 }
 
@@ -378,7 +388,7 @@ func (s *sum) epsilon(delta float64) float64 {
 	for t.i > 0 {
 		next := t
 		next.down()
-		if float64(next.scale()*(next.divergence+t.noise)) > target {
+		if !(float64(next.scale()*(next.divergence+t.noise)) <= target) {
 			break
 		}
 		t = next

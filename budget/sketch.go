@@ -138,20 +138,29 @@ func variance(sketches []sketch) float64 {
 	return total
 }
 
-// maxTilt times a standard deviation of the sum is the largest θ: e^{−4000} is
-// reached before it, and exponents stay within range.
-const maxTilt = 100
+// maxTilt over a standard deviation of the sum is the largest θ: a narrow step
+// beside a wide one needs more than the 15 that e^{−100} takes of a normal law.
+const maxTilt = 3000
 
-// tiltFor returns the θ at which Chernoff's bound on P(S > ε) is least for the ε
-// of a probability e^{−exponent}: the minimiser of (K(θ) + exponent)/θ.
+// tiltFor returns the θ at which Chernoff's bound on δ(ε) is least for the ε of a
+// δ = e^{−exponent}: the minimiser of (K(θ) + ln κ(θ) + exponent)/θ.
 func tiltFor(sketches []sketch, exponent float64) float64 {
-	return minimise(sketches, func(theta float64) float64 { return (cumulant(sketches, theta) + exponent) / theta })
+	return minimise(sketches, func(theta float64) float64 {
+		return (cumulant(sketches, theta) + hockey(theta) + exponent) / theta
+	})
 }
 
-// tiltAt returns the θ at which Chernoff's bound K(θ) − θε is least.
+// tiltAt returns the θ at which Chernoff's bound on δ(ε), K(θ) + ln κ(θ) − θε, is
+// least.
 func tiltAt(sketches []sketch, epsilon float64) float64 {
-	return minimise(sketches, func(theta float64) float64 { return cumulant(sketches, theta) - float64(theta*epsilon) })
+	return minimise(sketches, func(theta float64) float64 {
+		return cumulant(sketches, theta) + hockey(theta) - float64(theta*epsilon)
+	})
 }
+
+// hockey is ln κ(θ) for the least κ with (1 − e^{−y})₊ ≤ κe^{θy}: θ^θ/(1+θ)^{1+θ}.
+// It keeps θ from rising to the highest loss alone, where δ needs others too.
+func hockey(theta float64) float64 { return -log1p(theta) - float64(theta*log1p(1/theta)) }
 
 // minimise returns about where on (0, maxTilt/σ] a function of one valley is
 // least, by golden sections of the logarithm.
