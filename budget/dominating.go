@@ -14,6 +14,9 @@ const (
 	// tailDeviations is how many σ the listed atoms reach: the mass beyond is below
 	// e^{−17²/2} < 1e-62 and counts as an infinite loss.
 	tailDeviations = 17
+	// maxGaussianShift is the largest shift whose losses are counted in integers:
+	// d² + 2d·reach must be one.
+	maxGaussianShift = 1 << 30
 	// maxConvolution bounds the products of one convolution of atoms.
 	maxConvolution = 1 << 26
 )
@@ -93,6 +96,9 @@ func (m Mechanism) coordinate(d int64) pair {
 	}
 	if sigma := math.Sqrt(nearest(m.Parameter)); 2*tailDeviations*sigma > maxAtoms {
 		return gaussianTails(nearest(m.Parameter), float64(d))
+	}
+	if d > maxGaussianShift {
+		return atoms{lattice{new(big.Rat).Inv(m.Parameter), 0, 1}, []float64{0}, 1} // no test is too good
 	}
 	return gaussianAtoms(m.Parameter, d)
 }

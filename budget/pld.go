@@ -75,6 +75,11 @@ const maxDecay = 30
 // dominating pairs compose (Zhu, Dong & Wang 2022, theorem 10). Argument:
 // docs/proofs/pld.md.
 func compose(steps []step, sketches []sketch, theta float64, r resolution) sum {
+	for _, s := range steps {
+		if a, ok := s.pair.(atoms); ok && a.unbounded >= 1 {
+			return nothing()
+		}
+	}
 	if g, ok := commonLattice(steps); ok {
 		theta = min(theta, maxDecay/g.spacing)
 	}
@@ -83,6 +88,9 @@ func compose(steps []step, sketches []sketch, theta float64, r resolution) sum {
 	steps, sketches = withoutRare(steps, sketches, rare)
 	return convolve(steps, sketches, tilt{theta: theta, margin: windowMargin, rare: rare}, r)
 }
+
+// nothing is the sum of which nothing can be promised: its loss is infinite.
+func nothing() sum { return sum{spacing: 1, mass: []float64{0}, infinite: 1} }
 
 // withoutRare cuts off losses so high that all runs together have a probability
 // of e^{−rare} of one of them: they then count as infinite.
@@ -119,7 +127,7 @@ func convolve(steps []step, sketches []sketch, at tilt, r resolution) sum {
 		g = gridFor(steps, variance(sketches), rough.width, r)
 	}
 	if float64(at.theta*g.spacing) > maxDecay { // the window is too wide for its points: nothing is told
-		return sum{spacing: g.spacing, mass: []float64{0}, infinite: 1}
+		return nothing()
 	}
 	terms := make([]term, len(steps))
 	for i, s := range steps {

@@ -125,7 +125,8 @@ func logMoment(theta float64, mass []float64, loss func(i int) float64) float64 
 	return top + Log(sum)
 }
 
-// variance is of the total loss, roughly.
+// variance is of the total loss, roughly, and never 0: where one atom has nearly
+// all mass, rounding would leave none.
 func variance(sketches []sketch) float64 {
 	var total float64
 	for _, s := range sketches {
@@ -133,9 +134,9 @@ func variance(sketches []sketch) float64 {
 		for i, m := range s.mass {
 			mean += float64(m * s.loss[i])
 		}
-		total += float64(s.count * max(0, s.square-float64(mean*mean)))
+		total += float64(s.count * max(float64(0x1p-50*s.square), s.square-float64(mean*mean)))
 	}
-	return total
+	return max(total, 0x1p-200)
 }
 
 // maxTilt over a standard deviation of the sum is the largest θ: a narrow step
@@ -167,9 +168,6 @@ func hockey(theta float64) float64 { return -log1p(theta) - float64(theta*log1p(
 func minimise(sketches []sketch, f func(theta float64) float64) float64 {
 	const golden = 0.6180339887498949
 	deviation := math.Sqrt(variance(sketches))
-	if deviation == 0 {
-		return 0
-	}
 	low, high := Log(1e-4/deviation), Log(maxTilt/deviation)
 	a, b := high-float64(golden*(high-low)), low+float64(golden*(high-low))
 	fa, fb := f(Exp(a)), f(Exp(b))
