@@ -385,12 +385,12 @@ func (s *sum) delta(epsilon float64) float64 {
 	return min(1, max(delta, smallestDelta))
 }
 
-// epsilon returns the least ε whose δ, rounded up, is at most delta, or the end of
-// the window where that lies below; +Inf where there is none. It may be negative.
+// epsilon returns the least ε whose δ, rounded up and below the window by its
+// chord, is at most delta; +Inf where there is none. It may be negative.
 func (s *sum) epsilon(delta float64) float64 {
 	target := (delta - s.infinite) / (1 + s.relative)
 	t := s.top()
-	if !(target > 0) {
+	if !(target >= 0) {
 		return math.Inf(1)
 	}
 	for t.i > 0 {
@@ -402,7 +402,11 @@ func (s *sum) epsilon(delta float64) float64 {
 		t = next
 	}
 	d := 0.0
-	if room := target/t.scale() - t.noise - t.divergence; t.i > 0 && room > 0 && t.probability > 0 {
+	if t.i == 0 {
+		if here := s.delta(t.loss()); here < delta && delta < 1 {
+			d = -log1p(-(delta - here) / (1 - here))
+		}
+	} else if room := target/t.scale() - t.noise - t.divergence; room > 0 && t.probability > 0 {
 		d = min(-log1p(-min(room/t.probability, 1)), t.spacing)
 	}
 	return t.loss() - d + t.blur()
