@@ -145,3 +145,27 @@ func TestZCDPPairDominatesWhatIsOfThatRho(t *testing.T) {
 		t.Errorf("an unworkable ρ promises %v", a)
 	}
 }
+
+// TestWhatIsCutOffCountsAsInfinite cuts a pair, and the window of a sum, far below
+// where they end.
+func TestWhatIsCutOffCountsAsInfinite(t *testing.T) {
+	pair := gaussianTails(25e6, 4000)
+	pair.high = 1
+	var placed float64
+	infinite := pair.place(0.01, 0, func(_ int64, mass float64) { placed += mass })
+	// The loss has mean 0.32 and deviation 0.8: 0.2 of it lies above 1.
+	if math.Abs(placed+infinite-1) > 1e-12 || math.Abs(infinite-0.198) > 1e-3 {
+		t.Errorf("%v and, infinite, %v", placed, infinite)
+	}
+
+	steps := []step{{pureAtoms(mustRat(t, "1/10")), 1000}}
+	exact := PureComposition{{Epsilon: 0.1, Count: 1000}}
+	for _, rare := range []float64{3, 8, 20} {
+		s := convolve(steps, sketchesOf(steps), tilt{theta: 1, margin: 5, rare: rare}, usual)
+		for epsilon := 0.0; epsilon < 60; epsilon++ {
+			if got, want := s.delta(epsilon), exact.Delta(epsilon); got < want*(1-1e-9) {
+				t.Errorf("all but e^%v in the window, ε = %v: δ = %v, want at least %v", -rare, epsilon, got, want)
+			}
+		}
+	}
+}
