@@ -150,7 +150,7 @@ func (l Loss) EpsilonAt(delta *big.Rat) (Bound, error) {
 func (l Loss) DeltaAt(epsilon float64) Bound {
 	if l.sample != nil {
 		q := roundUp(l.sample)
-		whole := l.whole().DeltaAt(log1p(float64(expm1(epsilon)/q) * (1 - 0x1p-50)))
+		whole := l.whole().DeltaAt(unamplified(epsilon, q))
 		whole.Value = min(1, float64(whole.Value*q*(1+0x1p-50)))
 		return whole
 	}
@@ -163,7 +163,8 @@ func (l Loss) DeltaAt(epsilon float64) Bound {
 
 // TruePositiveRate returns an upper bound on how often any attack that is wrong
 // about an absent unit at most at the rate falsePositiveRate, in [0, 1], is right
-// about a present one; for either order of the neighbours.
+// about a present one; without a sample, the same with absent and present
+// exchanged.
 //
 // Guarantee: for the neighbours of the steps. Theorem: a test between
 // (ε, δ)-private outputs has power at most e^ε·α + δ, for every such pair

@@ -9,7 +9,7 @@ import (
 
 // fine is the resolution at which the vectors are computed: some of their figures
 // are wanted to 1e-9.
-var fine = resolution{relative: 1e-9, points: 1 << 24}
+var fine = resolution{relative: 1e-9, points: 1 << 25}
 
 // slowKinds want more digits of thousands of heavy-tailed losses than a release
 // ever does.

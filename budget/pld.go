@@ -147,7 +147,7 @@ func convolve(steps []step, sketches []sketch, at tilt, r resolution) sum {
 		for i, m := range t.mass {
 			p.cells[modulo(t.position[i], points)] += float64(m * Exp(float64(at.theta*t.loss(i))-t.logM))
 		}
-		p.multiply(t.count, t.known)
+		p.multiply(t.count)
 		s.add(t, g)
 		if at.part {
 			s.logSteep += float64(float64(t.count) * t.cumulant(at.steep))
@@ -156,6 +156,7 @@ func convolve(steps []step, sketches []sketch, at tilt, r resolution) sum {
 	if s.mass, s.noise = p.cells, 0; len(terms) > 1 || terms[0].count > 1 {
 		s.mass, s.noise = p.invert()
 	}
+	s.noise += inherited(terms)
 	rotate(s.mass, modulo(first, points))
 	if at.part {
 		s.lost += 2 * Exp(-at.margin)
@@ -170,7 +171,8 @@ type term struct {
 	count    int64
 	logM     float64
 	cumulant func(theta float64) float64 // ln E[e^{θL}; L < ∞]
-	known    float64                     // bounds the sum of the errors of its tilted masses
+	noise    float64                     // bounds √Σe² for the errors e of its tilted masses
+	wrong    float64                     // bounds Σ|e|
 	relative float64                     // bounds the relative errors of one run
 	excess   float64                     // of ε, of one run, as connecting dots has it
 	lost     float64
@@ -192,8 +194,12 @@ func newTerm(s step, g grid, theta float64) term {
 	case tails: // differences of tails lose digits in every cell, at random
 		t.relative += float64(128 * unitRoundoff * (theta + 1) * max(1, math.Sqrt(float64(len(t.mass))/float64(s.count))))
 	case *sum:
-		// Moved to the next multiple, an error weighs up to e^{θh} as much.
-		t.known = float64(inner.noise * math.Sqrt(float64(len(inner.mass))) * Exp(theta*g.spacing))
+		// Each position takes from so many of the sum's masses, and a mass moved to
+		// the next multiple weighs up to e^{θh} as much.
+		sources := 2 * (math.Ceil(g.spacing/inner.spacing) + 1)
+		heavier := Exp(theta * g.spacing)
+		t.noise = float64(inner.noise * math.Sqrt(sources) * heavier)
+		t.wrong = float64(inner.noise * math.Sqrt(float64(len(inner.mass))) * heavier)
 		t.excess += inner.excess
 		t.relative += inner.relative
 		t.lost = inner.lost
@@ -202,6 +208,18 @@ func newTerm(s step, g grid, theta float64) term {
 		}
 	}
 	return t
+}
+
+// inherited bounds √Σe² for the errors e of the tilted masses of the terms' sum that
+// come from those of the terms: to convolve with a distribution lengthens no error,
+// to convolve with one whose own errors add up to w does by up to 1+w ≤ eʷ.
+func inherited(terms []term) float64 {
+	var noise, wrong float64
+	for _, t := range terms {
+		noise += float64(float64(t.count) * t.noise)
+		wrong += float64(float64(t.count) * t.wrong)
+	}
+	return float64(noise * Exp(wrong))
 }
 
 // add notes the errors of a term, and what it may lose without bound.
@@ -264,8 +282,13 @@ func repeatedly(p, k float64) float64 {
 	return -expm1(float64(k * log1p(-p)))
 }
 
-// minBundle is the least number of runs of one pair that are bundled.
-const minBundle = 64
+const (
+	// minBundle is the least number of runs of one pair that are bundled.
+	minBundle = 64
+	// leastGain is by how much bundling must lessen what connecting dots adds: it
+	// lets rounding weigh more.
+	leastGain = 8
+)
 
 // bundle composes about √k runs at a time of every pair that is run k times, on
 // a finer grid of its own: dots are then connected √k times on either grid
@@ -287,7 +310,7 @@ func bundle(steps []step, sketches []sketch, at tilt, whole window, r resolution
 		alone := max(wanted, finest)
 		within := max(wanted, inside.width/float64(r.points))
 		outside := max(float64(wanted*math.Sqrt(float64(size))), finest)
-		if s.count < minBundle || float64(within*within)+float64(outside*outside)/float64(size) >= float64(alone*alone) {
+		if s.count < minBundle || float64(within*within)+float64(outside*outside)/float64(size) >= float64(alone*alone)/leastGain {
 			bundled = append(bundled, s)
 			continue
 		}

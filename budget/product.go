@@ -38,15 +38,13 @@ func newProduct(points int) *product {
 }
 
 // multiply convolves the product count times with the distribution in cells,
-// whose sum is 1 and whose errors add up to at most known. A coefficient c of its
-// transform is off by at most e = roundoff + known, and so its power by at most
-// (|c|+e)ᵏ − |c|ᵏ.
-func (p *product) multiply(count int64, known float64) {
-	off := p.roundoff + known
+// whose sum is 1. A coefficient c of its transform is off by at most e = roundoff,
+// and so its power by at most (|c|+e)ᵏ − |c|ᵏ.
+func (p *product) multiply(count int64) {
 	p.transform.Coefficients(p.coefficients, p.cells)
 	for i, c := range p.coefficients {
 		p.values[i] = times(p.values[i], power(c, count))
-		p.largest[i] *= real(power(complex(size(c)+off, 0), count))
+		p.largest[i] *= real(power(complex(size(c)+p.roundoff, 0), count))
 	}
 }
 

@@ -44,6 +44,14 @@ func amplified(epsilon, q float64) float64 {
 	return float64(log1p(float64(q*expm1(epsilon))) * (1 + 0x1p-50))
 }
 
+// unamplified is the ε for which ln(1 + q(e^ε − 1)) is this, rounded down.
+func unamplified(epsilon, q float64) float64 {
+	if epsilon > 30 {
+		return float64((epsilon + Log((1-float64((1-q)*Exp(-epsilon)))/q)) * (1 - 0x1p-50))
+	}
+	return float64(log1p(float64(expm1(epsilon)/q)*(1-0x1p-50)) * (1 - 0x1p-50))
+}
+
 func minRat(a, b *big.Rat) *big.Rat {
 	if a.Cmp(b) < 0 {
 		return a

@@ -98,3 +98,19 @@ func TestAmplificationDoesNotOverflow(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// The two directions of amplification undo each other, on the safe side each, also
+// where e^ε is not a number.
+func TestAmplificationIsUndone(t *testing.T) {
+	for _, q := range []float64{1e-6, 0.3, 1} {
+		for _, epsilon := range []float64{1e-9, 0.5, 29.9, 30.1, 700, 5000} {
+			before := unamplified(epsilon, q)
+			if want := epsilon - math.Log(q) + math.Log1p(-(1-q)*math.Exp(-epsilon)); epsilon > 1e-3 && !(math.Abs(before-want) <= 1e-12*want) {
+				t.Errorf("q = %v: %v comes from %v, want %v", q, epsilon, before, want)
+			}
+			if back := amplified(before, q); !(math.Abs(back-epsilon) <= 1e-13*max(1, epsilon)) {
+				t.Errorf("q = %v: %v comes from %v, which becomes %v", q, epsilon, before, back)
+			}
+		}
+	}
+}

@@ -36,6 +36,10 @@ type Equivalent struct {
 // equivalentDeltas are where a plan in ρ says its ε.
 var equivalentDeltas = []string{"1e-6", "1e-9"}
 
+// decisive is how far above δ, relatively, the second accountant's figure and its
+// error may end together if it is to count as a judgement.
+const decisive = 1e-3
+
 // guarantee states the promise in the spec's own terms.
 func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	unit := r.Tables[0].Unit
@@ -50,13 +54,17 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	case b.Delta != nil:
 		g.Definition, g.Epsilon, g.Delta = "approximate", budget.FormatRat(b.Epsilon), budget.FormatRat(b.Delta)
 		g.Rho = budget.FormatRat(p.Cost.Rho)
-		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and judged again by a contour integral"
+		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)"
 		plain, err := budget.RhoForEpsilonDelta(b.Epsilon, b.Delta)
 		if err != nil {
 			return g, fmt.Errorf("budget: %w", err)
 		}
 		g.PlainRho = budget.FormatRat(plain)
-		return g, judge(p.Measurements, b.Epsilon, b.Delta)
+		judged, err := judge(p.Measurements, b.Epsilon, b.Delta)
+		if judged {
+			g.Method += ", and judged again by a contour integral"
+		}
+		return g, err
 	case b.Epsilon != nil:
 		g.Definition, g.Epsilon = "pure", budget.FormatRat(b.Epsilon)
 		g.Method = "the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)"
@@ -70,25 +78,26 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	return g, err
 }
 
-// judge fails unless the second accountant, which shares no code with the first,
-// finds the measurements within ε and δ too.
+// judge fails where the second accountant, which shares no code with the first,
+// finds that the measurements exceed ε and δ, and tells whether it could judge
+// them: not all kinds of mechanism, and not to enough digits at every ε.
 //
 // Contract: a plan that New returns without an error has been judged by two
-// accountants, or by one where the other cannot judge its kind of mechanism.
+// accountants, or by one, and then its method does not speak of the second.
 // Argument: docs/proofs/contour.md.
-func judge(all []Measurement, epsilon, delta *big.Rat) error {
+func judge(all []Measurement, epsilon, delta *big.Rat) (bool, error) {
 	e, _ := epsilon.Float64()
 	d, _ := delta.Float64()
 	second, err := contour.Delta(mechanisms(all), e)
 	switch {
 	case errors.Is(err, contour.ErrCannotJudge):
-		return nil
+		return false, nil
 	case err != nil:
-		return fmt.Errorf("judging the plan a second time: %w", err)
+		return false, fmt.Errorf("judging the plan a second time: %w", err)
 	case second.Delta-second.Error > d*(1+1e-9):
-		return fmt.Errorf("the two accountants disagree: the plan has δ = %g by one of them, %g by the other: nothing was planned, please report this", d, second.Delta)
+		return false, fmt.Errorf("the two accountants disagree: the plan has δ = %g by one of them, %g by the other: nothing was planned, please report this", d, second.Delta)
 	}
-	return nil
+	return second.Delta+second.Error <= d*(1+decisive), nil
 }
 
 // equivalents are the ε that measurements in ρ imply at the usual δ.

@@ -51,8 +51,8 @@ func Delta(steps []budget.Mechanism, epsilon float64) (Result, error) {
 // itself is good to 1e-13 in log δ or in max(ε, 1), whichever it meets first; an
 // error of Delta moves ε by Error/delta over the slope of log δ there.
 //
-// It returns the errors of Delta, and one for a delta outside [0, 1) or of 0
-// where a step has no pure ε.
+// It returns the errors of Delta, ErrCannotJudge where Error exceeds delta, and an
+// error for a delta outside [0, 1) or of 0 where a step has no pure ε.
 func Epsilon(steps []budget.Mechanism, delta float64) (float64, error) {
 	if !(delta >= 0 && delta < 1) {
 		return 0, errors.New("delta must be at least 0 and below 1")
@@ -71,9 +71,17 @@ func Epsilon(steps []budget.Mechanism, delta float64) (float64, error) {
 	if delta == 0 {
 		return above, nil
 	}
-	return root(0, above, func(epsilon float64) float64 {
-		return math.Log(worst(compositions, epsilon).Delta) - math.Log(delta)
-	}), nil
+	epsilon := root(0, above, func(epsilon float64) float64 {
+		r := worst(compositions, epsilon)
+		if r.Error > max(delta, r.Delta) {
+			return math.NaN() // ends the search
+		}
+		return math.Log(r.Delta) - math.Log(delta)
+	})
+	if r := worst(compositions, epsilon); r.Error > delta || r.Delta-r.Error > delta*(1+1e-6) {
+		return 0, fmt.Errorf("%w: its delta is off by up to %g near epsilon %g", ErrCannotJudge, r.Error, epsilon)
+	}
+	return epsilon, nil
 }
 
 // worst is the largest δ(ε) of several compositions.
@@ -106,7 +114,7 @@ func (p *composition) ceiling(delta float64) float64 {
 
 // root is where a falling function turns from positive to negative between a and
 // b, or a if it is not positive there: by regula falsi with the Illinois rule,
-// and bisection where that stalls.
+// and bisection where that stalls. A value of f that is no number ends the search.
 func root(a, b float64, f func(float64) float64) float64 {
 	fa, fb := f(a), f(b)
 	if !(fa > 0) {
@@ -151,7 +159,13 @@ func (p *composition) delta(epsilon float64) Result {
 	j := p.judge(epsilon)
 	aim := j.expects
 	for {
+		if math.IsNaN(aim) {
+			return Result{Error: 1} // all that is known of a δ whose figures overflow
+		}
 		r := j.integrate(max(aim, faintest) * 1e-15)
+		if math.IsNaN(r.Delta + r.Error) {
+			return Result{Error: 1}
+		}
 		if r.Error <= wanted*r.Delta || aim <= max(r.Delta, faintest) {
 			return r
 		}

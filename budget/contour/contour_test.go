@@ -2,6 +2,7 @@ package contour
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -513,10 +514,10 @@ func TestRefusals(t *testing.T) {
 		{"infinite ε", []budget.Mechanism{gaussian}, math.Inf(1), "epsilon must be"},
 		{"ε that is no number", []budget.Mechanism{gaussian}, math.NaN(), "epsilon must be"},
 		{"invalid step", []budget.Mechanism{gaussian, {}}, 1, "step 2: mechanism kind"},
-		{"adaptive block", []budget.Mechanism{choice(budget.AdaptiveBlock, rat(t, "1/2"))}, 1, "cannot judge adaptive-block"},
+		{"adaptive block", []budget.Mechanism{choice(budget.AdaptiveBlock, rat(t, "1/2"))}, 1, "cannot judge this: no law of the loss of adaptive-block"},
 		{"too many shapes", []budget.Mechanism{gaussianStep(rat(t, "4"), 1000, 5000)}, 1, "too many shapes"},
-		{"too many ways", unequal, 1, "cannot judge: more than 300 ways"},
-		{"too many ways of one step", times(400, gaussianStep(rat(t, "4"), 4, 4)), 1, "cannot judge: more than 300 ways"},
+		{"too many ways", unequal, 1, "cannot judge this: there are more than 300 ways"},
+		{"too many ways of one step", times(400, gaussianStep(rat(t, "4"), 4, 4)), 1, "cannot judge this: there are more than 300 ways"},
 	} {
 		if _, err := Delta(c.steps, c.epsilon); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
@@ -655,4 +656,24 @@ func ExampleDelta() {
 	r, err := Delta([]budget.Mechanism{step, step, step}, 0.5)
 	fmt.Printf("%.3e %v\n", r.Delta, err)
 	// Output: 1.259e-04 <nil>
+}
+
+// Where the figures of a law overflow, all that is told is that δ is a probability.
+func TestFiguresBeyondFloats(t *testing.T) {
+	steps := times(16, choice(budget.ExponentialMechanism, rat(t, "90000000")))
+	if got, err := Delta(steps, 8192); err != nil || got != (Result{Error: 1}) {
+		t.Errorf("Delta is %+v, %v", got, err)
+	}
+	if _, err := Epsilon(steps, 1e-6); !errors.Is(err, ErrCannotJudge) {
+		t.Errorf("Epsilon: error %v, want ErrCannotJudge", err)
+	}
+	// With σ = 1/100 the noise is 0 but for e^−5000: the loss is 5000, and δ(ε) that
+	// of a certain loss, 1 − e^(ε−5000).
+	nearlyNone := []budget.Mechanism{gaussianStep(rat(t, "1/10000"), 1, 1)}
+	for _, epsilon := range []float64{100, 4999, 4999.5, 5000.5} {
+		got, err := Delta(nearlyNone, epsilon)
+		if want := max(0, -math.Expm1(epsilon-5000)); err != nil || math.Abs(got.Delta-want) > got.Error+1e-15 || got.Error > 1e-12 {
+			t.Errorf("ε = %g: %+v, %v, want %g", epsilon, got, err, want)
+		}
+	}
 }

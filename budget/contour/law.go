@@ -45,7 +45,7 @@ func newGaussian(variance *big.Rat, shift int64) *gaussian {
 	if g.dual() {
 		g.logZero = math.Log(real(g.theta(0, 0)))
 	} else {
-		_, p := unnormalised(g.sigma2, 0)
+		_, p, _ := unnormalised(g.sigma2, 0)
 		g.logZero = math.Log(sum(p))
 	}
 	return g
@@ -73,14 +73,14 @@ func (g *gaussian) log(c, t float64) complex128 {
 		ratio := cmplx.Log(g.theta(c, t))
 		return complex((c*c-t*t)*g.rho+real(ratio)-g.logZero, 2*c*t*g.rho+imag(ratio))
 	}
-	first, p := unnormalised(g.sigma2, c*g.s)
+	first, p, top := unnormalised(g.sigma2, c*g.s)
 	var total complex128
 	for i, w := range p {
 		sin, cos := math.Sincos((first + float64(i)) * t * g.s / g.sigma2)
 		total += complex(w*cos, -w*sin)
 	}
 	total = cmplx.Log(total)
-	return complex(c*c*g.rho+real(total)-g.logZero, imag(total))
+	return complex(c*c*g.rho+top+real(total)-g.logZero, imag(total))
 }
 
 // exhausted is an exponent that vanishes beside 1 in every sum here.
@@ -128,16 +128,16 @@ func (g *gaussian) weights(decay float64) (int64, []float64) {
 	return -int64(r), p
 }
 
-// unnormalised lists exp(−(x+a)²/2σ²) for the integers x from first on where it
-// does not vanish, for small σ.
-func unnormalised(sigma2, a float64) (first float64, p []float64) {
+// unnormalised lists exp(−(x+a)²/2σ²)/e^top for the integers x from first on where
+// it does not vanish, for small σ; e^top is the largest.
+func unnormalised(sigma2, a float64) (first float64, p []float64, top float64) {
 	centre := math.Round(a)
+	off := a - centre
 	r := math.Ceil(math.Sqrt(2*sigma2*exhausted)) + 1
 	for x := -r; x <= r; x++ {
-		y := x + (a - centre)
-		p = append(p, math.Exp(-y*y/(2*sigma2)))
+		p = append(p, math.Exp(-x*(x+2*off)/(2*sigma2)))
 	}
-	return -r - centre, p
+	return -r - centre, p, -off * off / (2 * sigma2)
 }
 
 // laplace is the loss (|X−s| − |X|)/t of discrete Laplace noise X of scale t
