@@ -64,29 +64,58 @@ var falsePositiveRates = []float64{0.01, 0.05}
 // the unit's counted rows move from one cell to another, whatever the plan's own
 // neighbours are.
 func (p *Plan) Loss() (*Loss, error) {
-	l := &Loss{Release: p.Name, Deltas: slices.Clone(lossDeltas)}
-	if d := p.Guarantee.Delta; d != "" && !slices.ContainsFunc(l.Deltas, func(text string) bool { return amount(text).Cmp(amount(d)) == 0 }) {
-		l.Deltas = append([]string{d}, l.Deltas...)
+	deltas := slices.Clone(lossDeltas)
+	if d := p.Guarantee.Delta; d != "" && !slices.ContainsFunc(deltas, func(text string) bool { return amount(text).Cmp(amount(d)) == 0 }) {
+		deltas = append([]string{d}, deltas...)
 	}
-	var err error
-	if l.Whole, err = l.of("the whole release", mechanisms(p.Measurements)); err != nil {
-		return nil, err
+	return p.loss(deltas, falsePositiveRates)
+}
+
+// StatedLoss is [Plan.Loss] where the guarantee itself says an ε: at its δ, or at
+// those of its equivalents; a pure guarantee needs none. No attack is judged. It
+// takes a fraction of the time.
+func (p *Plan) StatedLoss() (*Loss, error) {
+	var deltas []string
+	if p.Guarantee.Delta != "" {
+		deltas = append(deltas, p.Guarantee.Delta)
 	}
-	alike := map[string]LossOf{} // by the mechanism: tables share few
-	for _, m := range p.Measurements {
-		key := fmt.Sprint(m.Mechanism)
+	for _, e := range p.Guarantee.Equivalents {
+		deltas = append(deltas, e.Delta)
+	}
+	return p.loss(deltas, nil)
+}
+
+// loss works out the loss at these δ, and what attacks at these rates of false
+// positives find.
+func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
+	l := &Loss{Release: p.Name, Deltas: deltas}
+	alike := map[string]LossOf{} // by the mechanisms: tables, and attributes, share few
+	of := func(name string, steps []budget.Mechanism) (LossOf, error) {
+		key := fmt.Sprint(steps)
 		one, ok := alike[key]
 		if !ok {
-			if one, err = l.of("", mechanisms([]Measurement{m})); err != nil {
-				return nil, err
+			var err error
+			if one, err = lossOf(name, steps, deltas, rates); err != nil {
+				return one, err
 			}
 			alike[key] = one
 		}
-		one.Of = m.ID
+		one.Of = name
+		return one, nil
+	}
+	var err error
+	if l.Whole, err = of("the whole release", mechanisms(p.Measurements)); err != nil {
+		return nil, err
+	}
+	for _, m := range p.Measurements {
+		one, err := of(m.ID, mechanisms([]Measurement{m}))
+		if err != nil {
+			return nil, err
+		}
 		l.Tables = append(l.Tables, one)
 	}
 	for _, column := range p.attributes() {
-		one, err := l.of(column, p.changing(column))
+		one, err := of(column, p.changing(column))
 		if err != nil {
 			return nil, err
 		}
@@ -98,22 +127,22 @@ func (p *Plan) Loss() (*Loss, error) {
 	return l, nil
 }
 
-// of is the loss of mechanisms composed.
-func (l *Loss) of(name string, steps []budget.Mechanism) (LossOf, error) {
+// lossOf is the loss of mechanisms composed.
+func lossOf(name string, steps []budget.Mechanism, deltas []string, rates []float64) (LossOf, error) {
 	one := LossOf{Of: name, Tables: len(steps)}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
 		return one, fmt.Errorf("composing the loss of %s: %w", name, err)
 	}
 	one.Pure, one.Rho = budget.FormatRat(loss.Epsilon()), budget.FormatRat(loss.Rho())
-	for _, d := range l.Deltas {
+	for _, d := range deltas {
 		bound, err := loss.EpsilonAt(amount(d))
 		if err != nil {
 			return one, fmt.Errorf("ε of %s at δ = %s: %w", name, d, err)
 		}
 		one.Epsilons = append(one.Epsilons, Equivalent{Delta: d, Epsilon: bound.Value, Method: bound.Method})
 	}
-	for _, rate := range falsePositiveRates {
+	for _, rate := range rates {
 		one.TruePositiveRates = append(one.TruePositiveRates, TruePositiveRate{rate, loss.TruePositiveRate(rate)})
 	}
 	return one, nil

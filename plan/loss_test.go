@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,5 +91,36 @@ func TestLossOfAdult(t *testing.T) {
 	}
 	if len(l.Attributes) != 14 || l.Attributes[0].Tables != 14 {
 		t.Errorf("%d attributes, the first in %d tables", len(l.Attributes), l.Attributes[0].Tables)
+	}
+}
+
+func TestStatedLossSaysEpsilonWhereTheGuaranteeDoes(t *testing.T) {
+	for budget, deltas := range map[string][]string{
+		"{epsilon: 1}":              nil,
+		"{rho: 1/8}":                {"1e-6", "1e-9"},
+		"{epsilon: 1, delta: 1e-7}": {"1e-7"},
+	} {
+		p := planOf(t, "add-remove", budget, "row", "{x: {by: [sex]}, y: {by: [sex, age]}}")
+		stated, err := p.StatedLoss()
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, err := p.Loss()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(stated.Deltas, deltas) || len(stated.Tables) != 2 || len(stated.Attributes) != 2 {
+			t.Fatalf("%s: %+v", budget, stated)
+		}
+		for i, one := range stated.Attributes {
+			if other := full.Attributes[i]; one.Rho != other.Rho || one.Pure != other.Pure || one.TruePositiveRates != nil {
+				t.Errorf("%s: %s: %+v, in full %+v", budget, one.Of, one, other)
+			}
+			for _, e := range one.Epsilons {
+				if !slices.Contains(full.Attributes[i].Epsilons, e) {
+					t.Errorf("%s: %s: ε at δ = %s is another than in full", budget, one.Of, e.Delta)
+				}
+			}
+		}
 	}
 }
