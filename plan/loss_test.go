@@ -98,7 +98,7 @@ func TestStatedLossSaysEpsilonWhereTheGuaranteeDoes(t *testing.T) {
 	for budget, deltas := range map[string][]string{
 		"{epsilon: 1}":              nil,
 		"{rho: 1/8}":                {"1e-6", "1e-9"},
-		"{epsilon: 1, delta: 1e-7}": {"1e-7"},
+		"{epsilon: 1, delta: 1e-7}": {"1/10000000"},
 	} {
 		p := planOf(t, "add-remove", budget, "row", "{x: {by: [sex]}, y: {by: [sex, age]}}")
 		stated, err := p.StatedLoss()
