@@ -74,6 +74,25 @@ func decimalUp(r *big.Rat, digits int) (text string, exact bool) {
 	return placePoint(whole.String(), point, digits), exact
 }
 
+// RoundUp is the least float of a decimal of at most digits significant digits that
+// is at least v; v itself where it is not finite or not positive. Bounds that are
+// compared byte by byte are kept so: the last bits of a sum may differ between
+// processors.
+func RoundUp(v float64, digits int) float64 {
+	r := new(big.Rat).SetFloat64(v)
+	if r == nil || r.Sign() <= 0 {
+		return v
+	}
+	scale := digits - decimalExponent(r) - 1
+	scaled := new(big.Rat).Mul(r, scaleByTen(big.NewInt(1), scale))
+	whole := new(big.Int).Quo(scaled.Num(), scaled.Denom())
+	up, _ := scaleByTen(whole, -scale).Float64()
+	if up < v {
+		up, _ = scaleByTen(whole.Add(whole, big.NewInt(1)), -scale).Float64()
+	}
+	return up
+}
+
 // DecimalNearest writes v ≥ 0 to the nearest decimal of at most digits
 // significant digits, and the digits before the point in full: "5.288",
 // "1 234 568". Halves go up; what is no finite number is "–". For errors and

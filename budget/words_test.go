@@ -3,6 +3,7 @@ package budget
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -61,4 +62,25 @@ func TestDecimalNearestIsNear(t *testing.T) {
 			t.Fatalf("%v written as %s", v, text)
 		}
 	})
+}
+
+func TestRoundUp(t *testing.T) {
+	for _, c := range []struct {
+		v      float64
+		digits int
+		want   float64
+	}{
+		{2.2537219, 4, 2.254}, {2.254, 4, 2.254}, {0.99999999, 3, 1}, {123456.7, 2, 130000}, {1.00000000000001e-9, 7, 1.000001e-9},
+		{0, 3, 0}, {-1.5, 1, -1.5}, {math.Inf(1), 3, math.Inf(1)}, {1, 7, 1},
+	} {
+		if got := RoundUp(c.v, c.digits); got != c.want {
+			t.Errorf("RoundUp(%v, %d) = %v, want %v", c.v, c.digits, got, c.want)
+		}
+	}
+	for range 10000 {
+		v := math.Ldexp(1+rand.Float64(), rand.IntN(200)-100)
+		if up := RoundUp(v, 7); up < v || up > v*(1+1.0000001e-6) {
+			t.Errorf("%v is rounded up to %v", v, up)
+		}
+	}
 }

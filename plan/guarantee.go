@@ -36,6 +36,9 @@ type Equivalent struct {
 // equivalentDeltas are where a plan in ρ says its ε.
 var equivalentDeltas = []string{"1e-6", "1e-9"}
 
+// significant is how many digits of an ε a plan keeps.
+const significant = 7
+
 // decisive is how far above δ, relatively, the second accountant's figure and its
 // error may end together if it is to count as a judgement.
 const decisive = 1e-3
@@ -116,7 +119,7 @@ func equivalents(all []Measurement) ([]Equivalent, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ε at δ = %s: %w", d, err)
 		}
-		out[i] = Equivalent{Delta: d, Epsilon: bound.Value, Method: bound.Method}
+		out[i] = Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, significant), Method: bound.Method}
 	}
 	return out, nil
 }
