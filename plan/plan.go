@@ -83,6 +83,9 @@ func (p *Plan) SpecHash() string {
 	return hex.EncodeToString(h[:])
 }
 
+// ErrEdited is wrapped by the errors for a plan that is not as the planner made it.
+var ErrEdited = errors.New("the plan was edited")
+
 // Read decodes a plan.json. It fails on bytes that are not a canonical plan of
 // this format and on an embedded spec that does not parse; it does not check
 // that the planner would make this plan, which is what [Plan.Verify] is for.
@@ -97,7 +100,7 @@ func Read(b []byte) (*Plan, error) {
 		return nil, fmt.Errorf("the plan's format is %q, expected %q: make the plan again with `dprelease plan`", p.Format, Format)
 	}
 	if !bytes.Equal(p.Bytes(), b) {
-		return nil, errors.New("the plan was edited after it was made (it is not in canonical form): make it again with `dprelease plan`")
+		return nil, fmt.Errorf("%w after it was made (it is not in canonical form): make it again with `dprelease plan`", ErrEdited)
 	}
 	r, err := spec.Parse(p.Source)
 	if err != nil {
@@ -119,7 +122,7 @@ func (p *Plan) Verify() error {
 		return fmt.Errorf("planning the spec inside the plan: %w", err)
 	}
 	if !bytes.Equal(again.Bytes(), p.Bytes()) {
-		return errors.New("the plan is not what its own spec leads to: it was edited, or made by another version; make it again with `dprelease plan`")
+		return fmt.Errorf("%w, or made by another version (it is not what its own spec leads to): make it again with `dprelease plan`", ErrEdited)
 	}
 	return nil
 }
