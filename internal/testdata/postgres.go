@@ -13,10 +13,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -33,6 +35,23 @@ func Postgres(t testing.TB) string {
 	if databases.err != nil {
 		t.Fatalf("starting PostgreSQL: %v", databases.err)
 	}
+	return create(t, "template1")
+}
+
+// CopyOfPostgres is the address of a copy of a database of Postgres, to which nobody may be connected; it waits for
+// the server to notice that a killed process is gone.
+func CopyOfPostgres(t testing.TB, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return create(t, strings.TrimPrefix(u.Path, "/"))
+}
+
+// create makes a database from another.
+func create(t testing.TB, template string) string {
+	t.Helper()
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, databases.cluster.address("postgres"))
 	if err != nil {
@@ -40,10 +59,14 @@ func Postgres(t testing.TB) string {
 	}
 	defer c.Close(ctx)
 	name := fmt.Sprintf("test%d", databases.made.Add(1))
-	if _, err := c.Exec(ctx, "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
+	for range 100 {
+		if _, err = c.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template); err == nil {
+			return databases.cluster.address(name)
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
-	return databases.cluster.address(name)
+	t.Fatal(err)
+	return ""
 }
 
 // databases are those of this process.

@@ -10,3 +10,6 @@ func Postgres(t testing.TB) string {
 	t.Skip("needs a system with Unix sockets for its PostgreSQL")
 	return ""
 }
+
+// CopyOfPostgres is never reached: Postgres skips.
+func CopyOfPostgres(t testing.TB, _ string) string { return Postgres(t) }
