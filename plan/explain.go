@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
 )
 
 const (
@@ -29,6 +30,7 @@ func (p *Plan) Explain(w io.Writer) error {
 		fmt.Fprintf(b, ": %s", p.Title)
 	}
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", p.Guarantee.Sentence())
+	p.explainGovernance(b)
 	p.explainTables(b)
 	p.explainLeaves(b)
 	p.explainConversion(b)
@@ -43,6 +45,49 @@ func (p *Plan) Explain(w io.Writer) error {
 		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), bytesText(p.Size.Bytes), p.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// explainGovernance writes what the release corrects, which accounts it is
+// charged to where they are several, what its files must hold, and whether a run
+// that is cut off is lost.
+func (p *Plan) explainGovernance(b *strings.Builder) {
+	var lines []string
+	if p.Corrects != "" {
+		lines = append(lines, fmt.Sprintf("Corrects %s: with new noise and a debit of its own; what %[1]s cost stays spent.", p.Corrects))
+	}
+	if g := p.Guarantee; len(g.Also) > 0 {
+		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account, strings.Join(g.Also, ", ")))
+	}
+	for _, t := range p.release.Tables {
+		if t.Expect != nil {
+			lines = append(lines, fmt.Sprintf("Checked before anything is spent: %s.", expectText(t)))
+		}
+	}
+	if p.Resume == spec.Never {
+		lines = append(lines, "If this run is cut off after its debit, its budget is lost: resume: never.")
+	}
+	for _, line := range lines {
+		fmt.Fprintln(b, line)
+	}
+	if len(lines) > 0 {
+		fmt.Fprintln(b)
+	}
+}
+
+// expectText says what a table's files must hold.
+func expectText(t *spec.Table) string {
+	var rules []string
+	if rows := t.Expect.Rows; rows != nil {
+		rules = append(rules, fmt.Sprintf("the files of %s hold %s to %s rows", t.Name, budget.Group(rows.Least), budget.Group(rows.Most)))
+	}
+	if len(t.Expect.Every) > 0 {
+		var names []string
+		for _, a := range t.Expect.Every {
+			names = append(names, a.String())
+		}
+		rules = append(rules, fmt.Sprintf("every declared code of %s occurs in %s", strings.Join(names, ", "), t.Name))
+	}
+	return strings.Join(rules, "; ")
 }
 
 // explainTables writes the table of tables.

@@ -129,3 +129,37 @@ func pageOf(t *testing.T, p *Plan) string {
 	}
 	return b.String()
 }
+
+// The page says how a release is governed, and nothing of it where the spec does
+// not.
+func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
+	p, err := planOfSource(quarterlySource("2026q1", "regions", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Corrects != "labour-2026q1-v" || p.Resume != spec.Never || p.Guarantee.Account != "lfs" || strings.Join(p.Guarantee.Also, " ") != "register" {
+		t.Errorf("the plan has %q, %q, %q, %q", p.Corrects, p.Resume, p.Guarantee.Account, p.Guarantee.Also)
+	}
+	lines := []string{
+		"Corrects labour-2026q1-v: with new noise and a debit of its own; what labour-2026q1-v cost stays spent.\n",
+		"Charged in full to each of the accounts lfs and register.\n",
+		"Checked before anything is spent: the files of persons hold 10 to 20 rows; every declared code of region.state occurs in persons.\n",
+		"If this run is cut off after its debit, its budget is lost: resume: never.\n",
+		"Before you sign: where the files of table persons do not meet `expect` the run stops and nothing is spent, but whoever sees that the release did not appear has learnt that",
+	}
+	plain := pageOf(t, planOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}"))
+	for _, line := range lines {
+		if page := pageOf(t, p); !strings.Contains(page, line) {
+			t.Errorf("the page does not say %q:\n%s", line, page)
+		}
+		if strings.Contains(plain, line[:20]) {
+			t.Errorf("the page of a release without it says %q", line)
+		}
+	}
+	if b := string(planOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}").Bytes()); strings.Contains(b, "corrects") || strings.Contains(b, "resume") || strings.Contains(b, "also") {
+		t.Errorf("the plan of a release without them has\n%s", b)
+	}
+	if again, err := Read(p.Bytes()); err != nil || again.Verify() != nil || again.Template() != p.Template() {
+		t.Errorf("reading it again: %v", err)
+	}
+}

@@ -24,6 +24,7 @@ type Guarantee struct {
 	Unit        string       `json:"unit"`
 	MaxRows     int64        `json:"max_rows"`
 	Account     string       `json:"account,omitempty"`
+	Also        []string     `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
 }
 
 // Equivalent is the ε that the guarantee implies at a δ, rounded up.
@@ -48,7 +49,8 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	unit := r.Tables[0].Unit
 	g := Guarantee{
 		Protects: r.Privacy.Protects, Neighbours: string(r.Privacy.Neighbours),
-		Unit: "each row", MaxRows: unit.MaxRows, Account: r.Privacy.Account,
+		Unit: "each row", MaxRows: unit.MaxRows,
+		Account: r.Privacy.Account, Also: r.Privacy.Also,
 	}
 	if !unit.Row {
 		g.Unit = "all rows with the same " + unit.ID

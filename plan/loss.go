@@ -140,7 +140,7 @@ func lossOf(name string, steps []budget.Mechanism, deltas []string, rates []floa
 		if err != nil {
 			return one, fmt.Errorf("ε of %s at δ = %s: %w", name, d, err)
 		}
-		one.Epsilons = append(one.Epsilons, Equivalent{Delta: d, Epsilon: bound.Value, Method: bound.Method})
+		one.Epsilons = append(one.Epsilons, Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, significant), Method: bound.Method})
 	}
 	for _, rate := range rates {
 		one.TruePositiveRates = append(one.TruePositiveRates, TruePositiveRate{rate, loss.TruePositiveRate(rate)})

@@ -18,7 +18,7 @@ func New(r *spec.Release) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Source: r.Source, release: r}
+	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Source: r.Source, release: r}
 	if p.Cost, err = cost(r, tables); err != nil {
 		return nil, err
 	}

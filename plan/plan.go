@@ -2,8 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +20,8 @@ type Plan struct {
 	Format       string        `json:"format"`
 	Name         string        `json:"release"`
 	Title        string        `json:"title,omitempty"`
+	Corrects     string        `json:"corrects,omitempty"` // an earlier release of the same account
+	Resume       spec.Resume   `json:"resume,omitempty"`   // spec.Never: a run cut off after its debit loses the release
 	Guarantee    Guarantee     `json:"guarantee"`
 	Cost         budget.Cost   `json:"cost"` // what the account is debited
 	Leaves       []Leaf        `json:"leaves"`
@@ -73,14 +73,12 @@ func (p *Plan) Bytes() []byte {
 
 // Hash is the plan hash: SHA-256 of [Plan.Bytes], in hexadecimal.
 func (p *Plan) Hash() string {
-	h := sha256.Sum256(p.Bytes())
-	return hex.EncodeToString(h[:])
+	return hashOf(p.Bytes())
 }
 
 // SpecHash is the SHA-256 of the spec's text, in hexadecimal.
 func (p *Plan) SpecHash() string {
-	h := sha256.Sum256([]byte(p.Source.Text))
-	return hex.EncodeToString(h[:])
+	return hashOf([]byte(p.Source.Text))
 }
 
 // ErrEdited is wrapped by the errors for a plan that is not as the planner made it.

@@ -25,6 +25,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 		w = append(w, problem.Message)
 	}
 	w = append(w, weaknesses(p)...)
+	w = append(w, stops(r)...)
 	if p.Size.Bytes > largeBytes {
 		w = append(w, fmt.Sprintf("the tables have %s cells in all and need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes",
 			budget.Group(p.Size.Cells), bytesText(p.Size.Bytes)))
@@ -37,6 +38,18 @@ func warnings(r *spec.Release, p *Plan) []string {
 			continue
 		}
 		first[key] = m.ID
+	}
+	return w
+}
+
+// stops says what a stop for the sake of `expect` tells, which no budget pays for.
+func stops(r *spec.Release) []string {
+	var w []string
+	for _, t := range r.Tables {
+		if t.Expect != nil {
+			w = append(w, fmt.Sprintf("where the files of table %s do not meet `expect` the run stops and nothing is spent, but whoever sees that the release did not appear has learnt that: "+
+				"the promise is made among tables that meet their contract, so set rules that no single %s can tip", t.Name, r.Privacy.Protects))
+		}
 	}
 	return w
 }

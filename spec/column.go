@@ -165,6 +165,7 @@ func (r *reader) readCodebook(c *Column, n node) *Domain {
 	if b == nil {
 		return nil
 	}
+	c.Codebook = b.file
 	d := newTexts(c.Type, b.codes())
 	if c.Type == Integer {
 		for i, category := range d.finest.Categories {

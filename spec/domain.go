@@ -26,6 +26,15 @@ type Domain struct {
 // Size is the number of base cells.
 func (d *Domain) Size() int { return d.size }
 
+// Declared is the number of base cells that the spec declares: all of them but the categories
+// behind those of a range that unknown or null adds.
+func (d *Domain) Declared() int {
+	if d.bins != nil {
+		return d.bins.size()
+	}
+	return d.size
+}
+
 // Level returns the level of that name; "" is the finest. It is false where there is no
 // such level, or no finest one (a decimal or timestamp range without step).
 func (d *Domain) Level(name string) (*Level, bool) {

@@ -46,6 +46,20 @@ marginals:
 
 const regions = "code,label,state,state_label\n01,One,s1,North\n02,Two,s1,North\n1,Three,s2,South\n"
 
+// governed is the base with everything in it that says how the release is governed: further
+// accounts, what it corrects, no resuming, and what its files must hold.
+var governed = strings.NewReplacer(
+	"params:", "corrects: survey-${quarter}-v1\nparams:",
+	"account: survey", "account: [survey, register], resume: never",
+	"    unit: {id", "    expect: {rows: [10, 20], every: [region.state, age, age.band]}\n    unit: {id",
+).Replace(base)
+
+func governedSource() Source {
+	src := baseSource()
+	src.Text = governed
+	return src
+}
+
 func baseSource() Source {
 	return Source{
 		Name: "release.yaml", Text: base,

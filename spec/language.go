@@ -23,6 +23,7 @@ var language = sync.OnceValue(func() *shape {
 	return objectShape("a release",
 		field{key: "version", shape: wholeShape("1, the version of the language", 1, 1), required: "the version of the language", fix: "version: 1"},
 		field{key: "release", shape: textShape("the name of the release").withParams(), required: "the name of the release", fix: "release: my-release"},
+		field{key: "corrects", shape: textShape("the name of the earlier release that this one corrects").withParams()},
 		field{key: "params", shape: paramsShape()},
 		field{key: "about", shape: aboutShape()},
 		field{key: "privacy", shape: privacyShape(), required: "whom the release protects", fix: "privacy: {protects: person, neighbours: add-remove}"},
@@ -55,10 +56,14 @@ func aboutShape() *shape {
 }
 
 func privacyShape() *shape {
+	account := patternShape("an account name of a–z, 0–9, dot, _ and -", `^`+dottedSyntax+`$`)
+	accounts := listShape("at least one account", account, 1, 0)
 	return objectShape("protects, neighbours, account",
 		field{key: "protects", shape: patternShape("a noun, as person or trip", `^\S(.*\S)?$`), required: "the noun of what is protected, as person or trip", fix: "protects: person"},
 		field{key: "neighbours", shape: enumShape("add-remove or replace", string(AddRemove), string(Replace)), required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of units is public)", fix: "neighbours: add-remove"},
-		field{key: "account", shape: patternShape("an account name of a–z, 0–9, dot, _ and -", `^`+dottedSyntax+`$`)},
+		field{key: "account", shape: choiceShape("an account, or a list of them: the release's own first, then those of further datasets that are read",
+			onSequence(accounts), onScalar(account))},
+		field{key: "resume", shape: enumShape("never: the noise key is kept in memory only, and a run that is cut off after its debit loses the release", "never")},
 		field{key: "total", shape: &shape{kind: boolean, says: "true or false"}},
 		field{key: "within", shape: textShape("an attribute, as block.state").notBuilt("within")})
 }

@@ -17,7 +17,7 @@ func tablesShape() *shape {
 		field{key: "source", shape: sourceShape(), required: "where the rows are", fix: "source: {parquet: data/*.parquet}"},
 		field{key: "unit", shape: unitShape(), required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", fix: "unit: {id: person_id, max_rows: 1}"},
 		field{key: "weight", shape: tableWeightShape().notBuilt("weight")},
-		field{key: "expect", shape: expectShape().notBuilt("expect")},
+		field{key: "expect", shape: expectShape()},
 		field{key: "join", shape: joinShape().notBuilt("join")},
 		field{key: "sample", shape: open.notBuilt("sample")},
 		field{key: "bounds", shape: open.notBuilt("bounds")},
@@ -66,10 +66,12 @@ func tableWeightShape() *shape {
 }
 
 func expectShape() *shape {
-	open := &shape{kind: anything, says: "anything"}
-	return objectShape("{rows: [a, b], every: …}",
-		field{key: "rows", shape: listShape("the least and the most rows, as [40000, 60000]", wholeShape("a whole number", 0, 1<<53), 2, 2)},
-		field{key: "every", shape: open})
+	every := listShape("a list of attributes each of whose declared codes occurs, as [region, age.band]", textShape("an attribute, as age or age.band"), 1, 0)
+	every.empty = "at least one attribute, as [region]"
+	return objectShape("{rows: [a, b]}, {every: [ATTRIBUTE, …]} or both",
+		field{key: "rows", shape: listShape("the least and the most rows of the table's files, as [40000, 60000]", wholeShape("a whole number from 0", 0, 1<<53), 2, 2)},
+		field{key: "every", shape: every},
+	).withForms([]string{"rows"}, []string{"every"}, []string{"rows", "every"})
 }
 
 func joinShape() *shape {

@@ -1,8 +1,10 @@
 package spec
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -51,12 +53,73 @@ func TestLoadSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
+func TestReleaseHoldsHowItIsGoverned(t *testing.T) {
+	r, err := Parse(governedSource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Name != "survey-2026q1" || r.Corrects != "survey-2026q1-v1" {
+		t.Errorf("%s corrects %s", r.Name, r.Corrects)
+	}
+	if p := r.Privacy; p.Account != "survey" || strings.Join(p.Also, " ") != "register" || p.Resume != Never {
+		t.Errorf("privacy %+v", p)
+	}
+	e := r.Tables[0].Expect
+	if e == nil || e.Rows == nil || *e.Rows != (RowRange{10, 20}) || fmt.Sprint(e.Every) != "[region.state age age.band]" {
+		t.Errorf("expect %+v", e)
+	}
+	for from, c := range map[string]struct {
+		to   string
+		want *RowRange
+	}{"rows: [10, 20]": {"rows: [0, 0]", &RowRange{}}, "rows: [10, 20], ": {"", nil}} {
+		src := governedSource()
+		src.Text = strings.Replace(governed, from, c.to, 1)
+		r, err := Parse(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows := r.Tables[0].Expect.Rows; !reflect.DeepEqual(rows, c.want) {
+			t.Errorf("%q: rows %v", c.to, rows)
+		}
+	}
+	if r, err := Parse(baseSource()); err != nil || r.Corrects != "" || r.Privacy.Also != nil || r.Privacy.Resume != "" || r.Tables[0].Expect != nil {
+		t.Errorf("a release that says nothing of it: %+v, %v", r, err)
+	}
+}
+
+// One account in a list is the account written without one.
+func TestOneAccountInAList(t *testing.T) {
+	src := baseSource()
+	src.Text = strings.Replace(base, "account: survey", "account: [survey]", 1)
+	r, err := Parse(src)
+	if err != nil || r.Privacy.Account != "survey" || r.Privacy.Also != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What the spec declares of a column is all but what unknown and null add to a range.
+func TestDeclaredCells(t *testing.T) {
+	r, err := Parse(baseSource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string][2]int{"age": {111, 112}, "sex": {2, 2}, "hour": {24, 24}, "region": {3, 3}, "price": {4, 4}} {
+		d := r.Tables[0].Column(column).Domain
+		if d.Declared() != want[0] || d.Size() != want[1] {
+			t.Errorf("%s: %d cells are declared of %d", column, d.Declared(), d.Size())
+		}
+	}
+	if book := r.Tables[0].Column("region").Codebook; book != "regions.csv" || r.Tables[0].Column("sex").Codebook != "" {
+		t.Errorf("code book %q", book)
+	}
+}
+
 func TestReleaseHoldsWhatTheSpecSays(t *testing.T) {
 	r, err := Parse(baseSource())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Privacy != (Privacy{Protects: "person", Neighbours: AddRemove, Account: "survey"}) {
+	if want := (Privacy{Protects: "person", Neighbours: AddRemove, Account: "survey"}); !reflect.DeepEqual(r.Privacy, want) {
 		t.Errorf("privacy %+v", r.Privacy)
 	}
 	var leaves []string

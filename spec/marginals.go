@@ -59,26 +59,37 @@ func (r *reader) readMarginalTable(m *Marginal, n node) *Table {
 	return t
 }
 
+// readBy reads the attributes of a marginal, of which no two are of one column.
 func (r *reader) readBy(root node, t *Table, n node) []Attribute {
+	seen := map[string]bool{}
+	return r.readAttributes(root, t, n, func(a Attribute) (Problem, bool) {
+		twice := seen[a.Column]
+		seen[a.Column] = true
+		return Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: "each column once in a marginal"}, !twice
+	})
+}
+
+// readAttributes reads a list of attributes of a table, without those that are not there and
+// those that may not stand in it.
+func (r *reader) readAttributes(root node, t *Table, n node, may func(Attribute) (Problem, bool)) []Attribute {
 	columns := root.get("tables").get(t.Name).get("columns")
 	if columns.pairs() == nil {
 		return nil // already reported
 	}
-	by, seen := []Attribute{}, map[string]bool{}
+	all := []Attribute{}
 	for _, item := range n.items() {
 		column, level, dotted := strings.Cut(item.text(), ".")
 		a := Attribute{Column: column, Level: level}
 		if !r.checkAttribute(t, item, a, dotted) {
 			continue
 		}
-		if seen[column] {
-			r.problem(item, Problem{Message: fmt.Sprintf("column %q is there twice", column), Expected: "each column once in a marginal"})
+		if p, ok := may(a); !ok {
+			r.problem(item, p)
 			continue
 		}
-		seen[column] = true
-		by = append(by, a)
+		all = append(all, a)
 	}
-	return by
+	return all
 }
 
 // checkAttribute reports an attribute whose column or level there is not.

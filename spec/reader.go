@@ -42,11 +42,12 @@ func newReader(src *Source, open func(name string) (string, error)) *reader {
 // out, so that one mistake is told once.
 func (r *reader) readRelease(root node) {
 	r.readParams(root)
-	r.readName(root.get("release"))
+	r.release.Name = r.readName(root.get("release"))
+	r.readCorrects(root.get("corrects"))
 	r.readAbout(root.get("about"))
 	r.readPrivacy(root.get("privacy"))
 	r.readBudget(root.get("budget"))
-	r.readTables(root.get("tables"))
+	r.readTables(root)
 	r.readMarginals(root)
 	r.checkLeavesUsed(root)
 	r.checkTotal(root)
@@ -109,9 +110,10 @@ var releaseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 // maxName is the longest name of a release: it names files and folders.
 const maxName = 100
 
-func (r *reader) readName(n node) {
+// readName reads the name of a release, "" where it is none.
+func (r *reader) readName(n node) string {
 	if !r.sound(n) {
-		return
+		return ""
 	}
 	name, ok := r.fill(n)
 	switch {
@@ -124,8 +126,22 @@ func (r *reader) readName(n node) {
 	case len(name) > maxName:
 		r.problem(n, Problem{Message: fmt.Sprintf("a name of %d characters", len(name)), Expected: "at most 100: it names files"})
 	default:
-		r.release.Name = name
+		return name
 	}
+	return ""
+}
+
+// readCorrects reads the name of the release that this one corrects, which is another.
+func (r *reader) readCorrects(n node) {
+	name := r.readName(n)
+	if name != "" && name == r.release.Name {
+		r.problem(n, Problem{
+			Message:  "a release that corrects itself",
+			Expected: "the name of an earlier release; the correction has a name of its own, and a debit of its own",
+		})
+		return
+	}
+	r.release.Corrects = name
 }
 
 func (r *reader) readAbout(n node) {
@@ -145,11 +161,29 @@ func (r *reader) readPrivacy(n node) {
 		Protects:   n.get("protects").text(),
 		Neighbours: Neighbours(n.get("neighbours").text()),
 	}
-	if account := n.get("account"); account.present() {
-		r.release.Privacy.Account = account.text()
+	r.readAccounts(n.get("account"))
+	if resume := n.get("resume"); resume.present() {
+		r.release.Privacy.Resume = Resume(resume.text())
 	}
 	if total := n.get("total"); total.present() {
 		r.release.Privacy.Total = isTrue(total.text())
+	}
+}
+
+// readAccounts reads the account of the release and those of further datasets.
+func (r *reader) readAccounts(n node) {
+	if !r.sound(n) {
+		return
+	}
+	names := n.texts()
+	for i, item := range n.items() {
+		if slices.Contains(names[:i], item.text()) {
+			r.problem(item, Problem{Message: fmt.Sprintf("account %q is there twice", clip(item.text())), Expected: "each account once: a release is charged to it once"})
+		}
+	}
+	r.release.Privacy.Account = names[0]
+	if len(names) > 1 {
+		r.release.Privacy.Also = names[1:]
 	}
 }
 

@@ -21,10 +21,12 @@ type Source struct {
 type Release struct {
 	Source Source
 	// Name matches [a-z0-9][a-z0-9._-]*, at most 100 characters, so it is safe as a file name.
-	Name    string
-	About   About
-	Privacy Privacy
-	Budget  Budget
+	Name string
+	// Corrects is the name of the earlier release that this one corrects, "" for none.
+	Corrects string
+	About    About
+	Privacy  Privacy
+	Budget   Budget
 	// Tables are in spec order.
 	Tables []*Table
 	// Marginals are in spec order.
@@ -69,11 +71,23 @@ type Privacy struct {
 	// Protects is the noun every report uses: person, patient, trip.
 	Protects   string
 	Neighbours Neighbours
-	// Account is the ledger account, "" where the spec names none.
+	// Account is the ledger account that the release is charged to, "" where the spec names none.
 	Account string
+	// Also are the accounts of further datasets that are read, in spec order; they are charged
+	// as well.
+	Also []string
+	// Resume is [Never] where the noise key is kept in memory only, so that a run that is cut
+	// off after its debit loses the release; else "", and such a run resumes.
+	Resume Resume
 	// Total is true where no value of a readable file may stop a run.
 	Total bool
 }
+
+// Resume says whether a run that was cut off after its debit goes on.
+type Resume string
+
+// Never keeps the noise key in memory only.
+const Never Resume = "never"
 
 // Budget is the privacy budget in exactly one form: {epsilon}, {rho} or {epsilon, delta}.
 // Fields of the other forms are nil.

@@ -8,6 +8,8 @@ type Table struct {
 	Source  TableSource
 	Unit    Unit
 	Columns []*Column
+	// Expect is what the table's files must hold, nil where the spec does not say.
+	Expect *Expect
 }
 
 // Column returns the column of that name, nil if there is none.
@@ -51,6 +53,20 @@ type Unit struct {
 	MaxRows int64
 }
 
+// Expect are the rules of completeness that a table's files must meet before anything is
+// spent. They speak of the files, before any row is left out.
+type Expect struct {
+	// Rows is the range of the number of rows of all files together, nil for any number.
+	Rows *RowRange
+	// Every are the attributes each of whose declared codes occurs in at least one row. A value
+	// that unknown or null counts as a code is that code; the codes that a range has for such
+	// values alone need not occur.
+	Every []Attribute
+}
+
+// RowRange is a closed range of numbers of rows.
+type RowRange struct{ Least, Most int64 }
+
 // Type is the type of a column's values.
 type Type string
 
@@ -68,8 +84,10 @@ const (
 // those that are not.
 type Column struct {
 	// Name is the column's name in the release, From its name in the source.
-	Name, From    string
-	Type          Type
+	Name, From string
+	Type       Type
+	// Codebook is the code book of the domain, a key of [Source.Files]; "" where it has none.
+	Codebook      string
 	Domain        *Domain
 	Unknown, Null Policy
 }

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-func (r *reader) readTables(n node) {
+func (r *reader) readTables(root node) {
+	n := root.get("tables")
 	if !n.present() {
 		return
 	}
@@ -22,6 +23,7 @@ func (r *reader) readTables(n node) {
 		for _, c := range r.entries(pair.get("columns")) {
 			t.Columns = append(t.Columns, r.readColumn(c))
 		}
+		t.Expect = r.readExpect(root, t)
 		r.release.Tables = append(r.release.Tables, t)
 		if unit := pair.get("unit"); !unit.present() || unit.text() != "public" {
 			if confidential++; confidential == 2 {
@@ -100,6 +102,31 @@ func (r *reader) readUnit(t *Table, n node) {
 			Fix:      "unit: {id: person_id, max_rows: 1}",
 		})
 	}
+}
+
+// readExpect reads what a table's files must hold, nil where the spec does not say or something
+// is wrong with it.
+func (r *reader) readExpect(root node, t *Table) *Expect {
+	n := root.get("tables").get(t.Name).get("expect")
+	if !r.sound(n) {
+		return nil
+	}
+	e := &Expect{}
+	if bounds := n.get("rows"); bounds.present() {
+		e.Rows = &RowRange{r.whole(bounds.items()[0]), r.whole(bounds.items()[1])}
+		if e.Rows.Least > e.Rows.Most {
+			r.problem(bounds, Problem{Message: "the range of rows ends before it starts", Expected: "the least first, then the most, as [40000, 60000]"})
+		}
+	}
+	if every := n.get("every"); every.present() {
+		seen := map[Attribute]bool{}
+		e.Every = r.readAttributes(root, t, every, func(a Attribute) (Problem, bool) {
+			twice := seen[a]
+			seen[a] = true
+			return Problem{Message: fmt.Sprintf("%s is there twice", a), Expected: "each attribute once"}, !twice
+		})
+	}
+	return e
 }
 
 func (r *reader) readColumn(n node) *Column {
@@ -187,6 +214,9 @@ func (r *reader) checkTotal(root node) {
 		return
 	}
 	for _, t := range r.release.Tables {
+		if expect := root.get("tables").get(t.Name).get("expect"); expect.present() {
+			r.report(expect.key, expect.path, Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})
+		}
 		columns := root.get("tables").get(t.Name).get("columns")
 		for _, c := range t.Columns {
 			n := columns.get(c.Name)

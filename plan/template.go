@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// This file holds the template: a plan with its parameters blank.
+
+// templateFormat names the layout that [Plan.Template] hashes.
+const templateFormat = "dprelease.template/1"
+
+// template is what stays of a plan when the values of its parameters do not.
+type template struct {
+	Format       string         `json:"format"`
+	Spec         string         `json:"spec"` // SHA-256 of the text as written, parameters as ${…}
+	Books        []templateBook `json:"books"`
+	Guarantee    Guarantee      `json:"guarantee"`
+	Cost         budget.Cost    `json:"cost"`
+	Leaves       []Leaf         `json:"leaves"`
+	Tables       []Table        `json:"tables"`
+	Measurements []Measurement  `json:"measurements"`
+}
+
+// templateBook is the code book of a column. Its path may hold a parameter, so it
+// is known by the column and by what it says.
+type templateBook struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	Text   string `json:"text"` // SHA-256
+}
+
+// Template is the SHA-256, in hexadecimal, of the plan with its parameters
+// blank: the spec's text as written, what its code books say, guarantee, cost,
+// budget leaves, tables and measurements. Left out are the values of parameters
+// and what they alone decide: name, title, what the release corrects and the
+// paths of sources and code books. Left out too is the name of the spec's file,
+// which decides nothing.
+//
+// Contract: plans of one text with the same code books have one template,
+// whatever values their parameters have; plans that differ in anything that is
+// promised, charged, asked or published have two, unless SHA-256 collides.
+// Standing approvals rest on this.
+func (p *Plan) Template() string {
+	t := template{
+		Format: templateFormat, Spec: p.SpecHash(), Guarantee: p.Guarantee, Cost: p.Cost,
+		Leaves: p.Leaves, Tables: p.Tables, Measurements: p.Measurements,
+	}
+	for _, table := range p.release.Tables {
+		for _, c := range table.Columns {
+			if c.Codebook != "" {
+				t.Books = append(t.Books, templateBook{table.Name, c.Name, hashOf([]byte(p.Source.Files[c.Codebook]))})
+			}
+		}
+	}
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic("plan: a template always encodes: " + err.Error())
+	}
+	return hashOf(b)
+}
+
+// hashOf is a SHA-256 in hexadecimal.
+func hashOf(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}

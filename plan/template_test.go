@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/spec"
+	"pgregory.net/rapid"
+)
+
+// quarterly is a spec that uses its parameters wherever a spec may.
+const quarterly = `version: 1
+params: {quarter: {pattern: '20\d\dq[1-4]'}, book: {pattern: '[a-z]+'}, first: {pattern: '[a-z]+'}}
+release: labour-${quarter}
+corrects: labour-${quarter}-${first}
+about: {title: "Labour force, ${quarter}", population: "residents in ${quarter}", contact: office}
+privacy: {protects: person, neighbours: add-remove, account: [lfs, register], resume: never}
+budget: {rho: 1/2, split: {main: 1/2, rest: 1/2}}
+tables:
+  persons:
+    source: {csv: ["${quarter}-*.csv"]}
+    unit: {id: who, max_rows: 2}
+    expect: {rows: [10, 20], every: [region.state]}
+    columns:
+      age:    {type: integer, range: [0, 9], levels: {half: {width: 5}}}
+      sex:    {values: [f, m], unknown: {as: m}}
+      region: {codebook: "${book}.csv", levels: [state, code]}
+      home:   {codebook: homes.csv}
+marginals:
+  m: {by: [age.half, region.state], budget: main}
+  n: {every: [1, 2], by: [sex, home], budget: rest}
+`
+
+// quarterlySource gives quarterly the values q, b and f of its parameters.
+func quarterlySource(q, b, f string) spec.Source {
+	return spec.Source{
+		Name: "labour.yaml", Text: quarterly,
+		Params: map[string]string{"quarter": q, "book": b, "first": f},
+		Files: map[string]string{
+			b + ".csv": "code,label,state\n1,One,a\n2,Two,b\n", "homes.csv": "code,label\nh,House\nf,Flat\n",
+		},
+	}
+}
+
+func planOfSource(src spec.Source) (*Plan, error) {
+	r, err := spec.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	return New(r)
+}
+
+// Whatever the values of its parameters, a spec has one template, and its plans
+// differ.
+func TestTemplateIsBlindToParameters(t *testing.T) {
+	of := func(q, b, f string) *Plan {
+		p, err := planOfSource(quarterlySource(q, b, f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := of("2026q1", "regions", "v")
+	if len(p.Template()) != 64 || p.Template() == p.Hash() {
+		t.Fatalf("template %s of plan %s", p.Template(), p.Hash())
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		q := rapid.StringMatching(`20[0-9][0-9]q[1-4]`).Draw(t, "quarter")
+		b := rapid.StringMatching(`[a-z]{1,9}`).Filter(func(s string) bool { return s != "homes" }).Draw(t, "book")
+		f := rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "first")
+		other := of(q, b, f)
+		if other.Template() != p.Template() {
+			t.Fatalf("another template for %s, %s, %s", q, b, f)
+		}
+		if same := q == "2026q1" && b == "regions" && f == "v"; (other.Hash() == p.Hash()) != same {
+			t.Fatalf("plan hash of %s, %s, %s", q, b, f)
+		}
+	})
+}
+
+// A change of the spec's text, however small, or of a code book is another
+// template; so is the same code book read for another column.
+func TestTemplateChangesWithAllElse(t *testing.T) {
+	p, err := planOfSource(quarterlySource("2026q1", "regions", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{p.Template(): "the plan itself"}
+	try := func(what string, src spec.Source) {
+		other, err := planOfSource(src)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		if before, ok := seen[other.Template()]; ok {
+			t.Errorf("%s: the template of %s", what, before)
+		}
+		seen[other.Template()] = what
+	}
+	for _, c := range [][2]string{
+		{"'20\\d\\dq[1-4]'", "'2026q[1-4]'"}, {"release: labour-", "release: labours-"}, {"corrects: labour-${quarter}-", "corrects: labour-${quarter}."},
+		{"Labour force,", "Labour,"}, {"contact: office", "contact: offices"}, {"protects: person", "protects: patient"},
+		{"add-remove", "replace"}, {"[lfs, register]", "[register, lfs]"}, {"[lfs, register]", "lfs"}, {", resume: never", ""},
+		{"rho: 1/2,", "rho: 1/3,"}, {"{rho: 1/2,", "{epsilon: 1, delta: 1e-9,"}, {"main: 1/2, rest: 1/2", "main: 1/3, rest: 2/3"},
+		{"-*.csv", "*.csv"}, {"max_rows: 2", "max_rows: 3"}, {"id: who", "id: whom"}, {"[10, 20]", "[10, 21]"}, {", every: [region.state]", ""},
+		{"range: [0, 9]", "range: [0, 10]"}, {"width: 5", "width: 4"}, {"[f, m]", "[m, f]"}, {"unknown: {as: m}", "unknown: drop"},
+		{"levels: [state, code]", "levels: [state]"}, {"[age.half, region.state]", "[region.state, age.half]"}, {"every: [1, 2], by", "every: [1], by"},
+		{"\n  m:", "\n  # what is asked\n  m:"}, {"version: 1", "version:  1"},
+	} {
+		src := quarterlySource("2026q1", "regions", "v")
+		if strings.Count(src.Text, c[0]) != 1 {
+			t.Fatalf("%q is not there once", c[0])
+		}
+		src.Text = strings.Replace(src.Text, c[0], c[1], 1)
+		try(c[0]+" → "+c[1], src)
+	}
+	for _, c := range [][2]string{
+		{"regions.csv", "code,label,state\n1,Eins,a\n2,Two,b\n"}, {"regions.csv", "code,label,state\n3,One,a\n2,Two,b\n"},
+		{"regions.csv", "code,label,state\n1,One,a\n2,Two,a\n"}, {"regions.csv", "code,label,state\n2,Two,b\n1,One,a\n"},
+		{"homes.csv", "code,label\nh,House\nf,Flat \n"}, {"homes.csv", "code,label,more\nh,House,x\nf,Flat,y\n"}, {"homes.csv", "code\nh\nf\n"},
+	} {
+		src := quarterlySource("2026q1", "regions", "v")
+		src.Files[c[0]] = c[1]
+		try(c[0]+": "+c[1], src)
+	}
+	src := quarterlySource("2026q1", "regions", "v")
+	src.Files["regions.csv"], src.Files["homes.csv"] = "code,label,state\nh,House,a\nf,Flat,b\n", "code,label\n1,One\n2,Two\n"
+	try("the code books changed over", src)
+}
+
+// The name of the spec's file decides nothing.
+func TestTemplateIsBlindToTheFileName(t *testing.T) {
+	src := quarterlySource("2026q1", "regions", "v")
+	a, err := planOfSource(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.Name = "release.yaml"
+	if b, err := planOfSource(src); err != nil || b.Template() != a.Template() {
+		t.Errorf("another template, or %v", err)
+	}
+}
