@@ -70,16 +70,18 @@ func encodeTable(t synth.Table, protects string, release [][2]string) ([]byte, e
 }
 
 // schemaOf declares the columns in their order. A struct type carries them,
-// since Parquet groups of the library are sorted by name.
+// since Parquet groups of the library are sorted by name. Texts are written plainly:
+// the runs that the library makes of the indexes of a dictionary differ between
+// processors, and compression leaves little of either.
 func schemaOf(columns []column) *parquet.Schema {
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {
 		tag := c.Name
 		switch {
 		case c.kind.Kind() == reflect.Pointer:
-			tag += ",optional,dict"
+			tag += ",optional,plain"
 		case c.kind.Kind() == reflect.String:
-			tag += ",dict"
+			tag += ",plain"
 		}
 		fields[i] = reflect.StructField{
 			Name: "C" + strconv.Itoa(i), Type: c.kind,
