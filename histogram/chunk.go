@@ -52,9 +52,9 @@ func (r *record) idPlace(i int) int {
 // where the table's units have one. It keeps no reference to raw but its ids.
 func (t *tally) encodeRecord(raw arrow.Record, file string, first int64) *record {
 	r := &record{file: file, first: first}
-	codes := make([][]uint32, len(t.encoders))
+	codes := make([][]uint32, len(t.readers))
 	var all bool
-	for i, e := range t.encoders {
+	for i, e := range t.readers {
 		column := raw.Column(t.from[i])
 		var found []misfit
 		codes[i], found = e.encode(column)
@@ -63,6 +63,8 @@ func (t *tally) encodeRecord(raw arrow.Record, file string, first int64) *record
 				File: file, Row: first + int64(f.row) + 1, Value: column.ValueStr(f.row)})
 		}
 	}
+	t.expect.note(raw, codes)
+	codes = codes[:len(t.encoders)]
 	if !t.table.Unit.Row {
 		r.ids = raw.Column(t.id)
 		r.ids.Retain()

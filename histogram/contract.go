@@ -1,7 +1,8 @@
 package histogram
 
 // This file holds the breach of a table's contract: a value that its column may
-// not hold, told without the value.
+// not hold, or a rule of completeness that its files do not meet, told without
+// the value, the code or the number.
 
 import (
 	"fmt"
@@ -23,10 +24,14 @@ const (
 const (
 	kindNull   = "null"
 	kindNullID = "null id"
+	kindRows   = "expect rows"
+	kindEvery  = "expect every"
 )
 
-// breach is one value that breaks its table's contract. File, Row (from 1) and
-// Value are for the operator's own file of mode 0600 alone.
+// breach is one value that breaks its table's contract, or one that is missing
+// from it. File, Row (from 1; 0 where it is of no row) and Value are for the
+// operator's own file of mode 0600 alone. Column is an attribute where Kind is
+// kindEvery, and "" where it is kindRows.
 type breach struct {
 	Table, Column, Kind, File string
 	Row                       int64
@@ -35,7 +40,15 @@ type breach struct {
 
 // Format shows table, column and kind under every verb.
 func (b breach) Format(s fmt.State, _ rune) {
-	fmt.Fprintf(s, "%s.%s: %s", b.Table, b.Column, b.Kind)
+	fmt.Fprintf(s, "%s: %s", b.place(), b.Kind)
+}
+
+// place is the table, and the column where the breach is of one.
+func (b breach) place() string {
+	if b.Column == "" {
+		return b.Table
+	}
+	return b.Table + "." + b.Column
 }
 
 // MarshalJSON shows what Format shows.
@@ -43,7 +56,7 @@ func (b breach) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", fm
 
 // ContractError says that a table does not meet its contract. Nothing has been
 // debited when it is found. Table, Column and Kind are those of the first breach
-// in reading order. It never tells a value, a row or a count.
+// in reading order, values before rules of completeness. It never tells a value, a row or a count.
 type ContractError struct {
 	Table, Column, Kind string
 	// breaches is a function because package fmt, under verbs that are not for
@@ -79,10 +92,14 @@ func (b breach) sentence() string {
 		remedy = "correct the data, or set null: drop or null: {as: CATEGORY}"
 	case kindNullID:
 		what, remedy = "the id of a unit is null", "correct the data; every row must say which unit it belongs to"
+	case kindRows:
+		what, remedy = "the number of rows is not in the range of `expect: {rows: …}`", "complete the files, or correct the rule"
+	case kindEvery:
+		what, remedy = "not every declared code occurs, as `expect: {every: …}` asks", "complete the files, or correct the rule"
 	case spec.WrongType.String():
 		remedy = "correct the type of the column in the data or in the spec"
 	}
-	return fmt.Sprintf("%s.%s: %s; %s", b.Table, b.Column, what, remedy)
+	return fmt.Sprintf("%s: %s; %s", b.place(), what, remedy)
 }
 
 // collect adds breaches of a record to those found before, as many of each
@@ -104,12 +121,14 @@ func collect(found, more []breach) []breach {
 // Format keeps every verb of package fmt to what Error says.
 func (e *ContractError) Format(s fmt.State, _ rune) { io.WriteString(s, e.Error()) }
 
-// WriteDiagnostics writes the breaches found, at most the first 100 in reading
-// order: table, column, kind, file, row from 1 and value, tab-separated with
-// Go-quoted texts. The text is confidential.
+// WriteDiagnostics writes the breaches found: at most the first 100 values in
+// reading order, then the number of rows and the first codes that are missing,
+// where all rows were read and `expect` is not met. A line has table, column,
+// kind, file, row from 1 and value, tab-separated with Go-quoted texts. The text
+// is confidential.
 func (e *ContractError) WriteDiagnostics(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# the first %d of each column and kind at the most; row 1 is the first after the header\n", columnLimit)
+	fmt.Fprintf(&b, "# the first %d of each column and kind at the most; row 1 is the first after the header, row 0 is none\n", columnLimit)
 	b.WriteString("table\tcolumn\tkind\tfile\trow\tvalue\n")
 	for _, x := range e.breaches() {
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%q\t%d\t%q\n", x.Table, x.Column, x.Kind, x.File, x.Row, x.Value)

@@ -17,7 +17,8 @@ import (
 //
 // Errors: *[MemoryError] before any file is opened where the counts do not fit;
 // *[source.Error] for a file that cannot be read; *[ContractError] for values
-// that break their column's contract. None of them holds a value. The counts do
+// that break their column's contract and for files that are not what their table
+// expects. None of them holds a value, a code or a number of rows. The counts do
 // not depend on the options.
 func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, opt Options) (*Exact, error) {
 	have := opt.memory()
@@ -25,12 +26,12 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 		return nil, err
 	}
 	return count(p, s, opt.workers(), false, func(t *tally) error {
-		return t.read(ctx, dataDir, s, have-Bytes(p))
+		return t.scan(ctx, dataDir, s, have-Bytes(p))
 	})
 }
 
 // CountMadeUp counts rows drawn uniformly from the declared domains, each a unit
-// of its own: a rehearsal reads no file. rows is per table.
+// of its own: a rehearsal reads no file, and expects nothing. rows is per table.
 func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams) (*Exact, error) {
 	if rows < 0 {
 		return nil, fmt.Errorf("a rehearsal has 0 rows or more, not %d", rows)

@@ -22,11 +22,13 @@ type tally struct {
 	table      *spec.Table
 	columns    []*spec.Column // that the measurements need
 	encoders   []*encoder     // one per column
+	readers    []*encoder     // the encoders, and behind them those of columns that are only expected to be complete
+	expect     *expectation
 	attributes []attribute
 	queries    []*query // one per measurement of the table, in the plan's order
 
 	sources []string // source columns to read
-	from    []int    // where among them each column is
+	from    []int    // where among them the column of each reader is
 	id      int      // where among them the id is
 
 	workers int
@@ -51,13 +53,38 @@ func newTally(table *spec.Table, measurements []plan.Measurement, workers int) (
 		if err != nil {
 			return nil, err
 		}
-		t.encoders = append(t.encoders, e)
-		t.from = append(t.from, t.sourceColumn(c.From))
+		t.read(e)
+	}
+	t.encoders = t.readers[:len(t.readers):len(t.readers)]
+	var err error
+	if t.expect, err = newExpectation(table, t.reader); err != nil {
+		return nil, err
 	}
 	if !table.Unit.Row {
 		t.id = t.sourceColumn(table.Unit.ID)
 	}
 	return t, nil
+}
+
+// read adds an encoder to those that read.
+func (t *tally) read(e *encoder) {
+	t.readers = append(t.readers, e)
+	t.from = append(t.from, t.sourceColumn(e.column.From))
+}
+
+// reader is the place among the readers of a column, which is added where no
+// measurement needs it. Such a column keeps its contract, but no row is left out
+// for its sake: what is counted does not depend on what is expected.
+func (t *tally) reader(c *spec.Column) (int, error) {
+	if i := slices.IndexFunc(t.readers, func(e *encoder) bool { return e.column == c }); i >= 0 {
+		return i, nil
+	}
+	e, err := newEncoder(t.table.Name, c)
+	if err != nil {
+		return 0, err
+	}
+	t.read(e)
+	return len(t.readers) - 1, nil
 }
 
 // sourceColumn is the place of a source column among those to read. Two columns,
@@ -70,10 +97,11 @@ func (t *tally) sourceColumn(name string) int {
 	return len(t.sources) - 1
 }
 
-// read counts the table's files. limit is the memory that bounding may hold. A
+// scan counts the table's files. limit is the memory that bounding may hold. A
 // breach of the contract ends the counting; reading goes on until enough of them
-// are collected. What is returned does not depend on the number of workers.
-func (t *tally) read(ctx context.Context, dir string, s *noise.Streams, limit int64) (err error) {
+// are collected. Where that is the end of the files, what they are expected to
+// hold is judged as well. What is returned does not depend on the number of workers.
+func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) (err error) {
 	rows, err := source.Open(ctx, dir, t.table.Source, t.sources)
 	if err != nil {
 		return err
@@ -107,9 +135,13 @@ func (t *tally) read(ctx context.Context, dir string, s *noise.Streams, limit in
 			return err
 		}
 	}
+	breaches = breaches[:min(len(breaches), breachLimit)]
+	if errors.Is(err, io.EOF) {
+		breaches = append(breaches, t.expect.breaches()...)
+	}
 	switch {
 	case len(breaches) > 0:
-		return newContractError(breaches[:min(len(breaches), breachLimit)])
+		return newContractError(breaches)
 	case !errors.Is(err, io.EOF):
 		return err
 	case bound != nil:
