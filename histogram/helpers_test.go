@@ -95,7 +95,7 @@ func receiptFor(t testing.TB, c ledger.Charge, rehearsal bool) ledger.Receipt {
 	l := ledger.OpenRehearsal()
 	if !rehearsal {
 		var err error
-		if l, err = ledger.Open(ctx, filepath.Join(t.TempDir(), "ledger.sqlite")); err != nil {
+		if l, err = ledger.Open(ctx, filepath.Join(t.TempDir(), "ledger.sqlite"), ledger.OpenOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ package ledger
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -26,17 +27,29 @@ const (
 	Rho     = "rho"
 )
 
-// Charge is what one release asks of one account. Account, Release and PlanHash together identify it.
+// Charge is what one release asks of its accounts. Account, Release and PlanHash together identify it.
 type Charge struct {
 	Account  string
-	Release  string      // name of the release, unique within the account
+	Also     []string    // accounts of further data sets that are read, besides Account; in any order
+	Release  string      // name of the release, unique within each of these accounts
 	PlanHash string      // SHA-256 of the plan, 64 lower-case hexadecimal digits
-	Terms    Terms       // must equal the account's
-	Cost     budget.Cost // positive, in the account's definition: Epsilon, or Rho and perhaps Delta
+	Terms    Terms       // must equal those of every account
+	Cost     budget.Cost // positive, in the accounts' definition: Epsilon, or Rho and perhaps Delta
+
+	Template   string     // hash of the plan with its parameters blank, as PlanHash; needed by standing approvals alone
+	Corrects   string     // an earlier, finished release of Account that this one corrects, or ""
+	Mechanisms []Repeated // what the plan runs, for the figure of one joint plan; never used in admission
+	Approvals  []Approval // what was signed below the plan; Reserve uses those that its accounts ask for
 
 	// Commitment binds a debit to one noise key and one set of exact integers: a keyed hash of the integers, 64
-	// lower-case hexadecimal digits. Only Debit reads it; empty where nothing confidential was counted.
+	// lower-case hexadecimal digits. Only Debit and Finish read it; empty where nothing confidential was counted.
 	Commitment string
+}
+
+// Repeated is a mechanism and how often a plan runs it.
+type Repeated struct {
+	Count     int64            `json:"count"`
+	Mechanism budget.Mechanism `json:"mechanism"`
 }
 
 var (
@@ -71,13 +84,33 @@ func (c Charge) check() error {
 		return fmt.Errorf("ledger: release %s: the plan hash is not 64 lower-case hexadecimal digits", c.Release)
 	case c.Commitment != "" && !hashPattern.MatchString(c.Commitment):
 		return fmt.Errorf("ledger: release %s: the commitment is not 64 lower-case hexadecimal digits", c.Release)
+	case c.Template != "" && !hashPattern.MatchString(c.Template):
+		return fmt.Errorf("ledger: release %s: the template is not 64 lower-case hexadecimal digits", c.Release)
+	case c.Corrects != "" && !namePattern.MatchString(c.Corrects):
+		return fmt.Errorf("ledger: release %s: it corrects %q, which is not a release name: use %s", c.Release, c.Corrects, nameRule)
+	}
+	for i, also := range c.Also {
+		if !namePattern.MatchString(also) || also == c.Account || i > 0 && also <= c.Also[i-1] {
+			return fmt.Errorf("ledger: release %s: %q is not the name of a further account: use %s, each account once", c.Release, also, nameRule)
+		}
+	}
+	for _, m := range c.Mechanisms {
+		if m.Count < 1 || m.Mechanism.Validate() != nil {
+			return fmt.Errorf("ledger: release %s: a mechanism of its plan is incomplete", c.Release)
+		}
 	}
 	return nil
 }
 
-// checkUnder returns an error unless c can be counted under t: *TermsMismatch where the terms or the definition of
-// the cost differ, another where the cost is no amount at all.
-func (c Charge) checkUnder(t Terms) error {
+// sorted is c with Also in order, as entries have it.
+func (c Charge) sorted() Charge {
+	c.Also = slices.Sorted(slices.Values(c.Also))
+	return c
+}
+
+// checkUnder returns an error unless c can be counted under the terms of the account: *TermsMismatch where the terms
+// or the definition of the cost differ, another where the cost is no amount at all.
+func (c Charge) checkUnder(account string, t Terms) error {
 	if !spendable(c.Cost) {
 		return fmt.Errorf("ledger: release %s: a cost is a positive ε, or a positive ρ and perhaps a δ below 1, in fractions of at most %d bits a side", c.Release, maxBits)
 	}
@@ -86,17 +119,20 @@ func (c Charge) checkUnder(t Terms) error {
 		asked.Definition = c.Cost.Definition()
 	}
 	if asked != t {
-		return &TermsMismatch{Account: c.Account, Release: c.Release, Charge: asked, Policy: t}
+		return &TermsMismatch{Account: account, Release: c.Release, Charge: asked, Policy: t}
 	}
 	return nil
 }
 
-// entry writes c as an entry of the kind.
-func (c Charge) entry(k kind, now string) entry {
+// reservation is the entry that reserves c with the approvals that it uses.
+func (c Charge) reservation(used []Approval) entry {
 	cost := normal(c.Cost)
-	e := entry{Kind: k, Time: now, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash, Cost: &cost}
-	if k == kindDebit {
-		e.Commitment = c.Commitment
-	}
-	return e
+	return entry{Kind: kindReserve, Account: c.Account, Also: c.Also, Release: c.Release, PlanHash: c.PlanHash, Cost: &cost,
+		Template: c.Template, Corrects: c.Corrects, Mechanisms: c.Mechanisms, Approvals: used}
+}
+
+// charge is what a reserve entry asks, under the terms of its account.
+func (e entry) charge(t Terms) Charge {
+	return Charge{Account: e.Account, Also: e.Also, Release: e.Release, PlanHash: e.PlanHash, Terms: t, Cost: *e.Cost,
+		Template: e.Template, Corrects: e.Corrects, Mechanisms: e.Mechanisms, Approvals: e.Approvals}
 }

@@ -10,7 +10,7 @@ import (
 // A debit is for one key and one set of integers: a second draw under the same plan is refused.
 func TestDebitIsBoundToItsCommitment(t *testing.T) {
 	ctx := t.Context()
-	l, err := Open(ctx, filepath.Join(t.TempDir(), "ledger.db"))
+	l, err := Open(ctx, filepath.Join(t.TempDir(), "ledger.db"), OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestDebitIsBoundToItsCommitment(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := l.Debit(ctx, c)
-	if err != nil || again.Record().EntryHash != first.Record().EntryHash {
+	if err != nil || again.Record().Proof.Hash != first.Record().Proof.Hash {
 		t.Fatalf("the same debit again: %v, %v", again, err)
 	}
 	for _, other := range []string{"", strings.Repeat("2", 64)} {

@@ -1,12 +1,12 @@
 package ledger
 
-// One line of the ledger: its canonical JSON body, and the hash that chains it to the line before.
+// One entry of the ledger: a public body, a private part, and the hash that chains both to the entry before.
 
 import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -14,79 +14,153 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/sign"
 )
 
 // kind is what an entry does. Kinds are never renamed and never change their meaning; an unknown one is refused.
 type kind string
 
 const (
-	kindInit    kind = "init"
-	kindReserve kind = "reserve"
-	kindCancel  kind = "cancel"
-	kindDebit   kind = "debit"
+	kindInit     kind = "init"
+	kindReserve  kind = "reserve"
+	kindCancel   kind = "cancel"
+	kindDebit    kind = "debit"
+	kindRelease  kind = "release" // the measurements are durable: the release is finished
+	kindAbandon  kind = "abandon"
+	kindWithdraw kind = "withdraw"
+	kindGrant    kind = "grant"
+	kindCompare  kind = "compare"
 )
 
-// entry is the content of one line. An init entry has Policy; the others have Release, PlanHash and Cost.
+// entry is the content of one line. The fields with JSON names are its public body; the others are private.
 type entry struct {
-	Kind     kind         `json:"kind"`
-	Time     string       `json:"time"` // RFC 3339, UTC, whole seconds
-	Account  string       `json:"account"`
-	Policy   *opened      `json:"policy,omitempty"`
-	Release  string       `json:"release,omitempty"`
-	PlanHash string       `json:"plan_hash,omitempty"`
-	Cost     *budget.Cost `json:"cost,omitempty"` // amounts in lowest terms: "6", "1/2"
+	Kind    kind           `json:"kind"`
+	Date    string         `json:"date"` // YYYY-MM-DD, UTC; never before that of the entry before
+	Account string         `json:"account"`
+	Office  sign.PublicKey `json:"office,omitzero"` // first entry only: who signs this and all that follow
 
-	Commitment string `json:"commitment,omitempty"` // debit only: Charge.Commitment
+	Policy *opened `json:"policy,omitempty"` // init
 
-	// Salt is random and never published: the published hashes of a debit's entry and of the one before it would
-	// otherwise give away, by trying, when measuring began.
-	Salt string `json:"salt,omitempty"`
+	Release    string       `json:"release,omitempty"` // all but init and grant
+	PlanHash   string       `json:"plan_hash,omitempty"`
+	Also       []string     `json:"also,omitempty"`       // reserve and debit, as what follows
+	Cost       *budget.Cost `json:"cost,omitempty"`       // in lowest terms: "6", "1/2"; of a grant: what it adds to the cap
+	Template   string       `json:"template,omitempty"`   // Charge.Template
+	Corrects   string       `json:"corrects,omitempty"`   // Charge.Corrects
+	Mechanisms []Repeated   `json:"mechanisms,omitempty"` // reserve only
+	Approvals  []Approval   `json:"approvals,omitempty"`  // those that were used; also of a grant
+
+	Attest *attest `json:"attest,omitempty"` // debit: what the account says of it
+
+	Seal   string `json:"seal,omitempty"`   // release: SHA-256 of the sealed measurements
+	Reason string `json:"reason,omitempty"` // abandon, withdraw, grant and compare
+
+	time       string // RFC 3339, UTC, whole seconds
+	commitment string // debit: Charge.Commitment
 }
 
-// newSalt is 32 random bytes in hexadecimal.
-func newSalt() (string, error) {
-	var b [32]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return "", fmt.Errorf("drawing a salt: %w", err)
-	}
-	return hex.EncodeToString(b[:]), nil
+// attest is what a debit says beyond what was asked, so that whoever holds that one entry has it from the office.
+type attest struct {
+	Status Status `json:"status"`
+	Terms
+	Number      int64 `json:"number"`
+	Comparisons int64 `json:"comparisons"`
+	Witnessed   bool  `json:"witnessed"`
 }
 
 // opened is a policy as an entry writes it.
 type opened struct {
 	Status Status `json:"status"`
 	Terms
-	Cap *budget.Cost `json:"cap,omitempty"` // absent: no cap (rehearsal)
+	Cap       *budget.Cost                `json:"cap,omitempty"` // absent: no cap (rehearsal)
+	Parent    string                      `json:"parent,omitempty"`
+	Allowance *Allowance                  `json:"allowance,omitempty"`
+	Approvals map[string][]sign.PublicKey `json:"approvals,omitempty"`
+	Witness   string                      `json:"witness,omitempty"`
 }
 
-// timeLayout writes entry times.
-const timeLayout = "2006-01-02T15:04:05Z"
+// secret is the private part of an entry. It is never published and appears in no message: the salt keeps the
+// published hashes from giving away, by trying, when measuring began or what was counted.
+type secret struct {
+	Time       string `json:"time"`
+	Salt       string `json:"salt"` // 32 random bytes in hexadecimal
+	Commitment string `json:"commitment,omitempty"`
+}
 
-// body is the canonical JSON of e: fields in the order of the struct, no white space, no HTML escapes.
-func (e entry) body() (string, error) {
+// Layouts of the private time and of the public day.
+const (
+	timeLayout = "2006-01-02T15:04:05Z"
+	dayLayout  = time.DateOnly
+)
+
+// canonical is the canonical JSON of v: fields in the order of the struct, no white space, no HTML escapes.
+func canonical(v any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
+	if err := enc.Encode(v); err != nil {
 		return "", err
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// parseEntry reads a canonical body; any other text is an error.
+// readCanonical reads what canonical writes into v; any other text is an error.
+func readCanonical(text string, v any) error {
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		return errors.New("is not a ledger entry")
+	}
+	if again, err := canonical(v); err != nil || again != text {
+		return errors.New("is not written in canonical form")
+	}
+	return nil
+}
+
+// body is the public part of e.
+func (e entry) body() (string, error) { return canonical(e) }
+
+// private is the private part of e, with a new salt.
+func (e entry) private() (string, error) {
+	var salt [32]byte
+	if _, err := rand.Read(salt[:]); err != nil {
+		return "", fmt.Errorf("drawing a salt: %w", err)
+	}
+	return canonical(secret{Time: e.time, Salt: hex.EncodeToString(salt[:]), Commitment: e.commitment})
+}
+
+// parseEntry reads a public body.
 func parseEntry(body string) (entry, error) {
 	var e entry
-	if err := json.Unmarshal([]byte(body), &e); err != nil {
-		return entry{}, errors.New("is not a ledger entry")
+	if err := readCanonical(body, &e); err != nil {
+		return entry{}, err
 	}
-	again, err := e.body()
-	if err != nil || again != body {
-		return entry{}, errors.New("is not written in canonical form")
-	}
-	if t, err := time.Parse(timeLayout, e.Time); err != nil || t.Format(timeLayout) != e.Time {
-		return entry{}, errors.New("has no valid time")
+	if !isDay(e.Date) {
+		return entry{}, errors.New("has no valid day")
 	}
 	return e, nil
+}
+
+// parseSecret reads the private part of an entry of this kind.
+func parseSecret(text string, k kind) (secret, error) {
+	var s secret
+	if err := readCanonical(text, &s); err != nil {
+		return secret{}, err
+	}
+	t, err := time.Parse(timeLayout, s.Time)
+	switch {
+	case err != nil || t.Format(timeLayout) != s.Time:
+		return secret{}, errors.New("has no valid time")
+	case !hashPattern.MatchString(s.Salt):
+		return secret{}, errors.New("has no salt")
+	case s.Commitment != "" && (k != kindDebit || !hashPattern.MatchString(s.Commitment)):
+		return secret{}, errors.New("carries a commitment that it cannot have")
+	}
+	return s, nil
+}
+
+// isDay tells whether text is a day, YYYY-MM-DD.
+func isDay(text string) bool {
+	t, err := time.Parse(dayLayout, text)
+	return err == nil && t.Format(dayLayout) == text
 }
 
 // digest is a SHA-256.
@@ -94,16 +168,32 @@ type digest [sha256.Size]byte
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// genesis is the hash before the first entry.
-func genesis() digest { return sha256.Sum256([]byte("dprelease ledger 1")) }
+// parseDigest reads what digest.String writes.
+func parseDigest(text string) (d digest, ok bool) {
+	if !hashPattern.MatchString(text) {
+		return d, false
+	}
+	_, err := hex.Decode(d[:], []byte(text))
+	return d, err == nil
+}
 
-// chain is the hash of an entry: SHA-256(previous hash ‖ sequence as 8 bytes, big-endian ‖ body).
-func chain(previous digest, sequence int64, body string) digest {
+// digestOf is the SHA-256 of a text.
+func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
+
+// genesis is the hash before the first entry.
+func genesis() digest { return digestOf("dprelease ledger 2") }
+
+// chain is the hash of an entry: SHA-256(previous hash ‖ SHA-256(private part) ‖ public body).
+func chain(previous, sealed digest, body string) digest {
 	h := sha256.New()
 	h.Write(previous[:])
-	var s [8]byte
-	binary.BigEndian.PutUint64(s[:], uint64(sequence))
-	h.Write(s[:])
+	h.Write(sealed[:])
 	h.Write([]byte(body))
 	return digest(h.Sum(nil))
 }
+
+// entryPurpose is what the office's key signs entries for.
+const entryPurpose = "ledger entry"
+
+// signatureLength is that of a signature in base64.
+var signatureLength = base64.RawStdEncoding.EncodedLen(64)

@@ -21,7 +21,7 @@ import (
 const applicationID = 0x6470726c
 
 // schemaVersion is the version of the tables below.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // schema of the file. The triggers stop accidents, the chain of hashes finds intent; the counter behind
 // AUTOINCREMENT remembers entries taken off the end.
@@ -30,7 +30,9 @@ CREATE TABLE ledger (version INTEGER NOT NULL) STRICT;
 CREATE TABLE entries (
 	sequence INTEGER PRIMARY KEY AUTOINCREMENT,
 	body TEXT NOT NULL,
-	hash TEXT NOT NULL
+	private TEXT NOT NULL,
+	hash TEXT NOT NULL,
+	signature TEXT NOT NULL
 ) STRICT;
 CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
 BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
@@ -200,7 +202,7 @@ func (f *file) view(ctx context.Context) (*book, error) {
 
 // update appends what change asks for, in one transaction that is durable on return, and returns the accounts after
 // it. With an error nothing is in the file, unless the disk failed in the last step.
-func (f *file) update(ctx context.Context, change func(*book) ([]entry, error)) (*book, error) {
+func (f *file) update(ctx context.Context, change func(*book) ([]line, error)) (*book, error) {
 	if f.readOnly {
 		return nil, fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it", f.path)
 	}
@@ -209,16 +211,13 @@ func (f *file) update(ctx context.Context, change func(*book) ([]entry, error)) 
 		if b, err = f.load(ctx, c); err != nil {
 			return err
 		}
-		entries, err := change(b)
-		if err != nil {
-			return err
-		}
-		lines, err := b.write(entries)
+		lines, err := change(b)
 		if err != nil {
 			return err
 		}
 		for _, l := range lines {
-			if _, err := c.ExecContext(ctx, "INSERT INTO entries (sequence, body, hash) VALUES (?, ?, ?)", l.sequence, l.body, l.hash.String()); err != nil {
+			if _, err := c.ExecContext(ctx, "INSERT INTO entries (sequence, body, private, hash, signature) VALUES (?, ?, ?, ?, ?)",
+				l.sequence, l.body, l.private, l.hash.String(), l.signature); err != nil {
 				return f.explain(err)
 			}
 		}
@@ -263,19 +262,20 @@ func (f *file) begin(ctx context.Context, c *sql.Conn, begin string) error {
 
 // load reads and checks the whole chain. Errors: wraps ErrTampered.
 func (f *file) load(ctx context.Context, c *sql.Conn) (*book, error) {
-	rows, err := c.QueryContext(ctx, "SELECT sequence, body, hash FROM entries ORDER BY sequence")
+	rows, err := c.QueryContext(ctx, "SELECT sequence, body, private, hash, signature FROM entries ORDER BY sequence")
 	if err != nil {
 		return nil, f.explain(err)
 	}
 	defer rows.Close()
 	b := newBook(f.path)
 	for rows.Next() {
-		var sequence int64
-		var body, hash string
-		if err := rows.Scan(&sequence, &body, &hash); err != nil {
+		var l line
+		var hash string
+		if err := rows.Scan(&l.sequence, &l.body, &l.private, &hash, &l.signature); err != nil {
 			return nil, f.explain(err)
 		}
-		if err := b.read(sequence, body, hash); err != nil {
+		l.hash, _ = parseDigest(hash) // what is no hash is none that fits
+		if err := b.read(l); err != nil {
 			return nil, err
 		}
 	}

@@ -74,7 +74,7 @@ func TestOpenRefuses(t *testing.T) {
 	execute(t, raw(t, in("foreign.db")), "CREATE TABLE entries (sequence, body, hash)")
 	l := open(t, in("newer.db"))
 	must(t, l.Close())
-	execute(t, raw(t, in("newer.db")), "UPDATE ledger SET version = 2")
+	execute(t, raw(t, in("newer.db")), "UPDATE ledger SET version = 3")
 	l = open(t, in("gutted.db"))
 	must(t, l.Close())
 	execute(t, raw(t, in("gutted.db")), "DROP TABLE ledger")
@@ -83,13 +83,13 @@ func TestOpenRefuses(t *testing.T) {
 		"notes.txt":      "notes.txt is not a dprelease ledger",
 		"empty.db":       "empty.db is not a dprelease ledger",
 		"foreign.db":     "foreign.db is not a dprelease ledger",
-		"newer.db":       "is written in version 2, and this dprelease reads version 1",
+		"newer.db":       "is written in version 3, and this dprelease reads version 2",
 		"gutted.db":      "gutted.db is damaged",
 		"gone.db":        "put the file back beside it",
 		"missing/led.db": "there is no folder " + in("missing") + ": create it first",
 		".":              "is not a file",
 	} {
-		l, err := Open(ctx, in(name))
+		l, err := Open(ctx, in(name), OpenOptions{})
 		if err == nil {
 			l.Close()
 			t.Errorf("%s: opened", name)
@@ -197,16 +197,33 @@ func forge(t testing.TB, l *Ledger, db *sql.DB, e entry) {
 	t.Helper()
 	b, err := l.store.view(context.Background())
 	must(t, err)
-	e.Time = "2026-03-03T00:00:00Z"
+	if e.Date == "" {
+		e.Date = "2026-03-03"
+	}
+	e.time = "2026-03-03T00:00:00Z"
 	body, err := e.body()
 	must(t, err)
-	_, err = db.Exec("INSERT INTO entries (body, hash) VALUES (?, ?)", body, chain(b.head, b.sequence+1, body).String())
+	private, err := e.private()
 	must(t, err)
+	_, err = db.Exec("INSERT INTO entries (body, private, hash, signature) VALUES (?, ?, ?, '')", body, private, chain(b.head, digestOf(private), body).String())
+	must(t, err)
+}
+
+// ending is an entry that ends a charge.
+func ending(k kind, c Charge) entry {
+	return entry{Kind: k, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash}
+}
+
+// debiting is the entry that debits c as the n-th of its account.
+func debiting(c Charge, n int64) entry {
+	e := c.reservation(nil)
+	e.Kind, e.Attest = kindDebit, &attest{Status: Official, Terms: c.Terms, Number: n}
+	return e
 }
 
 // bound is e with a commitment.
 func bound(e entry) entry {
-	e.Commitment = hash("11")
+	e.commitment = hash("11")
 	return e
 }
 
@@ -237,18 +254,18 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 			"UPDATE entries SET sequence = 8 WHERE sequence = 9", "UPDATE sqlite_sequence SET seq = 8"), 8},
 		"reordered": {alter("UPDATE entries SET sequence = -4 WHERE sequence = 4", "UPDATE entries SET sequence = 4 WHERE sequence = 5",
 			"UPDATE entries SET sequence = 5 WHERE sequence = -4"), 4},
-		"repeated":         {alter("INSERT INTO entries (body, hash) SELECT body, hash FROM entries WHERE sequence = 9"), 10},
-		"not an entry":     {alter("INSERT INTO entries (body, hash) VALUES ('x', 'y')"), 10},
-		"second policy":    {forged(opening("people", person, Official, new(epsilon("99")), "")), 10},
-		"rehearsal":        {forged(opening("made-up", person, Rehearsal, new(epsilon("1")), "")), 10},
-		"debit unreserved": {forged(charge("f", "ff", "1").entry(kindDebit, "")), 10},
-		"refund":           {forged(charge("a", "aa", "1").entry(kindCancel, "")), 10},
-		"cheaper debit":    {forged(charge("d", "dd", "1/2").entry(kindDebit, "")), 10},
-		"overspent":        {forged(charge("f", "ff", "3").entry(kindReserve, "")), 10},
-		"unknown account":  {forged(Charge{"x", "f", hash("ff"), person, epsilon("1"), ""}.entry(kindReserve, "")), 10},
-		"bound reserve":    {forged(bound(charge("f", "ff", "1").entry(kindReserve, ""))), 10},
-		"bound cancel":     {forged(bound(charge("d", "dd", "1").entry(kindCancel, ""))), 10},
-		"unknown kind":     {forged(charge("f", "ff", "1").entry("grant", "")), 10},
+		"repeated":         {alter("INSERT INTO entries (body, private, hash, signature) SELECT body, private, hash, signature FROM entries WHERE sequence = 9"), 10},
+		"not an entry":     {alter("INSERT INTO entries (body, private, hash, signature) VALUES ('x', 'y', 'z', '')"), 10},
+		"second policy":    {forged(capped("99").opening(Official, new(epsilon("99")))), 10},
+		"rehearsal":        {forged(Policy{Account: "made-up", Terms: person, Cap: epsilon("1")}.opening(Rehearsal, new(epsilon("1")))), 10},
+		"debit unreserved": {forged(debiting(charge("f", "ff", "1"), 3)), 10},
+		"refund":           {forged(ending(kindCancel, charge("a", "aa", "1"))), 10},
+		"cheaper debit":    {forged(debiting(charge("d", "dd", "1/2"), 3)), 10},
+		"overspent":        {forged(charge("f", "ff", "3").reservation(nil)), 10},
+		"unknown account":  {forged(Charge{Account: "x", Release: "f", PlanHash: hash("ff"), Terms: person, Cost: epsilon("1")}.reservation(nil)), 10},
+		"bound reserve":    {forged(bound(charge("f", "ff", "1").reservation(nil))), 10},
+		"bound cancel":     {forged(bound(ending(kindCancel, charge("d", "dd", "1")))), 10},
+		"unknown kind":     {forged(ending("refund", charge("f", "ff", "1"))), 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, path := busy(t)
@@ -277,25 +294,26 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 // TestChainAsDocumented computes the chain with sqlite3 and SHA-256 alone, as an auditor would.
 func TestChainAsDocumented(t *testing.T) {
 	l, path := busy(t)
-	rows, err := raw(t, path).Query("SELECT sequence, body, hash FROM entries ORDER BY sequence")
+	rows, err := raw(t, path).Query("SELECT sequence, body, private, hash FROM entries ORDER BY sequence")
 	must(t, err)
 	defer rows.Close()
-	previous := sha256.Sum256([]byte("dprelease ledger 1"))
-	salts := map[string]bool{}
+	previous := sha256.Sum256([]byte("dprelease ledger 2"))
+	secrets := map[string]bool{}
 	for rows.Next() {
-		var sequence byte
-		var body, hash string
-		must(t, rows.Scan(&sequence, &body, &hash))
-		previous = sha256.Sum256([]byte(string(previous[:]) + "\x00\x00\x00\x00\x00\x00\x00" + string(rune(sequence)) + body))
+		var sequence int64
+		var body, private, hash string
+		must(t, rows.Scan(&sequence, &body, &private, &hash))
+		sealed := sha256.Sum256([]byte(private))
+		previous = sha256.Sum256([]byte(string(previous[:]) + string(sealed[:]) + body))
 		if hex.EncodeToString(previous[:]) != hash {
 			t.Errorf("entry %d carries %s; want %x", sequence, hash, previous)
 		}
-		unsalted, salt, _ := strings.Cut(body, `,"salt":"`)
-		if len(salt) != 64+len(`"}`) || salts[salt] {
-			t.Errorf("entry %d has the salt %s", sequence, salt)
+		salt, found := strings.CutPrefix(private, `{"time":"2026-03-02T00:59:58Z","salt":"`)
+		if !found || len(salt) != 64+len(`"}`) || secrets[salt] {
+			t.Errorf("entry %d keeps %s", sequence, private)
 		}
-		salts[salt] = true
-		if sequence == 2 && unsalted+"}" != `{"kind":"reserve","time":"2026-03-02T00:59:58Z","account":"people","release":"a","plan_hash":"`+
+		secrets[salt] = true
+		if sequence == 2 && body != `{"kind":"reserve","date":"2026-03-02","account":"people","release":"a","plan_hash":"`+
 			strings.Repeat("a", 2)+strings.Repeat("0", 62)+`","cost":{"epsilon":"1"}}` {
 			t.Errorf("entry 2 says %s", body)
 		}
@@ -341,7 +359,7 @@ func TestFlippedBytes(t *testing.T) {
 		damaged[at] ^= 1 << rand.IntN(8)
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		must(t, os.WriteFile(path, damaged, 0o600))
-		l, err := Open(ctx, path)
+		l, err := Open(ctx, path, OpenOptions{})
 		if err != nil {
 			noticed++
 			continue

@@ -8,59 +8,103 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/dprelease/dprelease/internal/sign"
 )
 
-// Ledger holds accounts. Its methods may be called from many goroutines, and many processes may open one file.
+// Ledger holds accounts. Its methods may be called from many goroutines, and many processes may open one place.
 type Ledger struct {
-	store store
-	now   func() time.Time
+	store     store
+	office    *sign.Key // signs the entries of a ledger that was begun with it
+	rehearsal bool
+	now       func() time.Time
 }
 
-// store keeps entries: a file, or the memory of a rehearsal.
+// store keeps entries: a SQLite file, a PostgreSQL table, or the memory of a rehearsal.
 type store interface {
+	// view returns the accounts as of one moment.
 	view(context.Context) (*book, error)
-	update(context.Context, func(*book) ([]entry, error)) (*book, error)
+	// update stores the lines that change asks for, and returns the accounts with them: durable, and witnessed, on
+	// return. With an error nothing is stored, unless the disk failed in the last step.
+	update(context.Context, func(*book) ([]line, error)) (*book, error)
+	// check looks for damage below the entries.
 	check(context.Context) error
 	close() error
 }
 
-// Open opens the ledger at path. If there is no file it creates one, readable and writable by this user alone, in an
-// existing folder. A file that this user may only read opens for Accounts, Show and Verify; without a write-ahead log
-// beside it, that is a view as of the opening.
+// OpenOptions say how a ledger is opened.
+type OpenOptions struct {
+	// Office is the key that signs the entries. A new ledger opened with one is signed from its first entry on, and
+	// can be written with this key alone; one begun without stays unsigned.
+	Office *sign.Key
+}
+
+// Open opens the ledger at place, the path of a file. If there is no file it creates one, readable and writable by
+// this user alone, in an existing folder. A file that this user may only read opens for Accounts, Show, History,
+// Export and Verify; without a write-ahead log beside it, that is a view as of the opening.
 //
 // It returns an error for a file that is not a ledger. It does not check the entries: every later call does.
-func Open(ctx context.Context, path string) (*Ledger, error) {
-	f, err := openFile(ctx, path)
+func Open(ctx context.Context, place string, o OpenOptions) (*Ledger, error) {
+	f, err := openFile(ctx, place)
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{store: f, now: time.Now}, nil
+	return &Ledger{store: f, office: o.Office, now: time.Now}, nil
 }
 
-// OpenExisting opens the ledger at path, as Open does, but does not create one.
-func OpenExisting(ctx context.Context, path string) (*Ledger, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("no ledger at %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s` (%w)", path, path, err)
+// OpenExisting opens the ledger at place, as Open does, but does not create one.
+func OpenExisting(ctx context.Context, place string, o OpenOptions) (*Ledger, error) {
+	if _, err := os.Stat(place); err != nil {
+		return nil, fmt.Errorf("no ledger at %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s` (%w)", place, place, err)
 	}
-	return Open(ctx, path)
+	return Open(ctx, place, o)
 }
 
 // OpenRehearsal opens a ledger in memory for a run on made-up data: an account opens with the first charge on it, and
 // there is no cap. Its receipts carry the status Rehearsal, and no other ledger makes such receipts.
-func OpenRehearsal() *Ledger { return &Ledger{store: &memory{}, now: time.Now} }
+func OpenRehearsal() *Ledger { return &Ledger{store: &memory{}, rehearsal: true, now: time.Now} }
 
 // Close releases the file. What was returned before is durable without it.
 func (l *Ledger) Close() error { return l.store.close() }
 
+// update stores the entries that change asks for, given the day they will carry.
+func (l *Ledger) update(ctx context.Context, change func(b *book, day string) ([]entry, error)) (*book, error) {
+	return l.store.update(ctx, func(b *book) ([]line, error) {
+		now := l.now()
+		day, err := b.today(now)
+		if err != nil {
+			return nil, err
+		}
+		entries, err := change(b, day)
+		if err != nil {
+			return nil, err
+		}
+		for i := range entries {
+			entries[i].Date, entries[i].time = day, now.UTC().Format(timeLayout)
+		}
+		return b.write(entries, l.office)
+	})
+}
+
 // Init opens an official account under p. It does nothing if the account is open under the same policy, and returns
-// an error that wraps ErrAccountExists if it is open under another or as a practice account.
+// an error that wraps ErrAccountExists if it is open under another or as a practice account. A parent must be open,
+// with the same terms.
 func (l *Ledger) Init(ctx context.Context, p Policy) error { return l.open(ctx, p, Official) }
 
 // InitPractice opens a practice account under p, as Init does an official one. Every receipt of it says so.
 func (l *Ledger) InitPractice(ctx context.Context, p Policy) error { return l.open(ctx, p, Practice) }
 
 func (l *Ledger) open(ctx context.Context, p Policy, status Status) error {
-	_, err := l.store.update(ctx, func(b *book) ([]entry, error) { return b.entriesToOpen(p, status, l.stamp()) })
+	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToOpen(p, status) })
+	return err
+}
+
+// Grant raises the cap of an account, once it is approved by every role that the account's policy names. It does
+// nothing if the same grant was made before.
+//
+// Errors: *NoAccount, *Unapproved, *WrongKey; wraps ErrTampered. None of them wrote anything.
+func (l *Ledger) Grant(ctx context.Context, g Grant) error {
+	_, err := l.update(ctx, func(b *book, day string) ([]entry, error) { return b.entriesToGrant(g, day) })
 	return err
 }
 
@@ -73,44 +117,100 @@ func (l *Ledger) Accounts(ctx context.Context) ([]string, error) {
 	return slices.Sorted(slices.Values(b.names)), nil
 }
 
-// Reserve sets c aside, so that Debit cannot be refused. It does nothing if c is reserved or debited already, also
-// by a process that was killed since. A reservation counts against the cap until it is cancelled or debited.
+// Reserve sets c aside in its accounts and all above them, so that Debit cannot be refused. It does nothing if c is
+// reserved or debited already, also by a process that was killed since. A reservation counts against the caps until it
+// is cancelled, abandoned or debited, and uses the approvals that its accounts ask for.
 //
-// Guarantee: after any sequence of calls by any number of processes, spent + reserved ≤ cap in ε, or in both ρ and δ,
-// exactly. For neighbours as the account's terms say, all releases ever paid from the account, each chosen after
-// seeing the earlier ones, together have at most that loss (package comment).
+// Guarantee: after any sequence of calls by any number of processes, spent + reserved ≤ cap with grants in ε, or in
+// both ρ and δ, exactly, in every account. For neighbours as an account's terms say, all releases ever paid from it or
+// from an account below it, each chosen after seeing the earlier ones, together have at most that loss (package
+// comment). Argument: docs/proofs/filter.md.
 //
-// Errors: *NoAccount, *TermsMismatch, *Refused, *NameTaken; wraps ErrTampered. None of them wrote anything.
+// Errors: *NoAccount, *TermsMismatch, *Refused, *Unapproved, *NameTaken, *NoRelease (what it corrects), *Closed,
+// *WrongKey; wraps ErrTampered. None of them wrote anything.
 func (l *Ledger) Reserve(ctx context.Context, c Charge) error {
-	_, err := l.store.update(ctx, func(b *book) ([]entry, error) { return b.entriesToReserve(c, l.stamp()) })
+	if err := l.rehearse(ctx, c); err != nil {
+		return err
+	}
+	_, err := l.update(ctx, func(b *book, day string) ([]entry, error) { return b.entriesToReserve(c, day) })
+	return err
+}
+
+// rehearse opens the accounts of c in a rehearsal, and does nothing elsewhere.
+func (l *Ledger) rehearse(ctx context.Context, c Charge) error {
+	if !l.rehearsal {
+		return nil
+	}
+	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToRehearse(c) })
 	return err
 }
 
 // Cancel gives a reservation back: c costs nothing, and its release's name is free again. It does nothing if c is
 // not reserved, in particular after Debit. The caller must know that no noise was drawn for c.
 //
-// Errors: *NoAccount; wraps ErrTampered.
+// Errors: *NoAccount, *WrongKey; wraps ErrTampered.
 func (l *Ledger) Cancel(ctx context.Context, c Charge) error {
-	_, err := l.store.update(ctx, func(b *book) ([]entry, error) { return b.entriesToCancel(c, l.stamp()) })
+	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToCancel(c) })
 	return err
 }
 
 // Debit spends c, for good, making the reservation in the same transaction if there is none. The same charge gets
-// the same receipt however often and from whichever process it is debited.
+// the same receipt, until it is finished, however often and from whichever process it is debited.
 //
 // Guarantee: when it returns a receipt, the entry is on the disk. An error leaves open whether the entry was made
 // only where the disk failed; calling again with the same charge tells, and costs nothing more.
 //
 // A debit is bound to c.Commitment: under another one (a second key, so a second draw, or other integers) it is
-// *Closed, and nothing may be drawn.
+// *Closed, and nothing may be drawn. So it is once the release is finished or abandoned.
 //
-// Errors: as Reserve; *Closed.
+// Errors: as Reserve.
 func (l *Ledger) Debit(ctx context.Context, c Charge) (Receipt, error) {
-	b, err := l.store.update(ctx, func(b *book) ([]entry, error) { return b.entriesToDebit(c, l.stamp()) })
+	if err := l.rehearse(ctx, c); err != nil {
+		return Receipt{}, err
+	}
+	b, err := l.update(ctx, func(b *book, day string) ([]entry, error) { return b.entriesToDebit(c, day) })
 	if err != nil {
 		return Receipt{}, err
 	}
 	return b.receipt(c)
+}
+
+// Finish notes that the measurements of a debited charge are durable, with the SHA-256 of their seal in hexadecimal.
+// From then on Debit is *Closed for everybody. The same seal again does nothing; another is an error that wraps
+// *Closed: those measurements were drawn twice and must not be published.
+//
+// Errors: *NoAccount, *NoRelease (not debited), *Closed, *WrongKey; wraps ErrTampered.
+func (l *Ledger) Finish(ctx context.Context, c Charge, seal string) error {
+	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToFinish(c, seal) })
+	return err
+}
+
+// Abandon gives up a release that is not finished: a reservation is given back, and its name is free again; a debit
+// stays spent, and the release is closed for good. It does nothing where that is done. The caller must know that
+// nothing was published.
+//
+// Errors: *NoAccount, *NoRelease, *WrongKey; wraps ErrTampered.
+func (l *Ledger) Abandon(ctx context.Context, account, release, reason string) error {
+	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) {
+		return b.entriesToEnd(kindAbandon, account, release, reason)
+	})
+	return err
+}
+
+// Withdraw marks a finished release as not to be used any more. What it cost stays spent. It does nothing where that
+// is done. Errors: as Abandon.
+func (l *Ledger) Withdraw(ctx context.Context, account, release, reason string) error {
+	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) {
+		return b.entriesToEnd(kindWithdraw, account, release, reason)
+	})
+	return err
+}
+
+// Compared notes that results of a release, or of a trial of it, were compared with the truth. It costs nothing; every
+// later record of the account says how many such notes preceded it. Errors: *NoAccount, *WrongKey; wraps ErrTampered.
+func (l *Ledger) Compared(ctx context.Context, account, release, reason string) error {
+	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToCompare(account, release, reason) })
+	return err
 }
 
 // Identity tells this ledger from every other: the hash of its first entry, which is salted, in 64 hexadecimal digits.
@@ -120,7 +220,8 @@ func (l *Ledger) Identity(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return b.first.String(), nil
+	first, _ := b.hashAt(1)
+	return first.String(), nil
 }
 
 // Debited returns the day, YYYY-MM-DD, on which c's release was debited under c's plan, and "" if it was not.
@@ -134,10 +235,20 @@ func (l *Ledger) Debited(ctx context.Context, c Charge) (string, error) {
 	if a == nil {
 		return "", &NoAccount{Ledger: b.ledger, Account: c.Account}
 	}
-	if p := a.posting(c); p != nil && p.state == Debited {
-		return p.date, nil
+	if p := a.posting(c); p != nil {
+		return p.debited, nil
 	}
 	return "", nil
+}
+
+// Contains returns nil if the ledger holds the debit that a published record tells of, and *Tampered if it does not:
+// then it is an older copy, or another ledger. Errors: also that of [Record.Check].
+func (l *Ledger) Contains(ctx context.Context, r Record) error {
+	b, err := l.store.view(ctx)
+	if err != nil {
+		return err
+	}
+	return b.contains(r)
 }
 
 // Verify reads the whole ledger and returns an error that wraps ErrTampered, a *Tampered with the number of the first
@@ -159,6 +270,3 @@ func (l *Ledger) Show(ctx context.Context, account string) (Statement, error) {
 	}
 	return b.statement(account)
 }
-
-// stamp is the time that an entry made now carries.
-func (l *Ledger) stamp() string { return l.now().UTC().Format(timeLayout) }

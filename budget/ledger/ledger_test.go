@@ -46,7 +46,7 @@ func capped(amount string) Policy {
 
 func open(t testing.TB, path string) *Ledger {
 	t.Helper()
-	l, err := Open(context.Background(), path)
+	l, err := Open(context.Background(), path, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestReceipt(t *testing.T) {
 		t.Errorf("receipt of an official account is %v", r)
 	}
 	rec := r.Record()
-	if rec.Date != "2026-03-02" || rec.Number != 1 || len(rec.EntryHash) != 64 || len(rec.PreviousHash) != 64 || rec.Terms != person {
+	if rec.Date != "2026-03-02" || rec.Number != 1 || len(rec.Proof.Hash) != 64 || len(rec.Proof.Previous) != 64 || rec.Terms != person {
 		t.Errorf("record %+v", rec)
 	}
 	text, err := json.Marshal(rec)
@@ -170,7 +170,7 @@ func TestReceipt(t *testing.T) {
 	if !r.Record().Cost.Equal(epsilon("2")) {
 		t.Error("a change to a record reached its receipt")
 	}
-	want := "a: ε = 2 from account people on 2026-03-02 (debit 1, entry " + rec.EntryHash[:12] + ", official)"
+	want := "a: ε = 2 from account people on 2026-03-02 (debit 1, entry " + rec.Proof.Hash[:12] + ", official)"
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 		if got := fmt.Sprintf(verb, r); got != want {
 			t.Errorf("%s prints %q; want %q", verb, got, want)
@@ -334,9 +334,9 @@ func TestInit(t *testing.T) {
 	must(t, l.Init(ctx, capped("6.0")))
 	for name, err := range map[string]error{
 		"cap":        l.Init(ctx, capped("7")),
-		"neighbours": l.Init(ctx, Policy{"people", Terms{"person", Replace, Epsilon}, epsilon("6")}),
-		"unit":       l.Init(ctx, Policy{"people", Terms{"patient", AddRemove, Epsilon}, epsilon("6")}),
-		"definition": l.Init(ctx, Policy{"people", Terms{"person", AddRemove, Rho}, rho("6")}),
+		"neighbours": l.Init(ctx, Policy{Account: "people", Terms: Terms{"person", Replace, Epsilon}, Cap: epsilon("6")}),
+		"unit":       l.Init(ctx, Policy{Account: "people", Terms: Terms{"patient", AddRemove, Epsilon}, Cap: epsilon("6")}),
+		"definition": l.Init(ctx, Policy{Account: "people", Terms: Terms{"person", AddRemove, Rho}, Cap: rho("6")}),
 		"practice":   l.InitPractice(ctx, capped("6")),
 	} {
 		if !errors.Is(err, ErrAccountExists) {
@@ -347,15 +347,15 @@ func TestInit(t *testing.T) {
 	}
 	for _, bad := range []Policy{
 		{},
-		{"people", Terms{"person", AddRemove, Rho}, epsilon("6")},
-		{"x", Terms{"person", "near", Epsilon}, epsilon("6")},
-		{"x", Terms{"", AddRemove, Epsilon}, epsilon("6")},
-		{"x", Terms{"a\nb", AddRemove, Epsilon}, epsilon("6")},
-		{"x", Terms{"person", AddRemove, "f-dp"}, epsilon("6")},
-		{"x", person, epsilon("0")},
-		{"x", Terms{"person", AddRemove, Rho}, rhoDelta("0", "1e-6")},
-		{"x", Terms{"person", AddRemove, Rho}, rhoDelta("1", "1")},
-		{"X y", person, epsilon("6")},
+		{Account: "people", Terms: Terms{"person", AddRemove, Rho}, Cap: epsilon("6")},
+		{Account: "x", Terms: Terms{"person", "near", Epsilon}, Cap: epsilon("6")},
+		{Account: "x", Terms: Terms{"", AddRemove, Epsilon}, Cap: epsilon("6")},
+		{Account: "x", Terms: Terms{"a\nb", AddRemove, Epsilon}, Cap: epsilon("6")},
+		{Account: "x", Terms: Terms{"person", AddRemove, "f-dp"}, Cap: epsilon("6")},
+		{Account: "x", Terms: person, Cap: epsilon("0")},
+		{Account: "x", Terms: Terms{"person", AddRemove, Rho}, Cap: rhoDelta("0", "1e-6")},
+		{Account: "x", Terms: Terms{"person", AddRemove, Rho}, Cap: rhoDelta("1", "1")},
+		{Account: "X y", Terms: person, Cap: epsilon("6")},
 	} {
 		if l.Init(ctx, bad) == nil {
 			t.Errorf("Init accepted %+v", bad)
@@ -398,7 +398,7 @@ func TestRehearsal(t *testing.T) {
 	if r.Status() != Rehearsal || r.Record().Status != Rehearsal {
 		t.Errorf("status %q; want rehearsal", r.Status())
 	}
-	if again := debit(t, l, c); again.String() != r.String() || again.Record().EntryHash != r.Record().EntryHash {
+	if again := debit(t, l, c); again.String() != r.String() || again.Record().Proof.Hash != r.Record().Proof.Hash {
 		t.Error("the same charge got two receipts")
 	}
 	var taken *NameTaken
@@ -485,7 +485,7 @@ func TestManyLedgersOneCap(t *testing.T) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			l, err := Open(ctx, path)
+			l, err := Open(ctx, path, OpenOptions{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -524,7 +524,7 @@ func TestManyLedgersOneCharge(t *testing.T) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			own, err := Open(ctx, path)
+			own, err := Open(ctx, path, OpenOptions{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -537,7 +537,7 @@ func TestManyLedgersOneCharge(t *testing.T) {
 	}
 	wait.Wait()
 	for _, r := range receipts {
-		if r.Record().EntryHash != receipts[0].Record().EntryHash || r.Record().Number != 1 {
+		if r.Record().Proof.Hash != receipts[0].Record().Proof.Hash || r.Record().Number != 1 {
 			t.Errorf("receipts differ: %v and %v", r, receipts[0])
 		}
 	}
@@ -554,7 +554,7 @@ func TestManyKeysOneCharge(t *testing.T) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			own, err := Open(ctx, path)
+			own, err := Open(ctx, path, OpenOptions{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -604,7 +604,7 @@ func ExampleLedger() {
 		fmt.Println(err)
 		return
 	}
-	l, err := Open(ctx, filepath.Join(folder, "ledger.db"))
+	l, err := Open(ctx, filepath.Join(folder, "ledger.db"), OpenOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

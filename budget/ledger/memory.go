@@ -15,10 +15,10 @@ type memory struct {
 }
 
 func (m *memory) view(ctx context.Context) (*book, error) {
-	return m.update(ctx, func(*book) ([]entry, error) { return nil, nil })
+	return m.update(ctx, func(*book) ([]line, error) { return nil, nil })
 }
 
-func (m *memory) update(ctx context.Context, change func(*book) ([]entry, error)) (*book, error) {
+func (m *memory) update(ctx context.Context, change func(*book) ([]line, error)) (*book, error) {
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -27,15 +27,11 @@ func (m *memory) update(ctx context.Context, change func(*book) ([]entry, error)
 	b := newBook("(rehearsal)")
 	b.rehearsal = true
 	for _, l := range m.lines {
-		if err := b.read(l.sequence, l.body, l.hash.String()); err != nil {
+		if err := b.read(l); err != nil {
 			return nil, err
 		}
 	}
-	entries, err := change(b)
-	if err != nil {
-		return nil, err
-	}
-	lines, err := b.write(entries)
+	lines, err := change(b)
 	if err != nil {
 		return nil, err
 	}

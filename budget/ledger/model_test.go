@@ -78,7 +78,7 @@ func TestAgainstModel(t *testing.T) {
 			if handles[i] != nil {
 				handles[i].Close()
 			}
-			l, err := Open(ctx, path)
+			l, err := Open(ctx, path, OpenOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestAgainstModel(t *testing.T) {
 					return
 				}
 				m.plans[key] = Debited
-				if old, again := receipts[key]; again && old.EntryHash != r.Record().EntryHash {
+				if old, again := receipts[key]; again && old.Proof.Hash != r.Record().Proof.Hash {
 					t.Fatal("the same charge got two receipts")
 				}
 				receipts[key] = r.Record()

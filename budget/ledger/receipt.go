@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -44,11 +45,17 @@ type Record struct {
 	PlanHash string `json:"plan_hash"`
 	Status   Status `json:"status"`
 	Terms
-	Cost         budget.Cost `json:"cost"`
-	Date         string      `json:"date"`   // YYYY-MM-DD, UTC
-	Number       int64       `json:"number"` // of the debit among the account's, from 1; failed attempts do not count
-	EntryHash    string      `json:"entry_hash"`
-	PreviousHash string      `json:"previous_hash"`
+	Cost   budget.Cost `json:"cost"`
+	Date   string      `json:"date"`   // YYYY-MM-DD, UTC
+	Number int64       `json:"number"` // of the debit among those that count in the account, from 1; failed attempts do not count
+
+	Also        []string   `json:"also,omitempty"`     // the accounts of further data sets
+	Corrects    string     `json:"corrects,omitempty"` // the release that this one corrects
+	Template    string     `json:"template,omitempty"` // hash of the plan with its parameters blank
+	Comparisons int64      `json:"comparisons"`        // of results with the truth, noted on the account before the debit
+	Witnessed   bool       `json:"witnessed"`          // whether heads are kept elsewhere too, so that a rollback is noticed
+	Approvals   []Approval `json:"approvals,omitempty"`
+	Proof       Proof      `json:"proof"`
 }
 
 // Valid reports whether Debit made the receipt.
@@ -69,6 +76,7 @@ func (r Receipt) Commits(commitment string) bool {
 func (r Receipt) Record() Record {
 	out := r.record
 	out.Cost = normal(out.Cost)
+	out.Also, out.Approvals = slices.Clone(out.Also), cloneApprovals(out.Approvals)
 	return out
 }
 
@@ -78,7 +86,7 @@ func (r Receipt) String() string {
 		return "invalid receipt"
 	}
 	return fmt.Sprintf("%s: %s from account %s on %s (debit %d, entry %s, %s)", r.record.Release, inWords(r.record.Cost, false),
-		r.record.Account, r.record.Date, r.record.Number, short(r.record.EntryHash), r.record.Status.words())
+		r.record.Account, r.record.Date, r.record.Number, short(r.record.Proof.Hash), r.record.Status.words())
 }
 
 // GoString is String.
@@ -88,20 +96,15 @@ func (r Receipt) GoString() string { return r.String() }
 func (b *book) receipt(c Charge) (Receipt, error) {
 	if a := b.accounts[c.Account]; a != nil {
 		if p := a.posting(c); p != nil && p.state == Debited {
-			return Receipt{commitment: p.commitment, record: Record{Account: c.Account, Release: p.release, PlanHash: p.planHash, Status: a.status, Terms: a.policy.Terms,
-				Cost: p.cost, Date: p.date, Number: a.debitsUpTo(p), EntryHash: p.hash.String(), PreviousHash: p.previous.String()}}, nil
+			return Receipt{commitment: p.commitment, record: p.record()}, nil
 		}
 	}
 	return Receipt{}, fmt.Errorf("ledger %s: release %s is not debited", b.ledger, c.Release)
 }
 
-// debitsUpTo counts the account's debits up to and with that of p.
-func (a *account) debitsUpTo(p *posting) int64 {
-	n := int64(0)
-	for _, other := range a.postings {
-		if other.state == Debited && other.sequence <= p.sequence {
-			n++
-		}
-	}
-	return n
+// record is what may be published of p's debit.
+func (p *posting) record() Record {
+	return Record{Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash, Status: p.attest.Status, Terms: p.attest.Terms,
+		Cost: p.charge.Cost, Date: p.debited, Number: p.attest.Number, Also: p.charge.Also, Corrects: p.charge.Corrects, Template: p.charge.Template,
+		Comparisons: p.attest.Comparisons, Witnessed: p.attest.Witnessed, Approvals: p.charge.Approvals, Proof: p.proof}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/sign"
 )
 
 // ErrAccountExists is wrapped by Init's error where the account exists under another policy or status.
@@ -16,35 +17,52 @@ var ErrAccountExists = errors.New("the account exists")
 // ErrTampered is wrapped by every error that finds the entries altered; see Tampered.
 var ErrTampered = errors.New("the ledger was altered outside dprelease")
 
-// Tampered names the first entry that does not fit the chain. errors.Is(err, ErrTampered) holds for it.
+// Tampered names the first entry that does not fit the chain, or says what the ledger as a whole is not.
+// errors.Is(err, ErrTampered) holds for it.
 type Tampered struct {
-	Ledger   string // path of the file
-	Sequence int64  // of the first entry that is missing, moved, changed or inadmissible
+	Ledger   string // where it is kept
+	Sequence int64  // of the first entry that is missing, moved, changed or inadmissible; 0: the reason is of the whole
 	Reason   string
 }
 
 func (e *Tampered) Error() string {
-	return fmt.Sprintf("ledger %s: %v: entry %d %s; nothing is spent from it any more: keep the file for the auditor and restore the last copy whose head was noted",
-		e.Ledger, ErrTampered, e.Sequence, e.Reason)
+	what := "it " + e.Reason
+	if e.Sequence > 0 {
+		what = fmt.Sprintf("entry %d %s", e.Sequence, e.Reason)
+	}
+	return fmt.Sprintf("ledger %s: %v: %s; nothing is spent from it any more: keep the file for the auditor and restore the last copy whose head was noted",
+		e.Ledger, ErrTampered, what)
 }
 
 func (e *Tampered) Unwrap() error { return ErrTampered }
 
-// Refused says that the account has less left than the charge asks. All amounts are exact.
+// Refused says that an account, or its allowance for a period, has less left than the charge asks. All amounts are
+// exact.
 type Refused struct {
 	Account, Release                  string
-	Cap, Spent, Reserved, Asked, Left budget.Cost // Left = Cap - Spent - Reserved
+	ChargedTo                         string      // the account below, or beside, that the release names; "" if Account itself
+	Period                            string      // of the allowance that is used up; "": the cap is
+	Cap, Spent, Reserved, Asked, Left budget.Cost // Left = Cap - Spent - Reserved; Cap with grants, or of the period
 }
 
 func (e *Refused) Error() string {
 	delta := e.Cap.Delta != nil || e.Asked.Delta != nil
 	words := func(c budget.Cost) string { return inWords(c, delta) }
+	who, limit, admits := e.Release, "cap", "The account admits no further release."
+	if e.ChargedTo != "" {
+		who += fmt.Sprintf(" (charged to %s, which counts here too)", e.ChargedTo)
+	}
+	in := ""
+	if e.Period != "" {
+		in, limit = " in "+e.Period, "allowance for "+e.Period
+		admits = fmt.Sprintf("The account admits no further release in %s.", e.Period)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "account %s refuses release %s: it asks for %s, and %s is left.", e.Account, e.Release, words(e.Asked), words(e.Left))
-	fmt.Fprintf(&b, " Used of the cap of %s: %s is spent, and %s is reserved by releases not yet finished.",
-		words(e.Cap), words(e.Spent), words(e.Reserved))
+	fmt.Fprintf(&b, "account %s refuses release %s: it asks for %s, and %s is left%s.", e.Account, who, words(e.Asked), words(e.Left), in)
+	fmt.Fprintf(&b, " Used of the %s of %s: %s is spent, and %s is reserved by releases not yet finished.",
+		limit, words(e.Cap), words(e.Spent), words(e.Reserved))
 	if e.Left.IsZero() {
-		b.WriteString(" The account admits no further release.")
+		b.WriteString(" " + admits)
 	} else {
 		fmt.Fprintf(&b, " Lower the budget of the release to at most %s.", words(e.Left))
 	}
@@ -52,6 +70,73 @@ func (e *Refused) Error() string {
 		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s` lists them.", e.Account)
 	}
 	return b.String()
+}
+
+// Unapproved says which roles of an account have not signed.
+type Unapproved struct {
+	Account, Release string
+	PlanHash         string   // what they would have to sign
+	Grant            bool     // it is a grant that they would have to sign, not a plan
+	Missing          []string // roles
+	Reasons          []string // why approvals of those roles that are there do not serve
+}
+
+func (e *Unapproved) Error() string {
+	var b strings.Builder
+	missing := strings.Join(e.Missing, " and ")
+	if e.Grant {
+		fmt.Fprintf(&b, "account %s: the grant (%s) is not approved by %s.", e.Account, short(e.PlanHash), missing)
+	} else {
+		fmt.Fprintf(&b, "account %s refuses release %s: its plan (%s) is not approved by %s.", e.Account, e.Release, short(e.PlanHash), missing)
+	}
+	for _, reason := range e.Reasons {
+		b.WriteString(" " + strings.ToUpper(reason[:1]) + reason[1:] + ".")
+	}
+	if e.Grant {
+		b.WriteString(" Have it signed: give `dprelease ledger grant` the same amount and reason with --role ROLE --key FILE")
+	} else {
+		b.WriteString(" Have it signed with `dprelease approve PLAN --role ROLE --key FILE`, and leave the approval beside the plan")
+	}
+	return b.String()
+}
+
+// WrongKey says that the ledger is signed, and that the key given is not the one that signs it.
+type WrongKey struct {
+	Ledger        string
+	Needed, Given sign.PublicKey // Given: none where no key was given
+}
+
+func (e *WrongKey) Error() string {
+	given := "none was given"
+	if !e.Given.IsZero() {
+		given = "another was given (fingerprint " + e.Given.Fingerprint() + ")"
+	}
+	return fmt.Sprintf("ledger %s is signed by the office's key with the fingerprint %s, and %s: nothing was written; give the office's key (--office-key FILE, or DPRELEASE_OFFICE_KEY)",
+		e.Ledger, e.Needed.Fingerprint(), given)
+}
+
+// NoRelease says that an account holds no release of this name in the state that is needed.
+type NoRelease struct {
+	Account, Release string
+	State            State  // where it stands; "" if the account does not hold it
+	Needs, For       string // "finished", "to be withdrawn"
+}
+
+func (e *NoRelease) Error() string {
+	is := "does not hold it"
+	if e.State != "" {
+		is = "has it as " + string(e.State)
+	}
+	return fmt.Sprintf("release %s is not %s, as it must be %s: account %s %s; `dprelease ledger show %s` lists its releases",
+		e.Release, e.Needs, e.For, e.Account, is, e.Account)
+}
+
+// stateOf is where p stands; "" if it is nil.
+func stateOf(p *posting) State {
+	if p == nil {
+		return ""
+	}
+	return p.state
 }
 
 // TermsMismatch says that the charge is counted in other terms than the account, so the two cannot be added.
@@ -94,7 +179,7 @@ type NameTaken struct {
 	Account, Release string
 	PlanHash         string // of the charge that was refused
 	TakenBy          string // hash of the plan that holds the name
-	State            State  // Reserved or Debited
+	State            State  // where that one stands
 }
 
 func (e *NameTaken) Error() string {
@@ -109,10 +194,26 @@ func (e *NameTaken) Error() string {
 // short is the beginning of a hash, enough to tell two apart by eye.
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
-// Closed: the release was debited for another noise key or other exact integers, so its noise cannot be drawn again.
-type Closed struct{ Account, Release, Date string }
+// Closed says that a release was measured and cannot be drawn again: it was debited for another noise key or other
+// exact integers, or it is finished, abandoned or withdrawn.
+type Closed struct {
+	Account, Release string
+	Date             string // YYYY-MM-DD of the debit
+	State            State  // Debited, Finished, Abandoned or Withdrawn
+	Since, Reason    string // day on which it came into that state; of abandoning or withdrawing
+}
 
 func (e *Closed) Error() string {
+	switch e.State {
+	case Abandoned, Withdrawn:
+		return fmt.Sprintf("release %s was measured on %s (account %s) and %s on %s (%s): what it cost stays spent, and it cannot be drawn again: give the release a new name (and a new debit)",
+			e.Release, e.Date, e.Account, e.State, e.Since, e.Reason)
+	}
 	return fmt.Sprintf("release %s was measured under this plan on %s (account %s) and cannot be drawn again: publish its measurements, or give the release a new name (and a new debit)",
 		e.Release, e.Date, e.Account)
+}
+
+// closed says that p cannot be drawn again.
+func (p *posting) closed() *Closed {
+	return &Closed{Account: p.charge.Account, Release: p.charge.Release, Date: p.debited, State: p.state, Since: p.date, Reason: p.reason}
 }

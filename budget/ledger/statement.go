@@ -41,14 +41,18 @@ func (b *book) statement(name string) (Statement, error) {
 	if a == nil {
 		return Statement{}, &NoAccount{Ledger: b.ledger, Account: name}
 	}
-	left, err := a.left()
+	limit, err := a.limit()
+	var left budget.Cost
+	if err == nil && a.status != Rehearsal {
+		left, err = a.total.left(limit)
+	}
 	if err != nil {
 		return Statement{}, fmt.Errorf("ledger %s, account %s: %w", b.ledger, name, err)
 	}
 	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Entries: b.sequence, Head: b.head.String(),
-		Cap: normal(a.policy.Cap), Spent: normal(a.spent), Reserved: normal(a.reserved), Left: normal(left)}
+		Cap: normal(limit), Spent: normal(a.total.spent), Reserved: normal(a.total.reserved), Left: normal(left)}
 	for _, p := range a.postings {
-		s.Releases = append(s.Releases, Posting{Release: p.release, PlanHash: p.planHash, Cost: normal(p.cost), State: p.state, Date: p.date})
+		s.Releases = append(s.Releases, Posting{Release: p.charge.Release, PlanHash: p.charge.PlanHash, Cost: normal(p.charge.Cost), State: p.state, Date: p.date})
 	}
 	return s, nil
 }

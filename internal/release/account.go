@@ -25,7 +25,7 @@ func InitAccount(ctx context.Context, ledgerPath, policyPath string) (ledger.Pol
 	if err != nil {
 		return policy, err
 	}
-	l, err := ledger.Open(ctx, ledgerPath)
+	l, err := ledger.Open(ctx, ledgerPath, ledger.OpenOptions{})
 	if err != nil {
 		return policy, err
 	}
@@ -88,7 +88,7 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 	if err := private(o.stateDir()); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
-	l, err := ledger.Open(ctx, o.practiceLedger())
+	l, err := ledger.Open(ctx, o.practiceLedger(), ledger.OpenOptions{})
 	if err != nil {
 		return nil, charge, err
 	}
@@ -102,7 +102,7 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 
 // openExisting opens a ledger that somebody must have made.
 func openExisting(ctx context.Context, path string) (*ledger.Ledger, error) {
-	l, err := ledger.OpenExisting(ctx, path)
+	l, err := ledger.OpenExisting(ctx, path, ledger.OpenOptions{})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &NoLedger{Path: path, Err: err}
 	}

@@ -233,7 +233,7 @@ func newDrawer(t *testing.T, p *plan.Plan, runs int) *drawer {
 			t.Fatal(err)
 		}
 	}
-	if d.ledger, err = ledger.Open(t.Context(), filepath.Join(d.dir, "ledger.db")); err != nil {
+	if d.ledger, err = ledger.Open(t.Context(), filepath.Join(d.dir, "ledger.db"), ledger.OpenOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.ledger.Close() })

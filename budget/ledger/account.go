@@ -1,0 +1,196 @@
+package ledger
+
+// One account: its policy, what is granted, spent and reserved, and the charges that count in it.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// account is one account of a book.
+type account struct {
+	policy      Policy
+	status      Status
+	opened      string // YYYY-MM-DD
+	parent      *account
+	children    []string // in the order they were opened
+	granted     budget.Cost
+	grants      []grant
+	granting    map[string]bool // hashes of the grants made
+	total       sums
+	periods     map[string]*sums // by period of the allowance
+	order       []string         // of those periods, the oldest first
+	postings    []*posting       // all that count here, in the order of their first reservation
+	byName      map[string][]*posting
+	debits      int64 // that count here
+	comparisons int64 // of results with the truth, here and below
+}
+
+// sums are what is spent and reserved, of an account or of one of its periods.
+type sums struct{ spent, reserved budget.Cost }
+
+func newAccount(p Policy, status Status, day string, parent *account) *account {
+	zero := zeroOf(p.Terms.Definition)
+	if parent != nil {
+		parent.children = append(parent.children, p.Account)
+	}
+	return &account{policy: p, status: status, opened: day, parent: parent, granted: zero, granting: map[string]bool{},
+		total: sums{zero, zero}, periods: map[string]*sums{}, byName: map[string][]*posting{}}
+}
+
+// hits are the accounts that a charge counts in: those it names and all above them, each once.
+// Errors: *NoAccount.
+func (b *book) hits(c Charge) ([]*account, error) {
+	var all []*account
+	seen := map[*account]bool{}
+	for _, name := range append([]string{c.Account}, c.Also...) {
+		a := b.accounts[name]
+		if a == nil {
+			return nil, &NoAccount{Ledger: b.ledger, Account: name}
+		}
+		for ; a != nil && !seen[a]; a = a.parent {
+			seen[a] = true
+			all = append(all, a)
+		}
+	}
+	return all, nil
+}
+
+// limit is the cap with what was granted; nothing for a rehearsal.
+func (a *account) limit() (budget.Cost, error) {
+	if a.status == Rehearsal {
+		return budget.Cost{}, nil
+	}
+	return a.policy.Cap.Add(a.granted)
+}
+
+// period is that of a day, and its sums so far; "" where the account has no allowance.
+func (a *account) period(day string) (string, sums) {
+	if a.policy.Allowance == nil {
+		return "", sums{}
+	}
+	name := a.policy.Allowance.Per.of(day)
+	if s := a.periods[name]; s != nil {
+		return name, *s
+	}
+	zero := zeroOf(a.policy.Terms.Definition)
+	return name, sums{zero, zero}
+}
+
+// admits is the filter: whether spent + reserved + asked stays within the cap with its grants, exactly, in ε, or in
+// both ρ and δ. A rehearsal admits everything.
+//
+// Guarantee: as long as every charge that counts in the account was admitted before it was run, all of them together
+// are within that cap, however each was chosen. Neighbours: those of the account's terms. Theorem: see
+// [budget.Filter]. Argument: docs/proofs/filter.md.
+func (a *account) admits(asked budget.Cost) (bool, error) {
+	if a.status == Rehearsal {
+		return true, nil
+	}
+	limit, err := a.limit()
+	if err != nil {
+		return false, err
+	}
+	return a.total.admits(limit, asked)
+}
+
+// admitsOn tells whether asked fits into the allowance of the period that the day lies in.
+func (a *account) admitsOn(day string, asked budget.Cost) (bool, error) {
+	if a.policy.Allowance == nil {
+		return true, nil
+	}
+	_, s := a.period(day)
+	return s.admits(a.policy.Allowance.Cap, asked)
+}
+
+// admits is the filter over one pair of sums.
+func (s sums) admits(limit, asked budget.Cost) (bool, error) {
+	used, err := s.spent.Add(s.reserved)
+	if err != nil {
+		return false, err
+	}
+	return budget.Filter{Cap: limit}.Admits(used, asked)
+}
+
+// left is the limit less what is spent and reserved.
+func (s sums) left(limit budget.Cost) (budget.Cost, error) {
+	rest, err := limit.Sub(s.spent)
+	if err != nil {
+		return budget.Cost{}, err
+	}
+	return rest.Sub(s.reserved)
+}
+
+// reserve moves cost into the reserved sum.
+func (s *sums) reserve(cost budget.Cost) (err error) {
+	s.reserved, err = s.reserved.Add(cost)
+	return err
+}
+
+// settle moves cost out of the reserved sum, and into the spent one if it is debited.
+func (s *sums) settle(cost budget.Cost, debited bool) (err error) {
+	if s.reserved, err = s.reserved.Sub(cost); err == nil && debited {
+		s.spent, err = s.spent.Add(cost)
+	}
+	return err
+}
+
+// reserve counts cost in the account and in the period of the day.
+func (a *account) reserve(cost budget.Cost, day string) error {
+	if err := a.total.reserve(cost); err != nil || a.policy.Allowance == nil {
+		return err
+	}
+	name, s := a.period(day)
+	if a.periods[name] == nil {
+		a.order = append(a.order, name)
+	}
+	a.periods[name] = &s
+	return s.reserve(cost)
+}
+
+// settle ends a reservation that was made on the day.
+func (a *account) settle(cost budget.Cost, day string, debited bool) error {
+	if err := a.total.settle(cost, debited); err != nil || a.policy.Allowance == nil {
+		return err
+	}
+	s := a.periods[a.policy.Allowance.Per.of(day)]
+	if s == nil {
+		return fmt.Errorf("settles in a period of account %s that nothing was reserved in", a.policy.Account)
+	}
+	return s.settle(cost, debited)
+}
+
+// refused is the error for a charge that the cap does not admit, or with a period for one that its allowance does not.
+func (a *account) refused(c Charge, period string, s sums, limit budget.Cost) error {
+	left, err := s.left(limit)
+	if err != nil {
+		return err
+	}
+	r := &Refused{Account: a.policy.Account, Release: c.Release, Period: period, Cap: normal(limit), Spent: normal(s.spent),
+		Reserved: normal(s.reserved), Asked: normal(c.Cost), Left: normal(left)}
+	if c.Account != r.Account {
+		r.ChargedTo = c.Account
+	}
+	return r
+}
+
+// inWords says what an account is, for a person who meant another.
+func (a *account) inWords() string {
+	p := a.policy
+	text := fmt.Sprintf("protects %s, neighbours %s, cap %s, %s", p.Terms.Protects, p.Terms.Neighbours, inWords(p.Cap, false), a.status.words())
+	if p.Parent != "" {
+		text += ", below " + p.Parent
+	}
+	if p.Allowance != nil {
+		text += fmt.Sprintf(", %s a %s", inWords(p.Allowance.Cap, false), p.Allowance.Per)
+	}
+	if len(p.Approvals) > 0 {
+		text += ", approved by " + strings.Join(p.roles(), " and ")
+	}
+	if p.Witness != "" {
+		text += ", witness " + p.Witness
+	}
+	return text
+}

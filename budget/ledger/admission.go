@@ -1,0 +1,265 @@
+package ledger
+
+// What may be reserved, and the entries that each request leads to.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// admit returns the accounts that a reservation of c on this day counts in, and the approvals that it uses, or why it
+// may not be made. Both the writer and the reader of entries ask it.
+//
+// Errors: *NoAccount, *TermsMismatch, *NameTaken, *Unapproved, *Refused, *NoRelease (what it corrects).
+func (b *book) admit(c Charge, day string) ([]*account, []Approval, error) {
+	if err := c.check(); err != nil {
+		return nil, nil, err
+	}
+	hits, err := b.hits(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range hits {
+		if err := c.checkUnder(a.policy.Account, a.policy.Terms); err != nil {
+			return nil, nil, err
+		}
+		if a.status != hits[0].status {
+			return nil, nil, fmt.Errorf("ledger %s: release %s is charged to account %s (%s) and to account %s (%s): charge it to accounts of one kind",
+				b.ledger, c.Release, c.Account, hits[0].status.words(), a.policy.Account, a.status.words())
+		}
+	}
+	if err := b.free(c); err != nil {
+		return nil, nil, err
+	}
+	used, err := b.approve(c, hits, day)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range hits {
+		if err := a.affords(c, day); err != nil {
+			return nil, nil, err
+		}
+	}
+	return hits, used, nil
+}
+
+// free returns an error unless c's name is free in all accounts that it is charged to, and what it corrects is there.
+func (b *book) free(c Charge) error {
+	if p := b.accounts[c.Account].posting(c); p != nil {
+		if p.state != Cancelled {
+			return fmt.Errorf("ledger %s: release %s is %s already", b.ledger, c.Release, p.state)
+		}
+		if !slices.Equal(p.charge.Also, c.Also) {
+			return fmt.Errorf("ledger %s: release %s was charged to other accounts under this plan: one plan has one set of accounts", b.ledger, c.Release)
+		}
+	}
+	for _, name := range append([]string{c.Account}, c.Also...) {
+		if h := b.accounts[name].holder(c); h != nil {
+			return &NameTaken{Account: name, Release: c.Release, PlanHash: c.PlanHash, TakenBy: h.charge.PlanHash, State: h.state}
+		}
+	}
+	if c.Corrects == "" {
+		return nil
+	}
+	p := b.accounts[c.Account].named(c.Corrects)
+	if p == nil || p.state != Finished && p.state != Withdrawn {
+		return &NoRelease{Account: c.Account, Release: c.Corrects, State: stateOf(p), Needs: "finished", For: "to be corrected by release " + c.Release}
+	}
+	return nil
+}
+
+// affords returns *Refused where the account, or its allowance for the day, has less left than c asks.
+func (a *account) affords(c Charge, day string) error {
+	if fits, err := a.admits(c.Cost); err != nil {
+		return err
+	} else if !fits {
+		limit, err := a.limit()
+		if err != nil {
+			return err
+		}
+		return a.refused(c, "", a.total, limit)
+	}
+	if fits, err := a.admitsOn(day, c.Cost); err != nil {
+		return err
+	} else if !fits {
+		name, s := a.period(day)
+		return a.refused(c, name, s, a.policy.Allowance.Cap)
+	}
+	return nil
+}
+
+// reasonOf says in an entry's terms why a stored reservation is not one that the ledger writes.
+func reasonOf(err error) string {
+	var (
+		refused    *Refused
+		unapproved *Unapproved
+		taken      *NameTaken
+		mismatch   *TermsMismatch
+		none       *NoAccount
+	)
+	switch {
+	case errors.As(err, &refused) && refused.Period != "":
+		return fmt.Sprintf("overspends the allowance of account %s for %s", refused.Account, refused.Period)
+	case errors.As(err, &refused):
+		return "overspends account " + refused.Account
+	case errors.As(err, &unapproved):
+		return fmt.Sprintf("is not approved as account %s asks (%s)", unapproved.Account, strings.Join(unapproved.Missing, ", "))
+	case errors.As(err, &taken):
+		return "reserves a release name that another plan holds"
+	case errors.As(err, &mismatch):
+		return "is a charge in other terms than those of account " + mismatch.Account
+	case errors.As(err, &none):
+		return fmt.Sprintf("names account %s, which is not open", none.Account)
+	}
+	return "reserves what cannot be reserved (" + err.Error() + ")"
+}
+
+// entriesToReserve is what Reserve must write for c: nothing if c is reserved or debited already.
+// Errors: as admit; *Closed where c is debited and closed.
+func (b *book) entriesToReserve(c Charge, day string) ([]entry, error) {
+	c = c.sorted()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	a := b.accounts[c.Account]
+	if a == nil {
+		return nil, &NoAccount{Ledger: b.ledger, Account: c.Account}
+	}
+	if p := a.posting(c); p != nil && p.state != Cancelled {
+		if err := c.checkUnder(c.Account, a.policy.Terms); err != nil {
+			return nil, err
+		}
+		if !p.same(c) {
+			return nil, p.differs(b.ledger, c)
+		}
+		if p.state != Reserved && p.state != Debited {
+			return nil, p.closed()
+		}
+		return nil, nil
+	}
+	_, used, err := b.admit(c, day)
+	if err != nil {
+		return nil, err
+	}
+	return []entry{c.reservation(used)}, nil
+}
+
+// differs says that c asks something else under a plan than was asked before.
+func (p *posting) differs(ledger string, c Charge) error {
+	if !p.charge.Cost.Equal(c.Cost) {
+		return fmt.Errorf("ledger: release %s is %s under this plan at %s, so it cannot cost %s: one plan has one cost",
+			c.Release, p.state, inWords(p.charge.Cost, false), inWords(c.Cost, false))
+	}
+	return fmt.Errorf("ledger %s: release %s is %s under this plan with other accounts, another template or another release to correct: one plan has one of each",
+		ledger, c.Release, p.state)
+}
+
+// entriesToCancel is what Cancel must write for c: nothing unless c is reserved. Errors: *NoAccount.
+func (b *book) entriesToCancel(c Charge) ([]entry, error) {
+	if err := c.sorted().check(); err != nil {
+		return nil, err
+	}
+	a := b.accounts[c.Account]
+	if a == nil {
+		return nil, &NoAccount{Ledger: b.ledger, Account: c.Account}
+	}
+	p := a.posting(c)
+	if p == nil || p.state != Reserved {
+		return nil, nil
+	}
+	return []entry{p.entry(kindCancel)}, nil
+}
+
+// entriesToDebit is what Debit must write for c: nothing if c is debited already, for the same key and integers.
+// Errors: as entriesToReserve; *Closed.
+func (b *book) entriesToDebit(c Charge, day string) ([]entry, error) {
+	c = c.sorted()
+	entries, err := b.entriesToReserve(c, day)
+	if err != nil {
+		return nil, err
+	}
+	used := []Approval(nil)
+	if len(entries) > 0 {
+		used = entries[len(entries)-1].Approvals
+	}
+	a := b.accounts[c.Account]
+	if p := a.posting(c); p != nil && p.state != Cancelled {
+		if p.state == Debited && p.commitment == c.Commitment {
+			return nil, nil
+		}
+		if p.state != Reserved {
+			return nil, p.closed()
+		}
+		used = p.charge.Approvals
+	}
+	says := b.attest(a)
+	e := c.reservation(used)
+	e.Kind, e.Mechanisms, e.Attest, e.commitment = kindDebit, nil, &says, c.Commitment
+	return append(entries, e), nil
+}
+
+// entry closes p.
+func (p *posting) entry(k kind) entry {
+	return entry{Kind: k, Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash}
+}
+
+// entriesToRehearse opens, in a rehearsal, the accounts that c names: without a cap, under c's terms.
+func (b *book) entriesToRehearse(c Charge) ([]entry, error) {
+	c = c.sorted()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if err := c.Terms.check(); err != nil {
+		return nil, fmt.Errorf("ledger: release %s: %w", c.Release, err)
+	}
+	if err := c.checkUnder(c.Account, c.Terms); err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for _, name := range append([]string{c.Account}, c.Also...) {
+		if b.accounts[name] == nil {
+			entries = append(entries, Policy{Account: name, Terms: c.Terms}.opening(Rehearsal, nil))
+		}
+	}
+	return entries, nil
+}
+
+// entriesToOpen is what Init must write for p: nothing if the account exists as asked. Errors: wraps ErrAccountExists;
+// *NoAccount, *TermsMismatch of the parent.
+func (b *book) entriesToOpen(p Policy, status Status) ([]entry, error) {
+	if b.rehearsal {
+		return nil, errors.New("ledger: a rehearsal spends nothing and has no accounts to open")
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if a := b.accounts[p.Account]; a != nil {
+		if a.status == status && a.policy.equal(p) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("ledger %s, account %s: %w since %s with another policy (%s): a policy is never changed, so use that one or choose a new account name",
+			b.ledger, p.Account, ErrAccountExists, a.opened, a.inWords())
+	}
+	if p.Parent != "" {
+		if err := b.checkParent(p, status); err != nil {
+			return nil, err
+		}
+	}
+	limit := normal(p.Cap)
+	return []entry{p.opening(status, &limit)}, nil
+}
+
+// checkParent returns an error unless p's parent is open, with the same terms and status.
+func (b *book) checkParent(p Policy, status Status) error {
+	parent := b.accounts[p.Parent]
+	switch {
+	case parent == nil:
+		return fmt.Errorf("ledger %s: account %s names the parent %s, which is not open: open that first with `dprelease ledger init`", b.ledger, p.Account, p.Parent)
+	case parent.policy.Terms != p.Terms || parent.status != status:
+		return fmt.Errorf("ledger %s: account %s cannot lie below %s, which is counted otherwise (%s): give both the same protects, neighbours and kind of cap",
+			b.ledger, p.Account, p.Parent, parent.inWords())
+	}
+	return nil
+}

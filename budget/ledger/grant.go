@@ -1,0 +1,122 @@
+package ledger
+
+// More budget for an account: what was decided, by whom, and why.
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// Grant raises the cap of an account, for good. The same grant is made once: to give the same amount again, give
+// another reason.
+type Grant struct {
+	Account   string
+	Amount    budget.Cost // positive, in the account's definition
+	Reason    string      // one line, which the statement shows
+	Approvals []Approval  // of Hash, without Standing: one for every role of the account's policy
+}
+
+// Hash is what the approvals of a grant sign as their plan: a SHA-256 over account, amount and reason, in 64
+// hexadecimal digits.
+func (g Grant) Hash() string {
+	text, err := canonical(struct {
+		Grant  string      `json:"grant"`
+		Amount budget.Cost `json:"amount"`
+		Reason string      `json:"reason"`
+	}{g.Account, normal(g.Amount), g.Reason})
+	if err != nil {
+		return "" // an invalid amount; check says so
+	}
+	h := sha256.Sum256([]byte("dprelease grant\x00" + text))
+	return hex.EncodeToString(h[:])
+}
+
+// check returns an error for a grant that no account under the terms can hold.
+func (g Grant) check(t Terms) error {
+	if !spendable(g.Amount) || g.Amount.Definition() != t.Definition {
+		return fmt.Errorf("ledger: account %s: a grant is a positive amount in %s, in fractions of at most %d bits a side", g.Account, t.Definition, maxBits)
+	}
+	if !isSentence(g.Reason) {
+		return fmt.Errorf("ledger: account %s: a grant needs a reason, one line of at most %d bytes", g.Account, maxTextBytes)
+	}
+	return nil
+}
+
+// grant is one that was made.
+type grant struct {
+	amount       budget.Cost
+	date, reason string
+}
+
+// grantable returns the approvals that the grant uses, or why it may not be made. Errors: *Unapproved.
+func (b *book) grantable(g Grant, a *account, day string) ([]Approval, error) {
+	if err := g.check(a.policy.Terms); err != nil {
+		return nil, err
+	}
+	limit, err := a.limit()
+	if err == nil {
+		_, err = limit.Add(g.Amount)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ledger %s, account %s: the cap cannot be raised so far: %w", b.ledger, g.Account, err)
+	}
+	asked := Charge{Release: "", PlanHash: g.Hash(), Approvals: g.Approvals}
+	used, err := b.approve(asked, []*account{a}, day)
+	var unapproved *Unapproved
+	if errors.As(err, &unapproved) {
+		unapproved.Grant = true
+	}
+	return used, err
+}
+
+// entriesToGrant is what Grant must write: nothing if this grant is made already.
+// Errors: *NoAccount, *Unapproved.
+func (b *book) entriesToGrant(g Grant, day string) ([]entry, error) {
+	a := b.accounts[g.Account]
+	if a == nil {
+		return nil, &NoAccount{Ledger: b.ledger, Account: g.Account}
+	}
+	if a.status == Rehearsal {
+		return nil, errors.New("ledger: a rehearsal has no cap to raise")
+	}
+	if err := g.check(a.policy.Terms); err != nil {
+		return nil, err
+	}
+	if a.granting[g.Hash()] {
+		return nil, nil
+	}
+	used, err := b.grantable(g, a, day)
+	if err != nil {
+		return nil, err
+	}
+	amount := normal(g.Amount)
+	return []entry{{Kind: kindGrant, Account: g.Account, Cost: &amount, Reason: g.Reason, Approvals: used}}, nil
+}
+
+// applyGrant raises the cap of an account.
+//
+// Guarantee: what the account admits from then on is bounded by the cap with all grants, each approved by every role.
+func (b *book) applyGrant(e entry, a *account) error {
+	g := Grant{Account: e.Account, Amount: *e.Cost, Reason: e.Reason, Approvals: e.Approvals}
+	if a.status == Rehearsal || a.granting[g.Hash()] {
+		return errors.New("grants what was granted before, or to a rehearsal")
+	}
+	used, err := b.grantable(g, a, e.Date)
+	if err != nil {
+		return errors.New(reasonOf(err))
+	}
+	if len(used) != len(g.Approvals) {
+		return errors.New("carries approvals that its account does not ask for")
+	}
+	sum, err := a.granted.Add(g.Amount)
+	if err != nil {
+		return err
+	}
+	a.granted, a.granting[g.Hash()] = sum, true
+	a.grants = append(a.grants, grant{amount: g.Amount, date: e.Date, reason: g.Reason})
+	return nil
+}
