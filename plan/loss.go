@@ -72,14 +72,14 @@ func (p *Plan) Loss() (*Loss, error) {
 }
 
 // StatedLoss is [Plan.Loss] where the guarantee itself says an ε: at its δ, or at
-// those of its equivalents; a pure guarantee needs none. No attack is judged. It
-// takes a fraction of the time.
+// that of its first equivalent; a pure guarantee needs none. No attack is judged.
+// It takes a fraction of the time.
 func (p *Plan) StatedLoss() (*Loss, error) {
 	var deltas []string
 	if p.Guarantee.Delta != "" {
 		deltas = append(deltas, p.Guarantee.Delta)
 	}
-	for _, e := range p.Guarantee.Equivalents {
+	for _, e := range p.Guarantee.Equivalents[:min(1, len(p.Guarantee.Equivalents))] {
 		deltas = append(deltas, e.Delta)
 	}
 	return p.loss(deltas, nil)

@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -52,7 +53,7 @@ func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 		Leaves:  make([]Leaf, len(p.Leaves)),
 		Receipt: Receipt{
 			Account: paid.Account, Cost: amountOf(paid.Cost), Number: paid.Number,
-			EntryHash: paid.EntryHash, PreviousHash: paid.PreviousHash,
+			EntryHash: paid.Proof.Hash, PreviousHash: paid.Proof.Previous,
 		},
 	}
 	if p.Guarantee.Definition == "approximate" {
@@ -69,17 +70,29 @@ func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 }
 
 func budgetSentences(paid receipt) []string {
-	entry := fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.", paid.Account, paid.Number, paid.Date)
-	switch paid.Status {
-	case Rehearsal:
+	if paid.Status == Rehearsal {
 		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}
-	case Practice:
-		return []string{entry, "The account is a practice account, whose cap nobody has set by a policy.", witness}
 	}
-	return []string{entry, witness}
+	sentences := []string{fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.", paid.Account, paid.Number, paid.Date)}
+	if len(paid.Also) > 0 {
+		sentences = append(sentences, "It was charged as well to the accounts of the other data that were read: "+strings.Join(paid.Also, ", ")+".")
+	}
+	if paid.Corrects != "" {
+		sentences = append(sentences, fmt.Sprintf("This release corrects release %s, whose cost stays spent.", paid.Corrects))
+	}
+	if paid.Status == Practice {
+		sentences = append(sentences, "The account is a practice account, whose cap nobody has set by a policy.")
+	}
+	return append(sentences, witnessSentence(paid.Witnessed))
 }
 
-const witness = "Without a witness (the ledger's newest entry, kept elsewhere) a rollback of the ledger to an older state cannot be detected, so this receipt alone does not prove that the account's cap still holds."
+// witnessSentence says whether an older state of the ledger would be noticed.
+func witnessSentence(witnessed bool) string {
+	if witnessed {
+		return "The ledger's newest entry is kept elsewhere too, by a witness, so that a rollback of the ledger to an older state is noticed."
+	}
+	return "The ledger has no witness (its newest entry, kept elsewhere), so a rollback of it to an older state cannot be detected, and this receipt alone does not prove that the account's cap still holds."
+}
 
 func amountOf(c budget.Cost) Amount {
 	return Amount{Epsilon: budget.FormatRat(c.Epsilon), Delta: budget.FormatRat(c.Delta), Rho: budget.FormatRat(c.Rho)}

@@ -88,7 +88,7 @@ func receiptFor(p *plan.Plan, status report.Status) json.RawMessage {
 	if err != nil {
 		panic(err)
 	}
-	return json.RawMessage(fmt.Sprintf(`{"account": "lfs-panel", "release": %q, "plan_hash": %q, "status": %q, "cost": %s, "date": "2026-03-01", "number": 7, "entry_hash": %q, "previous_hash": %q}`,
+	return json.RawMessage(fmt.Sprintf(`{"account": "lfs-panel", "release": %q, "plan_hash": %q, "status": %q, "cost": %s, "date": "2026-03-01", "number": 7, "comparisons": 0, "witnessed": false, "proof": {"hash": %q, "previous": %q}}`,
 		p.Name, p.Hash(), status, cost, strings.Repeat("5a", 32), strings.Repeat("0c", 32)))
 }
 
@@ -99,8 +99,16 @@ func input(status report.Status, change func(*plan.Plan)) report.Input {
 	if change != nil {
 		change(p)
 	}
-	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
+	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0", Modules: modules, Approvals: approvals}
 }
+
+var (
+	modules   = []report.Module{{Path: "example.org/noise", Version: "v1.2.3", Sum: "h1:AAAA"}, {Path: "example.org/parquet/v2", Version: "v2.0.0", Sum: "h1:BBBB"}}
+	approvals = []report.Approval{
+		{Role: "methodologist", Statement: "I have read this plan.", Signer: "ed25519:AAAA", Fingerprint: "1111 2222"},
+		{Role: "officer", Statement: "It may be released every quarter.", Signer: "ed25519:BBBB", Fingerprint: "3333 4444", Until: "2026-12-31"},
+	}
+)
 
 // specInput is the release of a spec.
 func specInput(status report.Status, text string) report.Input {

@@ -31,6 +31,8 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"level":    level,
 	"noise":    Mechanism.noise,
 	"keep":     keep,
+	"law":      Mechanism.law,
+	"folded":   folded,
 	"fraction": fraction,
 	"code":     codeSpans,
 }).Parse(pageText))
@@ -70,6 +72,17 @@ func (m Mechanism) noise() string {
 		return "discrete Gaussian, σ² = " + nearText(m.Parameter)
 	}
 	return m.Kind + ", " + m.Parameter
+}
+
+// law names the law alone.
+func (m Mechanism) law() string {
+	switch budget.Kind(m.Kind) {
+	case budget.DiscreteLaplace:
+		return "discrete Laplace, scale t"
+	case budget.DiscreteGaussian:
+		return "discrete Gaussian, σ²"
+	}
+	return m.Kind
 }
 
 // nearText shows an exact number in four significant digits.

@@ -5,6 +5,7 @@ package report_test
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -39,6 +40,12 @@ func hostileInput(text string) report.Input {
 	for i := range p.Tables {
 		p.Tables[i].By, p.Tables[i].Expectation, p.Tables[i].Marginal = []string{text}, text, text
 		p.Measurements[i].Leaf = text
+	}
+	in.Modules = []report.Module{{Path: text, Version: text, Sum: text}}
+	in.Approvals = []report.Approval{{Role: text, Statement: text, Signer: text, Fingerprint: text, Until: text}}
+	for i := range p.Measurements {
+		p.Measurements[i].ID, p.Tables[i].Statistics[0].Measurement = fmt.Sprint(text, i), fmt.Sprint(text, i)
+		p.Measurements[i].Query.Factors[0].Attribute = text
 	}
 	in.Software, in.Receipt = text, receiptFor(p, report.Practice)
 	return in

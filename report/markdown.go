@@ -26,6 +26,8 @@ var markdownTemplate = template.Must(template.New("markdown").Funcs(template.Fun
 	"relative": relative,
 	"level":    level,
 	"noise":    Mechanism.noise,
+	"law":      Mechanism.law,
+	"folded":   folded,
 	"fraction": fraction,
 	"bound":    func(e Equivalent) string { return plan.Equivalent(e).Bound() },
 	"fence":    fence,

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/dprelease/dprelease/plan"
 )
 
 // Provenance names what the release was made from, by SHA-256 in hexadecimal.
@@ -19,6 +17,14 @@ type Provenance struct {
 	CodeBooks []CodeBook `json:"code_books"`
 	Params    []Param    `json:"params"`
 	Software  string     `json:"software"`
+	Modules   []Module   `json:"modules"`
+}
+
+// Module is a Go module that the program was built from.
+type Module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	Sum     string `json:"sum"` // as in go.sum
 }
 
 // CodeBook is a public file that the spec reads categories from.
@@ -33,10 +39,11 @@ type Param struct {
 	Value string `json:"value"`
 }
 
-func provenanceOf(p *plan.Plan, software string) Provenance {
+func provenanceOf(in Input) Provenance {
+	p := in.Plan
 	out := Provenance{
-		PlanHash: p.Hash(), SpecHash: hashOf(p.Source.Text), Software: software,
-		CodeBooks: []CodeBook{}, Params: []Param{},
+		PlanHash: p.Hash(), SpecHash: hashOf(p.Source.Text), Software: in.Software,
+		CodeBooks: []CodeBook{}, Params: []Param{}, Modules: append([]Module{}, in.Modules...),
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
 		out.CodeBooks = append(out.CodeBooks, CodeBook{Path: path, Hash: hashOf(p.Source.Files[path])})
@@ -58,7 +65,7 @@ func checksOf(r *Report) []string {
 		"manifest.json lists the SHA-256 of every other file of this release: compare them with what, for example, `sha256sum` says of the files.",
 		"The SHA-256 of plan.json is the plan hash above: " + r.Provenance.PlanHash + ".",
 		"The plan holds the spec and its code books, so `dprelease plan` on them gives the same plan.json, byte for byte.",
-		"`dprelease publish` derives every file of this release again from the sealed measurements, byte for byte, without the confidential data.",
+		"`dprelease verify` on this folder does all of that and more, without the confidential data: it derives every file again from the plan and the measurements, adds up the privacy loss by other code than the planner's, and says what it could not check.",
 	}
 	if r.Status == Rehearsal {
 		return checks

@@ -14,15 +14,21 @@ import (
 
 // receipt is the part of the ledger's record that a report tells of.
 type receipt struct {
-	Account      string      `json:"account"`
-	Release      string      `json:"release"`
-	PlanHash     string      `json:"plan_hash"`
-	Status       Status      `json:"status"`
-	Cost         budget.Cost `json:"cost"`
-	Date         string      `json:"date"`
-	Number       int64       `json:"number"`
-	EntryHash    string      `json:"entry_hash"`
-	PreviousHash string      `json:"previous_hash"`
+	Account     string      `json:"account"`
+	Release     string      `json:"release"`
+	PlanHash    string      `json:"plan_hash"`
+	Status      Status      `json:"status"`
+	Cost        budget.Cost `json:"cost"`
+	Date        string      `json:"date"`
+	Number      int64       `json:"number"`
+	Also        []string    `json:"also"`
+	Corrects    string      `json:"corrects"`
+	Comparisons int64       `json:"comparisons"`
+	Witnessed   bool        `json:"witnessed"`
+	Proof       struct {
+		Hash     string `json:"hash"`
+		Previous string `json:"previous"`
+	} `json:"proof"`
 }
 
 var dates = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)

@@ -24,30 +24,35 @@ type Input struct {
 	Receipt json.RawMessage
 	// Software is the program and its version, such as "dprelease 0.1.0".
 	Software string
+	// Modules are what the program was built from.
+	Modules []Module
+	// Approvals are the signatures that the account asked for.
+	Approvals []Approval
 }
 
 // Report is what is said of a release. Its JSON form is report.json; field
 // order is the order of the file.
 type Report struct {
-	Format     string     `json:"format"`
-	Release    string     `json:"release"`
-	Title      string     `json:"title"`
-	Population string     `json:"population"`
-	Contact    string     `json:"contact"`
-	Date       string     `json:"date"` // of the debit, YYYY-MM-DD
-	Status     Status     `json:"status"`
-	Banner     string     `json:"banner,omitempty"` // to be shown on every page
-	StatusText string     `json:"status_text"`      // what the status means, in words
-	Accuracy   Accuracy   `json:"accuracy"`
-	Guarantee  Guarantee  `json:"guarantee"`
-	Misuse     []string   `json:"must_not_be_used_for"`
-	Budget     Budget     `json:"budget"`
-	Tables     []Table    `json:"tables"`
-	Reading    []Note     `json:"how_to_read"`
-	Plan       Plan       `json:"plan"`
-	Provenance Provenance `json:"provenance"`
-	Checks     []string   `json:"how_to_check"`
-	Spec       Spec       `json:"spec"`
+	Format      string      `json:"format"`
+	Release     string      `json:"release"`
+	Title       string      `json:"title"`
+	Population  string      `json:"population"`
+	Contact     string      `json:"contact"`
+	Date        string      `json:"date"` // of the debit, YYYY-MM-DD
+	Status      Status      `json:"status"`
+	Banner      string      `json:"banner,omitempty"` // to be shown on every page
+	StatusText  string      `json:"status_text"`      // what the status means, in words
+	Accuracy    Accuracy    `json:"accuracy"`
+	Guarantee   Guarantee   `json:"guarantee"`
+	Misuse      []string    `json:"must_not_be_used_for"`
+	Budget      Budget      `json:"budget"`
+	Tables      []Table     `json:"tables"`
+	Reading     []Note      `json:"how_to_read"`
+	Plan        Plan        `json:"plan"`
+	Certificate Certificate `json:"certificate"`
+	Provenance  Provenance  `json:"provenance"`
+	Checks      []string    `json:"how_to_check"`
+	Spec        Spec        `json:"spec"`
 }
 
 // Note is a paragraph with its heading.
@@ -84,7 +89,7 @@ func New(in Input) (*Report, error) {
 		Format: Format, Release: in.Plan.Name, Title: in.Plan.Title,
 		Population: about.Population, Contact: about.Contact,
 		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: paid.Status.meaning(),
-		Provenance: provenanceOf(in.Plan, in.Software),
+		Provenance: provenanceOf(in),
 		Spec:       Spec{Name: in.Plan.Source.Name, Text: in.Plan.Source.Text},
 	}
 	if r.Tables, err = tablesOf(in.Plan, in.Tables); err != nil {
@@ -101,6 +106,9 @@ func New(in Input) (*Report, error) {
 	r.Reading = readingOf(r, measuredDirectly(in.Plan))
 	r.Plan = Plan{Choices: choicesOf(in.Plan), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r)
+	if r.Certificate, err = certificateOf(in.Plan, r, paid, in.Approvals); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
 	return r, nil
 }
 

@@ -101,7 +101,7 @@ func statisticOf(s synth.Statistic, cells int, m budget.Mechanism, charge budget
 	published, unbiased := s.Published.Int64Values(), s.Unbiased.Int64Values()
 	out := Statistic{
 		Name:      s.Name,
-		Mechanism: Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter), L1: m.L1.String(), L2Squared: m.L2Squared.String()},
+		Mechanism: mechanismOf(m),
 		Loss:      loss, PartOfBudget: part,
 		StandardError: s.StandardError, Margin: s.Margin, Confidence: s.Confidence, Attained: s.Attained,
 		TotalPublished: total(published), TotalUnbiased: total(unbiased), Relative: relativeMargin(s.Margin, published),

@@ -1,0 +1,250 @@
+package report
+
+// This file holds the certificate: what an auditor asks of a release beyond its
+// guarantee and budget.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Certificate says under which assumptions the guarantee holds, where the privacy
+// loss goes, with which exact noise, who approved it, and what is known of the
+// account that paid.
+type Certificate struct {
+	Assumptions []string   `json:"assumptions"`
+	GivenAway   []string   `json:"given_away"` // exact facts about the data that are published
+	Loss        Loss       `json:"loss"`
+	Mechanisms  []Noise    `json:"mechanisms"`
+	Approvals   []Approval `json:"approvals"`
+	Account     Account    `json:"account"`
+	Hazards     []Hazard   `json:"hazards"`
+}
+
+// Loss is the privacy loss of the whole release, of each table alone, and of each
+// attribute for somebody who knows all else about a unit ([plan.Plan.StatedLoss]).
+// Another value is one row taken away and one added, so that where neighbours add
+// or remove a unit an attribute can lose up to twice what the whole loses.
+type Loss struct {
+	Methods    []string `json:"methods"` // of the ε at a δ
+	Whole      LossOf   `json:"whole"`
+	Tables     []LossOf `json:"tables"`
+	Attributes []LossOf `json:"attributes"`
+}
+
+// LossOf is the loss of some of the measurements.
+type LossOf struct {
+	Of      string `json:"of"`
+	Tables  int    `json:"tables"`            // that lose it together
+	Epsilon string `json:"epsilon,omitempty"` // pure and exact, where there is one
+	Rho     string `json:"rho"`               // exact
+	At      []At   `json:"at"`
+}
+
+// At is an ε at a δ, rounded up.
+type At struct {
+	Delta   string  `json:"delta"`
+	Epsilon float64 `json:"epsilon"`
+}
+
+// Noise is a mechanism with the measurements that use it. Its numbers are exact.
+type Noise struct {
+	Mechanism    Mechanism `json:"mechanism"`
+	Shifts       [][]int64 `json:"shifts"` // by which one unit can move the answers; empty: any within L1 and L2
+	Measurements []string  `json:"measurements"`
+}
+
+// Approval is a signature under the plan.
+type Approval struct {
+	Role        string `json:"role"`
+	Statement   string `json:"statement"`
+	Signer      string `json:"signer"`      // public key, in one word
+	Fingerprint string `json:"fingerprint"` // of the key
+	Until       string `json:"until,omitempty"`
+}
+
+// Account is what is known of the account that paid.
+type Account struct {
+	Comparisons int64  `json:"comparisons_with_the_truth"` // recorded before this release
+	Witnessed   bool   `json:"rollback_is_noticed"`
+	Sentence    string `json:"sentence"` // on the comparisons; empty for a rehearsal
+}
+
+// certificateOf makes the certificate of a report that is whole but for it.
+func certificateOf(p *plan.Plan, r *Report, paid receipt, approvals []Approval) (Certificate, error) {
+	loss, err := p.StatedLoss()
+	if err != nil {
+		return Certificate{}, err
+	}
+	return Certificate{
+		Assumptions: assumptionsOf(r),
+		GivenAway:   []string{},
+		Loss:        statedLoss(loss),
+		Mechanisms:  noisesOf(p),
+		Approvals:   append([]Approval{}, approvals...),
+		Account:     accountOf(paid),
+		Hazards:     hazardsOf(r, paid),
+	}, nil
+}
+
+// assumptionsOf is what the guarantee rests on and the release cannot show.
+func assumptionsOf(r *Report) []string {
+	g := r.Guarantee
+	unit := fmt.Sprintf("Every row is one %s and no %[1]s has two.", g.Protects)
+	if g.Unit != "each row" {
+		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.", capital(g.Unit), g.Protects)
+	}
+	all := []string{
+		"The program that is named below was run as it is, on the plan that is published here.",
+		unit,
+		"The promise compares tables that meet the spec's contract. A table that does not stops the run before anything is spent, and that it stopped is not covered.",
+		"The key of the noise was secret while it was in use, and is erased.",
+		"Other releases from the same data are charged to the same account.",
+	}
+	if g.Neighbours == "replace" {
+		all = append(all, fmt.Sprintf("How many units (each %s) there are is no secret.", g.Protects))
+	}
+	return all
+}
+
+func statedLoss(l *plan.Loss) Loss {
+	out := Loss{Methods: []string{}, Tables: make([]LossOf, len(l.Tables)), Attributes: make([]LossOf, len(l.Attributes))}
+	part := func(one plan.LossOf) LossOf {
+		p := LossOf{Of: one.Of, Tables: one.Tables, Epsilon: one.Pure, Rho: one.Rho, At: make([]At, len(one.Epsilons))}
+		for i, e := range one.Epsilons {
+			p.At[i] = At{Delta: e.Delta, Epsilon: e.Epsilon}
+			if !slices.Contains(out.Methods, e.Method) {
+				out.Methods = append(out.Methods, e.Method)
+			}
+		}
+		return p
+	}
+	out.Whole = part(l.Whole)
+	for i, one := range l.Tables {
+		out.Tables[i] = part(one)
+	}
+	for i, one := range l.Attributes {
+		out.Attributes[i] = part(one)
+	}
+	return out
+}
+
+// noisesOf are the plan's mechanisms, each once, in the order of their first use.
+func noisesOf(p *plan.Plan) []Noise {
+	var all []Noise
+	at := map[string]int{}
+	for _, m := range p.Measurements {
+		key := fmt.Sprint(m.Mechanism)
+		i, ok := at[key]
+		if !ok {
+			i, at[key] = len(all), len(all)
+			noise := Noise{Mechanism: mechanismOf(m.Mechanism), Shifts: [][]int64{}}
+			for _, shift := range m.Mechanism.Shifts {
+				noise.Shifts = append(noise.Shifts, shift)
+			}
+			all = append(all, noise)
+		}
+		all[i].Measurements = append(all[i].Measurements, m.ID)
+	}
+	return all
+}
+
+// mechanismOf is a mechanism with its numbers as text.
+func mechanismOf(m budget.Mechanism) Mechanism {
+	return Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter), L1: m.L1.String(), L2Squared: m.L2Squared.String()}
+}
+
+// accountOf says what the receipt tells of the account.
+func accountOf(paid receipt) Account {
+	a := Account{Comparisons: paid.Comparisons, Witnessed: paid.Witnessed}
+	switch {
+	case paid.Status == Rehearsal:
+	case a.Comparisons > 0:
+		a.Sentence = fmt.Sprintf("Before this release results on the account were compared with the truth %s: what was learned from that is in no budget.", times(a.Comparisons))
+	default:
+		a.Sentence = "No comparison of results with the truth was recorded on the account before this release."
+	}
+	return a
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return budget.Group(n) + " times"
+}
+
+// capital begins a sentence.
+func capital(s string) string {
+	for i, r := range s {
+		return strings.ToUpper(string(r)) + s[i+len(string(r)):]
+	}
+	return s
+}
+
+// folded is a run of neighbouring parts that lose the same, as one line of a page.
+func folded(parts []LossOf) []LossOf {
+	var out []LossOf
+	for from := 0; from < len(parts); {
+		to := from + 1
+		for to < len(parts) && parts[to].sameAs(parts[from]) {
+			to++
+		}
+		one := parts[from]
+		if more := to - from - 1; more > 0 {
+			one.Of += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, one)
+		from = to
+	}
+	return out
+}
+
+func (l LossOf) sameAs(m LossOf) bool {
+	return l.Epsilon == m.Epsilon && l.Rho == m.Rho && l.Tables == m.Tables && slices.Equal(l.At, m.At)
+}
+
+// Heads are the columns that a page of losses has beside names and numbers of
+// tables.
+func (l Loss) Heads() []string {
+	heads := []string{"ρ"}
+	if l.Whole.Epsilon != "" {
+		heads = append(heads, "pure ε")
+	}
+	for _, at := range l.Whole.At {
+		heads = append(heads, "ε at δ = "+upText(at.Delta))
+	}
+	return heads
+}
+
+// Cells are the figures below those heads, rounded up.
+func (l LossOf) Cells() []string {
+	cells := []string{upText(l.Rho)}
+	if l.Epsilon != "" {
+		cells = append(cells, upText(l.Epsilon))
+	}
+	for _, at := range l.At {
+		cells = append(cells, strings.TrimPrefix(plan.Equivalent{Epsilon: at.Epsilon}.Bound(), "ε = "))
+	}
+	return cells
+}
+
+// Uses names the first measurement of a mechanism and how many more there are.
+func (n Noise) Uses() string {
+	if more := len(n.Measurements) - 1; more > 0 {
+		return fmt.Sprintf("%s and %d more", n.Measurements[0], more)
+	}
+	return n.Measurements[0]
+}
+
+// upText shows an exact number in four significant digits, rounded up.
+func upText(text string) string {
+	if r := exact(text); r != nil {
+		return budget.DecimalUp(r, 4)
+	}
+	return text
+}

@@ -1,0 +1,122 @@
+package report_test
+
+// This file holds the certificate: each statement against the release it is of.
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/report"
+)
+
+// answer is what a release says to a hazard.
+func answer(t *testing.T, r *report.Report, hazard string) report.Hazard {
+	t.Helper()
+	for _, h := range r.Certificate.Hazards {
+		if h.Hazard == hazard {
+			return h
+		}
+	}
+	t.Fatalf("the hazard %q is not there", hazard)
+	return report.Hazard{}
+}
+
+func TestHazardsAreAnsweredForTheReleaseAtHand(t *testing.T) {
+	withReceipt := func(changes ...string) report.Input {
+		in := input(report.Official, nil)
+		in.Receipt = json.RawMessage(strings.NewReplacer(changes...).Replace(string(in.Receipt)))
+		return in
+	}
+	for _, c := range []struct {
+		name   string
+		in     report.Input
+		hazard string
+		by     report.By
+		says   string
+	}{
+		{"small ε", input(report.Official, nil), "An ε too large to protect", report.Met, "ε = 2"},
+		{"large ε", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 11,")), "An ε too large to protect", report.Weigh, "ε = 11 is above 10"},
+		{"unit by id", input(report.Official, nil), "A unit that is less than a person", report.Met, "same person_id"},
+		{"unit by row", specInput(report.Official, changed("unit: {id: person_id, max_rows: 1}", "unit: row")), "A unit that is less than a person", report.Weigh, "each row once more"},
+		{"many rows", specInput(report.Official, changed("max_rows: 1}", "max_rows: 5}")), "One unit in many rows", report.Met, "At most 5 rows"},
+		{"pure", input(report.Official, nil), "A relaxed definition", report.Met, "pure"},
+		{"small δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-9,")), "A relaxed definition", report.Met, "δ = 1e-9"},
+		{"large δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-4,")), "A relaxed definition", report.Weigh, "δ = 0.0001"},
+		{"zcdp", specInput(report.Official, changed("{epsilon: 2,", "{rho: 1/8,")), "A relaxed definition", report.Met, "ρ is not an ε"},
+		{"no comparison", input(report.Official, nil), "A mixture with exact figures", report.Met, "No exact figure"},
+		{"comparisons", withReceipt(`"comparisons": 0`, `"comparisons": 3`), "A mixture with exact figures", report.Weigh, "3 times"},
+		{"replace", specInput(report.Official, changed("add-remove", "replace")), "A mixture with exact figures", report.Met, "counts as public"},
+		{"no witness", input(report.Official, nil), "Losses that are not added up", report.Weigh, "cannot be detected"},
+		{"witness", withReceipt(`"witnessed": false`, `"witnessed": true`), "Losses that are not added up", report.Met, "noticed by its witness"},
+		{"practice", input(report.Practice, nil), "Losses that are not added up", report.Weigh, "practice account"},
+		{"clear cells", specInput(report.Official, oneTable("{epsilon: 1}")), "Small groups that fare worst", report.Met, "largest relative error"},
+		{"noisy cells", noisyInput([]int64{0, -3, 0, -1, 0, 0}), "Small groups that fare worst", report.Weigh, "In 1 table"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := answer(t, reportOf(t, c.in), c.hazard)
+			if h.By != c.by || !strings.Contains(h.Answer, c.says) {
+				t.Errorf("%+v, want %s and %q", h, c.by, c.says)
+			}
+		})
+	}
+}
+
+func TestCertificateOfTheAccount(t *testing.T) {
+	in := input(report.Official, nil)
+	for _, c := range []struct{ receipt, page string }{
+		{`"comparisons": 1`, "compared with the truth once"},
+		{`"comparisons": 0, "also": ["a-register", "b-register"]`, "charged as well to the accounts of the other data that were read: a-register, b-register."},
+		{`"comparisons": 0, "corrects": "labour-2025q4"`, "corrects release labour-2025q4"},
+		{`"comparisons": 0, "witnessed": true`, "a rollback of the ledger to an older state is noticed"},
+	} {
+		one := in
+		one.Receipt = json.RawMessage(strings.Replace(strings.Replace(string(in.Receipt), ` "witnessed": false,`, "", 1), `"comparisons": 0`, c.receipt, 1))
+		if page := pageOf(t, reportOf(t, one)); !strings.Contains(page, c.page) {
+			t.Errorf("with %s the page does not say %q", c.receipt, c.page)
+		}
+	}
+}
+
+// TestLossOfAnAttribute checks figures that can be added up by hand: under ε = 2,
+// split 3/5 and 2/5, the noise of the headline table has t = 1707/2048 and that of
+// the other three t = 15/4; another sex moves one row from a cell to another, so
+// 2/t in each of the three tables that hold it.
+func TestLossOfAnAttribute(t *testing.T) {
+	loss := reportOf(t, input(report.Official, nil)).Certificate.Loss
+	if len(loss.Attributes) != 2 || len(loss.Tables) != 4 {
+		t.Fatalf("%+v", loss)
+	}
+	sex := loss.Attributes[0]
+	// 2·2048/1707 + 2·(2·4/15) = 4096/1707 + 16/15.
+	if sex.Of != "sex" || sex.Tables != 3 || sex.Epsilon != "29584/8535" {
+		t.Errorf("%+v", sex)
+	}
+	if loss.Tables[1].Of != "pairs/sex" || loss.Tables[1].Epsilon != "4/15" {
+		t.Errorf("%+v", loss.Tables[1])
+	}
+}
+
+func TestMechanismsAreListedOnce(t *testing.T) {
+	all := reportOf(t, input(report.Official, nil)).Certificate.Mechanisms
+	if len(all) != 2 || all[0].Mechanism.Parameter != "1707/2048" || all[1].Mechanism.Parameter != "15/4" || len(all[0].Measurements) != 1 || len(all[1].Measurements) != 3 {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
+	r := reportOf(t, input(report.Official, nil))
+	for _, text := range []string{pageOf(t, r), string(r.Markdown())} {
+		for _, want := range []string{"methodologist", "It may be released every quarter.", "stands until 2026-12-31", "3333 4444", "sbom.cdx.json"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page does not say %q", want)
+			}
+		}
+	}
+	if !strings.Contains(string(r.Readme()), "approvals.json") {
+		t.Error("the readme does not list the approvals")
+	}
+	if in := specInput(report.Official, specText); strings.Contains(string(reportOf(t, in).Readme()), "approvals.json") {
+		t.Error("the readme lists approvals that are not there")
+	}
+}

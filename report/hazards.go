@@ -1,0 +1,155 @@
+package report
+
+// This file holds the hazards: the ways in which differential privacy goes wrong
+// in practice, each with what this very release has to say to it.
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// Hazard is one of them with its answer. The list follows the subjects of NIST SP
+// 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025), in
+// words of our own.
+type Hazard struct {
+	Hazard string `json:"hazard"`
+	Answer string `json:"answer"`
+	By     By     `json:"by"`
+}
+
+// By says who answers for a hazard.
+type By string
+
+const (
+	// Met is answered by the plan and the program.
+	Met By = "met"
+	// Office is answered by how the office works, which a release cannot show.
+	Office By = "office"
+	// Weigh is left to those who approve or read the release.
+	Weigh By = "weigh"
+)
+
+// hazardsOf answers every hazard for a report that is whole but for its
+// certificate.
+func hazardsOf(r *Report, paid receipt) []Hazard {
+	return []Hazard{
+		{"An ε without its terms", "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.", Met},
+		largeEpsilon(r.Guarantee),
+		unitHazard(r.Guarantee),
+		rowsHazard(r.Guarantee),
+		relaxedHazard(r.Guarantee),
+		{"ε compared across different promises", fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.", r.Guarantee.Unit, r.Guarantee.Neighbours), Met},
+		exactHazard(r.Guarantee, paid),
+		{"Bounds, categories or choices taken from the data", "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read.", Met},
+		{"Sensitivities worked out wrongly", "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.", Met},
+		compositionHazard(paid),
+		{"Noise in floating point", "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", Met},
+		{"Weak or repeated randomness", "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses. That the key was drawn and erased cannot be seen from outside.", Met},
+		{"Time, memory, messages and logs that tell", "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.", Met},
+		{"Trust in those who hold the raw data", "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.", Office},
+		{"Raw data, working files and backups kept worse than results", "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.", Office},
+		{"More collected than is needed", "A release cannot tell what else is held; it counted only the columns that the spec names.", Office},
+		{"Bias from bounds, from what is left out, and from hiding negatives", "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.", Met},
+		smallGroups(r),
+		{"Synthetic data taken for the truth", "There are none in this release: every number is a noisy count with an error of its own.", Met},
+		{"Readers who are not told the error", fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of at least %s.", level(r.Accuracy.Confidence)), Met},
+	}
+}
+
+func largeEpsilon(g Guarantee) Hazard {
+	h := Hazard{"An ε too large to protect", fmt.Sprintf("At ε = %s somebody at even odds guesses right at most %s of the time.", g.Meaning.Epsilon, budget.Percent(g.Meaning.Guess)), Met}
+	if g.Meaning.Weak {
+		h.Answer, h.By = fmt.Sprintf("ε = %s is above %d: the bound by itself rules out little.", g.Meaning.Epsilon, weakEpsilon), Weigh
+	}
+	return h
+}
+
+func unitHazard(g Guarantee) Hazard {
+	const hazard = "A unit that is less than a person"
+	if g.Unit == "each row" {
+		return Hazard{hazard, fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.", g.Protects), Weigh}
+	}
+	return Hazard{hazard, fmt.Sprintf("%s are protected together, as one %s.", capital(g.Unit), g.Protects), Met}
+}
+
+func rowsHazard(g Guarantee) Hazard {
+	const hazard = "One unit in many rows"
+	if g.Unit == "each row" {
+		return Hazard{hazard, "A unit is a row, so it has one; see the unit above.", Weigh}
+	}
+	counted := "One row of a unit is counted"
+	if g.MaxRows > 1 {
+		counted = fmt.Sprintf("At most %s rows of a unit are counted", budget.Group(g.MaxRows))
+	}
+	return Hazard{hazard, counted + ", drawn by lot under a secret key; the bound is enforced and in the sensitivities.", Met}
+}
+
+func relaxedHazard(g Guarantee) Hazard {
+	const hazard = "A relaxed definition"
+	switch g.Definition {
+	case "pure":
+		return Hazard{hazard, "None: the promise is pure, without a δ.", Met}
+	case "zcdp":
+		return Hazard{hazard, fmt.Sprintf("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.", g.Meaning.Delta), Met}
+	}
+	h := Hazard{hazard, fmt.Sprintf("The promise may fail to hold at ε with a chance of at most δ = %s.", g.Meaning.Delta), Met}
+	if delta := exact(g.Delta); delta != nil && delta.Cmp(exact("1e-6")) > 0 {
+		h.Answer, h.By = fmt.Sprintf("The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.", g.Meaning.Delta), Weigh
+	}
+	return h
+}
+
+func exactHazard(g Guarantee, paid receipt) Hazard {
+	h := Hazard{"A mixture with exact figures", "No exact figure from the data is published here.", Met}
+	if g.Neighbours == "replace" {
+		h.Answer += " How many units there are counts as public."
+	}
+	if paid.Comparisons > 0 {
+		h.Answer += fmt.Sprintf(" But results on the account were compared with the truth %s before: what was learned from that is in no budget.", times(paid.Comparisons))
+		h.By = Weigh
+	}
+	return h
+}
+
+func compositionHazard(paid receipt) Hazard {
+	const hazard = "Losses that are not added up"
+	switch {
+	case paid.Status == Rehearsal:
+		return Hazard{hazard, "A rehearsal reads no data and loses nothing.", Met}
+	case paid.Status == Practice:
+		return Hazard{hazard, "A practice account paid, whose cap nobody has approved.", Weigh}
+	case !paid.Witnessed:
+		return Hazard{hazard, "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. The account's ledger has no witness, so a rollback of it cannot be detected.", Weigh}
+	}
+	return Hazard{hazard, "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.", Met}
+}
+
+func smallGroups(r *Report) Hazard {
+	h := Hazard{"Small groups that fare worst", "The noise of a table is the same in every cell, so small groups have the largest relative error; the report shows how that spreads.", Met}
+	noisy := int64(0)
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			if s.NoiseShare >= noiseShare {
+				noisy++
+				break
+			}
+		}
+	}
+	if noisy > 0 {
+		h.Answer += fmt.Sprintf(" In %s at least half of the cells cannot be told from none.", budget.Plural(noisy, "table"))
+		h.By = Weigh
+	}
+	return h
+}
+
+// Weighed are the hazards that are left to those who approve or read.
+func (c Certificate) Weighed() []Hazard {
+	var all []Hazard
+	for _, h := range c.Hazards {
+		if h.By == Weigh {
+			all = append(all, h)
+		}
+	}
+	return all
+}
