@@ -28,6 +28,7 @@ type app struct {
 	stdout, stderr io.Writer
 
 	out, ledger, state, data string
+	office, approvals        string
 	sets                     []string
 	json, verbose            bool
 
@@ -80,7 +81,7 @@ A first release:   dprelease init data.csv > release.yaml
 	})
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
-		a.planCommand(), a.lossCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
+		a.planCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
 		a.ledgerCommand(),
 	)
 	return root
@@ -169,15 +170,16 @@ func message(code int, err error) string {
 }
 
 // options are the common flags in the form that the steps take.
-func (a *app) options() release.Options {
+func (a *app) options() (release.Options, error) {
+	office, err := a.officeKey()
 	level := slog.LevelWarn
 	if a.verbose {
 		level = slog.LevelInfo
 	}
 	return release.Options{
-		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state,
+		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office,
 		Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
-	}
+	}, err
 }
 
 // params reads the --set flags.
@@ -218,5 +220,7 @@ func (a *app) ledgerFlag(c *cobra.Command, without string) {
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
 	a.ledgerFlag(c, "without one, a practice account")
 	c.Flags().StringVar(&a.state, "state", os.Getenv("DPRELEASE_STATE"), "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
+	a.officeFlag(c, "the entries of a signed ledger")
+	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: where the plan is)")
 	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default "+dataDefault+")")
 }

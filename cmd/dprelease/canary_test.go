@@ -92,7 +92,7 @@ func (c canaries) searchFolder(t *testing.T, dir, confidential string) {
 			return err
 		}
 		c.search(t, path, b)
-		if strings.HasSuffix(path, ".parquet") {
+		if strings.HasSuffix(path, ".parquet") && !strings.Contains(path, ".tmp-") { // those may be half written
 			rows, err := parquet.Read[any](bytes.NewReader(b), int64(len(b)))
 			if err != nil || len(rows) == 0 {
 				return fmt.Errorf("%s: %d rows, %w", path, len(rows), err)

@@ -139,8 +139,15 @@ func (a *app) runCommand() *cobra.Command {
 			if a.data == "" {
 				a.data = filepath.Dir(args[0])
 			}
+			if a.approvals == "" {
+				a.approvals = a.out
+			}
+			options, err := a.options()
+			if err != nil {
+				return err
+			}
 			a.warn(p)
-			result, err := release.Run(c.Context(), p, a.options())
+			result, err := release.Run(c.Context(), p, options)
 			if err != nil {
 				return err
 			}
@@ -167,8 +174,15 @@ func (a *app) measureCommand() *cobra.Command {
 			if a.data == "" {
 				a.data = "."
 			}
+			if a.approvals == "" {
+				a.approvals = filepath.Dir(args[0])
+			}
+			options, err := a.options()
+			if err != nil {
+				return err
+			}
 			a.planned(p, release.MeasuredFolder(a.out, p.Name))
-			already, err := release.Measure(c.Context(), p, a.options())
+			already, err := release.Measure(c.Context(), p, options)
 			if err != nil {
 				return err
 			}
@@ -190,12 +204,23 @@ func (a *app) measureCommand() *cobra.Command {
 }
 
 func (a *app) publishCommand() *cobra.Command {
+	var revision release.Revision
 	c := &cobra.Command{
 		Use:   "publish MEASURED",
 		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
-		Args:  between(1, 1),
+		Long: `Derive tables and report from sealed measurements. It costs nothing and may be
+repeated: the same bytes come out.
+
+With --revision N the same measurements are published again, by this version of
+the program, in NAME-rN beside the publication that they replace.`,
+		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := release.Publish(c.Context(), args[0], a.options())
+			options, err := a.options()
+			if err != nil {
+				return err
+			}
+			options.Revision = revision
+			r, err := release.Publish(c.Context(), args[0], options)
 			if err != nil {
 				return err
 			}
@@ -213,6 +238,9 @@ func (a *app) publishCommand() *cobra.Command {
 		},
 	}
 	a.outFlag(c)
+	a.officeFlag(c, "the manifest")
+	c.Flags().IntVar(&revision.Number, "revision", 1, "which publication of these measurements this is")
+	c.Flags().StringVar(&revision.Reason, "reason", "", "why a revision replaces the one before it, one line")
 	return c
 }
 
@@ -230,8 +258,12 @@ func (a *app) rehearseCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			options, err := a.options()
+			if err != nil {
+				return err
+			}
 			a.warn(p)
-			place, err := release.Rehearse(c.Context(), p, rows, a.options())
+			place, err := release.Rehearse(c.Context(), p, rows, options)
 			if err != nil {
 				return err
 			}

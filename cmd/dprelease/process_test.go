@@ -2,20 +2,24 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/testdata"
 )
 
 // program is the test binary as the program itself.
@@ -31,8 +35,9 @@ func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-// office is a folder with a ledger, a spec and enough rows that a run lasts a while.
-func office(t *testing.T) string {
+// office is a folder with a spec, enough rows that a run lasts a while, and an
+// account for one such release in a ledger: a file in the folder, or a database.
+func office(t *testing.T, ledger string) string {
 	t.Helper()
 	dir := t.TempDir()
 	var rows bytes.Buffer
@@ -55,29 +60,34 @@ marginals: {fine: {by: [x]}, coarse: {by: [x.k]}}
 			t.Fatal(err)
 		}
 	}
-	if out, err := program(t, dir, "ledger", "init", "policy.yaml", "--ledger", "ledger.db").CombinedOutput(); err != nil {
+	if out, err := program(t, dir, "ledger", "init", "policy.yaml", "--ledger", ledger).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
 }
 
-// spent is the state of the account: "nothing", "reserved" or "debited".
-func spent(t *testing.T, dir string) string {
+// fileLedger is a ledger's place within an office.
+const fileLedger = "ledger.db"
+
+// spent is the state of the release on its account, "nothing" where it has none. The
+// account holds one such release, so no more than it can have been spent.
+func spent(t *testing.T, dir, at string) ledger.State {
 	t.Helper()
-	all, err := release.Statements(t.Context(), filepath.Join(dir, "ledger.db"), []string{"trips"})
+	if at == fileLedger {
+		at = filepath.Join(dir, at)
+	}
+	all, err := release.Statements(t.Context(), at, []string{"trips"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := "nothing"
-	for _, r := range all[0].Releases {
-		switch r.State {
-		case "debited":
-			return "debited"
-		case "reserved":
-			state = "reserved"
-		}
+	s := all[0]
+	if used, err := s.Spent.Add(s.Reserved); err != nil || used.Epsilon.Cmp(s.Cap.Epsilon) > 0 {
+		t.Errorf("spent %s, reserved %s of %s", s.Spent, s.Reserved, s.Cap)
 	}
-	return state
+	if len(s.Releases) == 0 {
+		return "nothing"
+	}
+	return s.Releases[len(s.Releases)-1].State
 }
 
 // codeOf is a finished process's code, or -1 for a killed one.
@@ -89,71 +99,193 @@ func codeOf(err error) int {
 	return 0
 }
 
-// TestInterrupted stops a run by Ctrl-C or kill -9 after random delays. An
-// interrupted run exits 130; one that had not debited leaves nothing spent and
-// nothing written; whatever happened, running again finishes the release with
-// one debit, the key erased and no staging folder left.
+// TestInterrupted stops a run by Ctrl-C after random delays. It exits 130; where it
+// had not debited, nothing is spent, reserved or left; running again finishes the
+// release.
 func TestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no signals to send")
 	}
-	lasts := 400 * time.Millisecond
-	for i := range 12 {
-		how := os.Signal(os.Interrupt)
-		if i%2 == 1 {
-			how = syscall.SIGKILL
-		}
-		dir := office(t)
-		args := []string{"run", "release.yaml", "--ledger", "ledger.db"}
+	for range 6 {
+		dir := office(t, fileLedger)
+		args := []string{"run", "release.yaml", "--ledger", fileLedger}
 		c := program(t, dir, args...)
 		var stderr bytes.Buffer
 		c.Stderr = &stderr
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(rand.N(lasts))
-		if err := c.Process.Signal(how); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		time.Sleep(rand.N(400 * time.Millisecond))
+		if err := c.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			t.Fatal(err)
 		}
 		code := codeOf(c.Wait())
-		state := spent(t, dir)
-		t.Logf("%v: exit %d, account %s", how, code, state)
-		if how == os.Interrupt {
-			if code != 0 && code != release.ExitInterrupted && code != -1 { // -1: before the program could listen
-				t.Fatalf("exit %d\n%s", code, stderr.String())
+		state := spent(t, dir, fileLedger)
+		t.Logf("exit %d, account %s", code, state)
+		if code != 0 && code != release.ExitInterrupted && code != -1 { // -1: before the program could listen
+			t.Fatalf("exit %d\n%s", code, stderr.String())
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, ".r*")); code == release.ExitInterrupted && len(left) > 0 {
+			t.Errorf("interrupted, left behind: %v", left)
+		}
+		if code == release.ExitInterrupted && state == ledger.Reserved {
+			t.Error("interrupted, a reservation is left")
+		}
+		finishes(t, dir, args, fileLedger)
+	}
+}
+
+// finishes runs a release again, and finds it whole: one debit, the key erased, no
+// staging folder left.
+func finishes(t *testing.T, dir string, args []string, at string) {
+	t.Helper()
+	if out, err := program(t, dir, args...).CombinedOutput(); err != nil {
+		t.Fatalf("running again: %v\n%s", err, out)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".r*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if keys, _ := filepath.Glob(filepath.Join(dir, ".dprelease", "*", "key*")); len(keys) > 0 {
+		t.Errorf("the key is still there: %v", keys)
+	}
+	if s := spent(t, dir, at); s != ledger.Finished {
+		t.Errorf("account: %s", s)
+	}
+}
+
+// kills is how many runs are killed: DPRELEASE_KILLS, or 20.
+func kills(t *testing.T) int {
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("DPRELEASE_KILLS"), "20"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestKilled kills runs at random moments. Whatever moment it was: what was drawn is
+// debited, no more than the cap is, and running again finishes the release; where it
+// was debited, two copies of the whole office finish it to the same bytes.
+func TestKilled(t *testing.T) {
+	t.Run("file", func(t *testing.T) {
+		killRuns(t, func() string { return fileLedger }, func(at string) string { return at })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		testdata.Postgres(t) // or skip
+		killRuns(t, func() string { return testdata.Postgres(t) }, func(at string) string { return testdata.CopyOfPostgres(t, at) })
+	})
+}
+
+func killRuns(t *testing.T, open func() string, copied func(at string) string) {
+	found := map[ledger.State]int{}
+	for i := range kills(t) / 2 {
+		at := open()
+		dir := office(t, at)
+		c := program(t, dir, "run", "release.yaml", "--ledger", at)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 { // aimed at the time of the debit and the draw
+			awaitStaging(dir)
+			time.Sleep(rand.N(120 * time.Millisecond))
+		} else {
+			time.Sleep(rand.N(400 * time.Millisecond))
+		}
+		_ = c.Process.Kill() // it may be done by now
+		_ = c.Wait()
+		state := spent(t, dir, at)
+		found[state]++
+		drawn, err := filepath.Glob(filepath.Join(dir, "*r.measured*", "measurements", "*"))
+		if hidden, _ := filepath.Glob(filepath.Join(dir, ".r.measured*", "measurements", "*")); err != nil || len(drawn)+len(hidden) > 0 && state != ledger.Debited && state != ledger.Finished {
+			t.Errorf("%v, %v is drawn, and the account says %s (%v)", drawn, hidden, state, err)
+		}
+		if state != ledger.Debited {
+			finishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
+			continue
+		}
+		otherDir, otherAt := filepath.Join(t.TempDir(), "copy"), copied(at)
+		if err := os.CopyFS(otherDir, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		private(t, otherDir)
+		finishes(t, dir, []string{"run", "release.yaml", "--ledger", at}, at)
+		finishes(t, otherDir, []string{"run", "release.yaml", "--ledger", otherAt}, otherAt)
+		same(t, dir, otherDir)
+	}
+	t.Logf("killed when the account said: %v", found)
+}
+
+// awaitStaging waits, not for ever, until a run has begun to measure.
+func awaitStaging(dir string) {
+	for range 1000 {
+		if staged, _ := filepath.Glob(filepath.Join(dir, ".r.measured.tmp-*")); len(staged) > 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// private gives the copy of a state its modes, which copying has not kept.
+func private(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(dir, ".dprelease"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		} else if err == nil {
+			return os.Chmod(path, 0o600)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same compares the measurements and the releases of two offices, byte by byte.
+func same(t *testing.T, a, b string) {
+	t.Helper()
+	compared := 0
+	for _, folder := range []string{"r.measured", "r"} {
+		err := filepath.WalkDir(filepath.Join(a, folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
 			}
-			if left, _ := filepath.Glob(filepath.Join(dir, ".r*")); code == release.ExitInterrupted && len(left) > 0 {
-				t.Errorf("interrupted, left behind: %v", left)
+			rel, err := filepath.Rel(a, path)
+			if err != nil {
+				return err
 			}
-			if code == release.ExitInterrupted && state == "reserved" {
-				t.Error("interrupted, a reservation is left")
+			x, err := os.ReadFile(path)
+			if err != nil {
+				return err
 			}
+			y, err := os.ReadFile(filepath.Join(b, rel))
+			if err == nil && !bytes.Equal(x, y) {
+				err = errors.New("differs")
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", rel, err)
+			}
+			compared++
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
-		if out, err := program(t, dir, args...).CombinedOutput(); err != nil {
-			t.Fatalf("running again: %v\n%s", err, out)
-		}
-		if left, _ := filepath.Glob(filepath.Join(dir, ".r*")); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-		if keys, _ := filepath.Glob(filepath.Join(dir, ".dprelease", "*", "key*")); len(keys) > 0 {
-			t.Errorf("the key is still there: %v", keys)
-		}
-		if s := spent(t, dir); s != "debited" {
-			t.Errorf("account: %s", s)
-		}
+	}
+	if compared < 10 {
+		t.Errorf("only %d files were compared", compared)
 	}
 }
 
 // TestManyAtOnce runs one release in several processes at once: every one ends
 // well or says that it is taken, and one set of measurements and one debit remain.
 func TestManyAtOnce(t *testing.T) {
-	dir := office(t)
+	dir := office(t, fileLedger)
 	var group sync.WaitGroup
 	codes := make([]int, 4)
 	outputs := make([]string, len(codes))
 	for i := range codes {
 		group.Go(func() {
-			out, err := program(t, dir, "run", "release.yaml", "--ledger", "ledger.db").CombinedOutput()
+			out, err := program(t, dir, "run", "release.yaml", "--ledger", fileLedger).CombinedOutput()
 			codes[i], outputs[i] = codeOf(err), string(out)
 		})
 	}
@@ -175,10 +307,10 @@ func TestManyAtOnce(t *testing.T) {
 	if done == 0 {
 		t.Error("no process finished the release")
 	}
-	if out, err := program(t, dir, "run", "release.yaml", "--ledger", "ledger.db").CombinedOutput(); err != nil {
+	if out, err := program(t, dir, "run", "release.yaml", "--ledger", fileLedger).CombinedOutput(); err != nil {
 		t.Errorf("running again: %v\n%s", err, out)
 	}
-	if s := spent(t, dir); s != "debited" {
+	if s := spent(t, dir, fileLedger); s != ledger.Finished {
 		t.Errorf("account: %s", s)
 	}
 }
@@ -186,7 +318,7 @@ func TestManyAtOnce(t *testing.T) {
 // TestFullDisk releases onto a volume with too little space: exit 1, nothing
 // spent, nothing left; with space, the same command succeeds.
 func TestFullDisk(t *testing.T) {
-	dir := office(t)
+	dir := office(t, fileLedger)
 	small := filepath.Join(dir, "small")
 	if err := os.Mkdir(small, 0o755); err != nil {
 		t.Fatal(err)
@@ -195,12 +327,12 @@ func TestFullDisk(t *testing.T) {
 		t.Skipf("needs the right to mount a small volume: %s", out)
 	}
 	defer exec.Command("umount", small).Run()
-	args := []string{"run", "release.yaml", "--ledger", "ledger.db", "--state", "state", "--out", "small"}
+	args := []string{"run", "release.yaml", "--ledger", fileLedger, "--state", "state", "--out", "small"}
 	out, err := program(t, dir, args...).CombinedOutput()
 	if code := codeOf(err); code != release.ExitEnvironment || !strings.Contains(string(out), "space") {
 		t.Fatalf("exit %d: %s", code, out)
 	}
-	if s := spent(t, dir); s != "nothing" {
+	if s := spent(t, dir, fileLedger); s != "nothing" && s != ledger.Cancelled {
 		t.Errorf("account: %s", s)
 	}
 	left, err := os.ReadDir(small)

@@ -84,6 +84,16 @@ func Seal(write func(name string, b []byte) error, p *plan.Plan, receipt []byte,
 	return write(sealFile, append(b, '\n'))
 }
 
+// SealHash is the SHA-256, in hexadecimal, of a sealed folder's list of its files: it
+// stands for all that the folder holds.
+func SealHash(dir string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(dir, sealFile))
+	if err != nil {
+		return "", fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
+	}
+	return hashOf(b), nil
+}
+
 func hashOf(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])

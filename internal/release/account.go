@@ -67,21 +67,22 @@ const practiceAccount = "practice"
 // openLedger opens the configured ledger or, where there is none, a practice
 // ledger whose account is made on first use.
 func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, ledger.Charge, error) {
-	charge := ledger.Charge{
-		Account: p.Guarantee.Account, Release: p.Name, PlanHash: p.Hash(),
-		Terms: terms(p), Cost: p.Cost,
+	charge, err := o.charge(p)
+	if err != nil {
+		return nil, charge, err
 	}
 	if o.Ledger != "" {
 		if charge.Account == "" {
 			return nil, charge, &NoAccountNamed{Source: p.Source.Name}
 		}
-		l, err := openExisting(ctx, o.Ledger)
+		l, err := o.openExisting(ctx)
 		return l, charge, err
 	}
 	if charge.Account == "" {
 		charge.Account = practiceAccount
 	}
 	charge.Account += "." + charge.Terms.Definition
+	charge.Also, charge.Corrects = nil, "" // practice has one account a definition, and corrects nothing
 	if err := os.MkdirAll(o.stateDir(), 0o700); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}

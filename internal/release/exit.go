@@ -19,6 +19,7 @@ const (
 	ExitBudget      = 3 // the account refuses
 	ExitData        = 4 // the data breaks its contract; nothing spent
 	ExitVerify      = 5 // an output is not what it should be
+	ExitApproval    = 6 // not approved, or not as it was approved
 	ExitName        = 7 // name taken by another plan, or release closed
 	ExitInterrupted = 130
 )
@@ -42,6 +43,8 @@ func ExitCode(err error) int {
 		altered    *Altered
 		broken     *BrokenSeal
 		policy     *ledger.PolicyError
+		unapproved *ledger.Unapproved
+		edited     *NotAsSigned
 	)
 	switch {
 	case err == nil:
@@ -54,6 +57,8 @@ func ExitCode(err error) int {
 		return ExitVerify
 	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy), errors.As(err, &noLedger):
 		return ExitSpec
+	case errors.As(err, &unapproved), errors.As(err, &edited):
+		return ExitApproval
 	case errors.As(err, &refused), errors.As(err, &mismatch), errors.As(err, &noAccount), errors.As(err, &unnamed), errors.Is(err, ledger.ErrAccountExists):
 		return ExitBudget
 	case errors.As(err, &nameTaken), errors.As(err, &occupied), errors.As(err, &closed):
@@ -127,10 +132,16 @@ func (e *BrokenSeal) Error() string { return e.Err.Error() }
 func (e *BrokenSeal) Unwrap() error { return e.Err }
 
 // Spent is an error after the debit: the budget is spent, and a run with the same
-// data resumes to the same noise.
-type Spent struct{ Err error }
+// data resumes to the same noise, unless the spec has it that the key is never kept.
+type Spent struct {
+	Err  error
+	Lost bool // it cannot resume
+}
 
 func (e *Spent) Error() string {
+	if e.Lost {
+		return e.Err.Error() + " (the budget is spent, and the noise key is gone, as the spec says `resume: never`: this release is lost; give the next one a new name)"
+	}
 	return e.Err.Error() + " (the budget is spent; run again and the release resumes to the same noise)"
 }
 func (e *Spent) Unwrap() error { return e.Err }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -19,14 +20,26 @@ const (
 	manifestFormat = "dprelease.manifest/1"
 )
 
-// manifest lists every other file of a release with its SHA-256.
+// manifest lists every other file of a release with its SHA-256, but for its own
+// signature.
 type manifest struct {
 	Format   string         `json:"format"`
 	Release  string         `json:"release"`
+	Revision int            `json:"revision,omitempty"` // of the publication; absent for the first
+	Reason   string         `json:"reason,omitempty"`   // of a revision
+	Replaces *replaced      `json:"replaces,omitempty"` // by a revision
 	Status   string         `json:"status"`
 	PlanHash string         `json:"plan_hash"`
+	Head     string         `json:"ledger_head"` // of the account's ledger, as of the debit
 	Software string         `json:"software"`
 	Files    []manifestLine `json:"files"`
+}
+
+// replaced names the publication that a revision replaces.
+type replaced struct {
+	Folder         string `json:"folder"`
+	ManifestSHA256 string `json:"manifest_sha256"`
+	Software       string `json:"software"`
 }
 
 type manifestLine struct {
@@ -35,9 +48,11 @@ type manifestLine struct {
 	SHA256 string `json:"sha256"`
 }
 
-// writeManifest closes a staging folder with the list of its files.
-func writeManifest(out *staging, p *plan.Plan, status ledger.Status) error {
-	m := manifest{Format: manifestFormat, Release: p.Name, Status: statusText(status), PlanHash: p.Hash(), Software: Software}
+// writeManifest closes a staging folder with the list of its files; m says which
+// publication it is.
+func writeManifest(out *staging, p *plan.Plan, record ledger.Record, m manifest) error {
+	m.Format, m.Release, m.Status, m.PlanHash, m.Software = manifestFormat, p.Name, statusText(record.Status), p.Hash(), Software
+	m.Head = record.Proof.Hash
 	names, err := files(out.dir)
 	if err != nil {
 		return err
@@ -50,29 +65,65 @@ func writeManifest(out *staging, p *plan.Plan, status ledger.Status) error {
 		h := sha256.Sum256(b)
 		m.Files = append(m.Files, manifestLine{Path: name, Bytes: int64(len(b)), SHA256: hex.EncodeToString(h[:])})
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
-	if err := e.Encode(m); err != nil {
+	b, err := indented(m)
+	if err != nil {
 		return err
 	}
-	return out.write(manifestFile, b.Bytes())
+	return out.write(manifestFile, b)
+}
+
+// indented is a value as JSON that people read.
+func indented(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// manifestSignature is the office's signature of a manifest.
+type manifestSignature struct {
+	Signer    sign.PublicKey `json:"signer"`
+	Signature string         `json:"signature"` // purpose "manifest", over the bytes of manifest.json
+}
+
+const (
+	signatureFile   = "manifest.sig"
+	manifestPurpose = "manifest"
+)
+
+// signManifest writes the signature of the manifest in a folder beside it.
+func signManifest(dir string, office sign.Key) error {
+	text, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if err != nil {
+		return err
+	}
+	b, err := indented(manifestSignature{office.Public(), office.Sign(manifestPurpose, text)})
+	if err != nil {
+		return err
+	}
+	return replaceFile(dir, signatureFile, b)
 }
 
 // readManifest reads the manifest of a published folder.
 func readManifest(place string) (manifest, error) {
-	var m manifest
-	b, err := os.ReadFile(filepath.Join(place, manifestFile))
-	if err != nil {
-		return m, err
+	m, _, err := readManifestBytes(place)
+	return m, err
+}
+
+// readManifestBytes is readManifest, with the bytes of the file.
+func readManifestBytes(place string) (m manifest, b []byte, err error) {
+	if b, err = os.ReadFile(filepath.Join(place, manifestFile)); err != nil {
+		return m, nil, err
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return m, fmt.Errorf("%s: %w", filepath.Join(place, manifestFile), err)
+		return m, nil, fmt.Errorf("%s: %w", filepath.Join(place, manifestFile), err)
 	}
 	if m.Format != manifestFormat {
-		return m, fmt.Errorf("%s: format %q, expected %q", filepath.Join(place, manifestFile), m.Format, manifestFormat)
+		return m, nil, fmt.Errorf("%s: format %q, expected %q", filepath.Join(place, manifestFile), m.Format, manifestFormat)
 	}
-	return m, nil
+	return m, b, nil
 }
 
 // intact checks a published folder against its own manifest, which must list every

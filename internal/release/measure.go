@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // MeasuredFolder is where a release's sealed measurements are kept.
@@ -80,6 +81,14 @@ func (o Options) forget(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	defer st.close()
+	sealed := MeasuredFolder(o.Out, p.Name)
+	if there, err := exists(sealed); err != nil {
+		return err
+	} else if there {
+		if err := finish(ctx, l, charge, sealed); err != nil {
+			return err
+		}
+	}
 	return st.clear()
 }
 
@@ -97,7 +106,7 @@ func sealedFor(place string, p *plan.Plan, o Options) (bool, error) {
 	if !bytes.Equal(b, p.Bytes()) {
 		return false, &Occupied{Place: place, Why: "holds the measurements of another plan"}
 	}
-	_, record, err := openSealed(place)
+	_, record, err := openSealed(place, false)
 	if err != nil {
 		return false, err
 	}
@@ -132,7 +141,10 @@ func (r *attempt) measure(ctx context.Context) error {
 	if done, err := sealedFor(r.place, r.plan, r.options); err != nil {
 		return err
 	} else if done { // by the process that was waited for
-		return errors.Join(syncDir(r.options.Out), st.clear())
+		if err := errors.Join(syncDir(r.options.Out), finish(ctx, r.ledger, r.charge, r.place)); err != nil {
+			return err
+		}
+		return st.clear()
 	}
 	debited, err := r.ledger.Debited(ctx, r.charge)
 	if err != nil {
@@ -164,7 +176,20 @@ func (r *attempt) measure(ctx context.Context) error {
 		return r.giveUp(st, err)
 	}
 	r.options.logger().Info("measurements sealed", "folder", r.place)
+	if err := finish(ctx, r.ledger, r.charge, r.place); err != nil {
+		return &Spent{Err: err}
+	}
 	return errors.Join(st.clear(), clearSiblings(r.options.stateDir(), r.plan.Name))
+}
+
+// finish notes in the ledger that the measurements are durable: nobody draws them
+// again.
+func finish(ctx context.Context, l *ledger.Ledger, c ledger.Charge, place string) error {
+	seal, err := measured.SealHash(place)
+	if err != nil {
+		return err
+	}
+	return l.Finish(context.WithoutCancel(ctx), c, seal)
 }
 
 // refusal adds to the ledger's words what a person on a practice account needs.
@@ -181,10 +206,10 @@ func (r *attempt) refusal(err error) error {
 
 // key is the key of the run. One that is found in the state is taken only where
 // the release was debited, and the ledger then knows it; before its debit, every
-// run draws its own.
+// run draws its own, and keeps it unless the spec says that it never resumes.
 func (r *attempt) key(st *state, debited string) (noise.Key, error) {
 	if debited == "" {
-		return st.newKey()
+		return st.newKey(r.plan.Resume != spec.Never)
 	}
 	key, there, err := st.oldKey()
 	if err == nil && !there {
@@ -244,7 +269,7 @@ func (r *attempt) giveUp(st *state, cause error) error {
 	case errors.As(cause, &closed) && r.resumed:
 		return &Spent{Err: &InputChanged{Release: r.plan.Name, Date: closed.Date}}
 	case r.paid || r.resumed:
-		return &Spent{Err: diagnose(st, cause)}
+		return &Spent{Err: diagnose(st, cause), Lost: r.plan.Resume == spec.Never}
 	}
 	cause = diagnose(st, cause)
 	return errors.Join(cause, r.ledger.Cancel(ctx, r.charge), st.erase())

@@ -5,15 +5,19 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/sign"
 )
 
 // Options say where a step works.
 type Options struct {
-	Out    string // folder that every output is written below
-	Data   string // folder that relative source paths start from
-	Ledger string // the ledger file; empty: a practice account in the state directory
-	State  string // confidential state directory; empty: .dprelease below Out
-	Log    *slog.Logger
+	Out       string    // folder that every output is written below
+	Data      string    // folder that relative source paths start from
+	Ledger    string    // the ledger, a file or postgres://…; empty: a practice account in the state directory
+	State     string    // confidential state directory; empty: .dprelease below Out
+	Approvals string    // folder in which approvals of plans lie; empty: none
+	Office    *sign.Key // signs the ledger's entries and the manifest; nil: nothing is signed
+	Revision  Revision  // which publication of the measurements Publish makes
+	Log       *slog.Logger
 }
 
 func (o Options) stateDir() string {

@@ -50,7 +50,8 @@ func writePlan(p *plan.Plan, out string) (string, error) {
 	return path, nil
 }
 
-// ReadPlan reads a plan file and checks that the planner stands by it.
+// ReadPlan reads a plan file and checks that the planner stands by it. Errors:
+// *[NotAsSigned] where it was edited, *[SpecError].
 func ReadPlan(path string) (*plan.Plan, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -59,6 +60,9 @@ func ReadPlan(path string) (*plan.Plan, error) {
 	p, err := plan.Read(b)
 	if err == nil {
 		err = p.Verify()
+	}
+	if errors.Is(err, plan.ErrEdited) {
+		return nil, &NotAsSigned{File: path, Err: err}
 	}
 	if err != nil {
 		return nil, &SpecError{File: path, Err: err}

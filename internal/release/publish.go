@@ -19,28 +19,39 @@ import (
 const proofFile = "ledger-proof.json"
 
 // Publish derives tables, report and manifest from a sealed folder and moves
-// them to out/NAME. It reads nothing else, spends nothing, and gives the same
-// bytes every time: where out/NAME holds them already, that is success.
+// them to out/NAME, or to out/NAME-rN for a later revision. It reads nothing else,
+// spends nothing, and gives the same bytes every time: where its place holds them
+// already, that is success. With an office key the manifest is signed.
 //
-// Errors: *[SpecError] where there is no such folder; *[BrokenSeal] where it is
-// not as it was sealed; *[Occupied] where out/NAME holds something else;
-// *[Altered] where it holds this release, changed.
+// Errors: *[SpecError] where there is no such folder, or no publication that a
+// revision replaces; *[BrokenSeal] where it is not as it was sealed; *[Occupied]
+// where its place holds something else; *[Altered] where it holds this release,
+// changed.
 func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if _, err := os.Stat(sealedDir); err != nil {
 		return Result{}, &SpecError{File: sealedDir, Err: err}
 	}
-	s, record, err := openSealed(sealedDir)
+	s, record, err := openSealed(sealedDir, o.Revision.Number > 1)
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Place: filepath.Join(o.Out, s.Plan.Name), Status: statusText(record.Status)}
-	out, err := stage(o.Out, s.Plan.Name)
+	m, err := o.Revision.manifest(o.Out, s)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Place: o.Revision.place(o.Out, s.Plan.Name), Status: statusText(record.Status)}
+	out, err := stage(o.Out, filepath.Base(result.Place))
 	if err != nil {
 		return result, err
 	}
 	defer out.discard()
-	if err := writeRelease(ctx, out, s, record); err != nil {
+	if err := writeRelease(ctx, out, s, record, m); err != nil {
 		return result, err
+	}
+	if o.Office != nil {
+		if err := signManifest(out.dir, *o.Office); err != nil {
+			return result, err
+		}
 	}
 	there, err := exists(result.Place)
 	if err == nil && !there {
@@ -53,17 +64,21 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if there {
 		err = compare(out.dir, result.Place, s.Plan.Hash())
 	}
+	if there && err == nil && o.Office != nil {
+		err = signManifest(result.Place, *o.Office) // it may have been published without
+	}
 	result.Already = err == nil
 	return result, err
 }
 
 // openSealed opens a folder of measurements whole: every file as it was sealed,
-// the plan what its spec leads to, the receipt that of the plan. Errors:
-// *[BrokenSeal].
-func openSealed(dir string) (*measured.Sealed, ledger.Record, error) {
+// the plan what its spec leads to, the receipt that of the plan. With older, the
+// plan may be one that another version made, and that was held against its spec
+// before its debit: the receipt is for its hash. Errors: *[BrokenSeal].
+func openSealed(dir string, older bool) (*measured.Sealed, ledger.Record, error) {
 	var record ledger.Record
 	s, err := measured.Open(dir)
-	if err == nil {
+	if err == nil && !older {
 		err = s.Plan.Verify()
 	}
 	if err == nil {
@@ -96,8 +111,9 @@ func recordIn(s *measured.Sealed) (ledger.Record, error) {
 	return record, nil
 }
 
-// writeRelease fills the staging folder with everything that is published.
-func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record) error {
+// writeRelease fills the staging folder with everything that is published; m says
+// which publication it is.
+func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record, m manifest) error {
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err
@@ -125,14 +141,15 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 			return err
 		}
 	}
-	if err := writePapers(out, s, tables); err != nil {
+	if err := writePapers(out, s, tables, record); err != nil {
 		return err
 	}
-	return writeManifest(out, s.Plan, record.Status)
+	return writeManifest(out, s.Plan, record, m)
 }
 
-// writePapers writes the plan, the ledger's proof, the report and the readme.
-func writePapers(out *staging, s *measured.Sealed, tables []synth.Table) error {
+// writePapers writes the plan, its approvals, the ledger's proof, the report and the
+// readme.
+func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, record ledger.Record) error {
 	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Receipt: s.Receipt, Software: Software})
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -140,6 +157,15 @@ func writePapers(out *staging, s *measured.Sealed, tables []synth.Table) error {
 	page, err := r.HTML()
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
+	}
+	if len(record.Approvals) > 0 {
+		b, err := indented(record.Approvals)
+		if err != nil {
+			return err
+		}
+		if err := out.write(approvalsFile, b); err != nil {
+			return err
+		}
 	}
 	for _, f := range []struct {
 		name string
@@ -160,7 +186,8 @@ func writePapers(out *staging, s *measured.Sealed, tables []synth.Table) error {
 }
 
 // compare holds a folder that was published before against what its
-// measurements lead to now: equal is success.
+// measurements lead to now: equal, but for the signature of the manifest, is
+// success.
 func compare(staged, place, planHash string) error {
 	if m, err := readManifest(place); err != nil || m.PlanHash != planHash {
 		return occupied(place, err)
@@ -176,6 +203,9 @@ func compare(staged, place, planHash string) error {
 	seen := make(map[string]bool, len(want))
 	for _, name := range want {
 		seen[name] = true
+		if name == signatureFile {
+			continue
+		}
 		a, err := os.ReadFile(filepath.Join(staged, filepath.FromSlash(name)))
 		if err != nil {
 			return err
@@ -189,7 +219,7 @@ func compare(staged, place, planHash string) error {
 		}
 	}
 	for _, name := range have {
-		if !seen[name] {
+		if !seen[name] && name != signatureFile {
 			return &Altered{Place: place, File: name}
 		}
 	}

@@ -71,7 +71,7 @@ func (o office) debits(t *testing.T) int {
 	}
 	n := 0
 	for _, r := range all[0].Releases {
-		if r.State == ledger.Debited {
+		if r.State != ledger.Reserved && r.State != ledger.Cancelled {
 			n++
 		}
 	}
@@ -101,7 +101,7 @@ func plantedKey(t *testing.T, o office, opt Options) noise.Key {
 		t.Fatal(err)
 	}
 	defer st.close()
-	key, err := st.newKey()
+	key, err := st.newKey(true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,13 +98,13 @@ func samePlace(open *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// newKey draws a key and makes it durable before it is used. A key that an
-// earlier run left is erased first: nothing was debited for it.
-func (s *state) newKey() (key noise.Key, err error) {
+// newKey draws a key and, if it is to be kept, makes it durable before it is used. A
+// key that an earlier run left is erased first: nothing was debited for it.
+func (s *state) newKey(keep bool) (key noise.Key, err error) {
 	if err := s.erase(); err != nil {
 		return key, err
 	}
-	if key, err = noise.NewKey(); err != nil {
+	if key, err = noise.NewKey(); err != nil || !keep {
 		return key, err
 	}
 	f, err := os.CreateTemp(s.dir, makingKey+"*") // mode 0600

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) approveCommand() *cobra.Command {
+	var (
+		approval release.Approval
+		key      string
+		standing bool
+		until    ledger.Standing
+	)
+	c := &cobra.Command{
+		Use:   "approve PLAN --role ROLE --key FILE",
+		Short: "Sign a plan in a role that its account asks for",
+		Long: `Print a plan, sign it with an Ed25519 key (see dprelease ledger key) and write the
+approval beside it, where measure and run look for it. An approval is of this very
+plan: another plan, or this one edited, needs another.
+
+With --standing the approval is of every plan of this spec that differs in nothing
+but its parameters, until a day and for a number of releases; the account counts
+them down.`,
+		Args: between(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if approval.Role == "" || key == "" {
+				return &usageError{fmt.Errorf("who signs? give --role ROLE, one of the account's policy, and --key FILE")}
+			}
+			if standing != (until.Until != "" && until.Releases != 0) || !standing && (until.Until != "" || until.Releases != 0) {
+				return &usageError{fmt.Errorf("a standing approval needs all of --standing, --until YYYY-MM-DD and --releases N; others have none of them")}
+			}
+			if standing {
+				approval.Standing = &until
+			}
+			var err error
+			if approval.Key, err = sign.ReadKey(key); err != nil {
+				return &usageError{err}
+			}
+			p, signed, path, err := release.Approve(args[0], approval)
+			if err != nil {
+				return err
+			}
+			a.planned(p, path)
+			if a.json {
+				return nil
+			}
+			if err := p.Explain(a.stdout); err != nil {
+				return err
+			}
+			a.say("Signed as %s: %q", signed.Role, signed.Statement)
+			if signed.Standing != nil {
+				a.say("It stands until %s, for %s of this spec with any parameters.", until.Until, budget.Plural(until.Releases, "release"))
+			}
+			a.say("Key fingerprint %s. Written to %s.", signed.Signer.Fingerprint(), path)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&approval.Role, "role", "", "role in which you sign, as the account's policy names it")
+	c.Flags().StringVar(&key, "key", "", "your private key file (Ed25519, PEM)")
+	c.Flags().StringVar(&approval.Statement, "statement", "", "what you attest, one sentence (default: that the plan may be measured and published)")
+	c.Flags().BoolVar(&standing, "standing", false, "approve the plan with its parameters blank")
+	c.Flags().StringVar(&until.Until, "until", "", "with --standing: last day, YYYY-MM-DD")
+	c.Flags().Int64Var(&until.Releases, "releases", 0, "with --standing: how many releases")
+	return c
+}
+
+// officeFlag names the key that signs for the office.
+func (a *app) officeFlag(c *cobra.Command, what string) {
+	c.Flags().StringVar(&a.office, "office-key", os.Getenv("DPRELEASE_OFFICE_KEY"), "the office's private key file, which signs "+what+" (default $DPRELEASE_OFFICE_KEY)")
+}
+
+// officeKey reads the office's key, nil where there is none.
+func (a *app) officeKey() (*sign.Key, error) {
+	if a.office == "" {
+		return nil, nil
+	}
+	key, err := sign.ReadKey(a.office)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return &key, nil
+}

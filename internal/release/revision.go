@@ -1,0 +1,89 @@
+package release
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/internal/measured"
+)
+
+// Revision is a publication of the same measurements, by other software or in
+// other words: no new noise, no new cost. The zero Revision is the first.
+type Revision struct {
+	Number int    // 0 and 1: the first
+	Reason string // why there is another, one line
+}
+
+// maxReason bounds a reason, in bytes.
+const maxReason = 500
+
+// place is where the revision is published: NAME, NAME-r2, NAME-r3.
+func (r Revision) place(out, name string) string {
+	if r.Number > 1 {
+		name = fmt.Sprintf("%s-r%d", name, r.Number)
+	}
+	return filepath.Join(out, name)
+}
+
+// manifest begins the manifest of the revision. The one before it must be in the
+// same folder, of the same measurements. Errors: *[SpecError].
+func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
+	if r.Number <= 1 {
+		if r.Number < 0 || r.Reason != "" {
+			return manifest{}, &SpecError{File: "--reason", Err: errors.New("only a revision has a reason: give --revision 2 or a later number")}
+		}
+		return manifest{}, nil
+	}
+	if r.Reason == "" || len(r.Reason) > maxReason || strings.ContainsFunc(r.Reason, func(c rune) bool { return c < ' ' }) {
+		return manifest{}, &SpecError{File: "--reason", Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it", maxReason)}
+	}
+	place := Revision{Number: r.Number - 1}.place(out, s.Plan.Name)
+	before, text, err := readManifestBytes(place)
+	if err != nil {
+		return manifest{}, &SpecError{File: place, Err: fmt.Errorf("revision %d replaces the publication in this folder: %w", r.Number, err)}
+	}
+	draw, err := digestsOf(s)
+	if err != nil {
+		return manifest{}, err
+	}
+	if before.PlanHash != s.Plan.Hash() || !slices.Equal(before.measurements(), draw) {
+		return manifest{}, &SpecError{File: place, Err: errors.New("holds other measurements: a revision publishes the same ones again")}
+	}
+	hash := sha256.Sum256(text)
+	return manifest{
+		Revision: r.Number, Reason: r.Reason,
+		Replaces: &replaced{Folder: filepath.Base(place), ManifestSHA256: hex.EncodeToString(hash[:]), Software: before.Software},
+	}, nil
+}
+
+// measurements are the digests of the noisy integers that a manifest lists.
+func (m manifest) measurements() []string {
+	var all []string
+	for _, line := range m.Files {
+		if strings.HasPrefix(line.Path, "measurements/") {
+			all = append(all, line.Path+" "+line.SHA256)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// digestsOf are the same of a sealed folder.
+func digestsOf(s *measured.Sealed) ([]string, error) {
+	var all []string
+	for _, m := range s.Measured {
+		b, err := measured.Encode(m, s.Plan.Hash(), s.Status)
+		if err != nil {
+			return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
+		}
+		hash := sha256.Sum256(b)
+		all = append(all, measured.Path(m.Measurement.ID)+" "+hex.EncodeToString(hash[:]))
+	}
+	slices.Sort(all)
+	return all, nil
+}
