@@ -20,7 +20,7 @@ import (
 // applicationID marks a ledger in the header of its SQLite file: "dprl".
 const applicationID = 0x6470726c
 
-// schemaVersion is the version of the tables below.
+// schemaVersion is the version of the tables below and of PostgreSQL's, which hold the same.
 const schemaVersion = 2
 
 // schema of the file. The triggers stop accidents, the chain of hashes finds intent; the counter behind
@@ -47,7 +47,8 @@ const (
 
 // file is one SQLite connection to a ledger file. Goroutines that share it take turns.
 type file struct {
-	path     string
+	path     string // as it was named
+	absolute string
 	db       *sql.DB
 	readOnly bool
 	turns    int
@@ -74,17 +75,13 @@ func openFile(ctx context.Context, path string) (*file, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("ledger %s is not a file: name the ledger's file itself", path)
 	}
-	f := &file{path: path, turns: lockTurns}
-	f.readOnly = !mayWrite(absolute) || !mayWrite(filepath.Dir(absolute))
-	query := url.Values{"mode": {"rw"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", lockWait), "synchronous(FULL)"}}
-	if f.readOnly {
-		query.Set("mode", "ro")
-		if _, err := os.Stat(absolute + "-wal"); errors.Is(err, fs.ErrNotExist) {
-			query.Set("immutable", "1")
-		}
+	if err := localDisk(path, absolute); err != nil {
+		return nil, err
 	}
-	if f.db, err = openSQLite(absolute, query); err != nil {
-		return nil, f.explain(err)
+	f := &file{path: path, absolute: absolute, turns: lockTurns}
+	f.readOnly = !mayWrite(absolute) || !mayWrite(filepath.Dir(absolute))
+	if err := f.connect(); err != nil {
+		return nil, err
 	}
 	if err := f.recognise(ctx); err != nil {
 		return nil, errors.Join(err, f.db.Close())
@@ -97,6 +94,21 @@ func openFile(ctx context.Context, path string) (*file, error) {
 		return nil, errors.Join(fmt.Errorf("ledger %s cannot be made durable: %w", path, err), f.db.Close())
 	}
 	return f, nil
+}
+
+// connect opens the connection.
+func (f *file) connect() (err error) {
+	query := url.Values{"mode": {"rw"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", lockWait), "synchronous(FULL)"}}
+	if f.readOnly {
+		query.Set("mode", "ro")
+		if _, err := os.Stat(f.absolute + "-wal"); errors.Is(err, fs.ErrNotExist) {
+			query.Set("immutable", "1")
+		}
+	}
+	if f.db, err = openSQLite(f.absolute, query); err != nil {
+		return f.explain(err)
+	}
+	return nil
 }
 
 // openSQLite opens one connection with the given options.
@@ -120,6 +132,9 @@ func createFile(ctx context.Context, path, absolute string) error {
 	folder := filepath.Dir(absolute)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return fmt.Errorf("ledger %s: there is no folder %s: create it first", path, filepath.Dir(path))
+	}
+	if err := localDisk(path, folder); err != nil {
+		return err
 	}
 	if _, err := os.Stat(absolute + "-wal"); err == nil {
 		if _, err := os.Stat(absolute); errors.Is(err, fs.ErrNotExist) {
@@ -192,38 +207,63 @@ func (f *file) foreign() error { return fmt.Errorf("%s is not a dprelease ledger
 
 // view returns the accounts as of one moment. Errors: wraps ErrTampered.
 func (f *file) view(ctx context.Context) (*book, error) {
-	var b *book
-	err := f.transaction(ctx, "BEGIN", func(c *sql.Conn) (err error) {
-		b, err = f.load(ctx, c)
-		return err
+	return attested(func() (b *book, err error) {
+		now := f
+		if f.readOnly { // the file may have been opened without a log, and have one by now
+			now = &file{path: f.path, absolute: f.absolute, readOnly: true, turns: f.turns}
+			if err := now.connect(); err != nil {
+				return nil, err
+			}
+			defer now.db.Close()
+		}
+		err = now.transaction(ctx, "BEGIN", func(c *sql.Conn) (err error) {
+			b, err = now.load(ctx, c)
+			return err
+		})
+		return b, err
 	})
-	return b, err
 }
 
-// update appends what change asks for, in one transaction that is durable on return, and returns the accounts after
-// it. With an error nothing is in the file, unless the disk failed in the last step.
+// update appends what change asks for, in one transaction that is durable on return, tells the witnesses, and returns
+// the accounts after it. With an error nothing is in the file, unless the disk failed in the last step, or the witness.
 func (f *file) update(ctx context.Context, change func(*book) ([]line, error)) (*book, error) {
 	if f.readOnly {
 		return nil, fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it", f.path)
 	}
 	var b *book
+	var ws witnesses
 	err := f.transaction(ctx, "BEGIN IMMEDIATE", func(c *sql.Conn) (err error) {
 		if b, err = f.load(ctx, c); err != nil {
 			return err
 		}
-		lines, err := change(b)
-		if err != nil {
+		if ws, err = amend(b, change, func(l line) error { return f.insert(ctx, c, l) }); err != nil {
 			return err
 		}
-		for _, l := range lines {
-			if _, err := c.ExecContext(ctx, "INSERT INTO entries (sequence, body, private, hash, signature) VALUES (?, ?, ?, ?, ?)",
-				l.sequence, l.body, l.private, l.hash.String(), l.signature); err != nil {
-				return f.explain(err)
-			}
+		// Also where nothing is new something is written: an entry of a process that was killed before it had synced the
+		// log is synced with this, before a receipt is given for it.
+		if _, err := c.ExecContext(ctx, "UPDATE ledger SET version = version"); err != nil {
+			return f.explain(err)
 		}
 		return nil
 	})
-	return b, err
+	defer ws.dismiss()
+	if err != nil {
+		return nil, err
+	}
+	if err := ws.record(b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// insert appends a line.
+func (f *file) insert(ctx context.Context, c *sql.Conn, l line) error {
+	_, err := c.ExecContext(ctx, "INSERT INTO entries (sequence, body, private, hash, signature) VALUES (?, ?, ?, ?, ?)",
+		l.sequence, l.body, l.private, l.hash.String(), l.signature)
+	if err != nil {
+		return f.explain(err)
+	}
+	return nil
 }
 
 // transaction runs work between begin and COMMIT; an error of work or an interruption rolls back.
@@ -274,7 +314,7 @@ func (f *file) load(ctx context.Context, c *sql.Conn) (*book, error) {
 		if err := rows.Scan(&l.sequence, &l.body, &l.private, &hash, &l.signature); err != nil {
 			return nil, f.explain(err)
 		}
-		l.hash, _ = parseDigest(hash) // what is no hash is none that fits
+		l.hash, _ = parseDigest(hash) // what is none does not fit the chain
 		if err := b.read(l); err != nil {
 			return nil, err
 		}
@@ -286,10 +326,7 @@ func (f *file) load(ctx context.Context, c *sql.Conn) (*book, error) {
 	if err := c.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'").Scan(&written); err != nil {
 		return nil, f.explain(err)
 	}
-	if written != b.sequence {
-		return nil, &Tampered{Ledger: f.path, Sequence: b.sequence + 1, Reason: "is missing"}
-	}
-	return b, nil
+	return b, b.counted(written)
 }
 
 // check looks for damage in the file below the entries.

@@ -4,8 +4,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -39,25 +37,27 @@ type OpenOptions struct {
 	Office *sign.Key
 }
 
-// Open opens the ledger at place, the path of a file. If there is no file it creates one, readable and writable by
-// this user alone, in an existing folder. A file that this user may only read opens for Accounts, Show, History,
-// Export and Verify; without a write-ahead log beside it, that is a view as of the opening.
+// Open opens the ledger at place: the path of a file on a local disk, or the address of a PostgreSQL database,
+// "postgres://user@host/database". If there is none it creates one: a file readable and writable by this user alone, in
+// an existing folder, or the schema dprelease in the database. A ledger that this user may only read opens for Accounts,
+// Show, History, Export and Verify.
 //
 // It returns an error for a file that is not a ledger. It does not check the entries: every later call does.
 func Open(ctx context.Context, place string, o OpenOptions) (*Ledger, error) {
-	f, err := openFile(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	return &Ledger{store: f, office: o.Office, now: time.Now}, nil
+	return openLedger(ctx, place, true, o)
 }
 
 // OpenExisting opens the ledger at place, as Open does, but does not create one.
 func OpenExisting(ctx context.Context, place string, o OpenOptions) (*Ledger, error) {
-	if _, err := os.Stat(place); err != nil {
-		return nil, fmt.Errorf("no ledger at %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s` (%w)", place, place, err)
+	return openLedger(ctx, place, false, o)
+}
+
+func openLedger(ctx context.Context, place string, create bool, o OpenOptions) (*Ledger, error) {
+	s, err := openStore(ctx, place, create)
+	if err != nil {
+		return nil, err
 	}
-	return Open(ctx, place, o)
+	return &Ledger{store: s, office: o.Office, now: time.Now}, nil
 }
 
 // OpenRehearsal opens a ledger in memory for a run on made-up data: an account opens with the first charge on it, and

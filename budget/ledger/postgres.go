@@ -1,0 +1,432 @@
+package ledger
+
+// The PostgreSQL database in which the entries of a team are durable: creating, recognising, reading and appending.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// postgresSchema is that of the file. The one row of ledger counts the entries ever given out, so that entries taken off
+// the end are missed, and is locked by whoever appends. A PostgreSQL sequence would not do for the count: it is no part
+// of the transaction, so an update that is rolled back would leave a gap that looks like a removed entry. Triggers that
+// fire ALWAYS do so in sessions of replication and restoring too.
+const postgresSchema = `
+CREATE TABLE dprelease.ledger (
+	one boolean PRIMARY KEY CHECK (one),
+	version integer NOT NULL,
+	written bigint NOT NULL
+);
+CREATE TABLE dprelease.entries (
+	sequence bigint PRIMARY KEY CHECK (sequence > 0),
+	body text NOT NULL,
+	private text NOT NULL,
+	hash text NOT NULL,
+	signature text NOT NULL
+);
+CREATE FUNCTION dprelease.never() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION '% are never changed and never removed', TG_ARGV[0]; END $$;
+CREATE FUNCTION dprelease.only_up() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN
+	IF NEW.written < OLD.written OR NEW.version <> OLD.version THEN RAISE EXCEPTION 'entries are never taken back'; END IF;
+	RETURN NEW;
+END $$;
+CREATE TRIGGER kept BEFORE UPDATE OR DELETE OR TRUNCATE ON dprelease.entries FOR EACH STATEMENT EXECUTE FUNCTION dprelease.never('entries');
+CREATE TRIGGER kept BEFORE DELETE OR TRUNCATE ON dprelease.ledger FOR EACH STATEMENT EXECUTE FUNCTION dprelease.never('counts of entries');
+CREATE TRIGGER only_up BEFORE UPDATE ON dprelease.ledger FOR EACH ROW EXECUTE FUNCTION dprelease.only_up();
+ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept;
+ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER kept;
+ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up;`
+
+// How the transactions begin. A reader sees the entries and their count as of one moment. A writer, once it has its
+// turn, must see all that was committed by then, so each of its statements reads anew; COMMIT returns when the log is on
+// the disk, and on those of the standbys that the server waits for; and a writer that falls silent loses its turn.
+const (
+	beginView   = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SET LOCAL idle_in_transaction_session_timeout = '60s'; SET LOCAL lock_timeout = '%dms'"
+)
+
+// commitWait is how long an update waits for the answer to COMMIT, also when it was interrupted.
+const commitWait = time.Minute
+
+// postgres is the ledger of a PostgreSQL database: the schema dprelease in it. Every call makes its own connection, since
+// between two calls of a release lie hours, after which one would be found dead.
+type postgres struct {
+	config   *pgx.ConnConfig
+	name     string // the address without the password
+	readOnly bool
+	wait     time.Duration // for a turn to write
+}
+
+// isPostgres tells the address of a PostgreSQL database from the path of a file.
+func isPostgres(place string) bool {
+	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
+}
+
+// openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it, with
+// what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in. If there is none it makes one,
+// or returns an error unless create. A user who may not append opens it for reading:
+//
+//	GRANT USAGE ON SCHEMA dprelease TO auditor; GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO auditor;
+//
+// One who may release, and need not own the tables, is granted besides
+//
+//	GRANT INSERT ON dprelease.entries TO releaser; GRANT UPDATE (written) ON dprelease.ledger TO releaser;
+func openPostgres(ctx context.Context, place string, create bool) (*postgres, error) {
+	config, err := parsePlace(place)
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{config: config, name: placeName(config), wait: lockWait * lockTurns * time.Millisecond}
+	found, err := p.recognise(ctx)
+	if err == nil && !found {
+		if !create {
+			return nil, fmt.Errorf("no ledger in %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s`", p.name, p.name)
+		}
+		if err = p.create(ctx); err == nil {
+			_, err = p.recognise(ctx)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// parsePlace reads an address. Its errors hold none of it: what cannot be read may be a password anywhere.
+func parsePlace(place string) (*pgx.ConnConfig, error) {
+	_, address, _ := strings.Cut(place, "://")
+	address, _, _ = strings.Cut(address, "?")
+	authority, path, _ := strings.Cut(address, "/")
+	if strings.Count(authority, "@") > 1 || strings.Contains(path, "@") {
+		return nil, errors.New("ledger: an @ or a / in the password of a PostgreSQL address is written %40 or %2F: better keep the password in PGPASSWORD or ~/.pgpass")
+	}
+	config, err := pgx.ParseConfig(place)
+	if err != nil {
+		return nil, errors.New("ledger: the PostgreSQL address cannot be understood: write postgres://user@host:port/database?options, the options as for psql, and the password in PGPASSWORD or ~/.pgpass")
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // works behind a pooler too
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "dprelease"
+	}
+	return config, nil
+}
+
+// placeName is the address without password and options.
+func placeName(config *pgx.ConnConfig) string {
+	u := url.URL{Scheme: "postgres", User: url.User(config.User), Path: "/" + config.Database}
+	if strings.HasPrefix(config.Host, "/") {
+		u.RawQuery = "host=" + config.Host
+	} else {
+		u.Host = config.Host + ":" + strconv.Itoa(int(config.Port))
+	}
+	return u.String()
+}
+
+// recognise returns an error unless the database is in order and the ledger, if it is found, is one of this version.
+func (p *postgres) recognise(ctx context.Context) (found bool, err error) {
+	err = p.transaction(ctx, beginView, func(c *pgx.Conn) error {
+		var standby bool
+		if err := c.QueryRow(ctx, "SELECT pg_is_in_recovery(), to_regclass('dprelease.ledger') IS NOT NULL").Scan(&standby, &found); err != nil {
+			return p.explain(err)
+		}
+		if standby {
+			return fmt.Errorf("ledger %s is on a standby, which may lag behind: name the primary server", p.name)
+		}
+		if !found {
+			return nil
+		}
+		var version int
+		if err := c.QueryRow(ctx, "SELECT version FROM dprelease.ledger").Scan(&version); err != nil {
+			return p.uncounted(err)
+		}
+		if version != schemaVersion {
+			return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the dprelease that wrote it", p.name, version, schemaVersion)
+		}
+		var writes bool
+		if err := c.QueryRow(ctx, "SELECT has_table_privilege('dprelease.entries', 'INSERT') AND has_column_privilege('dprelease.ledger', 'written', 'UPDATE')").Scan(&writes); err != nil {
+			return p.explain(err)
+		}
+		p.readOnly = !writes
+		return nil
+	})
+	return found, err
+}
+
+// create makes the tables, unless another process has by now: those that create take turns, by a lock that ends with the
+// transaction.
+func (p *postgres) create(ctx context.Context) error {
+	return p.transaction(ctx, p.toUpdate(), func(c *pgx.Conn) error {
+		if _, err := c.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(applicationID)); err != nil {
+			return p.explain(err)
+		}
+		var found, schema bool
+		var encoding string
+		if err := c.QueryRow(ctx, "SELECT to_regclass('dprelease.ledger') IS NOT NULL, to_regnamespace('dprelease') IS NOT NULL, current_setting('server_encoding')").
+			Scan(&found, &schema, &encoding); err != nil {
+			return p.explain(err)
+		}
+		if found {
+			return nil
+		}
+		if encoding != "UTF8" {
+			return fmt.Errorf("ledger %s: the database is encoded in %s: make one with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`", p.name, encoding)
+		}
+		text := postgresSchema
+		if !schema {
+			text = "CREATE SCHEMA dprelease;" + text
+		}
+		text += fmt.Sprintf("INSERT INTO dprelease.ledger (one, version, written) VALUES (true, %d, 0);", schemaVersion)
+		if _, err := c.Exec(ctx, text); err != nil {
+			return p.explain(err)
+		}
+		return nil
+	})
+}
+
+// view returns the accounts as of one moment. Errors: wraps ErrTampered.
+func (p *postgres) view(ctx context.Context) (*book, error) {
+	return attested(func() (b *book, err error) {
+		err = p.transaction(ctx, beginView, func(c *pgx.Conn) (err error) {
+			var written int64
+			if err := c.QueryRow(ctx, "SELECT written FROM dprelease.ledger").Scan(&written); err != nil {
+				return p.uncounted(err)
+			}
+			b, err = p.load(ctx, c, written)
+			return err
+		})
+		return b, err
+	})
+}
+
+// update appends what change asks for, in one transaction that is durable on return, tells the witnesses, and returns
+// the accounts after it. With an error nothing is in the database, unless the error says that this cannot be told.
+func (p *postgres) update(ctx context.Context, change func(*book) ([]line, error)) (*book, error) {
+	if p.readOnly {
+		return nil, fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it", p.name)
+	}
+	var b *book
+	var ws witnesses
+	err := p.transaction(ctx, p.toUpdate(), func(c *pgx.Conn) error {
+		written, err := p.takeTurn(ctx, c)
+		if err != nil {
+			return err
+		}
+		if b, err = p.load(ctx, c, written); err != nil {
+			return err
+		}
+		if ws, err = amend(b, change, func(l line) error { return p.insert(ctx, c, l) }); err != nil {
+			return err
+		}
+		// Also where nothing is new: COMMIT then waits for the log up to here, with an entry in it perhaps whose writer
+		// was killed while it waited for a standby.
+		return p.one(c.Exec(ctx, "UPDATE dprelease.ledger SET written = $1", b.sequence))
+	})
+	defer ws.dismiss()
+	if err != nil {
+		return nil, err
+	}
+	if err := ws.record(b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// toUpdate is beginUpdate with the time to wait for a turn.
+func (p *postgres) toUpdate() string { return fmt.Sprintf(beginUpdate, p.wait.Milliseconds()) }
+
+// takeTurn waits until no other process appends, and returns how many entries were ever given out. The lock is that of
+// the counter's row, held to the end of the transaction. LOCK TABLE would ask for the right to change or remove entries,
+// which nobody who releases should need; an advisory lock would be any user's to take, and bound to nothing that is
+// written. Whoever appends without it meets the primary key.
+//
+// Whether what is committed will be on a disk is asked every time: the server may have been configured anew, and behind
+// a pooler the session is another one.
+func (p *postgres) takeTurn(ctx context.Context, c *pgx.Conn) (written int64, err error) {
+	var fsync, commit string
+	var logged bool
+	err = c.QueryRow(ctx, `SELECT written, current_setting('fsync'), current_setting('synchronous_commit'),
+		(SELECT bool_and(relpersistence = 'p') FROM pg_class WHERE oid IN ('dprelease.entries'::regclass, 'dprelease.ledger'::regclass))
+		FROM dprelease.ledger FOR UPDATE`).Scan(&written, &fsync, &commit, &logged)
+	switch {
+	case err != nil:
+		return 0, p.uncounted(err)
+	case fsync != "on":
+		return 0, fmt.Errorf("ledger %s: the server runs with fsync = %s, and would lose debits with the power: set fsync = on", p.name, fsync)
+	case commit != "on":
+		return 0, fmt.Errorf("ledger %s: the server runs with synchronous_commit = %s, and would lose debits with the power: set synchronous_commit = on", p.name, commit)
+	case !logged:
+		return 0, fmt.Errorf("ledger %s: its tables are UNLOGGED, and would be empty after a crash: ALTER TABLE … SET LOGGED", p.name)
+	}
+	return written, nil
+}
+
+// load reads and checks the whole chain. Errors: wraps ErrTampered.
+func (p *postgres) load(ctx context.Context, c *pgx.Conn, written int64) (*book, error) {
+	rows, err := c.Query(ctx, "SELECT sequence, body, private, hash, signature FROM dprelease.entries ORDER BY sequence")
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	defer rows.Close()
+	b := newBook(p.name)
+	for rows.Next() {
+		var l line
+		var hash string
+		if err := rows.Scan(&l.sequence, &l.body, &l.private, &hash, &l.signature); err != nil {
+			return nil, p.explain(err)
+		}
+		l.hash, _ = parseDigest(hash) // what is none does not fit the chain
+		if err := b.read(l); err != nil {
+			return nil, err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, p.explain(err)
+	}
+	return b, b.counted(written)
+}
+
+// insert appends a line.
+func (p *postgres) insert(ctx context.Context, c *pgx.Conn, l line) error {
+	return p.one(c.Exec(ctx, "INSERT INTO dprelease.entries (sequence, body, private, hash, signature) VALUES ($1, $2, $3, $4, $5)",
+		l.sequence, l.body, l.private, l.hash.String(), l.signature))
+}
+
+// one returns an error unless one row was written: a rule or a policy of the database may swallow one in silence.
+func (p *postgres) one(tag pgconn.CommandTag, err error) error {
+	if err != nil {
+		return p.explain(err)
+	}
+	if tag.RowsAffected() != 1 {
+		return fmt.Errorf("ledger %s: the database dropped an entry: see which rules, triggers and row policies were put on the schema dprelease", p.name)
+	}
+	return nil
+}
+
+// transaction runs work between begin and COMMIT, on a connection of its own; an error of work or an interruption ends
+// the connection, and with it the transaction.
+func (p *postgres) transaction(ctx context.Context, begin string, work func(*pgx.Conn) error) error {
+	config, warning := p.config.Copy(), ""
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" {
+			warning = n.Message
+		}
+	}
+	c, err := pgx.ConnectConfig(ctx, config)
+	if err == nil {
+		defer p.hangUp(ctx, c)
+		_, err = c.Exec(ctx, begin)
+	}
+	if err != nil {
+		err = p.explain(err)
+	} else {
+		err = work(c)
+	}
+	if interrupted := ctx.Err(); interrupted != nil {
+		return fmt.Errorf("ledger %s: nothing was written: %w", p.name, interrupted)
+	}
+	if err != nil {
+		return err
+	}
+	warning = ""
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWait) // an interruption must not leave COMMIT half done
+	defer cancel()
+	tag, err := c.Exec(last, "COMMIT")
+	return p.committed(tag, err, warning)
+}
+
+// hangUp ends a connection.
+func (p *postgres) hangUp(ctx context.Context, c *pgx.Conn) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = c.Close(last) // what was committed is
+}
+
+// committed says what came of COMMIT. The server answers COMMIT once the entry is durable, ROLLBACK or ERROR if it is
+// not there, and with a WARNING if it stopped waiting for a standby; an answer that does not come, or tells that the
+// session ends (FATAL), leaves it open.
+func (p *postgres) committed(tag pgconn.CommandTag, err error, warning string) error {
+	var said *pgconn.PgError
+	switch {
+	case errors.As(err, &said) && said.SeverityUnlocalized == "ERROR":
+		return p.explain(err)
+	case err == nil && tag.String() != "COMMIT":
+		return fmt.Errorf("ledger %s: nothing was written: the server answered %s: run again", p.name, tag)
+	case err == nil && warning == "":
+		return nil
+	case err == nil:
+		err = errors.New(warning)
+	}
+	return fmt.Errorf("ledger %s: it cannot be told whether the entry was written, as the connection was lost at COMMIT (%w): run again: the same charge again tells, and costs nothing more", p.name, err)
+}
+
+// check looks whether what guards the entries is in place.
+func (p *postgres) check(ctx context.Context) error {
+	return p.transaction(ctx, beginView, func(c *pgx.Conn) error {
+		var guards int
+		err := c.QueryRow(ctx, `SELECT count(*) FROM pg_trigger WHERE tgenabled = 'A' AND NOT tgisinternal
+			AND tgrelid IN ('dprelease.entries'::regclass, 'dprelease.ledger'::regclass)`).Scan(&guards)
+		if err != nil {
+			return p.explain(err)
+		}
+		if guards != 3 {
+			return p.damaged("a trigger that keeps entries from being changed or removed is gone")
+		}
+		return nil
+	})
+}
+
+func (p *postgres) close() error { return nil }
+
+func (p *postgres) damaged(what string) error {
+	return fmt.Errorf("ledger %s is damaged (%s): nothing is spent from it any more: keep the database for the auditor and restore the last copy whose head was noted", p.name, what)
+}
+
+// uncounted is an error of reading the counter: *Tampered where its row is gone.
+func (p *postgres) uncounted(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &Tampered{Ledger: p.name, Sequence: 1, Reason: "and those after it are not counted any more"}
+	}
+	return p.explain(err)
+}
+
+// explain turns an error of PostgreSQL into a sentence with what to do.
+func (p *postgres) explain(err error) error {
+	var unreached *pgconn.ConnectError
+	reached := !errors.As(err, &unreached)
+	if !reached {
+		err = unreached.Unwrap() // ConnectError holds the configuration, and in it the password
+	}
+	var said *pgconn.PgError
+	if !errors.As(err, &said) {
+		if !reached {
+			return fmt.Errorf("ledger %s cannot be reached: check that the server runs and the address is right: %w", p.name, err)
+		}
+		return fmt.Errorf("ledger %s: %w", p.name, err)
+	}
+	switch said.Code {
+	case "28P01", "28000":
+		return fmt.Errorf("ledger %s does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf: %w", p.name, said)
+	case "3D000":
+		return fmt.Errorf("ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w", p.name, said)
+	case "42501":
+		return fmt.Errorf("ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger: %w", p.name, said)
+	case "25006":
+		return fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it: %w", p.name, said)
+	case "55P03":
+		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", p.name, said)
+	case "53100":
+		return fmt.Errorf("the disk of ledger %s is full, and nothing was written: make room, and run again: %w", p.name, said)
+	case "42P01", "42P07", "42703", "42883", "XX001", "XX002":
+		return p.damaged(said.Message)
+	}
+	return fmt.Errorf("ledger %s: %w", p.name, said)
+}

@@ -1,0 +1,186 @@
+package ledger
+
+// The witness of a ledger: a file elsewhere that knows the newest head, so that an older copy of the ledger is noticed.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// head is a line of a witness, "SEQUENCE HASH": the ledger had this entry.
+type head struct {
+	sequence int64
+	hash     digest
+}
+
+// line is h as it stands in the file.
+func (h head) line() string { return fmt.Sprintf("%d %s\n", h.sequence, h.hash) }
+
+// parseHeads reads the lines of a witness. A line that is no head, or the last without its newline, was left by a write
+// that was cut off: its update did not return, so nothing was drawn for it, and it counts for nothing.
+func parseHeads(text []byte) []head {
+	var heads []head
+	for line := range bytes.Lines(text) {
+		number, hash, _ := strings.Cut(string(line), " ")
+		sequence, err := strconv.ParseInt(number, 10, 64)
+		digest, ok := parseDigest(strings.TrimSuffix(hash, "\n"))
+		if h := (head{sequence, digest}); err == nil && ok && h.line() == string(line) {
+			heads = append(heads, h)
+		}
+	}
+	return heads
+}
+
+// witness is a witness of one update, open for appending.
+type witness struct {
+	path  string
+	file  *os.File
+	heads []head
+}
+
+// witnesses of one update.
+//
+// Guarantee: what [store.update] returned is in the ledger and at every witness that a policy names, so an older copy
+// of the ledger is noticed by the next view and update of it.
+//
+// Argument: a head is appended and synced after COMMIT and before update returns, and noise is drawn only on a receipt,
+// so only after update returned: an entry whose head did not get so far was never drawn for, and a ledger without it
+// forgets no loss. Before COMMIT would be too early: a crash between the two would leave a head that no ledger holds,
+// and with it an alarm that never ends. Whoever is killed in between, or finds the witness full, calls again with the
+// same charge: that writes no entry, appends the head that is missing, and returns the same receipt. Appends of several
+// processes may come in any order, as each head is in the chain that all of them extend; two heads of one number, of
+// copies that went on apart, cannot both be in it, so every head is looked for and not the newest alone.
+type witnesses []*witness
+
+// summon opens the witnesses that b names and that are not among ws, whose files must be there unless create, and
+// checks that b holds all that they saw. Errors: *Tampered; another where one cannot be read or written.
+func (ws *witnesses) summon(b *book, create bool) error {
+	for _, path := range b.witnesses() {
+		if slices.ContainsFunc(*ws, func(w *witness) bool { return w.path == path }) {
+			continue
+		}
+		w, err := openWitness(path, create)
+		if err != nil {
+			return fmt.Errorf("ledger %s: nothing was written: %w", b.ledger, err)
+		}
+		*ws = append(*ws, w)
+		if err := b.holds(path, w.heads); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holds returns *Tampered unless b has all the heads that its witness saw.
+func (b *book) holds(path string, heads []head) error {
+	for _, h := range heads {
+		if hash, ok := b.hashAt(h.sequence); !ok || hash != h.hash {
+			return &Tampered{Ledger: b.ledger, Sequence: h.sequence,
+				Reason: fmt.Sprintf("is missing or another one: this ledger is older than its witness %s, or not the one that it witnesses", path)}
+		}
+	}
+	return nil
+}
+
+// record appends the head of b where it is missing.
+func (ws witnesses) record(b *book) error {
+	for _, w := range ws {
+		if err := w.record(head{b.sequence, b.head}); err != nil {
+			return fmt.Errorf("ledger %s: the entry is written, but its witness %s was not told (%w): see to that, and run again: the same charge again tells, and costs nothing more",
+				b.ledger, w.path, err)
+		}
+	}
+	return nil
+}
+
+// dismiss closes the files.
+func (ws witnesses) dismiss() {
+	for _, w := range ws {
+		w.file.Close() // what was written is synced
+	}
+}
+
+// openWitness opens the witness at path and reads it.
+func openWitness(path string, create bool) (*witness, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("the witness %s is not a file", path)
+	} else if errors.Is(err, fs.ErrNotExist) && create {
+		if err := createWitness(path); err != nil {
+			return nil, fmt.Errorf("the witness %s cannot be created: %w", path, err)
+		}
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, goneWitness(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the witness %s cannot be appended to, so nothing may be spent: %w", path, err)
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the witness %s cannot be read, so nothing may be spent: %w", path, err), file.Close())
+	}
+	heads := parseHeads(text)
+	if len(heads) == 0 && (len(text) > 200 || bytes.Contains(text, []byte("\n"))) {
+		return nil, errors.Join(fmt.Errorf("%s is not the witness of a ledger: nothing is appended to it; name another file in the policy, or put an empty one in its place", path), file.Close())
+	}
+	return &witness{path: path, file: file, heads: heads}, nil
+}
+
+// goneWitness never makes a new file by itself: where a volume is not mounted, its folder looks empty.
+func goneWitness(path string) error {
+	return fmt.Errorf("the witness %s is gone, so nothing may be spent: mount the volume that it lies on; if it is lost for good, put an empty file in its place, which witnesses what comes from then on", path)
+}
+
+// createWitness makes an empty file, for this user alone: how many entries there are depends on attempts that failed.
+func createWitness(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// record appends h, unless it is there, and syncs it.
+func (w *witness) record(h head) error {
+	if slices.Contains(w.heads, h) || h.sequence == 0 {
+		return nil
+	}
+	unlock, err := lockAppend(w.file)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	text := h.line()
+	if whole, err := endsLine(w.file); err != nil {
+		return err
+	} else if !whole {
+		text = "\n" + text
+	}
+	if _, err := w.file.WriteString(text); err != nil {
+		return err
+	}
+	return w.file.Sync()
+}
+
+// endsLine reports whether what is appended begins a line.
+func endsLine(file *os.File) (bool, error) {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return true, err
+	}
+	var last [1]byte
+	_, err = file.ReadAt(last[:], info.Size()-1)
+	return last[0] == '\n', err
+}

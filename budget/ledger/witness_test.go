@@ -1,0 +1,404 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// server runs statements in a PostgreSQL database behind the ledger's back, as its superuser.
+func server(t testing.TB, place string, statements ...string) {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, place)
+	must(t, err)
+	defer c.Close(ctx)
+	for _, s := range statements {
+		if _, err := c.Exec(ctx, s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// snapshot copies a ledger that nobody uses; restore puts the copy back.
+func snapshot(t testing.TB, place string) (restore func()) {
+	t.Helper()
+	if isPostgres(place) {
+		entries := openAt(t, place).entries(t)
+		return func() {
+			server(t, place, "ALTER TABLE dprelease.entries DISABLE TRIGGER kept", "ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up",
+				fmt.Sprint("DELETE FROM dprelease.entries WHERE sequence > ", entries), fmt.Sprint("UPDATE dprelease.ledger SET written = ", entries),
+				"ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept", "ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")
+		}
+	}
+	db, err := openSQLite(place, url.Values{"mode": {"rw"}})
+	must(t, err)
+	execute(t, db, "PRAGMA wal_checkpoint(TRUNCATE)")
+	must(t, db.Close())
+	old, err := os.ReadFile(place)
+	must(t, err)
+	return func() {
+		for _, suffix := range []string{"-wal", "-shm"} {
+			if err := os.Remove(place + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		must(t, os.WriteFile(place, old, 0o600))
+	}
+}
+
+// entries is how many there are.
+func (l *Ledger) entries(t testing.TB) int64 {
+	t.Helper()
+	b, err := l.store.view(context.Background())
+	must(t, err)
+	return b.sequence
+}
+
+// witnessed is a new ledger at a place with the account "people" under a cap of ε = 1000, and the path of its witness.
+func witnessed(t testing.TB, place string) (l *Ledger, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "ledger.heads")
+	l = openAt(t, place)
+	must(t, l.Init(context.Background(), witnessedBy(path)))
+	return l, path
+}
+
+func witnessedBy(path string) Policy {
+	p := capped("1000")
+	p.Witness = path
+	return p
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	must(t, err)
+	return string(text)
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// assertOlder holds all that reads or writes the ledger to noticing that it is older than its witness.
+func assertOlder(t *testing.T, l *Ledger) {
+	t.Helper()
+	ctx := context.Background()
+	_, showErr := l.Show(ctx, "people")
+	_, debitErr := l.Debit(ctx, charge("z", "ff", "1"))
+	for what, err := range map[string]error{"Verify": l.Verify(ctx), "Show": showErr, "Debit": debitErr, "Reserve": l.Reserve(ctx, charge("y", "ff", "1"))} {
+		var tampered *Tampered
+		if !errors.As(err, &tampered) || !strings.Contains(err.Error(), "is older than its witness") {
+			t.Errorf("%s on an older copy: %v", what, err)
+		}
+	}
+}
+
+func TestAWitnessHasEveryHead(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l, path := witnessed(t, place)
+		var want []string
+		expect := func() {
+			t.Helper()
+			s := show(t, l)
+			if line := fmt.Sprintf("%d %s\n", s.Entries, s.Head); !slices.Contains(want, line) {
+				want = append(want, line)
+			}
+			if got := read(t, path); got != strings.Join(want, "") {
+				t.Fatalf("the witness has\n%swant\n%s", got, strings.Join(want, ""))
+			}
+		}
+		expect()
+		must(t, l.Reserve(context.Background(), charge("a", "aa", "1")))
+		expect()
+		for _, name := range []string{"a", "b", "b", "c"} { // b again writes nothing
+			debit(t, l, charge(name, "aa", "1"))
+			expect()
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the witness has mode %v: %v", info.Mode(), err)
+		}
+	})
+}
+
+func TestAnOlderCopyIsNoticedThroughTheWitness(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l, path := witnessed(t, place)
+		debit(t, l, charge("a", "aa", "1"))
+		must(t, l.Close())
+		restore := snapshot(t, place)
+		l = openAt(t, place)
+		debit(t, l, charge("b", "bb", "1"))
+		must(t, l.Close())
+		heads := read(t, path)
+		restore()
+		l = openAt(t, place)
+		assertOlder(t, l)
+		if got := read(t, path); got != heads {
+			t.Errorf("the witness was changed to\n%s", got)
+		}
+		// Without the newest head nothing is to be seen: this is what the witness is for.
+		first, _, _ := strings.Cut(heads, "\n")
+		write(t, path, first+"\n")
+		assertHolds(t, l, "1", "0")
+	})
+}
+
+func TestWithoutAWitnessAnOlderCopyPasses(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l := freshAt(t, place, "10")
+		must(t, l.Close())
+		restore := snapshot(t, place)
+		l = openAt(t, place)
+		debit(t, l, charge("a", "aa", "1"))
+		must(t, l.Close())
+		restore()
+		assertHolds(t, openAt(t, place), "0", "0") // as show and every certificate say
+	})
+}
+
+// Two copies that went on apart cannot both be what the witness saw, also if both were told at once.
+func TestCopiesThatWentOnApartAreNoticed(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l, path := witnessed(t, place)
+		must(t, l.Close())
+		restore := snapshot(t, place)
+		before := read(t, path)
+		l = openAt(t, place)
+		debit(t, l, charge("a", "aa", "1"))
+		must(t, l.Close())
+		first := strings.TrimPrefix(read(t, path), before)
+		restore()
+		write(t, path, before)
+		l = openAt(t, place)
+		debit(t, l, charge("b", "bb", "1"))
+		second := strings.TrimPrefix(read(t, path), before)
+		write(t, path, before+first+second)
+		assertOlder(t, l)
+	})
+}
+
+func TestALedgerBegunAgainIsNoticed(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l := openAt(t, place)
+		must(t, l.Close())
+		restore := snapshot(t, place)
+		l, path := witnessed(t, place)
+		debit(t, l, charge("a", "aa", "1"))
+		must(t, l.Close())
+		restore()
+		l = openAt(t, place)
+		err := l.Init(context.Background(), witnessedBy(path))
+		assertSays(t, err, "is older than its witness "+path)
+		if n := l.entries(t); n != 0 {
+			t.Errorf("%d entries were written", n)
+		}
+	})
+}
+
+// A process that was killed between COMMIT and the witness leaves heads out, or a part of one.
+func TestAWitnessIsBroughtUpToDate(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l, path := witnessed(t, place)
+		receipt := debit(t, l, charge("a", "aa", "1"))
+		whole := read(t, path)
+		newest := whole[strings.Index(whole, "\n")+1:]
+		for name, left := range map[string]string{
+			"nothing": "", "the first": strings.TrimSuffix(whole, newest), "a part": whole[:len(whole)-30], "all but the end": whole[:len(whole)-1],
+			"zeroes": strings.TrimSuffix(whole, newest) + strings.Repeat("\x00", 20),
+		} {
+			write(t, path, left)
+			assertHolds(t, l, "1", "0")
+			again := debit(t, l, charge("a", "aa", "1"))
+			if again.Record().Proof.Hash != receipt.Record().Proof.Hash {
+				t.Errorf("%s was left: another receipt", name)
+			}
+			got := read(t, path)
+			if !strings.HasPrefix(got, left) || !strings.HasSuffix("\n"+got, "\n"+newest) {
+				t.Errorf("%s was left: the witness has\n%q\nwant %q at its end", name, got, newest)
+			}
+			if n := len(parseHeads([]byte(got))); n < 1 || n > 3 {
+				t.Errorf("%s was left: %d heads", name, n)
+			}
+			must(t, l.Verify(context.Background()))
+		}
+		if n := l.entries(t); n != 3 {
+			t.Errorf("%d entries; want 3", n)
+		}
+	})
+}
+
+func TestAWitnessThatIsNotThereRefusesUpdates(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		ctx := context.Background()
+		l, path := witnessed(t, place)
+		debit(t, l, charge("a", "aa", "1"))
+		heads := read(t, path)
+		for says, spoil := range map[string]func(){
+			"is gone, so nothing may be spent: mount the volume": func() { must(t, os.Remove(path)) },
+			"is not a file":                  func() { must(t, os.Remove(path)); must(t, os.Mkdir(path, 0o700)) },
+			"is not the witness of a ledger": func() { write(t, path, "account: people\nprotects: person\n") },
+		} {
+			spoil()
+			_, err := l.Debit(ctx, charge("b", "bb", "1"))
+			assertSays(t, err, says, path)
+			if says == "is not the witness of a ledger" && read(t, path) != "account: people\nprotects: person\n" {
+				t.Error("a file that is no witness was changed")
+			}
+			b, err := l.store.view(ctx)
+			must(t, err)
+			if wantsNote := !strings.Contains(says, "not the witness"); strings.Contains(b.unwitnessed, path) != wantsNote {
+				t.Errorf("%s: the statement is told %q", says, b.unwitnessed)
+			}
+			must(t, os.RemoveAll(path))
+			write(t, path, heads)
+			assertHolds(t, l, "1", "0")
+		}
+		p := witnessedBy(filepath.Join(path, "below", "heads"))
+		p.Account = "other"
+		assertSays(t, l.Init(ctx, p), "nothing was written", p.Witness)
+		names, err := l.Accounts(ctx)
+		must(t, err)
+		if len(names) != 1 {
+			t.Errorf("accounts %v", names)
+		}
+	})
+}
+
+func TestAnEntryThatItsWitnessWasNotTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "heads")
+	write(t, path, "")
+	file, err := os.Open(path) // for reading: it cannot be written to
+	must(t, err)
+	b := newBook("ledger.db")
+	b.sequence = 7
+	ws := witnesses{{path: path, file: file}}
+	err = ws.record(b)
+	assertSays(t, err, "the entry is written, but its witness "+path, "run again", "costs nothing more")
+	ws.dismiss()
+}
+
+func TestReadersBesideWriters(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l, _ := witnessed(t, place)
+		reader := openAt(t, place)
+		var all sync.WaitGroup
+		done := make(chan struct{})
+		all.Go(func() {
+			defer close(done)
+			for i := range 40 {
+				if _, err := l.Debit(context.Background(), charge(fmt.Sprint("r", i), "aa", "1")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		for finished := false; !finished; {
+			select {
+			case <-done:
+				finished = true
+			default:
+			}
+			if _, err := reader.Show(context.Background(), "people"); err != nil {
+				t.Error(err)
+				break
+			}
+		}
+		all.Wait()
+	})
+}
+
+// An entry may be written, and witnessed, between a reader's look at the ledger and its look at the witness.
+func TestAWitnessNewerThanWhatWasRead(t *testing.T) {
+	l, path := witnessed(t, filepath.Join(t.TempDir(), "ledger.db"))
+	loads := 0
+	b, err := attested(func() (*book, error) {
+		b, err := l.store.view(context.Background())
+		if loads++; loads == 1 {
+			debit(t, l, charge("a", "aa", "1"))
+		}
+		return b, err
+	})
+	must(t, err)
+	if loads != 2 || b.sequence != 3 {
+		t.Errorf("%d loads, %d entries; want 2 and 3", loads, b.sequence)
+	}
+	loads = 0
+	write(t, path, read(t, path)+"4 "+strings.Repeat("0", 64)+"\n")
+	_, err = attested(func() (*book, error) { loads++; return b, nil })
+	if !errors.Is(err, ErrTampered) || loads != 2 {
+		t.Errorf("%d loads: %v", loads, err)
+	}
+}
+
+func TestHeadsAsTheyAreWritten(t *testing.T) {
+	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	for text, want := range map[string]string{
+		"":                                         "",
+		"1 " + a + "\n2 " + b + "\n":               "1 " + a + "\n2 " + b + "\n",
+		"2 " + b + "\n1 " + a + "\n":               "2 " + b + "\n1 " + a + "\n",
+		"1 " + a + "\n2 " + b:                      "1 " + a + "\n",
+		"1 " + a + "\n2 bbb\n3 " + b + "\n":        "1 " + a + "\n3 " + b + "\n",
+		"1 " + a + "\n\n\x00\x00\n3 " + b + "\n":   "1 " + a + "\n3 " + b + "\n",
+		"01 " + a + "\n":                           "",
+		"+1 " + a + "\n":                           "",
+		"1  " + a + "\n":                           "",
+		"1 " + a + " \n":                           "",
+		"1 " + a + "\r\n":                          "",
+		"1 " + strings.ToUpper(a) + "\n":           "",
+		"1 " + a + "a\n":                           "",
+		"99999999999999999999 " + a + "\n":         "",
+		"1 " + a + "\n1 " + b + "\n1 " + a + "2\n": "1 " + a + "\n1 " + b + "\n",
+	} {
+		got := ""
+		for _, h := range parseHeads([]byte(text)) {
+			got += h.line()
+		}
+		if got != want {
+			t.Errorf("%q holds the heads\n%swant\n%s", text, got, want)
+		}
+	}
+}
+
+func TestAppendersTakeTurns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "heads")
+	write(t, path, "")
+	first, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	must(t, err)
+	defer first.Close()
+	unlock, err := lockAppend(first)
+	must(t, err)
+	told := make(chan error)
+	go func() {
+		w, err := openWitness(path, false)
+		if err == nil {
+			err = errors.Join(w.record(head{1, genesis()}), w.file.Close())
+		}
+		told <- err
+	}()
+	select {
+	case err := <-told:
+		t.Errorf("a head was appended beside another process: %v", err)
+		return
+	case <-time.After(100 * time.Millisecond):
+	}
+	if text := read(t, path); text != "" {
+		t.Errorf("the witness has %q", text)
+	}
+	unlock()
+	must(t, <-told)
+	if text := read(t, path); text != "1 "+genesis().String()+"\n" {
+		t.Errorf("the witness has %q", text)
+	}
+}
