@@ -15,8 +15,12 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// proofFile is the debit as the ledger records it.
-const proofFile = "ledger-proof.json"
+const (
+	// proofFile is the debit as the ledger records it.
+	proofFile = "ledger-proof.json"
+	// reportFile is the report as data, from which its pages are rendered.
+	reportFile = "report.json"
+)
 
 // Publish derives tables, report and manifest from a sealed folder and moves
 // them to out/NAME, or to out/NAME-rN for a later revision. It reads nothing else,
@@ -45,7 +49,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return result, err
 	}
 	defer out.discard()
-	if err := writeRelease(ctx, out, s, record, m); err != nil {
+	if err := writeRelease(ctx, out, s, record, m, modules()); err != nil {
 		return result, err
 	}
 	if o.Office != nil {
@@ -112,8 +116,8 @@ func recordIn(s *measured.Sealed) (ledger.Record, error) {
 }
 
 // writeRelease fills the staging folder with everything that is published; m says
-// which publication it is.
-func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record, m manifest) error {
+// which publication it is, and built what the program was built from.
+func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record, m manifest, built []report.Module) error {
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err
@@ -141,22 +145,26 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 			return err
 		}
 	}
-	if err := writePapers(out, s, tables, record); err != nil {
+	if err := writePapers(out, s, tables, record, built); err != nil {
 		return err
 	}
 	return writeManifest(out, s.Plan, record, m)
 }
 
-// writePapers writes the plan, its approvals, the ledger's proof, the report and the
-// readme.
-func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, record ledger.Record) error {
-	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Receipt: s.Receipt, Software: Software})
+// writePapers writes the plan, its approvals, the ledger's proof, the bill of
+// materials, the report and the readme.
+func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, record ledger.Record, built []report.Module) error {
+	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	page, err := r.HTML()
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
+	}
+	materials, err := encodeBill(Software, built)
+	if err != nil {
+		return err
 	}
 	if len(record.Approvals) > 0 {
 		b, err := indented(record.Approvals)
@@ -173,7 +181,8 @@ func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, record 
 	}{
 		{measured.PlanFile, s.Plan.Bytes()},
 		{proofFile, s.Receipt},
-		{"report.json", r.JSON()},
+		{billFile, materials},
+		{reportFile, r.JSON()},
 		{"report.html", page},
 		{"report.md", r.Markdown()},
 		{"README.txt", r.Readme()},
@@ -183,6 +192,19 @@ func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, record 
 		}
 	}
 	return nil
+}
+
+// reported are the approvals of a release as its report tells of them.
+func reported(all []ledger.Approval) []report.Approval {
+	var out []report.Approval
+	for _, a := range all {
+		one := report.Approval{Role: a.Role, Statement: a.Statement, Signer: a.Signer.String(), Fingerprint: a.Signer.Fingerprint()}
+		if a.Standing != nil {
+			one.Until = a.Standing.Until
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // compare holds a folder that was published before against what its

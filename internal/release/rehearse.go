@@ -47,7 +47,7 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 	if err != nil {
 		return place, err
 	}
-	if err := writeRelease(ctx, out, sealed, record, manifest{}); err != nil {
+	if err := writeRelease(ctx, out, sealed, record, manifest{}, modules()); err != nil {
 		return place, err
 	}
 	if err := removeRehearsal(place); err != nil {
