@@ -452,6 +452,9 @@ date         state       cost      plan           release
 2026-03-02   reserved    ε = 1/3   fedcba987654   labour-2026q2
 2026-03-02   cancelled   ε = 1     aa0000000000   trial
 What is reserved counts against the cap until its release is finished (run it again) or cancelled.
+What is debited is spent; its release is not finished: run it again, and it resumes at no further cost.
+
+What one joint plan would have cost is not known: of 1 release debited, 1 came without a list of mechanisms.
 
 As of entry 6 of the ledger, head ` + s.Head + `.
 This ledger has no witness: a rollback of its file to an older copy cannot be detected.

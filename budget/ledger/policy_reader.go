@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,23 +19,38 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/sign"
 )
 
-// Bounds on a policy file, which has four lines or so, and on what is said about it.
+// Bounds on a policy file, which has a few lines, and on what is said about it.
 const (
 	maxPolicyBytes = 1 << 14
 	maxProblems    = 20
 	maxSnippet     = 200 // bytes; a longer line is not shown
 )
 
-// ParsePolicy reads a policy written in YAML; name is the file's, for messages:
+// ReadPolicy reads a policy file; see [ParsePolicy].
+func ReadPolicy(path string) (Policy, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Policy{}, fmt.Errorf("policy: %w", err)
+	}
+	return ParsePolicy(path, text)
+}
+
+// ParsePolicy reads a policy written in YAML; name is the file's, for messages, and key files lie beside it:
 //
-//	account: lfs-panel
+//	account: lfs-2026q1
 //	protects: person
-//	neighbours: add-remove    # or replace
-//	cap: {epsilon: 6}         # or {rho: 1/2}, or {rho: 1/2, delta: 1e-6}
+//	neighbours: add-remove                                  # or replace
+//	cap: {rho: 1/2, delta: 1e-6}                            # or {rho: 1/2}, or {epsilon: 6}
+//	parent: lfs-register                                    # every debit here is one there too
+//	allowance: {per: quarter, cap: {rho: 1/8, delta: 1e-7}} # or year, or month; nothing carries over
+//	approvals: {methodologist: [anna.pub, bo.pub], officer: ["ed25519:…"]}
+//	witness: /mnt/safe/ledger.heads                         # absolute
 //
-// It is strict: an unknown or repeated key, an alias, a second document or a value out of range is a *PolicyError.
+// The last four may be left out. It is strict: an unknown or repeated key, an alias, a second document or a value out
+// of range is a *PolicyError.
 func ParsePolicy(name string, text []byte) (Policy, error) {
 	r := &policyReader{file: name, lines: strings.Split(string(text), "\n")}
 	var p Policy
@@ -127,51 +144,160 @@ func (r *policyReader) notYAML(err error) {
 	r.problem(number, 1, "", "this is not YAML: %s", message)
 }
 
-// policy reads the root mapping, which has all of its keys.
+// The keys of a policy: those it must have, and those it may have.
+var (
+	mustKeys = []string{"account", "protects", "neighbours", "cap"}
+	mayKeys  = []string{"parent", "allowance", "approvals", "witness"}
+)
+
+// policy reads the root mapping.
 func (r *policyReader) policy(root *yaml.Node) Policy {
-	keys := []string{"account", "protects", "neighbours", "cap"}
-	fields := r.mapping(root, "", keys)
+	fields := r.mapping(root, "", slices.Concat(mustKeys, mayKeys))
 	if fields == nil {
 		return Policy{}
 	}
-	for _, key := range keys {
+	for _, key := range mustKeys {
 		if fields[key] == nil {
 			r.at(root, "", "the key %s is missing", key)
 		}
 	}
 	relations := []string{AddRemove, Replace}
-	p := Policy{Account: r.scalar(fields["account"], "account"), Cap: r.cap(fields["cap"])}
+	p := Policy{Account: r.name(fields["account"], "account"), Cap: r.cap(fields["cap"], "cap")}
 	p.Terms = Terms{r.scalar(fields["protects"], "protects"), r.scalar(fields["neighbours"], "neighbours"), p.Cap.Definition()}
-	if p.Account != "" && !namePattern.MatchString(p.Account) {
-		r.at(fields["account"], "account", "%q is not an account name; expected %s", p.Account, nameRule)
-	}
 	if noun := p.Terms.Protects; noun != "" && (!nounPattern.MatchString(noun) || len(noun) > 100) {
 		r.at(fields["protects"], "protects", "%q is not a noun; expected one such as person, patient or enterprise", noun)
 	}
 	if relation := p.Terms.Neighbours; relation != "" && !slices.Contains(relations, relation) {
 		r.at(fields["neighbours"], "neighbours", "%q is not known; expected %s", relation, oneOf(relations, relation))
 	}
+	if p.Parent = r.name(fields["parent"], "parent"); p.Parent != "" && p.Parent == p.Account {
+		r.at(fields["parent"], "parent", "an account is not its own parent; expected another that is open in the same ledger")
+	}
+	p.Allowance = r.allowance(fields["allowance"], p.Cap)
+	p.Approvals = r.approvals(fields["approvals"])
+	p.Witness = r.scalar(fields["witness"], "witness")
+	if p.Witness != "" && (!isAbsolute(p.Witness) || !isSentence(p.Witness)) {
+		r.at(fields["witness"], "witness", "%q is not an absolute path; expected a file on another volume or host, such as /mnt/safe/ledger.heads", p.Witness)
+	}
 	return p
 }
 
+// name reads the name of an account.
+func (r *policyReader) name(n *yaml.Node, path string) string {
+	name := r.scalar(n, path)
+	if name != "" && !namePattern.MatchString(name) {
+		r.at(n, path, "%q is not an account name; expected %s", name, nameRule)
+	}
+	return name
+}
+
+// allowance reads {per, cap}, in the definition of the account's cap.
+func (r *policyReader) allowance(n *yaml.Node, whole budget.Cost) *Allowance {
+	fields := r.mapping(n, "allowance", []string{"per", "cap"})
+	if fields == nil {
+		return nil
+	}
+	for _, key := range []string{"per", "cap"} {
+		if fields[key] == nil {
+			r.at(n, "allowance", "the key %s is missing", key)
+		}
+	}
+	periods := []string{string(Year), string(Quarter), string(Month)}
+	per := r.scalar(fields["per"], "allowance.per")
+	if per != "" && !slices.Contains(periods, per) {
+		r.at(fields["per"], "allowance.per", "%q is not known; expected %s", per, oneOf(periods, per))
+	}
+	a := &Allowance{Per: Period(per), Cap: r.cap(fields["cap"], "allowance.cap")}
+	if own, all := a.Cap.Definition(), whole.Definition(); own != "" && all != "" {
+		switch {
+		case own != all:
+			r.at(fields["cap"], "allowance.cap", "the allowance is in %s and the cap in %s; expected the same", own, all)
+		case (a.Cap.Delta == nil) != (whole.Delta == nil):
+			r.at(fields["cap"], "allowance.cap", "one of allowance and cap has a delta and the other none; expected it in both, or in neither")
+		}
+	}
+	return a
+}
+
+// approvals reads the keys of each role.
+func (r *policyReader) approvals(n *yaml.Node) map[string][]sign.PublicKey {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 || plainly(n) != "" {
+		r.at(n, "approvals", "expected a mapping from each role to its keys, such as {methodologist: [anna.pub]}%s", plainly(n))
+		return nil
+	}
+	roles := map[string][]sign.PublicKey{}
+	holder := map[sign.PublicKey]string{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		role, keys := r.scalar(n.Content[i], "approvals"), n.Content[i+1]
+		path := "approvals." + role
+		switch {
+		case role == "":
+			continue
+		case !namePattern.MatchString(role):
+			r.at(n.Content[i], path, "%q is not a role; expected %s", role, nameRule)
+		case roles[role] != nil:
+			r.at(n.Content[i], path, "the role comes twice; list all of its keys in one place")
+		case keys.Kind != yaml.SequenceNode || len(keys.Content) == 0 || plainly(keys) != "":
+			r.at(keys, path, "expected a list of keys, such as [anna.pub]%s", plainly(keys))
+		}
+		if keys.Kind != yaml.SequenceNode {
+			continue
+		}
+		for _, k := range keys.Content {
+			if key := r.key(k, path); !key.IsZero() {
+				if other, twice := holder[key]; twice {
+					r.at(k, path, "this key stands in the role %s already; expected every key in one role, once", other)
+				}
+				holder[key] = role
+				roles[role] = append(roles[role], key)
+			}
+		}
+	}
+	return roles
+}
+
+// key reads a public key: in one word, or in a file that lies beside the policy.
+func (r *policyReader) key(n *yaml.Node, path string) sign.PublicKey {
+	text := r.scalar(n, path)
+	if text == "" {
+		return sign.PublicKey{}
+	}
+	key, err := sign.PublicKey{}, error(nil)
+	if strings.HasPrefix(text, "ed25519:") {
+		key, err = sign.ParsePublicKey(text)
+	} else {
+		if !filepath.IsAbs(text) {
+			text = filepath.Join(filepath.Dir(r.file), text)
+		}
+		key, err = sign.ReadPublicKey(text)
+	}
+	if err != nil {
+		r.at(n, path, "no public key: %v", err)
+	}
+	return key
+}
+
 // cap reads {epsilon}, {rho} or {rho, delta}.
-func (r *policyReader) cap(n *yaml.Node) budget.Cost {
-	fields := r.mapping(n, "cap", []string{"epsilon", "rho", "delta"})
+func (r *policyReader) cap(n *yaml.Node, path string) budget.Cost {
+	fields := r.mapping(n, path, []string{"epsilon", "rho", "delta"})
 	if fields == nil {
 		return budget.Cost{}
 	}
 	epsilon, rho, delta := fields["epsilon"], fields["rho"], fields["delta"]
 	switch {
 	case epsilon != nil && (rho != nil || delta != nil):
-		r.at(n, "cap", "a cap is in one definition; expected {epsilon: …}, {rho: …} or {rho: …, delta: …}")
+		r.at(n, path, "a cap is in one definition; expected {epsilon: …}, {rho: …} or {rho: …, delta: …}")
 		return budget.Cost{}
 	case epsilon == nil && rho == nil:
-		r.at(n, "cap", "the cap has no amount; expected {epsilon: …}, {rho: …} or {rho: …, delta: …}")
+		r.at(n, path, "the cap has no amount; expected {epsilon: …}, {rho: …} or {rho: …, delta: …}")
 		return budget.Cost{}
 	}
-	cost := budget.Cost{Epsilon: r.amount(epsilon, "cap.epsilon"), Rho: r.amount(rho, "cap.rho"), Delta: r.amount(delta, "cap.delta")}
+	cost := budget.Cost{Epsilon: r.amount(epsilon, path+".epsilon"), Rho: r.amount(rho, path+".rho"), Delta: r.amount(delta, path+".delta")}
 	if cost.Delta != nil && cost.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.at(delta, "cap.delta", "δ is a probability; expected a number above 0 and below 1")
+		r.at(delta, path+".delta", "δ is a probability; expected a number above 0 and below 1")
 	}
 	return cost
 }

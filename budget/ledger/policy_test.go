@@ -42,7 +42,7 @@ func TestPolicyErrors(t *testing.T) {
 policy.yaml:1:1: the key cap is missing
   1 | account: lfs-panel
     | ^
-policy.yaml:4:1: capp: unknown key; expected account, protects, neighbours or cap; did you mean "cap"?
+policy.yaml:4:1: capp: unknown key; expected account, protects, neighbours, cap, parent, allowance, approvals or witness; did you mean "cap"?
   4 | capp: {epsilon: 6}
     | ^`},
 		"unknown amount": {head + "cap: {epsilonn: 6}\n", `
@@ -104,7 +104,7 @@ policy.yaml:1:1: the file is empty; expected account, protects, neighbours and c
   1 | # nothing yet
     | ^`},
 		"list": {"- account: a\n", `
-policy.yaml:1:1: expected a mapping with the keys account, protects, neighbours and cap
+policy.yaml:1:1: expected a mapping with the keys account, protects, neighbours, cap, parent, allowance, approvals and witness
   1 | - account: a
     | ^`},
 		"not yaml": {"account: a\ncap: {epsilon: 6\n", `

@@ -5,34 +5,83 @@ package ledger
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/sign"
 )
 
-// Statement is an account as of the last entry of its ledger. All amounts are exact.
+// Statement is an account as of the last entry of its ledger. All amounts are exact, but for Joint.
 type Statement struct {
 	Account string `json:"account"`
 	Status  Status `json:"status"`
 	Terms
-	Opened   string      `json:"opened"` // YYYY-MM-DD, UTC
-	Cap      budget.Cost `json:"cap"`    // nothing for a rehearsal
+	Opened   string   `json:"opened"`             // YYYY-MM-DD, UTC
+	Parent   string   `json:"parent,omitempty"`   // where every debit of this account is one too
+	Children []string `json:"children,omitempty"` // accounts whose every debit is one here too
+
+	Cap      budget.Cost `json:"cap"` // with grants; nothing for a rehearsal
 	Spent    budget.Cost `json:"spent"`
 	Reserved budget.Cost `json:"reserved"`
-	Left     budget.Cost `json:"left"`     // Cap - Spent - Reserved; nothing for a rehearsal
-	Releases []Posting   `json:"releases"` // in the order of their first reservation
-	Entries  int64       `json:"entries"`  // in the whole ledger
-	Head     string      `json:"head"`     // hash of the last of them
+	Left     budget.Cost `json:"left"` // Cap - Spent - Reserved; nothing for a rehearsal
+
+	Grants    []Granted                   `json:"grants,omitempty"`    // in Cap
+	Allowance *Allowance                  `json:"allowance,omitempty"` // what each period may use
+	Periods   []PeriodUse                 `json:"periods,omitempty"`   // that something was asked in, the oldest first
+	Approvals map[string][]sign.PublicKey `json:"approvals,omitempty"` // by role: the keys of which one must sign
+
+	Releases    []Posting  `json:"releases"` // all that count here, in the order of their first reservation
+	Standing    []Standby  `json:"standing,omitempty"`
+	Comparisons int64      `json:"comparisons"` // of results with the truth, here and below
+	Joint       *JointPlan `json:"joint,omitempty"`
+
+	Witnesses   []string       `json:"witnesses,omitempty"`   // files that keep the newest heads elsewhere; none: a rollback cannot be detected
+	Unwitnessed string         `json:"unwitnessed,omitempty"` // why they could not be asked just now
+	Office      sign.PublicKey `json:"office,omitzero"`       // whose signature every entry carries; none: nobody's
+	Entries     int64          `json:"entries"`               // in the whole ledger
+	Head        string         `json:"head"`                  // hash of the last of them
+}
+
+// Granted is a grant of a Statement.
+type Granted struct {
+	Date   string      `json:"date"`
+	Amount budget.Cost `json:"amount"`
+	Reason string      `json:"reason"`
+}
+
+// PeriodUse is one period of an allowance.
+type PeriodUse struct {
+	Period   string      `json:"period"` // "2026", "2026-Q1" or "2026-03"
+	Spent    budget.Cost `json:"spent"`
+	Reserved budget.Cost `json:"reserved"`
+	Left     budget.Cost `json:"left"` // of the allowance; the cap may have less
 }
 
 // Posting is one release of a Statement.
 type Posting struct {
+	Account  string      `json:"account"` // that the release names
+	Also     []string    `json:"also,omitempty"`
 	Release  string      `json:"release"`
 	PlanHash string      `json:"plan_hash"`
 	Cost     budget.Cost `json:"cost"`
-	State    State       `json:"state"` // a Cancelled one costs nothing
-	Date     string      `json:"date"`  // YYYY-MM-DD, UTC, on which it came into that state
+	State    State       `json:"state"`             // a Cancelled one costs nothing
+	Date     string      `json:"date"`              // YYYY-MM-DD, UTC, on which it came into that state
+	Debited  string      `json:"debited,omitempty"` // YYYY-MM-DD, UTC, on which it was debited
+	Reason   string      `json:"reason,omitempty"`  // of abandoning or withdrawing
+	Corrects string      `json:"corrects,omitempty"`
+	Approved []string    `json:"approved,omitempty"` // the roles that signed
+}
+
+// Standby is a standing approval that releases of a Statement were made under.
+type Standby struct {
+	Role     string         `json:"role"`
+	Signer   sign.PublicKey `json:"signer"`
+	Template string         `json:"template"`
+	Until    string         `json:"until"`
+	Releases int64          `json:"releases"` // how many it stands for
+	Used     int64          `json:"used"`     // how many hold a reservation or a debit under it
 }
 
 // statement tells of one account. Errors: *NoAccount.
@@ -41,34 +90,115 @@ func (b *book) statement(name string) (Statement, error) {
 	if a == nil {
 		return Statement{}, &NoAccount{Ledger: b.ledger, Account: name}
 	}
-	limit, err := a.limit()
-	var left budget.Cost
-	if err == nil && a.status != Rehearsal {
-		left, err = a.total.left(limit)
-	}
-	if err != nil {
+	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Parent: a.policy.Parent, Children: slices.Clone(a.children),
+		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnesses(), Unwitnessed: b.unwitnessed, Office: b.office,
+		Entries: b.sequence, Head: b.head.String(), Spent: normal(a.total.spent), Reserved: normal(a.total.reserved)}
+	if err := a.balance(&s); err != nil {
 		return Statement{}, fmt.Errorf("ledger %s, account %s: %w", b.ledger, name, err)
 	}
-	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Entries: b.sequence, Head: b.head.String(),
-		Cap: normal(limit), Spent: normal(a.total.spent), Reserved: normal(a.total.reserved), Left: normal(left)}
-	for _, p := range a.postings {
-		s.Releases = append(s.Releases, Posting{Release: p.charge.Release, PlanHash: p.charge.PlanHash, Cost: normal(p.charge.Cost), State: p.state, Date: p.date})
+	for _, g := range a.grants {
+		s.Grants = append(s.Grants, Granted{Date: g.date, Amount: normal(g.amount), Reason: g.reason})
 	}
+	for _, p := range a.postings {
+		s.Releases = append(s.Releases, p.statement())
+	}
+	s.Standing = b.standby(a)
+	s.Joint = a.joint()
 	return s, nil
+}
+
+// balance fills in what is left, of the cap and of each period.
+func (a *account) balance(s *Statement) error {
+	if a.status == Rehearsal {
+		return nil
+	}
+	limit, err := a.limit()
+	if err != nil {
+		return err
+	}
+	left, err := a.total.left(limit)
+	if err != nil {
+		return err
+	}
+	s.Cap, s.Left = normal(limit), normal(left)
+	if a.policy.Allowance == nil {
+		return nil
+	}
+	s.Allowance = &Allowance{Per: a.policy.Allowance.Per, Cap: normal(a.policy.Allowance.Cap)}
+	for _, name := range a.order {
+		p := a.periods[name]
+		left, err := p.left(s.Allowance.Cap)
+		if err != nil {
+			return err
+		}
+		s.Periods = append(s.Periods, PeriodUse{Period: name, Spent: normal(p.spent), Reserved: normal(p.reserved), Left: normal(left)})
+	}
+	return nil
+}
+
+func (p *posting) statement() Posting {
+	out := Posting{Account: p.charge.Account, Also: slices.Clone(p.charge.Also), Release: p.charge.Release, PlanHash: p.charge.PlanHash,
+		Cost: normal(p.charge.Cost), State: p.state, Date: p.date, Debited: p.debited, Reason: p.reason, Corrects: p.charge.Corrects}
+	for _, a := range p.charge.Approvals {
+		if !slices.Contains(out.Approved, a.Role) {
+			out.Approved = append(out.Approved, a.Role)
+		}
+	}
+	return out
+}
+
+// standby lists the standing approvals that charges of a use, in the order of their first use.
+func (b *book) standby(a *account) []Standby {
+	var all []Standby
+	seen := map[digest]bool{}
+	for _, p := range a.postings {
+		for _, approval := range p.charge.Approvals {
+			id := approval.identity()
+			if approval.Standing == nil || seen[id] {
+				continue
+			}
+			seen[id] = true
+			all = append(all, Standby{Role: approval.Role, Signer: approval.Signer, Template: approval.Plan, Until: approval.Standing.Until,
+				Releases: approval.Standing.Releases, Used: b.standing[id]})
+		}
+	}
+	return all
 }
 
 // String renders the page, in plain text.
 func (s Statement) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Privacy account %s: %s\n", s.Account, s.Status.words())
-	fmt.Fprintf(&b, "Protects each %s; neighbouring tables differ by %s. Opened %s.\n\n", s.Protects, s.neighboursInWords(), s.Opened)
+	fmt.Fprintf(&b, "Protects each %s; neighbouring tables differ by %s. Opened %s.\n", s.Protects, s.neighboursInWords(), s.Opened)
+	if s.Parent != "" {
+		fmt.Fprintf(&b, "Below %s: what is reserved or spent here counts there too.\n", s.Parent)
+	}
+	if len(s.Children) > 0 {
+		fmt.Fprintf(&b, "Above %s: what is reserved or spent there counts here too.\n", strings.Join(s.Children, ", "))
+	}
+	s.writeRoles(&b)
+	b.WriteString("\n")
 	s.writeBalance(&b)
+	s.writeGrants(&b)
+	s.writePeriods(&b)
 	b.WriteString("\n")
 	s.writeReleases(&b)
-	fmt.Fprintf(&b, "\nAs of entry %d of the ledger, head %s.\n", s.Entries, s.Head)
-	b.WriteString("This ledger has no witness: a rollback of its file to an older copy cannot be detected.\n")
-	b.WriteString("Keep the entry number and the head above elsewhere, in the minutes for instance: an older copy ends before that entry.\n")
+	s.writeStanding(&b)
+	if s.Joint != nil {
+		fmt.Fprintf(&b, "\n%s\n", s.Joint)
+	}
+	if s.Comparisons > 0 {
+		fmt.Fprintf(&b, "\nResults were compared with the truth %s.\n", times(s.Comparisons))
+	}
+	s.writeTrust(&b)
 	return b.String()
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return budget.Group(n) + " times"
 }
 
 func (s Statement) neighboursInWords() string {
@@ -76,6 +206,19 @@ func (s Statement) neighboursInWords() string {
 		return "one " + s.Protects + " replaced by another"
 	}
 	return "one " + s.Protects + " added or removed"
+}
+
+// writeRoles writes who must approve, with the fingerprints of their keys.
+func (s Statement) writeRoles(b *strings.Builder) {
+	if len(s.Approvals) == 0 {
+		return
+	}
+	b.WriteString("Every plan, and every grant, is signed in each of these roles, by one of its keys:\n")
+	for _, role := range (Policy{Approvals: s.Approvals}).roles() {
+		for _, key := range s.Approvals[role] {
+			fmt.Fprintf(b, "  %s   %s\n", role, key.Fingerprint())
+		}
+	}
 }
 
 // writeBalance writes cap, spent, reserved and left, each with its share of the cap.
@@ -119,6 +262,37 @@ func shareOf(c, limit budget.Cost, up bool) string {
 	return new(big.Rat).SetFrac(tenths, big.NewInt(10)).FloatString(1) + " %"
 }
 
+// writeGrants writes what the cap was raised by.
+func (s Statement) writeGrants(b *strings.Builder) {
+	if len(s.Grants) == 0 {
+		return
+	}
+	b.WriteString("\nThe cap holds these grants:\n")
+	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
+	for _, g := range s.Grants {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", g.Date, inWords(g.Amount, false), g.Reason)
+	}
+	w.Flush()
+}
+
+// writePeriods writes what each period used of its allowance.
+func (s Statement) writePeriods(b *strings.Builder) {
+	if s.Allowance == nil {
+		return
+	}
+	delta := s.Allowance.Cap.Delta != nil
+	fmt.Fprintf(b, "\nEach %s may use %s, by the day of the reservation; what one leaves does not carry over.\n", s.Allowance.Per, inWords(s.Allowance.Cap, delta))
+	if len(s.Periods) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(w, "%s\tspent\treserved\tleft\n", s.Allowance.Per)
+	for _, p := range s.Periods {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Period, inWords(p.Spent, delta), inWords(p.Reserved, delta), inWords(p.Left, delta))
+	}
+	w.Flush()
+}
+
 // writeReleases writes one line a release.
 func (s Statement) writeReleases(b *strings.Builder) {
 	if len(s.Releases) == 0 {
@@ -127,13 +301,62 @@ func (s Statement) writeReleases(b *strings.Builder) {
 	}
 	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "date\tstate\tcost\tplan\trelease")
-	unfinished := false
+	states := map[State]bool{}
 	for _, p := range s.Releases {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost, false), short(p.PlanHash), p.Release)
-		unfinished = unfinished || p.State == Reserved
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost, false), short(p.PlanHash), p.inWords(s.Account))
+		states[p.State] = true
 	}
 	w.Flush()
-	if unfinished {
+	if states[Reserved] {
 		b.WriteString("What is reserved counts against the cap until its release is finished (run it again) or cancelled.\n")
+	}
+	if states[Debited] {
+		b.WriteString("What is debited is spent; its release is not finished: run it again, and it resumes at no further cost.\n")
+	}
+}
+
+// inWords is the release with what else is to be known of it on the page of an account.
+func (p Posting) inWords(account string) string {
+	text := p.Release
+	if p.Account != account {
+		text += " (on " + p.Account + ")"
+	}
+	if p.Corrects != "" {
+		text += ", corrects " + p.Corrects
+	}
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// writeStanding writes how far standing approvals are used up.
+func (s Statement) writeStanding(b *strings.Builder) {
+	if len(s.Standing) == 0 {
+		return
+	}
+	b.WriteString("\nStanding approvals in use:\n")
+	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "role\tuntil\tused\ttemplate\tkey")
+	for _, a := range s.Standing {
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", a.Role, a.Until, a.Used, a.Releases, short(a.Template), a.Signer.Fingerprint())
+	}
+	w.Flush()
+}
+
+// writeTrust writes what the page rests on: the head, who signs it, and who would notice an older copy.
+func (s Statement) writeTrust(b *strings.Builder) {
+	fmt.Fprintf(b, "\nAs of entry %d of the ledger, head %s.\n", s.Entries, s.Head)
+	if !s.Office.IsZero() {
+		fmt.Fprintf(b, "Every entry is signed by the office's key, fingerprint %s.\n", s.Office.Fingerprint())
+	}
+	switch {
+	case s.Unwitnessed != "":
+		fmt.Fprintf(b, "The witness could not be asked (%s): a rollback of the ledger to an older copy would not have been noticed now.\n", s.Unwitnessed)
+	case len(s.Witnesses) > 0:
+		fmt.Fprintf(b, "The newest heads are kept in %s too: an older copy of the ledger is noticed.\n", strings.Join(s.Witnesses, " and "))
+	default:
+		b.WriteString("This ledger has no witness: a rollback of its file to an older copy cannot be detected.\n")
+		b.WriteString("Keep the entry number and the head above elsewhere, in the minutes for instance: an older copy ends before that entry.\n")
 	}
 }
