@@ -1,0 +1,242 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the facts: a plan taken apart into short statements that two plans can be compared by.
+
+// Topic is what a fact of a plan is about.
+type Topic string
+
+// The topics, in the order in which a difference is told.
+const (
+	OnRelease   Topic = "release"
+	OnGuarantee Topic = "guarantee"
+	OnCost      Topic = "cost"
+	OnBudget    Topic = "budget"
+	OnTable     Topic = "table"
+	OnSource    Topic = "source"
+	OnColumn    Topic = "column"
+	OnParameter Topic = "parameter"
+	OnCodebook  Topic = "code book"
+	OnWarning   Topic = "warning"
+	OnSpec      Topic = "spec"
+)
+
+// topics are all topics with the heading of each.
+var topics = []struct {
+	topic   Topic
+	heading string
+}{
+	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"}, {OnSource, "Sources"},
+	{OnColumn, "Columns"}, {OnParameter, "Parameters"}, {OnCodebook, "Code books"}, {OnWarning, "Before you sign"}, {OnSpec, "Text of the spec"},
+}
+
+// fact is one statement about a plan. What is "" for the one that says that its
+// subject is there.
+type fact struct {
+	topic         Topic
+	subject, what string
+	value         string
+	exact         string      // what is compared, where value is rounded
+	summary       bool        // value sums up what other facts say
+	level         *spec.Level // of a fact about categories
+	error         float64     // of a fact about a standard error
+}
+
+// key is what is compared between two plans.
+func (f fact) key() [3]string { return [3]string{string(f.topic), f.subject, f.what} }
+
+// same tells that two facts of one key say the same, or that others tell what is
+// not.
+func (f fact) same(g fact) bool {
+	if f.level != nil && g.level != nil {
+		return slices.Equal(f.level.Categories, g.level.Categories) && slices.Equal(f.level.Of, g.level.Of)
+	}
+	return f.summary || f.value == g.value && f.exact == g.exact
+}
+
+// facts are all that a plan says, in the order of its topics.
+func (p *Plan) facts() []fact {
+	b := factBook{}
+	b.release(p)
+	b.guarantee(p)
+	b.leaves(p.Leaves)
+	for i, t := range p.Tables {
+		b.table(t, p.Measurements[i])
+	}
+	for _, t := range p.release.Tables {
+		b.source(t)
+	}
+	for _, t := range p.release.Tables {
+		for _, c := range t.Columns {
+			b.column(t, c)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
+		b.add(fact{topic: OnParameter, subject: name, value: p.Source.Params[name]})
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
+		hash := hashOf([]byte(p.Source.Files[path]))
+		b.add(fact{topic: OnCodebook, subject: path, value: "SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
+	}
+	for _, w := range p.Warnings {
+		b.say(OnWarning, "", w, w)
+	}
+	return b.facts
+}
+
+// factBook collects facts.
+type factBook struct{ facts []fact }
+
+func (b *factBook) add(f fact) { b.facts = append(b.facts, f) }
+
+// say adds a fact unless it says nothing.
+func (b *factBook) say(topic Topic, subject, what, value string) {
+	if value != "" {
+		b.add(fact{topic: topic, subject: subject, what: what, value: value})
+	}
+}
+
+// sum adds the fact that a subject is there, with what others say of it in short.
+func (b *factBook) sum(topic Topic, subject, value string) {
+	b.add(fact{topic: topic, subject: subject, value: value, summary: true})
+}
+
+func (b *factBook) release(p *Plan) {
+	about := p.release.About
+	b.say(OnRelease, "", "name", p.Name)
+	b.say(OnRelease, "", "title", about.Title)
+	b.say(OnRelease, "", "population", about.Population)
+	b.say(OnRelease, "", "contact", about.Contact)
+	b.say(OnRelease, "", "corrects", p.Corrects)
+	b.say(OnRelease, "", "resume", string(p.Resume))
+}
+
+func (b *factBook) guarantee(p *Plan) {
+	g := p.Guarantee
+	say := func(what, value string) { b.say(OnGuarantee, "", what, value) }
+	say("definition", definitions[g.Definition])
+	for _, amounts := range [][2]string{{"ε", g.Epsilon}, {"δ", g.Delta}, {"ρ", g.Rho}, {"ρ that the conversion of ρ alone would allow", g.PlainRho}} {
+		if r := amount(amounts[1]); r != nil {
+			b.add(fact{topic: OnGuarantee, what: amounts[0], value: strings.TrimPrefix(budget.Amount(r), "= "), exact: amounts[1]})
+		}
+	}
+	for _, e := range g.Equivalents {
+		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: e.Bound(), exact: fmt.Sprint(e.Epsilon, e.Method)})
+	}
+	say("method", g.Method)
+	say("protects", g.Protects)
+	say("neighbours", g.Neighbours)
+	say("unit", g.Unit)
+	say("rows of a unit that are counted, at most", budget.Group(g.MaxRows))
+	say("account", g.Account)
+	say("further accounts", strings.Join(g.Also, ", "))
+	if p.release.Privacy.Total {
+		say("total", "no value of a readable file stops a run")
+	}
+	b.say(OnCost, "", "charged to the account", p.Cost.String())
+}
+
+func (b *factBook) leaves(leaves []Leaf) {
+	for _, l := range leaves {
+		name := l.Path
+		if name == "" {
+			name = "the whole budget"
+		}
+		share, tables := percent(amount(l.Share)), budget.Plural(int64(l.Tables), "table")
+		b.sum(OnBudget, name, fmt.Sprintf("%s, %s, for %s", share, l.Amount, tables))
+		b.add(fact{topic: OnBudget, subject: name, what: "share", value: share, exact: l.Share})
+		b.say(OnBudget, name, "amount", l.Amount.String())
+		b.say(OnBudget, name, "pays for", tables)
+	}
+}
+
+func (b *factBook) table(t Table, m Measurement) {
+	s := t.Statistics[0]
+	by := strings.Join(t.By, ", ")
+	if by == "" {
+		by = "nothing: a total"
+	}
+	deviation, margin := budget.DecimalNearest(s.StandardError, 4), "±"+budget.Group(s.Margin)
+	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s; %s, %s; standard error %s, 95%% margin %s",
+		budget.Plural(t.Cells, "cell"), by, mechanismText(m.Mechanism), scaleText(m.Mechanism), deviation, margin))
+	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
+	say("counts rows of", m.Query.Table)
+	say("by", by)
+	say("cells", budget.Group(t.Cells))
+	say("mechanism", mechanismText(m.Mechanism))
+	b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: scaleText(m.Mechanism), exact: m.Mechanism.Parameter.RatString()})
+	say("sensitivity", sensitivityText(m.Mechanism))
+	say("leaf", m.Leaf)
+	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation, exact: fmt.Sprint(s.StandardError), error: s.StandardError})
+	say("95% margin", margin)
+}
+
+func (b *factBook) source(t *spec.Table) {
+	say := func(what, value string) { b.say(OnSource, t.Name, what, value) }
+	say("", string(t.Source.Format)+" "+strings.Join(t.Source.Paths, ", "))
+	if t.Source.Format == spec.CSV {
+		say("delimiter", strconv.QuoteRune(t.Source.Delimiter))
+		say("texts that mean null", fmt.Sprintf("%q", t.Source.Nulls))
+	}
+	unit := "each row"
+	if !t.Unit.Row {
+		unit = "all rows with the same " + t.Unit.ID + ", of which at most " + budget.Group(t.Unit.MaxRows) + " are counted"
+	}
+	say("unit", unit)
+	if t.Expect != nil {
+		say("expected of the files", expectText(t))
+	}
+}
+
+func (b *factBook) column(t *spec.Table, c *spec.Column) {
+	name := t.Name + "." + c.Name
+	say := func(what, value string) { b.say(OnColumn, name, what, value) }
+	b.sum(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, budget.Plural(int64(c.Domain.Size()), "cell")))
+	say("from", c.From)
+	say("type", string(c.Type))
+	say("cells", budget.Group(int64(c.Domain.Size())))
+	say("code book", c.Codebook)
+	for _, level := range append([]string{""}, c.Domain.LevelNames()...) {
+		what := "level " + level
+		if level == "" {
+			what = "categories"
+		}
+		if l, ok := c.Domain.Level(level); ok {
+			b.add(fact{topic: OnColumn, subject: name, what: what, value: countOf(l), level: l})
+		}
+	}
+	say("an unknown value", policyText(c, c.Unknown))
+	say("a null", policyText(c, c.Null))
+}
+
+// policyText says what happens to a value.
+func policyText(c *spec.Column, p spec.Policy) string {
+	switch p.Action {
+	case spec.Drop:
+		return "leaves its row out"
+	case spec.As:
+		if finest, ok := c.Domain.Level(""); ok {
+			return fmt.Sprintf("counts as %q", finest.Categories[p.Category].Code)
+		}
+		return "counts as a category of its own"
+	}
+	return "stops the run"
+}
+
+// countOf is the number of a level's categories.
+func countOf(l *spec.Level) string {
+	if l.Size() == 1 {
+		return "1 category"
+	}
+	return budget.Group(int64(l.Size())) + " categories"
+}
