@@ -67,6 +67,9 @@ func (ws *witnesses) summon(b *book, create bool) error {
 		if slices.ContainsFunc(*ws, func(w *witness) bool { return w.path == path }) {
 			continue
 		}
+		if isLedger(b, path) { // and is not even opened: closing it would drop the locks on it
+			return fmt.Errorf("ledger %s: nothing was written: the witness %s is the ledger itself: name a file on another volume in the policy", b.ledger, path)
+		}
 		w, err := openWitness(path, create)
 		if err != nil {
 			return fmt.Errorf("ledger %s: nothing was written: %w", b.ledger, err)
@@ -77,6 +80,16 @@ func (ws *witnesses) summon(b *book, create bool) error {
 		}
 	}
 	return nil
+}
+
+// isLedger tells whether path is the file of b.
+func isLedger(b *book, path string) bool {
+	ledger, err := os.Stat(b.ledger)
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(ledger, info)
 }
 
 // holds returns *Tampered unless b has all the heads that its witness saw.

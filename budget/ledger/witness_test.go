@@ -277,6 +277,13 @@ func TestAWitnessThatIsNotThereRefusesUpdates(t *testing.T) {
 	})
 }
 
+func TestALedgerIsNotItsOwnWitness(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l := openAt(t, path)
+	assertSays(t, l.Init(context.Background(), witnessedBy(path)), "is the ledger itself", "another volume")
+	must(t, l.Init(context.Background(), capped("1")))
+}
+
 func TestAnEntryThatItsWitnessWasNotTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "heads")
 	write(t, path, "")
