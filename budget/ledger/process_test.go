@@ -12,11 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
-// The test binary runs itself as another process with the task in this variable: "TASK|PATH|PREFIX". Such a process
+// The test binary runs itself as another process with the task in this variable: "TASK|PLACE|PREFIX|FILE". Such a process
 // does not outlive the test: it ends, with the code orphaned, when its standard input does, which the test holds open,
 // and after so many tries at the latest.
 const (
@@ -27,7 +28,7 @@ const (
 
 func TestMain(m *testing.M) {
 	task := strings.Split(os.Getenv(taskVariable), "|")
-	if len(task) != 3 {
+	if len(task) != 4 {
 		os.Exit(m.Run())
 	}
 	go func() {
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 		case "spend":
 			err = spend(ctx, l, task[2])
 		case "loop":
-			err = debitOften(ctx, l, task[2])
+			err = debitOften(ctx, l, task[2], task[3])
 		case "read":
 			err = readOnly(ctx, l)
 		}
@@ -54,10 +55,10 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-func process(t testing.TB, binary, task, path, prefix string) *exec.Cmd {
+func process(t testing.TB, binary string, task ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(binary)
-	c.Env = append(os.Environ(), taskVariable+"="+strings.Join([]string{task, path, prefix}, "|"))
+	c.Env = append(os.Environ(), taskVariable+"="+strings.Join(task, "|"))
 	c.Stderr = os.Stderr
 	_, err := c.StdinPipe() // closed when the command was waited for, or this process ends
 	must(t, err)
@@ -71,61 +72,102 @@ func self(t testing.TB) string {
 	return binary
 }
 
-// spend debits 1 at a time until the account refuses, and prints how often it was paid.
+// spend debits 1 at a time until the account refuses, and prints each release that was paid, with the hash of its entry.
 func spend(ctx context.Context, l *Ledger, prefix string) error {
 	for paid := range tries {
 		c := charge(fmt.Sprintf("%s-%d", prefix, paid), "aa", "1")
 		if paid%2 == 0 {
 			_ = l.Reserve(ctx, c)
 		}
-		_, err := l.Debit(ctx, c)
+		r, err := l.Debit(ctx, c)
 		var refused *Refused
 		if errors.As(err, &refused) {
-			fmt.Println(paid)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		fmt.Println(c.Release, r.Record().Proof.Hash)
 	}
 	return fmt.Errorf("the account paid %d times and did not refuse", tries)
 }
 
-func TestManyProcessesOneCap(t *testing.T) {
-	l, path := fresh(t, "40")
-	outputs := make([]strings.Builder, 4)
-	commands := make([]*exec.Cmd, len(outputs))
-	for i := range commands {
-		commands[i] = process(t, self(t), "spend", path, fmt.Sprint("p", i))
-		commands[i].Stdout = &outputs[i]
-		must(t, commands[i].Start())
-	}
-	total := 0
-	for i, c := range commands {
-		must(t, c.Wait())
-		var paid int
-		if _, err := fmt.Sscan(outputs[i].String(), &paid); err != nil {
-			t.Fatalf("process %d printed %q: %v", i, outputs[i].String(), err)
+// debits counts the debits that stand in the table, without the ledger's help, and returns the hash of each by release.
+func debits(t testing.TB, place string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, row := range rowsOf(t, place) {
+		if !strings.HasPrefix(row.body, `{"kind":"debit"`) {
+			continue
 		}
-		total += paid
+		var e struct{ Release string }
+		must(t, json.Unmarshal([]byte(row.body), &e))
+		if found[e.Release] != "" {
+			t.Errorf("release %s was debited twice", e.Release)
+		}
+		found[e.Release] = row.hash
 	}
-	if total != 40 {
-		t.Errorf("the processes were paid %d times; want 40", total)
-	}
-	must(t, l.Verify(context.Background()))
-	assertBalance(t, l, "40", "0", "0")
+	return found
 }
 
-// debitOften reserves, cancels and debits until it is killed, and prints each receipt as it gets it.
-func debitOften(ctx context.Context, l *Ledger, prefix string) error {
+func TestManyProcessesOneCap(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l := freshAt(t, place, "40")
+		outputs := make([]strings.Builder, 8)
+		commands := make([]*exec.Cmd, len(outputs))
+		for i := range commands {
+			commands[i] = process(t, self(t), "spend", place, fmt.Sprint("p", i), "")
+			commands[i].Stdout = &outputs[i]
+			must(t, commands[i].Start())
+		}
+		for _, c := range commands {
+			must(t, c.Wait())
+		}
+		total, recorded := 0, debits(t, place)
+		for i := range commands {
+			for line := range strings.Lines(outputs[i].String()) {
+				total++
+				release, hash, _ := strings.Cut(strings.TrimSpace(line), " ")
+				if recorded[release] != hash {
+					t.Errorf("process %d was paid for %s (%s), and the table has %q", i, release, hash, recorded[release])
+				}
+			}
+		}
+		if total != 40 || len(recorded) != 40 {
+			t.Errorf("the processes were paid %d times, and the table has %d debits; want 40", total, len(recorded))
+		}
+		must(t, l.Verify(context.Background()))
+		assertBalance(t, l, "40", "0", "0")
+	})
+}
+
+// debitOften reserves, cancels and debits until it is killed. It keeps each receipt in the file, synced, as one keeps
+// measurements that were drawn for it; once the account refuses it asks on.
+func debitOften(ctx context.Context, l *Ledger, prefix, path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
 	for i := range tries {
-		if err := l.Reserve(ctx, charge(fmt.Sprintf("%s-%d-dropped", prefix, i), "aa", "1/100")); err != nil {
+		dropped := charge(fmt.Sprintf("%s-%d-dropped", prefix, i), "aa", "1")
+		err := l.Reserve(ctx, dropped)
+		if err == nil {
+			err = l.Cancel(ctx, dropped)
+		}
+		if err != nil && !errors.As(err, new(*Refused)) {
 			return err
 		}
-		if err := l.Cancel(ctx, charge(fmt.Sprintf("%s-%d-dropped", prefix, i), "aa", "1/100")); err != nil {
-			return err
+		c := charge(fmt.Sprintf("%s-%d", prefix, i), "aa", "1")
+		if i%2 == 0 {
+			if err := l.Reserve(ctx, c); err != nil && !errors.As(err, new(*Refused)) {
+				return err
+			}
 		}
-		r, err := l.Debit(ctx, charge(fmt.Sprintf("%s-%d", prefix, i), "aa", "1/100"))
+		r, err := l.Debit(ctx, c)
+		if errors.As(err, new(*Refused)) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -133,7 +175,13 @@ func debitOften(ctx context.Context, l *Ledger, prefix string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println(string(text))
+		if _, err := file.Write(append(text, '\n')); err != nil {
+			return err
+		}
+		if err := file.Sync(); err != nil {
+			return err
+		}
+		fmt.Println(i)
 	}
 	return fmt.Errorf("nobody killed the process in %d debits", tries)
 }
@@ -141,7 +189,7 @@ func debitOften(ctx context.Context, l *Ledger, prefix string) error {
 func TestAProcessEndsWithItsTest(t *testing.T) {
 	_, path := fresh(t, "1000")
 	c := exec.Command(self(t))
-	c.Env = append(os.Environ(), taskVariable+"=loop|"+path+"|o")
+	c.Env = append(os.Environ(), taskVariable+"=loop|"+path+"|o|"+filepath.Join(t.TempDir(), "receipts"))
 	input, err := c.StdinPipe()
 	must(t, err)
 	output, err := c.StdoutPipe()
@@ -160,58 +208,111 @@ func TestAProcessEndsWithItsTest(t *testing.T) {
 	}
 }
 
-// TestKilledProcesses kills a process that debits, 20 times at random moments: every receipt that it was given must
-// be found again, unchanged, in a chain that holds, and at most one charge a kill may be left that it was not told of.
+// killsVariable is how many processes TestKilledProcesses kills at each place.
+const killsVariable = "DPRELEASE_KILLS"
+
+// TestKilledProcesses kills processes that debit from one account at random moments, two at a time: the chain must hold,
+// every receipt that one of them kept must be found again, in the table and at the witness, and the account must never
+// have paid more than its cap, nor more often than one charge a kill beyond what the processes were told.
 func TestKilledProcesses(t *testing.T) {
-	ctx := context.Background()
-	l, path := fresh(t, "1000")
-	l.now = time.Now // as the processes have it
-	told, debited := 0, 0
-	for round := range 20 {
-		c := process(t, self(t), "loop", path, fmt.Sprint("k", round))
-		output, err := c.StdoutPipe()
+	kills := 20
+	if text := os.Getenv(killsVariable); text != "" {
+		_, err := fmt.Sscan(text, &kills)
 		must(t, err)
-		must(t, c.Start())
-		receipts := bufio.NewScanner(output)
-		var records []Record
-		for stop := 1 + rand.IntN(3); receipts.Scan(); {
-			var r Record
-			must(t, json.Unmarshal(receipts.Bytes(), &r))
-			records = append(records, r)
-			if len(records) == stop {
-				time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
-				must(t, c.Process.Kill())
+	}
+	const perLedger = 20
+	for name, place := range places {
+		t.Run(name, func(t *testing.T) {
+			for done := 0; done < kills; done += perLedger {
+				killed(t, place(t), min(perLedger, kills-done))
 			}
+		})
+	}
+}
+
+// killed is TestKilledProcesses for one ledger. The account has a cap that they may or may not come to.
+func killed(t *testing.T, place string, kills int) {
+	ctx := context.Background()
+	limit := 10 + rand.IntN(1000)
+	heads := filepath.Join(t.TempDir(), "ledger.heads")
+	l := openAt(t, place)
+	policy := witnessedBy(heads)
+	policy.Cap = epsilon(fmt.Sprint(limit))
+	must(t, l.Init(ctx, policy))
+	receipts := filepath.Join(t.TempDir(), "receipts")
+	for round := 0; 2*round < kills; round++ {
+		var all sync.WaitGroup
+		for i := range 2 {
+			c := process(t, self(t), "loop", place, fmt.Sprintf("k%d-%d", round, i), fmt.Sprint(receipts, i))
+			must(t, c.Start())
+			all.Go(func() {
+				time.Sleep(time.Duration(rand.IntN(150_000)) * time.Microsecond) // opening takes the first of it
+				if err := c.Process.Kill(); err != nil {
+					t.Error(err)
+				}
+				_ = c.Wait() // it was killed
+			})
 		}
-		_ = c.Wait() // it was killed
+		all.Wait()
 		must(t, l.Verify(ctx))
-		for _, r := range records {
-			again := debit(t, l, Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash, Terms: r.Terms, Cost: r.Cost}).Record()
-			if again.Proof.Hash != r.Proof.Hash || again.Number != r.Number || again.Date != r.Date {
-				t.Fatalf("round %d: a receipt was lost: %+v, now %+v", round, r, again)
+		kept := keptReceipts(t, receipts+"0", receipts+"1")
+		recorded := debits(t, place)
+		witness := read(t, heads)
+		for _, r := range kept {
+			if recorded[r.Release] != r.Proof.Hash {
+				t.Fatalf("round %d: the receipt of %s (%s) was lost: the table has %q", round, r.Release, r.Proof.Hash, recorded[r.Release])
+			}
+			if !strings.Contains(witness, " "+r.Proof.Hash+"\n") {
+				t.Fatalf("round %d: the witness was not told of %s", round, r.Release)
 			}
 		}
-		told += len(records)
+		if len(recorded) > limit || len(recorded) < len(kept) || len(recorded) > len(kept)+2*(round+1) {
+			t.Errorf("round %d: %d debits under a cap of %d, %d receipts were kept; want at most one more a kill", round, len(recorded), limit, len(kept))
+		}
+		s := show(t, l)
+		if !s.Spent.Equal(epsilon(fmt.Sprint(len(recorded)))) {
+			t.Errorf("round %d: spent %v for %d debits of 1", round, s.Spent, len(recorded))
+		}
 		left := 0
-		for _, p := range show(t, l).Releases {
-			switch {
-			case p.State == Debited && strings.HasPrefix(p.Release, fmt.Sprint("k", round, "-")):
-				debited++
-			case p.State == Reserved:
+		for _, p := range s.Releases {
+			if p.State == Reserved {
 				left++
 				must(t, l.Cancel(ctx, Charge{Account: "people", Release: p.Release, PlanHash: p.PlanHash, Terms: person, Cost: p.Cost}))
 			}
 		}
-		if left > 1 {
-			t.Errorf("round %d: %d reservations were left; want at most 1", round, left)
+		if left > 2 {
+			t.Errorf("round %d: %d reservations were left; want at most 1 a kill", round, left)
 		}
 	}
-	if debited < told || debited > told+20 {
-		t.Errorf("%d charges were debited and %d receipts read; want at most one more a kill", debited, told)
+	kept := keptReceipts(t, receipts+"0", receipts+"1")
+	t.Logf("%d kills, %d receipts kept, %d entries, cap %d", kills, len(kept), l.entries(t), limit)
+	for _, r := range kept {
+		again := debit(t, l, Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash, Terms: r.Terms, Cost: r.Cost}).Record()
+		if again.Proof.Hash != r.Proof.Hash || again.Number != r.Number || again.Date != r.Date {
+			t.Errorf("the charge of a receipt got another one: %+v, now %+v", r, again)
+		}
 	}
-	if s := show(t, l); s.Spent.Epsilon.Cmp(rat(fmt.Sprint(debited, "/100"))) != 0 {
-		t.Errorf("spent %v for %d debits of 1/100", s.Spent, debited)
+}
+
+// keptReceipts are those that processes kept before they were killed.
+func keptReceipts(t testing.TB, paths ...string) []Record {
+	t.Helper()
+	var kept []Record
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			var r Record
+			if err := json.Unmarshal([]byte(line), &r); err == nil {
+				kept = append(kept, r)
+			} else if strings.HasSuffix(line, "\n") {
+				t.Fatal(err)
+			}
+		}
 	}
+	return kept
 }
 
 // readOnly prints what an auditor may see, and checks that nothing can be written.
@@ -249,7 +350,7 @@ func TestReadOnlyFile(t *testing.T) {
 		}
 		must(t, os.Chmod(folder, 0o555))
 		must(t, os.Chmod(filepath.Dir(folder), 0o755))
-		c := process(t, binary, "read", path, "")
+		c := process(t, binary, "read", path, "", "")
 		c.SysProcAttr = identity
 		got, err := c.Output()
 		must(t, os.Chmod(folder, 0o755))
