@@ -227,7 +227,7 @@ func (b *book) entriesToRehearse(c Charge) ([]entry, error) {
 }
 
 // entriesToOpen is what Init must write for p: nothing if the account exists as asked. Errors: wraps ErrAccountExists;
-// *NoAccount, *TermsMismatch of the parent.
+// *NoParent.
 func (b *book) entriesToOpen(p Policy, status Status) ([]entry, error) {
 	if b.rehearsal {
 		return nil, errors.New("ledger: a rehearsal spends nothing and has no accounts to open")
@@ -251,15 +251,14 @@ func (b *book) entriesToOpen(p Policy, status Status) ([]entry, error) {
 	return []entry{p.opening(status, &limit)}, nil
 }
 
-// checkParent returns an error unless p's parent is open, with the same terms and status.
+// checkParent returns *NoParent unless p's parent is open, with the same terms and status.
 func (b *book) checkParent(p Policy, status Status) error {
 	parent := b.accounts[p.Parent]
 	switch {
 	case parent == nil:
-		return fmt.Errorf("ledger %s: account %s names the parent %s, which is not open: open that first with `dprelease ledger init`", b.ledger, p.Account, p.Parent)
+		return &NoParent{Ledger: b.ledger, Account: p.Account, Parent: p.Parent}
 	case parent.policy.Terms != p.Terms || parent.status != status:
-		return fmt.Errorf("ledger %s: account %s cannot lie below %s, which is counted otherwise (%s): give both the same protects, neighbours and kind of cap",
-			b.ledger, p.Account, p.Parent, parent.inWords())
+		return &NoParent{Ledger: b.ledger, Account: p.Account, Parent: p.Parent, Is: parent.inWords()}
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ const (
 	maxApprovalBytes = 1 << 14
 	maxTextBytes     = 1000 // of a statement or a reason
 	maxStanding      = 10_000
+	maxReasons       = 5 // that are told of approvals of one role that do not serve
 )
 
 // Approval is one person's detached signature (Ed25519) below a plan, or below a grant.
@@ -160,7 +161,7 @@ func (b *book) approve(c Charge, hits []*account, day string) ([]Approval, error
 		for _, role := range a.policy.roles() {
 			chosen, why := b.choose(c, role, a.policy.Approvals[role], day)
 			if chosen == nil {
-				missing, reasons = append(missing, role), append(reasons, why...)
+				missing, reasons = append(missing, role), append(reasons, why[:min(len(why), maxReasons)]...)
 			} else if !slices.ContainsFunc(used, chosen.equal) {
 				used = append(used, *chosen)
 			}

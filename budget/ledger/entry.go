@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -194,6 +193,3 @@ func chain(previous, sealed digest, body string) digest {
 
 // entryPurpose is what the office's key signs entries for.
 const entryPurpose = "ledger entry"
-
-// signatureLength is that of a signature in base64.
-var signatureLength = base64.RawStdEncoding.EncodedLen(64)

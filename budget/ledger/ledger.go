@@ -88,7 +88,7 @@ func (l *Ledger) update(ctx context.Context, change func(b *book, day string) ([
 
 // Init opens an official account under p. It does nothing if the account is open under the same policy, and returns
 // an error that wraps ErrAccountExists if it is open under another or as a practice account. A parent must be open,
-// with the same terms.
+// with the same terms, else it is *NoParent.
 func (l *Ledger) Init(ctx context.Context, p Policy) error { return l.open(ctx, p, Official) }
 
 // InitPractice opens a practice account under p, as Init does an official one. Every receipt of it says so.

@@ -174,6 +174,20 @@ func (e *NoAccount) Error() string {
 	return fmt.Sprintf("ledger %s has no account %s: write its policy and create it with `dprelease ledger init policy.yaml`", e.Ledger, e.Account)
 }
 
+// NoParent says that an account cannot lie below the one that its policy names.
+type NoParent struct {
+	Ledger, Account, Parent string
+	Is                      string // what the parent is, in words; "" if it is not open
+}
+
+func (e *NoParent) Error() string {
+	if e.Is == "" {
+		return fmt.Sprintf("ledger %s: account %s names the parent %s, which is not open: open that first with `dprelease ledger init`", e.Ledger, e.Account, e.Parent)
+	}
+	return fmt.Sprintf("ledger %s: account %s cannot lie below %s, which is counted otherwise (%s): give both the same protects, neighbours and kind of cap",
+		e.Ledger, e.Account, e.Parent, e.Is)
+}
+
 // NameTaken says that the release's name is reserved or spent by another plan.
 type NameTaken struct {
 	Account, Release string

@@ -344,19 +344,28 @@ func (s Statement) writeStanding(b *strings.Builder) {
 	w.Flush()
 }
 
-// writeTrust writes what the page rests on: the head, who signs it, and who would notice an older copy.
+// writeTrust writes what the page rests on.
 func (s Statement) writeTrust(b *strings.Builder) {
 	fmt.Fprintf(b, "\nAs of entry %d of the ledger, head %s.\n", s.Entries, s.Head)
+	for _, line := range s.Trust() {
+		b.WriteString(line + "\n")
+	}
+}
+
+// Trust says who signs the ledger, and who would notice an older copy of it, in sentences.
+func (s Statement) Trust() []string {
+	var lines []string
 	if !s.Office.IsZero() {
-		fmt.Fprintf(b, "Every entry is signed by the office's key, fingerprint %s.\n", s.Office.Fingerprint())
+		lines = append(lines, fmt.Sprintf("Every entry is signed by the office's key, fingerprint %s.", s.Office.Fingerprint()))
 	}
 	switch {
 	case s.Unwitnessed != "":
-		fmt.Fprintf(b, "The witness could not be asked (%s): a rollback of the ledger to an older copy would not have been noticed now.\n", s.Unwitnessed)
+		lines = append(lines, fmt.Sprintf("The witness could not be asked (%s): a rollback of the ledger to an older copy would not have been noticed now.", s.Unwitnessed))
 	case len(s.Witnesses) > 0:
-		fmt.Fprintf(b, "The newest heads are kept in %s too: an older copy of the ledger is noticed.\n", strings.Join(s.Witnesses, " and "))
+		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too: an older copy of the ledger is noticed.", strings.Join(s.Witnesses, " and ")))
 	default:
-		b.WriteString("This ledger has no witness: a rollback of its file to an older copy cannot be detected.\n")
-		b.WriteString("Keep the entry number and the head above elsewhere, in the minutes for instance: an older copy ends before that entry.\n")
+		lines = append(lines, "This ledger has no witness: a rollback of its file to an older copy cannot be detected.",
+			"Keep the entry number and the head above elsewhere, in the minutes for instance: an older copy ends before that entry.")
 	}
+	return lines
 }

@@ -52,6 +52,7 @@ type outcome struct {
 	Draft    string             `json:"draft,omitempty"`    // of init
 	Loss     *plan.Loss         `json:"loss,omitempty"`     // of loss
 	Accounts []ledger.Statement `json:"accounts,omitempty"` // of ledger show
+	ledgerOutcome
 }
 
 // root builds the command tree.

@@ -1,11 +1,22 @@
 package main
 
 import (
+	"context"
 	"errors"
 
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/spf13/cobra"
 )
+
+// ledgerOutcome is what --json prints of the ledger's verbs alone.
+type ledgerOutcome struct {
+	History  []ledger.Event `json:"history,omitempty"`  // of ledger history
+	Key      string         `json:"key,omitempty"`      // of ledger key: the public one
+	Released []string       `json:"released,omitempty"` // of ledger verify: releases whose debits the ledger holds
+}
 
 func (a *app) ledgerCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -14,28 +25,62 @@ func (a *app) ledgerCommand() *cobra.Command {
 		Args:  aCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.ledgerInitCommand(), a.ledgerShowCommand())
+	c.AddCommand(a.ledgerKeyCommand(), a.ledgerInitCommand(), a.ledgerShowCommand(), a.ledgerGrantCommand(), a.ledgerHistoryCommand(),
+		a.ledgerVerifyCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
 	return c
+}
+
+func (a *app) ledgerKeyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "key FILE",
+		Short: "Make a key pair: of an approver, or of the office",
+		Long: `Draw an Ed25519 key, write it to FILE for its owner alone, and its public key to
+FILE.pub. An approver gives the public key to whoever writes the account's policy;
+the office signs its ledger with the private one (--office-key), and gives the
+public one, or its fingerprint, to everybody.`,
+		Args: between(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			key, err := sign.Generate(args[0])
+			if err != nil {
+				return &usageError{err}
+			}
+			a.outcome.Path, a.outcome.Key = args[0], key.String()
+			a.say("The private key is in %s: it stays with you. The public key is in %s.pub, fingerprint %s.", args[0], args[0], key.Fingerprint())
+			return nil
+		},
+	}
 }
 
 func (a *app) ledgerInitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init POLICY",
-		Short: "Open an account: unit, neighbours, definition and cap from a policy file",
+		Short: "Open an account: unit, neighbours, cap and who approves, from a policy file",
 		Long: `Open an account from a policy file such as
 
-  account: lfs-panel
-  protects: person          # the unit
-  neighbours: add-remove    # or replace
-  cap: {epsilon: 6}         # or {rho: 1/2}
+  account: lfs-2026q1
+  protects: person             # the unit
+  neighbours: add-remove       # or replace
+  cap: {rho: 1/2}              # or {rho: 1/2, delta: 1e-6}, or {epsilon: 6}
 
-The ledger file is made if it is not there.`,
+and, where they are wanted,
+
+  parent: lfs-register         # every debit of this account is one there too
+  allowance: {per: quarter, cap: {rho: 1/8}}
+  approvals: {methodologist: [anna.pub, bo.pub], officer: [carl.pub]}
+  witness: /mnt/safe/ledger.heads
+
+The ledger is made if it is not there; with --office-key every entry of a new one is
+signed, and can be written with that key alone. See docs/ledger.md.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.ledger == "" {
 				return errNoLedger
 			}
-			policy, err := release.InitAccount(c.Context(), a.ledger, args[0])
+			office, err := a.officeKey()
+			if err != nil {
+				return err
+			}
+			policy, err := release.InitAccount(c.Context(), a.ledger, args[0], office)
 			if err != nil {
 				return err
 			}
@@ -44,6 +89,7 @@ The ledger file is made if it is not there.`,
 		},
 	}
 	a.ledgerFlag(c, "there must be one")
+	a.officeFlag(c, "every entry of the ledger")
 	return c
 }
 
@@ -71,5 +117,261 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 	return c
 }
 
-// errNoLedger asks for a ledger file.
+func (a *app) ledgerGrantCommand() *cobra.Command {
+	var epsilon, rho, delta, role, key, statement string
+	grant := ledger.Grant{}
+	c := &cobra.Command{
+		Use:   "grant ACCOUNT (--epsilon E | --rho R [--delta D]) --reason TEXT",
+		Short: "Raise the cap of an account, or sign that it be raised",
+		Long: `Raise the cap of an account, for good. Where the account's policy names roles,
+every one of them must have signed the same grant before: with --role and --key the
+grant is not made but signed, and the approval written to the --approvals folder,
+where it is looked for when the grant is made.`,
+		Args: between(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			grant.Account = args[0]
+			var err error
+			if grant.Amount, err = amounts(epsilon, rho, delta); err != nil {
+				return err
+			}
+			if grant.Reason == "" {
+				return &usageError{errors.New("why? give --reason TEXT: it stays in the account")}
+			}
+			if (role == "") != (key == "") {
+				return &usageError{errors.New("to sign a grant give both --role ROLE and --key FILE")}
+			}
+			if role != "" {
+				return a.signGrant(grant, role, key, statement)
+			}
+			o, err := a.ledgerOptions()
+			if err != nil {
+				return err
+			}
+			s, err := o.Grant(c.Context(), grant)
+			if err != nil {
+				return err
+			}
+			a.outcome.Accounts = append(a.outcome.Accounts, s)
+			a.say("The cap of account %s is %s now, of which %s is left.", s.Account, s.Cap, s.Left)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&epsilon, "epsilon", "", "ε to add to the cap")
+	c.Flags().StringVar(&rho, "rho", "", "ρ to add to the cap")
+	c.Flags().StringVar(&delta, "delta", "", "with --rho: δ to add to the cap")
+	c.Flags().StringVar(&grant.Reason, "reason", "", "why, in one line: it stays in the account")
+	c.Flags().StringVar(&role, "role", "", "sign the grant in this role instead of making it")
+	c.Flags().StringVar(&key, "key", "", "with --role: your private key file")
+	c.Flags().StringVar(&statement, "statement", "", "with --role: what you attest, one sentence")
+	c.Flags().StringVar(&a.approvals, "approvals", ".", "folder of the grant's approvals")
+	a.ledgerFlag(c, "there must be one, but to sign")
+	a.officeFlag(c, "the entries of a signed ledger")
+	return c
+}
+
+func (a *app) signGrant(g ledger.Grant, role, keyFile, statement string) error {
+	key, err := sign.ReadKey(keyFile)
+	if err != nil {
+		return &usageError{err}
+	}
+	path, err := release.Options{Approvals: a.approvals}.SignGrant(g, role, statement, key)
+	if err != nil {
+		return err
+	}
+	a.outcome.Path = path
+	a.say("Signed as %s that the cap of account %s be raised by %s. Key fingerprint %s. Written to %s.", role, g.Account, g.Amount, key.Public().Fingerprint(), path)
+	return nil
+}
+
+// amounts reads what a grant adds to a cap.
+func amounts(epsilon, rho, delta string) (c budget.Cost, err error) {
+	if (epsilon == "") == (rho == "") || delta != "" && rho == "" {
+		return c, &usageError{errors.New("how much? give --epsilon E, or --rho R and perhaps --delta D, as the account's cap is")}
+	}
+	if epsilon != "" {
+		c.Epsilon, err = budget.ParseRat(epsilon)
+	}
+	if rho != "" {
+		c.Rho, err = budget.ParseRat(rho)
+	}
+	if delta != "" && err == nil {
+		c.Delta, err = budget.ParseRat(delta)
+	}
+	if err == nil {
+		err = c.Validate()
+	}
+	if err == nil && c.IsZero() {
+		err = errors.New("a grant of nothing")
+	}
+	if err != nil {
+		return c, &usageError{err}
+	}
+	return c, nil
+}
+
+func (a *app) ledgerHistoryCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "history [ACCOUNT]",
+		Short: "Every entry of the ledger, or of an account, in words",
+		Long: `Print every entry of the ledger, or those that concern one account, in words and
+with the time they were made at. The time of day is the office's own: an export
+(ledger export) has the days alone.`,
+		Args: between(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o, err := a.ledgerOptions()
+			if err != nil {
+				return err
+			}
+			account := ""
+			if len(args) > 0 {
+				account = args[0]
+			}
+			a.outcome.History, err = o.History(c.Context(), account)
+			if err != nil {
+				return err
+			}
+			for _, e := range a.outcome.History {
+				a.say("%s", e)
+			}
+			return nil
+		},
+	}
+	a.ledgerFlag(c, "there must be one")
+	return c
+}
+
+func (a *app) ledgerVerifyCommand() *cobra.Command {
+	var against []string
+	c := &cobra.Command{
+		Use:   "verify [--against DIR]…",
+		Short: "Check every entry of the ledger, and that it holds the debits of releases",
+		Long: `Check that the entries of the ledger are one chain, each signed where the ledger is,
+and each admissible after those before it; that no witness knows a newer entry; and
+with --against, that the ledger holds the debit of every release in a folder: an
+older copy of the ledger lacks those made since.`,
+		Args: between(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			o, err := a.ledgerOptions()
+			if err != nil {
+				return err
+			}
+			v, err := o.VerifyLedger(c.Context(), against)
+			if err != nil {
+				return err
+			}
+			a.outcome.Accounts, a.outcome.Released = v.Accounts, v.Releases
+			a.ledgerVerified(v)
+			return nil
+		},
+	}
+	c.Flags().StringArrayVar(&against, "against", nil, "folder of a release, or of several; may be repeated")
+	a.ledgerFlag(c, "there must be one")
+	return c
+}
+
+// ledgerVerified says what was checked, and what could not be.
+func (a *app) ledgerVerified(v release.Verified) {
+	for _, folder := range v.Releases {
+		a.say("It holds the debit of %s.", folder)
+	}
+	if len(v.Accounts) == 0 {
+		a.say("The ledger has no entries.")
+		return
+	}
+	s := v.Accounts[0]
+	a.say("Entries 1 to %s, of %s, are one chain, each admissible after those before it. Head %s.",
+		budget.Group(s.Entries), budget.Plural(int64(len(v.Accounts)), "account"), s.Head)
+	for _, line := range s.Trust() {
+		a.say("%s", line)
+	}
+}
+
+func (a *app) ledgerExportCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write the public part of the ledger for an auditor",
+		Long: `Write the public part of every entry as JSON lines, to a new file or to standard
+output: accounts, amounts, plans, approvals and days, with the hashes and signatures
+to check them by. It holds no time of day, and nothing that is computed from the data;
+it does tell of attempts that failed, so it is for an auditor and not for the public.`,
+		Args: between(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o, err := a.ledgerOptions()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				if a.json {
+					return &usageError{errors.New("--json prints one document: name the file to export to")}
+				}
+				return o.ExportLedger(c.Context(), "", a.stdout)
+			}
+			if err := o.ExportLedger(c.Context(), args[0], nil); err != nil {
+				return err
+			}
+			a.outcome.Path = args[0]
+			a.say("Exported to %s.", args[0])
+			return nil
+		},
+	}
+	a.ledgerFlag(c, "there must be one")
+	return c
+}
+
+func (a *app) ledgerAbandonCommand() *cobra.Command {
+	return a.ledgerEndCommand(&cobra.Command{
+		Use:   "abandon ACCOUNT RELEASE --reason TEXT",
+		Short: "Give up a release that was never finished",
+		Long: `Give up a release that was reserved or debited and never finished. A reservation is
+given back, and the release's name is free again. A debit stays spent, and the
+release is closed for good: nothing of it may be published.`,
+	}, release.Options.Abandon, "abandoned")
+}
+
+func (a *app) ledgerWithdrawCommand() *cobra.Command {
+	return a.ledgerEndCommand(&cobra.Command{
+		Use:   "withdraw ACCOUNT RELEASE --reason TEXT",
+		Short: "Mark a finished release as not to be used any more",
+		Long: `Mark a finished release as not to be used any more. What it cost stays spent: what
+was published cannot be taken back.`,
+	}, release.Options.Withdraw, "withdrawn")
+}
+
+func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, context.Context, string, string, string) error, done string) *cobra.Command {
+	var reason string
+	c.Args = between(2, 2)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if reason == "" {
+			return &usageError{errors.New("why? give --reason TEXT: it stays in the account")}
+		}
+		o, err := a.ledgerOptions()
+		if err != nil {
+			return err
+		}
+		if err := end(o, c.Context(), args[0], args[1], reason); err != nil {
+			return err
+		}
+		a.outcome.Release = args[1]
+		a.say("Release %s is %s.", args[1], done)
+		return nil
+	}
+	c.Flags().StringVar(&reason, "reason", "", "why, in one line: it stays in the account")
+	a.ledgerFlag(c, "there must be one")
+	a.officeFlag(c, "the entries of a signed ledger")
+	return c
+}
+
+// ledgerOptions are the flags of the ledger's verbs, which need a ledger.
+func (a *app) ledgerOptions() (release.Options, error) {
+	if a.ledger == "" {
+		return release.Options{}, errNoLedger
+	}
+	office, err := a.officeKey()
+	if err != nil {
+		return release.Options{}, err
+	}
+	return release.Options{Ledger: a.ledger, Approvals: a.approvals, Office: office}, nil
+}
+
+// errNoLedger asks for a ledger.
 var errNoLedger = &usageError{errors.New("which ledger? give --ledger FILE or set DPRELEASE_LEDGER")}

@@ -6,26 +6,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
 
-// InitAccount opens the account that a policy file describes.
-func InitAccount(ctx context.Context, ledgerPath, policyPath string) (ledger.Policy, error) {
+// InitAccount opens the account that a policy file describes. A new ledger is
+// signed by the office's key from its first entry on, where there is one.
+func InitAccount(ctx context.Context, ledgerPath, policyPath string, office *sign.Key) (ledger.Policy, error) {
 	text, err := os.ReadFile(policyPath)
 	if err != nil {
 		return ledger.Policy{}, &SpecError{File: policyPath, Err: err}
 	}
-	policy, err := ledger.ParsePolicy(filepath.Base(policyPath), text)
+	policy, err := ledger.ParsePolicy(policyPath, text)
 	if err != nil {
 		return policy, err
 	}
-	l, err := ledger.Open(ctx, ledgerPath, ledger.OpenOptions{})
+	l, err := ledger.Open(ctx, ledgerPath, ledger.OpenOptions{Office: office})
 	if err != nil {
 		return policy, err
 	}
@@ -35,12 +36,17 @@ func InitAccount(ctx context.Context, ledgerPath, policyPath string) (ledger.Pol
 
 // Statements are the accounts of a ledger, or the named ones.
 func Statements(ctx context.Context, ledgerPath string, accounts []string) ([]ledger.Statement, error) {
-	l, err := openExisting(ctx, ledgerPath)
+	l, err := Options{Ledger: ledgerPath}.openExisting(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
+	return statements(ctx, l, accounts)
+}
+
+func statements(ctx context.Context, l *ledger.Ledger, accounts []string) ([]ledger.Statement, error) {
 	if len(accounts) == 0 {
+		var err error
 		if accounts, err = l.Accounts(ctx); err != nil {
 			return nil, err
 		}
@@ -99,15 +105,6 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 		return nil, charge, err
 	}
 	return l, charge, nil
-}
-
-// openExisting opens a ledger that somebody must have made.
-func openExisting(ctx context.Context, path string) (*ledger.Ledger, error) {
-	l, err := ledger.OpenExisting(ctx, path, ledger.OpenOptions{})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &NoLedger{Path: path, Err: err}
-	}
-	return l, err
 }
 
 // practiceLedger is where practice accounts are kept.

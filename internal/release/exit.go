@@ -44,6 +44,9 @@ func ExitCode(err error) int {
 		broken     *BrokenSeal
 		policy     *ledger.PolicyError
 		unapproved *ledger.Unapproved
+		noRelease  *ledger.NoRelease
+		noParent   *ledger.NoParent
+		wrongKey   *ledger.WrongKey
 		edited     *NotAsSigned
 	)
 	switch {
@@ -55,7 +58,8 @@ func ExitCode(err error) int {
 		return ExitEnvironment
 	case errors.As(err, &altered), errors.As(err, &broken), errors.Is(err, ledger.ErrTampered):
 		return ExitVerify
-	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy), errors.As(err, &noLedger):
+	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy), errors.As(err, &noLedger),
+		errors.As(err, &noRelease), errors.As(err, &noParent), errors.As(err, &wrongKey):
 		return ExitSpec
 	case errors.As(err, &unapproved), errors.As(err, &edited):
 		return ExitApproval

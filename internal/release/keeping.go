@@ -1,0 +1,171 @@
+package release
+
+// This file holds how an office keeps its ledger: what the ledger's verbs do.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/sign"
+)
+
+// withLedger opens the configured ledger for one piece of work.
+func (o Options) withLedger(ctx context.Context, work func(*ledger.Ledger) error) error {
+	l, err := o.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(l), l.Close())
+}
+
+// SignGrant writes the approval of a grant in a role to the folder of approvals,
+// and returns its path.
+func (o Options) SignGrant(g ledger.Grant, role, statement string, key sign.Key) (string, error) {
+	if statement == "" {
+		statement = fmt.Sprintf("I agree that the cap of account %s be raised by %s.", g.Account, g.Amount)
+	}
+	a := ledger.Approval{Plan: g.Hash(), Role: role, Statement: statement}.Signed(key)
+	name := fmt.Sprintf("%s.grant-%.8s.%s%s", g.Account, g.Hash(), role, approvalEnd)
+	if err := a.Verify(); err != nil {
+		return "", &SpecError{File: name, Err: err}
+	}
+	return filepath.Join(o.Approvals, name), replaceFile(o.Approvals, name, a.Encode())
+}
+
+// Grant raises the cap of an account, with the approvals of this grant that lie
+// in the folder of approvals. It returns the account as it is then.
+func (o Options) Grant(ctx context.Context, g ledger.Grant) (s ledger.Statement, err error) {
+	all, err := approvals(o.Approvals)
+	if err != nil {
+		return s, err
+	}
+	for _, a := range all {
+		if a.Plan == g.Hash() {
+			g.Approvals = append(g.Approvals, a)
+		}
+	}
+	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
+		if err := l.Grant(ctx, g); err != nil {
+			return err
+		}
+		s, err = l.Show(ctx, g.Account)
+		return err
+	})
+	return s, err
+}
+
+// History is what happened to an account, or to all for "".
+func (o Options) History(ctx context.Context, account string) (events []ledger.Event, err error) {
+	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
+		events, err = l.History(ctx, account)
+		return err
+	})
+	return events, err
+}
+
+// Abandon gives up a release that is not finished, and Withdraw marks one that is;
+// see the ledger's methods.
+func (o Options) Abandon(ctx context.Context, account, release, reason string) error {
+	return o.withLedger(ctx, func(l *ledger.Ledger) error { return l.Abandon(ctx, account, release, reason) })
+}
+
+// Withdraw: see Abandon.
+func (o Options) Withdraw(ctx context.Context, account, release, reason string) error {
+	return o.withLedger(ctx, func(l *ledger.Ledger) error { return l.Withdraw(ctx, account, release, reason) })
+}
+
+// ExportLedger writes the public part of the ledger, to a new file or, for an
+// empty path, to w.
+func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) error {
+	return o.withLedger(ctx, func(l *ledger.Ledger) error {
+		if path == "" {
+			return l.Export(ctx, w)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return fmt.Errorf("exporting the ledger: %w", err)
+		}
+		err = l.Export(ctx, f)
+		if err == nil {
+			err = f.Sync()
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			err = errors.Join(err, os.Remove(path))
+		}
+		return err
+	})
+}
+
+// Verified is what a whole ledger was found to be.
+type Verified struct {
+	Accounts []ledger.Statement
+	Releases []string // folders of releases whose debits it holds
+}
+
+// VerifyLedger checks every entry, and that the ledger holds the debit of every
+// release in the folders: each the folder of a release, or one that holds some.
+func (o Options) VerifyLedger(ctx context.Context, folders []string) (v Verified, err error) {
+	var records []paidRelease
+	for _, folder := range folders {
+		more, err := publishedBelow(folder)
+		if err != nil {
+			return v, err
+		}
+		records = append(records, more...)
+	}
+	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
+		if err := l.Verify(ctx); err != nil {
+			return err
+		}
+		for _, r := range records {
+			if err := l.Contains(ctx, r.record); err != nil {
+				return fmt.Errorf("%s: %w", r.folder, err)
+			}
+			v.Releases = append(v.Releases, r.folder)
+		}
+		v.Accounts, err = statements(ctx, l, nil)
+		return err
+	})
+	return v, err
+}
+
+// paidRelease is a release on the disk that an account paid for.
+type paidRelease struct {
+	folder string
+	record ledger.Record
+}
+
+// publishedBelow finds the official releases that a folder is, or holds.
+func publishedBelow(folder string) ([]paidRelease, error) {
+	paths := []string{filepath.Join(folder, proofFile)}
+	if _, err := os.Stat(paths[0]); errors.Is(err, fs.ErrNotExist) {
+		if paths, err = filepath.Glob(filepath.Join(literal(folder), "*", proofFile)); err != nil {
+			return nil, err
+		}
+	}
+	var all []paidRelease
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, &SpecError{File: folder, Err: err}
+		}
+		var record ledger.Record
+		if err := json.Unmarshal(b, &record); err != nil {
+			return nil, &Altered{Place: filepath.Dir(path), File: proofFile}
+		}
+		if record.Status == ledger.Official {
+			all = append(all, paidRelease{folder: filepath.Dir(path), record: record})
+		}
+	}
+	if all == nil {
+		return nil, &SpecError{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", proofFile)}
+	}
+	return all, nil
+}
