@@ -36,8 +36,9 @@ func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 }
 
 // office is a folder with a spec, enough rows that a run lasts a while, and an
-// account for one such release in a ledger: a file in the folder, or a database.
-func office(t *testing.T, ledger string) string {
+// account with room for some such releases in a ledger: a file in the folder, or a
+// database.
+func office(t *testing.T, ledger string, room int) string {
 	t.Helper()
 	dir := t.TempDir()
 	var rows bytes.Buffer
@@ -46,7 +47,7 @@ func office(t *testing.T, ledger string) string {
 		fmt.Fprintf(&rows, "%d,%d\n", i/3, i*7919%100000)
 	}
 	for name, text := range map[string]string{
-		"policy.yaml": "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 2}\n",
+		"policy.yaml": fmt.Sprintf("account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: %d}\n", 2*room),
 		"t.csv":       rows.String(),
 		"release.yaml": `version: 1
 release: r
@@ -107,7 +108,7 @@ func TestInterrupted(t *testing.T) {
 		t.Skip("windows has no signals to send")
 	}
 	for range 6 {
-		dir := office(t, fileLedger)
+		dir := office(t, fileLedger, 1)
 		args := []string{"run", "release.yaml", "--ledger", fileLedger}
 		c := program(t, dir, args...)
 		var stderr bytes.Buffer
@@ -179,7 +180,7 @@ func killRuns(t *testing.T, open func() string, copied func(at string) string) {
 	found := map[ledger.State]int{}
 	for i := range kills(t) / 2 {
 		at := open()
-		dir := office(t, at)
+		dir := office(t, at, 1)
 		c := program(t, dir, "run", "release.yaml", "--ledger", at)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -279,7 +280,7 @@ func same(t *testing.T, a, b string) {
 // TestManyAtOnce runs one release in several processes at once: every one ends
 // well or says that it is taken, and one set of measurements and one debit remain.
 func TestManyAtOnce(t *testing.T) {
-	dir := office(t, fileLedger)
+	dir := office(t, fileLedger, 1)
 	var group sync.WaitGroup
 	codes := make([]int, 4)
 	outputs := make([]string, len(codes))
@@ -315,10 +316,59 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestEightAtOnce runs eight releases at once against an account with room for
+// three: three are published, five refused, and the account is spent to its cap.
+func TestEightAtOnce(t *testing.T) {
+	t.Run("file", func(t *testing.T) { eightAtOnce(t, fileLedger) })
+	t.Run("postgres", func(t *testing.T) { eightAtOnce(t, testdata.Postgres(t)) })
+}
+
+func eightAtOnce(t *testing.T, at string) {
+	const room = 3
+	dir := office(t, at, room)
+	text, err := os.ReadFile(filepath.Join(dir, "release.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := make([]int, 8)
+	outputs := make([]string, len(codes))
+	var group sync.WaitGroup
+	for i := range codes {
+		name := fmt.Sprintf("r%d", i)
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), bytes.Replace(text, []byte("release: r\n"), []byte("release: "+name+"\n"), 1), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			out, err := program(t, dir, "run", name+".yaml", "--ledger", at).CombinedOutput()
+			codes[i], outputs[i] = codeOf(err), string(out)
+		})
+	}
+	group.Wait()
+	found := map[int]int{}
+	for i, code := range codes {
+		found[code]++
+		_, err := os.Stat(filepath.Join(dir, fmt.Sprintf("r%d.measured", i)))
+		if drawn := err == nil; drawn != (code == release.ExitDone) || code != release.ExitDone && code != release.ExitBudget {
+			t.Errorf("exit %d, drawn %v: %s", code, drawn, outputs[i])
+		}
+	}
+	if found[release.ExitDone] != room {
+		t.Errorf("exits %v; want %d done", found, room)
+	}
+	spent(t, dir, at)
+	if at == fileLedger {
+		at = filepath.Join(dir, at)
+	}
+	all, err := release.Statements(t.Context(), at, []string{"trips"})
+	if err != nil || !all[0].Spent.Equal(all[0].Cap) || !all[0].Reserved.IsZero() {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // TestFullDisk releases onto a volume with too little space: exit 1, nothing
 // spent, nothing left; with space, the same command succeeds.
 func TestFullDisk(t *testing.T) {
-	dir := office(t, fileLedger)
+	dir := office(t, fileLedger, 1)
 	small := filepath.Join(dir, "small")
 	if err := os.Mkdir(small, 0o755); err != nil {
 		t.Fatal(err)

@@ -159,6 +159,9 @@ func intact(place string, p *plan.Plan) error {
 // PracticeStatus marks what was drawn on a practice account.
 const PracticeStatus = "PRACTICE, NOT A RELEASE"
 
+// rehearsalStatus marks what was made of invented rows.
+const rehearsalStatus = "REHEARSAL, MADE-UP DATA"
+
 // statusText is how a status is written into every published file.
 func statusText(s ledger.Status) string {
 	switch s {
@@ -167,6 +170,6 @@ func statusText(s ledger.Status) string {
 	case ledger.Practice:
 		return PracticeStatus
 	default:
-		return "REHEARSAL, MADE-UP DATA"
+		return rehearsalStatus
 	}
 }

@@ -1,0 +1,192 @@
+package release
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// signed is an office whose account wants two signatures below a plan.
+type signedOffice struct {
+	office
+	anna, carl, eve sign.Key // methodologist, officer, nobody
+}
+
+func newSignedOffice(t *testing.T, spec string) signedOffice {
+	t.Helper()
+	o := signedOffice{office: office{dir: t.TempDir()}}
+	o.ledger = filepath.Join(o.dir, "ledger.db")
+	for name, key := range map[string]*sign.Key{"anna": &o.anna, "carl": &o.carl, "eve": &o.eve} {
+		path := filepath.Join(o.dir, name)
+		if _, err := sign.Generate(path); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if *key, err = sign.ReadKey(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.write(t, "t.csv", "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n")
+	o.write(t, "release.yaml", spec)
+	o.write(t, "policy.yaml", tripPolicy+"approvals: {methodologist: [anna.pub], officer: [carl.pub]}\n")
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), nil); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func (o signedOffice) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// planned writes the plan of the spec with these parameters, and returns its path.
+func (o signedOffice) planned(t *testing.T, params map[string]string) (*plan.Plan, string) {
+	t.Helper()
+	p, path, err := Plan(filepath.Join(o.dir, "release.yaml"), params, o.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, path
+}
+
+func (o signedOffice) approve(t *testing.T, path, role string, key sign.Key, standing *ledger.Standing) {
+	t.Helper()
+	if _, _, _, err := Approve(path, Approval{Role: role, Key: key, Standing: standing}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o signedOffice) signedOptions() Options {
+	opt := o.options("out")
+	opt.Approvals = o.dir
+	return opt
+}
+
+// refuses measures, and wants it refused for want of approvals by these roles, with
+// nothing reserved, spent or written.
+func (o signedOffice) refuses(t *testing.T, p *plan.Plan, roles ...string) {
+	t.Helper()
+	_, err := Measure(t.Context(), p, o.signedOptions())
+	var unapproved *ledger.Unapproved
+	if !errors.As(err, &unapproved) || !slices.Equal(unapproved.Missing, roles) || ExitCode(err) != ExitApproval {
+		t.Errorf("exit %d, %v; want roles %v missing", ExitCode(err), err, roles)
+	}
+	if there, err := exists(MeasuredFolder(o.signedOptions().Out, p.Name)); there || err != nil {
+		t.Errorf("measurements are there (%v)", err)
+	}
+}
+
+func TestNothingIsMeasuredUnapproved(t *testing.T) {
+	o := newSignedOffice(t, tripSpec)
+	p, path := o.planned(t, nil)
+	o.refuses(t, p, "methodologist", "officer")
+	o.approve(t, path, "methodologist", o.anna, nil)
+	o.refuses(t, p, "officer")
+	o.approve(t, path, "officer", o.eve, nil) // not one of the account's keys
+	o.refuses(t, p, "officer")
+	o.approve(t, path, "officer", o.anna, nil) // of another role
+	o.refuses(t, p, "officer")
+	if n := o.debits(t); n != 0 {
+		t.Errorf("%d debits", n)
+	}
+	o.approve(t, path, "officer", o.carl, nil)
+	result, err := Run(t.Context(), p, o.signedOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(result.Place, approvalsFile))
+	var published []ledger.Approval
+	if err == nil {
+		err = json.Unmarshal(b, &published)
+	}
+	if err != nil || len(published) != 2 || published[0].Signer != o.anna.Public() || published[1].Signer != o.carl.Public() {
+		t.Errorf("published approvals: %s (%v)", b, err)
+	}
+	for _, a := range published {
+		if err := a.Verify(); err != nil || a.Plan != p.Hash() {
+			t.Errorf("published approval of %s: %v", a.Plan, err)
+		}
+	}
+}
+
+// A plan that was edited is not the one that was signed, however it was edited; nor
+// is a plan of another spec under the same name.
+func TestAnotherPlanIsNotApproved(t *testing.T) {
+	o := newSignedOffice(t, tripSpec)
+	_, path := o.planned(t, nil)
+	o.approve(t, path, "methodologist", o.anna, nil)
+	o.approve(t, path, "officer", o.carl, nil)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{`"parameter": "2"`: `"parameter": "1"`, `"epsilon": "1"`: `"epsilon": "2"`, "  \"": " \""} {
+		edited := strings.Replace(string(text), from, to, 1)
+		if edited == string(text) {
+			t.Fatalf("%s is not in the plan", from)
+		}
+		o.write(t, filepath.Base(path), edited)
+		if _, err := ReadPlan(path); ExitCode(err) != ExitApproval {
+			t.Errorf("%q for %q: exit %d, %v", to, from, ExitCode(err), err)
+		}
+	}
+	o.write(t, "release.yaml", strings.Replace(tripSpec, "{epsilon: 1}", "{epsilon: 2}", 1))
+	other, _ := o.planned(t, nil)
+	o.refuses(t, other, "methodologist", "officer")
+}
+
+const quarterSpec = `version: 1
+params: {quarter: {pattern: '20\d\dq[1-4]'}}
+release: trips-${quarter}
+privacy: {protects: trip, neighbours: add-remove, account: trips}
+budget: {epsilon: 1}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 23]}}}}
+marginals: {modes: {by: [mode]}}
+`
+
+func TestStandingApprovalsAreCountedDown(t *testing.T) {
+	o := newSignedOffice(t, quarterSpec)
+	_, path := o.planned(t, map[string]string{"quarter": "2026q1"})
+	o.approve(t, path, "methodologist", o.anna, &ledger.Standing{Until: "9999-12-31", Releases: 2})
+	o.approve(t, path, "officer", o.carl, &ledger.Standing{Until: "9999-12-31", Releases: 5})
+	for _, quarter := range []string{"2026q1", "2026q2"} {
+		p, _ := o.planned(t, map[string]string{"quarter": quarter})
+		for range 2 { // the second time it is there already
+			if _, err := Measure(t.Context(), p, o.signedOptions()); err != nil {
+				t.Fatalf("%s: %v", quarter, err)
+			}
+		}
+	}
+	third, _ := o.planned(t, map[string]string{"quarter": "2026q3"})
+	o.refuses(t, third, "methodologist")
+	o.approve(t, path, "methodologist", o.anna, &ledger.Standing{Until: "2020-12-31", Releases: 7})
+	o.refuses(t, third, "methodologist")
+	o.approve(t, path, "methodologist", o.anna, &ledger.Standing{Until: "9999-12-31", Releases: 7})
+	o.write(t, "release.yaml", strings.Replace(quarterSpec, "{epsilon: 1}", "{epsilon: 2}", 1))
+	changed, _ := o.planned(t, map[string]string{"quarter": "2026q3"})
+	o.refuses(t, changed, "methodologist", "officer")
+	o.write(t, "release.yaml", quarterSpec)
+	if _, err := Measure(t.Context(), third, o.signedOptions()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFileThatIsNoApproval(t *testing.T) {
+	o := newSignedOffice(t, tripSpec)
+	p, _ := o.planned(t, nil)
+	o.write(t, "trips.officer.approval.json", "{}\n")
+	if _, err := Measure(t.Context(), p, o.signedOptions()); ExitCode(err) != ExitSpec || !strings.Contains(err.Error(), "trips.officer.approval.json") {
+		t.Errorf("exit %d, %v", ExitCode(err), err)
+	}
+}

@@ -1,0 +1,172 @@
+package release
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/sign"
+)
+
+// A revision publishes the same measurements beside the publication that it
+// replaces, and costs nothing.
+func TestRevision(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	opt.Revision = Revision{Number: 2, Reason: "clearer labels"}
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	sealed := MeasuredFolder(opt.Out, "trips")
+	if _, err := Publish(t.Context(), sealed, opt); ExitCode(err) != ExitSpec {
+		t.Errorf("a revision of nothing: %v", err)
+	}
+	first := o.options("out")
+	before, err := Publish(t.Context(), sealed, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it is there already
+		if _, err := Publish(t.Context(), sealed, opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := readManifest(filepath.Join(opt.Out, "trips-r2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(before.Place, manifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := sha256.Sum256(text)
+	if m.Revision != 2 || m.Reason != "clearer labels" || m.Replaces == nil || m.Replaces.Folder != "trips" || m.Replaces.ManifestSHA256 != hex.EncodeToString(hash[:]) {
+		t.Errorf("manifest %+v, replaces %+v", m, m.Replaces)
+	}
+	if n := o.debits(t); n != 1 {
+		t.Errorf("%d debits", n)
+	}
+	for name, r := range map[string]Revision{
+		"no reason": {Number: 3}, "two lines": {Number: 3, Reason: "a\nb"}, "a gap": {Number: 4, Reason: "x"},
+		"a reason without a number": {Reason: "x"}, "a negative number": {Number: -1}, "a long reason": {Number: 3, Reason: strings.Repeat("x", 501)},
+	} {
+		opt.Revision = r
+		if _, err := Publish(t.Context(), sealed, opt); ExitCode(err) != ExitSpec {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Another draw under the same name is no revision.
+func TestARevisionIsOfTheSameDraw(t *testing.T) {
+	a, b := newOffice(t), newOffice(t)
+	if _, err := Run(t.Context(), a.plan, a.options("out")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Measure(t.Context(), b.plan, b.options("out")); err != nil {
+		t.Fatal(err)
+	}
+	opt := a.options("out")
+	opt.Revision = Revision{Number: 2, Reason: "x"}
+	if _, err := Publish(t.Context(), MeasuredFolder(b.options("out").Out, "trips"), opt); ExitCode(err) != ExitSpec || !strings.Contains(err.Error(), "other measurements") {
+		t.Errorf("exit %d, %v", ExitCode(err), err)
+	}
+}
+
+// The manifest is signed where the office has a key, also afterwards.
+func TestManifestsAreSigned(t *testing.T) {
+	o := newOffice(t)
+	path := filepath.Join(o.dir, "office")
+	public, err := sign.Generate(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := sign.ReadKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := o.options("out")
+	result, err := Run(t.Context(), o.plan, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Office = &key
+	for range 2 {
+		if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt); err != nil || !again.Already {
+			t.Fatalf("%+v, %v", again, err)
+		}
+	}
+	var signature manifestSignature
+	b, err := os.ReadFile(filepath.Join(result.Place, signatureFile))
+	if err == nil {
+		err = json.Unmarshal(b, &signature)
+	}
+	if err != nil || signature.Signer != public {
+		t.Fatalf("%+v, %v", signature, err)
+	}
+	text, err := os.ReadFile(filepath.Join(result.Place, manifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := public.Verify(manifestPurpose, text, signature.Signature); err != nil {
+		t.Error(err)
+	}
+}
+
+// With `resume: never` no key is ever written, and a run cut off after its debit
+// loses its release.
+func TestNeverResumed(t *testing.T) {
+	o := newOffice(t)
+	spec := strings.Replace(tripSpec, "account: trips}", "account: trips, resume: never}", 1)
+	if err := os.WriteFile(filepath.Join(o.dir, "release.yaml"), []byte(spec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+		t.Fatal(err)
+	}
+	opt := o.options("out")
+	l, charge, err := opt.openLedger(t.Context(), o.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	st, err := openState(t.Context(), opt.stateDir(), o.stateName(t, opt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &attempt{plan: o.plan, options: opt, ledger: l, charge: charge}
+	if _, err := a.key(st, ""); err != nil {
+		t.Fatal(err)
+	}
+	if written, _ := filepath.Glob(filepath.Join(st.dir, "*")); len(written) > 0 {
+		t.Errorf("the state holds %v", written)
+	}
+	st.close()
+	charge.Commitment = strings.Repeat("1", 64)
+	if _, err := l.Debit(t.Context(), charge); err != nil { // and cut off
+		t.Fatal(err)
+	}
+	_, err = Measure(t.Context(), o.plan, opt)
+	var closed *ledger.Closed
+	if !errors.As(err, &closed) {
+		t.Errorf("measuring again: %v", err)
+	}
+	next := strings.Replace(spec, "release: trips", "release: trips-2", 1)
+	if err := os.WriteFile(filepath.Join(o.dir, "release.yaml"), []byte(next), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Load(filepath.Join(o.dir, "release.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), p, opt); err != nil {
+		t.Error(err)
+	}
+}
