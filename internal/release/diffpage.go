@@ -1,0 +1,126 @@
+package release
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// This file holds the page of a difference: what a person reads of two plans or two releases.
+
+// Write prints what changed in words: between the plans, then table by table the
+// cells that changed by more than the noise explains, and by which rule.
+func (d *Difference) Write(w io.Writer) error {
+	b := &strings.Builder{}
+	if err := d.Plans.Write(b); err != nil {
+		return err
+	}
+	if c := d.Releases; c != nil {
+		c.write(b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c *Comparison) write(b *strings.Builder) {
+	fmt.Fprintf(b, "\nFigures: %s\n  → %s\n", c.Before.words(), c.After.words())
+	c.writeRule(b)
+	unchanged := 0
+	for _, t := range c.Tables {
+		if t.Refused != "" {
+			fmt.Fprintf(b, "\n%s: not compared, since %s\n", t.Path, t.Refused)
+			continue
+		}
+		if t.changed() == 0 {
+			unchanged++
+		}
+		if t.changed() > 0 || t.OnlyBefore > 0 || t.OnlyAfter > 0 {
+			t.write(b)
+		}
+	}
+	if unchanged > 0 {
+		fmt.Fprintf(b, "\nIn %s of %s no cell changed%s.\n", budget.Group(int64(unchanged)), budget.Plural(int64(len(c.Tables)), "table"), c.beyond())
+	}
+}
+
+// beyond ends the sentence that a cell changed.
+func (c *Comparison) beyond() string {
+	if c.SameDraw {
+		return ""
+	}
+	return " by more than the noise explains"
+}
+
+// words is an edition in one line.
+func (e Edition) words() string {
+	text := e.Folder + " (" + e.Status
+	if e.Revision > 0 {
+		text += fmt.Sprintf(", revision %d", e.Revision)
+	}
+	return text + ", by " + e.Software + ")"
+}
+
+// writeRule says how changes are told from noise.
+func (c *Comparison) writeRule(b *strings.Builder) {
+	if c.SameDraw {
+		fmt.Fprintf(b, "Same draw: both publish the same measurements of one debit, so differences are not noise. %s compared.\n", budget.Plural(c.Cells, "cell"))
+		return
+	}
+	fmt.Fprintf(b, "%s compared by their unbiased estimates. A change is listed where it is beyond its margin, the largest difference that two independent\n"+
+		"draws of the noise explain. If nothing but the noise had changed, any cell at all would be listed with a chance of at most %s: each cell\n"+
+		"has its part of that (Bonferroni), by a bound on the exact laws of the noise. What is beyond its margin comes from the data, from what\n"+
+		"changed in the plan, or from which rows were counted of units that have more than are.\n", budget.Plural(c.Cells, "cell"), budget.Percent(c.Chance))
+}
+
+// changed is how many figures of the table changed.
+func (t TableDifference) changed() int64 {
+	n := int64(0)
+	for _, s := range t.Statistics {
+		n += s.Changed
+	}
+	return n
+}
+
+// write prints one table: cells that only one release has, and its statistics.
+func (t TableDifference) write(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%s: %s compared", t.Path, budget.Plural(t.Compared, "cell"))
+	if t.OnlyBefore > 0 {
+		fmt.Fprintf(b, ", %s only before", budget.Group(t.OnlyBefore))
+	}
+	if t.OnlyAfter > 0 {
+		fmt.Fprintf(b, ", %s only after", budget.Group(t.OnlyAfter))
+	}
+	b.WriteString("\n")
+	for _, s := range t.Statistics {
+		if s.Changed > 0 {
+			s.write(b, t.By)
+		}
+	}
+}
+
+// write prints the cells of a statistic that changed most.
+func (s StatisticDifference) write(b *strings.Builder, by []string) {
+	fmt.Fprintf(b, "  %s: %s changed", s.Name, budget.Plural(s.Changed, "cell"))
+	if more := s.Changed - int64(len(s.Largest)); more > 0 {
+		fmt.Fprintf(b, ", the %d that changed most:", len(s.Largest))
+	}
+	b.WriteString("\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  "+strings.Join(append(append([]string{}, by...), "before", "after", "difference", "margin"), "\t"))
+	for _, c := range s.Largest {
+		figures := []string{budget.Group(c.Before), budget.Group(c.After), signed(c.Difference), "±" + budget.Group(c.Margin)}
+		fmt.Fprintln(t, "  "+strings.Join(append(append([]string{}, c.Keys...), figures...), "\t"))
+	}
+	t.Flush()
+}
+
+// signed writes a difference with its sign.
+func signed(d int64) string {
+	if d > 0 {
+		return "+" + budget.Group(d)
+	}
+	return budget.Group(d)
+}
