@@ -37,21 +37,22 @@ type app struct {
 
 // outcome is the one document that --json prints.
 type outcome struct {
-	Command  string             `json:"command"`
-	Exit     int                `json:"exit"`
-	Status   string             `json:"status"`            // done, already done, or failed
-	Message  string             `json:"message,omitempty"` // what went wrong
-	Hint     string             `json:"hint,omitempty"`
-	Retry    string             `json:"retry"` // safe: the same command may be run again; never: it would fail again
-	Release  string             `json:"release,omitempty"`
-	PlanHash string             `json:"plan_hash,omitempty"`
-	Marked   string             `json:"marked,omitempty"` // RELEASE, or what is printed on everything instead
-	Path     string             `json:"path,omitempty"`
-	Problems []spec.Problem     `json:"problems,omitempty"`
-	Warnings []string           `json:"warnings,omitempty"`
-	Draft    string             `json:"draft,omitempty"`    // of init
-	Loss     *plan.Loss         `json:"loss,omitempty"`     // of loss
-	Accounts []ledger.Statement `json:"accounts,omitempty"` // of ledger show
+	Command  string              `json:"command"`
+	Exit     int                 `json:"exit"`
+	Status   string              `json:"status"`            // done, already done, or failed
+	Message  string              `json:"message,omitempty"` // what went wrong
+	Hint     string              `json:"hint,omitempty"`
+	Retry    string              `json:"retry"` // safe: the same command may be run again; never: it would fail again
+	Release  string              `json:"release,omitempty"`
+	PlanHash string              `json:"plan_hash,omitempty"`
+	Marked   string              `json:"marked,omitempty"` // RELEASE, or what is printed on everything instead
+	Path     string              `json:"path,omitempty"`
+	Problems []spec.Problem      `json:"problems,omitempty"`
+	Warnings []string            `json:"warnings,omitempty"`
+	Draft    string              `json:"draft,omitempty"`    // of init
+	Diff     *release.Difference `json:"diff,omitempty"`     // of diff
+	Loss     *plan.Loss          `json:"loss,omitempty"`     // of loss
+	Accounts []ledger.Statement  `json:"accounts,omitempty"` // of ledger show
 	ledgerOutcome
 }
 
@@ -82,7 +83,7 @@ A first release:   dprelease init data.csv > release.yaml
 	})
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
-		a.planCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
+		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
 		a.ledgerCommand(),
 	)
 	return root
