@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	// calibrationBits is the precision of the ρ that [Calibrate] returns.
-	calibrationBits = 40
+	// calibrationDigits is how many significant digits the ρ that [Calibrate] returns
+	// has: few enough for people to read, and to add up in an account.
+	calibrationDigits = 7
 	// calibrationGap is how close to the largest ρ it comes, relatively.
-	calibrationGap = 0x1p-27
+	calibrationGap = 1e-6
 	// mostTrials bounds its trials.
 	mostTrials = 60
 )
@@ -19,13 +20,13 @@ const (
 // Calibrate returns the largest ρ for which the mechanisms of build(ρ), composed,
 // are (ε, δ)-differentially private, with those mechanisms: the least noise that
 // the budget allows, whatever shares of ρ and kinds of mechanism build hands out.
-// build is called with dyadic ρ > 0; more ρ must not mean more noise, and build
+// build is called with decimal ρ > 0; more ρ must not mean more noise, and build
 // must round towards more noise, as [GaussianFor] and [LaplaceFor] do.
 //
 // Guarantee: Compose(mechanisms).EpsilonAt(δ) ≤ ε holds for the mechanisms
-// returned, so the promise does not rest on the search; ρ is no less than
-// [RhoForEpsilonDelta]'s, and within 1e-8 of the largest, relatively, but for
-// the grid that the parameters are rounded to. For the neighbours of the
+// returned, so the promise does not rest on the search; ρ is within 1e-6 of the
+// largest, relatively, but for the grid that the parameters are rounded to, and no
+// further below [RhoForEpsilonDelta]'s. For the neighbours of the
 // mechanisms' sensitivities. Theorem: as for [Loss.EpsilonAt]. Argument:
 // docs/proofs/sensitivity.md.
 //
@@ -55,7 +56,7 @@ func Calibrate(epsilon, delta *big.Rat, build func(rho *big.Rat) ([]Mechanism, e
 		}
 		return Log(bound.Value / target), steps, nil
 	}
-	fits := start
+	fits := decimalBelow(nearest(start), calibrationDigits)
 	below, best, err := excess(fits)
 	if err != nil {
 		return nil, nil, err
@@ -92,7 +93,7 @@ func nextTrial(fits, exceeds *big.Rat, below, above float64) *big.Rat {
 		if !math.IsInf(below, -1) {
 			step = max(step, float64(Exp(-2*below)*1.001)) // ε rises at least as √ρ
 		}
-		return dyadic(float64(low * min(step, 16)))
+		return decimalBelow(float64(low*min(step, 16)), calibrationDigits)
 	}
 	high := nearest(exceeds)
 	if high-low <= float64(calibrationGap*low) {
@@ -107,15 +108,9 @@ func nextTrial(fits, exceeds *big.Rat, below, above float64) *big.Rat {
 			part = 0.5
 		}
 	}
-	next := dyadic(low + float64(part*(high-low)))
+	next := decimalBelow(low+float64(part*(high-low)), calibrationDigits)
 	if next.Cmp(fits) <= 0 || next.Cmp(exceeds) >= 0 {
 		return nil
 	}
 	return next
-}
-
-// dyadic returns x > 0 rounded down to calibrationBits significant bits.
-func dyadic(x float64) *big.Rat {
-	const dropped = 53 - calibrationBits
-	return new(big.Rat).SetFloat64(math.Float64frombits(math.Float64bits(x) >> dropped << dropped))
 }

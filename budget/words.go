@@ -83,14 +83,22 @@ func RoundUp(v float64, digits int) float64 {
 	if r == nil || r.Sign() <= 0 {
 		return v
 	}
-	scale := digits - decimalExponent(r) - 1
-	scaled := new(big.Rat).Mul(r, scaleByTen(big.NewInt(1), scale))
-	whole := new(big.Int).Quo(scaled.Num(), scaled.Denom())
-	up, _ := scaleByTen(whole, -scale).Float64()
+	below := decimalBelow(v, digits)
+	up, _ := below.Float64()
 	if up < v {
-		up, _ = scaleByTen(whole.Add(whole, big.NewInt(1)), -scale).Float64()
+		step := scaleByTen(big.NewInt(1), decimalExponent(r)+1-digits)
+		up, _ = below.Add(below, step).Float64()
 	}
 	return up
+}
+
+// decimalBelow is the largest decimal of at most digits significant digits that is
+// not above x > 0.
+func decimalBelow(x float64, digits int) *big.Rat {
+	r := new(big.Rat).SetFloat64(x)
+	scale := digits - decimalExponent(r) - 1
+	scaled := new(big.Rat).Mul(r, scaleByTen(big.NewInt(1), scale))
+	return scaleByTen(new(big.Int).Quo(scaled.Num(), scaled.Denom()), -scale)
 }
 
 // DecimalNearest writes v ≥ 0 to the nearest decimal of at most digits
