@@ -64,10 +64,13 @@ func (e editions) diff(a, b string) (*Difference, string) {
 	return d, page.String()
 }
 
+// flukes is more cells than noise alone makes count as changed, but for a chance
+// of less than 1e-10: each of n does so with one of at most 0.05/n, so that six of
+// them do with one of at most 0.05⁶/6!.
+const flukes = 6
+
 // What changed in the data far beyond the noise is listed with its cell and its
-// figures; what only the noise changed is not, here among 202 cells twice, with a
-// chance of at most 5% each time (of some 1e-3 by how far the bound is from the
-// law).
+// figures; what only the noise changed is not, but for flukes.
 func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 	for _, budget := range []string{"{epsilon: 1}", "{rho: 1/2}", "{epsilon: 1, delta: 1e-9}"} {
 		e := editions{t, t.TempDir()}
@@ -78,13 +81,14 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 		if d.Releases.Cells != 202 || d.Releases.SameDraw {
 			t.Errorf("%s: %+v", budget, d.Releases)
 		}
-		if !strings.Contains(page, "In 2 of 2 tables no cell changed by more than the noise explains.") {
+		changed := d.Releases.Tables[0].changed() + d.Releases.Tables[1].changed()
+		if none := strings.Contains(page, "In 2 of 2 tables no cell changed by more than the noise explains."); changed >= flukes || none != (changed == 0) {
 			t.Errorf("%s: the page says\n%s", budget, page)
 		}
 		d, page = e.diff(a, c)
 		for i, keys := range []string{"[ride]", "[7 ride]"} {
 			s := d.Releases.Tables[i].Statistics[0]
-			if s.Changed != 1 || len(s.Largest) != 1 || fmt.Sprint(s.Largest[0].Keys) != keys {
+			if s.Changed < 1 || s.Changed > flukes || len(s.Largest) != int(s.Changed) || fmt.Sprint(s.Largest[0].Keys) != keys {
 				t.Fatalf("%s: table %d changed in %+v", budget, i, s)
 			}
 			cell := s.Largest[0]
@@ -112,7 +116,7 @@ func TestDiffMeetsCellsByTheirKeys(t *testing.T) {
 	d, page := e.diff(a, b)
 	for i, want := range []TableDifference{{Path: "modes", Compared: 2, OnlyBefore: 1, OnlyAfter: 1}, {Path: "days", Compared: 200, OnlyBefore: 100, OnlyAfter: 100}} {
 		got := d.Releases.Tables[i]
-		if got.Path != want.Path || got.Compared != want.Compared || got.OnlyBefore != want.OnlyBefore || got.OnlyAfter != want.OnlyAfter || got.changed() != 0 {
+		if got.Path != want.Path || got.Compared != want.Compared || got.OnlyBefore != want.OnlyBefore || got.OnlyAfter != want.OnlyAfter || got.changed() >= flukes {
 			t.Errorf("got %+v", got)
 		}
 	}
