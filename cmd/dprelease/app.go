@@ -50,10 +50,12 @@ type outcome struct {
 	Problems []spec.Problem      `json:"problems,omitempty"`
 	Warnings []string            `json:"warnings,omitempty"`
 	Draft    string              `json:"draft,omitempty"`    // of init
-	Diff     *release.Difference `json:"diff,omitempty"`     // of diff
 	Loss     *plan.Loss          `json:"loss,omitempty"`     // of loss
+	Diff     *release.Difference `json:"diff,omitempty"`     // of diff
 	Accounts []ledger.Statement  `json:"accounts,omitempty"` // of ledger show
 	ledgerOutcome
+	Verification *release.Verification `json:"verification,omitempty"` // of verify
+	Shown        string                `json:"shown,omitempty"`        // of show
 }
 
 // root builds the command tree.
@@ -84,7 +86,7 @@ A first release:   dprelease init data.csv > release.yaml
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
 		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
-		a.ledgerCommand(),
+		a.showCommand(), a.verifyCommand(), a.ledgerCommand(),
 	)
 	return root
 }

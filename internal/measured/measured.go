@@ -84,6 +84,13 @@ func Seal(write func(name string, b []byte) error, p *plan.Plan, receipt []byte,
 	return write(sealFile, append(b, '\n'))
 }
 
+// HashOf is the [SealHash] of the folder that [Seal] would write.
+func HashOf(p *plan.Plan, receipt []byte, status string, all []Measured) (string, error) {
+	var last string
+	err := Seal(func(_ string, b []byte) error { last = hashOf(b); return nil }, p, receipt, status, all)
+	return last, err
+}
+
 // SealHash is the SHA-256, in hexadecimal, of a sealed folder's list of its files: it
 // stands for all that the folder holds.
 func SealHash(dir string) (string, error) {
@@ -180,7 +187,7 @@ func Open(dir string) (*Sealed, error) {
 		if err != nil {
 			return nil, err
 		}
-		values, status, err := readValues(b, m, hash)
+		values, status, err := Decode(b, m, hash)
 		if err == nil && s.Measured != nil && status != s.Status {
 			err = errors.New("has another status than the measurements before it")
 		}
@@ -193,9 +200,9 @@ func Open(dir string) (*Sealed, error) {
 	return s, nil
 }
 
-// readValues decodes a measurement's file and checks that it answers this
-// measurement of this plan. status is what its metadata carry.
-func readValues(b []byte, m plan.Measurement, planHash string) (values *array.Int64, status string, err error) {
+// Decode reads a measurement's file and checks that it answers this measurement of
+// this plan, whole. status is what its metadata carry.
+func Decode(b []byte, m plan.Measurement, planHash string) (values *array.Int64, status string, err error) {
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, "", err

@@ -42,6 +42,7 @@ func ExitCode(err error) int {
 		spent      *Spent
 		altered    *Altered
 		broken     *BrokenSeal
+		unverified *Unverified
 		policy     *ledger.PolicyError
 		unapproved *ledger.Unapproved
 		noRelease  *ledger.NoRelease
@@ -56,7 +57,7 @@ func ExitCode(err error) int {
 		return ExitInterrupted
 	case errors.As(err, &spent):
 		return ExitEnvironment
-	case errors.As(err, &altered), errors.As(err, &broken), errors.Is(err, ledger.ErrTampered):
+	case errors.As(err, &altered), errors.As(err, &broken), errors.As(err, &unverified), errors.Is(err, ledger.ErrTampered):
 		return ExitVerify
 	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy), errors.As(err, &noLedger),
 		errors.As(err, &noRelease), errors.As(err, &noParent), errors.As(err, &wrongKey):

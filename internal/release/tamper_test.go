@@ -1,0 +1,232 @@
+package release
+
+// This file holds what a forger would try on a release that is signed.
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/report"
+)
+
+// flips is how many bytes are flipped, one at a time: a few here, as many as
+// DPRELEASE_FLIPS says in the long run.
+func flips(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("DPRELEASE_FLIPS")
+	if text == "" {
+		return 200
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("DPRELEASE_FLIPS=%q: expected a number", text)
+	}
+	return n
+}
+
+// TestEveryFlippedByteIsFound flips bits of random bytes of a signed release and
+// wants the file named: that of the byte, or for the manifest and its signature
+// that they no longer fit.
+func TestEveryFlippedByteIsFound(t *testing.T) {
+	o := publish(t)
+	trust := VerifyOptions{Trust: o.public}
+	names, err := files(o.place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, ends, total := map[string][]byte{}, make([]int, len(names)), 0
+	for i, name := range names {
+		if content[name], err = os.ReadFile(filepath.Join(o.place, filepath.FromSlash(name))); err != nil {
+			t.Fatal(err)
+		}
+		total += len(content[name])
+		ends[i] = total
+	}
+	const seed = 20261121
+	random := rand.New(rand.NewPCG(seed, 0))
+	for n := range flips(t) {
+		// The first of all files in turn, then any byte.
+		file, at := n%len(names), 0
+		if n < len(names) {
+			at = random.IntN(len(content[names[file]]))
+		} else {
+			place := random.IntN(total)
+			for file = 0; ends[file] <= place; file++ {
+			}
+			at = ends[file] - 1 - place
+		}
+		name, mask := names[file], byte(1+random.IntN(255))
+		path := filepath.Join(o.place, filepath.FromSlash(name))
+		altered := append([]byte{}, content[name]...)
+		altered[at] ^= mask
+		if err := os.WriteFile(path, altered, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Verify(t.Context(), o.place, trust)
+		var u *Unverified
+		if !errors.As(err, &u) {
+			t.Fatalf("seed %d, flip %d: byte %d of %s by %#x: %v", seed, n, at, name, mask, err)
+		}
+		paired := name == manifestFile || name == signatureFile
+		if u.File != name && !(paired && (u.File == manifestFile || u.File == signatureFile)) {
+			t.Errorf("seed %d, flip %d: byte %d of %s by %#x: %v", seed, n, at, name, mask, err)
+		}
+		if err := os.WriteFile(path, content[name], 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verifies(t, o.place, trust)
+}
+
+// copied is the release in a folder of its own.
+func (o auditable) copied(t *testing.T) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "trips")
+	if err := os.CopyFS(to, os.DirFS(o.place)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func TestAddedRemovedAndSwappedFilesAreFound(t *testing.T) {
+	o := publish(t)
+	at := func(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		do   func(dir string)
+		file string
+	}{
+		{"added", func(dir string) { must(os.WriteFile(at(dir, "tables/more.parquet"), nil, 0o644)) }, "tables/more.parquet"},
+		{"hidden", func(dir string) { must(os.WriteFile(at(dir, ".notes"), nil, 0o644)) }, ".notes"},
+		{"removed", func(dir string) { must(os.Remove(at(dir, "tables/hours.parquet"))) }, "tables/hours.parquet"},
+		{"a page removed", func(dir string) { must(os.Remove(at(dir, "report.html"))) }, "report.html"},
+		{"manifest removed", func(dir string) { must(os.Remove(at(dir, manifestFile))) }, manifestFile},
+		{"signature removed", func(dir string) { must(os.Remove(at(dir, signatureFile))) }, signatureFile},
+		{"approvals removed", func(dir string) { must(os.Remove(at(dir, approvalsFile))) }, approvalsFile},
+		{"swapped", func(dir string) {
+			must(os.Rename(at(dir, "tables/hours.parquet"), at(dir, "x")))
+			must(os.Rename(at(dir, "tables/modes.parquet"), at(dir, "tables/hours.parquet")))
+			must(os.Rename(at(dir, "x"), at(dir, "tables/modes.parquet")))
+		}, "tables/hours.parquet"},
+		{"emptied", func(dir string) { must(os.Truncate(at(dir, "tables/hours.parquet"), 0)) }, "tables/hours.parquet"},
+		{"longer", func(dir string) {
+			b, err := os.ReadFile(at(dir, "README.txt"))
+			must(err)
+			must(os.WriteFile(at(dir, "README.txt"), append(b, '\n'), 0o644))
+		}, "README.txt"},
+		{"a folder for a file", func(dir string) {
+			must(os.Remove(at(dir, "report.md")))
+			must(os.Mkdir(at(dir, "report.md"), 0o755))
+		}, "report.md"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := o.copied(t)
+			c.do(dir)
+			refused(t, dir, VerifyOptions{Trust: o.public}, c.file, "")
+		})
+	}
+	t.Run("a link for a file", func(t *testing.T) {
+		dir := o.copied(t)
+		must(os.Rename(at(dir, "report.md"), filepath.Join(o.dir, "elsewhere.md")))
+		if err := os.Symlink(filepath.Join(o.dir, "elsewhere.md"), at(dir, "report.md")); errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
+			t.Skip("no links here")
+		} else {
+			must(err)
+		}
+		refused(t, dir, VerifyOptions{Trust: o.public}, "report.md", "not a file")
+	})
+}
+
+// alter changes a noisy integer.
+func alter(v *verifier, _ *[]report.Module) {
+	values := append([]int64{}, v.sealed.Measured[0].Values.Int64Values()...)
+	values[0] += 100
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(values, nil)
+	v.sealed.Measured[0].Values = b.NewInt64Array()
+}
+
+// TestAConsistentRewriteNeedsTheKey derives a whole release from altered
+// measurements. Nothing in it contradicts anything else, so only the office's
+// signature, or the seal in its ledger, can tell.
+func TestAConsistentRewriteNeedsTheKey(t *testing.T) {
+	o := publish(t)
+	trust := VerifyOptions{Trust: o.public}
+	same := o.rewritten(t, func(*verifier, *[]report.Module) {})
+	old, err := os.ReadFile(filepath.Join(o.place, signatureFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(same, signatureFile), old, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	verifies(t, same, trust) // a rewrite that changes nothing is the release
+
+	forged := o.rewritten(t, alter)
+	refused(t, forged, trust, signatureFile, "missing")
+	v := verifies(t, forged, VerifyOptions{}) // unsigned: it says that it may be anybody's
+	told(t, v.Signed, "but not the manifest")
+	refused(t, forged, VerifyOptions{Export: o.export}, o.export, "other measurements")
+
+	if err := os.WriteFile(filepath.Join(forged, signatureFile), old, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, forged, trust, signatureFile, "does not fit manifest.json")
+	refused(t, forged, VerifyOptions{}, signatureFile, "does not fit manifest.json")
+
+	other, err := signedWithAnother(t, forged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, forged, trust, signatureFile, other.Fingerprint())
+}
+
+// signedWithAnother signs a folder with a key that is not the office's.
+func signedWithAnother(t *testing.T, dir string) (sign.PublicKey, error) {
+	key := newKey(t, filepath.Join(t.TempDir(), "other"))
+	return key.Public(), signManifest(dir, key)
+}
+
+// TestAForgedDebitIsFound changes what the ledger's entry says, consistently in
+// everything that is derived from it.
+func TestAForgedDebitIsFound(t *testing.T) {
+	o := publish(t)
+	for name, forge := range map[string]func(*verifier){
+		"another day":         func(v *verifier) { v.record.Date = "2020-01-01" },
+		"another account":     func(v *verifier) { v.record.Account = "other" },
+		"no comparisons":      func(v *verifier) { v.record.Comparisons++ },
+		"witnessed":           func(v *verifier) { v.record.Witnessed = true },
+		"no approvals":        func(v *verifier) { v.record.Approvals = nil },
+		"another entry":       func(v *verifier) { v.record.Proof.Body += " " },
+		"another signature":   func(v *verifier) { v.record.Proof.Signature = o.key.Sign("other", []byte("x")) },
+		"an unsigned entry":   func(v *verifier) { v.record.Proof.Signature = "" },
+		"another entry's key": func(v *verifier) { v.record.Proof.Office = newKey(t, filepath.Join(t.TempDir(), "k")).Public() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := o.rewritten(t, func(v *verifier, _ *[]report.Module) {
+				forge(v)
+				b, err := encodeRecord(*v.record)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v.sealed.Receipt = b
+			})
+			refused(t, dir, VerifyOptions{}, proofFile, "")
+		})
+	}
+}

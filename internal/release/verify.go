@@ -1,0 +1,208 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// VerifyOptions say what a published folder is held against beside itself.
+type VerifyOptions struct {
+	Trust  string // file of the office's public key; empty: none is known
+	Export string // file of an export of the office's ledger; empty: none is at hand
+}
+
+// Verification is what came of checking a published folder.
+type Verification struct {
+	Folder   string  `json:"folder"`
+	Release  string  `json:"release,omitempty"`
+	Marked   string  `json:"marked,omitempty"` // RELEASE, or what is printed on everything instead
+	Revision int     `json:"revision,omitempty"`
+	Checks   []Check `json:"checks"`
+	// Recomputed is what was worked out here, Signed what rests on keys that a reader
+	// compares, Unchecked what nobody can tell from the folder.
+	Recomputed []string `json:"recomputed_here"`
+	Signed     []string `json:"signed"`
+	Unchecked  []string `json:"cannot_be_checked_from_here"`
+}
+
+// Check is one line of a verification.
+type Check struct {
+	Name  string     `json:"check"`
+	State CheckState `json:"state"`
+	File  string     `json:"file,omitempty"` // that failed
+	Says  string     `json:"says"`
+}
+
+// CheckState is what came of a check.
+type CheckState string
+
+// What can come of a check.
+const (
+	Passed  CheckState = "passed"
+	Failed  CheckState = "failed"
+	NotDone CheckState = "not done" // what it needs is not there, or is not as it was
+)
+
+// Unverified is a published folder that is not what it says it is: the first check
+// that failed, with its file.
+type Unverified struct {
+	Folder, Check, File, Says string
+	More                      int // checks that failed after it
+}
+
+func (e *Unverified) Error() string {
+	text := fmt.Sprintf("%s does not verify: %s: %s", e.Folder, e.File, e.Says)
+	if e.More == 1 {
+		text += " (and 1 more check fails)"
+	} else if e.More > 1 {
+		text += fmt.Sprintf(" (and %d more checks fail)", e.More)
+	}
+	return text
+}
+
+// wrong is what a check finds wrong with a file.
+type wrong struct{ file, says string }
+
+func (e *wrong) Error() string { return e.file + ": " + e.says }
+
+// wrongf says what is wrong with a file.
+func wrongf(file, format string, args ...any) error {
+	return &wrong{file, fmt.Sprintf(format, args...)}
+}
+
+// notDone ends a check that cannot be done.
+type notDone struct{ why string }
+
+func (e *notDone) Error() string { return e.why }
+
+// verifier holds a published folder against itself.
+type verifier struct {
+	place   string
+	options VerifyOptions
+	trust   sign.PublicKey // none: no key is trusted
+	out     *Verification
+
+	manifest manifest
+	text     []byte          // of the manifest
+	damaged  map[string]bool // files that are not those of the manifest
+	plan     *plan.Plan
+	sealed   *measured.Sealed // plan, receipt and measurements, as they were before they were published
+	record   *ledger.Record
+}
+
+// Verify checks a published folder without confidential data and without trust in
+// whoever wrote it: that it is whole, that everything in it follows from its plan
+// and its measurements, that the privacy loss is the one promised, and that a
+// ledger was debited for it. A release, a practice run, a rehearsal and a revision
+// are checked alike.
+//
+// Contract: where it returns no error, tables, report and pages are what this
+// program derives from the measurements in the folder, these have the shapes and
+// mechanisms of the plan, the plan is the one that its spec leads to, and the loss
+// of its mechanisms is within its guarantee. That the measurements are those that
+// the office drew rests on a signature, or on the seal in an export of its ledger;
+// the verification says on which. Argument: docs/proofs/verify.md.
+//
+// Errors: *[Unverified]; *[SpecError] where there is no folder or a key or export
+// cannot be read. The verification is there also with an *Unverified.
+func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, error) {
+	v := &verifier{place: place, options: o, out: &Verification{Folder: place}, damaged: map[string]bool{}}
+	if info, err := os.Stat(place); err != nil || !info.IsDir() {
+		return nil, &SpecError{File: place, Err: errors.Join(errors.New("is not the folder of a release"), err)}
+	}
+	if o.Trust != "" {
+		var err error
+		if v.trust, err = sign.ReadPublicKey(o.Trust); err != nil {
+			return nil, &SpecError{File: o.Trust, Err: err}
+		}
+	}
+	for _, c := range []struct {
+		name, proves string
+		run          func(context.Context) (says string, err error)
+	}{
+		{"manifest", "", v.checkManifest},
+		{"signature", "", v.checkSignature},
+		{"files", "every file is the one that manifest.json lists, and there is no other", v.checkFiles},
+		{"plan", "the plan is the one that the spec in it leads to: every sensitivity, mechanism and cost", v.checkPlan},
+		{"measurements", "the measurements answer the plan's questions: shapes, lattice, mechanisms", v.checkMeasurements},
+		{"privacy loss", "the privacy loss of the plan's mechanisms is within the guarantee", v.checkLoss},
+		{"debit", "the ledger's entry says this release, this plan and this cost, and has the hash that it is published with", v.checkDebit},
+		{"approvals", "", v.checkApprovals},
+		{"report", "the report and its certificate state the plan's guarantee and the debit", v.checkReport},
+		{"republished", "tables, report and pages are what the measurements lead to, byte for byte", v.checkRepublished},
+		{"ledger", "", v.checkExport},
+	} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		says, err := c.run(ctx)
+		if err := v.note(c.name, says, err); err != nil {
+			return nil, err
+		}
+		if err == nil && c.proves != "" {
+			v.out.Recomputed = append(v.out.Recomputed, c.proves)
+		}
+	}
+	v.conclude()
+	return v.out, v.failure()
+}
+
+// note adds a check. An error that is not about the folder is returned.
+func (v *verifier) note(name, says string, err error) error {
+	check := Check{Name: name, State: Passed, Says: says}
+	var (
+		bad  *wrong
+		lack *notDone
+	)
+	switch {
+	case errors.As(err, &bad):
+		check.State, check.File, check.Says = Failed, bad.file, bad.says
+	case errors.As(err, &lack):
+		check.State, check.Says = NotDone, lack.why
+	case err != nil:
+		return fmt.Errorf("check of the %s: %w", name, err)
+	}
+	v.out.Checks = append(v.out.Checks, check)
+	return nil
+}
+
+// failure is the first check that failed, with how many followed.
+func (v *verifier) failure() error {
+	var first *Unverified
+	for _, c := range v.out.Checks {
+		switch {
+		case c.State != Failed:
+		case first == nil:
+			first = &Unverified{Folder: v.place, Check: c.Name, File: c.File, Says: c.Says}
+		default:
+			first.More++
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first
+}
+
+// path is where a file of the release lies.
+func (v *verifier) path(name string) string { return filepath.Join(v.place, filepath.FromSlash(name)) }
+
+// read reads a file that the manifest lists and that is as it lists it.
+func (v *verifier) read(name string) ([]byte, error) {
+	if v.damaged[name] {
+		return nil, &notDone{"needs " + name + " as the manifest lists it"}
+	}
+	b, err := os.ReadFile(v.path(name))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, wrongf(name, "is missing")
+	}
+	return b, err
+}

@@ -1,0 +1,154 @@
+package release
+
+// This file holds the checks of who paid and who approved: the ledger's entry as
+// it was published, the signatures under the plan, and an export of the ledger.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
+)
+
+// checkDebit holds the published record of the debit against its own proof and
+// against the plan.
+func (v *verifier) checkDebit(context.Context) (string, error) {
+	if v.sealed == nil {
+		return "", &notDone{"needs a plan and measurements that can be read"}
+	}
+	text, err := v.read(proofFile)
+	if err != nil {
+		return "", err
+	}
+	v.sealed.Receipt = json.RawMessage(text)
+	r, err := recordIn(v.sealed)
+	if err != nil {
+		return "", wrongf(proofFile, "%s", strings.TrimPrefix(err.Error(), measured.ReceiptFile+" "))
+	}
+	if err := r.Check(); err != nil {
+		return "", wrongf(proofFile, "%v", err)
+	}
+	p := v.plan
+	switch {
+	case !r.Cost.Equal(p.Cost):
+		return "", wrongf(proofFile, "is of a debit of %s, the plan costs %s", r.Cost, p.Cost)
+	case r.Template != "" && r.Template != p.Template():
+		return "", wrongf(proofFile, "is of a plan with another template")
+	case r.Status == ledger.Official && r.Account != p.Guarantee.Account, r.Status == ledger.Official && !slices.Equal(r.Also, p.Guarantee.Also):
+		return "", wrongf(proofFile, "is of other accounts than the plan names")
+	case r.Corrects != p.Corrects && r.Status != ledger.Rehearsal:
+		return "", wrongf(proofFile, "corrects another release than the plan")
+	case v.text != nil && v.manifest.Head != r.Proof.Hash:
+		return "", wrongf(manifestFile, "names another entry of the ledger than %s", proofFile)
+	}
+	if err := v.signedByOffice(r); err != nil {
+		return "", err
+	}
+	v.record = &r
+	return fmt.Sprintf("%s from account %s on %s, entry %s", r.Cost, r.Account, r.Date, r.Proof.Hash[:16]), nil
+}
+
+// signedByOffice notes whose signature the ledger's entry carries.
+func (v *verifier) signedByOffice(r ledger.Record) error {
+	office := r.Proof.Office
+	if office.IsZero() {
+		return nil
+	}
+	if !v.trust.IsZero() && office != v.trust {
+		return wrongf(proofFile, "is signed by the key with the fingerprint %s, not by the one in %s (%s)", office.Fingerprint(), v.options.Trust, v.trust.Fingerprint())
+	}
+	v.out.Signed = append(v.out.Signed, fmt.Sprintf("the ledger's entry of the debit: by the key with the fingerprint %s, %s", office.Fingerprint(), v.compare()))
+	return nil
+}
+
+// checkApprovals checks the signatures under the plan.
+func (v *verifier) checkApprovals(context.Context) (string, error) {
+	if v.record == nil {
+		return "", &notDone{"needs the record of a debit"}
+	}
+	for _, a := range v.record.Approvals {
+		if err := a.Verify(); err != nil {
+			return "", wrongf(approvalsFile, "%v", err)
+		}
+		signed := v.plan.Hash()
+		until := ""
+		if a.Standing != nil {
+			signed, until = v.plan.Template(), ", for every release like it until "+a.Standing.Until
+			if v.record.Date > a.Standing.Until {
+				return "", wrongf(approvalsFile, "the approval of role %s ended on %s, before the debit", a.Role, a.Standing.Until)
+			}
+		}
+		if a.Plan != signed {
+			return "", wrongf(approvalsFile, "the approval of role %s is of another plan", a.Role)
+		}
+		v.out.Signed = append(v.out.Signed, fmt.Sprintf("the approval of role %s%s: by the key with the fingerprint %s: compare it with the one in the account's policy", a.Role, until, a.Signer.Fingerprint()))
+	}
+	if len(v.record.Approvals) == 0 {
+		return "none were asked for by the account", nil
+	}
+	return fmt.Sprintf("%s of this plan", budget.Plural(int64(len(v.record.Approvals)), "signature")), nil
+}
+
+// checkExport looks for the release in an export of the office's ledger.
+func (v *verifier) checkExport(context.Context) (string, error) {
+	if v.options.Export == "" {
+		return "", &notDone{"needs --ledger-export, an export of the office's ledger"}
+	}
+	f, err := os.Open(v.options.Export)
+	if err != nil {
+		return "", &SpecError{File: v.options.Export, Err: err}
+	}
+	defer f.Close()
+	x, err := ledger.ReadExport(f)
+	switch {
+	case errors.Is(err, ledger.ErrTampered):
+		return "", wrongf(v.options.Export, "%s", err)
+	case err != nil:
+		return "", &SpecError{File: v.options.Export, Err: err}
+	case v.record == nil:
+		return "", &notDone{"needs the record of a debit"}
+	case !v.trust.IsZero() && !x.Office.IsZero() && x.Office != v.trust:
+		return "", wrongf(v.options.Export, "is signed by the key with the fingerprint %s, not by the one in %s", x.Office.Fingerprint(), v.options.Trust)
+	}
+	r := *v.record
+	if err := x.Contains(r); err != nil {
+		return "", wrongf(v.options.Export, "does not hold the debit of this release: %v", err)
+	}
+	return v.sealedIn(x, r)
+}
+
+// sealedIn holds the measurements against the seal that the ledger closed the
+// release with.
+func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
+	seal, err := measured.HashOf(v.plan, v.sealed.Receipt, v.sealed.Status, v.sealed.Measured)
+	if err != nil {
+		return "", err
+	}
+	switch x.Seal(r.Account, r.Release) {
+	case seal:
+	case "":
+		return "", wrongf(v.options.Export, "does not say that the release was finished: it knows nothing of these measurements")
+	default:
+		return "", wrongf(v.options.Export, "says that other measurements were drawn for this release than those published here")
+	}
+	says := fmt.Sprintf("the export holds the debit and the seal of these measurements; %s, head %s", budget.Plural(x.Entries, "entry"), x.Head)
+	if s, err := x.Statement(r.Account); err == nil {
+		for _, p := range s.Releases {
+			if p.Release == r.Release && p.Account == r.Account && p.State == ledger.Withdrawn {
+				says += fmt.Sprintf("; THE OFFICE HAS WITHDRAWN THIS RELEASE on %s: %s", p.Date, p.Reason)
+			}
+		}
+	}
+	v.out.Recomputed = append(v.out.Recomputed, "the ledger's export is one chain, within its caps, and holds this debit and the seal of these very measurements")
+	if !x.Office.IsZero() {
+		v.out.Signed = append(v.out.Signed, fmt.Sprintf("every entry of %s: by the key with the fingerprint %s, %s", v.options.Export, x.Office.Fingerprint(), v.compare()))
+	}
+	return says, nil
+}

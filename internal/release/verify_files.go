@@ -1,0 +1,172 @@
+package release
+
+// This file holds the first checks of a published folder: it has the files that
+// its manifest lists, and the manifest is the office's.
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// checkManifest reads the manifest, and only in the form in which it is written.
+func (v *verifier) checkManifest(context.Context) (string, error) {
+	text, err := os.ReadFile(v.path(manifestFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", wrongf(manifestFile, "is missing: this is not the folder of a release, or not all of it")
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal(text, &v.manifest); err != nil {
+		return "", wrongf(manifestFile, "cannot be read: %v", err)
+	}
+	m := &v.manifest
+	if m.Format != manifestFormat {
+		return "", wrongf(manifestFile, "has format %q, expected %q: verify the release with the version that published it", m.Format, manifestFormat)
+	}
+	if again, err := indented(m); err != nil || !bytes.Equal(again, text) {
+		return "", wrongf(manifestFile, "is not in the form in which it is written: it was edited")
+	}
+	if !slices.IsSortedFunc(m.Files, func(a, b manifestLine) int { return strings.Compare(inOrder(a.Path), inOrder(b.Path)) }) {
+		return "", wrongf(manifestFile, "does not list its files in order")
+	}
+	for i, line := range m.Files {
+		switch {
+		case line.Path == manifestFile || line.Path == signatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) || strings.Contains(line.Path, `\`):
+			return "", wrongf(manifestFile, "lists %q, which is no file of a release", line.Path)
+		case i > 0 && line.Path == m.Files[i-1].Path:
+			return "", wrongf(manifestFile, "lists %s twice", line.Path)
+		}
+	}
+	v.text = text
+	v.out.Release, v.out.Marked, v.out.Revision = m.Release, m.Status, m.Revision
+	return fmt.Sprintf("lists %s of release %s, published by %s", budget.Plural(int64(len(m.Files)), "file"), m.Release, m.Software), nil
+}
+
+// inOrder is a path as a walk through folders sorts it.
+func inOrder(path string) string { return strings.ReplaceAll(path, "/", "\x00") }
+
+// checkFiles holds every file against its line of the manifest and looks for
+// others.
+func (v *verifier) checkFiles(ctx context.Context) (string, error) {
+	if v.text == nil {
+		return "", &notDone{"needs a manifest"}
+	}
+	var first error
+	fault := func(name, says string) {
+		v.damaged[name] = true
+		if first == nil {
+			first = &wrong{name, says}
+		}
+	}
+	listed := map[string]bool{manifestFile: true, signatureFile: true}
+	for _, line := range v.manifest.Files {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		listed[line.Path] = true
+		size, sum, err := digest(v.path(line.Path))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			fault(line.Path, "is missing")
+		case errors.Is(err, errNoFile):
+			fault(line.Path, "is not a file")
+		case err != nil:
+			return "", err
+		case sum != line.SHA256 || size != line.Bytes:
+			fault(line.Path, "is not the file that manifest.json lists: its SHA-256 differs")
+		}
+	}
+	err := filepath.WalkDir(v.place, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(v.place, path)
+		if name = filepath.ToSlash(name); err == nil && !listed[name] {
+			fault(name, "is not listed in manifest.json: it was added")
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	if more := len(v.damaged) - 1; more > 0 {
+		bad := first.(*wrong)
+		bad.says += fmt.Sprintf("; so it is with %s", budget.Plural(int64(more), "more file"))
+	}
+	return "each as listed, and no other", first
+}
+
+var errNoFile = errors.New("not a regular file")
+
+// digest is the size of a file and its SHA-256 in hexadecimal.
+func digest(path string) (int64, string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0, "", err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, "", errNoFile
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	return n, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// checkSignature checks who signed the manifest, where anybody did.
+func (v *verifier) checkSignature(context.Context) (string, error) {
+	text, err := os.ReadFile(v.path(signatureFile))
+	if errors.Is(err, os.ErrNotExist) {
+		if !v.trust.IsZero() {
+			return "", wrongf(signatureFile, "is missing: the release is not signed, so %s tells nothing about it; ask the office for the signed one", v.options.Trust)
+		}
+		return "", &notDone{"the release is not signed, so whoever can write in this folder may have written all of it"}
+	}
+	if err != nil {
+		return "", err
+	}
+	var s manifestSignature
+	if err := json.Unmarshal(text, &s); err != nil {
+		return "", wrongf(signatureFile, "cannot be read: %v", err)
+	}
+	if again, err := indented(s); err != nil || !bytes.Equal(again, text) {
+		return "", wrongf(signatureFile, "is not in the form in which it is written: it was edited")
+	}
+	if !v.trust.IsZero() && s.Signer != v.trust {
+		return "", wrongf(signatureFile, "is by the key with the fingerprint %s, not by the one in %s (%s)", s.Signer.Fingerprint(), v.options.Trust, v.trust.Fingerprint())
+	}
+	if v.text == nil {
+		return "", &notDone{"needs a manifest"}
+	}
+	if err := s.Signer.Verify(manifestPurpose, v.text, s.Signature); err != nil {
+		return "", wrongf(signatureFile, "does not fit manifest.json: %v; one of the two was changed", err)
+	}
+	v.out.Signed = append(v.out.Signed, fmt.Sprintf("manifest.json, and with it every file: by the key with the fingerprint %s, %s", s.Signer.Fingerprint(), v.compare()))
+	return "of the manifest, by the key with the fingerprint " + s.Signer.Fingerprint(), nil
+}
+
+// compare says what a reader does with the office's fingerprint.
+func (v *verifier) compare() string {
+	if v.trust.IsZero() {
+		return "which this folder itself names: compare it with the office's"
+	}
+	return "the one in " + v.options.Trust
+}

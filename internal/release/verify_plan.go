@@ -1,0 +1,227 @@
+package release
+
+// This file holds the checks of what was asked and at what privacy loss: the plan
+// against its spec, the measurements against the plan, the loss against the
+// guarantee.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/contour"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// checkPlan plans the spec inside the plan again.
+func (v *verifier) checkPlan(context.Context) (string, error) {
+	text, err := v.read(measured.PlanFile)
+	if err != nil {
+		return "", err
+	}
+	p, err := plan.Read(text)
+	if err != nil {
+		return "", wrongf(measured.PlanFile, "cannot be recomputed by this version (%s): %v%s", Software, err, v.otherVersion())
+	}
+	if v.text != nil && (v.manifest.PlanHash != p.Hash() || v.manifest.Release != p.Name) {
+		return "", wrongf(measured.PlanFile, "is not the plan that manifest.json names")
+	}
+	v.plan = p
+	if err := p.Verify(); err != nil {
+		return "", wrongf(measured.PlanFile, "cannot be recomputed by this version (%s): %v%s", Software, err, v.otherVersion())
+	}
+	return fmt.Sprintf("%s, hash %s, made again from its spec", budget.Plural(int64(len(p.Measurements)), "measurement"), p.Hash()[:16]), nil
+}
+
+// otherVersion says that other software published the release, or nothing.
+func (v *verifier) otherVersion() string {
+	if v.text == nil || v.manifest.Software == Software {
+		return ""
+	}
+	return fmt.Sprintf(" (the release was published by %s: verify it with that version)", v.manifest.Software)
+}
+
+// checkMeasurements reads the answer to every question of the plan. Each file must
+// be the only one that this measurement, these integers, this plan and this status
+// can be written as.
+func (v *verifier) checkMeasurements(context.Context) (string, error) {
+	if v.plan == nil {
+		return "", &notDone{"needs a plan that can be read"}
+	}
+	s := &measured.Sealed{Plan: v.plan}
+	hash, cells := v.plan.Hash(), int64(0)
+	for _, m := range v.plan.Measurements {
+		name := measured.Path(m.ID)
+		b, err := v.read(name)
+		if err != nil {
+			return "", err
+		}
+		values, status, err := measured.Decode(b, m, hash)
+		if err != nil {
+			return "", wrongf(name, "%v", err)
+		}
+		one := measured.Measured{Measurement: m, Values: values}
+		again, err := measured.Encode(one, hash, status)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case !bytes.Equal(again, b):
+			return "", wrongf(name, "is not in the form in which measurements are written")
+		case v.text != nil && status != v.manifest.Status:
+			return "", wrongf(name, "is marked %q, the manifest %q", status, v.manifest.Status)
+		}
+		s.Status = status
+		s.Measured = append(s.Measured, one)
+		cells += m.Cells
+	}
+	v.sealed = s
+	return fmt.Sprintf("%s, one for each measurement of the plan", budget.Plural(cells, "integer")), nil
+}
+
+const (
+	// decisive is how far above δ, relatively, the second accountant's figure and its
+	// error may end together if it is to count as a judgement: the plan's δ is met
+	// with some room, but an ε that is said in seven digits with none.
+	decisive = 1e-3
+	// rounding is what the second accountant's own arithmetic is good for.
+	rounding = 1e-9
+)
+
+// checkLoss adds up the privacy loss of the plan's mechanisms: exactly for ε and ρ,
+// and for an ε at a δ by the accountant that shares no code with the planner's.
+//
+// Guarantee: after a nil error the mechanisms of the plan, fixed in advance and run
+// on the same data, are together within the plan's guarantee and its charge.
+// Neighbours: those that the plan's sensitivities are for. Theorems: ε adds
+// (Dwork, McSherry, Nissim & Smith 2006), ρ adds (Bun & Steinke 2016, lemma 2.3),
+// and the hockey-stick divergence by [contour.Delta]. Argument:
+// docs/proofs/verify.md.
+func (v *verifier) checkLoss(context.Context) (string, error) {
+	if v.plan == nil {
+		return "", &notDone{"needs a plan that can be read"}
+	}
+	g, steps := v.plan.Guarantee, mechanismsOf(v.plan)
+	epsilon, rho, err := sums(steps)
+	if err != nil {
+		return "", wrongf(measured.PlanFile, "%v", err)
+	}
+	within := func(what string, sum *big.Rat, limits ...*big.Rat) error {
+		for _, limit := range limits {
+			if limit == nil || sum == nil || sum.Cmp(limit) > 0 {
+				return wrongf(measured.PlanFile, "its mechanisms add up to more than the %s that it promises and is charged for", what)
+			}
+		}
+		return nil
+	}
+	switch g.Definition {
+	case "pure":
+		return fmt.Sprintf("ε adds up to %s, promised %s", budget.DecimalUp(orZero(epsilon), 6), g.Epsilon),
+			within("ε", epsilon, amountOf(g.Epsilon), v.plan.Cost.Epsilon)
+	case "zcdp":
+		if err := within("ρ", rho, amountOf(g.Rho), v.plan.Cost.Rho); err != nil {
+			return "", err
+		}
+		says := fmt.Sprintf("ρ adds up to %s, promised %s", budget.DecimalUp(rho, 6), g.Rho)
+		for _, e := range g.Equivalents {
+			judged, err := judge(steps, e.Epsilon, e.Delta)
+			if err != nil {
+				return "", err
+			}
+			says += fmt.Sprintf("; %s at δ = %s %s", e.Bound(), e.Delta, judged)
+		}
+		return says, nil
+	case "approximate":
+		if err := within("ρ", rho, amountOf(g.Rho), v.plan.Cost.Rho); err != nil {
+			return "", err
+		}
+		limit := amountOf(g.Epsilon)
+		if limit == nil {
+			return "", wrongf(measured.PlanFile, "it promises no ε")
+		}
+		e, _ := limit.Float64()
+		judged, err := judge(steps, e, g.Delta)
+		return fmt.Sprintf("%s %s", g.Budget(), judged), err
+	}
+	return "", wrongf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
+}
+
+// judge holds mechanisms against an ε at a δ by the second accountant, and where
+// that cannot tell, by the first.
+func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, error) {
+	exact := amountOf(delta)
+	if exact == nil {
+		return "", wrongf(measured.PlanFile, "its δ %q is no number", delta)
+	}
+	d, _ := exact.Float64()
+	second, err := contour.Delta(steps, epsilon)
+	switch {
+	case errors.Is(err, contour.ErrCannotJudge):
+	case err != nil:
+		return "", wrongf(measured.PlanFile, "%v", err)
+	case second.Delta-second.Error > d*(1+rounding):
+		return "", wrongf(measured.PlanFile, "its mechanisms have δ = %g at ε = %g, more than the %s that it promises", second.Delta, epsilon, delta)
+	case second.Delta+second.Error <= d*(1+decisive):
+		return fmt.Sprintf("holds by the second accountant (a contour integral), which finds δ = %.4g", second.Delta), nil
+	}
+	loss, err := budget.Compose(steps...)
+	if err != nil {
+		return "", wrongf(measured.PlanFile, "%v", err)
+	}
+	bound, err := loss.EpsilonAt(exact)
+	if err != nil {
+		return "", wrongf(measured.PlanFile, "%v", err)
+	}
+	if bound.Value > epsilon {
+		return "", wrongf(measured.PlanFile, "its mechanisms have ε = %g at δ = %s, more than it promises", bound.Value, delta)
+	}
+	return "holds by the planner's own accountant; the second one cannot judge these mechanisms", nil
+}
+
+// mechanismsOf are the mechanisms of a plan, one for each measurement.
+func mechanismsOf(p *plan.Plan) []budget.Mechanism {
+	all := make([]budget.Mechanism, len(p.Measurements))
+	for i, m := range p.Measurements {
+		all[i] = m.Mechanism
+	}
+	return all
+}
+
+// sums adds up ε, nil where a mechanism has none, and ρ, both exactly.
+func sums(steps []budget.Mechanism) (epsilon, rho *big.Rat, err error) {
+	epsilon, rho = new(big.Rat), new(big.Rat)
+	for _, m := range steps {
+		if err := m.Validate(); err != nil {
+			return nil, nil, err
+		}
+		rho.Add(rho, m.Rho())
+		one, err := m.Epsilon()
+		if err != nil {
+			epsilon = nil
+		}
+		if epsilon != nil {
+			epsilon.Add(epsilon, one)
+		}
+	}
+	return epsilon, rho, nil
+}
+
+// amountOf reads an exact number of a plan; nil is none.
+func amountOf(text string) *big.Rat {
+	r, err := budget.ParseRat(text)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+func orZero(r *big.Rat) *big.Rat {
+	if r == nil {
+		return new(big.Rat)
+	}
+	return r
+}

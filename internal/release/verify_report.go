@@ -1,0 +1,153 @@
+package release
+
+// This file holds the checks of what a reader sees: the report says what the plan
+// promises, and everything published follows from plan and measurements.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/report"
+)
+
+// checkReport holds the guarantee in the report against the plan's.
+func (v *verifier) checkReport(context.Context) (string, error) {
+	text, err := v.read(reportFile)
+	if err != nil {
+		return "", err
+	}
+	r, err := report.Read(text)
+	if err != nil {
+		return "", wrongf(reportFile, "%v", err)
+	}
+	if v.plan == nil || v.record == nil {
+		return "", &notDone{"needs a plan and the record of its debit"}
+	}
+	g := v.plan.Guarantee
+	switch {
+	case r.Provenance.PlanHash != v.plan.Hash() || r.Release != v.plan.Name:
+		return "", wrongf(reportFile, "is of another plan")
+	case r.Guarantee.Statement != g.Sentence() || r.Guarantee.Epsilon != g.Epsilon || r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
+		return "", wrongf(reportFile, "promises something else than the plan")
+	case string(r.Status) != string(v.record.Status) || r.Budget.Receipt.EntryHash != v.record.Proof.Hash:
+		return "", wrongf(reportFile, "tells of another debit")
+	case r.Certificate.Account.Comparisons != v.record.Comparisons || r.Certificate.Account.Witnessed != v.record.Witnessed || len(r.Certificate.Approvals) != len(v.record.Approvals):
+		return "", wrongf(reportFile, "its certificate does not say what the ledger's entry says")
+	}
+	return "promises " + g.Budget(), nil
+}
+
+// checkRepublished derives everything again, in a folder of its own, from plan,
+// measurements and the record of the debit, and compares.
+func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
+	if v.sealed == nil || v.record == nil || v.text == nil {
+		return "", &notDone{"needs a manifest, a plan, measurements and the record of a debit"}
+	}
+	text, err := v.read(billFile)
+	if err != nil {
+		return "", err
+	}
+	built, err := readBill(text, v.manifest.Software)
+	if err != nil {
+		return "", wrongf(billFile, "%v", err)
+	}
+	dir, err := os.MkdirTemp("", "dprelease-verify-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	m := manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces}
+	if err := writeRelease(ctx, &staging{dir: dir}, v.sealed, *v.record, m, built); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", wrongf(reportFile, "cannot be made again: %v%s", err, v.otherVersion())
+	}
+	names, err := files(dir)
+	if err != nil {
+		return "", err
+	}
+	// The manifest differs with any other file, so it is named last.
+	names = append(slices.DeleteFunc(names, func(name string) bool { return name == manifestFile }), manifestFile)
+	for _, name := range names {
+		same, err := equalFiles(filepath.Join(dir, filepath.FromSlash(name)), v.path(name))
+		if err != nil {
+			return "", err
+		}
+		if !same {
+			return "", wrongf(name, "is not what the plan and the measurements lead to%s", v.otherVersion())
+		}
+	}
+	for _, line := range v.manifest.Files {
+		if !slices.Contains(names, line.Path) {
+			return "", wrongf(line.Path, "is nothing that the plan and the measurements lead to")
+		}
+	}
+	if !slices.Equal(built, modules()) {
+		v.out.Unchecked = append(v.out.Unchecked, fmt.Sprintf("that it was published by a build of %s from the modules that %s lists: this program was built from others", v.manifest.Software, billFile))
+	}
+	return fmt.Sprintf("%s made again", budget.Plural(int64(len(names)), "file")), nil
+}
+
+// equalFiles compares a file with one that may be missing, or be no file.
+func equalFiles(a, b string) (bool, error) {
+	if info, err := os.Lstat(b); err != nil || !info.Mode().IsRegular() {
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return false, err
+	}
+	x, err := os.ReadFile(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := os.ReadFile(b)
+	return bytes.Equal(x, y), err
+}
+
+// conclude fills in what a reader must know beside the checks.
+func (v *verifier) conclude() {
+	out := v.out
+	if len(out.Signed) == 0 {
+		out.Signed = append(out.Signed, "nothing. Whoever can write in this folder may have made all of it: that it is the office's rests on where it was taken from")
+	} else if v.text != nil {
+		if _, err := os.Stat(v.path(signatureFile)); err != nil {
+			out.Signed = append(out.Signed, "but not the manifest: the measurements, and all that follows from them, may be another's")
+		}
+	}
+	var unchecked []string
+	switch v.out.Marked {
+	case rehearsalStatus:
+		unchecked = append(unchecked, "anything about the world: this is a rehearsal on made-up data")
+	case PracticeStatus:
+		unchecked = append(unchecked, "any approval of its budget: this is practice, not a release")
+	}
+	unchecked = append(unchecked,
+		"that the noise was truly drawn, once, from a key that nobody knows, by the program that is named",
+		"that the spec's bounds were applied and the input was the true one",
+	)
+	if v.out.Marked != rehearsalStatus {
+		unchecked = append(unchecked, "that nothing else was released from the same data beside the ledger")
+	}
+	if v.record != nil && v.out.Marked != rehearsalStatus {
+		if v.options.Export == "" {
+			unchecked = append(unchecked, "that the ledger still holds the debit and knows these measurements (ask for an export: --ledger-export)")
+		}
+		if v.record.Proof.Office.IsZero() {
+			unchecked = append(unchecked, "that the entry of the debit is from the office's ledger: its entries are not signed")
+		}
+		if !v.record.Witnessed {
+			unchecked = append(unchecked, "that the ledger was never rolled back to an older state: it has no witness")
+		}
+	}
+	if v.manifest.Replaces != nil {
+		unchecked = append(unchecked, fmt.Sprintf("why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements", v.manifest.Revision, v.manifest.Reason, v.manifest.Replaces.Folder, v.manifest.Replaces.Software))
+	}
+	out.Unchecked = append(unchecked, out.Unchecked...)
+}

@@ -1,0 +1,394 @@
+package release
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+)
+
+// auditable is a signed and approved release, with what an auditor holds of it: the
+// folder, the office's public key and an export of its ledger.
+type auditable struct {
+	office
+	key     sign.Key
+	options Options
+	place   string // the folder
+	public  string // file of the public key
+	export  string // file of the export
+}
+
+// publish makes a release of the trips on a signed ledger whose account wants an
+// approval.
+func publish(t *testing.T) auditable {
+	t.Helper()
+	o := auditable{office: office{dir: t.TempDir()}}
+	o.ledger = filepath.Join(o.dir, "ledger.db")
+	o.public, o.export = filepath.Join(o.dir, "office.pub"), filepath.Join(o.dir, "export.jsonl")
+	o.key = newKey(t, filepath.Join(o.dir, "office"))
+	anna := newKey(t, filepath.Join(o.dir, "anna"))
+	for name, text := range map[string]string{
+		"release.yaml": tripSpec,
+		"policy.yaml":  tripPolicy + "approvals: {methodologist: [anna.pub]}\n",
+		"t.csv":        "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n",
+	} {
+		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, path, err := Plan(filepath.Join(o.dir, "release.yaml"), nil, o.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.plan = p
+	if _, _, _, err := Approve(path, Approval{Role: "methodologist", Key: anna}); err != nil {
+		t.Fatal(err)
+	}
+	o.openAccount(t)
+	o.options = o.office.options("out")
+	o.options.Office, o.options.Approvals = &o.key, o.dir
+	result, err := Run(t.Context(), p, o.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.place = result.Place
+	o.exportTo(t, o.export)
+	return o
+}
+
+func newKey(t *testing.T, path string) sign.Key {
+	t.Helper()
+	if _, err := sign.Generate(path); err != nil {
+		t.Fatal(err)
+	}
+	key, err := sign.ReadKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// openAccount begins the ledger, signed by the office.
+func (o auditable) openAccount(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(o.dir, "policy.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := ledger.ParsePolicy(path, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Open(t.Context(), o.ledger, ledger.OpenOptions{Office: &o.key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Init(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exportTo exports the ledger as it is now.
+func (o auditable) exportTo(t *testing.T, path string) {
+	t.Helper()
+	l, err := ledger.OpenExisting(t.Context(), o.ledger, ledger.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var b bytes.Buffer
+	if err := l.Export(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// verifies asserts that a folder verifies, and returns what was found.
+func verifies(t *testing.T, place string, o VerifyOptions) *Verification {
+	t.Helper()
+	v, err := Verify(t.Context(), place, o)
+	if err != nil {
+		t.Fatalf("%v\n%+v", err, v)
+	}
+	return v
+}
+
+// refused asserts that a folder does not verify, with that file named first.
+func refused(t *testing.T, place string, o VerifyOptions, file, says string) {
+	t.Helper()
+	_, err := Verify(t.Context(), place, o)
+	var u *Unverified
+	if !errors.As(err, &u) || ExitCode(err) != ExitVerify {
+		t.Fatalf("%v, want %s refused", err, file)
+	}
+	if u.File != file || !strings.Contains(u.Says, says) {
+		t.Errorf("%v, want %s named, and %q", err, file, says)
+	}
+}
+
+// told asserts that a list has an item that says something.
+func told(t *testing.T, list []string, says string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(list, "\n"), says) {
+		t.Errorf("nothing says %q: %q", says, list)
+	}
+}
+
+func TestASignedReleaseVerifies(t *testing.T) {
+	o := publish(t)
+	v := verifies(t, o.place, VerifyOptions{Trust: o.public, Export: o.export})
+	for _, c := range v.Checks {
+		if c.State != Passed {
+			t.Errorf("%+v", c)
+		}
+	}
+	fingerprint := o.key.Public().Fingerprint()
+	for _, what := range []string{"manifest.json", "entry of the debit", "role methodologist", "every entry of"} {
+		told(t, v.Signed, what)
+	}
+	told(t, v.Signed, fingerprint+", the one in "+o.public)
+	told(t, v.Recomputed, "seal of these very measurements")
+	told(t, v.Unchecked, "truly drawn")
+	told(t, v.Unchecked, "it has no witness")
+	if v.Marked != "RELEASE" || v.Release != "trips" {
+		t.Errorf("%+v", v)
+	}
+	// With the public key alone, and with nothing.
+	v = verifies(t, o.place, VerifyOptions{Trust: o.public})
+	told(t, v.Unchecked, "--ledger-export")
+	v = verifies(t, o.place, VerifyOptions{})
+	told(t, v.Signed, fingerprint+", which this folder itself names: compare it with the office's")
+}
+
+func TestAnotherKeyIsNotTrusted(t *testing.T) {
+	o := publish(t)
+	newKey(t, filepath.Join(o.dir, "other"))
+	refused(t, o.place, VerifyOptions{Trust: filepath.Join(o.dir, "other.pub")}, signatureFile, "fingerprint")
+}
+
+func TestAnUnsignedReleaseSaysWhatThatMeans(t *testing.T) {
+	o := newOffice(t)
+	result, err := Run(t.Context(), o.plan, o.options("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verifies(t, result.Place, VerifyOptions{})
+	told(t, v.Signed, "Whoever can write in this folder may have made all of it")
+	told(t, v.Unchecked, "its entries are not signed")
+	newKey(t, filepath.Join(o.dir, "office"))
+	refused(t, result.Place, VerifyOptions{Trust: filepath.Join(o.dir, "office.pub")}, signatureFile, "not signed")
+}
+
+func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
+	o := newOffice(t)
+	practice := o.options("practice")
+	practice.Ledger = ""
+	result, err := Run(t.Context(), o.plan, practice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verifies(t, result.Place, VerifyOptions{})
+	told(t, v.Unchecked, "this is practice")
+	if v.Marked != PracticeStatus {
+		t.Errorf("marked %s", v.Marked)
+	}
+	place, err := Rehearse(t.Context(), o.plan, 10, o.options("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = verifies(t, place, VerifyOptions{})
+	told(t, v.Unchecked, "made-up data")
+	if v.Marked != rehearsalStatus {
+		t.Errorf("marked %s", v.Marked)
+	}
+	opt := o.options("out")
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	opt.Revision = Revision{Number: 2, Reason: "clearer labels"}
+	revised, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = verifies(t, revised.Place, VerifyOptions{})
+	told(t, v.Unchecked, `why revision 2 was made ("clearer labels")`)
+	if v.Revision != 2 {
+		t.Errorf("revision %d", v.Revision)
+	}
+}
+
+func TestTheExportMustHoldTheRelease(t *testing.T) {
+	o := publish(t)
+	for name, change := range map[string]struct {
+		keep int // lines of the export, from its beginning
+		says string
+	}{
+		"an export that ends early": {3, "missing"},
+		"no export":                 {0, ""},
+	} {
+		b, err := os.ReadFile(o.export)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(o.dir, "cut.jsonl")
+		lines := strings.SplitAfter(string(b), "\n")
+		if err := os.WriteFile(path, []byte(strings.Join(lines[:change.keep], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if change.keep == 0 {
+			if _, err := Verify(t.Context(), o.place, VerifyOptions{Export: path}); ExitCode(err) != ExitSpec {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		refused(t, o.place, VerifyOptions{Export: path}, path, change.says)
+	}
+	other := publish(t)
+	refused(t, o.place, VerifyOptions{Export: other.export}, other.export, "does not hold the debit of this release")
+	refused(t, o.place, VerifyOptions{Trust: o.public, Export: other.export}, other.export, "fingerprint")
+}
+
+func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
+	o := publish(t)
+	l, err := ledger.OpenExisting(t.Context(), o.ledger, ledger.OpenOptions{Office: &o.key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Withdraw(t.Context(), "trips", "trips", "wrong hours"); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	o.exportTo(t, o.export)
+	v := verifies(t, o.place, VerifyOptions{Trust: o.public, Export: o.export})
+	if last := v.Checks[len(v.Checks)-1]; !strings.Contains(last.Says, "WITHDRAWN") || !strings.Contains(last.Says, "wrong hours") {
+		t.Errorf("%+v", last)
+	}
+}
+
+// TestLossAboveTheGuaranteeIsFound holds plans against guarantees that promise a
+// little more than their mechanisms give.
+func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
+	for _, c := range []struct {
+		budget string
+		change func(*plan.Plan)
+		says   string
+	}{
+		{"{epsilon: 1}", func(p *plan.Plan) { p.Guarantee.Epsilon = "999/1000" }, "more than the ε"},
+		{"{epsilon: 1}", func(p *plan.Plan) { p.Cost.Epsilon = amountOf("1/2") }, "more than the ε"},
+		{"{epsilon: 1}", func(p *plan.Plan) { p.Guarantee.Definition = "renyi" }, "definition"},
+		{"{rho: 1/8}", func(p *plan.Plan) { p.Guarantee.Rho = "1249/10000" }, "more than the ρ"},
+		{"{rho: 1/8}", func(p *plan.Plan) { p.Guarantee.Equivalents[1].Epsilon *= 0.999 }, "δ ="},
+		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Guarantee.Epsilon = "99/100" }, "δ ="},
+		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Guarantee.Delta = "9e-10" }, "δ ="},
+		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Measurements = append(p.Measurements, p.Measurements[0]) }, "more than the ρ"},
+	} {
+		path := filepath.Join(t.TempDir(), "release.yaml")
+		if err := os.WriteFile(path, []byte(strings.Replace(tripSpec, "{epsilon: 1}", c.budget, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Load(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if says, err := (&verifier{plan: p}).checkLoss(t.Context()); err != nil {
+			t.Errorf("%s: %v", c.budget, err)
+		} else if c.budget != "{epsilon: 1}" && !strings.Contains(says, "second accountant") {
+			t.Errorf("%s: %s", c.budget, says)
+		}
+		c.change(p)
+		_, err = (&verifier{plan: p}).checkLoss(t.Context())
+		var bad *wrong
+		if !errors.As(err, &bad) || !strings.Contains(bad.says, c.says) {
+			t.Errorf("%s, changed: %v, want %q", c.budget, err, c.says)
+		}
+	}
+}
+
+// rewritten publishes the release anew into a folder of its own, after a change to
+// what it is made from: every file is derived as the program derives it.
+func (o auditable) rewritten(t *testing.T, change func(*verifier, *[]report.Module)) string {
+	t.Helper()
+	v := &verifier{place: o.place, out: &Verification{}, damaged: map[string]bool{}}
+	for _, check := range []func() (string, error){
+		func() (string, error) { return v.checkManifest(t.Context()) },
+		func() (string, error) { return v.checkPlan(t.Context()) },
+		func() (string, error) { return v.checkMeasurements(t.Context()) },
+		func() (string, error) { return v.checkDebit(t.Context()) },
+	} {
+		if _, err := check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	built := modules()
+	change(v, &built)
+	dir := filepath.Join(t.TempDir(), "trips")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, built); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestOtherModulesAreNamed(t *testing.T) {
+	o := publish(t)
+	place := o.rewritten(t, func(_ *verifier, built *[]report.Module) { (*built)[0].Version = "v9.9.9" })
+	told(t, verifies(t, place, VerifyOptions{}).Unchecked, "this program was built from others")
+}
+
+func TestOtherSoftwareIsNamed(t *testing.T) {
+	o := publish(t)
+	place := o.rewritten(t, func(*verifier, *[]report.Module) {})
+	for _, name := range []string{manifestFile, billFile} {
+		text, err := os.ReadFile(filepath.Join(place, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		older := strings.NewReplacer(Software, "dprelease 0.0.9", `"version": "0.1.0"`, `"version": "0.0.9"`, "dprelease@0.1.0", "dprelease@0.0.9").Replace(string(text))
+		if older == string(text) {
+			t.Fatalf("%s does not name the software", name)
+		}
+		if err := os.WriteFile(filepath.Join(place, name), []byte(older), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := Verify(t.Context(), place, VerifyOptions{})
+	if ExitCode(err) != ExitVerify {
+		t.Fatal(err)
+	}
+	for _, c := range v.Checks {
+		if c.Name == "republished" && !strings.Contains(c.Says, "bill of materials") && !strings.Contains(c.Says, "published by dprelease 0.0.9") && c.State != NotDone {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestFoldersAndKeysThatAreNone(t *testing.T) {
+	o := publish(t)
+	for name, c := range map[string]struct {
+		place   string
+		options VerifyOptions
+	}{
+		"no folder": {filepath.Join(o.dir, "nowhere"), VerifyOptions{}},
+		"a file":    {o.public, VerifyOptions{}},
+		"no key":    {o.place, VerifyOptions{Trust: o.export}},
+		"no export": {o.place, VerifyOptions{Export: filepath.Join(o.dir, "nowhere")}},
+	} {
+		if v, err := Verify(t.Context(), c.place, c.options); ExitCode(err) != ExitSpec {
+			t.Errorf("%s: %v, %+v", name, err, v)
+		}
+	}
+	refused(t, o.dir, VerifyOptions{}, manifestFile, "missing")
+}

@@ -1,0 +1,124 @@
+package report
+
+// This file holds the entry of a release in a public registry of deployments.
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// RegistryFormat names the layout of a registry entry. docs/registry.md documents
+// its fields.
+const RegistryFormat = "dprelease.registry/1"
+
+// Registry is what a public registry of deployments of differential privacy asks
+// of one: who promises what to whom, with which parameters, and how that can be
+// checked. Everything in it is read off the report.
+type Registry struct {
+	Format         string       `json:"format"`
+	Release        string       `json:"release"`
+	Title          string       `json:"title"`
+	Status         Status       `json:"status"`
+	Contact        string       `json:"contact"` // of the organisation that answers for it
+	Date           string       `json:"date"`    // of the debit
+	Population     string       `json:"population"`
+	Protected      Protected    `json:"protected"`
+	Guarantee      Stated       `json:"guarantee"`
+	Accountant     string       `json:"accountant"` // how the loss was composed
+	Mechanisms     []Noise      `json:"mechanisms"`
+	Data           Data         `json:"data_release"`
+	Account        Paid         `json:"account"`
+	Approvals      []Approval   `json:"approvals"`
+	Implementation string       `json:"implementation"`
+	Verification   Verification `json:"verification"`
+	Hazards        []Hazard     `json:"hazards"`
+}
+
+// Protected is who is protected, against the knowledge of what.
+type Protected struct {
+	Noun       string `json:"noun"` // person, household, trip
+	Unit       string `json:"unit"` // which rows make up one
+	MaxRows    int64  `json:"max_rows"`
+	Neighbours string `json:"neighbours"`
+}
+
+// Stated is the promise with its parameters, exact, and what they come to.
+type Stated struct {
+	Definition  string       `json:"definition"`
+	Epsilon     string       `json:"epsilon,omitempty"`
+	Delta       string       `json:"delta,omitempty"`
+	Rho         string       `json:"rho,omitempty"`
+	Equivalents []Equivalent `json:"equivalents"`
+	Statement   string       `json:"statement"`
+	GivenAway   []string     `json:"given_away"`
+	Assumptions []string     `json:"assumptions"`
+}
+
+// Data is what was released.
+type Data struct {
+	Kind       string   `json:"kind"` // "tables"
+	Tables     int      `json:"tables"`
+	Numbers    int64    `json:"numbers"`
+	Attributes []string `json:"attributes"`
+	Accuracy   string   `json:"accuracy"` // a sentence
+}
+
+// Paid is the debit.
+type Paid struct {
+	Name        string `json:"name"`
+	Cost        Amount `json:"cost"`
+	Number      int64  `json:"number"`
+	EntryHash   string `json:"entry_hash"`
+	Comparisons int64  `json:"comparisons_with_the_truth"`
+	Witnessed   bool   `json:"rollback_is_noticed"`
+}
+
+// Verification is how anybody checks the release.
+type Verification struct {
+	Command  string `json:"command"`
+	PlanHash string `json:"plan_hash"`
+	SpecHash string `json:"spec_hash"`
+	// URL is where the release can be had; the organisation fills it in.
+	URL string `json:"url"`
+}
+
+// Registry is the release's entry.
+func (r *Report) Registry() Registry {
+	g, c := r.Guarantee, r.Certificate
+	attributes := make([]string, len(c.Loss.Attributes))
+	for i, one := range c.Loss.Attributes {
+		attributes[i] = one.Of
+	}
+	return Registry{
+		Format: RegistryFormat, Release: r.Release, Title: r.Title, Status: r.Status, Contact: r.Contact, Date: r.Date, Population: r.Population,
+		Protected: Protected{Noun: g.Protects, Unit: g.Unit, MaxRows: g.MaxRows, Neighbours: g.Neighbours},
+		Guarantee: Stated{
+			Definition: g.Definition, Epsilon: g.Epsilon, Delta: g.Delta, Rho: g.Rho, Equivalents: g.Equivalents,
+			Statement: g.Statement, GivenAway: c.GivenAway, Assumptions: c.Assumptions,
+		},
+		Accountant: g.Method, Mechanisms: c.Mechanisms,
+		Data: Data{Kind: "tables", Tables: len(r.Tables), Numbers: r.Accuracy.Numbers, Attributes: attributes, Accuracy: r.Accuracy.Sentence},
+		Account: Paid{
+			Name: r.Budget.Receipt.Account, Cost: r.Budget.Receipt.Cost, Number: r.Budget.Receipt.Number, EntryHash: r.Budget.Receipt.EntryHash,
+			Comparisons: c.Account.Comparisons, Witnessed: c.Account.Witnessed,
+		},
+		Approvals: c.Approvals, Implementation: r.Provenance.Software,
+		Verification: Verification{
+			Command:  "dprelease verify FOLDER --trust office.pub",
+			PlanHash: r.Provenance.PlanHash, SpecHash: r.Provenance.SpecHash,
+		},
+		Hazards: c.Hazards,
+	}
+}
+
+// JSON is the entry as a document, indented, with a closing newline.
+func (e Registry) JSON() []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(e); err != nil {
+		panic("report: a registry entry always encodes: " + err.Error())
+	}
+	return b.Bytes()
+}
