@@ -138,7 +138,9 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 		name    string
 		damage  func(int, []string) []string
 		unknown string // what the spec does with an undeclared city
+		expect  string // of the table
 		cap     string
+		roles   string // whose approval the account asks for
 		prepare func(t *testing.T, dir string)
 		kill    bool
 		exit    int
@@ -151,6 +153,9 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 		{name: "a row that is too short", exit: release.ExitData, damage: last(func(f []string) []string { return f[:2] })},
 		{name: "a quote that does not end", exit: release.ExitData, damage: last(func(f []string) []string { f[1] = `"` + f[1]; return f })},
 		{name: "no id", exit: release.ExitData, damage: last(func(f []string) []string { f[0] = ""; return f })},
+		{name: "too many rows", expect: "{rows: [1, 999]}", exit: release.ExitData},
+		{name: "a code that does not occur", expect: "{every: [city]}", exit: release.ExitData},
+		{name: "no approval", roles: "{officer: ['ed25519:Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE']}", exit: release.ExitApproval},
 		{name: "no budget", cap: "1/2", exit: release.ExitBudget},
 		{name: "a place that is taken", exit: release.ExitName, prepare: func(t *testing.T, dir string) {
 			if err := os.MkdirAll(filepath.Join(dir, "r.measured"), 0o755); err != nil {
@@ -183,10 +188,15 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 				if c.unknown != "" {
 					unknown = c.unknown
 				}
-				for name, text := range map[string]string{
-					"policy.yaml":  "account: people\nprotects: person\nneighbours: add-remove\ncap: {epsilon: " + budgetCap + "}\n",
-					"release.yaml": strings.Replace(canarySpec, "UNKNOWN", unknown, 1),
-				} {
+				policy := "account: people\nprotects: person\nneighbours: add-remove\ncap: {epsilon: " + budgetCap + "}\n"
+				if c.roles != "" {
+					policy += "approvals: " + c.roles + "\n"
+				}
+				spec := strings.Replace(canarySpec, "UNKNOWN", unknown, 1)
+				if c.expect != "" {
+					spec = strings.Replace(spec, "    columns:\n", "    expect: "+c.expect+"\n    columns:\n", 1)
+				}
+				for name, text := range map[string]string{"policy.yaml": policy, "release.yaml": spec} {
 					if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 						t.Fatal(err)
 					}
