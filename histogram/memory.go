@@ -73,6 +73,11 @@ func Bytes(p *plan.Plan) int64 {
 		add(uint64(max(m.Cells, 0)), 16)
 		attributes += len(m.Query.Factors)
 	}
+	for _, t := range p.Release().Tables {
+		if t.Expect != nil {
+			attributes += len(t.Expect.Every)
+		}
+	}
 	// A raw value, its code and its code at a level.
 	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(attributes)*(16+4+4))
 	return int64(min(total, math.MaxInt64))

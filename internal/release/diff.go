@@ -36,6 +36,7 @@ type Comparison struct {
 	// Chance.
 	Cells  int64             `json:"cells"`
 	Chance float64           `json:"chance"`
+	Rule   string            `json:"rule"` // the same in words
 	Tables []TableDifference `json:"tables"`
 }
 
@@ -175,6 +176,7 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 		return nil, err
 	}
 	c := &Comparison{Before: a.describe(), After: b.describe(), SameDraw: a.sameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
+	c.Rule = c.rule()
 	var pairs []tablePair
 	for i := range a.plan.Tables {
 		pair, found, err := pairOf(a, b, i)

@@ -27,7 +27,7 @@ func (d *Difference) Write(w io.Writer) error {
 
 func (c *Comparison) write(b *strings.Builder) {
 	fmt.Fprintf(b, "\nFigures: %s\n  → %s\n", c.Before.words(), c.After.words())
-	c.writeRule(b)
+	fmt.Fprintf(b, "%s compared. %s\n", budget.Plural(c.Cells, "cell"), c.Rule)
 	unchanged := 0
 	for _, t := range c.Tables {
 		if t.Refused != "" {
@@ -63,16 +63,14 @@ func (e Edition) words() string {
 	return text + ", by " + e.Software + ")"
 }
 
-// writeRule says how changes are told from noise.
-func (c *Comparison) writeRule(b *strings.Builder) {
+// rule says how changes are told from noise.
+func (c *Comparison) rule() string {
 	if c.SameDraw {
-		fmt.Fprintf(b, "Same draw: both publish the same measurements of one debit, so differences are not noise. %s compared.\n", budget.Plural(c.Cells, "cell"))
-		return
+		return "Same draw: both publish the same measurements of one debit, so differences are not noise."
 	}
-	fmt.Fprintf(b, "%s compared by their unbiased estimates. A change is listed where it is beyond its margin, the largest difference that two independent\n"+
-		"draws of the noise explain. If nothing but the noise had changed, any cell at all would be listed with a chance of at most %s: each cell\n"+
-		"has its part of that (Bonferroni), by a bound on the exact laws of the noise. What is beyond its margin comes from the data, from what\n"+
-		"changed in the plan, or from which rows were counted of units that have more than are.\n", budget.Plural(c.Cells, "cell"), budget.Percent(c.Chance))
+	return fmt.Sprintf("A change of an unbiased estimate is listed where it is beyond its margin, the largest difference that two independent draws of the noise explain. "+
+		"If nothing but the noise had changed, any cell at all would be listed with a chance of at most %s: each cell has its part of that (Bonferroni), by the laws of the noise or a bound on them. "+
+		"What is beyond its margin comes from the data, from what changed in the plan or, where units have more rows than are counted, from which of them were.", budget.Percent(c.Chance))
 }
 
 // changed is how many figures of the table changed.
