@@ -256,3 +256,26 @@ func TestFileNameIsTold(t *testing.T) {
 		t.Errorf("as data: %s, %v", text, err)
 	}
 }
+
+// Nothing of a plan changes without being told, whatever number or text of its
+// plan.json it is.
+func TestEveryPartOfAPlanIsTold(t *testing.T) {
+	p := governedPlan(t)
+	var document any
+	if err := json.Unmarshal(p.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	eachLeaf(document, "", func(path string) {
+		b, err := json.Marshal(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := Plan{release: p.release}
+		if json.Unmarshal(b, &changed) != nil {
+			return // not every text is a number
+		}
+		if d := Diff(p, &changed); d.Same || len(d.Changes) == 0 {
+			t.Errorf("%s changed, and nothing is told", path)
+		}
+	})
+}

@@ -145,7 +145,7 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 		"Charged in full to each of the accounts lfs and register.\n",
 		"Checked before anything is spent: the files of persons hold 10 to 20 rows; every declared code of region.state occurs in persons.\n",
 		"If this run is cut off after its debit, its budget is lost: resume: never.\n",
-		"Before you sign: where the files of table persons do not meet `expect` the run stops and nothing is spent, but whoever sees that the release did not appear has learnt that",
+		"Before you sign: where the files of table persons do not meet `expect`, the run stops and spends nothing, but whoever sees that the release did not appear learns that a rule failed;",
 	}
 	plain := pageOf(t, planOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}"))
 	for _, line := range lines {

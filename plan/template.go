@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the template: a plan with its parameters blank.
@@ -16,8 +17,10 @@ const templateFormat = "dprelease.template/1"
 // template is what stays of a plan when the values of its parameters do not.
 type template struct {
 	Format       string         `json:"format"`
+	Plan         string         `json:"plan"` // format of the plan
 	Spec         string         `json:"spec"` // SHA-256 of the text as written, parameters as ${…}
 	Books        []templateBook `json:"books"`
+	Resume       spec.Resume    `json:"resume"`
 	Guarantee    Guarantee      `json:"guarantee"`
 	Cost         budget.Cost    `json:"cost"`
 	Leaves       []Leaf         `json:"leaves"`
@@ -34,8 +37,8 @@ type templateBook struct {
 }
 
 // Template is the SHA-256, in hexadecimal, of the plan with its parameters
-// blank: the spec's text as written, what its code books say, guarantee, cost,
-// budget leaves, tables and measurements. Left out are the values of parameters
+// blank: the spec's text as written, what its code books say, whether a run
+// resumes, guarantee, cost, budget leaves, tables and measurements. Left out are the values of parameters
 // and what they alone decide: name, title, what the release corrects and the
 // paths of sources and code books. Left out too is the name of the spec's file,
 // which decides nothing.
@@ -46,7 +49,7 @@ type templateBook struct {
 // Standing approvals rest on this.
 func (p *Plan) Template() string {
 	t := template{
-		Format: templateFormat, Spec: p.SpecHash(), Guarantee: p.Guarantee, Cost: p.Cost,
+		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(), Resume: p.Resume, Guarantee: p.Guarantee, Cost: p.Cost,
 		Leaves: p.Leaves, Tables: p.Tables, Measurements: p.Measurements,
 	}
 	for _, table := range p.release.Tables {

@@ -1,6 +1,10 @@
 package plan
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,5 +142,81 @@ func TestTemplateIsBlindToTheFileName(t *testing.T) {
 	src.Name = "release.yaml"
 	if b, err := planOfSource(src); err != nil || b.Template() != a.Template() {
 		t.Errorf("another template, or %v", err)
+	}
+}
+
+// Whatever number or text of a plan is another makes another template where it is
+// part of what a standing approval signs, and none where parameters decide it:
+// tried on every one that plan.json has.
+func TestEveryPartOfAPlanIsInItsTemplateOrNot(t *testing.T) {
+	p, err := planOfSource(quarterlySource("2026q1", "regions", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := []string{"format", "guarantee", "cost", "leaves", "tables", "measurements", "source.text", "source.files", "resume"}
+	decided := []string{"release", "title", "corrects", "warnings", "size", "source.name", "source.params"}
+	var document any
+	if err := json.Unmarshal(p.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	met := map[string]int{}
+	eachLeaf(document, "", func(path string) {
+		b, err := json.Marshal(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := Plan{release: p.release}
+		if err := json.Unmarshal(b, &changed); err != nil {
+			return // not every text is a number
+		}
+		among := func(parts []string) bool {
+			return slices.ContainsFunc(parts, func(part string) bool { return path == part || strings.HasPrefix(path, part+".") })
+		}
+		switch other := changed.Template() != p.Template(); {
+		case among(signed) == among(decided):
+			t.Errorf("%s is neither signed nor decided by parameters", path)
+		case other != among(signed):
+			t.Errorf("%s changed: another template: %v", path, other)
+		}
+		met[strings.Split(path, ".")[0]]++
+	})
+	if len(met) < 13 || met["measurements"] < 20 {
+		t.Errorf("only %v were tried", met)
+	}
+}
+
+// eachLeaf changes every text and number of a JSON document in turn and calls do
+// with its path.
+func eachLeaf(v any, path string, do func(path string)) {
+	changed := func(v any) any {
+		switch v := v.(type) {
+		case string:
+			if v != "" && strings.Trim(v, "0123456789/") == "" {
+				return "1" + v
+			}
+			return v + " "
+		case float64:
+			return v + 1
+		}
+		return nil
+	}
+	try := func(key string, old any, set func(any)) {
+		at := strings.TrimPrefix(path+"."+key, ".")
+		eachLeaf(old, at, do)
+		if next := changed(old); next != nil {
+			set(next)
+			do(at)
+			set(old)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			try(key, v[key], func(next any) { v[key] = next })
+		}
+	case []any:
+		for i := range v {
+			try(strconv.Itoa(i), v[i], func(next any) { v[i] = next })
+		}
 	}
 }

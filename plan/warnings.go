@@ -47,8 +47,8 @@ func stops(r *spec.Release) []string {
 	var w []string
 	for _, t := range r.Tables {
 		if t.Expect != nil {
-			w = append(w, fmt.Sprintf("where the files of table %s do not meet `expect` the run stops and nothing is spent, but whoever sees that the release did not appear has learnt that: "+
-				"the promise is made among tables that meet their contract, so set rules that no single %s can tip", t.Name, r.Privacy.Protects))
+			w = append(w, fmt.Sprintf("where the files of table %s do not meet `expect`, the run stops and spends nothing, but whoever sees that the release did not appear learns that a rule failed; "+
+				"the promise holds among tables that meet their contract, so set rules that no single %s can tip", t.Name, r.Privacy.Protects))
 		}
 	}
 	return w
