@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/dprelease/dprelease/internal/testdata"
 )
 
 // The test binary runs itself as another process with the task in this variable: "TASK|PLACE|PREFIX|FILE". Such a process
@@ -290,6 +293,40 @@ func killed(t *testing.T, place string, kills int) {
 		again := debit(t, l, Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash, Terms: r.Terms, Cost: r.Cost}).Record()
 		if again.Proof.Hash != r.Proof.Hash || again.Number != r.Number || again.Date != r.Date {
 			t.Errorf("the charge of a receipt got another one: %+v, now %+v", r, again)
+		}
+	}
+}
+
+// TestServerCrashes crashes the PostgreSQL server under processes that debit, in a database that is set to answer COMMIT
+// before the entry is on the disk: what they were told must be there when it has recovered.
+func TestServerCrashes(t *testing.T) {
+	place := testdata.Postgres(t)
+	server(t, place, "ALTER DATABASE "+strings.TrimPrefix(must1(url.Parse(place)).Path, "/")+" SET synchronous_commit = off")
+	l := freshAt(t, place, "100000")
+	receipts := filepath.Join(t.TempDir(), "receipts")
+	for round := range 3 {
+		commands := make([]*exec.Cmd, 2)
+		for i := range commands {
+			commands[i] = process(t, self(t), "loop", place, fmt.Sprintf("c%d-%d", round, i), fmt.Sprint(receipts, i))
+			commands[i].Stderr = nil // they say what happened to them
+			must(t, commands[i].Start())
+		}
+		time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+		testdata.CrashPostgres(t)
+		for _, c := range commands {
+			if err := c.Wait(); err == nil {
+				t.Error("a process did not notice the crash")
+			}
+		}
+		must(t, l.Verify(context.Background()))
+		kept, recorded := keptReceipts(t, receipts+"0", receipts+"1"), debits(t, place)
+		for _, r := range kept {
+			if recorded[r.Release] != r.Proof.Hash {
+				t.Fatalf("round %d: the receipt of %s (%s) was lost: the table has %q", round, r.Release, r.Proof.Hash, recorded[r.Release])
+			}
+		}
+		if len(kept) == 0 || len(recorded) > len(kept)+2*(round+1) {
+			t.Errorf("round %d: %d debits for %d receipts", round, len(recorded), len(kept))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package testdata
 
@@ -69,6 +69,18 @@ func create(t testing.TB, template string) string {
 	return ""
 }
 
+// CrashPostgres ends the cluster of Postgres as a failing computer does, except that what was written to its disk stays,
+// and starts it again: it recovers from its log.
+func CrashPostgres(t testing.TB) {
+	t.Helper()
+	if _, err := io.WriteString(databases.cluster.keeper, "crash\n"); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := databases.cluster.said.ReadString('\n'); err != nil {
+		t.Fatalf("%q: %v", answer, err)
+	}
+}
+
 // databases are those of this process.
 var databases struct {
 	start   sync.Once
@@ -79,11 +91,13 @@ var databases struct {
 
 // cluster is a running PostgreSQL server.
 type cluster struct {
-	folder string    // of its data and its socket
-	keeper io.Closer // it ends when this, or the process that holds it, does
+	folder string         // of its data and its socket
+	keeper io.WriteCloser // it ends when this, or the process that holds it, does
+	said   *bufio.Reader
 }
 
-// keep makes a cluster in folder $1 with the programs in folder $2, says "ready", and ends it with its standard input.
+// keep makes a cluster in folder $1 with the programs in folder $2, says "ready", crashes and recovers it with every line
+// of its standard input, and ends it with that.
 const keep = `
 folder=$1 programs=$2
 trap 'rm -rf "$folder"' EXIT
@@ -91,7 +105,12 @@ trap 'rm -rf "$folder"' EXIT
 "$programs/pg_ctl" -D "$folder/data" -l "$folder/log" -o "-k '$folder' -c listen_addresses=''" -w start > "$folder/out" 2>&1 ||
 { cat "$folder/out" "$folder/log"; exit 1; }
 echo ready
-cat > /dev/null
+while read -r line
+do
+	"$programs/pg_ctl" -D "$folder/data" -m immediate stop > /dev/null 2>&1
+	"$programs/pg_ctl" -D "$folder/data" -l "$folder/log" -o "-k '$folder' -c listen_addresses=''" -w start > "$folder/out" 2>&1
+	echo ready
+done
 "$programs/pg_ctl" -D "$folder/data" -m immediate stop > /dev/null 2>&1`
 
 // startCluster errors: wraps exec.ErrNotFound where PostgreSQL is not installed.
@@ -100,7 +119,7 @@ func startCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "dprelease-postgres-")
+	folder, err := os.MkdirTemp(roomy("/dev/shm"), "dprelease-postgres-")
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +148,17 @@ func startCluster() (*cluster, error) {
 		rest, _ := io.ReadAll(said)
 		return nil, fmt.Errorf("%w: %s%s", c.Wait(), first, rest)
 	}
-	return &cluster{folder: folder, keeper: keeper}, nil
+	return &cluster{folder: folder, keeper: keeper, said: said}, nil
+}
+
+// roomy is a folder in memory, where syncing takes no time and a crash of the server keeps what it has written, if it has
+// room for a cluster and its databases; else "", the folder for temporary files.
+func roomy(folder string) string {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(folder, &s); err != nil || s.Bavail < 1<<30/uint64(s.Bsize) {
+		return ""
+	}
+	return folder
 }
 
 // postgresPrograms is the folder of initdb and pg_ctl: on the PATH, or where Debian keeps them.

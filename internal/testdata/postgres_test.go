@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package testdata
 
@@ -32,6 +32,32 @@ func TestPostgresGivesEmptyDatabasesThatAreDurable(t *testing.T) {
 		if _, err := c.Exec(ctx, "CREATE TABLE entries (n int)"); err != nil {
 			t.Errorf("the database is not empty: %v", err)
 		}
+	}
+}
+
+func TestPostgresRecoversFromACrash(t *testing.T) {
+	ctx := context.Background()
+	address := Postgres(t)
+	c, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	if _, err := c.Exec(ctx, "CREATE TABLE kept (n int); BEGIN; INSERT INTO kept VALUES (1); COMMIT; BEGIN; INSERT INTO kept VALUES (2)"); err != nil {
+		t.Fatal(err)
+	}
+	CrashPostgres(t)
+	if _, err := c.Exec(ctx, "COMMIT"); err == nil {
+		t.Error("a connection outlived the crash")
+	}
+	again, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close(ctx)
+	var sum int
+	if err := again.QueryRow(ctx, "SELECT sum(n) FROM kept").Scan(&sum); err != nil || sum != 1 {
+		t.Errorf("after the crash the table sums to %d: %v", sum, err)
 	}
 }
 
