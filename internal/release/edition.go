@@ -1,0 +1,192 @@
+package release
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds the edition: a published release that is read back, with its tables' estimates.
+
+// edition is a published release that is being read.
+type edition struct {
+	place    string
+	plan     *plan.Plan
+	manifest manifest
+	proof    []byte
+}
+
+// openEdition reads what a published folder is, and checks every file of it
+// against its manifest.
+func openEdition(place string) (*edition, error) {
+	e := &edition{place: place}
+	var err error
+	if e.manifest, err = readManifest(place); err != nil {
+		return nil, &SpecError{File: place, Err: fmt.Errorf("this is not the folder of a published release: %w", err)}
+	}
+	b, err := os.ReadFile(filepath.Join(place, measured.PlanFile))
+	if err != nil {
+		return nil, &Altered{Place: place, File: measured.PlanFile}
+	}
+	if e.plan, err = plan.Read(b); err != nil {
+		return nil, &SpecError{File: filepath.Join(place, measured.PlanFile), Err: err}
+	}
+	if e.plan.Hash() != e.manifest.PlanHash {
+		return nil, &Altered{Place: place, File: measured.PlanFile}
+	}
+	if err := intact(place, e.plan); err != nil {
+		return nil, err
+	}
+	if e.proof, err = os.ReadFile(filepath.Join(place, proofFile)); err != nil {
+		return nil, &Altered{Place: place, File: proofFile}
+	}
+	return e, nil
+}
+
+func (e *edition) describe() Edition {
+	m := e.manifest
+	return Edition{Folder: e.place, Release: m.Release, Status: m.Status, Revision: m.Revision, Software: m.Software}
+}
+
+// sameDraw tells that two releases publish the same measurements: those of one
+// debit, which pays for one draw, and the same numbers.
+func (e *edition) sameDraw(other *edition) bool {
+	return bytes.Equal(e.proof, other.proof) && slices.Equal(e.manifest.measurements(), other.manifest.measurements())
+}
+
+// editionTable is a table within a release.
+type editionTable struct {
+	*edition
+	table  plan.Table
+	query  plan.Query
+	levels []*spec.Level
+}
+
+// tableOf finds a table and the levels of its keys.
+func (e *edition) tableOf(path string) (t editionTable, found bool, err error) {
+	i := slices.IndexFunc(e.plan.Tables, func(t plan.Table) bool { return t.Path == path })
+	if i < 0 {
+		return t, false, nil
+	}
+	t = editionTable{edition: e, table: e.plan.Tables[i]}
+	m, found := e.plan.Measurement(t.table.Statistics[0].Measurement)
+	if !found {
+		return t, false, &SpecError{File: e.place, Err: fmt.Errorf("the plan has no measurement for table %s", path)}
+	}
+	t.query = m.Query
+	if t.levels, err = m.Query.Levels(e.plan.Release()); err != nil {
+		return t, false, &SpecError{File: e.place, Err: err}
+	}
+	return t, true, nil
+}
+
+// measurement is what a statistic is made from.
+func (t editionTable) measurement(statistic string) (plan.Measurement, error) {
+	for _, s := range t.table.Statistics {
+		if m, found := t.plan.Measurement(s.Measurement); found && s.Name == statistic {
+			return m, nil
+		}
+	}
+	return plan.Measurement{}, &SpecError{File: t.place, Err: fmt.Errorf("the plan has no measurement for %s of table %s", statistic, t.table.Path)}
+}
+
+// codes are the codes of a cell's keys.
+func (t editionTable) codes(key []int) []string {
+	codes := make([]string, len(key))
+	for k, category := range key {
+		codes[k] = t.levels[k].Categories[category].Code
+	}
+	return codes
+}
+
+// estimates reads the unbiased estimates of statistics from the published file,
+// in domain order, and holds the file's keys against the domains.
+func (t editionTable) estimates(statistics []string) ([][]int64, error) {
+	name := t.table.File()
+	b, err := os.ReadFile(filepath.Join(t.place, filepath.FromSlash(name)))
+	if err != nil {
+		return nil, &Altered{Place: t.place, File: name}
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(t.place, name), err)
+	}
+	var columns []int
+	for _, column := range append(slices.Clone(t.table.By), unbiased(statistics)...) {
+		leaf, found := f.Schema().Lookup(column)
+		if !found {
+			return nil, &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("there is no column %q", column)}
+		}
+		columns = append(columns, leaf.ColumnIndex)
+	}
+	if f.NumRows() != t.table.Cells {
+		return nil, &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("%d rows, where the plan has %d cells", f.NumRows(), t.table.Cells)}
+	}
+	keys, figures := columns[:len(t.table.By)], columns[len(t.table.By):]
+	out := make([][]int64, len(statistics))
+	row := 0
+	err = eachRow(f, func(r parquet.Row) error {
+		if !t.hasKeys(r, keys, row) {
+			return &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
+		}
+		for i, c := range figures {
+			out[i] = append(out[i], r[c].Int64())
+		}
+		row++
+		return nil
+	})
+	return out, err
+}
+
+// unbiased are the columns of statistics' unbiased estimates.
+func unbiased(statistics []string) []string {
+	names := make([]string, len(statistics))
+	for i, s := range statistics {
+		names[i] = s + plan.Unbiased
+	}
+	return names
+}
+
+// hasKeys tells that the keys of a row are those of its place in domain order.
+func (t editionTable) hasKeys(r parquet.Row, columns []int, row int) bool {
+	for k := len(columns) - 1; k >= 0; k-- {
+		size := t.levels[k].Size()
+		if r[columns[k]].String() != t.levels[k].Categories[row%size].Code {
+			return false
+		}
+		row /= size
+	}
+	return true
+}
+
+// eachRow calls do for every row of a file.
+func eachRow(f *parquet.File, do func(parquet.Row) error) (err error) {
+	buffer := make([]parquet.Row, 1024)
+	for _, group := range f.RowGroups() {
+		rows := group.Rows()
+		for n := 0; err == nil; {
+			n, err = rows.ReadRows(buffer)
+			for _, r := range buffer[:n] {
+				if failed := do(r); failed != nil {
+					return errors.Join(failed, rows.Close())
+				}
+			}
+		}
+		if closing := rows.Close(); errors.Is(err, io.EOF) {
+			err = closing
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the pair of tables: one table as two releases have it, compared cell by cell.
+
+// tablePair is a table that two releases both have.
+type tablePair struct {
+	before, after editionTable
+	statistics    []string  // that both have
+	match         [][]int64 // per key, the place in after of each category in before; -1 where there is none
+	refused       string
+}
+
+// pairOf pairs the i-th table of a release with that of the other which has its
+// path.
+func pairOf(a, b *edition, i int) (p tablePair, found bool, err error) {
+	if p.before, found, err = a.tableOf(a.plan.Tables[i].Path); err != nil || !found {
+		return p, false, err
+	}
+	if p.after, found, err = b.tableOf(p.before.table.Path); err != nil || !found {
+		return p, false, err
+	}
+	switch {
+	case p.before.query.Table != p.after.query.Table:
+		p.refused = fmt.Sprintf("it counts rows of %s before and of %s after", p.before.query.Table, p.after.query.Table)
+		return p, true, nil
+	case !slices.Equal(p.before.table.By, p.after.table.By):
+		p.refused = "it has other keys"
+		return p, true, nil
+	}
+	for _, s := range p.before.table.Statistics {
+		if slices.ContainsFunc(p.after.table.Statistics, func(t plan.Statistic) bool { return t.Name == s.Name }) {
+			p.statistics = append(p.statistics, s.Name)
+		}
+	}
+	for k, l := range p.before.levels {
+		p.match = append(p.match, matched(l, p.after.levels[k]))
+	}
+	return p, true, nil
+}
+
+// matched is the place in after of each category of before, by its code; -1 where
+// it has none.
+func matched(before, after *spec.Level) []int64 {
+	places := make(map[string]int64, after.Size())
+	for i, c := range after.Categories {
+		places[c.Code] = int64(i)
+	}
+	match := make([]int64, before.Size())
+	for i, c := range before.Categories {
+		place, there := places[c.Code]
+		if !there {
+			place = -1
+		}
+		match[i] = place
+	}
+	return match
+}
+
+// compared is how many cells both tables have: those of which every key has its
+// category in both.
+func (p tablePair) compared() int64 {
+	if p.refused != "" {
+		return 0
+	}
+	n := int64(1)
+	for _, match := range p.match {
+		both := int64(0)
+		for _, place := range match {
+			if place >= 0 {
+				both++
+			}
+		}
+		n *= both
+	}
+	return n
+}
+
+// compare reads both tables and compares every statistic, cell by cell; chance is
+// that of one cell.
+func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, error) {
+	out := TableDifference{Path: p.before.table.Path, By: p.before.table.By, Refused: p.refused}
+	if p.refused != "" {
+		return out, nil
+	}
+	out.Compared = p.compared()
+	out.OnlyBefore, out.OnlyAfter = p.before.table.Cells-out.Compared, p.after.table.Cells-out.Compared
+	before, err := p.before.estimates(p.statistics)
+	if err != nil {
+		return out, err
+	}
+	after, err := p.after.estimates(p.statistics)
+	if err != nil {
+		return out, err
+	}
+	for i, name := range p.statistics {
+		s := StatisticDifference{Name: name}
+		if !sameDraw {
+			if s.Margin, err = p.margin(name, chance); err != nil {
+				return out, err
+			}
+		}
+		p.collect(&s, before[i], after[i])
+		out.Statistics = append(out.Statistics, s)
+	}
+	return out, nil
+}
+
+// margin is the largest difference that the noise of a statistic explains.
+func (p tablePair) margin(statistic string, chance float64) (int64, error) {
+	before, err := p.before.measurement(statistic)
+	if err != nil {
+		return 0, err
+	}
+	after, err := p.after.measurement(statistic)
+	if err != nil {
+		return 0, err
+	}
+	margin, err := differenceMargin(before.Mechanism, after.Mechanism, chance)
+	if err != nil {
+		return 0, fmt.Errorf("table %s: %w", p.before.table.Path, err)
+	}
+	return margin, nil
+}
+
+// collect walks the cells that both tables have, in the order of before.
+func (p tablePair) collect(s *StatisticDifference, before, after []int64) {
+	key := make([]int, len(p.match))
+	for cell := range before {
+		if other := p.cellAfter(key); other >= 0 {
+			if d := after[other] - before[cell]; max(d, -d) > s.Margin {
+				s.Changed++
+				s.keep(CellDifference{Before: before[cell], After: after[other], Difference: d, Margin: s.Margin}, p.before.codes(key))
+			}
+		}
+		for k := len(key) - 1; k >= 0; k-- {
+			if key[k]++; key[k] < len(p.match[k]) {
+				break
+			}
+			key[k] = 0
+		}
+	}
+}
+
+// cellAfter is the place in after of a cell of before, -1 where there is none.
+func (p tablePair) cellAfter(key []int) int64 {
+	cell := int64(0)
+	for k, category := range key {
+		place := p.match[k][category]
+		if place < 0 {
+			return -1
+		}
+		cell = cell*int64(p.after.levels[k].Size()) + place
+	}
+	return cell
+}
+
+// keep lists a changed cell if it is among the largest; of equals, the earlier.
+func (s *StatisticDifference) keep(c CellDifference, keys []string) {
+	size := func(c CellDifference) int64 { return max(c.Difference, -c.Difference) }
+	at := len(s.Largest)
+	for at > 0 && size(s.Largest[at-1]) < size(c) {
+		at--
+	}
+	if at == largestShown {
+		return
+	}
+	c.Keys = keys
+	s.Largest = slices.Insert(s.Largest, at, c)
+	s.Largest = s.Largest[:min(len(s.Largest), largestShown)]
+}
