@@ -3,6 +3,8 @@ package release
 // This file holds what a forger would try on a release that is signed.
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -84,6 +86,58 @@ func TestEveryFlippedByteIsFound(t *testing.T) {
 		}
 	}
 	verifies(t, o.place, trust)
+}
+
+// TestFlipsBehindAConsistentManifest flips bytes and lists the altered file in the
+// manifest as it is then: what the other checks must find. The bill of materials is
+// the publisher's word, so of it only the pages that repeat it can tell.
+func TestFlipsBehindAConsistentManifest(t *testing.T) {
+	o := publish(t)
+	dir := o.copied(t)
+	if err := os.Remove(filepath.Join(dir, signatureFile)); err != nil {
+		t.Fatal(err)
+	}
+	m, whole, err := readManifestBytes(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const seed = 20261122
+	random := rand.New(rand.NewPCG(seed, 0))
+	for n := range flips(t) {
+		line := &m.Files[n%len(m.Files)]
+		path := filepath.Join(dir, filepath.FromSlash(line.Path))
+		original, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, mask := random.IntN(len(original)), byte(1+random.IntN(255))
+		altered := append([]byte{}, original...)
+		altered[at] ^= mask
+		listed := line.SHA256
+		sum := sha256.Sum256(altered)
+		line.SHA256 = hex.EncodeToString(sum[:])
+		text, err := indented(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line.SHA256 = listed
+		for name, b := range map[string][]byte{path: altered, filepath.Join(dir, manifestFile): text} {
+			if err := os.WriteFile(name, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err = Verify(t.Context(), dir, VerifyOptions{})
+		var u *Unverified
+		if !errors.As(err, &u) || u.File != line.Path && line.Path != billFile {
+			t.Errorf("seed %d, flip %d: byte %d of %s by %#x: %v", seed, n, at, line.Path, mask, err)
+		}
+		for name, b := range map[string][]byte{path: original, filepath.Join(dir, manifestFile): whole} {
+			if err := os.WriteFile(name, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	verifies(t, dir, VerifyOptions{})
 }
 
 // copied is the release in a folder of its own.

@@ -94,6 +94,7 @@ type verifier struct {
 	text     []byte          // of the manifest
 	damaged  map[string]bool // files that are not those of the manifest
 	plan     *plan.Plan
+	planned  bool             // the plan is what its spec leads to
 	sealed   *measured.Sealed // plan, receipt and measurements, as they were before they were published
 	record   *ledger.Record
 }

@@ -138,7 +138,7 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 	default:
 		return "", wrongf(v.options.Export, "says that other measurements were drawn for this release than those published here")
 	}
-	says := fmt.Sprintf("the export holds the debit and the seal of these measurements; %s, head %s", budget.Plural(x.Entries, "entry"), x.Head)
+	says := fmt.Sprintf("the export holds the debit and the seal of these measurements; entry %s is its last, head %s", budget.Group(x.Entries), x.Head)
 	if s, err := x.Statement(r.Account); err == nil {
 		for _, p := range s.Releases {
 			if p.Release == r.Release && p.Account == r.Account && p.State == ledger.Withdrawn {
@@ -146,7 +146,8 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 			}
 		}
 	}
-	v.out.Recomputed = append(v.out.Recomputed, "the ledger's export is one chain, within its caps, and holds this debit and the seal of these very measurements")
+	v.out.Recomputed = append(v.out.Recomputed, "the ledger's export is one chain, within its caps and with the approvals that its accounts ask for, and holds this debit and the seal of these very measurements")
+	v.out.Unchecked = append(v.out.Unchecked, "that the export is the newest: compare its head with the office's")
 	if !x.Office.IsZero() {
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf("every entry of %s: by the key with the fingerprint %s, %s", v.options.Export, x.Office.Fingerprint(), v.compare()))
 	}

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/contour"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -34,6 +36,7 @@ func (v *verifier) checkPlan(context.Context) (string, error) {
 	if err := p.Verify(); err != nil {
 		return "", wrongf(measured.PlanFile, "cannot be recomputed by this version (%s): %v%s", Software, err, v.otherVersion())
 	}
+	v.planned = true
 	return fmt.Sprintf("%s, hash %s, made again from its spec", budget.Plural(int64(len(p.Measurements)), "measurement"), p.Hash()[:16]), nil
 }
 
@@ -52,6 +55,9 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 	if v.plan == nil {
 		return "", &notDone{"needs a plan that can be read"}
 	}
+	if err := histogram.CheckMemory(v.plan); err != nil {
+		return "", &notDone{err.Error()}
+	}
 	s := &measured.Sealed{Plan: v.plan}
 	hash, cells := v.plan.Hash(), int64(0)
 	for _, m := range v.plan.Measurements {
@@ -60,7 +66,7 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		values, status, err := measured.Decode(b, m, hash)
+		values, status, err := decoded(b, m, hash)
 		if err != nil {
 			return "", wrongf(name, "%v", err)
 		}
@@ -81,6 +87,17 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 	}
 	v.sealed = s
 	return fmt.Sprintf("%s, one for each measurement of the plan", budget.Plural(cells, "integer")), nil
+}
+
+// decoded reads a measurement's file, which anybody may have written: what makes
+// the reader of Parquet panic is no measurement.
+func decoded(b []byte, m plan.Measurement, planHash string) (values *array.Int64, status string, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("is damaged: it cannot be read")
+		}
+	}()
+	return measured.Decode(b, m, planHash)
 }
 
 const (

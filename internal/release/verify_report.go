@@ -46,8 +46,8 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 // checkRepublished derives everything again, in a folder of its own, from plan,
 // measurements and the record of the debit, and compares.
 func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
-	if v.sealed == nil || v.record == nil || v.text == nil {
-		return "", &notDone{"needs a manifest, a plan, measurements and the record of a debit"}
+	if !v.planned || v.sealed == nil || v.record == nil || v.text == nil {
+		return "", &notDone{"needs a manifest, a plan that its spec leads to, measurements and the record of a debit"}
 	}
 	text, err := v.read(billFile)
 	if err != nil {
