@@ -53,7 +53,7 @@ func (b *book) entriesToEnd(k kind, account, release, reason string) ([]entry, e
 		done, needs, purpose = Withdrawn, "finished", "to be withdrawn"
 	}
 	switch {
-	case p != nil && p.state == done:
+	case p != nil && p.state == done, p == nil && k == kindAbandon && a.byName[release] != nil:
 		return nil, nil
 	case p == nil || closings[k][p.state] == "":
 		return nil, &NoRelease{Account: account, Release: release, State: stateOf(p), Needs: needs, For: purpose}

@@ -27,47 +27,65 @@ type JointEpsilon struct {
 	Method  string `json:"method"`
 }
 
-// maxJoint bounds how many mechanisms are composed for a page; jointDigits is how far an ε is told.
+// A page must not take minutes: with more different mechanisms than maxDistinct, or more runs than maxRuns, the sum of
+// their ρ is converted instead of composing their distributions. That is a bound too, and less tight.
 const (
-	maxJoint    = 100_000
-	jointDigits = 7
+	maxDistinct = 12
+	maxRuns     = 100_000
+	jointDigits = 7 // to which an ε is told
 )
 
 // joint composes what was debited to a; nil if nothing was.
 func (a *account) joint() *JointPlan {
 	j := &JointPlan{}
-	var steps []budget.Mechanism
+	var all []Repeated
+	places := map[string]int{}
 	for _, p := range a.postings {
 		if !p.state.spent() {
 			continue
 		}
 		j.Releases++
-		known := len(p.charge.Mechanisms) > 0
-		for _, m := range p.charge.Mechanisms {
-			if known = known && m.Count <= maxJoint-int64(len(steps)); !known {
-				break
-			}
-			for range m.Count {
-				steps = append(steps, m.Mechanism)
-			}
-		}
-		if !known {
+		if len(p.charge.Mechanisms) == 0 {
 			j.Unknown++
+		}
+		for _, m := range p.charge.Mechanisms {
+			text, err := canonical(m.Mechanism)
+			place, known := places[text]
+			if known {
+				all[place].Count += m.Count
+			} else if err == nil {
+				places[text] = len(all)
+				all = append(all, m)
+			}
 		}
 	}
 	if j.Releases == 0 {
 		return nil
 	}
 	if j.Unknown == 0 {
-		j.compose(steps)
+		j.compose(all)
 	}
 	return j
 }
 
-func (j *JointPlan) compose(steps []budget.Mechanism) {
+// compose fills in ε at each δ.
+func (j *JointPlan) compose(all []Repeated) {
+	steps := []budget.Mechanism{summed(all)}
+	runs := int64(0)
+	for _, m := range all {
+		runs = min(maxRuns+1, runs+min(m.Count, maxRuns+1))
+	}
+	if len(all) <= maxDistinct && runs <= maxRuns {
+		steps = nil
+		for _, m := range all {
+			for range m.Count {
+				steps = append(steps, m.Mechanism)
+			}
+		}
+	}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
-		return // the steps were checked when they were reserved
+		return // more than can be computed with: the page says so
 	}
 	for _, delta := range []string{"1e-6", "1e-9"} {
 		d, err := budget.ParseRat(delta)
@@ -80,6 +98,15 @@ func (j *JointPlan) compose(steps []budget.Mechanism) {
 		}
 		j.At = append(j.At, JointEpsilon{Delta: delta, Epsilon: budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), jointDigits), Method: bound.Method})
 	}
+}
+
+// summed is a mechanism that loses as much as all of them, by the sum of their ρ.
+func summed(all []Repeated) budget.Mechanism {
+	rho := new(big.Rat)
+	for _, m := range all {
+		rho.Add(rho, new(big.Rat).Mul(m.Mechanism.Rho(), new(big.Rat).SetInt64(m.Count)))
+	}
+	return budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: rho}
 }
 
 // String is one sentence.

@@ -28,10 +28,9 @@ type Tampered struct {
 func (e *Tampered) Error() string {
 	what := "it " + e.Reason
 	if e.Sequence > 0 {
-		what = fmt.Sprintf("entry %d %s", e.Sequence, e.Reason)
+		what = fmt.Sprintf("entry %d %s; nothing is spent from it any more", e.Sequence, e.Reason)
 	}
-	return fmt.Sprintf("ledger %s: %v: %s; nothing is spent from it any more: keep the file for the auditor and restore the last copy whose head was noted",
-		e.Ledger, ErrTampered, what)
+	return fmt.Sprintf("ledger %s: %v: %s: keep the file for the auditor and restore the last copy whose head was noted", e.Ledger, ErrTampered, what)
 }
 
 func (e *Tampered) Unwrap() error { return ErrTampered }
