@@ -34,10 +34,10 @@ func flips(t *testing.T) int {
 	return n
 }
 
-// TestEveryFlippedByteIsFound flips bits of random bytes of a signed release and
+// TestTamperFlippedBytesAreFound flips bits of random bytes of a signed release and
 // wants the file named: that of the byte, or for the manifest and its signature
 // that they no longer fit.
-func TestEveryFlippedByteIsFound(t *testing.T) {
+func TestTamperFlippedBytesAreFound(t *testing.T) {
 	o := publish(t)
 	trust := VerifyOptions{Trust: o.public}
 	names, err := files(o.place)
@@ -86,12 +86,13 @@ func TestEveryFlippedByteIsFound(t *testing.T) {
 		}
 	}
 	verifies(t, o.place, trust)
+	t.Logf("%d flips of %d bytes in %d files, each found", flips(t), total, len(names))
 }
 
-// TestFlipsBehindAConsistentManifest flips bytes and lists the altered file in the
+// TestTamperFlipsBehindAConsistentManifest flips bytes and lists the altered file in the
 // manifest as it is then: what the other checks must find. The bill of materials is
 // the publisher's word, so of it only the pages that repeat it can tell.
-func TestFlipsBehindAConsistentManifest(t *testing.T) {
+func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
 	o := publish(t)
 	dir := o.copied(t)
 	if err := os.Remove(filepath.Join(dir, signatureFile)); err != nil {
@@ -138,6 +139,7 @@ func TestFlipsBehindAConsistentManifest(t *testing.T) {
 		}
 	}
 	verifies(t, dir, VerifyOptions{})
+	t.Logf("%d flips behind a manifest that lists them, each found", flips(t))
 }
 
 // copied is the release in a folder of its own.
@@ -150,7 +152,7 @@ func (o auditable) copied(t *testing.T) string {
 	return to
 }
 
-func TestAddedRemovedAndSwappedFilesAreFound(t *testing.T) {
+func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 	o := publish(t)
 	at := func(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	must := func(err error) {
@@ -215,10 +217,10 @@ func alter(v *verifier, _ *[]report.Module) {
 	v.sealed.Measured[0].Values = b.NewInt64Array()
 }
 
-// TestAConsistentRewriteNeedsTheKey derives a whole release from altered
+// TestTamperConsistentRewriteNeedsTheKey derives a whole release from altered
 // measurements. Nothing in it contradicts anything else, so only the office's
 // signature, or the seal in its ledger, can tell.
-func TestAConsistentRewriteNeedsTheKey(t *testing.T) {
+func TestTamperConsistentRewriteNeedsTheKey(t *testing.T) {
 	o := publish(t)
 	trust := VerifyOptions{Trust: o.public}
 	same := o.rewritten(t, func(*verifier, *[]report.Module) {})
@@ -256,9 +258,9 @@ func signedWithAnother(t *testing.T, dir string) (sign.PublicKey, error) {
 	return key.Public(), signManifest(dir, key)
 }
 
-// TestAForgedDebitIsFound changes what the ledger's entry says, consistently in
+// TestTamperForgedDebits changes what the ledger's entry says, consistently in
 // everything that is derived from it.
-func TestAForgedDebitIsFound(t *testing.T) {
+func TestTamperForgedDebits(t *testing.T) {
 	o := publish(t)
 	for name, forge := range map[string]func(*verifier){
 		"another day":         func(v *verifier) { v.record.Date = "2020-01-01" },
