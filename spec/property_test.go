@@ -218,6 +218,7 @@ marginals:
 
 func FuzzParse(f *testing.F) {
 	f.Add(base)
+	f.Add(governed)
 	for _, cases := range errorCases {
 		for _, c := range cases {
 			text := c.text

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec"
 )
 
 // editions is a folder in which small releases are made and compared.
@@ -217,5 +219,39 @@ func TestDiffOfOtherKeys(t *testing.T) {
 	d, page = e.diff(a, e.publish("d", rows, "modes: {", "ways: {"))
 	if d.Releases.Cells != 200 || len(d.Releases.Tables) != 1 || !strings.Contains(page, "modes: gone: 2 cells by mode") {
 		t.Errorf("the page says\n%s", page)
+	}
+}
+
+// A published file is read only where its rows are those of the plan's domains.
+func TestEstimatesAreHeldAgainstTheDomains(t *testing.T) {
+	e := editions{t, t.TempDir()}
+	a, err := openEdition(e.publish("a", map[string]int{"walk": 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		spoil func(*editionTable)
+		says  string
+	}{
+		"as it is": {func(*editionTable) {}, ""},
+		"codes": {func(t *editionTable) {
+			t.levels = []*spec.Level{{Categories: []spec.Category{{Code: "ride"}, {Code: "walk"}}}}
+		}, "row 1 is not that of its place"},
+		"cells":     {func(t *editionTable) { t.table.Cells = 3 }, "2 rows, where the plan has 3 cells"},
+		"a column":  {func(t *editionTable) { t.table.By = []string{"way"} }, `no column "way"`},
+		"the table": {func(t *editionTable) { t.table.Path = "ways" }, "tables/ways.parquet"},
+	} {
+		table, found, err := a.tableOf("modes")
+		if err != nil || !found {
+			t.Fatal(err)
+		}
+		c.spoil(&table)
+		values, err := table.estimates([]string{"count"})
+		switch {
+		case c.says == "" && (err != nil || len(values) != 1 || len(values[0]) != 2):
+			t.Errorf("%s: %v, %v", name, values, err)
+		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
