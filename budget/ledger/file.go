@@ -26,7 +26,7 @@ const schemaVersion = 2
 // schema of the file. The triggers stop accidents, the chain of hashes finds intent; the counter behind
 // AUTOINCREMENT remembers entries taken off the end.
 const schema = `
-CREATE TABLE ledger (version INTEGER NOT NULL) STRICT;
+CREATE TABLE ledger (version INTEGER NOT NULL, updates INTEGER NOT NULL) STRICT;
 CREATE TABLE entries (
 	sequence INTEGER PRIMARY KEY AUTOINCREMENT,
 	body TEXT NOT NULL,
@@ -169,7 +169,7 @@ func writeSchema(ctx context.Context, absolute string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	text := fmt.Sprintf("BEGIN; PRAGMA application_id = %d; %s INSERT INTO ledger (version) VALUES (%d); COMMIT; PRAGMA journal_mode = WAL;",
+	text := fmt.Sprintf("BEGIN; PRAGMA application_id = %d; %s INSERT INTO ledger (version, updates) VALUES (%d, 0); COMMIT; PRAGMA journal_mode = WAL;",
 		applicationID, schema, schemaVersion)
 	_, err = db.ExecContext(ctx, text)
 	return err
@@ -239,9 +239,9 @@ func (f *file) update(ctx context.Context, change func(*book) ([]line, error)) (
 		if ws, err = amend(b, change, func(l line) error { return f.insert(ctx, c, l) }); err != nil {
 			return err
 		}
-		// Also where nothing is new something is written: an entry of a process that was killed before it had synced the
+		// Also where no entry is new something is written: an entry of a process that was killed before it had synced the
 		// log is synced with this, before a receipt is given for it.
-		if _, err := c.ExecContext(ctx, "UPDATE ledger SET version = version"); err != nil {
+		if _, err := c.ExecContext(ctx, "UPDATE ledger SET updates = updates + 1"); err != nil {
 			return f.explain(err)
 		}
 		return nil

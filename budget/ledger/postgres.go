@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"strconv"
 	"strings"
@@ -72,8 +73,9 @@ func isPostgres(place string) bool {
 }
 
 // openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it, with
-// what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in. If there is none it makes one,
-// or returns an error unless create. A user who may not append opens it for reading:
+// what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in; over a network that others can
+// read, write sslmode=verify-full among the options. If there is no ledger it makes one, or returns an error that wraps
+// fs.ErrNotExist unless create. A user who may not append opens it for reading:
 //
 //	GRANT USAGE ON SCHEMA dprelease TO auditor; GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO auditor;
 //
@@ -89,7 +91,7 @@ func openPostgres(ctx context.Context, place string, create bool) (*postgres, er
 	found, err := p.recognise(ctx)
 	if err == nil && !found {
 		if !create {
-			return nil, fmt.Errorf("no ledger in %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s`", p.name, p.name)
+			return nil, fmt.Errorf("no ledger in %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s` (%w)", p.name, p.name, fs.ErrNotExist)
 		}
 		if err = p.create(ctx); err == nil {
 			_, err = p.recognise(ctx)
@@ -120,7 +122,20 @@ func parsePlace(place string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// placeName is the address without password and options.
+// PlaceName is the place of a ledger as it may be printed: the path of a file, or the address of a PostgreSQL database
+// without password and options.
+func PlaceName(place string) string {
+	if !isPostgres(place) {
+		return place
+	}
+	config, err := parsePlace(place)
+	if err != nil {
+		return "postgres://…"
+	}
+	return placeName(config)
+}
+
+// placeName is the address of a configuration without password and options.
 func placeName(config *pgx.ConnConfig) string {
 	u := url.URL{Scheme: "postgres", User: url.User(config.User), Path: "/" + config.Database}
 	if strings.HasPrefix(config.Host, "/") {
@@ -408,7 +423,8 @@ func (p *postgres) explain(err error) error {
 	var said *pgconn.PgError
 	if !errors.As(err, &said) {
 		if !reached {
-			return fmt.Errorf("ledger %s cannot be reached: check that the server runs and the address is right: %w", p.name, err)
+			// Not wrapped: a socket that is not there is no ledger that is not there.
+			return fmt.Errorf("ledger %s cannot be reached: check that the server runs and the address is right: %v", p.name, err)
 		}
 		return fmt.Errorf("ledger %s: %w", p.name, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -233,6 +234,23 @@ func TestPostgresEndsASession(t *testing.T) {
 	debit(t, l, charge("a", "aa", "1"))
 }
 
+// A standby may lag behind: an account on it may have less left than it says.
+func TestPostgresStandbyIsRefused(t *testing.T) {
+	ctx := context.Background()
+	place := testdata.Postgres(t)
+	l := freshAt(t, place, "10")
+	server(t, place, "COPY (SELECT 1) TO PROGRAM 'cat > standby.signal'")
+	testdata.CrashPostgres(t)
+	_, err := openStore(ctx, place, true)
+	assertSays(t, err, "is on a standby, which may lag behind: name the primary server")
+	_, err = l.Debit(ctx, charge("a", "aa", "1"))
+	assertSays(t, err, "read")
+	if promoted := ask(t, place, "SELECT pg_promote()::text"); promoted != "true" {
+		t.Fatal("the server stays a standby")
+	}
+	debit(t, openAt(t, place), charge("a", "aa", "1"))
+}
+
 // between listens where a PostgreSQL server would, passes everything on, and loses the connection at COMMIT: before the
 // server hears of it, or after it has answered.
 type between struct {
@@ -324,9 +342,9 @@ func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
 		t.Run(fmt.Sprint("heard ", heard), func(t *testing.T) {
 			ctx := context.Background()
 			place := testdata.Postgres(t)
-			l := freshAt(t, place, "10")
+			l, path := witnessed(t, place)
 			direct := l.store.(*postgres).config
-			before := show(t, l).Entries
+			before, heads := l.entries(t), read(t, path)
 			proxy := listenBetween(t, place, heard)
 			l.store.(*postgres).config = must1(parsePlace(at(t, place, "", "", proxy.folder, "")))
 			_, err := l.Debit(ctx, charge("a", "aa", "1"))
@@ -334,15 +352,21 @@ func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
 			if lost := proxy.close(); lost != 1 {
 				t.Errorf("%d connections were lost at COMMIT; want 1", lost)
 			}
+			if read(t, path) != heads { // of an entry that may not be there
+				t.Error("the witness was told of what cannot be told")
+			}
 			l.store.(*postgres).config = direct
 			written := map[bool]int64{false: 0, true: 2}[heard]
-			if n := show(t, l).Entries - before; n != written {
+			if n := l.entries(t) - before; n != written {
 				t.Errorf("%d entries were written; want %d", n, written)
 			}
-			debit(t, l, charge("a", "aa", "1"))
-			assertBalance(t, l, "1", "0", "9")
-			if n := show(t, l).Entries - before; n != 2 {
+			receipt := debit(t, l, charge("a", "aa", "1"))
+			assertHolds(t, l, "1", "0")
+			if n := l.entries(t) - before; n != 2 {
 				t.Errorf("after calling again %d entries were written; want 2", n)
+			}
+			if !strings.HasSuffix(read(t, path), " "+receipt.Record().Proof.Hash+"\n") {
+				t.Error("the witness was not told of the receipt")
 			}
 		})
 	}
@@ -408,6 +432,16 @@ func TestPostgresKeepsThePassword(t *testing.T) {
 			}
 		}
 	}
+	for place, want := range map[string]string{
+		"postgres://user:Sesame-99@host/db?sslmode=verify-full": "postgres://user@host:5432/db",
+		"postgresql://user@host:99/db?password=Sesame-99":       "postgres://user@host:99/db",
+		"postgres://user:Sesame-99@host:port/db":                "postgres://…",
+		"ledger.db":                                             "ledger.db",
+	} {
+		if got := PlaceName(place); got != want {
+			t.Errorf("%s is called %s; want %s", place, got, want)
+		}
+	}
 	l := openAt(t, at(t, place, "", "", "", ""))
 	if name := l.store.(*postgres).name; !strings.HasPrefix(name, "postgres://keeper@/test") || !strings.Contains(name, host) {
 		t.Errorf("the ledger calls itself %s", name)
@@ -425,6 +459,9 @@ func TestPostgresNamesWhatIsWrong(t *testing.T) {
 	} {
 		_, err := openStore(ctx, address, true)
 		assertSays(t, err, says)
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v is told as a ledger that is not there", err)
+		}
 	}
 	l := freshAt(t, place, "10")
 	must(t, l.Close())

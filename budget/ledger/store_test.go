@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -182,6 +184,9 @@ func TestOnlyOpenMakesALedger(t *testing.T) {
 		ctx := context.Background()
 		_, err := openStore(ctx, place, false)
 		assertSays(t, err, "no ledger ", "dprelease ledger init policy.yaml --ledger ")
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v is not told as a ledger that is not there", err)
+		}
 		var all sync.WaitGroup
 		for range 6 { // at once: one makes it, all open it
 			all.Go(func() {
@@ -221,4 +226,51 @@ func TestANetworkDiskIsRefused(t *testing.T) {
 	networkFileSystem = func(string) (string, error) { return "", errors.New("no such call") }
 	_, err := openStore(ctx, path, true)
 	assertSays(t, err, "which disk", "no such call")
+}
+
+// A process may be killed when its entry is in the log and not yet synced. Whoever is then told of that entry must have
+// synced it: also an update that adds no entry writes to the log, and with that syncs what lies before.
+func TestAReceiptAgainSyncsTheLog(t *testing.T) {
+	l, path := fresh(t, "10")
+	debit(t, l, charge("a", "aa", "1"))
+	size := func() int64 {
+		info, err := os.Stat(path + "-wal")
+		must(t, err)
+		return info.Size()
+	}
+	before := size()
+	debit(t, l, charge("a", "aa", "1"))
+	if after := size(); after <= before {
+		t.Errorf("the log has %d bytes, and had %d", after, before)
+	}
+	before = size()
+	show(t, l)
+	if after := size(); after != before {
+		t.Errorf("reading wrote to the log")
+	}
+}
+
+// BenchmarkDebit debits from accounts with so many entries.
+func BenchmarkDebit(b *testing.B) {
+	for _, entries := range []int{10, 1_000, 10_000} {
+		for name, place := range places {
+			b.Run(fmt.Sprint(name, "/", entries), func(b *testing.B) {
+				ctx := context.Background()
+				l := freshAt(b, place(b), "1000000")
+				_, err := l.store.update(ctx, func(book *book) ([]line, error) {
+					var all []entry
+					for i := range entries {
+						all = append(all, reserving(charge(fmt.Sprint("old", i), "aa", "1/1000"), book.day))
+					}
+					return book.write(all, nil)
+				})
+				must(b, err)
+				n := 0
+				for b.Loop() {
+					n++
+					debit(b, l, charge(fmt.Sprint("new", n), "aa", "1/1000"))
+				}
+			})
+		}
+	}
 }
