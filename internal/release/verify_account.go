@@ -148,7 +148,9 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 	}
 	v.out.Recomputed = append(v.out.Recomputed, "the ledger's export is one chain, within its caps and with the approvals that its accounts ask for, and holds this debit and the seal of these very measurements")
 	v.out.Unchecked = append(v.out.Unchecked, "that the export is the newest: compare its head with the office's")
-	if !x.Office.IsZero() {
+	if x.Office.IsZero() {
+		v.out.Unchecked = append(v.out.Unchecked, "that the export is the office's: its entries are not signed")
+	} else {
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf("every entry of %s: by the key with the fingerprint %s, %s", v.options.Export, x.Office.Fingerprint(), v.compare()))
 	}
 	return says, nil

@@ -27,17 +27,26 @@ func (v *verifier) checkPlan(context.Context) (string, error) {
 	}
 	p, err := plan.Read(text)
 	if err != nil {
-		return "", wrongf(measured.PlanFile, "cannot be recomputed by this version (%s): %v%s", Software, err, v.otherVersion())
+		return "", v.notRecomputed(err)
 	}
 	if v.text != nil && (v.manifest.PlanHash != p.Hash() || v.manifest.Release != p.Name) {
 		return "", wrongf(measured.PlanFile, "is not the plan that manifest.json names")
 	}
 	v.plan = p
 	if err := p.Verify(); err != nil {
-		return "", wrongf(measured.PlanFile, "cannot be recomputed by this version (%s): %v%s", Software, err, v.otherVersion())
+		return "", v.notRecomputed(err)
 	}
 	v.planned = true
 	return fmt.Sprintf("%s, hash %s, made again from its spec", budget.Plural(int64(len(p.Measurements)), "measurement"), p.Hash()[:16]), nil
+}
+
+// notRecomputed says that the plan is not what this version makes of its spec.
+func (v *verifier) notRecomputed(err error) error {
+	why := err.Error()
+	if errors.Is(err, plan.ErrEdited) {
+		why = "it is not, byte for byte, what its own spec leads to: it was edited, or made by another version"
+	}
+	return wrongf(measured.PlanFile, "cannot be recomputed by this version (%s): %s%s", Software, why, v.otherVersion())
 }
 
 // otherVersion says that other software published the release, or nothing.

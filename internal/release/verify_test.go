@@ -259,6 +259,45 @@ func TestTheExportMustHoldTheRelease(t *testing.T) {
 	refused(t, o.place, VerifyOptions{Trust: o.public, Export: other.export}, other.export, "fingerprint")
 }
 
+func TestAnUnsignedExportMayBeAnybodys(t *testing.T) {
+	o := auditable{office: newOffice(t)}
+	result, err := Run(t.Context(), o.plan, o.office.options("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := filepath.Join(o.dir, "export.jsonl")
+	o.exportTo(t, export)
+	told(t, verifies(t, result.Place, VerifyOptions{Export: export}).Unchecked, "that the export is the office's")
+}
+
+// TestAPlanOfAnotherMaking verifies a release whose plan is canonical and not the
+// planner's: edited, or of another version.
+func TestAPlanOfAnotherMaking(t *testing.T) {
+	o := newOffice(t)
+	o.plan.Measurements[0].Mechanism.Parameter.SetString("1/7")
+	place := filepath.Join(o.dir, "out", "trips")
+	if err := os.MkdirAll(place, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out := &staging{dir: place}
+	if err := out.write("plan.json", o.plan.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	m := manifest{}
+	if err := writeManifest(out, o.plan, ledger.Record{}, m); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, place, VerifyOptions{}, "plan.json", "cannot be recomputed by this version (dprelease 0.1.0)")
+	b, err := os.ReadFile(filepath.Join(place, manifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(place, manifestFile), bytes.Replace(b, []byte(Software), []byte("dprelease 0.0.9"), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, place, VerifyOptions{}, "plan.json", "published by dprelease 0.0.9: verify it with that version")
+}
+
 func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 	o := publish(t)
 	l, err := ledger.OpenExisting(t.Context(), o.ledger, ledger.OpenOptions{Office: &o.key})
