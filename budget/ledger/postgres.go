@@ -418,7 +418,7 @@ func (p *postgres) explain(err error) error {
 	var unreached *pgconn.ConnectError
 	reached := !errors.As(err, &unreached)
 	if !reached {
-		err = unreached.Unwrap() // ConnectError holds the configuration, and in it the password
+		err = unreached.Unwrap() // without the configuration, and the password in it
 	}
 	var said *pgconn.PgError
 	if !errors.As(err, &said) {

@@ -234,6 +234,19 @@ func TestPostgresEndsASession(t *testing.T) {
 	debit(t, l, charge("a", "aa", "1"))
 }
 
+func TestPostgresThatDropsEntriesIsNoticed(t *testing.T) {
+	for what, statement := range map[string]string{"entry": "entries", "count": "ledger"} {
+		place := testdata.Postgres(t)
+		l := freshAt(t, place, "10")
+		server(t, place, "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+			"CREATE TRIGGER a_swallow BEFORE INSERT OR UPDATE ON dprelease."+statement+" FOR EACH ROW EXECUTE FUNCTION swallow()")
+		_, err := l.Debit(context.Background(), charge("a", "aa", "1"))
+		if assertSays(t, err, "the database dropped an entry"); l.entries(t) != 1 {
+			t.Errorf("dropping an %s left %d entries", what, l.entries(t))
+		}
+	}
+}
+
 // A standby may lag behind: an account on it may have less left than it says.
 func TestPostgresStandbyIsRefused(t *testing.T) {
 	ctx := context.Background()
@@ -251,23 +264,31 @@ func TestPostgresStandbyIsRefused(t *testing.T) {
 	debit(t, openAt(t, place), charge("a", "aa", "1"))
 }
 
-// between listens where a PostgreSQL server would, passes everything on, and loses the connection at COMMIT: before the
-// server hears of it, or after it has answered.
+// between listens where a PostgreSQL server would and passes everything on, but at COMMIT asks what to do.
 type between struct {
 	t         *testing.T
 	folder    string // to connect to
 	server    string // socket of the real one
-	heard     bool   // the server hears COMMIT
-	lost      int
+	atCommit  func() fate
+	commits   int
 	listening net.Listener
 	all       sync.WaitGroup
 }
 
-func listenBetween(t *testing.T, place string, heard bool) *between {
+// fate is what becomes of a COMMIT.
+type fate int
+
+const (
+	passed     fate = iota
+	unheard         // the connection is lost before the server hears of it
+	unanswered      // the connection is lost before the client hears the answer
+)
+
+func listenBetween(t *testing.T, place string, atCommit func() fate) *between {
 	folder, err := filepath.Abs(t.TempDir())
 	must(t, err)
 	const socket = ".s.PGSQL.5432"
-	p := &between{t: t, folder: folder, heard: heard, server: filepath.Join(must1(url.Parse(place)).Query().Get("host"), socket)}
+	p := &between{t: t, folder: folder, atCommit: atCommit, server: filepath.Join(must1(url.Parse(place)).Query().Get("host"), socket)}
 	p.listening, err = net.Listen("unix", filepath.Join(folder, socket))
 	must(t, err)
 	p.all.Go(func() {
@@ -285,7 +306,7 @@ func listenBetween(t *testing.T, place string, heard bool) *between {
 func (p *between) close() int {
 	p.listening.Close()
 	p.all.Wait()
-	return p.lost
+	return p.commits
 }
 
 // serve passes one connection on, message by message, until COMMIT.
@@ -308,13 +329,16 @@ func (p *between) serve(client net.Conn) {
 			return
 		}
 		if strings.Contains(string(message), "COMMIT\x00") && !strings.Contains(string(message), "BEGIN") {
-			p.lost++
-			client.Close()
-			if p.heard {
+			p.commits++
+			switch p.atCommit() {
+			case unheard:
+				return
+			case unanswered:
+				client.Close()
 				_, _ = server.Write(message)
 				time.Sleep(100 * time.Millisecond) // the server commits
+				return
 			}
-			return
 		}
 		if _, err := server.Write(message); err != nil {
 			return
@@ -338,14 +362,14 @@ func readMessage(r io.Reader, first bool) ([]byte, error) {
 }
 
 func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
-	for _, heard := range []bool{false, true} {
-		t.Run(fmt.Sprint("heard ", heard), func(t *testing.T) {
+	for name, what := range map[string]fate{"unheard": unheard, "unanswered": unanswered} {
+		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			place := testdata.Postgres(t)
 			l, path := witnessed(t, place)
 			direct := l.store.(*postgres).config
 			before, heads := l.entries(t), read(t, path)
-			proxy := listenBetween(t, place, heard)
+			proxy := listenBetween(t, place, func() fate { return what })
 			l.store.(*postgres).config = must1(parsePlace(at(t, place, "", "", proxy.folder, "")))
 			_, err := l.Debit(ctx, charge("a", "aa", "1"))
 			assertSays(t, err, "it cannot be told whether the entry was written", "the same charge again tells")
@@ -356,7 +380,7 @@ func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
 				t.Error("the witness was told of what cannot be told")
 			}
 			l.store.(*postgres).config = direct
-			written := map[bool]int64{false: 0, true: 2}[heard]
+			written := map[fate]int64{unheard: 0, unanswered: 2}[what]
 			if n := l.entries(t) - before; n != written {
 				t.Errorf("%d entries were written; want %d", n, written)
 			}
@@ -369,6 +393,25 @@ func TestPostgresLosesTheConnectionAtCommit(t *testing.T) {
 				t.Error("the witness was not told of the receipt")
 			}
 		})
+	}
+}
+
+// An interruption that comes with COMMIT is too late: the debit is made, and its receipt returned.
+func TestPostgresInterruptedAtCommit(t *testing.T) {
+	place := testdata.Postgres(t)
+	l := freshAt(t, place, "10")
+	ctx, cancel := context.WithCancel(context.Background())
+	proxy := listenBetween(t, place, func() fate {
+		cancel()
+		time.Sleep(50 * time.Millisecond)
+		return passed
+	})
+	l.store.(*postgres).config = must1(parsePlace(at(t, place, "", "", proxy.folder, "")))
+	if r, err := l.Debit(ctx, charge("a", "aa", "1")); err != nil || !r.Valid() {
+		t.Errorf("interrupted at COMMIT: %v", err)
+	}
+	if n := proxy.close(); n != 1 {
+		t.Errorf("%d commits; want 1", n)
 	}
 }
 

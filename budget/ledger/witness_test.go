@@ -349,6 +349,27 @@ func TestAWitnessNewerThanWhatWasRead(t *testing.T) {
 	}
 }
 
+// A file that was opened for reading alone while nobody wrote to it is read anew once somebody does.
+func TestAReaderOpenedBeforeTheWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l, _ := witnessed(t, path)
+	must(t, l.Close())
+	reader := &file{path: path, absolute: path, readOnly: true, turns: lockTurns}
+	must(t, reader.connect())
+	defer reader.close()
+	l = openAt(t, path)
+	for i := range 3 {
+		debit(t, l, charge(fmt.Sprint("r", i), "aa", "1"))
+		b, err := reader.view(context.Background())
+		must(t, err)
+		if b.sequence != l.entries(t) {
+			t.Errorf("the reader sees %d entries of %d", b.sequence, l.entries(t))
+		}
+	}
+	_, err := (&Ledger{store: reader, now: time.Now}).Debit(context.Background(), charge("z", "aa", "1"))
+	assertSays(t, err, "may only be read by this user")
+}
+
 func TestHeadsAsTheyAreWritten(t *testing.T) {
 	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	for text, want := range map[string]string{
