@@ -12,13 +12,20 @@ import (
 // maxBits bounds the numerator and the denominator of an amount, so that sums of many stay cheap.
 const maxBits = 512
 
+// mainPart is the ε or ρ of c; 0 if it has neither.
+func mainPart(c budget.Cost) *big.Rat {
+	switch {
+	case c.Epsilon != nil:
+		return c.Epsilon
+	case c.Rho != nil:
+		return c.Rho
+	}
+	return new(big.Rat)
+}
+
 // spendable reports whether c is valid, asks for some ε or ρ, and is written in at most maxBits bits a side.
 func spendable(c budget.Cost) bool {
-	main := c.Epsilon
-	if main == nil {
-		main = c.Rho
-	}
-	if main == nil || main.Sign() <= 0 || c.Validate() != nil {
+	if mainPart(c).Sign() <= 0 || c.Validate() != nil {
 		return false
 	}
 	for _, r := range []*big.Rat{c.Epsilon, c.Rho, c.Delta} {

@@ -2,11 +2,17 @@ package ledger
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/sign"
 )
+
+// someKey is a public key, of whomever.
+const someKey = "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo"
 
 func TestParsePolicy(t *testing.T) {
 	const head = "account: lfs-panel\nprotects: person\nneighbours: add-remove\n"
@@ -31,6 +37,38 @@ func TestParsePolicy(t *testing.T) {
 			t.Errorf("%q: got %+v", text, p)
 		}
 		must(t, p.check())
+	}
+}
+
+// TestParseWholePolicy reads every key, keys from files beside the policy and in one word.
+func TestParseWholePolicy(t *testing.T) {
+	folder := t.TempDir()
+	anna, err := sign.Generate(filepath.Join(folder, "anna"))
+	must(t, err)
+	bo, carl := newKey(t).Public(), newKey(t).Public()
+	text := "account: lfs-2026q1\nprotects: person\nneighbours: replace\ncap: {rho: 1/2, delta: 1e-6}\nparent: lfs-register\n" +
+		"allowance: {per: quarter, cap: {rho: 1/8, delta: 1e-7}}\napprovals: {methodologist: [anna.pub, " + bo.String() + "], officer: [" + carl.String() + "]}\nwitness: /mnt/safe/ledger.heads\n"
+	path := filepath.Join(folder, "policy.yaml")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	p, err := ReadPolicy(path)
+	must(t, err)
+	want := Policy{Account: "lfs-2026q1", Terms: Terms{"person", Replace, Rho}, Cap: rhoDelta("1/2", "1e-6"), Parent: "lfs-register",
+		Allowance: &Allowance{Quarter, rhoDelta("1/8", "1e-7")}, Approvals: map[string][]sign.PublicKey{"methodologist": {bo, anna}, "officer": {carl}},
+		Witness: "/mnt/safe/ledger.heads"}
+	if !p.equal(want) {
+		t.Errorf("read %+v; want %+v", p, want)
+	}
+	must(t, p.check())
+	for name, change := range map[string]func(*Policy){
+		"parent": func(p *Policy) { p.Parent = "" }, "allowance": func(p *Policy) { p.Allowance = nil }, "period": func(p *Policy) { p.Allowance = &Allowance{Year, p.Allowance.Cap} },
+		"allowed": func(p *Policy) { p.Allowance = &Allowance{Quarter, rho("1/8")} }, "roles": func(p *Policy) { p.Approvals = nil }, "witness": func(p *Policy) { p.Witness = "" },
+		"keys": func(p *Policy) { p.Approvals = map[string][]sign.PublicKey{"methodologist": {bo}, "officer": {carl}} }, "cap": func(p *Policy) { p.Cap = rho("1/2") },
+	} {
+		other := want
+		change(&other)
+		if p.equal(other) {
+			t.Errorf("a policy with another %s is the same", name)
+		}
 	}
 }
 
@@ -123,6 +161,50 @@ policy.yaml:4:16: cap.epsilon: "0" is not a positive number; expected a decimal 
 policy.yaml:4:16: cap.epsilon: ".inf" is not a positive number; expected a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6
   4 | cap: {epsilon: .inf}
     |                ^`},
+		"parent": {head + "cap: {epsilon: 1}\nparent: lfs-panel\n", `
+policy.yaml:5:9: parent: an account is not its own parent; expected another that is open in the same ledger
+  5 | parent: lfs-panel
+    |         ^`},
+		"allowance": {head + "cap: {epsilon: 1}\nallowance: {per: week, cap: {rho: 1}}\n", `
+policy.yaml:5:18: allowance.per: "week" is not known; expected year, quarter or month
+  5 | allowance: {per: week, cap: {rho: 1}}
+    |                  ^
+policy.yaml:5:29: allowance.cap: the allowance is in rho and the cap in epsilon; expected the same
+  5 | allowance: {per: week, cap: {rho: 1}}
+    |                             ^`},
+		"allowance without delta": {head + "cap: {rho: 1, delta: 1e-6}\nallowance: {per: month, cap: {rho: 1}}\n", `
+policy.yaml:5:30: allowance.cap: one of allowance and cap has a delta and the other none; expected it in both, or in neither
+  5 | allowance: {per: month, cap: {rho: 1}}
+    |                              ^`},
+		"half an allowance": {head + "cap: {epsilon: 1}\nallowance: {per: month}\n", `
+policy.yaml:5:12: allowance: the key cap is missing
+  5 | allowance: {per: month}
+    |            ^`},
+		"approvals": {head + "cap: {epsilon: 1}\napprovals: {}\n", `
+policy.yaml:5:12: approvals: expected a mapping from each role to its keys, such as {methodologist: [anna.pub]}
+  5 | approvals: {}
+    |            ^`},
+		"roles": {head + "cap: {epsilon: 1}\napprovals:\n  Officer: []\n  a: [ed25519:AAAA]\n  b: [nobody.pub]\n  c: carl.pub\n", `
+policy.yaml:6:3: approvals.Officer: "Officer" is not a role; expected at most 100 of a-z, 0-9, '.', '_' and '-', the first a letter or digit
+  6 |   Officer: []
+    |   ^
+policy.yaml:7:7: approvals.a: no public key: a public key is ed25519: and 43 characters of base64
+  7 |   a: [ed25519:AAAA]
+    |       ^
+policy.yaml:8:7: approvals.b: no public key: stat nobody.pub: no such file or directory
+  8 |   b: [nobody.pub]
+    |       ^
+policy.yaml:9:6: approvals.c: expected a list of keys, such as [anna.pub]
+  9 |   c: carl.pub
+    |      ^`},
+		"a key twice": {head + "cap: {epsilon: 1}\napprovals:\n  a: [\"" + someKey + "\"]\n  b: [\"" + someKey + "\"]\n", `
+policy.yaml:7:7: approvals.b: this key stands in the role a already; expected every key in one role, once
+  7 |   b: ["` + someKey + `"]
+    |       ^`},
+		"witness": {head + "cap: {epsilon: 1}\nwitness: heads.txt\n", `
+policy.yaml:5:10: witness: "heads.txt" is not an absolute path; expected a file on another volume or host, such as /mnt/safe/ledger.heads
+  5 | witness: heads.txt
+    |          ^`},
 		"long": {strings.Repeat("#\n", maxPolicyBytes), `
 policy.yaml:1:1: a policy has at most 16384 bytes`},
 	} {
@@ -151,7 +233,8 @@ func FuzzParsePolicy(f *testing.F) {
 	for _, text := range []string{
 		"account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {epsilon: 6}\n",
 		"account: a\nprotects: trip\nneighbours: replace\ncap: {rho: 1/2, delta: 1e-6}\n",
-		"account: &x a\n<<: *x\n? [a]\n: b\n", "\xff\xfe", "a: !!binary x", "--- {}\n--- {}", "cap: {epsilon: 1e400}", "%YAML 1.1\n---\n", "cap: {rho: 1/0}",
+		"account: &x a\n<<: *x\n? [a]\n: b\n", "\xff\xfe", "a: !!binary x", "--- {}\n--- {}", "cap: {epsilon: 1e400}", "%YAML 1.1\n---\n", "cap: {rho: 1/0}", "account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\napprovals: {a: [b.pub, ed25519:x], a: {}}\nallowance: []\nwitness: ~\n",
+		"account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\nparent: b\nallowance: {per: year, cap: {epsilon: 1/2}}\napprovals: {a: [" + someKey + "]}\nwitness: /w\n",
 	} {
 		f.Add([]byte(text))
 	}

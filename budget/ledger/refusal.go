@@ -60,7 +60,7 @@ func (e *Refused) Error() string {
 	fmt.Fprintf(&b, "account %s refuses release %s: it asks for %s, and %s is left%s.", e.Account, who, words(e.Asked), words(e.Left), in)
 	fmt.Fprintf(&b, " Used of the %s of %s: %s is spent, and %s is reserved by releases not yet finished.",
 		limit, words(e.Cap), words(e.Spent), words(e.Reserved))
-	if e.Left.IsZero() {
+	if mainPart(e.Left).Sign() == 0 {
 		b.WriteString(" " + admits)
 	} else {
 		fmt.Fprintf(&b, " Lower the budget of the release to at most %s.", words(e.Left))
