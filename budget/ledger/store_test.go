@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
@@ -248,6 +250,76 @@ func TestAReceiptAgainSyncsTheLog(t *testing.T) {
 	if after := size(); after != before {
 		t.Errorf("reading wrote to the log")
 	}
+}
+
+// TestPlacesAgree asks the same of a file and of a database, at random: both must answer and stand alike.
+func TestPlacesAgree(t *testing.T) {
+	ctx := context.Background()
+	file, table := freshAt(t, places["sqlite"](t), "12"), freshAt(t, places["postgres"](t), "12")
+	for _, l := range []*Ledger{file, table} {
+		l.now = func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+	}
+	for range 120 {
+		c := charge(fmt.Sprint("r", rand.IntN(12)), []string{"aa", "bb"}[rand.IntN(2)], "1")
+		if rand.IntN(10) == 0 {
+			c.Cost = epsilon("3/2")
+		}
+		step := []func(*Ledger) error{
+			func(l *Ledger) error { return l.Reserve(ctx, c) },
+			func(l *Ledger) error { return l.Cancel(ctx, c) },
+			func(l *Ledger) error { _, err := l.Debit(ctx, c); return err },
+			func(l *Ledger) error { return l.Finish(ctx, c, hash("5e")) },
+			func(l *Ledger) error { return l.Abandon(ctx, "people", c.Release, "given up") },
+			func(l *Ledger) error { return l.Withdraw(ctx, "people", c.Release, "wrong") },
+		}[rand.IntN(6)]
+		if one, other := told(step(file), file), told(step(table), table); one != other {
+			t.Fatalf("the file answers %q, the database %q", one, other)
+		}
+		one, other := show(t, file), show(t, table)
+		other.Head = one.Head // salted
+		if one.String() != other.String() || one.Entries != other.Entries {
+			t.Fatalf("the file stands at\n%s\nthe database at\n%s", one, other)
+		}
+	}
+	must(t, file.Verify(ctx))
+	must(t, table.Verify(ctx))
+}
+
+// told is an error without the name of its ledger.
+func told(err error, l *Ledger) string {
+	switch s := l.store.(type) {
+	case *file:
+		return strings.ReplaceAll(fmt.Sprint(err), s.path, "LEDGER")
+	case *postgres:
+		return strings.ReplaceAll(fmt.Sprint(err), s.name, "LEDGER")
+	}
+	return fmt.Sprint(err)
+}
+
+func TestSignedEntriesLast(t *testing.T) {
+	ctx := context.Background()
+	atEveryPlace(t, func(t *testing.T, place string) {
+		path := filepath.Join(t.TempDir(), "office.key")
+		_, err := sign.Generate(path)
+		must(t, err)
+		key, err := sign.ReadKey(path)
+		must(t, err)
+		l, err := Open(ctx, place, OpenOptions{Office: &key})
+		must(t, err)
+		must(t, l.Init(ctx, capped("10")))
+		debit(t, l, charge("a", "aa", "1"))
+		must(t, l.Close())
+		keyless := openAt(t, place)
+		must(t, keyless.Verify(ctx))
+		assertBalance(t, keyless, "1", "0", "9")
+		_, err = keyless.Debit(ctx, charge("b", "bb", "1"))
+		assertSays(t, err, key.Public().Fingerprint())
+		alter(t, place, "UPDATE {entries} SET signature = (SELECT signature FROM {entries} AS other WHERE other.sequence = 2) WHERE sequence = 3")
+		var tampered *Tampered
+		if err := keyless.Verify(ctx); !errors.As(err, &tampered) || tampered.Sequence != 3 {
+			t.Errorf("an entry with the signature of another: %v", err)
+		}
+	})
 }
 
 // BenchmarkDebit debits from accounts with so many entries.
