@@ -434,7 +434,7 @@ func (p *postgres) explain(err error) error {
 	case "3D000":
 		return fmt.Errorf("ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w", p.name, said)
 	case "42501":
-		return fmt.Errorf("ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger: %w", p.name, said)
+		return fmt.Errorf("ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database: %w", p.name, said)
 	case "25006":
 		return fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it: %w", p.name, said)
 	case "55P03":

@@ -35,8 +35,11 @@ func attested(load func() (*book, error)) (*book, error) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			unread = append(unread, fmt.Sprintf("the witness %s cannot be read (%v)", path, errors.Unwrap(err)))
+			continue
 		}
-		seen[path] = parseHeads(text)
+		if seen[path], err = readHeads(path, text); err != nil {
+			unread = append(unread, err.Error())
+		}
 	}
 	for path, heads := range seen {
 		if b.holds(path, heads) == nil {

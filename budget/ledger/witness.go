@@ -39,6 +39,15 @@ func parseHeads(text []byte) []head {
 	return heads
 }
 
+// readHeads is parseHeads of a file that was written by record: any other is an error, and nothing may be appended to it.
+func readHeads(path string, text []byte) ([]head, error) {
+	heads := parseHeads(text)
+	if len(heads) == 0 && (len(text) > 200 || bytes.Contains(text, []byte("\n"))) {
+		return nil, fmt.Errorf("the file %s is not the witness of a ledger: name another in the policy, or put an empty one in its place", path)
+	}
+	return heads, nil
+}
+
 // witness is a witness of one update, open for appending.
 type witness struct {
 	path  string
@@ -141,9 +150,9 @@ func openWitness(path string, create bool) (*witness, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the witness %s cannot be read, so nothing may be spent: %w", path, err), file.Close())
 	}
-	heads := parseHeads(text)
-	if len(heads) == 0 && (len(text) > 200 || bytes.Contains(text, []byte("\n"))) {
-		return nil, errors.Join(fmt.Errorf("%s is not the witness of a ledger: nothing is appended to it; name another file in the policy, or put an empty one in its place", path), file.Close())
+	heads, err := readHeads(path, text)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	return &witness{path: path, file: file, heads: heads}, nil
 }
