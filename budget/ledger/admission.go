@@ -12,6 +12,10 @@ import (
 // admit returns the accounts that a reservation of c on this day counts in, and the approvals that it uses, or why it
 // may not be made. Both the writer and the reader of entries ask it.
 //
+// Guarantee: with the charge, spent + reserved stays within the cap with grants of every account that it counts in, and
+// within the allowance for the day, exactly; and every role of these accounts has approved it. Neighbours: those of the
+// accounts' terms. Theorem: see [budget.Filter]. Argument: docs/proofs/account.md.
+//
 // Errors: *NoAccount, *TermsMismatch, *NameTaken, *Unapproved, *Refused, *NoRelease (what it corrects).
 func (b *book) admit(c Charge, day string) ([]*account, []Approval, error) {
 	if err := c.check(); err != nil {

@@ -153,7 +153,9 @@ func (b *book) verify(a Approval) error {
 // account one by a key of that role, of this plan where there is one, else standing for its template.
 //
 // Guarantee: every role of every account that the charge counts in has signed this plan, or signed its template for
-// the day and for one more release. Errors: *Unapproved, for the first account that lacks a role.
+// the day and for one more release. Argument: docs/proofs/account.md.
+//
+// Errors: *Unapproved, for the first account that lacks a role.
 func (b *book) approve(c Charge, hits []*account, day string) ([]Approval, error) {
 	var used []Approval
 	for _, a := range hits {

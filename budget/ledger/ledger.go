@@ -124,7 +124,7 @@ func (l *Ledger) Accounts(ctx context.Context) ([]string, error) {
 // Guarantee: after any sequence of calls by any number of processes, spent + reserved ≤ cap with grants in ε, or in
 // both ρ and δ, exactly, in every account. For neighbours as an account's terms say, all releases ever paid from it or
 // from an account below it, each chosen after seeing the earlier ones, together have at most that loss (package
-// comment). Argument: docs/proofs/filter.md.
+// comment). Argument: docs/proofs/account.md.
 //
 // Errors: *NoAccount, *TermsMismatch, *Refused, *Unapproved, *NameTaken, *NoRelease (what it corrects), *Closed,
 // *WrongKey; wraps ErrTampered. None of them wrote anything.
