@@ -152,6 +152,7 @@ func debitOften(ctx context.Context, l *Ledger, prefix, path string) error {
 		return err
 	}
 	defer file.Close()
+	fmt.Println("open")
 	for i := range tries {
 		dropped := charge(fmt.Sprintf("%s-%d-dropped", prefix, i), "aa", "1")
 		err := l.Reserve(ctx, dropped)
@@ -199,8 +200,10 @@ func TestAProcessEndsWithItsTest(t *testing.T) {
 	must(t, err)
 	must(t, c.Start())
 	receipts := bufio.NewScanner(output)
-	if !receipts.Scan() {
-		t.Fatal("the process debited nothing")
+	for said := range 2 { // that it is open, and its first debit
+		if !receipts.Scan() {
+			t.Fatalf("the process said %d things and ended", said)
+		}
 	}
 	must(t, input.Close())
 	for receipts.Scan() {
@@ -236,7 +239,7 @@ func TestKilledProcesses(t *testing.T) {
 // killed is TestKilledProcesses for one ledger. The account has a cap that they may or may not come to.
 func killed(t *testing.T, place string, kills int) {
 	ctx := context.Background()
-	limit := 10 + rand.IntN(1000)
+	limit := 10 + rand.IntN(50)
 	heads := filepath.Join(t.TempDir(), "ledger.heads")
 	l := openAt(t, place)
 	policy := witnessedBy(heads)
@@ -247,9 +250,14 @@ func killed(t *testing.T, place string, kills int) {
 		var all sync.WaitGroup
 		for i := range 2 {
 			c := process(t, self(t), "loop", place, fmt.Sprintf("k%d-%d", round, i), fmt.Sprint(receipts, i))
+			output, err := c.StdoutPipe()
+			must(t, err)
 			must(t, c.Start())
 			all.Go(func() {
-				time.Sleep(time.Duration(rand.IntN(150_000)) * time.Microsecond) // opening takes the first of it
+				if rand.IntN(4) > 0 { // else while it opens the ledger, perhaps
+					_, _ = output.Read(make([]byte, 1))
+				}
+				time.Sleep(time.Duration(rand.IntN(250_000)) * time.Microsecond)
 				if err := c.Process.Kill(); err != nil {
 					t.Error(err)
 				}
@@ -295,6 +303,41 @@ func killed(t *testing.T, place string, kills int) {
 			t.Errorf("the charge of a receipt got another one: %+v, now %+v", r, again)
 		}
 	}
+}
+
+// TestKilledBeforeTheWitness kills a process that has committed an entry and waits to tell the witness: the test holds
+// the lock on that. The process has kept no receipt; whoever goes on tells the witness first.
+func TestKilledBeforeTheWitness(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		l, heads := witnessed(t, place)
+		before := l.entries(t)
+		file, err := os.OpenFile(heads, os.O_RDWR|os.O_APPEND, 0)
+		must(t, err)
+		defer file.Close()
+		unlock, err := lockAppend(file)
+		must(t, err)
+		was := read(t, heads)
+		receipts := filepath.Join(t.TempDir(), "receipts")
+		c := process(t, self(t), "loop", place, "k", receipts)
+		must(t, c.Start())
+		for deadline := time.Now().Add(8 * time.Second); l.entries(t) == before && time.Now().Before(deadline); {
+			time.Sleep(5 * time.Millisecond)
+		}
+		must(t, c.Process.Kill())
+		_ = c.Wait() // it was killed
+		unlock()
+		if n := l.entries(t) - before; n != 1 || read(t, heads) != was || len(keptReceipts(t, receipts)) != 0 {
+			t.Fatalf("%d entries were committed, and the witness has\n%s", n, read(t, heads))
+		}
+		s := show(t, l)
+		must(t, l.Reserve(context.Background(), charge("k-0-dropped", "aa", "1"))) // what the process had reserved
+		if after := show(t, l); after.Entries != s.Entries {
+			t.Errorf("the same reservation again wrote %d entries", after.Entries-s.Entries)
+		}
+		if want := was + fmt.Sprintf("%d %s\n", s.Entries, s.Head); read(t, heads) != want {
+			t.Errorf("the witness has\n%swant\n%s", read(t, heads), want)
+		}
+	})
 }
 
 // TestServerCrashes crashes the PostgreSQL server under processes that debit, in a database that is set to answer COMMIT
