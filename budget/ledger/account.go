@@ -45,7 +45,7 @@ func newAccount(p Policy, status Status, day string, parent *account) *account {
 func (b *book) hits(c Charge) ([]*account, error) {
 	var all []*account
 	seen := map[*account]bool{}
-	for _, name := range append([]string{c.Account}, c.Also...) {
+	for _, name := range c.direct() {
 		a := b.accounts[name]
 		if a == nil {
 			return nil, &NoAccount{Ledger: b.ledger, Account: name}

@@ -59,7 +59,7 @@ func (b *book) free(c Charge) error {
 			return fmt.Errorf("ledger %s: release %s was charged to other accounts under this plan: one plan has one set of accounts", b.ledger, c.Release)
 		}
 	}
-	for _, name := range append([]string{c.Account}, c.Also...) {
+	for _, name := range c.direct() {
 		if h := b.accounts[name].holder(c); h != nil {
 			return &NameTaken{Account: name, Release: c.Release, PlanHash: c.PlanHash, TakenBy: h.charge.PlanHash, State: h.state}
 		}
@@ -222,7 +222,7 @@ func (b *book) entriesToRehearse(c Charge) ([]entry, error) {
 		return nil, err
 	}
 	var entries []entry
-	for _, name := range append([]string{c.Account}, c.Also...) {
+	for _, name := range c.direct() {
 		if b.accounts[name] == nil {
 			entries = append(entries, Policy{Account: name, Terms: c.Terms}.opening(Rehearsal, nil))
 		}

@@ -124,6 +124,9 @@ func (c Charge) checkUnder(account string, t Terms) error {
 	return nil
 }
 
+// direct are the accounts that c names.
+func (c Charge) direct() []string { return append([]string{c.Account}, c.Also...) }
+
 // reservation is the entry that reserves c with the approvals that it uses.
 func (c Charge) reservation(used []Approval) entry {
 	cost := normal(c.Cost)

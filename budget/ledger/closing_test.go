@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,6 +67,9 @@ func TestEndings(t *testing.T) {
 	must(t, l.Reserve(ctx, charge("b", "b2", "2"))) // the name is free again
 	must(t, l.Cancel(ctx, charge("b", "b2", "2")))
 	debit(t, l, b)
+	if p := show(t, l).Releases[1]; p.State != Debited || p.Reason != "" {
+		t.Errorf("the release that was begun again is %+v", p)
+	}
 	must(t, l.Abandon(ctx, "people", "b", "The disk with its key is lost."))
 	must(t, l.Abandon(ctx, "people", "b", "again"))
 	assertBalance(t, l, "2", "0", "4")
@@ -366,4 +370,47 @@ func TestJoint(t *testing.T) {
 	}
 	post(Debited)
 	assertSays(t, errors.New(a.joint().String()), "is not known: of 15 releases debited, 1 came without a list of mechanisms")
+}
+
+// TestManyChildrenOneCap debits two accounts from four handles at once until what lies above them refuses: exactly its cap
+// is spent, and no account says otherwise.
+func TestManyChildrenOneCap(t *testing.T) {
+	atEveryPlace(t, func(t *testing.T, place string) {
+		ctx := context.Background()
+		l := freshAt(t, place, "12")
+		for _, name := range []string{"east", "west"} {
+			p := capped("9")
+			p.Account, p.Parent = name, "people"
+			must(t, l.Init(ctx, p))
+		}
+		var wait sync.WaitGroup
+		for g := range 4 {
+			own := openAt(t, place)
+			wait.Add(1)
+			go func() {
+				defer wait.Done()
+				for i := range 5 {
+					c := charge(fmt.Sprintf("r%d-%d", g, i), "aa", "1")
+					c.Account = []string{"east", "west"}[g%2]
+					_, err := own.Debit(ctx, c)
+					var refused *Refused
+					if err != nil && !errors.As(err, &refused) {
+						t.Error(err)
+					}
+				}
+			}()
+		}
+		wait.Wait()
+		sum := epsilon("0")
+		for _, name := range []string{"east", "west"} {
+			s, err := l.Show(ctx, name)
+			must(t, err)
+			sum, err = sum.Add(s.Spent)
+			must(t, err)
+		}
+		if s := show(t, l); !s.Spent.Equal(epsilon("12")) || !sum.Equal(epsilon("12")) || !s.Left.IsZero() {
+			t.Errorf("above %v is spent and %v left, below %v; want 12", s.Spent, s.Left, sum)
+		}
+		must(t, l.Verify(ctx))
+	})
 }

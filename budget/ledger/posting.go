@@ -90,7 +90,7 @@ func (b *book) applyReserve(e entry, a *account) error {
 		for _, hit := range hits {
 			hit.postings = append(hit.postings, p)
 		}
-		for _, name := range append([]string{c.Account}, c.Also...) {
+		for _, name := range c.direct() {
 			b.accounts[name].byName[c.Release] = append(b.accounts[name].byName[c.Release], p)
 		}
 	}
@@ -100,7 +100,7 @@ func (b *book) applyReserve(e entry, a *account) error {
 		}
 	}
 	b.count(used, 1)
-	p.charge, p.state, p.date, p.reserved = c, Reserved, e.Date, e.Date
+	p.charge, p.state, p.date, p.reserved, p.reason = c, Reserved, e.Date, e.Date, ""
 	return nil
 }
 

@@ -92,7 +92,7 @@ func (b *book) statement(name string) (Statement, error) {
 	}
 	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Parent: a.policy.Parent, Children: slices.Clone(a.children),
 		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnesses(), Unwitnessed: b.unwitnessed, Office: b.office,
-		Entries: b.sequence, Head: b.head.String(), Spent: normal(a.total.spent), Reserved: normal(a.total.reserved)}
+		Releases: []Posting{}, Entries: b.sequence, Head: b.head.String(), Spent: normal(a.total.spent), Reserved: normal(a.total.reserved)}
 	if err := a.balance(&s); err != nil {
 		return Statement{}, fmt.Errorf("ledger %s, account %s: %w", b.ledger, name, err)
 	}
