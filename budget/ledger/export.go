@@ -102,6 +102,9 @@ func ReadExport(r io.Reader) (*Export, error) {
 		if last.Head != b.head.String() || last.Entries != b.sequence || header.Office != b.office || lines.more() {
 			return nil, &Tampered{Ledger: b.ledger, Reason: "does not end, or begin, as its entries say"}
 		}
+		if len(b.paths) > 0 {
+			b.unwitnessed = "an export does not show it"
+		}
 		return &Export{Office: b.office, Head: last.Head, Entries: last.Entries, book: b}, nil
 	}
 }

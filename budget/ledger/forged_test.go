@@ -350,3 +350,49 @@ func TestExportIsTampered(t *testing.T) {
 		t.Errorf("the rewritten ledger contains the office's debit: %v", err)
 	}
 }
+
+// FuzzEntry: whatever an entry says, it is refused or leaves every account within its cap, and a page to show.
+func FuzzEntry(f *testing.F) {
+	o := newOffice(f)
+	c := o.charge("quarter", "c", "1/8")
+	o.debit(f, "2026-03-05", c)
+	o.finish(f, "2026-03-05", c)
+	for _, l := range o.book.lines {
+		f.Add(l.body)
+	}
+	cost := epsilon("1")
+	for _, e := range []entry{charge("b", "bb", "1").reservation(nil), debiting(charge("a", "aa", "1"), 1), ending(kindCancel, charge("a", "aa", "1")),
+		{Kind: kindGrant, Account: "people", Cost: &cost, Reason: "more"}, {Kind: kindCompare, Account: "people", Release: "a", Reason: "coverage"}} {
+		e.Date = "2026-03-05"
+		body, err := e.body()
+		must(f, err)
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		b := newBook("fuzz")
+		open, err := b.entriesToOpen(capped("2"), Official)
+		must(t, err)
+		writeOn(t, b, "2026-03-01", nil, open...)
+		reserve, err := b.entriesToReserve(charge("a", "aa", "1"), "2026-03-01")
+		must(t, err)
+		writeOn(t, b, "2026-03-01", nil, reserve...)
+		sealed := digestOf("private")
+		if err := b.readSealed(line{body: body, hash: chain(b.head, sealed, body)}, sealed); err != nil {
+			if !errors.Is(err, ErrTampered) {
+				t.Fatalf("got %v; want *Tampered", err)
+			}
+			return
+		}
+		for _, name := range b.names {
+			s, err := b.statement(name)
+			must(t, err)
+			if sum, err := s.Spent.Add(s.Reserved); err != nil || s.String() == "" {
+				t.Fatal(err)
+			} else if fits, err := sum.Fits(s.Cap); err != nil || !fits {
+				t.Fatalf("%s spends %v of %v: %s", name, sum, s.Cap, body)
+			}
+		}
+		_, err = b.history("")
+		must(t, err)
+	})
+}

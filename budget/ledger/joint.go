@@ -31,7 +31,7 @@ type JointEpsilon struct {
 // their ρ is converted instead of composing their distributions. That is a bound too, and less tight.
 const (
 	maxDistinct = 12
-	maxRuns     = 100_000
+	maxRuns     = 10_000
 	jointDigits = 7 // to which an ε is told
 )
 
