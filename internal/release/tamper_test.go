@@ -5,16 +5,20 @@ package release
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/report"
 )
@@ -207,6 +211,32 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 	})
 }
 
+// TestTamperListedAdditions adds a file and lists it.
+func TestTamperListedAdditions(t *testing.T) {
+	o := publish(t)
+	dir := o.rewritten(t, func(*verifier, *[]report.Module) {})
+	out := &staging{dir: dir}
+	if err := errors.Join(os.Remove(filepath.Join(dir, manifestFile)), out.write("tables/more.parquet", []byte("PAR1"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeManifest(out, o.plan, publishedRecord(t, o.place), manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, dir, VerifyOptions{}, "tables/more.parquet", "nothing that the plan and the measurements lead to")
+}
+
+// TestTamperAnotherOfficesLedger signs the manifest with a trusted key where
+// another one keeps the ledger.
+func TestTamperAnotherOfficesLedger(t *testing.T) {
+	o := publish(t)
+	dir := o.copied(t)
+	path := filepath.Join(t.TempDir(), "second")
+	if err := signManifest(dir, newKey(t, path)); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, dir, VerifyOptions{Trust: path + ".pub"}, proofFile, "fingerprint")
+}
+
 // alter changes a noisy integer.
 func alter(v *verifier, _ *[]report.Module) {
 	values := append([]int64{}, v.sealed.Measured[0].Values.Int64Values()...)
@@ -285,4 +315,137 @@ func TestTamperForgedDebits(t *testing.T) {
 			refused(t, dir, VerifyOptions{}, proofFile, "")
 		})
 	}
+}
+
+// TestTamperEntriesOfAnUnsignedLedger writes entries anew, with their hashes, as
+// anybody can where the office signs nothing: what they say must still fit the
+// release, and the approvals in them must be signed.
+func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
+	o := publish(t)
+	eve := newKey(t, filepath.Join(o.dir, "eve"))
+	edit := func(old, with string) func(*ledger.Record) {
+		return func(r *ledger.Record) {
+			if !strings.Contains(r.Proof.Body, old) {
+				t.Fatalf("the entry does not hold %s: %s", old, r.Proof.Body)
+			}
+			r.Proof.Body = strings.Replace(r.Proof.Body, old, with, 1)
+		}
+	}
+	approval := func(a ledger.Approval) func(*ledger.Record) {
+		return func(r *ledger.Record) {
+			edit(strings.TrimSuffix(string(r.Approvals[0].Encode()), "\n"), strings.TrimSuffix(string(a.Encode()), "\n"))(r)
+			r.Approvals = []ledger.Approval{a}
+		}
+	}
+	genuine := func(change func(*ledger.Approval)) ledger.Approval {
+		a := ledger.Approval{Plan: o.plan.Hash(), Role: "methodologist", Statement: "Yes."}
+		change(&a)
+		return a.Signed(eve)
+	}
+	unsigned := genuine(func(*ledger.Approval) {})
+	unsigned.Statement = "No."
+	for name, c := range map[string]struct {
+		forge func(*ledger.Record)
+		file  string
+	}{
+		"as it was":                {func(*ledger.Record) {}, ""},
+		"another's approval":       {approval(genuine(func(*ledger.Approval) {})), ""}, // its key is printed, to be compared
+		"an approval not signed":   {approval(unsigned), approvalsFile},
+		"of another plan":          {approval(genuine(func(a *ledger.Approval) { a.Plan = strings.Repeat("5a", 32) })), approvalsFile},
+		"standing, of no template": {approval(genuine(func(a *ledger.Approval) { a.Standing = &ledger.Standing{Until: "2099-12-31", Releases: 1} })), approvalsFile},
+		"standing": {approval(genuine(func(a *ledger.Approval) {
+			a.Plan, a.Standing = o.plan.Template(), &ledger.Standing{Until: "2099-12-31", Releases: 1}
+		})), ""},
+		"standing no more": {approval(genuine(func(a *ledger.Approval) {
+			a.Plan, a.Standing = o.plan.Template(), &ledger.Standing{Until: "2001-12-31", Releases: 1}
+		})), approvalsFile},
+		"another account": {func(r *ledger.Record) { r.Account = "other"; edit(`"account":"trips"`, `"account":"other"`)(r) }, proofFile},
+		"a lower cost": {func(r *ledger.Record) {
+			r.Cost.Epsilon = amountOf("1/2")
+			edit(`"cost":{"epsilon":"1"}`, `"cost":{"epsilon":"1/2"}`)(r)
+		}, proofFile},
+		"another template": {func(r *ledger.Record) {
+			other := strings.Repeat("5a", 32)
+			edit(r.Template, other)(r)
+			r.Template = other
+		}, proofFile},
+		"a correction": {func(r *ledger.Record) {
+			r.Corrects = "trips-2025"
+			edit(`,"approvals":`, `,"corrects":"trips-2025","approvals":`)(r)
+		}, proofFile},
+		"no debit": {edit(`"kind":"debit"`, `"kind":"reserve"`), proofFile},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := publishedRecord(t, o.place)
+			c.forge(&r)
+			rehashed(t, &r)
+			dir := o.forgedWith(t, r)
+			if c.file == "" {
+				verifies(t, dir, VerifyOptions{})
+				return
+			}
+			refused(t, dir, VerifyOptions{}, c.file, "")
+		})
+	}
+}
+
+// publishedRecord is the record that a release was published with.
+func publishedRecord(t *testing.T, place string) ledger.Record {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(place, proofFile))
+	var r ledger.Record
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// rehashed gives the entry in a record the hash that it has, unsigned.
+func rehashed(t *testing.T, r *ledger.Record) {
+	t.Helper()
+	p := &r.Proof
+	previous, err := hex.DecodeString(p.Previous)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := hex.DecodeString(p.Sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(slices.Concat(previous, private, []byte(p.Body)))
+	p.Hash, p.Signature, p.Office = hex.EncodeToString(sum[:]), "", sign.PublicKey{}
+}
+
+// forgedWith publishes the release with another record of its debit. Where the
+// report refuses to be made of that, the record alone is put into the release and
+// listed in its manifest.
+func (o auditable) forgedWith(t *testing.T, r ledger.Record) string {
+	t.Helper()
+	v := o.read(t)
+	b, err := encodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.sealed.Receipt = b
+	dir := filepath.Join(t.TempDir(), "trips")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if writeRelease(t.Context(), &staging{dir: dir}, v.sealed, r, manifest{}, modules()) == nil {
+		return dir
+	}
+	dir = o.copied(t)
+	for _, name := range []string{manifestFile, signatureFile} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := &staging{dir: dir}
+	if err := errors.Join(out.write(proofFile, b), writeManifest(out, o.plan, r, manifest{})); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

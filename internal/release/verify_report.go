@@ -73,6 +73,11 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	for _, line := range v.manifest.Files {
+		if !slices.Contains(names, line.Path) {
+			return "", wrongf(line.Path, "is nothing that the plan and the measurements lead to")
+		}
+	}
 	// The manifest differs with any other file, so it is named last.
 	names = append(slices.DeleteFunc(names, func(name string) bool { return name == manifestFile }), manifestFile)
 	for _, name := range names {
@@ -82,11 +87,6 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		}
 		if !same {
 			return "", wrongf(name, "is not what the plan and the measurements lead to%s", v.otherVersion())
-		}
-	}
-	for _, line := range v.manifest.Files {
-		if !slices.Contains(names, line.Path) {
-			return "", wrongf(line.Path, "is nothing that the plan and the measurements lead to")
 		}
 	}
 	if !slices.Equal(built, modules()) {

@@ -358,6 +358,22 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 // what it is made from: every file is derived as the program derives it.
 func (o auditable) rewritten(t *testing.T, change func(*verifier, *[]report.Module)) string {
 	t.Helper()
+	v := o.read(t)
+	built := modules()
+	change(v, &built)
+	dir := filepath.Join(t.TempDir(), "trips")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, built); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// read is the release as far as it must be read to be made again.
+func (o auditable) read(t *testing.T) *verifier {
+	t.Helper()
 	v := &verifier{place: o.place, out: &Verification{}, damaged: map[string]bool{}}
 	for _, check := range []func() (string, error){
 		func() (string, error) { return v.checkManifest(t.Context()) },
@@ -369,16 +385,7 @@ func (o auditable) rewritten(t *testing.T, change func(*verifier, *[]report.Modu
 			t.Fatal(err)
 		}
 	}
-	built := modules()
-	change(v, &built)
-	dir := filepath.Join(t.TempDir(), "trips")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, built); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return v
 }
 
 func TestOtherModulesAreNamed(t *testing.T) {
