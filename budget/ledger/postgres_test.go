@@ -254,6 +254,16 @@ func TestPostgresStandbyIsRefused(t *testing.T) {
 	l := freshAt(t, place, "10")
 	server(t, place, "COPY (SELECT 1) TO PROGRAM 'cat > standby.signal'")
 	testdata.CrashPostgres(t)
+	everybodys := at(t, place, "", "", "", "postgres")
+	t.Cleanup(func() { // whatever happens: other tests use the cluster
+		if ask(t, everybodys, "SELECT pg_is_in_recovery()::text") == "true" {
+			ask(t, everybodys, "SELECT pg_promote()::text")
+		}
+	})
+	databases := "SELECT count(*)::text FROM pg_database WHERE datname = '" + strings.TrimPrefix(must1(url.Parse(place)).Path, "/") + "'"
+	for deadline := time.Now().Add(10 * time.Second); ask(t, everybodys, databases) != "1" && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond) // it does lag behind
+	}
 	_, err := openStore(ctx, place, true)
 	assertSays(t, err, "is on a standby, which may lag behind: name the primary server")
 	_, err = l.Debit(ctx, charge("a", "aa", "1"))
@@ -519,7 +529,8 @@ func TestPostgresNamesWhatIsWrong(t *testing.T) {
 		assertSays(t, err, c.says)
 	}
 	latin := testdata.Postgres(t)
-	server(t, latin, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
-	_, err := openStore(ctx, at(t, latin, "", "", "", "latin"), true)
+	name := "latin_" + strings.TrimPrefix(must1(url.Parse(latin)).Path, "/")
+	server(t, latin, "CREATE DATABASE "+name+" ENCODING 'LATIN1' TEMPLATE template0")
+	_, err := openStore(ctx, at(t, latin, "", "", "", name), true)
 	assertSays(t, err, "is encoded in LATIN1", "ENCODING 'UTF8'")
 }
