@@ -259,7 +259,7 @@ func TestPlacesAgree(t *testing.T) {
 	for _, l := range []*Ledger{file, table} {
 		l.now = func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 	}
-	for range 120 {
+	for range 80 {
 		c := charge(fmt.Sprint("r", rand.IntN(12)), []string{"aa", "bb"}[rand.IntN(2)], "1")
 		if rand.IntN(10) == 0 {
 			c.Cost = epsilon("3/2")

@@ -176,7 +176,7 @@ func TestFlippedBits(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l := busyAt(t, place, t.TempDir()+"/heads")
 		rows := rowsOf(t, place)
-		for range 60 {
+		for range 30 {
 			r := rows[rand.IntN(len(rows))]
 			column := []string{"body", "private", "hash"}[rand.IntN(3)]
 			was := map[string]string{"body": r.body, "private": r.private, "hash": r.hash}[column]

@@ -305,7 +305,7 @@ func TestReadersBesideWriters(t *testing.T) {
 		done := make(chan struct{})
 		all.Go(func() {
 			defer close(done)
-			for i := range 40 {
+			for i := range 25 {
 				if _, err := l.Debit(context.Background(), charge(fmt.Sprint("r", i), "aa", "1")); err != nil {
 					t.Error(err)
 				}
