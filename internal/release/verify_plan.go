@@ -192,7 +192,7 @@ func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, err
 	case second.Delta-second.Error > d*(1+rounding):
 		return "", wrongf(measured.PlanFile, "its mechanisms have δ = %g at ε = %g, more than the %s that it promises", second.Delta, epsilon, delta)
 	case second.Delta+second.Error <= d*(1+decisive):
-		return fmt.Sprintf("holds by the second accountant (a contour integral), which finds δ = %.4g", second.Delta), nil
+		return "holds by the second accountant (a contour integral), which finds δ = " + budget.DecimalNearest(second.Delta, 4), nil
 	}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
