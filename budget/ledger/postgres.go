@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -141,7 +142,7 @@ func placeName(config *pgx.ConnConfig) string {
 	if strings.HasPrefix(config.Host, "/") {
 		u.RawQuery = "host=" + config.Host
 	} else {
-		u.Host = config.Host + ":" + strconv.Itoa(int(config.Port))
+		u.Host = net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
 	}
 	return u.String()
 }

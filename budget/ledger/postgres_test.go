@@ -489,6 +489,7 @@ func TestPostgresKeepsThePassword(t *testing.T) {
 		"postgres://user:Sesame-99@host/db?sslmode=verify-full": "postgres://user@host:5432/db",
 		"postgresql://user@host:99/db?password=Sesame-99":       "postgres://user@host:99/db",
 		"postgres://user:Sesame-99@host:port/db":                "postgres://…",
+		"postgres://user@[::1]/db":                              "postgres://user@[::1]:5432/db",
 		"ledger.db":                                             "ledger.db",
 	} {
 		if got := PlaceName(place); got != want {
