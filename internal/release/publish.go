@@ -211,8 +211,12 @@ func reported(all []ledger.Approval) []report.Approval {
 // measurements lead to now: equal, but for the signature of the manifest, is
 // success.
 func compare(staged, place, planHash string) error {
-	if m, err := readManifest(place); err != nil || m.PlanHash != planHash {
+	m, err := readManifest(place)
+	if err != nil || m.PlanHash != planHash {
 		return occupied(place, err)
+	}
+	if m.Software != Software {
+		return &Occupied{Place: place, Why: fmt.Sprintf("was published by %s, and this is %s: what they write may differ; publish a revision beside it (--revision 2 --reason TEXT)", m.Software, Software)}
 	}
 	want, err := files(staged)
 	if err != nil {

@@ -170,3 +170,30 @@ func TestNeverResumed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What other software published is not called altered: a revision is what to make.
+func TestPublishedByOtherSoftware(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	result, err := Run(t.Context(), o.plan, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(result.Place, manifestFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := strings.Replace(string(text), `"software": "`+Software+`"`, `"software": "dprelease 0.0.9"`, 1)
+	if err := os.WriteFile(path, []byte(older), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sealed := MeasuredFolder(opt.Out, "trips")
+	if _, err := Publish(t.Context(), sealed, opt); ExitCode(err) != ExitName || !strings.Contains(err.Error(), "--revision 2") {
+		t.Errorf("exit %d, %v", ExitCode(err), err)
+	}
+	opt.Revision = Revision{Number: 2, Reason: "newer software"}
+	if _, err := Publish(t.Context(), sealed, opt); err != nil {
+		t.Error(err)
+	}
+}
