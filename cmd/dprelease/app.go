@@ -75,6 +75,7 @@ A first release:   dprelease init data.csv > release.yaml
 		SilenceErrors:              true,
 		Args:                       aCommand,
 		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRun:           func(c *cobra.Command, _ []string) { a.fromEnvironment(c) },
 		SuggestionsMinimumDistance: 2,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -186,6 +187,23 @@ func (a *app) options() (release.Options, error) {
 	}, err
 }
 
+// fromEnvironment takes what flags leave out from the environment. (As defaults of
+// the flags they would be printed with the help, and an address may hold a password.)
+func (a *app) fromEnvironment(c *cobra.Command) {
+	for _, f := range []struct {
+		name, variable string
+		value          *string
+	}{
+		{"ledger", "DPRELEASE_LEDGER", &a.ledger},
+		{"state", "DPRELEASE_STATE", &a.state},
+		{"office-key", "DPRELEASE_OFFICE_KEY", &a.office},
+	} {
+		if flag := c.Flags().Lookup(f.name); flag != nil && !flag.Changed {
+			*f.value = os.Getenv(f.variable)
+		}
+	}
+}
+
 // params reads the --set flags.
 func (a *app) params() (map[string]string, error) {
 	params := map[string]string{}
@@ -218,12 +236,12 @@ func (a *app) setFlag(c *cobra.Command) {
 }
 
 func (a *app) ledgerFlag(c *cobra.Command, without string) {
-	c.Flags().StringVar(&a.ledger, "ledger", os.Getenv("DPRELEASE_LEDGER"), "ledger file (default $DPRELEASE_LEDGER; "+without+")")
+	c.Flags().StringVar(&a.ledger, "ledger", "", "ledger: a file, or postgres://… (default $DPRELEASE_LEDGER; "+without+")")
 }
 
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
 	a.ledgerFlag(c, "without one, a practice account")
-	c.Flags().StringVar(&a.state, "state", os.Getenv("DPRELEASE_STATE"), "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
+	c.Flags().StringVar(&a.state, "state", "", "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
 	a.officeFlag(c, "the entries of a signed ledger")
 	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: where the plan is)")
 	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default "+dataDefault+")")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -73,7 +72,7 @@ them down.`,
 
 // officeFlag names the key that signs for the office.
 func (a *app) officeFlag(c *cobra.Command, what string) {
-	c.Flags().StringVar(&a.office, "office-key", os.Getenv("DPRELEASE_OFFICE_KEY"), "the office's private key file, which signs "+what+" (default $DPRELEASE_OFFICE_KEY)")
+	c.Flags().StringVar(&a.office, "office-key", "", "the office's private key file, which signs "+what+" (default $DPRELEASE_OFFICE_KEY)")
 }
 
 // officeKey reads the office's key, nil where there is none.

@@ -84,7 +84,7 @@ signed, and can be written with that key alone. See docs/ledger.md.`,
 			if err != nil {
 				return err
 			}
-			a.say("Account %s is open in %s with a cap of %s.", policy.Account, a.ledger, policy.Cap)
+			a.say("Account %s is open in %s with a cap of %s.", policy.Account, ledger.PlaceName(a.ledger), policy.Cap)
 			return nil
 		},
 	}
