@@ -81,6 +81,27 @@ func TestUnapproved(t *testing.T) {
 	must(t, l.Verify(ctx))
 }
 
+// TestOneSignatureForTwoAccounts: a key that both an account and its parent list signs once.
+func TestOneSignatureForTwoAccounts(t *testing.T) {
+	ctx := context.Background()
+	l, _ := fresh(t, "6")
+	officer := newKey(t)
+	for _, names := range [][2]string{{"above", ""}, {"below", "above"}} {
+		p := capped("6")
+		p.Account, p.Parent, p.Approvals = names[0], names[1], map[string][]sign.PublicKey{"officer": {officer.Public()}}
+		must(t, l.Init(ctx, p))
+	}
+	c := charge("a", "aa", "1")
+	c.Account, c.Template = "below", hash("7e")
+	c.Approvals = []Approval{Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.", Standing: &Standing{"2026-12-31", 2}}.Signed(officer)}
+	if r := debit(t, l, c); len(r.Record().Approvals) != 1 {
+		t.Errorf("the record carries %d approvals; want the one", len(r.Record().Approvals))
+	}
+	if s, err := l.Show(ctx, "above"); err != nil || len(s.Standing) != 1 || s.Standing[0].Used != 1 {
+		t.Errorf("the standing approval counts %+v (%v); want one release", s.Standing, err)
+	}
+}
+
 // TestStandingApproval counts releases down, gives back what is cancelled or abandoned unspent, and ends on its day.
 func TestStandingApproval(t *testing.T) {
 	ctx := context.Background()

@@ -287,6 +287,21 @@ func TestAlso(t *testing.T) {
 	}
 	c.Also = nil
 	assertSays(t, l.Reserve(ctx, c), "with other accounts")
+
+	must(t, l.InitPractice(ctx, Policy{Account: "practice", Terms: zcdp, Cap: rho("9")}))
+	mixed := o.charge("other", "mixed", "1/100")
+	mixed.Also = []string{"practice"}
+	assertSays(t, l.Reserve(ctx, mixed), "charge it to accounts of one kind")
+	mixed.Account, mixed.Also = "practice", []string{"other"}
+	assertSays(t, l.Reserve(ctx, mixed), "charge it to accounts of one kind")
+
+	// A comparison below counts above, and not beside.
+	must(t, l.Compared(ctx, "quarter", "a", "Coverage."))
+	for name, want := range map[string]int64{"quarter": 1, "register": 1, "other": 0} {
+		if s, err := l.Show(ctx, name); err != nil || s.Comparisons != want {
+			t.Errorf("%s counts %d comparisons (%v); want %d", name, s.Comparisons, err, want)
+		}
+	}
 }
 
 // TestHistory tells entries in words, and of those that count in an account those made below it too.

@@ -107,6 +107,11 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 	used.Approvals = once
 	o.debit(t, "2026-03-04", used)
 
+	given := Grant{Account: "other", Amount: rho("1/2"), Reason: "once"}
+	grants, err := o.book.entriesToGrant(given, "2026-03-04")
+	must(t, err)
+	writeOn(t, o.book, "2026-03-04", &o.key, grants...)
+
 	c := o.charge("quarter", "c", "1/100")
 	roles := []Approval{c.Approvals[1], c.Approvals[0]} // methodologist, officer
 	stranger := newKey(t)
@@ -187,6 +192,8 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 		"grant, one role":       {grantOf("1", agreed("officer", o.officer)), "(methodologist)"},
 		"grant, other amount":   {grantOf("2", agreed("methodologist", o.methods), agreed("officer", o.officer)), "is not approved"},
 		"grant of nothing":      {grantOf("0"), "a grant is a positive amount"},
+		"granted twice":         {grants[0], "grants what was granted before"},
+		"grant, needless":       {with(grants[0], func(e *entry) { e.Reason, e.Approvals = "again", once }), "carries approvals that its account does not ask for"},
 		"grant by standing":     {grantOf("1", once...), "is not approved"},
 		"comparison, no reason": {entry{Kind: kindCompare, Account: "quarter", Release: "a", Reason: "\t"}, "is not a note of a comparison"},
 		"earlier day":           {with(ending(kindCancel, b), func(e *entry) { e.Date = "2026-03-03" }), "is of a day before that of the entry before it"},
@@ -319,6 +326,8 @@ func TestExportIsTampered(t *testing.T) {
 		"more behind":   append(append([]string{}, lines...), "{}\n"),
 		"cut":           {string(whole[:len(whole)-20])},
 		"empty":         nil,
+		"other key":     append([]string{strings.Replace(lines[0], o.key.Public().String(), newKey(t).Public().String(), 1)}, lines[1:]...),
+		"no key":        append([]string{`{"format":"dprelease.ledger/1"}` + "\n"}, lines[1:]...),
 	} {
 		if _, err := ReadExport(strings.NewReader(strings.Join(changed, ""))); err == nil {
 			t.Errorf("%s: read", name)
