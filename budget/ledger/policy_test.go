@@ -72,6 +72,27 @@ func TestParseWholePolicy(t *testing.T) {
 	}
 }
 
+// TestPolicyOfTheDocumentation: the policy that docs/ledger.md shows is one.
+func TestPolicyOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ledger.md"))
+	must(t, err)
+	_, rest, found := strings.Cut(string(page), "```yaml\n")
+	text, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatal("docs/ledger.md shows no policy")
+	}
+	folder := t.TempDir()
+	for _, name := range []string{"anna", "bo", "carl"} {
+		_, err := sign.Generate(filepath.Join(folder, name))
+		must(t, err)
+	}
+	p, err := ParsePolicy(filepath.Join(folder, "policy.yaml"), []byte(text))
+	must(t, err)
+	if must(t, p.check()); p.Allowance == nil || p.Parent == "" || p.Witness == "" || len(p.Approvals["methodologist"]) != 2 {
+		t.Errorf("it does not show every key: %+v", p)
+	}
+}
+
 // TestPolicyErrors shows every complaint as a person reads it.
 func TestPolicyErrors(t *testing.T) {
 	const head = "account: lfs-panel\nprotects: person\nneighbours: add-remove\n"
