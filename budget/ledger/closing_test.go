@@ -252,7 +252,7 @@ func TestTree(t *testing.T) {
 	q, err := l.Show(ctx, "quarter")
 	must(t, err)
 	assertSays(t, errors.New(q.String()), "Below register: what is reserved or spent here counts there too.", "Every plan, and every grant, is signed in each of these roles",
-		"  officer   "+o.officer.Public().Fingerprint(), "Every entry is signed by the office's key, fingerprint "+o.key.Public().Fingerprint())
+		"\nofficer         "+o.officer.Public().Fingerprint(), "Every entry is signed by the office's key, fingerprint "+o.key.Public().Fingerprint())
 	var noParent *NoParent
 	if err := l.Init(ctx, Policy{Account: "x", Terms: zcdp, Cap: rho("1"), Parent: "zz"}); !errors.As(err, &noParent) {
 		t.Errorf("got %v; want *NoParent", err)

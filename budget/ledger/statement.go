@@ -214,11 +214,13 @@ func (s Statement) writeRoles(b *strings.Builder) {
 		return
 	}
 	b.WriteString("Every plan, and every grant, is signed in each of these roles, by one of its keys:\n")
+	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	for _, role := range (Policy{Approvals: s.Approvals}).roles() {
 		for _, key := range s.Approvals[role] {
-			fmt.Fprintf(b, "  %s   %s\n", role, key.Fingerprint())
+			fmt.Fprintf(w, "%s\t%s\n", role, key.Fingerprint())
 		}
 	}
+	w.Flush()
 }
 
 // writeBalance writes cap, spent, reserved and left, each with its share of the cap.
