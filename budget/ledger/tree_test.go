@@ -412,7 +412,11 @@ func compareTree(t *rapid.T, m *treeModel, l *Ledger) {
 		assertTwelfths(t, name+" cap", s.Cap, n.limit)
 		assertTwelfths(t, name+" left", s.Left, n.limit-spent-reserved)
 		for _, p := range s.Periods {
-			spent, reserved := m.used(name, int(p.Period[6]-'1')+10*int(p.Period[5]-'0'))
+			month, err := time.Parse("2006-01", p.Period)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spent, reserved := m.used(name, 12*(month.Year()-2026)+int(month.Month())-1)
 			assertTwelfths(t, name+" spent in "+p.Period, p.Spent, spent)
 			assertTwelfths(t, name+" reserved in "+p.Period, p.Reserved, reserved)
 		}
