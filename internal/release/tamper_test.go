@@ -192,6 +192,18 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 			must(os.Remove(at(dir, "report.md")))
 			must(os.Mkdir(at(dir, "report.md"), 0o755))
 		}, "report.md"},
+		{"a folder for the manifest", func(dir string) {
+			must(os.Remove(at(dir, manifestFile)))
+			must(os.Mkdir(at(dir, manifestFile), 0o755))
+		}, manifestFile},
+		{"a folder for the signature", func(dir string) {
+			must(os.Remove(at(dir, signatureFile)))
+			must(os.Mkdir(at(dir, signatureFile), 0o755))
+		}, signatureFile},
+		{"a file for a folder", func(dir string) {
+			must(os.RemoveAll(at(dir, "tables")))
+			must(os.WriteFile(at(dir, "tables"), nil, 0o644))
+		}, "tables/hours.parquet"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := o.copied(t)

@@ -201,9 +201,12 @@ func (v *verifier) read(name string) ([]byte, error) {
 	if v.damaged[name] {
 		return nil, &notDone{"needs " + name + " as the manifest lists it"}
 	}
-	b, err := os.ReadFile(v.path(name))
-	if errors.Is(err, os.ErrNotExist) {
+	b, err := readRegular(v.path(name))
+	switch {
+	case errors.Is(err, errMissing):
 		return nil, wrongf(name, "is missing")
+	case errors.Is(err, errNoFile):
+		return nil, wrongf(name, "is not a file")
 	}
 	return b, err
 }

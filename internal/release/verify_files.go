@@ -17,17 +17,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/dprelease/dprelease/budget"
 )
 
 // checkManifest reads the manifest, and only in the form in which it is written.
 func (v *verifier) checkManifest(context.Context) (string, error) {
-	text, err := os.ReadFile(v.path(manifestFile))
-	if errors.Is(err, os.ErrNotExist) {
+	text, err := readRegular(v.path(manifestFile))
+	switch {
+	case errors.Is(err, errMissing):
 		return "", wrongf(manifestFile, "is missing: this is not the folder of a release, or not all of it")
-	}
-	if err != nil {
+	case errors.Is(err, errNoFile):
+		return "", wrongf(manifestFile, "is not a file")
+	case err != nil:
 		return "", err
 	}
 	if err := json.Unmarshal(text, &v.manifest); err != nil {
@@ -80,7 +83,7 @@ func (v *verifier) checkFiles(ctx context.Context) (string, error) {
 		listed[line.Path] = true
 		size, sum, err := digest(v.path(line.Path))
 		switch {
-		case errors.Is(err, os.ErrNotExist):
+		case errors.Is(err, errMissing):
 			fault(line.Path, "is missing")
 		case errors.Is(err, errNoFile):
 			fault(line.Path, "is not a file")
@@ -110,18 +113,39 @@ func (v *verifier) checkFiles(ctx context.Context) (string, error) {
 	return "each as listed, and no other", first
 }
 
-var errNoFile = errors.New("not a regular file")
+var (
+	errMissing = errors.New("there is no such file")
+	errNoFile  = errors.New("not a regular file")
+)
+
+// openRegular opens a file of the folder. What is no regular file is never opened:
+// a pipe would not end, and a link leads elsewhere. Errors: errMissing, errNoFile.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
+		return nil, errMissing
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errNoFile
+	}
+	return os.Open(path)
+}
+
+// readRegular reads a file of the folder. Errors: those of openRegular.
+func readRegular(path string) ([]byte, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
 
 // digest is the size of a file and its SHA-256 in hexadecimal.
 func digest(path string) (int64, string, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return 0, "", err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, "", errNoFile
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return 0, "", err
 	}
@@ -133,12 +157,15 @@ func digest(path string) (int64, string, error) {
 
 // checkSignature checks who signed the manifest, where anybody did.
 func (v *verifier) checkSignature(context.Context) (string, error) {
-	text, err := os.ReadFile(v.path(signatureFile))
-	if errors.Is(err, os.ErrNotExist) {
+	text, err := readRegular(v.path(signatureFile))
+	if errors.Is(err, errMissing) {
 		if !v.trust.IsZero() {
 			return "", wrongf(signatureFile, "is missing: the release is not signed, so %s tells nothing about it; ask the office for the signed one", v.options.Trust)
 		}
 		return "", &notDone{"the release is not signed, so whoever can write in this folder may have written all of it"}
+	}
+	if errors.Is(err, errNoFile) {
+		return "", wrongf(signatureFile, "is not a file")
 	}
 	if err != nil {
 		return "", err

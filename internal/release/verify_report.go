@@ -97,17 +97,14 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 
 // equalFiles compares a file with one that may be missing, or be no file.
 func equalFiles(a, b string) (bool, error) {
-	if info, err := os.Lstat(b); err != nil || !info.Mode().IsRegular() {
-		if errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
-		return false, err
+	y, err := readRegular(b)
+	if errors.Is(err, errMissing) || errors.Is(err, errNoFile) {
+		return false, nil
 	}
-	x, err := os.ReadFile(a)
 	if err != nil {
 		return false, err
 	}
-	y, err := os.ReadFile(b)
+	x, err := os.ReadFile(a)
 	return bytes.Equal(x, y), err
 }
 

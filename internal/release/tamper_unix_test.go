@@ -1,0 +1,56 @@
+//go:build unix
+
+package release
+
+// This file holds what a forger puts where a file should be: pipes, which never end.
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestTamperPipesForFilesAreNotRead wants an answer though nobody writes into the
+// pipes, also where no manifest tells which files there should be.
+func TestTamperPipesForFilesAreNotRead(t *testing.T) {
+	o := publish(t)
+	for name, c := range map[string]struct{ pipe, gone string }{
+		"the manifest":              {pipe: manifestFile},
+		"its signature":             {pipe: signatureFile},
+		"a listed file":             {pipe: "plan.json"},
+		"a plan without a manifest": {pipe: "plan.json", gone: manifestFile},
+		"a table":                   {pipe: "tables/hours.parquet"},
+		"a file too many":           {pipe: "tables/more.parquet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := o.copied(t)
+			path := filepath.Join(dir, filepath.FromSlash(c.pipe))
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			if c.gone != "" {
+				if err := os.Remove(filepath.Join(dir, c.gone)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := syscall.Mkfifo(path, 0o644); err != nil {
+				t.Skipf("no pipes here: %v", err)
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := Verify(t.Context(), dir, VerifyOptions{Trust: o.public})
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				if ExitCode(err) != ExitVerify {
+					t.Errorf("exit %d, %v", ExitCode(err), err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("verification waits for what is written into a pipe")
+			}
+		})
+	}
+}
