@@ -85,7 +85,7 @@ func (e *notDone) Error() string { return e.why }
 
 // verifier holds a published folder against itself.
 type verifier struct {
-	place   string
+	place   string // the folder, links resolved
 	options VerifyOptions
 	trust   sign.PublicKey // none: no key is trusted
 	out     *Verification
@@ -115,12 +115,12 @@ type verifier struct {
 // Errors: *[Unverified]; *[SpecError] where there is no folder or a key or export
 // cannot be read. The verification is there also with an *Unverified.
 func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, error) {
-	v := &verifier{place: place, options: o, out: &Verification{Folder: place}, damaged: map[string]bool{}}
-	if info, err := os.Stat(place); err != nil || !info.IsDir() {
+	folder, err := resolved(place)
+	if err != nil {
 		return nil, &SpecError{File: place, Err: errors.Join(errors.New("is not the folder of a release"), err)}
 	}
+	v := &verifier{place: folder, options: o, out: &Verification{Folder: place}, damaged: map[string]bool{}}
 	if o.Trust != "" {
-		var err error
 		if v.trust, err = sign.ReadPublicKey(o.Trust); err != nil {
 			return nil, &SpecError{File: o.Trust, Err: err}
 		}
@@ -156,6 +156,19 @@ func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, 
 	return v.out, v.failure()
 }
 
+// resolved is the folder that a path leads to, through links: a walk does not enter
+// one that it begins at.
+func resolved(place string) (string, error) {
+	folder, err := filepath.EvalSymlinks(place)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return "", errors.Join(errors.New("there is no folder in this place"), err)
+	}
+	return folder, nil
+}
+
 // note adds a check. An error that is not about the folder is returned.
 func (v *verifier) note(name, says string, err error) error {
 	check := Check{Name: name, State: Passed, Says: says}
@@ -182,7 +195,7 @@ func (v *verifier) failure() error {
 		switch {
 		case c.State != Failed:
 		case first == nil:
-			first = &Unverified{Folder: v.place, Check: c.Name, File: c.File, Says: c.Says}
+			first = &Unverified{Folder: v.out.Folder, Check: c.Name, File: c.File, Says: c.Says}
 		default:
 			first.More++
 		}

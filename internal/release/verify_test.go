@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -437,4 +438,26 @@ func TestFoldersAndKeysThatAreNone(t *testing.T) {
 		}
 	}
 	refused(t, o.dir, VerifyOptions{}, manifestFile, "missing")
+}
+
+// A link to a folder, like one to the newest release, is that folder; the outcome
+// names it as it was asked for.
+func TestALinkToAFolderVerifies(t *testing.T) {
+	o := publish(t)
+	latest := filepath.Join(o.dir, "latest")
+	if err := os.Symlink(o.place, latest); errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no links here")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if v := verifies(t, latest, VerifyOptions{Trust: o.public, Export: o.export}); v.Folder != latest {
+		t.Errorf("verified %s", v.Folder)
+	}
+	if err := os.WriteFile(filepath.Join(o.place, "more"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, latest, VerifyOptions{Trust: o.public}, "more", "not listed")
+	if _, err := Verify(t.Context(), latest, VerifyOptions{}); err == nil || !strings.HasPrefix(err.Error(), latest+" ") {
+		t.Errorf("%v, want %s named", err, latest)
+	}
 }
