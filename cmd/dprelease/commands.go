@@ -238,6 +238,7 @@ the program, in NAME-rN beside the publication that they replace.`,
 		},
 	}
 	a.outFlag(c)
+	a.ledgerFlag(c, "with one, only what it paid for is published")
 	a.officeFlag(c, "the manifest")
 	c.Flags().IntVar(&revision.Number, "revision", 1, "which publication of these measurements this is")
 	c.Flags().StringVar(&revision.Reason, "reason", "", "why a revision replaces the one before it, one line")

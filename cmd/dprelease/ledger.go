@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -130,6 +131,7 @@ where it is looked for when the grant is made.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			grant.Account = args[0]
+			a.approvals = cmp.Or(a.approvals, ".")
 			var err error
 			if grant.Amount, err = amounts(epsilon, rho, delta); err != nil {
 				return err
@@ -163,7 +165,7 @@ where it is looked for when the grant is made.`,
 	c.Flags().StringVar(&role, "role", "", "sign the grant in this role instead of making it")
 	c.Flags().StringVar(&key, "key", "", "with --role: your private key file")
 	c.Flags().StringVar(&statement, "statement", "", "with --role: what you attest, one sentence")
-	c.Flags().StringVar(&a.approvals, "approvals", ".", "folder of the grant's approvals")
+	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the grant's approvals (default: the current folder)")
 	a.ledgerFlag(c, "there must be one, but to sign")
 	a.officeFlag(c, "the entries of a signed ledger")
 	return c

@@ -50,7 +50,8 @@ func Approve(planPath string, a Approval) (p *plan.Plan, approval ledger.Approva
 	if err := approval.Verify(); err != nil {
 		return nil, approval, "", &SpecError{File: planPath, Err: err}
 	}
-	dir, name := filepath.Dir(planPath), p.Name+"."+middle+approvalEnd
+	signer, _, _ := strings.Cut(approval.Signer.Fingerprint(), " ") // another's approval in this role stays
+	dir, name := filepath.Dir(planPath), p.Name+"."+middle+"."+signer+approvalEnd
 	return p, approval, filepath.Join(dir, name), replaceFile(dir, name, approval.Encode())
 }
 

@@ -190,3 +190,15 @@ func TestAFileThatIsNoApproval(t *testing.T) {
 		t.Errorf("exit %d, %v", ExitCode(err), err)
 	}
 }
+
+// Two people may sign in one role: neither's approval replaces the other's.
+func TestApprovalsInOneRoleLieSideBySide(t *testing.T) {
+	o := newSignedOffice(t, tripSpec)
+	p, path := o.planned(t, nil)
+	o.approve(t, path, "methodologist", o.anna, nil)
+	o.approve(t, path, "methodologist", o.eve, nil)
+	o.approve(t, path, "officer", o.carl, nil)
+	if _, err := Measure(t.Context(), p, o.signedOptions()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,18 +33,18 @@ func MeasuredFolder(out, release string) string {
 // planner: [Load] or [ReadPlan].
 func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err error) {
 	place := MeasuredFolder(o.Out, p.Name)
-	already, err = sealedFor(place, p, o)
+	record, err := sealedFor(place, p, o)
 	if err != nil {
 		return false, err
 	}
-	if err := histogram.CheckMemory(p); err != nil && !already {
+	if record != nil {
+		return true, o.already(ctx, p, place, *record)
+	}
+	if err := histogram.CheckMemory(p); err != nil {
 		return false, err
 	}
 	if err := makeFolder(o.Out, 0o755); err != nil {
 		return false, fmt.Errorf("output folder: %w", err)
-	}
-	if already {
-		return true, o.forget(ctx, p)
 	}
 	l, charge, err := o.openLedger(ctx, p)
 	if err != nil {
@@ -54,66 +53,6 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err er
 	defer l.Close()
 	a := &attempt{plan: p, options: o, ledger: l, charge: charge, place: place}
 	return false, a.measure(ctx)
-}
-
-// forget clears what a run that was cut off after sealing its measurements has
-// left of its state. The caller has seen the release whole; its name is made
-// durable before the key goes.
-func (o Options) forget(ctx context.Context, p *plan.Plan) error {
-	left, err := filepath.Glob(filepath.Join(literal(o.stateDir()), literal(p.Name)+"-"+p.Hash()[:16]+"-*"))
-	if err != nil || len(left) == 0 {
-		return err
-	}
-	if err := syncDir(o.Out); err != nil {
-		return err
-	}
-	l, charge, err := o.openLedger(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	identity, err := l.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	st, err := openState(ctx, o.stateDir(), stateName(identity, charge))
-	if err != nil {
-		return err
-	}
-	defer st.close()
-	sealed := MeasuredFolder(o.Out, p.Name)
-	if there, err := exists(sealed); err != nil {
-		return err
-	} else if there {
-		if err := finish(ctx, l, charge, sealed); err != nil {
-			return err
-		}
-	}
-	return st.clear()
-}
-
-// sealedFor tells whether place already holds the plan's measurements, whole, and
-// drawn on the kind of account that is in force; anything else there is an error.
-func sealedFor(place string, p *plan.Plan, o Options) (bool, error) {
-	there, err := exists(place)
-	if err != nil || !there {
-		return false, err
-	}
-	b, err := os.ReadFile(filepath.Join(place, measured.PlanFile))
-	if err != nil {
-		return false, &Occupied{Place: place, Why: "holds something else than measurements"}
-	}
-	if !bytes.Equal(b, p.Bytes()) {
-		return false, &Occupied{Place: place, Why: "holds the measurements of another plan"}
-	}
-	_, record, err := openSealed(place, false)
-	if err != nil {
-		return false, err
-	}
-	if err := o.accepts(place, record.Status); err != nil {
-		return false, err
-	}
-	return true, syncDir(place)
 }
 
 // attempt is one measurement run of a real release.
@@ -138,10 +77,10 @@ func (r *attempt) measure(ctx context.Context) error {
 		return err
 	}
 	defer st.close()
-	if done, err := sealedFor(r.place, r.plan, r.options); err != nil {
+	if record, err := sealedFor(r.place, r.plan, r.options); err != nil {
 		return err
-	} else if done { // by the process that was waited for
-		if err := errors.Join(syncDir(r.options.Out), finish(ctx, r.ledger, r.charge, r.place)); err != nil {
+	} else if record != nil { // by the process that was waited for
+		if err := errors.Join(syncDir(r.options.Out), settle(ctx, r.ledger, r.place, *record)); err != nil {
 			return err
 		}
 		return st.clear()
@@ -151,11 +90,10 @@ func (r *attempt) measure(ctx context.Context) error {
 		return err
 	}
 	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
-		err = r.refusal(err)
-		if debited == "" {
+		if debited == "" || ended(err) {
 			err = errors.Join(err, st.erase())
 		}
-		return err
+		return r.refusal(err)
 	}
 	key, err := r.key(st, debited)
 	if err != nil {
@@ -176,20 +114,20 @@ func (r *attempt) measure(ctx context.Context) error {
 		return r.giveUp(st, err)
 	}
 	r.options.logger().Info("measurements sealed", "folder", r.place)
-	if err := finish(ctx, r.ledger, r.charge, r.place); err != nil {
+	switch err := finish(ctx, r.ledger, r.charge, r.place); {
+	case ended(err): // somebody gave the release up meanwhile: what was drawn goes nowhere
+		return errors.Join(err, os.RemoveAll(r.place), syncDir(r.options.Out), st.clear())
+	case err != nil:
 		return &Spent{Err: err}
 	}
 	return errors.Join(st.clear(), clearSiblings(r.options.stateDir(), r.plan.Name))
 }
 
-// finish notes in the ledger that the measurements are durable: nobody draws them
-// again.
-func finish(ctx context.Context, l *ledger.Ledger, c ledger.Charge, place string) error {
-	seal, err := measured.SealHash(place)
-	if err != nil {
-		return err
-	}
-	return l.Finish(context.WithoutCancel(ctx), c, seal)
+// ended tells whether an error says that a debited release was finished, abandoned
+// or withdrawn: its key is of no more use.
+func ended(err error) bool {
+	var closed *ledger.Closed
+	return errors.As(err, &closed) && closed.State != ledger.Debited && closed.State != ""
 }
 
 // refusal adds to the ledger's words what a person on a practice account needs.
@@ -253,7 +191,12 @@ func (r *attempt) draw(ctx context.Context, out *staging, streams *noise.Streams
 // that another run has debited, with another key, is closed to this one.
 func (r *attempt) giveUp(st *state, cause error) error {
 	ctx := context.Background()
-	if !r.paid && r.charge.Commitment != "" { // the debit may be there although it was not answered
+	if !r.paid { // the debit may be there although it was not answered: a debit cannot be cancelled
+		if err := r.ledger.Cancel(ctx, r.charge); err != nil {
+			return errors.Join(cause, err) // it cannot be told: the key stays, and the next run will know
+		}
+	}
+	if !r.paid && r.charge.Commitment != "" {
 		debited, err := r.ledger.Debited(ctx, r.charge)
 		if err == nil && debited != "" {
 			_, err = r.ledger.Debit(ctx, r.charge)
@@ -261,18 +204,19 @@ func (r *attempt) giveUp(st *state, cause error) error {
 		}
 		var closed *ledger.Closed
 		if err != nil && !errors.As(err, &closed) {
-			return errors.Join(cause, err) // it cannot be told: the key stays, and the next run will know
+			return errors.Join(cause, err)
 		}
 	}
 	var closed *ledger.Closed
 	switch {
+	case ended(cause):
+		return errors.Join(cause, st.erase())
 	case errors.As(cause, &closed) && r.resumed:
 		return &Spent{Err: &InputChanged{Release: r.plan.Name, Date: closed.Date}}
 	case r.paid || r.resumed:
 		return &Spent{Err: diagnose(st, cause), Lost: r.plan.Resume == spec.Never}
 	}
-	cause = diagnose(st, cause)
-	return errors.Join(cause, r.ledger.Cancel(ctx, r.charge), st.erase())
+	return errors.Join(diagnose(st, cause), st.erase())
 }
 
 // diagnose writes the confidential details of a data error into the state.

@@ -25,7 +25,8 @@ const (
 // Publish derives tables, report and manifest from a sealed folder and moves
 // them to out/NAME, or to out/NAME-rN for a later revision. It reads nothing else,
 // spends nothing, and gives the same bytes every time: where its place holds them
-// already, that is success. With an office key the manifest is signed.
+// already, that is success. With an office key the manifest is signed, and with a
+// ledger it must have paid for the measurements.
 //
 // Errors: *[SpecError] where there is no such folder, or no publication that a
 // revision replaces; *[BrokenSeal] where it is not as it was sealed; *[Occupied]
@@ -37,6 +38,9 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	}
 	s, record, err := openSealed(sealedDir, o.Revision.Number > 1)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := o.paid(ctx, sealedDir, record); err != nil {
 		return Result{}, err
 	}
 	m, err := o.Revision.manifest(o.Out, s)
@@ -111,6 +115,9 @@ func recordIn(s *measured.Sealed) (ledger.Record, error) {
 		return record, fmt.Errorf("%s is the receipt of another plan", measured.ReceiptFile)
 	case s.Status != statusText(record.Status):
 		return record, fmt.Errorf("%s is of another status than the measurements", measured.ReceiptFile)
+	}
+	if err := record.Check(); err != nil {
+		return record, fmt.Errorf("%s: %w", measured.ReceiptFile, err)
 	}
 	return record, nil
 }

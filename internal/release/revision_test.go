@@ -73,13 +73,14 @@ func TestARevisionIsOfTheSameDraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt := a.options("out")
-	opt.Revision = Revision{Number: 2, Reason: "x"}
+	opt.Revision, opt.Ledger = Revision{Number: 2, Reason: "x"}, ""
 	if _, err := Publish(t.Context(), MeasuredFolder(b.options("out").Out, "trips"), opt); ExitCode(err) != ExitSpec || !strings.Contains(err.Error(), "other measurements") {
 		t.Errorf("exit %d, %v", ExitCode(err), err)
 	}
 }
 
-// The manifest is signed where the office has a key, also afterwards.
+// The manifest is signed where the office has a key, also afterwards; but not for
+// what was debited in a ledger that the key does not sign.
 func TestManifestsAreSigned(t *testing.T) {
 	o := newOffice(t)
 	path := filepath.Join(o.dir, "office")
@@ -91,8 +92,25 @@ func TestManifestsAreSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unsigned := o.options("unsigned")
+	if _, err := Run(t.Context(), o.plan, unsigned); err != nil {
+		t.Fatal(err)
+	}
+	unsigned.Ledger, unsigned.Office = "", &key
+	if _, err := Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned); ExitCode(err) != ExitName || !strings.Contains(err.Error(), "does not sign") {
+		t.Errorf("a release of an unsigned ledger: exit %d, %v", ExitCode(err), err)
+	}
+	o.ledger = filepath.Join(o.dir, "signed.db")
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), &key); err != nil {
+		t.Fatal(err)
+	}
 	opt := o.options("out")
-	result, err := Run(t.Context(), o.plan, opt)
+	opt.Office = &key
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	opt.Office = nil
+	result, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,14 +26,14 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		return Result{}, err
 	}
 	sealed := MeasuredFolder(o.Out, p.Name)
-	measuredThere, err := sealedFor(sealed, p, o)
+	record, err := sealedFor(sealed, p, o)
 	if err != nil {
 		return Result{}, err
 	}
-	if status != "" && !measuredThere {
+	if status != "" && record == nil {
 		err := intact(place, p)
 		if err == nil {
-			err = o.forget(ctx, p)
+			err = o.alreadyPublished(ctx, p, place)
 		}
 		return Result{Place: place, Status: status, Already: true}, err
 	}

@@ -1,0 +1,183 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds what is done where a release is there already: it must be whole,
+// of this plan, and paid for from the ledger that is in force.
+
+// sealedFor is the record of the measurements of the plan that place holds already,
+// whole, and drawn on the kind of account that is in force; nil where there is
+// nothing, and an error where there is anything else.
+func sealedFor(place string, p *plan.Plan, o Options) (*ledger.Record, error) {
+	there, err := exists(place)
+	if err != nil || !there {
+		return nil, err
+	}
+	b, err := os.ReadFile(filepath.Join(place, measured.PlanFile))
+	if err != nil {
+		return nil, &Occupied{Place: place, Why: "holds something else than measurements"}
+	}
+	if !bytes.Equal(b, p.Bytes()) {
+		return nil, &Occupied{Place: place, Why: "holds the measurements of another plan"}
+	}
+	_, record, err := openSealed(place, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.accepts(place, record.Status); err != nil {
+		return nil, err
+	}
+	return &record, syncDir(place)
+}
+
+// already holds measurements that are there against the configured ledger, and
+// clears what a run that was cut off after sealing them has left of its state: the
+// folder's name is durable before the key goes.
+func (o Options) already(ctx context.Context, p *plan.Plan, place string, record ledger.Record) error {
+	left, err := o.statesOf(p)
+	if err != nil || o.Ledger == "" && len(left) == 0 {
+		return err
+	}
+	if err := syncDir(o.Out); err != nil {
+		return err
+	}
+	return o.forget(ctx, p, func(l *ledger.Ledger) error {
+		err := settle(ctx, l, place, record)
+		var unpaid *Occupied
+		if o.Ledger == "" && errors.As(err, &unpaid) {
+			return nil // a practice release whose practice account is elsewhere
+		}
+		return err
+	})
+}
+
+// alreadyPublished does the same for a release whose measurements are no longer
+// there.
+func (o Options) alreadyPublished(ctx context.Context, p *plan.Plan, place string) error {
+	left, err := o.statesOf(p)
+	if err != nil || o.Ledger == "" && len(left) == 0 {
+		return err
+	}
+	var record ledger.Record
+	b, err := os.ReadFile(filepath.Join(place, proofFile))
+	if err == nil {
+		err = json.Unmarshal(b, &record)
+	}
+	if err != nil {
+		return &Altered{Place: place, File: proofFile}
+	}
+	return o.forget(ctx, p, func(l *ledger.Ledger) error {
+		if o.Ledger == "" {
+			return nil
+		}
+		return holds(ctx, l, place, record)
+	})
+}
+
+// statesOf are the folders that runs of a plan have left in the state directory.
+func (o Options) statesOf(p *plan.Plan) ([]string, error) {
+	return filepath.Glob(filepath.Join(literal(o.stateDir()), literal(p.Name)+"-"+p.Hash()[:16]+"-*"))
+}
+
+// forget clears the state of a plan on the ledger in force, once check agrees.
+func (o Options) forget(ctx context.Context, p *plan.Plan, check func(*ledger.Ledger) error) error {
+	l, charge, err := o.openLedger(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if err := check(l); err != nil {
+		return err
+	}
+	left, err := o.statesOf(p)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	identity, err := l.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	st, err := openState(ctx, o.stateDir(), stateName(identity, charge))
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	return st.clear()
+}
+
+// settle holds sealed measurements against the ledger, and notes their seal where
+// the run that drew them was cut off before that. Errors: *[Occupied] where the
+// ledger did not pay for them; *ledger.Closed where the release was abandoned,
+// withdrawn, or finished with other measurements.
+func settle(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
+	if err := holds(ctx, l, place, record); err != nil {
+		return err
+	}
+	return finish(ctx, l, ledger.Charge{
+		Account: record.Account, Also: record.Also, Release: record.Release, PlanHash: record.PlanHash, Terms: record.Terms, Cost: record.Cost,
+	}, place)
+}
+
+// holds fails unless the ledger holds the debit of a record, of a release that was
+// neither abandoned nor withdrawn.
+func holds(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
+	if _, err := l.Identity(ctx); err != nil { // it is altered itself, or cannot be read
+		return err
+	}
+	if err := l.Contains(ctx, record); err != nil {
+		return &Occupied{Place: place, Why: fmt.Sprintf("was not paid for from the configured ledger, which does not hold entry %.12s of release %s: it is an older copy, or another ledger", record.Proof.Hash, record.Release)}
+	}
+	account, err := l.Show(ctx, record.Account)
+	if err != nil {
+		return err
+	}
+	for _, r := range account.Releases {
+		if r.Account == record.Account && r.Release == record.Release && r.PlanHash == record.PlanHash && (r.State == ledger.Abandoned || r.State == ledger.Withdrawn) {
+			return &ledger.Closed{Account: r.Account, Release: r.Release, Date: r.Debited, State: r.State, Since: r.Date, Reason: r.Reason}
+		}
+	}
+	return nil
+}
+
+// finish notes in the ledger that the measurements are durable: nobody draws them
+// again.
+func finish(ctx context.Context, l *ledger.Ledger, c ledger.Charge, place string) error {
+	seal, err := measured.SealHash(place)
+	if err != nil {
+		return err
+	}
+	return l.Finish(context.WithoutCancel(ctx), c, seal)
+}
+
+// paid fails where a sealed folder is not one that may be published here: the
+// configured ledger did not pay for it, or the office's key would sign what was
+// debited in a ledger that it does not sign.
+func (o Options) paid(ctx context.Context, place string, record ledger.Record) error {
+	if record.Status != ledger.Official {
+		return nil
+	}
+	if o.Office != nil && record.Proof.Office != o.Office.Public() {
+		return &Occupied{Place: place, Why: fmt.Sprintf("was debited in a ledger that the office's key (fingerprint %s) does not sign, so it is not signed with that key", o.Office.Public().Fingerprint())}
+	}
+	if o.Ledger == "" {
+		return nil
+	}
+	l, err := o.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return settle(ctx, l, place, record)
+}
