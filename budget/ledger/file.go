@@ -52,6 +52,7 @@ type file struct {
 	db       *sql.DB
 	readOnly bool
 	turns    int
+	held     map[string]fs.FileInfo // by their paths: the files that the connection has open; nil if it is for reading
 }
 
 // openFile opens the ledger at path, creating it if there is none. A file that this user may only read, or that lies
@@ -80,6 +81,13 @@ func openFile(ctx context.Context, path string) (*file, error) {
 	}
 	f := &file{path: path, absolute: absolute, turns: lockTurns}
 	f.readOnly = !mayWrite(absolute) || !mayWrite(filepath.Dir(absolute))
+	if !f.readOnly {
+		clearStaged(absolute)
+	}
+	opened, err := oneName(path, absolute)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.connect(); err != nil {
 		return nil, err
 	}
@@ -88,6 +96,9 @@ func openFile(ctx context.Context, path string) (*file, error) {
 	}
 	if f.readOnly {
 		return f, nil
+	}
+	if err := f.hold(ctx, opened); err != nil {
+		return nil, errors.Join(err, f.db.Close())
 	}
 	// Whoever created the file may not have come to this yet.
 	if err := syncFolder(filepath.Dir(absolute)); err != nil {
@@ -141,7 +152,7 @@ func createFile(ctx context.Context, path, absolute string) error {
 			return fmt.Errorf("ledger %s is gone but the end of it, %s-wal, is there: put the file back beside it", path, filepath.Base(path))
 		}
 	}
-	staged, err := os.CreateTemp(folder, "."+filepath.Base(absolute)+".tmp-*")
+	staged, err := os.CreateTemp(folder, stagedName(absolute)+"*")
 	if err != nil {
 		return fmt.Errorf("ledger %s cannot be created: %w", path, err)
 	}
@@ -161,6 +172,9 @@ func createFile(ctx context.Context, path, absolute string) error {
 	}
 	return nil
 }
+
+// stagedName is how the names begin under which the ledger at a path is made.
+func stagedName(absolute string) string { return "." + filepath.Base(absolute) + ".tmp-" }
 
 // writeSchema fills an empty file with an empty ledger and syncs it. os.CreateTemp has made it 0600.
 func writeSchema(ctx context.Context, absolute string) (err error) {
@@ -220,6 +234,9 @@ func (f *file) view(ctx context.Context) (*book, error) {
 			b, err = now.load(ctx, c)
 			return err
 		})
+		if err == nil {
+			err = now.holds("what was read is not what is there now")
+		}
 		return b, err
 	})
 }
@@ -233,6 +250,9 @@ func (f *file) update(ctx context.Context, change func(*book) ([]line, error)) (
 	var b *book
 	var ws witnesses
 	err := f.transaction(ctx, "BEGIN IMMEDIATE", func(c *sql.Conn) (err error) {
+		if err := f.holds("nothing was written"); err != nil {
+			return err
+		}
 		if b, err = f.load(ctx, c); err != nil {
 			return err
 		}
@@ -244,9 +264,12 @@ func (f *file) update(ctx context.Context, change func(*book) ([]line, error)) (
 		if _, err := c.ExecContext(ctx, "UPDATE ledger SET updates = updates + 1"); err != nil {
 			return f.explain(err)
 		}
-		return nil
+		return f.holds("nothing was written")
 	})
 	defer ws.dismiss()
+	if err == nil {
+		err = f.holds("what was just written may be in the file that was there before, so there is no receipt for it")
+	}
 	if err != nil {
 		return nil, err
 	}
