@@ -117,8 +117,16 @@ func (b *book) link(l line, sealed digest) (entry, error) {
 	return e, nil
 }
 
+// signedInWords says who signs the ledger.
+func (b *book) signedInWords() string {
+	if b.office.IsZero() {
+		return "is not signed"
+	}
+	return "is signed by another key (fingerprint " + b.office.Fingerprint() + ")"
+}
+
 // write applies new entries and returns the lines to store. Every entry of a ledger that was begun with an office key
-// is signed by it; without that key it returns *WrongKey.
+// is signed by it; without that key, or with a key where it was begun without one, it returns *WrongKey.
 func (b *book) write(entries []entry, office *sign.Key) ([]line, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -126,10 +134,14 @@ func (b *book) write(entries []entry, office *sign.Key) ([]line, error) {
 	if b.sequence == 0 && office != nil {
 		b.office, entries[0].Office = office.Public(), office.Public()
 	}
-	signs := !b.office.IsZero()
-	if signs && (office == nil || office.Public() != b.office) {
+	var given sign.PublicKey
+	if office != nil {
+		given = office.Public()
+	}
+	if given != b.office {
 		return nil, b.wrongKey(office)
 	}
+	signs := !b.office.IsZero()
 	var lines []line
 	for _, e := range entries {
 		l := line{sequence: b.sequence + 1}

@@ -41,7 +41,7 @@ type exportEnd struct {
 // [ReadExport]. The time of day, salts and commitments stay. It does tell of attempts that failed and of what was only
 // reserved: it is for an auditor, not for the public. Errors: wraps ErrTampered.
 func (l *Ledger) Export(ctx context.Context, w io.Writer) error {
-	b, err := l.store.view(ctx)
+	b, err := l.view(ctx)
 	if err != nil {
 		return err
 	}

@@ -284,9 +284,12 @@ func TestSignedLedger(t *testing.T) {
 	writeOn(t, unsigned, "2026-03-01", nil, open...)
 	reserve, err := unsigned.entriesToReserve(charge("a", "aa", "1"), "2026-03-01")
 	must(t, err)
-	if lines := writeOn(t, unsigned, "2026-03-01", &other, reserve...); lines[0].signature != "" {
-		t.Error("a ledger begun without a key was signed")
+	var wrong *WrongKey
+	if _, err := unsigned.write(reserve, &other); !errors.As(err, &wrong) {
+		t.Errorf("write with a key to a ledger begun without one: %v; want *WrongKey", err)
 	}
+	assertSays(t, wrong, "is not signed, and an office key was given (fingerprint "+other.Public().Fingerprint(), "nothing was written")
+	writeOn(t, unsigned, "2026-03-01", nil, reserve...)
 	lines := unsigned.lines
 	lines[1].signature = other.Sign(entryPurpose, lines[1].hash[:])
 	again := newBook("again")

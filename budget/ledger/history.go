@@ -38,7 +38,7 @@ func (e Event) String() string {
 // History tells of every entry that concerns an account, in order: those on it, and the charges that count in it
 // because they are made below it or besides. For "" it tells of all. Errors: *NoAccount; wraps ErrTampered.
 func (l *Ledger) History(ctx context.Context, account string) ([]Event, error) {
-	b, err := l.store.view(ctx)
+	b, err := l.view(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,8 @@ import (
 // Ledger holds accounts. Its methods may be called from many goroutines, and many processes may open one place.
 type Ledger struct {
 	store     store
-	office    *sign.Key // signs the entries of a ledger that was begun with it
+	office    *sign.Key      // signs the entries of a ledger that was begun with it
+	trust     sign.PublicKey // whose ledger it must be; none: anybody's
 	rehearsal bool
 	now       func() time.Time
 }
@@ -33,8 +34,11 @@ type store interface {
 // OpenOptions say how a ledger is opened.
 type OpenOptions struct {
 	// Office is the key that signs the entries. A new ledger opened with one is signed from its first entry on, and
-	// can be written with this key alone; one begun without stays unsigned.
+	// can be written with this key alone; one begun without stays unsigned, and is not written at all where a key is
+	// given: it may lie in the place of the signed one.
 	Office *sign.Key
+	// Trust is the public key that must sign the ledger. Without it a ledger of anybody, or of nobody, is read.
+	Trust sign.PublicKey
 }
 
 // Open opens the ledger at place: the path of a file on a local disk, or the address of a PostgreSQL database,
@@ -57,7 +61,7 @@ func openLedger(ctx context.Context, place string, create bool, o OpenOptions) (
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{store: s, office: o.Office, now: time.Now}, nil
+	return &Ledger{store: s, office: o.Office, trust: o.Trust, now: time.Now}, nil
 }
 
 // OpenRehearsal opens a ledger in memory for a run on made-up data: an account opens with the first charge on it, and
@@ -67,9 +71,26 @@ func OpenRehearsal() *Ledger { return &Ledger{store: &memory{}, rehearsal: true,
 // Close releases the file. What was returned before is durable without it.
 func (l *Ledger) Close() error { return l.store.close() }
 
-// update stores the entries that change asks for, given the day they will carry.
+// view returns the accounts as of one moment. Errors: wraps ErrTampered, also where another than the trusted key, or
+// none, signs the ledger.
+func (l *Ledger) view(ctx context.Context) (*book, error) {
+	b, err := l.store.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !l.trust.IsZero() && b.office != l.trust {
+		return nil, &Tampered{Ledger: b.ledger, Reason: "is not the ledger to be trusted: it " + b.signedInWords() + ", and the trusted key has the fingerprint " + l.trust.Fingerprint()}
+	}
+	return b, nil
+}
+
+// update stores the entries that change asks for, given the day they will carry. Errors: *WrongKey where a key is given
+// and the ledger is not signed by it, also where nothing is to be written.
 func (l *Ledger) update(ctx context.Context, change func(b *book, day string) ([]entry, error)) (*book, error) {
 	return l.store.update(ctx, func(b *book) ([]line, error) {
+		if l.office != nil && b.sequence > 0 && b.office != l.office.Public() {
+			return nil, b.wrongKey(l.office)
+		}
 		now := l.now()
 		day, err := b.today(now)
 		if err != nil {
@@ -110,7 +131,7 @@ func (l *Ledger) Grant(ctx context.Context, g Grant) error {
 
 // Accounts lists the names of the accounts, sorted. Errors: wraps ErrTampered.
 func (l *Ledger) Accounts(ctx context.Context) ([]string, error) {
-	b, err := l.store.view(ctx)
+	b, err := l.view(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +237,7 @@ func (l *Ledger) Compared(ctx context.Context, account, release, reason string) 
 // Identity tells this ledger from every other: the hash of its first entry, which is salted, in 64 hexadecimal digits.
 // A copy of the file has the same one. Errors: wraps ErrTampered.
 func (l *Ledger) Identity(ctx context.Context) (string, error) {
-	b, err := l.store.view(ctx)
+	b, err := l.view(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -227,7 +248,7 @@ func (l *Ledger) Identity(ctx context.Context) (string, error) {
 // Debited returns the day, YYYY-MM-DD, on which c's release was debited under c's plan, and "" if it was not.
 // Errors: *NoAccount; wraps ErrTampered.
 func (l *Ledger) Debited(ctx context.Context, c Charge) (string, error) {
-	b, err := l.store.view(ctx)
+	b, err := l.view(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -244,7 +265,7 @@ func (l *Ledger) Debited(ctx context.Context, c Charge) (string, error) {
 // Contains returns nil if the ledger holds the debit that a published record tells of, and *Tampered if it does not:
 // then it is an older copy, or another ledger. Errors: also that of [Record.Check].
 func (l *Ledger) Contains(ctx context.Context, r Record) error {
-	b, err := l.store.view(ctx)
+	b, err := l.view(ctx)
 	if err != nil {
 		return err
 	}
@@ -256,7 +277,7 @@ func (l *Ledger) Contains(ctx context.Context, r Record) error {
 // another error if the file is damaged. It cannot notice an older copy of the file or a chain computed anew: for
 // that, compare Statement.Head with a copy kept elsewhere.
 func (l *Ledger) Verify(ctx context.Context) error {
-	if _, err := l.store.view(ctx); err != nil {
+	if _, err := l.view(ctx); err != nil {
 		return err
 	}
 	return l.store.check(ctx)
@@ -264,7 +285,7 @@ func (l *Ledger) Verify(ctx context.Context) error {
 
 // Show tells what an account is, holds and has left. Errors: *NoAccount; wraps ErrTampered.
 func (l *Ledger) Show(ctx context.Context, account string) (Statement, error) {
-	b, err := l.store.view(ctx)
+	b, err := l.view(ctx)
 	if err != nil {
 		return Statement{}, err
 	}

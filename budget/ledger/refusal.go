@@ -99,13 +99,17 @@ func (e *Unapproved) Error() string {
 	return b.String()
 }
 
-// WrongKey says that the ledger is signed, and that the key given is not the one that signs it.
+// WrongKey says that the key given is not the one that signs the ledger, or that one was given and none signs it.
 type WrongKey struct {
 	Ledger        string
-	Needed, Given sign.PublicKey // Given: none where no key was given
+	Needed, Given sign.PublicKey // Needed: none where the ledger is not signed; Given: none where no key was given
 }
 
 func (e *WrongKey) Error() string {
+	if e.Needed.IsZero() {
+		return fmt.Sprintf("ledger %s is not signed, and an office key was given (fingerprint %s): nothing was written; if it was always kept without a key leave the key out, and else ask the auditor: another ledger may have been put in the place of the signed one",
+			e.Ledger, e.Given.Fingerprint())
+	}
 	given := "none was given"
 	if !e.Given.IsZero() {
 		given = "another was given (fingerprint " + e.Given.Fingerprint() + ")"

@@ -95,6 +95,7 @@ signed, and can be written with that key alone. See docs/ledger.md.`,
 }
 
 func (a *app) ledgerShowCommand() *cobra.Command {
+	trust := ""
 	c := &cobra.Command{
 		Use:   "show [ACCOUNT]",
 		Short: "What an account has spent and has left",
@@ -103,7 +104,7 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 			if a.ledger == "" {
 				return errNoLedger
 			}
-			statements, err := release.Statements(c.Context(), a.ledger, args)
+			statements, err := release.Options{Ledger: a.ledger, Trust: trust}.Statements(c.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -114,6 +115,7 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 			return nil
 		},
 	}
+	trustFlag(c, &trust)
 	a.ledgerFlag(c, "practice accounts are in .dprelease/practice.db of the output folder")
 	return c
 }
@@ -244,19 +246,22 @@ with the time they were made at. The time of day is the office's own: an export
 
 func (a *app) ledgerVerifyCommand() *cobra.Command {
 	var against []string
+	trust := ""
 	c := &cobra.Command{
-		Use:   "verify [--against DIR]…",
+		Use:   "verify [--against DIR]… [--trust FILE]",
 		Short: "Check every entry of the ledger, and that it holds the debits of releases",
 		Long: `Check that the entries of the ledger are one chain, each signed where the ledger is,
 and each admissible after those before it; that no witness knows a newer entry; and
 with --against, that the ledger holds the debit of every release in a folder: an
-older copy of the ledger lacks those made since.`,
+older copy of the ledger lacks those made since. With --trust, that the ledger is
+signed by that key: anybody can write one that is not.`,
 		Args: between(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			o, err := a.ledgerOptions()
 			if err != nil {
 				return err
 			}
+			o.Trust = trust
 			v, err := o.VerifyLedger(c.Context(), against)
 			if err != nil {
 				return err
@@ -267,8 +272,14 @@ older copy of the ledger lacks those made since.`,
 		},
 	}
 	c.Flags().StringArrayVar(&against, "against", nil, "folder of a release, or of several; may be repeated")
+	trustFlag(c, &trust)
 	a.ledgerFlag(c, "there must be one")
 	return c
+}
+
+// trustFlag adds the key that must sign the ledger.
+func trustFlag(c *cobra.Command, trust *string) {
+	c.Flags().StringVar(trust, "trust", "", "the office's public key: the ledger must be signed by it")
 }
 
 // ledgerVerified says what was checked, and what could not be.

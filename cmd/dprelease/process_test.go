@@ -77,7 +77,7 @@ func spent(t *testing.T, dir, at string) ledger.State {
 	if at == fileLedger {
 		at = filepath.Join(dir, at)
 	}
-	all, err := release.Statements(t.Context(), at, []string{"trips"})
+	all, err := release.Options{Ledger: at}.Statements(t.Context(), []string{"trips"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func eightAtOnce(t *testing.T, at string) {
 	if at == fileLedger {
 		at = filepath.Join(dir, at)
 	}
-	all, err := release.Statements(t.Context(), at, []string{"trips"})
+	all, err := release.Options{Ledger: at}.Statements(t.Context(), []string{"trips"})
 	if err != nil || !all[0].Spent.Equal(all[0].Cap) || !all[0].Reserved.IsZero() {
 		t.Errorf("%+v, %v", all, err)
 	}

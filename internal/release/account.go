@@ -34,14 +34,13 @@ func InitAccount(ctx context.Context, ledgerPath, policyPath string, office *sig
 	return policy, l.Init(ctx, policy)
 }
 
-// Statements are the accounts of a ledger, or the named ones.
-func Statements(ctx context.Context, ledgerPath string, accounts []string) ([]ledger.Statement, error) {
-	l, err := Options{Ledger: ledgerPath}.openExisting(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return statements(ctx, l, accounts)
+// Statements are the accounts of the ledger, or the named ones.
+func (o Options) Statements(ctx context.Context, accounts []string) (all []ledger.Statement, err error) {
+	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
+		all, err = statements(ctx, l, accounts)
+		return err
+	})
+	return all, err
 }
 
 func statements(ctx context.Context, l *ledger.Ledger, accounts []string) ([]ledger.Statement, error) {

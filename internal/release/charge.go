@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -49,7 +50,14 @@ func repeated(all []plan.Measurement) []ledger.Repeated {
 
 // openExisting opens the configured ledger, which somebody must have made.
 func (o Options) openExisting(ctx context.Context) (*ledger.Ledger, error) {
-	l, err := ledger.OpenExisting(ctx, o.Ledger, ledger.OpenOptions{Office: o.Office})
+	options := ledger.OpenOptions{Office: o.Office}
+	if o.Trust != "" {
+		var err error
+		if options.Trust, err = sign.ReadPublicKey(o.Trust); err != nil {
+			return nil, &SpecError{File: o.Trust, Err: err}
+		}
+	}
+	l, err := ledger.OpenExisting(ctx, o.Ledger, options)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &NoLedger{Path: o.Ledger, Err: err}
 	}

@@ -16,6 +16,7 @@ type Options struct {
 	State     string    // confidential state directory; empty: .dprelease below Out
 	Approvals string    // folder in which approvals of plans lie; empty: none
 	Office    *sign.Key // signs the ledger's entries and the manifest; nil: nothing is signed
+	Trust     string    // file of the public key that must sign the ledger; empty: anybody's is read
 	Revision  Revision  // which publication of the measurements Publish makes
 	Log       *slog.Logger
 }

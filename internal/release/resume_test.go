@@ -65,7 +65,7 @@ func (o office) options(out string) Options {
 // debits is how often the account was debited.
 func (o office) debits(t *testing.T) int {
 	t.Helper()
-	all, err := Statements(t.Context(), o.ledger, []string{"trips"})
+	all, err := Options{Ledger: o.ledger}.Statements(t.Context(), []string{"trips"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestCancelledBeforeDebit(t *testing.T) {
 	if n := o.debits(t); n != 0 {
 		t.Errorf("%d debits, expected none", n)
 	}
-	all, err := Statements(t.Context(), o.ledger, []string{"trips"})
+	all, err := Options{Ledger: o.ledger}.Statements(t.Context(), []string{"trips"})
 	if err != nil {
 		t.Fatal(err)
 	}
