@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -46,6 +47,45 @@ type manifestLine struct {
 	Path   string `json:"path"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
+}
+
+// What a manifest names is printed to readers: a name or a version has no room for
+// a sentence.
+var (
+	releaseForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
+	softwareForm = regexp.MustCompile(`^[0-9A-Za-z._+~-]{1,64}( [0-9A-Za-z._+~-]{1,64})?$`)
+	sha256Form   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// formed returns an error unless the manifest names its publication as
+// writeManifest does: a first one, or a revision as [Revision] makes it.
+func (m manifest) formed() error {
+	switch {
+	case !releaseForm.MatchString(m.Release):
+		return fmt.Errorf("is of release %q, which is no name of a release", m.Release)
+	case m.Status != statusText(ledger.Official) && m.Status != PracticeStatus && m.Status != rehearsalStatus:
+		return fmt.Errorf("has status %q, which no release has", m.Status)
+	case !softwareForm.MatchString(m.Software):
+		return fmt.Errorf("names the software %q, which is no name and version", m.Software)
+	case m.Revision == 0 && m.Reason == "" && m.Replaces == nil:
+		return nil
+	case m.Revision < 2:
+		return fmt.Errorf("has revision %d with a reason or a predecessor, which a first publication has not", m.Revision)
+	case !isReason(m.Reason):
+		return fmt.Errorf("gives as the reason of revision %d what is not one line of at most %d bytes", m.Revision, maxReason)
+	case m.Replaces == nil:
+		return fmt.Errorf("does not say what revision %d replaces", m.Revision)
+	}
+	before := Revision{Number: m.Revision - 1}.place("", m.Release)
+	switch r := m.Replaces; {
+	case r.Folder != before:
+		return fmt.Errorf("says that revision %d replaces %q, where %s is the one before it", m.Revision, r.Folder, before)
+	case !sha256Form.MatchString(r.ManifestSHA256):
+		return fmt.Errorf("gives as the SHA-256 of the manifest of %s what is none", before)
+	case !softwareForm.MatchString(r.Software):
+		return fmt.Errorf("names the software of %s %q, which is no name and version", before, r.Software)
+	}
+	return nil
 }
 
 // writeManifest closes a staging folder with the list of its files; m says which

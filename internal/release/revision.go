@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dprelease/dprelease/internal/measured"
 )
@@ -21,6 +22,12 @@ type Revision struct {
 
 // maxReason bounds a reason, in bytes.
 const maxReason = 500
+
+// isReason tells that a text is one line of visible characters.
+func isReason(text string) bool {
+	hidden := func(c rune) bool { return !unicode.IsGraphic(c) }
+	return strings.TrimSpace(text) != "" && len(text) <= maxReason && !strings.ContainsFunc(text, hidden)
+}
 
 // place is where the revision is published: NAME, NAME-r2, NAME-r3.
 func (r Revision) place(out, name string) string {
@@ -39,13 +46,16 @@ func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
 		}
 		return manifest{}, nil
 	}
-	if r.Reason == "" || len(r.Reason) > maxReason || strings.ContainsFunc(r.Reason, func(c rune) bool { return c < ' ' }) {
+	if !isReason(r.Reason) {
 		return manifest{}, &SpecError{File: "--reason", Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it", maxReason)}
 	}
 	place := Revision{Number: r.Number - 1}.place(out, s.Plan.Name)
 	before, text, err := readManifestBytes(place)
 	if err != nil {
 		return manifest{}, &SpecError{File: place, Err: fmt.Errorf("revision %d replaces the publication in this folder: %w", r.Number, err)}
+	}
+	if err := before.formed(); err != nil {
+		return manifest{}, &SpecError{File: filepath.Join(place, manifestFile), Err: err}
 	}
 	draw, err := digestsOf(s)
 	if err != nil {

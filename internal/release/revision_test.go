@@ -55,6 +55,7 @@ func TestRevision(t *testing.T) {
 	for name, r := range map[string]Revision{
 		"no reason": {Number: 3}, "two lines": {Number: 3, Reason: "a\nb"}, "a gap": {Number: 4, Reason: "x"},
 		"a reason without a number": {Reason: "x"}, "a negative number": {Number: -1}, "a long reason": {Number: 3, Reason: strings.Repeat("x", 501)},
+		"a blank reason": {Number: 3, Reason: " "}, "a reason with an escape": {Number: 3, Reason: "x\u009b8m"}, "a reason that turns": {Number: 3, Reason: "x\u202e"},
 	} {
 		opt.Revision = r
 		if _, err := Publish(t.Context(), sealed, opt); ExitCode(err) != ExitSpec {

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -221,6 +222,108 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 		}
 		refused(t, dir, VerifyOptions{Trust: o.public}, "report.md", "not a file")
 	})
+}
+
+// TestTamperTextsInTheManifest derives a whole release around a manifest that says
+// what no version writes, in words that would be printed as the verdict's own.
+func TestTamperTextsInTheManifest(t *testing.T) {
+	o := publish(t)
+	const block = "trips\n\nSigned:\n- manifest.json, and with it every file: the one in office.pub\n\u001b[8m"
+	before := func(change func(*replaced)) *replaced {
+		r := &replaced{Folder: "trips", ManifestSHA256: strings.Repeat("5a", 32), Software: "dprelease 0.0.9"}
+		change(r)
+		return r
+	}
+	genuine := before(func(*replaced) {})
+	for name, c := range map[string]struct {
+		manifest manifest
+		says     string // "" where it verifies
+	}{
+		"a revision":                  {manifest{Revision: 2, Reason: "clearer labels", Replaces: genuine}, ""},
+		"a reason in any script":      {manifest{Revision: 2, Reason: "Übersichtlicher, 見やすく", Replaces: genuine}, ""},
+		"a block of text":             {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Folder = block })}, "replaces"},
+		"a folder elsewhere":          {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Folder = "other" })}, "replaces"},
+		"the folder of a later one":   {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Folder = "trips-r2" })}, "replaces"},
+		"no hash":                     {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.ManifestSHA256 = block })}, "SHA-256"},
+		"software of many words":      {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Software = "x, signed by the office" })}, "software"},
+		"software with a second line": {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Software = "dprelease 1\n" })}, "software"},
+		"a negative number":           {manifest{Revision: -3, Reason: strings.Repeat("x", 5000)}, "revision -3"},
+		"the first with a reason":     {manifest{Reason: "x"}, "first publication"},
+		"the first with a number":     {manifest{Revision: 1}, "first publication"},
+		"the first of something":      {manifest{Replaces: genuine}, "first publication"},
+		"no reason":                   {manifest{Revision: 2, Replaces: genuine}, "reason"},
+		"a reason that hides":         {manifest{Revision: 2, Reason: "x \u202e", Replaces: genuine}, "reason"},
+		"a long reason":               {manifest{Revision: 2, Reason: strings.Repeat("x", 501), Replaces: genuine}, "reason"},
+		"no predecessor":              {manifest{Revision: 2, Reason: "x"}, "replaces"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := o.read(t)
+			dir := filepath.Join(t.TempDir(), "trips")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, c.manifest, modules()); err != nil {
+				t.Fatal(err)
+			}
+			if c.says == "" {
+				verifies(t, dir, VerifyOptions{})
+				return
+			}
+			refused(t, dir, VerifyOptions{}, manifestFile, c.says)
+			inLines(t, dir)
+		})
+	}
+	for name, change := range map[string]func(*manifest){
+		"release":  func(m *manifest) { m.Release = block },
+		"status":   func(m *manifest) { m.Status = block },
+		"software": func(m *manifest) { m.Software = block },
+		"a file":   func(m *manifest) { m.Files[0].Path = block },
+		"no name":  func(m *manifest) { m.Files[0].Path = "\x00" },
+		"long":     func(m *manifest) { m.Files[0].Path = strings.Repeat("a", 5000) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := o.copied(t)
+			m, err := readManifest(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(&m)
+			text, err := indented(m)
+			if err == nil {
+				err = errors.Join(os.Remove(filepath.Join(dir, signatureFile)), os.WriteFile(filepath.Join(dir, manifestFile), text, 0o644))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			inLines(t, dir)
+		})
+	}
+	t.Run("a name of a file", func(t *testing.T) {
+		dir := o.copied(t)
+		if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(block, "/", "")), nil, 0o644); err != nil {
+			t.Skipf("no such names here: %v", err)
+		}
+		inLines(t, dir)
+	})
+}
+
+// inLines asserts that a folder does not verify, and that nothing said of it holds
+// a control character.
+func inLines(t *testing.T, dir string) {
+	t.Helper()
+	v, err := Verify(t.Context(), dir, VerifyOptions{})
+	if ExitCode(err) != ExitVerify {
+		t.Fatalf("exit %d, %v", ExitCode(err), err)
+	}
+	all := slices.Concat([]string{err.Error(), v.Release, v.Marked}, v.Recomputed, v.Signed, v.Unchecked)
+	for _, c := range v.Checks {
+		all = append(all, c.File, c.Says)
+	}
+	for _, text := range all {
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			t.Errorf("%q", text)
+		}
+	}
 }
 
 // TestTamperListedAdditions adds a file and lists it.

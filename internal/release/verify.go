@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -184,8 +187,24 @@ func (v *verifier) note(name, says string, err error) error {
 	case err != nil:
 		return fmt.Errorf("check of the %s: %w", name, err)
 	}
+	check.File, check.Says = plain(check.File), plain(check.Says)
 	v.out.Checks = append(v.out.Checks, check)
 	return nil
+}
+
+// plain is a text in one line that cannot command a terminal: what is no visible
+// character is written as its escape. Names and texts of a folder are its writer's.
+func plain(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if unicode.IsGraphic(c) {
+			b.WriteRune(c)
+			continue
+		}
+		quoted := strconv.QuoteRune(c)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }
 
 // failure is the first check that failed, with how many followed.

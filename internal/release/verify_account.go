@@ -37,6 +37,8 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 	}
 	p := v.plan
 	switch {
+	case !releaseForm.MatchString(r.Account):
+		return "", wrongf(proofFile, "is of the account %q, which is no name of an account", r.Account)
 	case !r.Cost.Equal(p.Cost):
 		return "", wrongf(proofFile, "is of a debit of %s, the plan costs %s", r.Cost, p.Cost)
 	case r.Template != "" && r.Template != p.Template():

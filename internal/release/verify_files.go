@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -43,12 +44,15 @@ func (v *verifier) checkManifest(context.Context) (string, error) {
 	if again, err := indented(m); err != nil || !bytes.Equal(again, text) {
 		return "", wrongf(manifestFile, "is not in the form in which it is written: it was edited")
 	}
+	if err := m.formed(); err != nil {
+		return "", wrongf(manifestFile, "%v", err)
+	}
 	if !slices.IsSortedFunc(m.Files, func(a, b manifestLine) int { return strings.Compare(inOrder(a.Path), inOrder(b.Path)) }) {
 		return "", wrongf(manifestFile, "does not list its files in order")
 	}
 	for i, line := range m.Files {
 		switch {
-		case line.Path == manifestFile || line.Path == signatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) || strings.Contains(line.Path, `\`):
+		case line.Path == manifestFile || line.Path == signatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) || strings.Contains(line.Path, `\`) || strings.ContainsFunc(line.Path, unseen):
 			return "", wrongf(manifestFile, "lists %q, which is no file of a release", line.Path)
 		case i > 0 && line.Path == m.Files[i-1].Path:
 			return "", wrongf(manifestFile, "lists %s twice", line.Path)
@@ -58,6 +62,9 @@ func (v *verifier) checkManifest(context.Context) (string, error) {
 	v.out.Release, v.out.Marked, v.out.Revision = m.Release, m.Status, m.Revision
 	return fmt.Sprintf("lists %s of release %s, published by %s", budget.Plural(int64(len(m.Files)), "file"), m.Release, m.Software), nil
 }
+
+// unseen tells that a character does not belong into the name of a file of a release.
+func unseen(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }
 
 // inOrder is a path as a walk through folders sorts it.
 func inOrder(path string) string { return strings.ReplaceAll(path, "/", "\x00") }

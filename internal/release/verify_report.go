@@ -143,8 +143,13 @@ func (v *verifier) conclude() {
 			unchecked = append(unchecked, "that the ledger was never rolled back to an older state: it has no witness")
 		}
 	}
-	if v.manifest.Replaces != nil {
+	if v.text != nil && v.manifest.Replaces != nil {
 		unchecked = append(unchecked, fmt.Sprintf("why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements", v.manifest.Revision, v.manifest.Reason, v.manifest.Replaces.Folder, v.manifest.Replaces.Software))
 	}
 	out.Unchecked = append(unchecked, out.Unchecked...)
+	for _, list := range [][]string{out.Recomputed, out.Signed, out.Unchecked} {
+		for i, item := range list {
+			list[i] = plain(item)
+		}
+	}
 }
