@@ -352,6 +352,24 @@ func TestTamperAnotherOfficesLedger(t *testing.T) {
 	refused(t, dir, VerifyOptions{Trust: path + ".pub"}, proofFile, "fingerprint")
 }
 
+// TestTamperTwoSigners signs the manifest of a release with a key that is not the
+// one of its ledger: also who trusts no key is told that they differ.
+func TestTamperTwoSigners(t *testing.T) {
+	o := publish(t)
+	dir := o.copied(t)
+	mallory, err := signedWithAnother(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, dir, VerifyOptions{}, signatureFile, mallory.Fingerprint())
+	refused(t, dir, VerifyOptions{}, signatureFile, o.key.Public().Fingerprint())
+	refused(t, dir, VerifyOptions{Export: o.export}, signatureFile, "an office signs both with one")
+	if err := signManifest(dir, o.key); err != nil {
+		t.Fatal(err)
+	}
+	verifies(t, dir, VerifyOptions{})
+}
+
 // alter changes a noisy integer.
 func alter(v *verifier, _ *[]report.Module) {
 	values := append([]int64{}, v.sealed.Measured[0].Values.Int64Values()...)

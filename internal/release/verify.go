@@ -95,6 +95,7 @@ type verifier struct {
 
 	manifest manifest
 	text     []byte          // of the manifest
+	signer   sign.PublicKey  // of the manifest; none: nobody
 	damaged  map[string]bool // files that are not those of the manifest
 	plan     *plan.Plan
 	planned  bool             // the plan is what its spec leads to

@@ -57,7 +57,8 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 	return fmt.Sprintf("%s from account %s on %s, entry %s", r.Cost, r.Account, r.Date, r.Proof.Hash[:16]), nil
 }
 
-// signedByOffice notes whose signature the ledger's entry carries.
+// signedByOffice notes whose signature the ledger's entry carries: that of whoever
+// signed the manifest.
 func (v *verifier) signedByOffice(r ledger.Record) error {
 	office := r.Proof.Office
 	if office.IsZero() {
@@ -65,6 +66,9 @@ func (v *verifier) signedByOffice(r ledger.Record) error {
 	}
 	if !v.trust.IsZero() && office != v.trust {
 		return wrongf(proofFile, "is signed by the key with the fingerprint %s, not by the one in %s (%s)", office.Fingerprint(), v.options.Trust, v.trust.Fingerprint())
+	}
+	if !v.signer.IsZero() && office != v.signer {
+		return wrongf(signatureFile, "is by the key with the fingerprint %s, the ledger's entry of the debit by another, %s: an office signs both with one", v.signer.Fingerprint(), office.Fingerprint())
 	}
 	v.out.Signed = append(v.out.Signed, fmt.Sprintf("the ledger's entry of the debit: by the key with the fingerprint %s, %s", office.Fingerprint(), v.compare()))
 	return nil

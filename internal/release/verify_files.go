@@ -193,6 +193,7 @@ func (v *verifier) checkSignature(context.Context) (string, error) {
 	if err := s.Signer.Verify(manifestPurpose, v.text, s.Signature); err != nil {
 		return "", wrongf(signatureFile, "does not fit manifest.json: %v; one of the two was changed", err)
 	}
+	v.signer = s.Signer
 	v.out.Signed = append(v.out.Signed, fmt.Sprintf("manifest.json, and with it every file: by the key with the fingerprint %s, %s", s.Signer.Fingerprint(), v.compare()))
 	return "of the manifest, by the key with the fingerprint " + s.Signer.Fingerprint(), nil
 }
