@@ -58,10 +58,14 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 }
 
 // signedByOffice notes whose signature the ledger's entry carries: that of whoever
-// signed the manifest.
+// signed the manifest. An official debit is signed by the key that is trusted:
+// anybody can begin another ledger, and what is debited there costs nothing here.
 func (v *verifier) signedByOffice(r ledger.Record) error {
 	office := r.Proof.Office
 	if office.IsZero() {
+		if r.Status == ledger.Official && !v.trust.IsZero() {
+			return wrongf(proofFile, "is of a ledger that nobody signs, so %s does not tell whose account paid: the debit of a release is signed with the office's key", v.options.Trust)
+		}
 		return nil
 	}
 	if !v.trust.IsZero() && office != v.trust {

@@ -178,6 +178,34 @@ func TestAnotherKeyIsNotTrusted(t *testing.T) {
 	refused(t, o.place, VerifyOptions{Trust: filepath.Join(o.dir, "other.pub")}, signatureFile, "fingerprint")
 }
 
+// TestAnUnsignedLedgerIsNotTheOffices signs the manifest of a release that an
+// unsigned ledger paid for: one with a fresh cap, that anybody can begin.
+func TestAnUnsignedLedgerIsNotTheOffices(t *testing.T) {
+	o := auditable{office: newOffice(t)}
+	result, err := Run(t.Context(), o.plan, o.office.options("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := newKey(t, filepath.Join(o.dir, "key"))
+	trust := VerifyOptions{Trust: filepath.Join(o.dir, "key.pub")}
+	if err := signManifest(result.Place, key); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, result.Place, trust, proofFile, "nobody signs")
+	trust.Export = filepath.Join(o.dir, "export.jsonl")
+	o.exportTo(t, trust.Export)
+	refused(t, result.Place, trust, proofFile, "nobody signs")
+	told(t, verifies(t, result.Place, VerifyOptions{}).Unchecked, "its entries are not signed")
+
+	// Practice and rehearsals spend nothing of the office's.
+	practice := o.office.options("practice")
+	practice.Ledger, practice.Office = "", &key
+	if result, err = Run(t.Context(), o.plan, practice); err != nil {
+		t.Fatal(err)
+	}
+	verifies(t, result.Place, VerifyOptions{Trust: trust.Trust})
+}
+
 func TestAnUnsignedReleaseSaysWhatThatMeans(t *testing.T) {
 	o := newOffice(t)
 	result, err := Run(t.Context(), o.plan, o.options("out"))
