@@ -58,6 +58,15 @@ func (b *book) hits(c Charge) ([]*account, error) {
 	return all, nil
 }
 
+// above are the account and all above it.
+func (a *account) above() []*account {
+	var all []*account
+	for ; a != nil; a = a.parent {
+		all = append(all, a)
+	}
+	return all
+}
+
 // limit is the cap with what was granted; nothing for a rehearsal.
 func (a *account) limit() (budget.Cost, error) {
 	if a.status == Rehearsal {

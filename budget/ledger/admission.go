@@ -198,7 +198,11 @@ func (b *book) entriesToDebit(c Charge, day string) ([]entry, error) {
 		}
 		used = p.charge.Approvals
 	}
-	says := b.attest(a)
+	hits, err := b.hits(c)
+	if err != nil {
+		return nil, err
+	}
+	says := b.attest(a, hits)
 	e := c.reservation(used)
 	e.Kind, e.Mechanisms, e.Attest, e.commitment = kindDebit, nil, &says, c.Commitment
 	return append(entries, e), nil

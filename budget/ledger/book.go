@@ -27,6 +27,8 @@ type book struct {
 	standing  map[digest]int64    // reservations and debits under each standing approval
 	verified  map[string]error    // what Verify said of an approval, by its text: signatures are slow to check
 
+	near map[string]bool // witnesses that lie on the disk of the ledger; set by the store
+
 	// unwitnessed says why the witness could not be asked; set by the store, for the statement of a view.
 	unwitnessed string
 }
@@ -41,7 +43,7 @@ type line struct {
 }
 
 func newBook(ledger string) *book {
-	return &book{ledger: ledger, head: genesis(), accounts: map[string]*account{}, paths: map[string]struct{}{},
+	return &book{ledger: ledger, head: genesis(), accounts: map[string]*account{}, paths: map[string]struct{}{}, near: map[string]bool{},
 		standing: map[digest]int64{}, verified: map[string]error{}}
 }
 

@@ -127,7 +127,9 @@ func (b *book) applyDebit(e entry, a *account, l line, sealed digest) error {
 	if !p.same(e.charge(a.policy.Terms)) || !slices.EqualFunc(p.charge.Approvals, e.Approvals, Approval.equal) {
 		return errors.New("debits something else than what was reserved")
 	}
-	if *e.Attest != b.attest(a) {
+	says := b.attest(a, p.accounts)
+	says.Witnessed = says.Witnessed && e.Attest.Witnessed // one on the ledger's own disk counts for nothing where the debit is made
+	if *e.Attest != says {
 		return errors.New("says of its account what is not so")
 	}
 	if err := b.settle(p, Debited, e.Date); err != nil {
@@ -141,9 +143,23 @@ func (b *book) applyDebit(e entry, a *account, l line, sealed digest) error {
 	return nil
 }
 
-// attest is what the next debit of a says of it.
-func (b *book) attest(a *account) attest {
-	return attest{Status: a.status, Terms: a.policy.Terms, Number: a.debits + 1, Comparisons: a.comparisons, Witnessed: len(b.paths) > 0}
+// attest is what the next debit of a, which counts in the accounts hit, says of it.
+func (b *book) attest(a *account, hits []*account) attest {
+	return attest{Status: a.status, Terms: a.policy.Terms, Number: a.debits + 1, Comparisons: a.comparisons, Witnessed: b.witnessed(hits)}
+}
+
+// witnessed tells whether each of the accounts names a witness away from the ledger's disk, itself or through one above
+// it. Only then is one named in every older copy that has one of them: the copy may end before another account named its.
+func (b *book) witnessed(accounts []*account) bool {
+	for _, a := range accounts {
+		for a != nil && (a.policy.Witness == "" || b.near[a.policy.Witness]) {
+			a = a.parent
+		}
+		if a == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // closings are the states that an entry leads to from where a posting stands.

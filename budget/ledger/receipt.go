@@ -53,7 +53,7 @@ type Record struct {
 	Corrects    string     `json:"corrects,omitempty"` // the release that this one corrects
 	Template    string     `json:"template,omitempty"` // hash of the plan with its parameters blank
 	Comparisons int64      `json:"comparisons"`        // of results with the truth, noted on the account before the debit
-	Witnessed   bool       `json:"witnessed"`          // whether heads are kept elsewhere too, so that a rollback is noticed
+	Witnessed   bool       `json:"witnessed"`          // whether heads are kept elsewhere for every account that it counts in, so that a rollback is noticed
 	Approvals   []Approval `json:"approvals,omitempty"`
 	Proof       Proof      `json:"proof"`
 }

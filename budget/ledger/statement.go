@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -38,7 +39,9 @@ type Statement struct {
 	Joint       *JointPlan `json:"joint,omitempty"`
 
 	Witnesses   []string       `json:"witnesses,omitempty"`   // files that keep the newest heads elsewhere; none: a rollback cannot be detected
-	Unwitnessed string         `json:"unwitnessed,omitempty"` // why they could not be asked just now
+	Near        []string       `json:"near,omitempty"`        // those of them that lie on the disk of the ledger
+	Witnessed   bool           `json:"witnessed"`             // whether this account, or one above it, names one that does not
+	Unwitnessed string         `json:"unwitnessed,omitempty"` // why they could not be asked just now, or what they do not know
 	Office      sign.PublicKey `json:"office,omitzero"`       // whose signature every entry carries; none: nobody's
 	Entries     int64          `json:"entries"`               // in the whole ledger
 	Head        string         `json:"head"`                  // hash of the last of them
@@ -91,7 +94,8 @@ func (b *book) statement(name string) (Statement, error) {
 		return Statement{}, &NoAccount{Ledger: b.ledger, Account: name}
 	}
 	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Parent: a.policy.Parent, Children: slices.Clone(a.children),
-		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnesses(), Unwitnessed: b.unwitnessed, Office: b.office,
+		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnesses(), Near: slices.Sorted(maps.Keys(b.near)),
+		Witnessed: b.witnessed(a.above()), Unwitnessed: b.unwitnessed, Office: b.office,
 		Releases: []Posting{}, Entries: b.sequence, Head: b.head.String(), Spent: normal(a.total.spent), Reserved: normal(a.total.reserved)}
 	if err := a.balance(&s); err != nil {
 		return Statement{}, fmt.Errorf("ledger %s, account %s: %w", b.ledger, name, err)
@@ -362,7 +366,12 @@ func (s Statement) Trust() []string {
 	}
 	switch {
 	case s.Unwitnessed != "":
-		lines = append(lines, fmt.Sprintf("The witness could not be asked (%s): a rollback of the ledger to an older copy would not have been noticed now.", s.Unwitnessed))
+		lines = append(lines, fmt.Sprintf("The witness cannot answer for this copy (%s): a rollback of the ledger to an older copy would not have been noticed now.", s.Unwitnessed))
+	case len(s.Near) > 0 && !s.Witnessed:
+		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too, on the disk of the ledger: an older copy of its file is noticed, but not one of the disk.", strings.Join(s.Near, " and ")))
+	case len(s.Witnesses) > 0 && !s.Witnessed:
+		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too, but account %s, or one above it, names no witness: a rollback of the ledger to a copy from before that one was named cannot be detected.",
+			strings.Join(s.Witnesses, " and "), s.Account))
 	case len(s.Witnesses) > 0:
 		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too: an older copy of the ledger is noticed.", strings.Join(s.Witnesses, " and ")))
 	default:

@@ -31,7 +31,9 @@ func attested(load func() (*book, error)) (*book, error) {
 	}
 	seen := map[string][]head{}
 	var unread []string
+	least := b.sequence // heads of entries after these may come later
 	for _, path := range b.witnesses() {
+		_, _ = b.place(path) // one that cannot be found is not read either
 		text, err := os.ReadFile(path)
 		if err != nil {
 			unread = append(unread, fmt.Sprintf("the witness %s cannot be read (%v)", path, errors.Unwrap(err)))
@@ -39,15 +41,19 @@ func attested(load func() (*book, error)) (*book, error) {
 		}
 		if seen[path], err = readHeads(path, text); err != nil {
 			unread = append(unread, err.Error())
+		} else if newest := knows(seen[path]); newest < least {
+			unread = append(unread, fmt.Sprintf("the witness %s knows nothing of entries %d to %d", path, newest+1, least))
 		}
 	}
 	for path, heads := range seen {
 		if b.holds(path, heads) == nil {
 			continue
 		}
+		near := b.near
 		if b, err = load(); err != nil {
 			return nil, err
 		}
+		b.near = near
 		if err := b.holds(path, heads); err != nil {
 			return nil, err
 		}

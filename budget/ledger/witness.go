@@ -39,11 +39,14 @@ func parseHeads(text []byte) []head {
 	return heads
 }
 
+// beginning is the line that a witness is made with, before any entry: so one that was emptied is told from a new one.
+func beginning() head { return head{0, genesis()} }
+
 // readHeads is parseHeads of a file that was written by record: any other is an error, and nothing may be appended to it.
 func readHeads(path string, text []byte) ([]head, error) {
 	heads := parseHeads(text)
 	if len(heads) == 0 && (len(text) > 200 || bytes.Contains(text, []byte("\n"))) {
-		return nil, fmt.Errorf("the file %s is not the witness of a ledger: name another in the policy, or put an empty one in its place", path)
+		return nil, fmt.Errorf("the file %s is not the witness of a ledger: name another in the policy, or put the witness back", path)
 	}
 	return heads, nil
 }
@@ -79,7 +82,14 @@ func (ws *witnesses) summon(b *book, create bool) error {
 		if isLedger(b, path) { // and is not even opened: closing it would drop the locks on it
 			return fmt.Errorf("ledger %s: nothing was written: the witness %s is the ledger itself: name a file on another volume in the policy", b.ledger, path)
 		}
-		w, err := openWitness(path, create)
+		inFolder, err := b.place(path)
+		if err == nil && inFolder {
+			err = fmt.Errorf("the witness %s lies in the folder of the ledger, and would be restored with it: put it on another volume or host", path)
+		}
+		var w *witness
+		if err == nil {
+			w, err = openWitness(path, create)
+		}
 		if err != nil {
 			return fmt.Errorf("ledger %s: nothing was written: %w", b.ledger, err)
 		}
@@ -101,10 +111,44 @@ func isLedger(b *book, path string) bool {
 	return err == nil && os.SameFile(ledger, info)
 }
 
+// place notes whether a witness lies on the disk of the ledger, and tells whether even in its folder. A ledger of
+// PostgreSQL lies nowhere here.
+func (b *book) place(path string) (inFolder bool, err error) {
+	ledger, err := filepath.EvalSymlinks(b.ledger)
+	if err != nil {
+		return false, nil
+	}
+	folders := []string{filepath.Dir(ledger), filepath.Dir(path)}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		folders[1] = filepath.Dir(real)
+	}
+	var of [2]fs.FileInfo
+	for i, folder := range folders {
+		if of[i], err = os.Stat(folder); err != nil {
+			return false, fmt.Errorf("the witness %s cannot be looked for: %w", path, err)
+		}
+	}
+	if onOneDisk(folders, of) {
+		b.near[path] = true
+	}
+	return os.SameFile(of[0], of[1]), nil
+}
+
+// onOneDisk is a variable for tests alone.
+var onOneDisk = areOnOneDisk
+
+// knows is the number of the newest entry whose head is among these.
+func knows(heads []head) (newest int64) {
+	for _, h := range heads {
+		newest = max(newest, h.sequence)
+	}
+	return newest
+}
+
 // holds returns *Tampered unless b has all the heads that its witness saw.
 func (b *book) holds(path string, heads []head) error {
 	for _, h := range heads {
-		if hash, ok := b.hashAt(h.sequence); !ok || hash != h.hash {
+		if hash, ok := b.hashAt(h.sequence); h != beginning() && (!ok || hash != h.hash) {
 			return &Tampered{Ledger: b.ledger, Sequence: h.sequence,
 				Reason: fmt.Sprintf("is missing or another one: this ledger is older than its witness %s, or not the one that it witnesses", path)}
 		}
@@ -150,16 +194,34 @@ func openWitness(path string, create bool) (*witness, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the witness %s cannot be read, so nothing may be spent: %w", path, err), file.Close())
 	}
-	heads, err := readHeads(path, text)
+	w := &witness{path: path, file: file}
+	if w.heads, err = readHeads(path, text); err == nil && len(w.heads) == 0 {
+		err = w.begin(create)
+	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &witness{path: path, file: file, heads: heads}, nil
+	return w, nil
 }
+
+// begin writes the first line of a new witness. Any other that has none was emptied.
+func (w *witness) begin(create bool) error {
+	if !create {
+		return fmt.Errorf("the witness %s is empty, so nothing may be spent: put back what was in it; %s", w.path, lostWitness)
+	}
+	if err := w.record(beginning()); err != nil {
+		return fmt.Errorf("the witness %s cannot be appended to, so nothing may be spent: %w", w.path, err)
+	}
+	w.heads = []head{beginning()}
+	return nil
+}
+
+// lostWitness says how a witness begins again: with an entry that a person vouches for.
+const lostWitness = "if that is lost for good, make sure that the ledger is the newest (`dprelease ledger verify --against` what was published), and put there the line \"NUMBER HEAD\" of the last entry that you know of, as `dprelease ledger show` gives them or the minutes do"
 
 // goneWitness never makes a new file by itself: where a volume is not mounted, its folder looks empty.
 func goneWitness(path string) error {
-	return fmt.Errorf("the witness %s is gone, so nothing may be spent: mount the volume that it lies on; if it is lost for good, put an empty file in its place, which witnesses what comes from then on", path)
+	return fmt.Errorf("the witness %s is gone, so nothing may be spent: mount the volume that it lies on; %s", path, lostWitness)
 }
 
 // createWitness makes an empty file, for this user alone: how many entries there are depends on attempts that failed.
@@ -176,7 +238,7 @@ func createWitness(path string) error {
 
 // record appends h, unless it is there, and syncs it.
 func (w *witness) record(h head) error {
-	if slices.Contains(w.heads, h) || h.sequence == 0 {
+	if slices.Contains(w.heads, h) {
 		return nil
 	}
 	unlock, err := lockAppend(w.file)

@@ -292,6 +292,12 @@ func (a *app) ledgerVerified(v release.Verified) {
 		return
 	}
 	s := v.Accounts[0]
+	for _, other := range v.Accounts { // what is said of all is said of the one that can be told least of
+		if !other.Witnessed {
+			s = other
+			break
+		}
+	}
 	a.say("Entries 1 to %s, of %s, are one chain, each admissible after those before it. Head %s.",
 		budget.Group(s.Entries), budget.Plural(int64(len(v.Accounts)), "account"), s.Head)
 	for _, line := range s.Trust() {
