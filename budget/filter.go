@@ -1,5 +1,7 @@
 package budget
 
+import "math/big"
+
 // Filter is the limit of what may be spent on one population by choices that
 // follow from what was seen before: later releases, rounds of an adaptive
 // method. Unlike the parts of one plan, which are composed as tightly as they
@@ -16,8 +18,18 @@ type Filter struct{ Cap Cost }
 // and δ sum (Feldman & Zrnic 2021, theorem 4.5; Whitehouse, Ramdas, Rogers & Wu
 // 2023). Argument: docs/proofs/filter.md.
 //
-// It returns ErrOtherDefinition where the amounts are in different definitions.
+// It returns ErrOtherDefinition where the amounts are in different definitions,
+// and an error for one that is none. A δ that sums to 1 or more is in no cap.
 func (f Filter) Admits(spent, asked Cost) (bool, error) {
+	for _, pair := range [][2]Cost{{spent, asked}, {spent, f.Cap}, {asked, f.Cap}} {
+		if err := pair[0].comparable(pair[1]); err != nil {
+			return false, err
+		}
+	}
+	delta := new(big.Rat).Add(orZero(spent.Delta), orZero(asked.Delta))
+	if delta.Cmp(big.NewRat(1, 1)) >= 0 {
+		return false, nil
+	}
 	total, err := spent.Add(asked)
 	if err != nil {
 		return false, err

@@ -25,3 +25,22 @@ func TestFilterAdmitsUpToTheCap(t *testing.T) {
 		t.Errorf("an epsilon on an account in rho: %v", err)
 	}
 }
+
+// No cap has a δ of 1, so sums that reach it are refused, and are no error.
+func TestFilterRefusesADeltaOfOne(t *testing.T) {
+	cap := Cost{Rho: mustRat(t, "10"), Delta: mustRat(t, "0.9")}
+	for spent, asked := range map[string]string{"0.6": "0.6", "0.5": "0.5", "0": "0.95", "0.9": "1e-300"} {
+		got, err := Filter{cap}.Admits(Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, spent)}, Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, asked)})
+		if got || err != nil {
+			t.Errorf("δ of %s after %s: %v, %v; want a refusal", asked, spent, got, err)
+		}
+	}
+	for _, wrong := range []Cost{{Rho: mustRat(t, "1"), Delta: mustRat(t, "1")}, {Rho: mustRat(t, "-1"), Delta: mustRat(t, "0.5")}, {Delta: mustRat(t, "0.5")}} {
+		if _, err := (Filter{cap}).Admits(Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, "0.6")}, wrong); err == nil {
+			t.Errorf("%v is admitted or refused; want an error", wrong)
+		}
+	}
+	if _, err := (Filter{Cost{Epsilon: mustRat(t, "1")}}).Admits(Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, "0.6")}, Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, "0.6")}); !errors.Is(err, ErrOtherDefinition) {
+		t.Errorf("rho against a cap in epsilon: %v", err)
+	}
+}
