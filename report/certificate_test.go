@@ -120,3 +120,14 @@ func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 		t.Error("the readme lists approvals that are not there")
 	}
 }
+
+// A debit without approvals does not tell whether its account asks for any, so the
+// pages do not either.
+func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
+	r := reportOf(t, specInput(report.Official, specText))
+	for _, text := range []string{pageOf(t, r), string(r.Markdown())} {
+		if !strings.Contains(text, "none stand in the ledger") || strings.Contains(text, "asked for by the account") {
+			t.Errorf("the page does not say that no approvals stand in the entry: %s", text)
+		}
+	}
+}

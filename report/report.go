@@ -26,7 +26,7 @@ type Input struct {
 	Software string
 	// Modules are what the program was built from.
 	Modules []Module
-	// Approvals are the signatures that the account asked for.
+	// Approvals are the signatures in the ledger's entry of the debit.
 	Approvals []Approval
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -101,7 +102,7 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf("the approval of role %s%s: by the key with the fingerprint %s: compare it with the one in the account's policy", a.Role, until, a.Signer.Fingerprint()))
 	}
 	if len(v.record.Approvals) == 0 {
-		return "none were asked for by the account", nil
+		return "", &notDone{"none stand in the ledger's entry of the debit; whether its accounts ask for any, their policies tell"}
 	}
 	return fmt.Sprintf("%s of this plan", budget.Plural(int64(len(v.record.Approvals)), "signature")), nil
 }
@@ -148,7 +149,11 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 	default:
 		return "", wrongf(v.options.Export, "says that other measurements were drawn for this release than those published here")
 	}
-	says := fmt.Sprintf("the export holds the debit and the seal of these measurements; entry %s is its last, head %s", budget.Group(x.Entries), x.Head)
+	asked, err := asked(x, r)
+	if err != nil {
+		return "", err
+	}
+	says := fmt.Sprintf("the export holds the debit and the seal of these measurements; %s; entry %s is its last, head %s", asked, budget.Group(x.Entries), x.Head)
 	if s, err := x.Statement(r.Account); err == nil {
 		for _, p := range s.Releases {
 			if p.Release == r.Release && p.Account == r.Account && p.State == ledger.Withdrawn {
@@ -164,4 +169,27 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf("every entry of %s: by the key with the fingerprint %s, %s", v.options.Export, x.Office.Fingerprint(), v.compare()))
 	}
 	return says, nil
+}
+
+// asked says whose approval of a debit was asked for, by the policies of the
+// accounts that it hit and of those above them. An export without what these ask for
+// is not read.
+func asked(x *ledger.Export, r ledger.Record) (string, error) {
+	roles := map[string]bool{}
+	for _, account := range append([]string{r.Account}, r.Also...) {
+		for account != "" {
+			s, err := x.Statement(account)
+			if err != nil {
+				return "", err
+			}
+			for role := range s.Approvals {
+				roles[role] = true
+			}
+			account = s.Parent
+		}
+	}
+	if len(roles) == 0 {
+		return "its accounts ask for no approval", nil
+	}
+	return "its accounts ask for the approval of role " + strings.Join(slices.Sorted(maps.Keys(roles)), ", ") + ", which it holds", nil
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -135,6 +136,9 @@ func (v *verifier) conclude() {
 	if v.record != nil && v.out.Marked != rehearsalStatus {
 		if v.options.Export == "" {
 			unchecked = append(unchecked, "that the ledger still holds the debit and knows these measurements (ask for an export: --ledger-export)")
+			if v.record.Status == ledger.Official && len(v.record.Approvals) == 0 {
+				unchecked = append(unchecked, "that nobody had to approve it: no approval stands in the entry of the debit, and what the account's policy asks for stands in the export")
+			}
 		}
 		if v.record.Proof.Office.IsZero() {
 			unchecked = append(unchecked, "that the entry of the debit is from the office's ledger: its entries are not signed")

@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -170,6 +171,100 @@ func TestASignedReleaseVerifies(t *testing.T) {
 	told(t, v.Unchecked, "--ledger-export")
 	v = verifies(t, o.place, VerifyOptions{})
 	told(t, v.Signed, fingerprint+", which this folder itself names: compare it with the office's")
+}
+
+// checkNamed is one check of a verification.
+func checkNamed(t *testing.T, v *Verification, name string) Check {
+	t.Helper()
+	for _, c := range v.Checks {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no check is named %s: %+v", name, v.Checks)
+	return Check{}
+}
+
+// TestApprovalsThatAreNotThere forges the entry of a debit without the approval that
+// its account asks for. The folder cannot tell; it does not say that none was asked
+// for. An export tells, by the policies in it.
+func TestApprovalsThatAreNotThere(t *testing.T) {
+	o := publish(t)
+	r := publishedRecord(t, o.place)
+	approvals, err := json.Marshal(r.Approvals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := strings.Replace(r.Proof.Body, `,"approvals":`+string(approvals), "", 1)
+	if body == r.Proof.Body {
+		t.Fatalf("the entry does not hold %s: %s", approvals, body)
+	}
+	r.Proof.Body, r.Approvals = body, nil
+	rehashed(t, &r)
+	dir := o.forgedWith(t, r)
+	v := verifies(t, dir, VerifyOptions{})
+	if c := checkNamed(t, v, "approvals"); c.State != NotDone || !strings.Contains(c.Says, "none stand in the ledger's entry") {
+		t.Errorf("%+v", c)
+	}
+	told(t, v.Unchecked, "that nobody had to approve it")
+	refused(t, dir, VerifyOptions{Export: o.export}, o.export, "does not hold the debit of this release")
+
+	v = verifies(t, o.place, VerifyOptions{Export: o.export})
+	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says, "its accounts ask for the approval of role methodologist") {
+		t.Errorf("%+v", c)
+	}
+	free := auditable{office: newOffice(t)}
+	result, err := Run(t.Context(), free.plan, free.office.options("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := filepath.Join(free.dir, "export.jsonl")
+	free.exportTo(t, export)
+	v = verifies(t, result.Place, VerifyOptions{Export: export})
+	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says, "its accounts ask for no approval") {
+		t.Errorf("%+v", c)
+	}
+	if strings.Contains(strings.Join(v.Unchecked, "\n"), "nobody had to approve") {
+		t.Errorf("unchecked, though the export tells: %q", v.Unchecked)
+	}
+}
+
+// TestApprovalsThatAParentAsksFor reads the policy above the account that is named.
+func TestApprovalsThatAParentAsksFor(t *testing.T) {
+	o := auditable{office: newOffice(t)}
+	o.ledger = filepath.Join(o.dir, "tree.db")
+	anna := newKey(t, filepath.Join(o.dir, "anna"))
+	for _, p := range []struct{ file, text string }{
+		{"top.yaml", strings.Replace(tripPolicy, "account: trips", "account: top", 1) + "approvals: {methodologist: [anna.pub]}\n"},
+		{"below.yaml", tripPolicy + "parent: top\n"},
+	} {
+		path := filepath.Join(o.dir, p.file)
+		if err := os.WriteFile(path, []byte(p.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := InitAccount(t.Context(), o.ledger, path, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, path, err := Plan(filepath.Join(o.dir, "release.yaml"), nil, o.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := Approve(path, Approval{Role: "methodologist", Key: anna}); err != nil {
+		t.Fatal(err)
+	}
+	opt := o.office.options("out")
+	opt.Approvals = o.dir
+	result, err := Run(t.Context(), p, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := filepath.Join(o.dir, "export.jsonl")
+	o.exportTo(t, export)
+	v := verifies(t, result.Place, VerifyOptions{Export: export})
+	if c := checkNamed(t, v, "ledger"); !strings.Contains(c.Says, "its accounts ask for the approval of role methodologist") {
+		t.Errorf("%+v", c)
+	}
 }
 
 func TestAnotherKeyIsNotTrusted(t *testing.T) {
