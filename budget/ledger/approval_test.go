@@ -25,6 +25,7 @@ func atOffice(t testing.TB) (*Ledger, *office, *string) {
 	l.now = func() time.Time {
 		d, err := time.Parse(dayLayout, *day)
 		must(t, err)
+		l.today = *day // months may pass without an entry
 		return d.Add(time.Hour)
 	}
 	for _, name := range o.book.names {

@@ -175,18 +175,31 @@ func (b *book) wrongKey(given *sign.Key) error {
 	return e
 }
 
+// maxPause is how many days may lie between two entries before a person is asked whether the clock is right. One entry of
+// a wrong clock stops the account until its day has come, since days never go back.
+const maxPause = 31
+
 // today is the day that an entry made now carries: that of now, or of the last entry where another machine's clock
-// has passed midnight before this one's.
-func (b *book) today(now time.Time) (string, error) {
+// has passed midnight before this one's. Where the clock is to be doubted it is the day of the last entry, and an error
+// for whatever spends: the clock is behind the last entry, or more than maxPause days after it and after the day that a
+// person vouched for.
+func (b *book) today(now time.Time, vouched string) (string, error) {
 	now = now.UTC()
-	day := now.Format(dayLayout)
-	if day >= b.day {
+	day, last := now.Format(dayLayout), max(b.day, vouched)
+	switch {
+	case b.sequence == 0 && day >= vouched:
 		return day, nil
-	}
-	if now.AddDate(0, 0, 1).Format(dayLayout) >= b.day {
+	case day >= last && now.AddDate(0, 0, -maxPause).Format(dayLayout) <= last:
+		return day, nil
+	case day >= last:
+		return b.day, fmt.Errorf("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; if that is today, say so with --today %s, and else set the clock: what an entry from the future spends could not be followed by anything until then",
+			b.ledger, b.day, day, day)
+	case vouched <= b.day && now.AddDate(0, 0, 1).Format(dayLayout) >= b.day:
 		return b.day, nil
+	case vouched > b.day:
+		return b.day, fmt.Errorf("ledger %s: the clock of this machine says %s, and you that it is %s: nothing was written; set the clock, and run again", b.ledger, day, vouched)
 	}
-	return "", fmt.Errorf("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; set the clock, and run again",
+	return b.day, fmt.Errorf("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; set the clock, and run again",
 		b.ledger, b.day, day)
 }
 

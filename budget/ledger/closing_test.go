@@ -225,6 +225,72 @@ func TestClock(t *testing.T) {
 	must(t, l.Verify(ctx))
 }
 
+// One entry of a wrong clock must not stop an account: what spends nothing goes on, and no clock dates far ahead unasked.
+func TestAWrongClock(t *testing.T) {
+	ctx := context.Background()
+	path := t.TempDir() + "/ledger.db"
+	l := open(t, path)
+	at := func(day string) {
+		now, err := time.Parse(dayLayout, day)
+		must(t, err)
+		l.now = func() time.Time { return now }
+	}
+	at("2026-03-02")
+	l.today = "2026-03-03"
+	assertSays(t, l.Init(ctx, capped("6")), "says 2026-03-02, and you that it is 2026-03-03")
+	l.today = "2001-01-01"
+	must(t, l.Init(ctx, capped("6")))
+	l.today = ""
+	for _, name := range []string{"a", "b", "c"} {
+		must(t, l.Reserve(ctx, charge(name, "aa", "1")))
+	}
+	first := debit(t, l, charge("d", "aa", "1"))
+	must(t, l.Finish(ctx, charge("d", "aa", "1"), hash("5e")))
+	debit(t, l, charge("e", "aa", "1"))
+
+	for _, day := range []string{"2076-03-02", "2026-04-03", "2026-02-28", "1970-01-01"} {
+		at(day)
+		for what, err := range map[string]error{"Reserve": l.Reserve(ctx, charge("f", "aa", "1")), "Debit": errOf(l.Debit(ctx, charge("c", "aa", "1"))),
+			"Grant": l.Grant(ctx, Grant{Account: "people", Amount: epsilon("1"), Reason: "More."}), "Reserve too much": l.Reserve(ctx, charge("f", "aa", "100")),
+			"Init": l.Init(ctx, Policy{Account: "other", Terms: person, Cap: epsilon("1")})} {
+			if err == nil {
+				t.Errorf("%s on %s after 2026-03-02 is written", what, day)
+				continue
+			}
+			assertSays(t, err, "its last entry is of 2026-03-02", "the clock of this machine says "+day, "nothing was written")
+		}
+		must(t, l.Reserve(ctx, charge("a", "aa", "1"))) // which is reserved: nothing is written
+		debit(t, l, charge("e", "aa", "1"))
+	}
+	at("2076-03-02")
+	must(t, l.Cancel(ctx, charge("a", "aa", "1")))
+	must(t, l.Abandon(ctx, "people", "b", "No longer needed."))
+	must(t, l.Finish(ctx, charge("e", "aa", "1"), hash("5f")))
+	must(t, l.Withdraw(ctx, "people", "d", "Counted twice."))
+	must(t, l.Compared(ctx, "people", "e", "To see."))
+	for _, p := range show(t, l).Releases {
+		if p.Date != first.Record().Date {
+			t.Errorf("%s is %s since %s; want the last day that is not in doubt", p.Release, p.State, p.Date)
+		}
+	}
+
+	// An office that releases once a year says which day it is.
+	l.today = "2027-03-01"
+	assertSays(t, l.Reserve(ctx, charge("f", "aa", "1")), "--today 2076-03-02")
+	at("2026-12-31")
+	assertSays(t, l.Reserve(ctx, charge("f", "aa", "1")), "says 2026-12-31, and you that it is 2027-03-01")
+	at("2027-03-01")
+	if got := debit(t, l, charge("f", "aa", "1")).Record().Date; got != "2027-03-01" {
+		t.Errorf("debited on %s", got)
+	}
+	l.today = ""
+	at("2027-04-01") // 31 days on
+	debit(t, l, charge("c", "aa", "1"))
+	must(t, l.Verify(ctx))
+	_, err := Open(ctx, path, OpenOptions{Today: "1.3.2027"})
+	assertSays(t, err, "today is given as", "YYYY-MM-DD")
+}
+
 // TestTree: a refusal names the account above that refuses, and the page of each account says where it lies.
 func TestTree(t *testing.T) {
 	ctx := context.Background()

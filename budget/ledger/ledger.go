@@ -4,6 +4,8 @@ package ledger
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,6 +17,7 @@ type Ledger struct {
 	store     store
 	office    *sign.Key      // signs the entries of a ledger that was begun with it
 	trust     sign.PublicKey // whose ledger it must be; none: anybody's
+	today     string         // OpenOptions.Today
 	rehearsal bool
 	now       func() time.Time
 }
@@ -39,6 +42,9 @@ type OpenOptions struct {
 	Office *sign.Key
 	// Trust is the public key that must sign the ledger. Without it a ledger of anybody, or of nobody, is read.
 	Trust sign.PublicKey
+	// Today is a day, YYYY-MM-DD, that a person vouches has come. Without it an entry that is dated more than 31 days after
+	// the last one is not written: the clock may be wrong, and days never go back.
+	Today string
 }
 
 // Open opens the ledger at place: the path of a file on a local disk, or the address of a PostgreSQL database,
@@ -57,11 +63,14 @@ func OpenExisting(ctx context.Context, place string, o OpenOptions) (*Ledger, er
 }
 
 func openLedger(ctx context.Context, place string, create bool, o OpenOptions) (*Ledger, error) {
+	if o.Today != "" && !isDay(o.Today) {
+		return nil, fmt.Errorf("ledger: today is given as %q: write it as YYYY-MM-DD", o.Today)
+	}
 	s, err := openStore(ctx, place, create)
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{store: s, office: o.Office, trust: o.Trust, now: time.Now}, nil
+	return &Ledger{store: s, office: o.Office, trust: o.Trust, today: o.Today, now: time.Now}, nil
 }
 
 // OpenRehearsal opens a ledger in memory for a run on made-up data: an account opens with the first charge on it, and
@@ -92,11 +101,11 @@ func (l *Ledger) update(ctx context.Context, change func(b *book, day string) ([
 			return nil, b.wrongKey(l.office)
 		}
 		now := l.now()
-		day, err := b.today(now)
-		if err != nil {
-			return nil, err
-		}
+		day, doubt := b.today(now, l.today)
 		entries, err := change(b, day)
+		if doubt != nil && (dependsOnDay(err) || slices.ContainsFunc(entries, func(e entry) bool { return e.Kind.dated() })) {
+			return nil, doubt
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -105,6 +114,13 @@ func (l *Ledger) update(ctx context.Context, change func(b *book, day string) ([
 		}
 		return b.write(entries, l.office)
 	})
+}
+
+// dependsOnDay tells whether a refusal could be another on another day.
+func dependsOnDay(err error) bool {
+	var refused *Refused
+	var unapproved *Unapproved
+	return errors.As(err, &refused) || errors.As(err, &unapproved)
 }
 
 // Init opens an official account under p. It does nothing if the account is open under the same policy, and returns

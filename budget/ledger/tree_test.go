@@ -209,7 +209,11 @@ func twelfths(n int64) budget.Cost { return budget.Cost{Rho: big.NewRat(n, 12)} 
 // treeLedger opens the accounts of the model.
 func treeLedger(t *rapid.T, m *treeModel, officer sign.Key) *Ledger {
 	l := &Ledger{store: &shelf{}}
-	l.now = func() time.Time { return time.Date(2026, time.Month(1+m.month), m.day, 12, 0, 0, 0, time.UTC) }
+	l.now = func() time.Time {
+		now := time.Date(2026, time.Month(1+m.month), m.day, 12, 0, 0, 0, time.UTC)
+		l.today = now.Format(dayLayout) // months may pass without an entry
+		return now
+	}
 	for _, name := range []string{"register", "q1", "q2", "side"} {
 		n := m.nodes[name]
 		p := Policy{Account: name, Terms: Terms{"person", Replace, Rho}, Cap: twelfths(n.limit), Parent: n.parent}

@@ -28,7 +28,7 @@ type app struct {
 	stdout, stderr io.Writer
 
 	out, ledger, state, data string
-	office, approvals        string
+	office, approvals, today string
 	sets                     []string
 	json, verbose            bool
 
@@ -182,7 +182,7 @@ func (a *app) options() (release.Options, error) {
 		level = slog.LevelInfo
 	}
 	return release.Options{
-		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office,
+		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
 		Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
 	}, err
 }
@@ -239,10 +239,16 @@ func (a *app) ledgerFlag(c *cobra.Command, without string) {
 	c.Flags().StringVar(&a.ledger, "ledger", "", "ledger: a file, or postgres://… (default $DPRELEASE_LEDGER; "+without+")")
 }
 
+// todayFlag vouches for the clock.
+func (a *app) todayFlag(c *cobra.Command) {
+	c.Flags().StringVar(&a.today, "today", "", "the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 31 days old")
+}
+
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
 	a.ledgerFlag(c, "without one, a practice account")
 	c.Flags().StringVar(&a.state, "state", "", "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
 	a.officeFlag(c, "the entries of a signed ledger")
+	a.todayFlag(c)
 	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: where the plan is)")
 	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default "+dataDefault+")")
 }

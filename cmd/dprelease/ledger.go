@@ -81,7 +81,7 @@ signed, and can be written with that key alone. See docs/ledger.md.`,
 			if err != nil {
 				return err
 			}
-			policy, err := release.InitAccount(c.Context(), a.ledger, args[0], office)
+			policy, err := release.InitAccount(c.Context(), a.ledger, args[0], ledger.OpenOptions{Office: office, Today: a.today})
 			if err != nil {
 				return err
 			}
@@ -91,6 +91,7 @@ signed, and can be written with that key alone. See docs/ledger.md.`,
 	}
 	a.ledgerFlag(c, "there must be one")
 	a.officeFlag(c, "every entry of the ledger")
+	a.todayFlag(c)
 	return c
 }
 
@@ -170,6 +171,7 @@ where it is looked for when the grant is made.`,
 	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the grant's approvals (default: the current folder)")
 	a.ledgerFlag(c, "there must be one, but to sign")
 	a.officeFlag(c, "the entries of a signed ledger")
+	a.todayFlag(c)
 	return c
 }
 
@@ -377,6 +379,7 @@ func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, conte
 	c.Flags().StringVar(&reason, "reason", "", "why, in one line: it stays in the account")
 	a.ledgerFlag(c, "there must be one")
 	a.officeFlag(c, "the entries of a signed ledger")
+	a.todayFlag(c)
 	return c
 }
 
@@ -389,7 +392,7 @@ func (a *app) ledgerOptions() (release.Options, error) {
 	if err != nil {
 		return release.Options{}, err
 	}
-	return release.Options{Ledger: a.ledger, Approvals: a.approvals, Office: office}, nil
+	return release.Options{Ledger: a.ledger, Approvals: a.approvals, Office: office, Today: a.today}, nil
 }
 
 // errNoLedger asks for a ledger.

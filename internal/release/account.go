@@ -8,16 +8,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
 
 // InitAccount opens the account that a policy file describes. A new ledger is
 // signed by the office's key from its first entry on, where there is one.
-func InitAccount(ctx context.Context, ledgerPath, policyPath string, office *sign.Key) (ledger.Policy, error) {
+func InitAccount(ctx context.Context, ledgerPath, policyPath string, o ledger.OpenOptions) (ledger.Policy, error) {
 	text, err := os.ReadFile(policyPath)
 	if err != nil {
 		return ledger.Policy{}, &SpecError{File: policyPath, Err: err}
@@ -26,7 +26,7 @@ func InitAccount(ctx context.Context, ledgerPath, policyPath string, office *sig
 	if err != nil {
 		return policy, err
 	}
-	l, err := ledger.Open(ctx, ledgerPath, ledger.OpenOptions{Office: office})
+	l, err := ledger.Open(ctx, ledgerPath, o)
 	if err != nil {
 		return policy, err
 	}
@@ -94,7 +94,8 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 	if err := private(o.stateDir()); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
-	l, err := ledger.Open(ctx, o.practiceLedger(), ledger.OpenOptions{})
+	// Nobody keeps a practice account, so nobody is asked whether the clock is right.
+	l, err := ledger.Open(ctx, o.practiceLedger(), ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 	if err != nil {
 		return nil, charge, err
 	}

@@ -16,7 +16,7 @@ import (
 func anotherLedger(t *testing.T, o office) office {
 	t.Helper()
 	o.ledger = filepath.Join(o.dir, "another.db")
-	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), nil); err != nil {
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return o

@@ -37,7 +37,7 @@ func newSignedOffice(t *testing.T, spec string) signedOffice {
 	o.write(t, "t.csv", "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n")
 	o.write(t, "release.yaml", spec)
 	o.write(t, "policy.yaml", tripPolicy+"approvals: {methodologist: [anna.pub], officer: [carl.pub]}\n")
-	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), nil); err != nil {
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return o

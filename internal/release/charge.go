@@ -50,7 +50,7 @@ func repeated(all []plan.Measurement) []ledger.Repeated {
 
 // openExisting opens the configured ledger, which somebody must have made.
 func (o Options) openExisting(ctx context.Context) (*ledger.Ledger, error) {
-	options := ledger.OpenOptions{Office: o.Office}
+	options := ledger.OpenOptions{Office: o.Office, Today: o.Today}
 	if o.Trust != "" {
 		var err error
 		if options.Trust, err = sign.ReadPublicKey(o.Trust); err != nil {

@@ -17,6 +17,7 @@ type Options struct {
 	Approvals string    // folder in which approvals of plans lie; empty: none
 	Office    *sign.Key // signs the ledger's entries and the manifest; nil: nothing is signed
 	Trust     string    // file of the public key that must sign the ledger; empty: anybody's is read
+	Today     string    // a day that a person vouches has come, for an entry long after the last one; empty: none
 	Revision  Revision  // which publication of the measurements Publish makes
 	Log       *slog.Logger
 }

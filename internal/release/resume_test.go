@@ -51,7 +51,7 @@ func newOffice(t *testing.T) office {
 	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), nil); err != nil {
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return o

@@ -102,7 +102,7 @@ func TestManifestsAreSigned(t *testing.T) {
 		t.Errorf("a release of an unsigned ledger: exit %d, %v", ExitCode(err), err)
 	}
 	o.ledger = filepath.Join(o.dir, "signed.db")
-	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), &key); err != nil {
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{Office: &key}); err != nil {
 		t.Fatal(err)
 	}
 	opt := o.options("out")

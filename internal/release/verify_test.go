@@ -242,7 +242,7 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 		if err := os.WriteFile(path, []byte(p.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := InitAccount(t.Context(), o.ledger, path, nil); err != nil {
+		if _, err := InitAccount(t.Context(), o.ledger, path, ledger.OpenOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
