@@ -55,6 +55,9 @@ func open(t testing.TB, path string) *Ledger {
 	return l
 }
 
+// vouched are the options of those who go by the clock of the machine on a ledger that open began on another day.
+func vouched() OpenOptions { return OpenOptions{Today: time.Now().UTC().Format(dayLayout)} }
+
 // fresh is a new ledger with the account "people" under a cap in ε, and the path of its file.
 func fresh(t testing.TB, limit string) (*Ledger, string) {
 	t.Helper()
@@ -488,7 +491,7 @@ func TestManyLedgersOneCap(t *testing.T) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			l, err := Open(ctx, path, OpenOptions{})
+			l, err := Open(ctx, path, vouched())
 			if err != nil {
 				t.Error(err)
 				return
@@ -527,7 +530,7 @@ func TestManyLedgersOneCharge(t *testing.T) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			own, err := Open(ctx, path, OpenOptions{})
+			own, err := Open(ctx, path, vouched())
 			if err != nil {
 				t.Error(err)
 				return
@@ -557,7 +560,7 @@ func TestManyKeysOneCharge(t *testing.T) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			own, err := Open(ctx, path, OpenOptions{})
+			own, err := Open(ctx, path, vouched())
 			if err != nil {
 				t.Error(err)
 				return

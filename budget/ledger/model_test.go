@@ -78,7 +78,7 @@ func TestAgainstModel(t *testing.T) {
 			if handles[i] != nil {
 				handles[i].Close()
 			}
-			l, err := Open(ctx, path, OpenOptions{})
+			l, err := Open(ctx, path, vouched())
 			if err != nil {
 				t.Fatal(err)
 			}

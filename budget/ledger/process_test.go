@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		os.Exit(orphaned)
 	}()
 	ctx := context.Background()
-	l, err := Open(ctx, task[1], OpenOptions{})
+	l, err := Open(ctx, task[1], vouched())
 	if err == nil {
 		switch task[0] {
 		case "spend":

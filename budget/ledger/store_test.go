@@ -36,7 +36,7 @@ func openAt(t testing.TB, place string) *Ledger {
 	t.Helper()
 	s, err := openStore(context.Background(), place, true)
 	must(t, err)
-	l := &Ledger{store: s, now: time.Now}
+	l := &Ledger{store: s, today: vouched().Today, now: time.Now}
 	t.Cleanup(func() { l.Close() })
 	return l
 }
