@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -20,6 +21,7 @@ type account struct {
 	grants      []grant
 	granting    map[string]bool // hashes of the grants made
 	total       sums
+	common      *big.Int         // every amount ever counted here is a multiple of one part in so many
 	periods     map[string]*sums // by period of the allowance
 	order       []string         // of those periods, the oldest first
 	postings    []*posting       // all that count here, in the order of their first reservation
@@ -37,7 +39,7 @@ func newAccount(p Policy, status Status, day string, parent *account) *account {
 		parent.children = append(parent.children, p.Account)
 	}
 	return &account{policy: p, status: status, opened: day, parent: parent, granted: zero, granting: map[string]bool{},
-		total: sums{zero, zero}, periods: map[string]*sums{}, byName: map[string][]*posting{}}
+		total: sums{zero, zero}, common: big.NewInt(1), periods: map[string]*sums{}, byName: map[string][]*posting{}}
 }
 
 // hits are the accounts that a charge counts in: those it names and all above them, each once.
@@ -146,8 +148,18 @@ func (s *sums) settle(cost budget.Cost, debited bool) (err error) {
 	return err
 }
 
+// addable returns an error for an amount in such fractions that sums with it would take ever longer.
+func (a *account) addable(c budget.Cost) error {
+	if common(a.common, c).BitLen() > maxCommonBits {
+		return fmt.Errorf("account %s: %s has another denominator than all amounts before, and the common one would have more than %d bits: ask for a rounder amount",
+			a.policy.Account, inWords(c, false), maxCommonBits)
+	}
+	return nil
+}
+
 // reserve counts cost in the account and in the period of the day.
 func (a *account) reserve(cost budget.Cost, day string) error {
+	a.common = common(a.common, cost)
 	if err := a.total.reserve(cost); err != nil || a.policy.Allowance == nil {
 		return err
 	}

@@ -76,6 +76,9 @@ func (b *book) free(c Charge) error {
 
 // affords returns *Refused where the account, or its allowance for the day, has less left than c asks.
 func (a *account) affords(c Charge, day string) error {
+	if err := a.addable(c.Cost); err != nil {
+		return fmt.Errorf("ledger: release %s: %w", c.Release, err)
+	}
 	if fits, err := a.admits(c.Cost); err != nil {
 		return err
 	} else if !fits {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -494,4 +495,55 @@ func TestManyChildrenOneCap(t *testing.T) {
 		}
 		must(t, l.Verify(ctx))
 	})
+}
+
+// TestOddDenominators: amounts that have nothing in common are refused before their sums take long, also those that
+// cancel out to a whole number until one of them is given back.
+func TestOddDenominators(t *testing.T) {
+	ctx := context.Background()
+	l := &Ledger{store: &shelf{}, now: time.Now}
+	must(t, l.Init(ctx, capped("1000")))
+	odd := func(i int64, rest bool) budget.Cost { // 1/n or 1 - 1/n for n of 500 bits without a common factor, but for small ones
+		n := new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 499), big.NewInt(2*i+1))
+		r := new(big.Rat).SetFrac(big.NewInt(1), n)
+		if rest {
+			r.Sub(big.NewRat(1, 1), r)
+		}
+		return budget.Cost{Epsilon: r}
+	}
+	admitted, refused := int64(0), error(nil)
+	for ; admitted < 100 && refused == nil; admitted++ {
+		for _, rest := range []bool{false, true} {
+			c := charge(fmt.Sprintf("r%d-%v", admitted, rest), "aa", "1")
+			c.Cost = odd(admitted, rest)
+			refused = errors.Join(refused, l.Reserve(ctx, c))
+		}
+	}
+	assertSays(t, refused, "has another denominator than all amounts before", "more than 8192 bits", "ask for a rounder amount")
+	if admitted < 16 || admitted > 20 {
+		t.Errorf("%d were admitted; want about 8192/500", admitted)
+	}
+	s := show(t, l)
+	debit(t, l, charge("round", "aa", "1/4"))
+	if again := show(t, l); again.Spent.Epsilon.Cmp(big.NewRat(1, 4)) != 0 || !again.Reserved.Equal(s.Reserved) {
+		t.Errorf("a round amount after them: spent %v, reserved %v", again.Spent, again.Reserved)
+	}
+	g := Grant{Account: "people", Amount: odd(admitted, false), Reason: "More."}
+	assertSays(t, l.Grant(ctx, g), "ask for a rounder amount")
+}
+
+// A delta that would reach 1 is refused as any other sum above the cap.
+func TestADeltaOfOneIsRefused(t *testing.T) {
+	ctx := context.Background()
+	l := &Ledger{store: &shelf{}, now: time.Now}
+	terms := Terms{Protects: "person", Neighbours: Replace, Definition: Rho}
+	must(t, l.Init(ctx, Policy{Account: "people", Terms: terms, Cap: rhoDelta("10", "0.9")}))
+	c := charge("a", "aa", "1")
+	c.Terms, c.Cost = terms, rhoDelta("1", "0.6")
+	must(t, l.Reserve(ctx, c))
+	c.Release = "b"
+	var refused *Refused
+	if err := l.Reserve(ctx, c); !errors.As(err, &refused) {
+		t.Errorf("δ of 0.6 twice: %v; want *Refused", err)
+	}
 }

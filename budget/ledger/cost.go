@@ -12,6 +12,21 @@ import (
 // maxBits bounds the numerator and the denominator of an amount, so that sums of many stay cheap.
 const maxBits = 512
 
+// maxCommonBits bounds the common denominator of all amounts that were ever asked of an account, so that every sum of
+// some of them stays cheap, whatever cancels out: sixteen amounts as odd as they come, or any number of round ones.
+const maxCommonBits = 16 * maxBits
+
+// common is the least common denominator of the amounts that are multiples of 1/of, and of c.
+func common(of *big.Int, c budget.Cost) *big.Int {
+	for _, r := range []*big.Rat{c.Epsilon, c.Rho, c.Delta} {
+		if r != nil {
+			shared := new(big.Int).GCD(nil, nil, of, r.Denom())
+			of = new(big.Int).Mul(of, shared.Quo(r.Denom(), shared))
+		}
+	}
+	return of
+}
+
 // mainPart is the ε or ρ of c; 0 if it has neither.
 func mainPart(c budget.Cost) *big.Rat {
 	switch {

@@ -21,7 +21,7 @@ import (
 const applicationID = 0x6470726c
 
 // schemaVersion is the version of the tables below and of PostgreSQL's, which hold the same.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // schema of the file. The triggers stop accidents, the chain of hashes finds intent; the counter behind
 // AUTOINCREMENT remembers entries taken off the end.

@@ -74,7 +74,7 @@ func TestOpenRefuses(t *testing.T) {
 	execute(t, raw(t, in("foreign.db")), "CREATE TABLE entries (sequence, body, hash)")
 	l := open(t, in("newer.db"))
 	must(t, l.Close())
-	execute(t, raw(t, in("newer.db")), "UPDATE ledger SET version = 3")
+	execute(t, raw(t, in("newer.db")), "UPDATE ledger SET version = 4")
 	l = open(t, in("gutted.db"))
 	must(t, l.Close())
 	execute(t, raw(t, in("gutted.db")), "DROP TABLE ledger")
@@ -83,7 +83,7 @@ func TestOpenRefuses(t *testing.T) {
 		"notes.txt":      "notes.txt is not a dprelease ledger",
 		"empty.db":       "empty.db is not a dprelease ledger",
 		"foreign.db":     "foreign.db is not a dprelease ledger",
-		"newer.db":       "is written in version 3, and this dprelease reads version 2",
+		"newer.db":       "is written in version 4, and this dprelease reads version 3",
 		"gutted.db":      "gutted.db is damaged",
 		"gone.db":        "put the file back beside it",
 		"missing/led.db": "there is no folder " + in("missing") + ": create it first",
@@ -359,7 +359,7 @@ func TestFlippedBytes(t *testing.T) {
 		damaged[at] ^= 1 << rand.IntN(8)
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		must(t, os.WriteFile(path, damaged, 0o600))
-		l, err := Open(ctx, path, OpenOptions{})
+		l, err := Open(ctx, path, vouched())
 		if err != nil {
 			noticed++
 			continue

@@ -57,6 +57,9 @@ func (b *book) grantable(g Grant, a *account, day string) ([]Approval, error) {
 	if err := g.check(a.policy.Terms); err != nil {
 		return nil, err
 	}
+	if err := a.addable(g.Amount); err != nil {
+		return nil, fmt.Errorf("ledger %s: %w", b.ledger, err)
+	}
 	limit, err := a.limit()
 	if err == nil {
 		_, err = limit.Add(g.Amount)
@@ -118,7 +121,7 @@ func (b *book) applyGrant(e entry, a *account) error {
 	if err != nil {
 		return err
 	}
-	a.granted, a.granting[g.Hash()] = sum, true
+	a.granted, a.granting[g.Hash()], a.common = sum, true, common(a.common, g.Amount)
 	a.grants = append(a.grants, grant{amount: g.Amount, date: e.Date, reason: g.Reason})
 	return nil
 }

@@ -76,9 +76,11 @@ func isPostgres(place string) bool {
 // openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it, with
 // what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in; over a network that others can
 // read, write sslmode=verify-full among the options. If there is no ledger it makes one, or returns an error that wraps
-// fs.ErrNotExist unless create. A user who may not append opens it for reading:
+// fs.ErrNotExist unless create. A user who may not append opens it for reading, with the private parts of all entries in
+// it (times, salts, commitments to exact counts), so it is for the office's own people; an auditor gets an export
+// ([Ledger.Export]):
 //
-//	GRANT USAGE ON SCHEMA dprelease TO auditor; GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO auditor;
+//	GRANT USAGE ON SCHEMA dprelease TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO reader;
 //
 // One who may release, and need not own the tables, is granted besides
 //

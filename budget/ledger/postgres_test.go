@@ -173,7 +173,7 @@ func TestPostgresEntriesAreAppendOnly(t *testing.T) {
 		"TRUNCATE dprelease.ledger":                                "never removed",
 		"DELETE FROM dprelease.ledger":                             "never removed",
 		"UPDATE dprelease.ledger SET written = 2":                  "never taken back",
-		"UPDATE dprelease.ledger SET version = 3":                  "never taken back",
+		"UPDATE dprelease.ledger SET version = 4":                  "never taken back",
 		"INSERT INTO dprelease.ledger VALUES (false, 2, 9)":        "ledger_one_check",
 		"INSERT INTO dprelease.ledger VALUES (true, 2, 9)":         "ledger_pkey",
 		"INSERT INTO dprelease.entries VALUES (3, '', '', '', '')": "entries_pkey",
@@ -520,7 +520,7 @@ func TestPostgresNamesWhatIsWrong(t *testing.T) {
 	l := freshAt(t, place, "10")
 	must(t, l.Close())
 	for _, c := range []struct{ statement, says string }{
-		{"ALTER TABLE dprelease.ledger DISABLE TRIGGER ALL; UPDATE dprelease.ledger SET version = 3", "is written in version 3, and this dprelease reads version 2"},
+		{"ALTER TABLE dprelease.ledger DISABLE TRIGGER ALL; UPDATE dprelease.ledger SET version = 4", "is written in version 4, and this dprelease reads version 3"},
 		{"DELETE FROM dprelease.ledger", "are not counted any more"},
 		{"ALTER TABLE dprelease.ledger DROP COLUMN version", "is damaged"},
 		{"DROP TABLE dprelease.ledger", "is damaged"},
