@@ -17,6 +17,7 @@ type ledgerOutcome struct {
 	History  []ledger.Event `json:"history,omitempty"`  // of ledger history
 	Key      string         `json:"key,omitempty"`      // of ledger key: the public one
 	Released []string       `json:"released,omitempty"` // of ledger verify: releases whose debits the ledger holds
+	Skipped  []string       `json:"skipped,omitempty"`  // of ledger verify: folders that were not compared, with why
 }
 
 func (a *app) ledgerCommand() *cobra.Command {
@@ -269,6 +270,7 @@ signed by that key: anybody can write one that is not.`,
 				return err
 			}
 			a.outcome.Accounts, a.outcome.Released = v.Accounts, v.Releases
+			a.outcome.Skipped = v.Skipped
 			a.ledgerVerified(v)
 			return nil
 		},
@@ -288,6 +290,9 @@ func trustFlag(c *cobra.Command, trust *string) {
 func (a *app) ledgerVerified(v release.Verified) {
 	for _, folder := range v.Releases {
 		a.say("It holds the debit of %s.", folder)
+	}
+	for _, folder := range v.Skipped {
+		a.say("Not compared: %s.", folder)
 	}
 	if len(v.Accounts) == 0 {
 		a.say("The ledger has no entries.")

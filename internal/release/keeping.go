@@ -107,6 +107,7 @@ func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) err
 type Verified struct {
 	Accounts []ledger.Statement
 	Releases []string // folders of releases whose debits it holds
+	Skipped  []string // folders that hold no proof of a debit on an account, with why
 }
 
 // VerifyLedger checks every entry, and that the ledger holds the debit of every
@@ -114,11 +115,11 @@ type Verified struct {
 func (o Options) VerifyLedger(ctx context.Context, folders []string) (v Verified, err error) {
 	var records []paidRelease
 	for _, folder := range folders {
-		more, err := publishedBelow(folder)
+		more, skipped, err := publishedBelow(folder)
 		if err != nil {
 			return v, err
 		}
-		records = append(records, more...)
+		records, v.Skipped = append(records, more...), append(v.Skipped, skipped...)
 	}
 	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
 		if err := l.Verify(ctx); err != nil {
@@ -142,30 +143,44 @@ type paidRelease struct {
 	record ledger.Record
 }
 
-// publishedBelow finds the official releases that a folder is, or holds.
-func publishedBelow(folder string) ([]paidRelease, error) {
-	paths := []string{filepath.Join(folder, proofFile)}
-	if _, err := os.Stat(paths[0]); errors.Is(err, fs.ErrNotExist) {
-		if paths, err = filepath.Glob(filepath.Join(literal(folder), "*", proofFile)); err != nil {
-			return nil, err
+// publishedBelow finds the official releases that a folder is, or holds, and the
+// folders that are none.
+func publishedBelow(folder string) (all []paidRelease, skipped []string, err error) {
+	places := []string{folder}
+	if _, err := os.Stat(filepath.Join(folder, proofFile)); errors.Is(err, fs.ErrNotExist) {
+		names, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, nil, &SpecError{File: folder, Err: err}
+		}
+		places = nil
+		for _, name := range names {
+			place := filepath.Join(folder, name.Name())
+			if info, err := os.Stat(place); err == nil && info.IsDir() && filepath.Base(place) != ".dprelease" {
+				places = append(places, place)
+			}
 		}
 	}
-	var all []paidRelease
-	for _, path := range paths {
-		b, err := os.ReadFile(path)
+	for _, place := range places {
+		b, err := os.ReadFile(filepath.Join(place, proofFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			skipped = append(skipped, place+": it has no "+proofFile)
+			continue
+		}
 		if err != nil {
-			return nil, &SpecError{File: folder, Err: err}
+			return nil, nil, &SpecError{File: folder, Err: err}
 		}
 		var record ledger.Record
 		if err := json.Unmarshal(b, &record); err != nil {
-			return nil, &Altered{Place: filepath.Dir(path), File: proofFile}
+			return nil, nil, &Altered{Place: place, File: proofFile}
 		}
-		if record.Status == ledger.Official {
-			all = append(all, paidRelease{folder: filepath.Dir(path), record: record})
+		if record.Status != ledger.Official {
+			skipped = append(skipped, fmt.Sprintf("%s: its status is %q", place, record.Status))
+			continue
 		}
+		all = append(all, paidRelease{folder: place, record: record})
 	}
 	if all == nil {
-		return nil, &SpecError{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", proofFile)}
+		return nil, nil, &SpecError{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", proofFile)}
 	}
-	return all, nil
+	return all, skipped, nil
 }
