@@ -42,7 +42,7 @@ type OpenOptions struct {
 	Office *sign.Key
 	// Trust is the public key that must sign the ledger. Without it a ledger of anybody, or of nobody, is read.
 	Trust sign.PublicKey
-	// Today is a day, YYYY-MM-DD, that a person vouches has come. Without it an entry that is dated more than 31 days after
+	// Today is a day, YYYY-MM-DD, that a person vouches has come. Without it an entry that is dated more than 400 days after
 	// the last one is not written: the clock may be wrong, and days never go back.
 	Today string
 }

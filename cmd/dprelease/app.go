@@ -241,7 +241,7 @@ func (a *app) ledgerFlag(c *cobra.Command, without string) {
 
 // todayFlag vouches for the clock.
 func (a *app) todayFlag(c *cobra.Command) {
-	c.Flags().StringVar(&a.today, "today", "", "the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 31 days old")
+	c.Flags().StringVar(&a.today, "today", "", "the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 400 days old")
 }
 
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
