@@ -27,7 +27,7 @@ here, and from what cannot be checked from here. Reads no data and writes nothin
 			return err
 		},
 	}
-	c.Flags().StringVar(&o.Trust, "trust", "", "the office's public key: the release must be signed with it")
+	c.Flags().StringVar(&o.Trust, "trust", "", "the office's public key: the manifest and the debit must be signed with it")
 	c.Flags().StringVar(&o.Export, "ledger-export", "", "an export of the office's ledger (dprelease ledger export), which must hold this release")
 	return c
 }
