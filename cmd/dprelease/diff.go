@@ -23,7 +23,7 @@ have changed by more than the noise explains. Reads nothing confidential.`,
 			if a.json {
 				return nil
 			}
-			return d.Write(a.stdout)
+			return d.Write(visible{a.stdout})
 		},
 	}
 }

@@ -38,7 +38,7 @@ It does not check the folder: dprelease verify does.`,
 				a.outcome.Shown = string(text)
 				return nil
 			}
-			_, err = a.stdout.Write(text)
+			_, err = visible{a.stdout}.Write(text)
 			return err
 		},
 	}
