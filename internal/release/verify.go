@@ -195,10 +195,14 @@ func (v *verifier) note(name, says string, err error) error {
 
 // plain is a text in one line that cannot command a terminal: what is no visible
 // character is written as its escape. Names and texts of a folder are its writer's.
-func plain(text string) string {
+func plain(text string) string { return Visible(text, "") }
+
+// Visible is a text with escapes for what a terminal would obey instead of showing,
+// but for the characters to keep.
+func Visible(text, keep string) string {
 	var b strings.Builder
 	for _, c := range text {
-		if unicode.IsGraphic(c) {
+		if unicode.IsGraphic(c) || strings.ContainsRune(keep, c) {
 			b.WriteRune(c)
 			continue
 		}
