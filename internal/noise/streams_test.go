@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,9 +50,17 @@ func TestKeyAndStreamsPrintAsConfidential(t *testing.T) {
 		out.Write(data)
 	}
 	printed := strings.ToLower(out.String())
-	for _, leak := range []string{"abab", "171", "0xab", "\xab\xab"} {
+	// Bytes side by side: a single one may stand in an address or a time.
+	leaks := []string{"abababab", "171 171", "171,171", "0xab, 0xab", "\ufffd\ufffd"} // the last: as ToLower leaves raw bytes
+	for _, leak := range leaks {
 		if strings.Contains(printed, leak) {
 			t.Errorf("the key shows as %q in:\n%s", leak, printed)
+		}
+	}
+	for _, verb := range []string{"%v", "%#v", "%s", "%x", "%X", "%d"} { // as plain bytes would
+		plain := strings.ToLower(fmt.Sprintf(verb, [32]byte(key)))
+		if !slices.ContainsFunc(leaks, func(leak string) bool { return strings.Contains(plain, leak) }) {
+			t.Errorf("a leak as %q would not be found: %s", verb, plain)
 		}
 	}
 	if !strings.Contains(printed, confidential) {
