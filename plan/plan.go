@@ -27,6 +27,7 @@ type Plan struct {
 	Leaves       []Leaf        `json:"leaves"`
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`
+	Synthetic    []Synthetic   `json:"synthetic,omitempty"`
 	Warnings     []string      `json:"warnings,omitempty"`
 	Size         Size          `json:"size"`
 	Source       spec.Source   `json:"source"`

@@ -31,6 +31,8 @@ type Release struct {
 	Tables []*Table
 	// Marginals are in spec order.
 	Marginals []Marginal
+	// Synthetic says which tables are published as microdata, in spec order.
+	Synthetic []Synthetic
 	// Unbuilt names the parts of the language used here that this version does not build,
 	// in document order.
 	Unbuilt []Unbuilt
@@ -128,3 +130,27 @@ type Marginal struct {
 	// Line is where the marginal stands in the spec.
 	Line int
 }
+
+// Synthetic asks for microdata of a table: rows that look like its rows, of which none is one.
+type Synthetic struct {
+	Table string
+	// Leaf is the path of a leaf in Budget.Leaves, which pays for nothing else.
+	Leaf string
+	// Method is how they are made.
+	Method SyntheticMethod
+	// By are the columns of the microdata, each at a level; all columns of the table where the spec does not say.
+	By []Attribute
+	// Rows is how many there are, a public number; 0: as many as the noisy total says.
+	Rows int64
+	// Line is where the microdata stand in the spec.
+	Line int
+}
+
+// SyntheticMethod names a way to make microdata.
+type SyntheticMethod string
+
+// AutoMethod leaves the method to the planner; MST measures a maximum spanning tree of pairs of columns.
+const (
+	AutoMethod SyntheticMethod = "auto"
+	MST        SyntheticMethod = "mst"
+)

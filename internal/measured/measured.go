@@ -29,12 +29,20 @@ type Measured struct {
 	Values      *array.Int64
 }
 
+// Round is one round of an adaptive method: the pair that it chose, a place among
+// [plan.Synthetic.Pairs], and the noisy answer.
+type Round struct {
+	Choice   int
+	Measured Measured
+}
+
 // Sealed is the content of a sealed folder.
 type Sealed struct {
 	Plan     *plan.Plan
 	Receipt  json.RawMessage // of the debit, as the ledger records it
 	Status   string          // of the release, in words, as every measurement carries it
 	Measured []Measured      // in the plan's order
+	Rounds   [][]Round       // of each adaptive method, in the plan's order
 }
 
 // Names of what a sealed folder holds.

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// This file holds the microdata of a plan: an adaptive method with all that it may ask and spend.
+
+// MST is the method that measures every column, then chooses the pairs of columns that a maximum spanning tree of
+// their dependence would hold, one a round, and measures each (McKenna, Miklau & Sheldon 2021).
+const MST = "mst"
+
+// ModelScale is the unit in which a method says the counts that its model expects: multiples of 1/ModelScale, so that
+// the distance of exact counts from them is an integer.
+const ModelScale = 1 << 10
+
+// Synthetic is the microdata of one table. What is asked for it is chosen while it is measured, by a method that sees
+// answers only; everything here is fixed before: the columns that are measured in any case, the pairs of columns that
+// may be chosen, how many are, by which mechanisms, and the loss of it all, which is debited whole before the first
+// choice.
+type Synthetic struct {
+	Table  string   `json:"table"`
+	Leaf   string   `json:"leaf"` // of the budget, which pays for nothing else
+	Method string   `json:"method"`
+	By     []Factor `json:"by"`             // the columns of the microdata, in order
+	Rows   int64    `json:"rows,omitempty"` // a public number; 0: the noisy total
+	// Rounds is how many pairs are chosen and measured, at most.
+	Rounds int `json:"rounds"`
+	// Select makes the choice of a round: the exponential mechanism with this ε.
+	Select budget.Mechanism `json:"select"`
+	// Noise is that of the pair that a round has chosen.
+	Noise budget.Mechanism `json:"noise"`
+	// Block stands for all rounds in the plan's loss: an adaptive block with the ρ of Rounds choices and measurements.
+	Block budget.Mechanism `json:"block"`
+}
+
+// Column is the ID of the measurement of one of the columns; it is among the plan's measurements.
+func (s Synthetic) Column(i int) string {
+	return fmt.Sprintf("microdata/%s/%s", s.Table, s.By[i])
+}
+
+// Pairs are the candidates of every choice: each pair of columns i < j, in lexicographic order. A choice is a place in
+// this list.
+func (s Synthetic) Pairs() [][2]int {
+	var pairs [][2]int
+	for i := range s.By {
+		for j := i + 1; j < len(s.By); j++ {
+			pairs = append(pairs, [2]int{i, j})
+		}
+	}
+	return pairs
+}
+
+// Pair is what a round measures that has chosen a pair: the counts of the two columns together, row-major, the second
+// column's categories changing fastest. It fails on columns that the release does not have.
+func (p *Plan) Pair(s Synthetic, pair [2]int) (Measurement, error) {
+	a, b := s.By[pair[0]], s.By[pair[1]]
+	m := Measurement{
+		ID:   fmt.Sprintf("microdata/%s/%s_x_%s", s.Table, a, b),
+		Leaf: s.Leaf, Query: Query{Table: s.Table, Factors: []Factor{a, b}}, Mechanism: s.Noise,
+	}
+	levels, err := m.Query.Levels(p.release)
+	if err != nil {
+		return m, err
+	}
+	m.Cells = int64(levels[0].Size()) * int64(levels[1].Size())
+	return m, nil
+}
+
+// Mechanisms are all that the plan does to the confidential tables, for the accountants: that of every measurement,
+// and the block of every adaptive method.
+func (p *Plan) Mechanisms() []budget.Mechanism {
+	steps := mechanisms(p.Measurements)
+	for _, s := range p.Synthetic {
+		steps = append(steps, s.Block)
+	}
+	return steps
+}
