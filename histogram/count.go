@@ -6,6 +6,7 @@ package histogram
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -13,7 +14,8 @@ import (
 )
 
 // Count reads the tables of a plan once, from the folder dataDir, encodes and
-// bounds them and counts the answers to all measurements.
+// bounds them and counts the answers to all measurements, and with them every pair that an
+// adaptive method of the plan may choose.
 //
 // Errors: *[MemoryError] before any file is opened where the counts do not fit;
 // *[source.Error] for a file that cannot be read; *[ContractError] for values
@@ -55,9 +57,13 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 	if err != nil {
 		return nil, err
 	}
-	counts := make([][]int64, len(p.Measurements))
+	all, err := questions(p)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([][]int64, len(all))
 	asked := map[string]bool{}
-	for _, m := range p.Measurements {
+	for _, m := range all {
 		asked[m.Query.Table] = true
 	}
 	for _, table := range p.Release().Tables {
@@ -65,7 +71,7 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 			continue
 		}
 		delete(asked, table.Name)
-		t, err := newTally(table, p.Measurements, workers)
+		t, err := newTally(table, all, workers)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +79,7 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 			return nil, err
 		}
 		next := 0
-		for i, m := range p.Measurements {
+		for i, m := range all {
 			if m.Query.Table == table.Name {
 				counts[i] = t.queries[next].counts
 				next++
@@ -83,7 +89,24 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 	for name := range asked {
 		return nil, fmt.Errorf("the plan measures a table %q that its release does not have", name)
 	}
-	return newExact(p, counts, s, madeUp), nil
+	return newExact(p, all, counts, s, madeUp), nil
+}
+
+// questions are all that a plan may ask of its tables: its measurements in order
+// and, behind them, the pairs of every adaptive method. What a method will choose
+// is not known before noise is drawn, and tables are read once.
+func questions(p *plan.Plan) ([]plan.Measurement, error) {
+	all := slices.Clone(p.Measurements)
+	for _, s := range p.Synthetic {
+		for _, pair := range s.Pairs() {
+			m, err := p.Pair(s, pair)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, m)
+		}
+	}
+	return all, nil
 }
 
 // makeUp counts rows drawn uniformly, column by column within a chunk.

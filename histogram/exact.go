@@ -14,7 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// Exact holds the exact answers to a plan's measurements. It has no getter and
+// Exact holds the exact answers to all that a plan may ask. It has no getter and
 // shows "confidential" however it is printed, logged or marshalled. The only way
 // on is Open.
 type Exact struct {
@@ -25,9 +25,10 @@ type Exact struct {
 // exact is what Exact hides.
 type exact struct {
 	plan       *plan.Plan
-	answers    []answer // one per measurement, in the plan's order
-	hash       []byte   // of all answers with their definitions
-	commitment string   // of hash, under the key that the rows were bounded with
+	answers    []answer   // one per measurement, in the plan's order
+	pairs      [][]answer // of each adaptive method, in the order of its pairs
+	hash       []byte     // of all answers with their definitions
+	commitment string     // of hash, under the key that the rows were bounded with
 	madeUp     bool
 
 	mu     sync.Mutex
@@ -36,23 +37,32 @@ type exact struct {
 
 // answer is the exact answer to one measurement.
 type answer struct {
-	definition []byte // canonical
-	counts     []int64
-	hash       []byte // SHA-256 of the counts
+	measurement plan.Measurement
+	definition  []byte // canonical
+	counts      []int64
+	hash        []byte // SHA-256 of the counts
 }
 
-// newExact takes the counts of the plan's measurements, in the plan's order.
-func newExact(p *plan.Plan, counts [][]int64, s *noise.Streams, madeUp bool) *Exact {
+// newExact takes the counts of all questions of a plan, in their order. The hash,
+// and with it what a release is debited for, is of all of them: of a pair that no
+// round will choose as well.
+func newExact(p *plan.Plan, all []plan.Measurement, counts [][]int64, s *noise.Streams, madeUp bool) *Exact {
 	e := &exact{plan: p, madeUp: madeUp}
-	all := sha256.New()
-	for i, m := range p.Measurements {
-		a := answer{definition: m.Canonical(), counts: counts[i], hash: hashOf(counts[i])}
-		e.answers = append(e.answers, a)
+	answers := make([]answer, len(all))
+	hash := sha256.New()
+	for i, m := range all {
+		a := answer{measurement: m, definition: m.Canonical(), counts: counts[i], hash: hashOf(counts[i])}
+		answers[i] = a
 		definition := sha256.Sum256(a.definition)
-		all.Write(definition[:])
-		all.Write(a.hash)
+		hash.Write(definition[:])
+		hash.Write(a.hash)
 	}
-	e.hash = all.Sum(nil)
+	e.hash = hash.Sum(nil)
+	e.answers, answers = answers[:len(p.Measurements)], answers[len(p.Measurements):]
+	for _, s := range p.Synthetic {
+		pairs := len(s.Pairs())
+		e.pairs, answers = append(e.pairs, answers[:pairs]), answers[pairs:]
+	}
 	out := &Exact{inner: e}
 	e.commitment = out.Commitment(s)
 	return out

@@ -56,8 +56,9 @@ func available() int64 {
 }
 
 // Bytes is the memory that measuring p takes beside the rows that bounding
-// holds: every count twice (exact and noisy) and the records in flight, one per
-// processor. It depends on the plan and the machine alone.
+// holds: every count twice (exact and noisy), those of the pairs of an adaptive
+// method a third time (as its model expects them), and the records in flight, one
+// per processor. It depends on the plan and the machine alone.
 func Bytes(p *plan.Plan) int64 {
 	total := uint64(0)
 	add := func(n, each uint64) {
@@ -72,6 +73,13 @@ func Bytes(p *plan.Plan) int64 {
 	for _, m := range p.Measurements {
 		add(uint64(max(m.Cells, 0)), 16)
 		attributes += len(m.Query.Factors)
+	}
+	for _, s := range p.Synthetic {
+		for _, pair := range s.Pairs() { // of attributes that are measured one by one in any case
+			if m, err := p.Pair(s, pair); err == nil { // counting refuses it if not
+				add(uint64(max(m.Cells, 0)), 24)
+			}
+		}
 	}
 	for _, t := range p.Release().Tables {
 		if t.Expect != nil {

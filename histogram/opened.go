@@ -31,16 +31,17 @@ type opened struct {
 	exact   *exact
 	streams *noise.Streams
 
-	mu    sync.Mutex
-	given []bool // by place in the plan
+	mu      sync.Mutex
+	given   []bool // by place in the plan
+	oracles []int  // the methods whose oracle was given
 }
 
 // Measure returns the noisy answer to a measurement of the plan: the exact
-// integers plus the noise that the plan sets, drawn exactly and in blocks of
-// [noise.BlockCells], each from a stream of its own that depends on the key, the
+// integers plus the noise that the plan sets, which depends on the key, the
 // measurement's canonical definition and the exact integers. It is an error to
-// ask what the plan does not hold or to ask twice. The result does not depend on
-// the number of processors.
+// ask what the plan does not hold or to ask twice; a pair that an adaptive method
+// may choose is the business of its [Oracle]. The result does not depend on the
+// number of processors.
 func (o *Opened) Measure(ctx context.Context, m plan.Measurement) (measured.Measured, error) {
 	x := o.inner
 	definition := m.Canonical()
@@ -51,15 +52,11 @@ func (o *Opened) Measure(ctx context.Context, m plan.Measurement) (measured.Meas
 	if !x.claim(i) {
 		return measured.Measured{}, errGiven
 	}
-	noisy, err := x.noisy(ctx, x.exact.plan.Measurements[i], x.exact.answers[i])
+	noisy, err := x.noisy(ctx, x.exact.answers[i])
 	if err != nil {
 		x.disclaim(i) // nothing was given; a second try draws the same noise
-		return measured.Measured{}, err
 	}
-	b := array.NewInt64Builder(memory.DefaultAllocator)
-	defer b.Release()
-	b.AppendValues(noisy, nil)
-	return measured.Measured{Measurement: x.exact.plan.Measurements[i], Values: b.NewInt64Array()}, nil
+	return noisy, err
 }
 
 // Reasons for which Measure refuses.
@@ -85,11 +82,13 @@ func (x *opened) disclaim(i int) {
 	x.given[i] = false
 }
 
-// noisy is a copy of the counts with noise added.
-func (x *opened) noisy(ctx context.Context, m plan.Measurement, a answer) ([]int64, error) {
-	add, err := adderOf(m)
+// noisy is an answer's counts with the noise of its measurement: drawn exactly and
+// in blocks of [noise.BlockCells], each from a stream of its own that depends on
+// the key, the canonical definition and the exact integers.
+func (x *opened) noisy(ctx context.Context, a answer) (measured.Measured, error) {
+	add, err := adderOf(a.measurement)
 	if err != nil {
-		return nil, err
+		return measured.Measured{}, err
 	}
 	counts := slices.Clone(a.counts)
 	blocks := (len(counts) + noise.BlockCells - 1) / noise.BlockCells
@@ -97,7 +96,13 @@ func (x *opened) noisy(ctx context.Context, m plan.Measurement, a answer) ([]int
 		cells := counts[i*noise.BlockCells : min((i+1)*noise.BlockCells, len(counts))]
 		return add(x.streams.Noise(a.definition, a.hash, i), cells)
 	})
-	return counts, err
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(counts, nil)
+	return measured.Measured{Measurement: a.measurement, Values: b.NewInt64Array()}, nil
 }
 
 // adderOf is the sampler of a measurement's mechanism.
