@@ -84,7 +84,7 @@ func TestEndings(t *testing.T) {
 		t.Errorf("the name of an abandoned release: %v; want *NameTaken", err)
 	}
 	for _, reason := range []string{"", " ", "two\nlines", strings.Repeat("x", maxTextBytes+1)} {
-		if l.Abandon(ctx, "people", "b", reason) == nil || l.Compared(ctx, "people", "b", reason) == nil {
+		if l.Abandon(ctx, "people", "b", reason) == nil || errOfComparison(l.Compared(ctx, "people", "b", reason)) == nil {
 			t.Errorf("the reason %.20q passes", reason)
 		}
 	}
@@ -99,6 +99,8 @@ func TestEndings(t *testing.T) {
 }
 
 func errOf(_ Receipt, err error) error { return err }
+
+func errOfComparison(_ Comparison, err error) error { return err }
 
 // TestCorrects: a correction is a new release, of one that was finished on the same account.
 func TestCorrects(t *testing.T) {
@@ -122,7 +124,7 @@ func TestCorrects(t *testing.T) {
 // TestRecordCheck changes every field of a record: each no longer is what the entry of its proof says.
 func TestRecordCheck(t *testing.T) {
 	l, o, _ := atOffice(t)
-	must(t, l.Compared(context.Background(), "quarter", "earlier", "Coverage of the intervals."))
+	must(t, errOfComparison(l.Compared(context.Background(), "quarter", "earlier", "Coverage of the intervals.")))
 	c := o.charge("quarter", "a", "1/8")
 	c.Also = []string{"other"}
 	r := debit(t, l, c).Record()
@@ -268,7 +270,7 @@ func TestAWrongClock(t *testing.T) {
 	must(t, l.Abandon(ctx, "people", "b", "No longer needed."))
 	must(t, l.Finish(ctx, charge("e", "aa", "1"), hash("5f")))
 	must(t, l.Withdraw(ctx, "people", "d", "Counted twice."))
-	must(t, l.Compared(ctx, "people", "e", "To see."))
+	must(t, errOfComparison(l.Compared(ctx, "people", "e", "To see.")))
 	for _, p := range show(t, l).Releases {
 		if p.Date != first.Record().Date {
 			t.Errorf("%s is %s since %s; want the last day that is not in doubt", p.Release, p.State, p.Date)
@@ -363,7 +365,7 @@ func TestAlso(t *testing.T) {
 	assertSays(t, l.Reserve(ctx, mixed), "charge it to accounts of one kind")
 
 	// A comparison below counts above, and not beside.
-	must(t, l.Compared(ctx, "quarter", "a", "Coverage."))
+	must(t, errOfComparison(l.Compared(ctx, "quarter", "a", "Coverage.")))
 	for name, want := range map[string]int64{"quarter": 1, "register": 1, "other": 0} {
 		if s, err := l.Show(ctx, name); err != nil || s.Comparisons != want {
 			t.Errorf("%s counts %d comparisons (%v); want %d", name, s.Comparisons, err, want)
@@ -379,7 +381,7 @@ func TestHistory(t *testing.T) {
 	debit(t, l, c)
 	must(t, l.Finish(ctx, c, hash("5e")))
 	must(t, l.Withdraw(ctx, "quarter", "a", "Wrong weights."))
-	must(t, l.Compared(ctx, "other", "b", "Coverage."))
+	must(t, errOfComparison(l.Compared(ctx, "other", "b", "Coverage.")))
 	must(t, l.Grant(ctx, Grant{Account: "other", Amount: rho("1/8"), Reason: "More."}))
 	all, err := l.History(ctx, "")
 	must(t, err)

@@ -243,11 +243,15 @@ func (l *Ledger) Withdraw(ctx context.Context, account, release, reason string) 
 	return err
 }
 
-// Compared notes that results of a release, or of a trial of it, were compared with the truth. It costs nothing; every
-// later record of the account says how many such notes preceded it. Errors: *NoAccount, *WrongKey; wraps ErrTampered.
-func (l *Ledger) Compared(ctx context.Context, account, release, reason string) error {
-	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToCompare(account, release, reason) })
-	return err
+// Compared notes that results of a release, or of a trial of it, are compared with the truth. It costs nothing; every
+// later record of the account says how many such notes preceded it. When it returns, the note is on the disk: only what
+// it returns opens the truth to a comparison. Errors: *NoAccount, *WrongKey; wraps ErrTampered.
+func (l *Ledger) Compared(ctx context.Context, account, release, reason string) (Comparison, error) {
+	b, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToCompare(account, release, reason) })
+	if err != nil {
+		return Comparison{}, err
+	}
+	return b.comparison(account, release), nil
 }
 
 // Identity tells this ledger from every other: the hash of its first entry, which is salted, in 64 hexadecimal digits.
