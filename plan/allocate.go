@@ -16,6 +16,8 @@ type Leaf struct {
 	Share  string      `json:"share"` // of the whole budget, an exact fraction
 	Amount budget.Cost `json:"amount"`
 	Tables int         `json:"tables"`
+	// Microdata is the table whose microdata the leaf pays for; it pays for nothing else then.
+	Microdata string `json:"microdata,omitempty"`
 }
 
 // leafBudget is a leaf with what each of its tables gets.
@@ -25,7 +27,7 @@ type leafBudget struct {
 }
 
 // allocate gives each leaf its exact share, divided equally among its tables.
-func allocate(split []spec.Leaf, total budget.Cost, tables []table) ([]leafBudget, error) {
+func allocate(split []spec.Leaf, total budget.Cost, tables []table, drafts []microdata) ([]leafBudget, error) {
 	leaves := make([]leafBudget, len(split))
 	for i, l := range split {
 		leaves[i].Leaf = Leaf{Path: l.Path, Share: l.Share.RatString()}
@@ -33,13 +35,20 @@ func allocate(split []spec.Leaf, total budget.Cost, tables []table) ([]leafBudge
 	for _, t := range tables {
 		leaves[t.leaf].Tables++
 	}
+	for _, d := range drafts {
+		l := &leaves[d.leaf]
+		if l.Tables > 0 || l.Microdata != "" {
+			return nil, fmt.Errorf("budget leaf %q pays for the microdata of %s and for something else: give them a leaf of their own", l.Path, d.asked.Table)
+		}
+		l.Microdata = d.asked.Table
+	}
 	for i := range leaves {
 		l := &leaves[i]
-		if l.Tables == 0 {
+		if l.Tables == 0 && l.Microdata == "" {
 			return nil, fmt.Errorf("budget leaf %q pays for no table", l.Path)
 		}
 		share := split[i].Share
-		count := new(big.Rat).SetInt64(int64(l.Tables))
+		count := new(big.Rat).SetInt64(int64(max(l.Tables, 1)))
 		if total.Epsilon != nil {
 			l.Amount.Epsilon = new(big.Rat).Mul(total.Epsilon, share)
 			l.each = new(big.Rat).Quo(l.Amount.Epsilon, count)
@@ -53,14 +62,16 @@ func allocate(split []spec.Leaf, total budget.Cost, tables []table) ([]leafBudge
 
 // cost is the amount that the account is debited: the budget as asked, in the
 // terms that an account adds up (ε, or ρ). For an ε,δ budget it is the largest ρ
-// for which the measurements that it buys, composed, are within ε and δ.
-func cost(r *spec.Release, tables []table) (budget.Cost, error) {
+// for which all that it buys, measurements and blocks, composed, is within ε and
+// δ.
+func cost(r *spec.Release, tables []table, drafts []microdata) (budget.Cost, error) {
 	b := r.Budget
 	switch {
 	case b.Delta != nil:
 		rho, _, err := budget.Calibrate(b.Epsilon, b.Delta, func(rho *big.Rat) ([]budget.Mechanism, error) {
-			_, all, err := measurements(r, tables, budget.Cost{Rho: rho})
-			return mechanisms(all), err
+			trial := &Plan{Cost: budget.Cost{Rho: rho}, release: r}
+			err := trial.spend(tables, drafts)
+			return trial.Mechanisms(), err
 		})
 		if err != nil {
 			return budget.Cost{}, fmt.Errorf("budget: %w", err)

@@ -65,7 +65,7 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 			return g, fmt.Errorf("budget: %w", err)
 		}
 		g.PlainRho = budget.FormatRat(plain)
-		judged, err := judge(p.Measurements, b.Epsilon, b.Delta)
+		judged, err := judge(p.Mechanisms(), b.Epsilon, b.Delta)
 		if judged {
 			g.Method += ", and judged again by a contour integral"
 		}
@@ -79,21 +79,21 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 		g.Method = "the ρ of all measurements added up (Bun and Steinke 2016)"
 	}
 	var err error
-	g.Equivalents, err = equivalents(p.Measurements)
+	g.Equivalents, err = equivalents(p.Mechanisms())
 	return g, err
 }
 
 // judge fails where the second accountant, which shares no code with the first,
-// finds that the measurements exceed ε and δ, and tells whether it could judge
+// finds that the mechanisms exceed ε and δ, and tells whether it could judge
 // them: not all kinds of mechanism, and not to enough digits at every ε.
 //
 // Contract: a plan that New returns without an error has been judged by two
 // accountants, or by one, and then its method does not speak of the second.
 // Argument: docs/proofs/contour.md.
-func judge(all []Measurement, epsilon, delta *big.Rat) (bool, error) {
+func judge(all []budget.Mechanism, epsilon, delta *big.Rat) (bool, error) {
 	e, _ := epsilon.Float64()
 	d, _ := delta.Float64()
-	second, err := contour.Delta(mechanisms(all), e)
+	second, err := contour.Delta(all, e)
 	switch {
 	case errors.Is(err, contour.ErrCannotJudge):
 		return false, nil
@@ -105,9 +105,9 @@ func judge(all []Measurement, epsilon, delta *big.Rat) (bool, error) {
 	return second.Delta+second.Error <= d*(1+decisive), nil
 }
 
-// equivalents are the ε that measurements in ρ imply at the usual δ.
-func equivalents(all []Measurement) ([]Equivalent, error) {
-	loss, err := budget.Compose(mechanisms(all)...)
+// equivalents are the ε that mechanisms in ρ imply at the usual δ.
+func equivalents(all []budget.Mechanism) ([]Equivalent, error) {
+	loss, err := budget.Compose(all...)
 	if err != nil {
 		return nil, fmt.Errorf("composing the plan: %w", err)
 	}

@@ -104,7 +104,7 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		return one, nil
 	}
 	var err error
-	if l.Whole, err = of("the whole release", mechanisms(p.Measurements)); err != nil {
+	if l.Whole, err = of("the whole release", p.Mechanisms()); err != nil {
 		return nil, err
 	}
 	for _, m := range p.Measurements {

@@ -18,18 +18,26 @@ func New(r *spec.Release) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Source: r.Source, release: r}
-	if p.Cost, err = cost(r, tables); err != nil {
+	drafts, err := expandSynthetic(r)
+	if err != nil {
 		return nil, err
 	}
-	if p.Leaves, p.Measurements, err = measurements(r, tables, p.Cost); err != nil {
+	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Source: r.Source, release: r}
+	if p.Cost, err = cost(r, tables, drafts); err != nil {
+		return nil, err
+	}
+	if err := p.spend(tables, drafts); err != nil {
 		return nil, err
 	}
 	for i, t := range tables {
 		p.Tables = append(p.Tables, publish(t, p.Measurements[i]))
 		p.Size.Cells += t.cells
 	}
-	p.Size.Bytes = p.Size.Cells * BytesPerCell
+	counted := p.Size.Cells
+	for _, d := range drafts {
+		counted += d.cells
+	}
+	p.Size.Bytes = counted * BytesPerCell
 	if p.Guarantee, err = guarantee(r, p); err != nil {
 		return nil, err
 	}
@@ -37,25 +45,33 @@ func New(r *spec.Release) (*Plan, error) {
 	return p, nil
 }
 
-// measurements spends a cost: its leaves, and a measurement for every table.
-func measurements(r *spec.Release, tables []table, total budget.Cost) ([]Leaf, []Measurement, error) {
-	budgets, err := allocate(r.Budget.Leaves, total, tables)
+// spend spends the plan's cost: its leaves, a measurement for every table, and what microdata take: the measurements
+// of their columns, behind those of the tables, and their rounds.
+func (p *Plan) spend(tables []table, drafts []microdata) error {
+	r := p.release
+	budgets, err := allocate(r.Budget.Leaves, p.Cost, tables, drafts)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	var leaves []Leaf
 	for _, l := range budgets {
-		leaves = append(leaves, l.Leaf)
+		p.Leaves = append(p.Leaves, l.Leaf)
 	}
-	var all []Measurement
 	for _, t := range tables {
 		m, err := measure(r, t, budgets[t.leaf])
 		if err != nil {
-			return nil, nil, fmt.Errorf("table %s: %w", t.path, err)
+			return fmt.Errorf("table %s: %w", t.path, err)
 		}
-		all = append(all, m)
+		p.Measurements = append(p.Measurements, m)
 	}
-	return leaves, all, nil
+	for _, d := range drafts {
+		columns, s, err := d.spend(r, budgets[d.leaf].Amount.Rho)
+		if err != nil {
+			return fmt.Errorf("microdata of %s: %w", d.asked.Table, err)
+		}
+		p.Measurements = append(p.Measurements, columns...)
+		p.Synthetic = append(p.Synthetic, s)
+	}
+	return nil
 }
 
 // mechanisms are those of measurements, in their order.

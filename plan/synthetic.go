@@ -58,7 +58,7 @@ func (s Synthetic) Pairs() [][2]int {
 func (p *Plan) Pair(s Synthetic, pair [2]int) (Measurement, error) {
 	a, b := s.By[pair[0]], s.By[pair[1]]
 	m := Measurement{
-		ID:   fmt.Sprintf("microdata/%s/%s_x_%s", s.Table, a, b),
+		ID:   s.pairID(pair),
 		Leaf: s.Leaf, Query: Query{Table: s.Table, Factors: []Factor{a, b}}, Mechanism: s.Noise,
 	}
 	levels, err := m.Query.Levels(p.release)
@@ -67,6 +67,11 @@ func (p *Plan) Pair(s Synthetic, pair [2]int) (Measurement, error) {
 	}
 	m.Cells = int64(levels[0].Size()) * int64(levels[1].Size())
 	return m, nil
+}
+
+// pairID is the ID of the measurement of a pair of columns.
+func (s Synthetic) pairID(pair [2]int) string {
+	return fmt.Sprintf("microdata/%s/%s_x_%s", s.Table, s.By[pair[0]], s.By[pair[1]])
 }
 
 // Mechanisms are all that the plan does to the confidential tables, for the accountants: that of every measurement,

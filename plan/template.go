@@ -26,6 +26,7 @@ type template struct {
 	Leaves       []Leaf         `json:"leaves"`
 	Tables       []Table        `json:"tables"`
 	Measurements []Measurement  `json:"measurements"`
+	Synthetic    []Synthetic    `json:"synthetic,omitempty"`
 }
 
 // templateBook is the code book of a column. Its path may hold a parameter, so it
@@ -38,8 +39,8 @@ type templateBook struct {
 
 // Template is the SHA-256, in hexadecimal, of the plan with its parameters
 // blank: the spec's text as written, what its code books say, whether a run
-// resumes, guarantee, cost, budget leaves, tables and measurements. Left out are the values of parameters
-// and what they alone decide: name, title, what the release corrects and the
+// resumes, guarantee, cost, budget leaves, tables, measurements and microdata. Left out are the values of
+// parameters and what they alone decide: name, title, what the release corrects and the
 // paths of sources and code books. Left out too is the name of the spec's file,
 // which decides nothing.
 //
@@ -50,7 +51,7 @@ type templateBook struct {
 func (p *Plan) Template() string {
 	t := template{
 		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(), Resume: p.Resume, Guarantee: p.Guarantee, Cost: p.Cost,
-		Leaves: p.Leaves, Tables: p.Tables, Measurements: p.Measurements,
+		Leaves: p.Leaves, Tables: p.Tables, Measurements: p.Measurements, Synthetic: p.Synthetic,
 	}
 	for _, table := range p.release.Tables {
 		for _, c := range table.Columns {

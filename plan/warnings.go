@@ -31,7 +31,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 			budget.Group(p.Size.Cells), bytesText(p.Size.Bytes)))
 	}
 	first := map[string]string{}
-	for _, m := range p.Measurements {
+	for _, m := range p.Measurements[:len(p.Tables)] {
 		key := fmt.Sprint(m.Query)
 		if other, ok := first[key]; ok {
 			w = append(w, fmt.Sprintf("%s and %s ask the same question and are each paid for: drop one", other, m.ID))

@@ -238,17 +238,20 @@ func (r *reader) leafPaths() []string {
 	return paths
 }
 
-// checkLeavesUsed reports leaves without marginals. It keeps silent where something that is
+// checkLeavesUsed reports leaves that pay for nothing. It keeps silent where something that is
 // wrong or not built could be what uses them.
 func (r *reader) checkLeavesUsed(root node) {
-	marginals, budget := root.get("marginals"), root.get("budget")
+	marginals, synthetic, budget := root.get("marginals"), root.get("synthetic"), root.get("budget")
 	r.spread(root.value)
-	if len(r.unbuilt) > 0 || !r.sound(marginals) {
+	if len(r.unbuilt) > 0 || !r.sound(marginals) || synthetic.present() && !r.sound(synthetic) {
 		return
 	}
 	used := map[string]bool{}
 	for _, m := range r.release.Marginals {
 		used[m.Leaf] = true
+	}
+	for _, s := range r.release.Synthetic {
+		used[s.Leaf] = true
 	}
 	for _, l := range r.release.Budget.Leaves {
 		if used[l.Path] || l.Path == "" {

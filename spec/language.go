@@ -32,7 +32,7 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "marginals", shape: marginalsShape(), required: "the tables of counts to publish"},
 		field{key: "impossible", shape: impossibleShape().notBuilt("impossible")},
 		field{key: "invariants", shape: invariantsShape().notBuilt("invariants")},
-		field{key: "synthetic", shape: syntheticShape().notBuilt("synthetic")},
+		field{key: "synthetic", shape: syntheticShape()},
 		field{key: "publish", shape: dictShape("options of what is written", `^.+$`, open).notBuilt("publish")},
 		field{key: "diagnostics", shape: open.notBuilt("diagnostics")},
 		field{key: "sample", shape: open.notBuilt("sample")},
@@ -110,8 +110,23 @@ func invariantsShape() *shape {
 		field{key: "from", shape: textShape("the file with the public figures").withParams()}))
 }
 
+// noisyRows asks for as many rows as the noisy total says.
+const noisyRows = "noisy"
+
+// syntheticShape is the microdata of each table. Methods are those of this version, and those that
+// are not built.
 func syntheticShape() *shape {
-	open := &shape{kind: anything, says: "anything"}
-	return dictShape("tables and how their microdata are made", `^.+$`,
-		dictShape("{budget, rows}", `^.+$`, open))
+	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
+	says := "auto or mst"
+	return dictShape("tables and how their microdata are made, as {persons: {budget: microdata}}", `^`+columnSyntax+`$`,
+		objectShape("{budget, rows, method, by}",
+			field{key: "budget", shape: textShape("a leaf of the budget that pays for nothing else")},
+			field{key: "rows", shape: choiceShape(rows,
+				onText(`^[^0-9]`, enumShape(rows, noisyRows)),
+				onScalar(wholeShape(rows, 1, 1_000_000_000)))},
+			field{key: "method", shape: choiceShape(says,
+				onText(`^aim$`, enumShape("aim", "aim").notBuilt("method aim")),
+				onText(`^gum$`, enumShape("gum", "gum").notBuilt("method gum")),
+				onScalar(enumShape(says, string(AutoMethod), string(MST))))},
+			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)}))
 }

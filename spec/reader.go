@@ -49,6 +49,7 @@ func (r *reader) readRelease(root node) {
 	r.readBudget(root.get("budget"))
 	r.readTables(root)
 	r.readMarginals(root)
+	r.readSynthetic(root)
 	r.checkLeavesUsed(root)
 	r.checkTotal(root)
 }

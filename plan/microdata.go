@@ -1,0 +1,179 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the planning of microdata: what their method will ask, and what each part of it may cost.
+
+// maxPairs bounds the pairs of columns that a method chooses among.
+const maxPairs = 100000
+
+// microdata are the microdata of one table on their way through the planner.
+type microdata struct {
+	asked   *spec.Synthetic
+	leaf    int
+	by      []Factor
+	columns []int64 // cells of each column
+	cells   int64   // of all columns and all pairs of them, which are counted
+}
+
+// expandSynthetic lists the microdata that a spec asks for.
+func expandSynthetic(r *spec.Release) ([]microdata, error) {
+	var all []microdata
+	for i := range r.Synthetic {
+		d, err := draft(r, &r.Synthetic[i])
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s (line %d): %w", r.Synthetic[i].Table, r.Synthetic[i].Line, err)
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// draft works out what microdata will have counted. It refuses more pairs, or larger ones, than can be counted, and
+// columns whose measurements would have one name.
+func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
+	d := microdata{asked: asked}
+	for i, l := range r.Budget.Leaves {
+		if l.Path == asked.Leaf {
+			d.leaf = i
+		}
+	}
+	if r.Budget.Epsilon != nil && r.Budget.Delta == nil {
+		return d, errors.New("a pure ε budget cannot pay for them: give the budget a δ, or state it in ρ")
+	}
+	n := int64(len(asked.By))
+	if n < 2 {
+		return d, fmt.Errorf("%s: at least two are needed, as pairs of them are measured", budget.Plural(n, "column"))
+	}
+	if pairs := n * (n - 1) / 2; pairs > maxPairs {
+		return d, fmt.Errorf("%s have %s pairs, more than %s: name fewer columns under `by`", budget.Plural(n, "column"), budget.Group(pairs), budget.Group(maxPairs))
+	}
+	for _, a := range asked.By {
+		d.by = append(d.by, Factor{Attribute: a.Column, Level: a.Level, Basis: Identity})
+	}
+	levels, err := Query{Table: asked.Table, Factors: d.by}.Levels(r)
+	if err != nil {
+		return d, err
+	}
+	for _, level := range levels {
+		d.columns = append(d.columns, int64(level.Size()))
+		d.cells += int64(level.Size())
+	}
+	s := d.named()
+	for _, pair := range s.Pairs() {
+		a, b := d.columns[pair[0]], d.columns[pair[1]]
+		if a > maxCells/max(b, 1) {
+			return d, fmt.Errorf("the pair of %s and %s would have more than 2^40 cells: use coarser levels under `by`", d.by[pair[0]], d.by[pair[1]])
+		}
+		d.cells += a * b
+	}
+	return d, d.distinct()
+}
+
+// distinct refuses columns that cannot stand side by side: two measurements, or two columns of the microdata, would
+// have one name.
+func (d microdata) distinct() error {
+	s := d.named()
+	seen := map[string]string{}
+	for i, f := range d.by {
+		for _, name := range []string{f.String(), f.String() + LabelSuffix} {
+			if other, ok := seen[name]; ok {
+				return fmt.Errorf("there would be two columns %q, of %s and of %s: give the column another name and say where it comes from (from: %s)", name, other, f, f.Attribute)
+			}
+			seen[name] = f.String()
+		}
+		seen[s.Column(i)] = "column " + f.String()
+	}
+	for _, pair := range s.Pairs() {
+		id, of := s.pairID(pair), fmt.Sprintf("the pair of %s and %s", d.by[pair[0]], d.by[pair[1]])
+		if other, ok := seen[id]; ok {
+			return fmt.Errorf("%s and %s would have one name, %s: give a column another name and say where it comes from (from: …)", other, of, id)
+		}
+		seen[id] = of
+	}
+	return nil
+}
+
+// named are the microdata as the plan writes them, without mechanisms.
+func (d microdata) named() Synthetic {
+	return Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: MST, By: d.by, Rows: d.asked.Rows, Rounds: len(d.by) - 1}
+}
+
+// thirds are the parts of a leaf of microdata: the columns, the choices and the pairs get one each.
+const thirds = 3
+
+// spend divides the amount of a leaf among the columns, the choices and the pairs, a third each, equally within a
+// third.
+//
+// Guarantee: the measurements of the columns and the block are together ρ-zCDP with ρ at most the amount. Neighbours:
+// the release's own; a unit has at most max_rows counted rows. Theorem: adaptive composition adds ρ (Bun & Steinke
+// 2016, lemma 2.3); a choice of bounded range ε is (ε²/8)-zCDP (Cesar & Rogers 2021, lemma 3.2). Argument:
+// docs/proofs/adaptive.md.
+func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synthetic, error) {
+	s := d.named()
+	third := new(big.Rat).Quo(amount, big.NewRat(thirds, 1))
+	column := new(big.Rat).Quo(third, big.NewRat(int64(len(d.by)), 1))
+	round := new(big.Rat).Quo(third, big.NewRat(int64(s.Rounds), 1))
+	neighbours, rows := r.Privacy.Neighbours, r.Table(s.Table).Unit.MaxRows
+	var all []Measurement
+	for i, cells := range d.columns {
+		noise, err := noiseFor(neighbours, rows, cells, column)
+		if err != nil {
+			return nil, s, fmt.Errorf("column %s: %w", d.by[i], err)
+		}
+		all = append(all, Measurement{ID: s.Column(i), Leaf: s.Leaf, Query: Query{Table: s.Table, Factors: d.by[i : i+1]}, Cells: cells, Mechanism: noise})
+	}
+	var err error
+	if s.Select, err = choiceFor(round); err != nil {
+		return nil, s, err
+	}
+	if s.Noise, err = noiseFor(neighbours, rows, leastPair, round); err != nil {
+		return nil, s, fmt.Errorf("pairs of columns: %w", err)
+	}
+	s.Block = block(s.Rounds, s.Select, s.Noise)
+	return all, s, nil
+}
+
+// leastPair is the fewest cells for which the sensitivity of counts is that of any pair of columns.
+const leastPair = 2
+
+// noiseFor is the Gaussian noise of the counts of a marginal for an amount of ρ.
+func noiseFor(n spec.Neighbours, maxRows, cells int64, rho *big.Rat) (budget.Mechanism, error) {
+	l1, l2, worst := sensitivity(n, maxRows, cells)
+	m, err := budget.GaussianFor(l1, l2, rho)
+	m.Shifts = worst
+	return m, err
+}
+
+// choiceBits is the number of fractional bits of the ε of a choice.
+const choiceBits = 12
+
+// choiceFor is the exponential mechanism with the largest ε, a multiple of 2⁻¹², for which ε²/8 is at most ρ > 0. It
+// fails where that is zero.
+func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
+	// ε·2¹² is the integer square root of 8ρ·2²⁴, rounded down.
+	scaled := new(big.Int).Lsh(rho.Num(), 3+2*choiceBits)
+	steps := scaled.Quo(scaled, rho.Denom())
+	steps.Sqrt(steps)
+	if steps.Sign() == 0 {
+		return budget.Mechanism{}, fmt.Errorf("a choice among pairs of columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
+	}
+	return budget.Mechanism{
+		Kind:      budget.ExponentialMechanism,
+		Parameter: new(big.Rat).SetFrac(steps, new(big.Int).Lsh(big.NewInt(1), choiceBits)),
+	}, nil
+}
+
+// block stands for rounds that each make a choice and measure what they chose: ρ adds, also where a round's question
+// depends on the answers before it.
+func block(rounds int, choice, noise budget.Mechanism) budget.Mechanism {
+	rho := new(big.Rat).Add(choice.Rho(), noise.Rho())
+	return budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: rho.Mul(rho, big.NewRat(int64(rounds), 1))}
+}

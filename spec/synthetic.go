@@ -1,0 +1,176 @@
+package spec
+
+// This file holds the reading of microdata: their table, columns, number of rows, method and leaf.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// leastColumns is the fewest columns of microdata: their method measures pairs.
+const leastColumns = 2
+
+func (r *reader) readSynthetic(root node) {
+	for _, n := range r.entries(root.get("synthetic")) {
+		if r.sound(n) {
+			r.readMicrodata(root, n)
+		}
+	}
+	r.checkLeavesApart(root)
+}
+
+// readMicrodata reads the microdata of one table.
+func (r *reader) readMicrodata(root, n node) {
+	s := Synthetic{Table: n.key.Value, Method: AutoMethod, Line: n.key.Line}
+	if method := n.get("method"); method.present() {
+		s.Method = SyntheticMethod(method.text())
+	}
+	if rows := n.get("rows"); rows.present() && rows.text() != noisyRows {
+		s.Rows = r.whole(rows)
+	}
+	r.checkNotPure(n)
+	s.Leaf = r.readMicrodataLeaf(n)
+	if t := r.microdataTable(n); t != nil {
+		s.By = r.readColumns(root, t, n)
+	}
+	r.release.Synthetic = append(r.release.Synthetic, s)
+}
+
+// microdataTable finds the table that the microdata are of, nil where there is none.
+func (r *reader) microdataTable(n node) *Table {
+	name := n.key.Value
+	t := r.release.Table(name)
+	if t != nil || len(r.release.Tables) == 0 {
+		return t
+	}
+	var names []string
+	for _, t := range r.release.Tables {
+		names = append(names, t.Name)
+	}
+	p := Problem{Message: fmt.Sprintf("no table %q", clip(name)), Expected: "one of " + strings.Join(names, ", ")}
+	if p.Nearest = Nearest(name, names); p.Nearest != "" {
+		p.Fix = r.mended(n.key, p.Nearest)
+	}
+	r.report(n.key, n.path, p)
+	return nil
+}
+
+// readColumns reads the columns of microdata: those of by, or all columns of the table at their
+// finest level.
+func (r *reader) readColumns(root node, t *Table, n node) []Attribute {
+	by := n.get("by")
+	if !by.present() {
+		return r.allColumns(root, t, n)
+	}
+	seen := map[string]bool{}
+	return r.readAttributes(root, t, by, func(a Attribute) (Problem, bool) {
+		twice := seen[a.Column]
+		seen[a.Column] = true
+		return Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: "each column once in microdata"}, !twice
+	})
+}
+
+// allColumns are all columns of a table at their finest level. It reports columns without one,
+// and a table of too few columns.
+func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
+	columns := root.get("tables").get(t.Name).get("columns")
+	if !r.sound(columns) {
+		return nil // already reported
+	}
+	var all []Attribute
+	var without []string
+	usable := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		all = append(all, Attribute{Column: c.Name})
+		usable[i] = c.Name
+		if d := c.Domain; d != nil && d.finest == nil {
+			without = append(without, fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type))
+			if levels := d.LevelNames(); len(levels) > 0 {
+				usable[i] = Attribute{c.Name, levels[0]}.String()
+			}
+		}
+	}
+	switch {
+	case len(all) < leastColumns:
+		r.report(n.key, n.path, Problem{Message: fmt.Sprintf("table %s has one column", t.Name), Expected: "microdata of two or more columns; a marginal publishes one"})
+	case len(without) > 0:
+		r.report(n.key, n.path, Problem{
+			Message:  strings.Join(without, "; "),
+			Expected: "by: the columns of the microdata, such a one at a level",
+			Fix:      "by: [" + strings.Join(usable, ", ") + "]",
+		})
+	}
+	return all
+}
+
+// checkNotPure reports microdata under a budget of ε alone.
+func (r *reader) checkNotPure(n node) {
+	if b := r.release.Budget; b.Epsilon == nil || b.Delta != nil {
+		return
+	}
+	r.report(n.key, n.path, Problem{
+		Message:  "a budget of ε alone cannot pay for microdata: what they ask next depends on the answers so far, and such a series is capped in ρ, which bounds no pure ε",
+		Expected: "a budget of {epsilon, delta} or {rho}",
+		Fix:      "delta: 1e-9",
+	})
+}
+
+// readMicrodataLeaf finds the leaf that pays for microdata, and for nothing else.
+func (r *reader) readMicrodataLeaf(n node) string {
+	leaves := r.leafPaths()
+	if len(leaves) == 0 {
+		return "" // already reported
+	}
+	if leaves[0] == "" {
+		r.report(n.key, n.path, Problem{
+			Message:  "the budget has no split, and microdata are paid for by a leaf of their own",
+			Expected: "a leaf for the microdata in the budget, and budget: with a leaf in every marginal",
+			Fix:      "split: {tables: 1/2, microdata: 1/2}",
+		})
+		return ""
+	}
+	if n.get("budget").present() {
+		return r.readLeaf(n)
+	}
+	for _, name := range []string{n.key.Value, "synthetic"} {
+		if leaf, candidates := r.leaf(name); leaf != "" || len(candidates) > 0 {
+			return r.namedLeaf(node{value: n.key, path: n.path}, name, false)
+		}
+	}
+	return r.namedLeaf(node{value: n.key, path: n.path}, n.key.Value, false)
+}
+
+// checkLeavesApart reports microdata whose leaf pays for something else too.
+func (r *reader) checkLeavesApart(root node) {
+	payers := map[string]string{}
+	for _, m := range r.release.Marginals {
+		if payers[m.Leaf] == "" && m.Leaf != "" {
+			payers[m.Leaf] = "marginal " + m.Name
+		}
+	}
+	for _, s := range r.release.Synthetic {
+		if s.Leaf == "" {
+			continue
+		}
+		other := payers[s.Leaf]
+		payers[s.Leaf] = "the microdata of " + s.Table
+		if other == "" {
+			continue
+		}
+		n := root.get("synthetic").get(s.Table)
+		at := node{value: n.key, path: n.path}
+		if budget := n.get("budget"); budget.present() {
+			at = budget
+		}
+		free := slices.DeleteFunc(r.leafPaths(), func(path string) bool { return payers[path] != "" })
+		p := Problem{
+			Message:  fmt.Sprintf("leaf %q pays for %s too", s.Leaf, other),
+			Expected: "a leaf that pays for these microdata and nothing else",
+		}
+		if len(free) > 0 {
+			p.Fix = "budget: " + free[0]
+		}
+		r.problem(at, p)
+	}
+}
