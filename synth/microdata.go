@@ -1,9 +1,11 @@
 package synth
 
 import (
-	"errors"
+	"fmt"
+	"math"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -30,7 +32,87 @@ type PairFit struct {
 	Distance      float64 // L1: Σ|model − measured| over the cells
 }
 
-// Draw fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method], and draws its rows.
+// mostRows is how many rows are drawn at most.
+const mostRows = math.MaxInt32
+
+// Draw fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method], and draws its rows: as many
+// as the plan says or, where it does not, as the noisy total does, none if that is below a half.
+//
+// The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
+// measurement of it is missing or not whole, its pairs close a cycle, or there would be more than 2^31−1 rows.
 func Draw(s *measured.Sealed, method int) (Microdata, error) {
-	return Microdata{}, errors.New("this version makes no microdata")
+	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
+		return Microdata{}, fmt.Errorf("there are no microdata number %d", method+1)
+	}
+	asked, rounds := s.Plan.Synthetic[method], s.Rounds[method]
+	columns, err := columnsOf(s, asked)
+	if err == nil {
+		err = checkRounds(s.Plan, asked, rounds)
+	}
+	if err != nil {
+		return Microdata{}, err
+	}
+	keys, err := keysOf(s.Plan.Release(), plan.Query{Table: asked.Table, Factors: asked.By})
+	if err != nil {
+		return Microdata{}, err
+	}
+	total, variance := totalOf(columns)
+	rows := float64(asked.Rows)
+	if asked.Rows == 0 {
+		rows = max(math.Floor(total+0.5), 0)
+	}
+	if rows > mostRows {
+		return Microdata{}, fmt.Errorf("microdata of %s would have %.0f rows; more than %d cannot be drawn", asked.Table, rows, mostRows)
+	}
+	m := fit(max(total, 1), columns, asked.Pairs(), rounds)
+	out := Microdata{Table: asked.Table, Keys: keys, Rows: int(rows), Total: total, TotalError: math.Sqrt(variance)}
+	out.Codes = m.draw(out.Rows, newStream(s, "rows of "+asked.Table))
+	for i, r := range rounds {
+		out.Pairs = append(out.Pairs, PairFit{
+			First: keys[m.pairs[i].pair[0]].Attribute, Second: keys[m.pairs[i].pair[1]].Attribute,
+			Cells: len(m.pairs[i].counts), Sigma: math.Sqrt(r.Measured.Measurement.Mechanism.Variance()),
+			Distance: distance(m.pairs[i].counts, countsOf(r.Measured)),
+		})
+	}
+	return out, nil
+}
+
+// columnsOf finds the measurements of the single columns, in order.
+func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, error) {
+	byID := make(map[string]measured.Measured, len(s.Measured))
+	for _, m := range s.Measured {
+		byID[m.Measurement.ID] = m
+	}
+	columns := make([]measured.Measured, len(asked.By))
+	for i := range asked.By {
+		columns[i] = byID[asked.Column(i)]
+	}
+	return columns, checkColumns(s.Plan, asked, columns)
+}
+
+// checkRounds returns an error unless rounds are such as the method makes.
+func checkRounds(p *plan.Plan, asked plan.Synthetic, rounds []measured.Round) error {
+	pairs, joined := asked.Pairs(), newForest(len(asked.By))
+	if len(rounds) > asked.Rounds {
+		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", asked.Table, len(rounds), asked.Rounds)
+	}
+	for i, r := range rounds {
+		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.apart(pairs[r.Choice]) {
+			return fmt.Errorf("round %d of the microdata of %s: %d was not to be chosen", i+1, asked.Table, r.Choice)
+		}
+		if err := checkPair(p, asked, pairs[r.Choice], r.Measured); err != nil {
+			return fmt.Errorf("round %d of the microdata of %s: %w", i+1, asked.Table, err)
+		}
+		joined.join(pairs[r.Choice])
+	}
+	return nil
+}
+
+// distance is Σ|a − b|.
+func distance(a, b []float64) float64 {
+	d := 0.0
+	for i := range a {
+		d += math.Abs(a[i] - b[i])
+	}
+	return d
 }

@@ -1,0 +1,108 @@
+package synth
+
+import "math"
+
+// This file holds a column: what is known of how many rows each of its categories has.
+
+// evidence is a noisy estimate of a column's counts: unbiased, with independent noise of one variance.
+type evidence struct {
+	counts   []float64
+	variance float64
+}
+
+// combined is the weighted mean of evidence, by inverse variance, which has the least variance; its total is left
+// out of that and set to the one given, as totals are estimated from all columns together.
+//
+// With noise of one variance in all cells of a table, its total, the effect of either column and what these leave are
+// independent. So for measurements of columns, and of pairs of columns without a cycle, this is the estimate by least
+// squares, and not only the best one of the given evidence.
+func combined(all []evidence, total float64) evidence {
+	n := len(all[0].counts)
+	out := evidence{counts: make([]float64, n)}
+	weights := 0.0
+	for _, e := range all {
+		weights += 1 / e.variance
+	}
+	out.variance = 1 / weights
+	for _, e := range all {
+		weight := (1 / e.variance) / weights
+		level := (sum(e.counts) - total) / float64(n)
+		for i, c := range e.counts {
+			out.counts[i] += float64(weight * (c - level))
+		}
+	}
+	return out
+}
+
+// classes puts categories together that the noise hides: a category whose estimate is well above the noise is a
+// class of its own, and all the others are one.
+type classes struct {
+	of    []int     // category → class
+	size  []float64 // class → number of its categories
+	share []float64 // category → its part of the class
+}
+
+// visible is how many standard deviations of its noise an estimate needs to be above zero, to stand for itself.
+const visible = 3
+
+// classesOf sorts the categories by their estimates.
+func classesOf(e evidence) classes {
+	c := classes{of: make([]int, len(e.counts)), share: make([]float64, len(e.counts))}
+	deviation := math.Sqrt(e.variance)
+	hidden := -1
+	for i, count := range e.counts {
+		class := len(c.size)
+		if count < visible*deviation {
+			if hidden < 0 {
+				hidden = class
+			}
+			class = hidden
+		}
+		if class == len(c.size) {
+			c.size = append(c.size, 0)
+		}
+		c.of[i] = class
+		c.size[class]++
+	}
+	for i, class := range c.of {
+		c.share[i] = 1 / c.size[class]
+	}
+	return c
+}
+
+// means are the mean counts of a category in each class.
+func (c classes) means(counts []float64) []float64 {
+	m := make([]float64, len(c.size))
+	for i, count := range counts {
+		m[c.of[i]] += count / c.size[c.of[i]]
+	}
+	return m
+}
+
+// fitted are the counts of the classes, none negative and with this total, that are nearest to the evidence.
+func (c classes) fitted(e evidence, total float64) []float64 {
+	counts := make([]float64, len(c.size))
+	project(counts, c.means(e.counts), c.size, total, math.NaN())
+	for i := range counts {
+		counts[i] *= c.size[i]
+	}
+	return counts
+}
+
+// spread is the counts of categories, from those of classes.
+func (c classes) spread(counts []float64) []float64 {
+	out := make([]float64, len(c.of))
+	for i, class := range c.of {
+		out[i] = counts[class] * c.share[i]
+	}
+	return out
+}
+
+// sum is Σ x, in order.
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}

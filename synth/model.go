@@ -1,0 +1,159 @@
+package synth
+
+import (
+	"math"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds the tree model: columns that depend on each other along measured pairs, and on nothing else.
+
+// model is a law of rows: for every column how many rows each category has, and for the pairs of a forest how many each
+// two categories have together. Sums of a pair's table are the counts of its columns. Given a column, what lies on the
+// one side of it in its tree is independent of what lies on the other.
+type model struct {
+	total   float64
+	columns [][]float64
+	pairs   []pairTable
+}
+
+// pairTable is the counts of two columns together, row-major.
+type pairTable struct {
+	pair   [2]int
+	cols   int // categories of the second
+	counts []float64
+}
+
+// other is the column that the pair joins to a given one.
+func (t *pairTable) other(column int) (int, bool) {
+	switch column {
+	case t.pair[0]:
+		return t.pair[1], true
+	case t.pair[1]:
+		return t.pair[0], true
+	}
+	return 0, false
+}
+
+// given sets counts to those of the other column with one category of column.
+func (t *pairTable) given(column, category int, counts []float64) {
+	at, stride := category*t.cols, 1
+	if column == t.pair[1] {
+		at, stride = category, t.cols
+	}
+	for i := range counts {
+		counts[i] = t.counts[at+i*stride]
+	}
+}
+
+// totalOf estimates the number of rows from measurements of single columns: the mean of their sums by inverse variance.
+// It is unbiased; the standard error is that of the law of the noise.
+func totalOf(columns []measured.Measured) (total, variance float64) {
+	weights := 0.0
+	for _, m := range columns {
+		weights += 1 / (float64(m.Values.Len()) * varianceOf(m))
+	}
+	for _, m := range columns {
+		weight := 1 / (float64(m.Values.Len()) * varianceOf(m)) / weights
+		total += float64(weight * sum(countsOf(m)))
+	}
+	return total, 1 / weights
+}
+
+// varianceOf is the variance of the noise of one answer, kept from zero.
+func varianceOf(m measured.Measured) float64 {
+	return max(m.Measurement.Mechanism.Variance(), 0x1p-60)
+}
+
+func countsOf(m measured.Measured) []float64 {
+	counts := make([]float64, m.Values.Len())
+	for i, v := range m.Values.Int64Values() {
+		counts[i] = float64(v)
+	}
+	return counts
+}
+
+// fit fits a model to measurements of its columns, and of pairs of them that make a forest.
+//
+// It goes from the total to columns to pairs, which on a forest loses nothing: tables of pairs that agree on the columns
+// they share always belong to a law of rows (Lauritzen 1996, proposition 3.9 for trees). Each column has the mean of all
+// that is known of it, and each pair then the table with these columns that is nearest to its measurement; both without
+// negative counts. Categories of a column that the noise hides are fitted as one and have equal parts of it.
+func fit(total float64, columns []measured.Measured, pairs [][2]int, rounds []measured.Round) model {
+	known := make([][]evidence, len(columns))
+	for i, m := range columns {
+		known[i] = []evidence{{countsOf(m), varianceOf(m)}}
+	}
+	for _, r := range rounds {
+		first, second := margins(r.Measured, columns[pairs[r.Choice][1]].Values.Len())
+		known[pairs[r.Choice][0]] = append(known[pairs[r.Choice][0]], first)
+		known[pairs[r.Choice][1]] = append(known[pairs[r.Choice][1]], second)
+	}
+	m := model{total: total}
+	sorted := make([]classes, len(columns))
+	fitted := make([][]float64, len(columns))
+	for i, all := range known {
+		e := combined(all, total)
+		sorted[i] = classesOf(e)
+		fitted[i] = sorted[i].fitted(e, total)
+		m.columns = append(m.columns, sorted[i].spread(fitted[i]))
+	}
+	for _, r := range rounds {
+		a, b := pairs[r.Choice][0], pairs[r.Choice][1]
+		c := coupling{
+			noisy:   meansOf(countsOf(r.Measured), sorted[a], sorted[b]),
+			rowSize: sorted[a].size, colSize: sorted[b].size, rowTotal: fitted[a], colTotal: fitted[b],
+		}
+		m.pairs = append(m.pairs, pairTable{pairs[r.Choice], len(sorted[b].of), spreadPair(c.fit(), sorted[a], sorted[b])})
+	}
+	return m
+}
+
+// margins are what a measured pair says of its columns.
+func margins(m measured.Measured, cols int) (first, second evidence) {
+	counts := countsOf(m)
+	rows := len(counts) / cols
+	first.counts, first.variance = make([]float64, rows), float64(cols)*varianceOf(m)
+	second.counts, second.variance = make([]float64, cols), float64(rows)*varianceOf(m)
+	for i, c := range counts {
+		first.counts[i/cols] += c
+		second.counts[i%cols] += c
+	}
+	return first, second
+}
+
+// meansOf are the mean counts of a cell in the classes of two columns, row-major.
+func meansOf(counts []float64, a, b classes) []float64 {
+	means := make([]float64, len(a.size)*len(b.size))
+	for i, count := range counts {
+		row, col := a.of[i/len(b.of)], b.of[i%len(b.of)]
+		means[row*len(b.size)+col] += count / (a.size[row] * b.size[col])
+	}
+	return means
+}
+
+// spreadPair is the counts of two columns' categories together, from those of their classes.
+func spreadPair(counts []float64, a, b classes) []float64 {
+	out := make([]float64, len(a.of)*len(b.of))
+	for i, row := range a.of {
+		for j, col := range b.of {
+			out[i*len(b.of)+j] = counts[row*len(b.size)+col] * a.share[i] * b.share[j]
+		}
+	}
+	return out
+}
+
+// independent is the counts of a pair of columns if neither depended on the other, in units of 1/[plan.ModelScale].
+func (m model) independent(pair [2]int) []int64 {
+	const most = 1 << 50
+	first, second := m.columns[pair[0]], m.columns[pair[1]]
+	counts := make([]int64, 0, len(first)*len(second))
+	for _, a := range first {
+		for _, b := range second {
+			scaled := float64(a*(b/m.total)) * plan.ModelScale
+			counts = append(counts, int64(min(max(math.Floor(scaled+0.5), 0), most)))
+		}
+	}
+	return counts
+}
