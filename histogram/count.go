@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // Count reads the tables of a plan once, from the folder dataDir, encodes and
@@ -46,9 +47,9 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 	})
 }
 
-// count fills the tally of each table that the plan measures. It works on a copy
-// of the plan that nobody else holds, checked to be what its spec leads to: what
-// is measured later is what was checked here.
+// count fills the tally of each table that the plan asks of. It works on a copy of
+// the plan that nobody else holds, checked to be what its spec leads to: what is
+// measured later is what was checked here.
 func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*tally) error) (*Exact, error) {
 	p, err := plan.Read(p.Bytes())
 	if err == nil {
@@ -61,12 +62,21 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 	if err != nil {
 		return nil, err
 	}
+	counts, err := countAll(p.Release(), all, workers, fill)
+	if err != nil {
+		return nil, err
+	}
+	return newExact(p, all, counts, s, madeUp), nil
+}
+
+// countAll answers questions to the tables of a release, each table in one pass.
+func countAll(r *spec.Release, all []plan.Measurement, workers int, fill func(*tally) error) ([][]int64, error) {
 	counts := make([][]int64, len(all))
 	asked := map[string]bool{}
 	for _, m := range all {
 		asked[m.Query.Table] = true
 	}
-	for _, table := range p.Release().Tables {
+	for _, table := range r.Tables {
 		if !asked[table.Name] {
 			continue
 		}
@@ -89,7 +99,7 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 	for name := range asked {
 		return nil, fmt.Errorf("the plan measures a table %q that its release does not have", name)
 	}
-	return newExact(p, all, counts, s, madeUp), nil
+	return counts, nil
 }
 
 // questions are all that a plan may ask of its tables: its measurements in order
