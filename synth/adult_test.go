@@ -1,0 +1,112 @@
+package synth
+
+import (
+	"context"
+	"encoding/csv"
+	"math"
+	"math/big"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/testdata"
+)
+
+// adultSizes are the categories of the columns of adult15.csv, whose codes are 0, 1, 2 …
+var adultSizes = []int{32, 9, 32, 16, 16, 7, 15, 6, 5, 2, 32, 32, 32, 42, 2}
+
+// adult is the codes of adult15.csv, by column.
+func adult(t testing.TB) [][]uint32 {
+	t.Helper()
+	f, err := os.Open(testdata.Data(t, "adult15.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := make([][]uint32, len(adultSizes))
+	for i := range codes {
+		codes[i] = make([]uint32, len(lines)-1)
+		for row, line := range lines[1:] {
+			code, err := strconv.ParseUint(line[i], 10, 32)
+			if err != nil || int(code) >= adultSizes[i] {
+				t.Fatalf("row %d, column %d: %q is no code", row, i, line[i])
+			}
+			codes[i][row] = uint32(code)
+		}
+	}
+	return codes
+}
+
+// divided is a setting with this ρ, a third each for single columns, choices and pairs.
+func divided(t testing.TB, sizes []int, rho *big.Rat) setting {
+	t.Helper()
+	noiseOf := func(questions int) *big.Rat { // σ² = 1/2ρ′ for ρ′ = ρ/3/questions
+		return new(big.Rat).Quo(big.NewRat(int64(3*questions), 2), rho)
+	}
+	d := len(sizes)
+	whole, _ := rho.Float64()
+	epsilon := new(big.Rat).SetFloat64(math.Floor(math.Sqrt(8*whole/3/float64(d-1))*4096*16) / 4096 / 16)
+	return planned(t, sizes, 0, noiseOf(d), noiseOf(d-1), epsilon)
+}
+
+// threeWay is the mean over all triples of columns of Σ|share of a cell in a − share in b|.
+func threeWay(sizes []int, a, b [][]uint32) float64 {
+	total, triples := 0.0, 0
+	for i := range sizes {
+		for j := i + 1; j < len(sizes); j++ {
+			for k := j + 1; k < len(sizes); k++ {
+				cells := make([]float64, sizes[i]*sizes[j]*sizes[k])
+				add := func(codes [][]uint32, weight float64) {
+					for row := range codes[i] {
+						cells[(int(codes[i][row])*sizes[j]+int(codes[j][row]))*sizes[k]+int(codes[k][row])] += weight
+					}
+				}
+				add(a, 1/float64(len(a[0])))
+				add(b, -1/float64(len(b[0])))
+				for _, c := range cells {
+					total += math.Abs(c)
+				}
+				triples++
+			}
+		}
+	}
+	return total / float64(triples)
+}
+
+func TestAdult(t *testing.T) {
+	codes := adult(t)
+	s := divided(t, adultSizes, big.NewRat(149731, 10_000_000))
+	var mean float64
+	const runs = 5
+	for run := range runs {
+		o := newExact(s, codes, noise.Key{byte(run + 1)})
+		out := &measured.Sealed{Plan: s.plan, Measured: o.single(t)}
+		start := time.Now()
+		rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		adapted := time.Since(start)
+		start = time.Now()
+		out.Rounds = [][]measured.Round{rounds}
+		m, err := Draw(out, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn := time.Since(start)
+		l1 := threeWay(adultSizes, codes, m.Codes)
+		mean += l1 / runs
+		t.Logf("L1/N of all 3-ways %.4f; %d rows; rounds %v, rows %v", l1, m.Rows, adapted, drawn)
+	}
+	t.Logf("mean %.4f", mean)
+	if mean > 0.20 {
+		t.Errorf("the mean L1/N of all 3-ways is %.4f, more than 0.20", mean)
+	}
+}
