@@ -1,0 +1,327 @@
+package histogram
+
+// This file holds the comparison of what a release publishes with the truth: the
+// only way in which exact counts are looked at without noise, and of them nothing
+// but sums and means leaves.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Claims are what a release publishes of the tables that its plan measures.
+type Claims struct {
+	Tables []Claim
+	Rows   []Rows
+}
+
+// Claim is a published table.
+type Claim struct {
+	Measurement string // ID of what its figures answer
+	// Read gives the figures, once the truth is counted: tables are held one by one.
+	Read func() (Figures, error)
+}
+
+// Figures are those of a published table, one per cell in domain order.
+type Figures struct{ Published, Unbiased, Low, High []int64 }
+
+// Rows are microdata: codes over the levels of By, by column and then by row. Each
+// of Marginals is a set of places in By.
+type Rows struct {
+	Table     string
+	By        []plan.Factor
+	Codes     [][]uint32
+	Marginals [][]int
+}
+
+// Differences are what [Compare] tells, in the order of its claims. They are
+// computed from the confidential tables without noise, so they are confidential,
+// and show "confidential" however they are printed or marshalled whole.
+type Differences struct {
+	veil
+	Tables    []Difference
+	Marginals [][]Distance // of each of the microdata
+}
+
+// Difference is how far a published table lies from the truth.
+type Difference struct {
+	veil
+	Rows    int64 // that the truth counts
+	Cells   int64
+	L1      float64 // Σ|published − truth| over the cells
+	Squares float64 // Σ(unbiased − truth)²
+	Covered int64   // cells with low ≤ truth ≤ high
+}
+
+// Distance is how far a marginal of microdata lies from the truth.
+type Distance struct {
+	veil
+	Rows  int64 // that the truth counts
+	Cells int64
+	L1    float64 // Σ|share of the microdata − share of the truth|, from 0 to 2
+	// Subsample is what L1 would be on average if the microdata were a random part
+	// of the true rows, of each size in [SubsampleShares].
+	Subsample []float64
+}
+
+// leastPass is how many cells are counted in one reading of a table, at least,
+// where the machine has the memory.
+const leastPass = 1 << 24
+
+// Compare counts a plan's confidential tables anew, by the plan's own rules, and
+// says how far what its release publishes lies from that. The note must be one of
+// the ledger for the release that was debited under this plan, and is taken: each
+// comparison needs its own. Units of more than max_rows rows are bounded by the
+// key of s, so the truth is that of another draw of their rows than the release's.
+//
+// Guarantee: none. What it returns is computed without noise and must not be
+// published; no exact count is among it, but where a table has few cells it tells
+// of them. Nothing is read before the note is in the ledger.
+// Argument: docs/proofs/evaluate.md.
+//
+// Errors: those of [Count], and of the note. Tables are read as often as it takes to
+// count everything within the memory.
+func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir string, s *noise.Streams, claims Claims, opt Options) (*Differences, error) {
+	p, err := plan.Read(p.Bytes())
+	if err == nil {
+		err = p.Verify()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{plan: p, out: &Differences{Tables: make([]Difference, len(claims.Tables)), Marginals: make([][]Distance, len(claims.Rows))}}
+	for i, claim := range claims.Tables {
+		if err := c.askTable(claim, &c.out.Tables[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i, rows := range claims.Rows {
+		if err := c.askRows(rows, &c.out.Marginals[i]); err != nil {
+			return nil, err
+		}
+	}
+	have := opt.memory()
+	if err := checkMemory(p, have); err != nil {
+		return nil, err
+	}
+	if err := note.Use(p.Hash()); err != nil {
+		return nil, err
+	}
+	pass := max(p.Size.Cells, min(leastPass, have/64))
+	for _, table := range p.Release().Tables {
+		for _, batch := range c.batches(table.Name, pass) {
+			if err := c.answer(ctx, table, batch, opt.workers(), func(t *tally) error {
+				return t.scan(ctx, dataDir, s, have-Bytes(p))
+			}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.out, nil
+}
+
+// comparison is a comparison under way.
+type comparison struct {
+	plan      *plan.Plan
+	questions []question
+	out       *Differences
+}
+
+// question is one marginal of the truth and what is done with its counts; it may be
+// done at the same time as others.
+type question struct {
+	measurement plan.Measurement
+	compare     func(truth []int64) error
+}
+
+var errOtherCells = errors.New("what the release publishes of it does not have its cells")
+
+// askTable asks for the truth of a published table.
+func (c *comparison) askTable(claim Claim, out *Difference) error {
+	m, found := c.plan.Measurement(claim.Measurement)
+	if !found {
+		return fmt.Errorf("measurement %s: %w", claim.Measurement, errNotPlanned)
+	}
+	c.questions = append(c.questions, question{m, func(truth []int64) error {
+		figures, err := claim.Read()
+		if err == nil {
+			*out, err = figures.against(truth)
+		}
+		if err != nil {
+			return fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+		return nil
+	}})
+	return nil
+}
+
+// against holds figures against the truth.
+func (f Figures) against(truth []int64) (Difference, error) {
+	d := Difference{Cells: int64(len(truth))}
+	for _, column := range [][]int64{f.Published, f.Unbiased, f.Low, f.High} {
+		if len(column) != len(truth) {
+			return d, errOtherCells
+		}
+	}
+	for i, t := range truth {
+		d.Rows += t
+		d.L1 += math.Abs(float64(f.Published[i] - t))
+		off := float64(f.Unbiased[i] - t)
+		d.Squares += off * off
+		if f.Low[i] <= t && t <= f.High[i] {
+			d.Covered++
+		}
+	}
+	return d, nil
+}
+
+// askRows asks for the truth of every marginal of microdata.
+func (c *comparison) askRows(r Rows, out *[]Distance) error {
+	levels, err := plan.Query{Table: r.Table, Factors: r.By}.Levels(c.plan.Release())
+	if err != nil {
+		return err
+	}
+	if err := r.fit(levels); err != nil {
+		return fmt.Errorf("microdata of %s: %w", r.Table, err)
+	}
+	*out = make([]Distance, len(r.Marginals))
+	for i, places := range r.Marginals {
+		m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, marginal %d", r.Table, i+1), Query: plan.Query{Table: r.Table}, Cells: 1}
+		for _, place := range places {
+			m.Query.Factors = append(m.Query.Factors, r.By[place])
+			m.Cells *= int64(levels[place].Size())
+		}
+		c.questions = append(c.questions, question{m, func(truth []int64) error {
+			(*out)[i] = distanceOf(r.counts(levels, places), truth)
+			return nil
+		}})
+	}
+	return nil
+}
+
+// fit fails unless every column has as many codes, each of its level.
+func (r Rows) fit(levels []*spec.Level) error {
+	if len(r.Codes) != len(levels) {
+		return fmt.Errorf("they have %d columns, where the plan has %d", len(r.Codes), len(levels))
+	}
+	for i, codes := range r.Codes {
+		if len(codes) != len(r.Codes[0]) {
+			return errors.New("their columns are not of one length")
+		}
+		if slices.ContainsFunc(codes, func(c uint32) bool { return int64(c) >= int64(levels[i].Size()) }) {
+			return fmt.Errorf("a code of %s is not one of its level", r.By[i])
+		}
+	}
+	return nil
+}
+
+// counts is a marginal of the rows, row-major.
+func (r Rows) counts(levels []*spec.Level, places []int) []int64 {
+	cells := 1
+	for _, place := range places {
+		cells *= levels[place].Size()
+	}
+	counts := make([]int64, cells)
+	rows := 0
+	if len(r.Codes) > 0 {
+		rows = len(r.Codes[0])
+	}
+	for row := range rows {
+		cell := 0
+		for _, place := range places {
+			cell = cell*levels[place].Size() + int(r.Codes[place][row])
+		}
+		counts[cell]++
+	}
+	return counts
+}
+
+// distanceOf is how far the shares of counts lie from those of the truth. No rows at
+// all have no shares: all of them are 0.
+func distanceOf(drawn, truth []int64) Distance {
+	d := Distance{Cells: int64(len(truth)), Rows: total(truth)}
+	of := float64(max(total(drawn), 1))
+	whole := float64(max(d.Rows, 1))
+	for i, t := range truth {
+		d.L1 += math.Abs(float64(drawn[i])/of - float64(t)/whole)
+	}
+	d.Subsample = subsampled(truth)
+	return d
+}
+
+func total(counts []int64) int64 {
+	sum := int64(0)
+	for _, c := range counts {
+		sum += c
+	}
+	return sum
+}
+
+// batches parts the questions on a table so that none has more cells than a pass
+// may count, but for a single question.
+func (c *comparison) batches(table string, pass int64) [][]question {
+	var all [][]question
+	cells := pass + 1
+	for _, q := range c.questions {
+		if q.measurement.Query.Table != table {
+			continue
+		}
+		if cells += q.measurement.Cells; cells > pass {
+			all, cells = append(all, nil), q.measurement.Cells
+		}
+		all[len(all)-1] = append(all[len(all)-1], q)
+	}
+	return all
+}
+
+// answer reads a table once and compares the answers to a batch. Whatever is asked,
+// the columns are those that the plan measures: a row is left out for the same
+// reasons as in the release.
+func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []question, workers int, scan func(*tally) error) error {
+	asked, err := c.columns(table.Name)
+	if err != nil {
+		return err
+	}
+	first := len(asked)
+	for _, q := range batch {
+		asked = append(asked, q.measurement)
+	}
+	t, err := newTally(table, asked, workers)
+	if err != nil {
+		return err
+	}
+	if err := scan(t); err != nil {
+		return err
+	}
+	return parallel(ctx, workers, len(batch), func(i int) error { return batch[i].compare(t.queries[first+i].counts) })
+}
+
+// columns are marginals of single columns: each that the plan measures of a table.
+func (c *comparison) columns(table string) ([]plan.Measurement, error) {
+	var all []plan.Measurement
+	seen := map[string]bool{}
+	for _, m := range c.plan.Measurements {
+		for _, f := range m.Query.Factors {
+			if m.Query.Table != table || seen[f.Attribute] {
+				continue
+			}
+			seen[f.Attribute] = true
+			one := plan.Measurement{ID: "column " + f.Attribute, Query: plan.Query{Table: table, Factors: []plan.Factor{f}}}
+			levels, err := one.Query.Levels(c.plan.Release())
+			if err != nil {
+				return nil, err
+			}
+			one.Cells = int64(levels[0].Size())
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
