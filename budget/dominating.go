@@ -27,9 +27,8 @@ const (
 // Guarantee: for the neighbours of the sensitivities. Theorem: the noise on the
 // coordinates is independent, so the loss of a shift vector is the sum of the
 // losses of its coordinates; of several shifts the envelope dominates each (Zhu,
-// Dong & Wang 2022, proposition 8); where the shifts cannot be listed, ρ-zCDP
-// bounds the profile (Canonne, Kamath & Steinke 2020, corollary 13). Argument:
-// docs/proofs/shifts.md.
+// Dong & Wang 2022, proposition 8). [Compose] sees to mechanisms without shifts.
+// Argument: docs/proofs/shifts.md.
 func (m Mechanism) steps(count int64) []step {
 	switch m.Kind {
 	case ExponentialMechanism:
@@ -55,10 +54,10 @@ func (m Mechanism) steps(count int64) []step {
 	return []step{{pureAtoms(laplaceEpsilon(m.L1, m.Parameter)), count}}
 }
 
-// onlyRho tells that of the mechanism no more is known, or worked out, than its
-// ρ: an adaptive block, or Gaussian noise whose shifts cannot be listed or take
-// too many atoms.
-func (m Mechanism) onlyRho() bool {
+// withoutShifts tells that of the mechanism no more is known, or worked out, than
+// norms or a ρ: an adaptive block, or Gaussian noise whose shifts cannot be listed
+// or take too many atoms.
+func (m Mechanism) withoutShifts() bool {
 	if m.Kind != DiscreteGaussian {
 		return m.Kind == AdaptiveBlock
 	}

@@ -14,6 +14,7 @@ type Loss struct {
 	rho     *big.Rat
 	steps   []step
 	sketch  []sketch
+	slack   float64  // the steps dominate the mechanisms but for factors e^{±slack} on probabilities
 	sample  *big.Rat // probability that a unit is in the sample; nil where all are
 }
 
@@ -45,7 +46,7 @@ const (
 // It returns an error for a step that does not validate; no steps lose nothing.
 func Compose(steps ...Mechanism) (Loss, error) {
 	loss := Loss{epsilon: new(big.Rat), rho: new(big.Rat)}
-	adaptive := new(big.Rat)
+	adaptive, smooth := new(big.Rat), smoothing{}
 	for _, g := range group(steps) {
 		if err := g.mechanism.Validate(); err != nil {
 			return Loss{}, fmt.Errorf("step %d: %w", g.first+1, err)
@@ -60,14 +61,22 @@ func Compose(steps ...Mechanism) (Loss, error) {
 		if loss.epsilon != nil {
 			loss.epsilon.Add(loss.epsilon, epsilon.Mul(epsilon, count))
 		}
-		if g.mechanism.onlyRho() {
-			adaptive.Add(adaptive, rho)
+		if g.mechanism.withoutShifts() {
+			if muSquared, slack, ok := g.mechanism.smoothed(); ok {
+				smooth.add(muSquared, slack, float64(g.count))
+			} else {
+				adaptive.Add(adaptive, rho)
+			}
 			continue
 		}
 		loss.steps = append(loss.steps, g.mechanism.steps(g.count)...)
 	}
 	if adaptive.Sign() > 0 { // converted once, not step by step
 		loss.steps = append(loss.steps, step{zcdpAtoms(roundUp(adaptive)), 1})
+	}
+	if smooth.terms > 0 {
+		loss.steps = append(loss.steps, step{smooth.pair(), 1})
+		loss.slack = smooth.slack
 	}
 	for _, s := range loss.steps {
 		loss.sketch = append(loss.sketch, s.sketch())
@@ -179,7 +188,7 @@ func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
 		return falsePositiveRate
 	}
 	s := compose(l.steps, l.sketch, 0, usual)
-	return s.truePositiveRate(falsePositiveRate)
+	return min(1, l.slackened(s.truePositiveRate(min(1, l.slackened(falsePositiveRate)))))
 }
 
 func least(a, b Bound) Bound {
@@ -198,7 +207,7 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 		return math.Inf(1)
 	}
 	s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), usual)
-	return max(0, s.epsilon(delta))
+	return max(0, s.epsilon(delta/l.slackened(1))+2*l.slack)
 }
 
 // numericalDelta is the δ of the loss distribution at ε.
@@ -207,5 +216,8 @@ func (l Loss) numericalDelta(epsilon float64) float64 {
 		return 0
 	}
 	s := compose(l.steps, l.sketch, tiltAt(l.sketch, epsilon), usual)
-	return s.delta(epsilon)
+	return min(1, l.slackened(s.delta(epsilon-2*l.slack)))
 }
+
+// slackened is a probability enlarged by the factor that the steps leave open.
+func (l Loss) slackened(p float64) float64 { return float64(p * (1 + float64(2*l.slack))) }

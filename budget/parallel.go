@@ -95,6 +95,7 @@ func (p Parallel) EpsilonAt(delta *big.Rat) (Bound, error) {
 		for _, part := range p.Parts {
 			whole.steps = append(whole.steps, part.steps...)
 			whole.sketch = append(whole.sketch, part.sketch...)
+			whole.slack += part.slack
 		}
 		return whole.EpsilonAt(delta)
 	}

@@ -176,13 +176,19 @@ func TestMergedCoordinatesLoseMore(t *testing.T) {
 	}
 }
 
-// TestUnlistedShiftsAreChargedByTheirNorms takes norms of too many shapes.
+// TestUnlistedShiftsAreChargedByTheirNorms takes norms of too many shapes. That of
+// Gaussian noise tells as much as a Gaussian mechanism whose σ² is smaller by 3.
 func TestUnlistedShiftsAreChargedByTheirNorms(t *testing.T) {
 	many := noiseStep(DiscreteGaussian, "10000", 1000, 5000)
 	bound, err := mustCompose(t, many).EpsilonAt(mustRat(t, "1e-9"))
-	norm := ZCDPEpsilon(nearest(many.Rho()), 1e-9)
-	if err != nil || !(math.Abs(bound.Value-norm) < 1e-3*norm) {
-		t.Errorf("Gaussian: %+v, %v; its ρ allows %v", bound, err, norm)
+	norm := Gaussian{Sigma: math.Sqrt(9997), L2: math.Sqrt(5000)}.Epsilon(1e-9)
+	if err != nil || bound.Value < norm || bound.Value > norm*(1+1e-6) {
+		t.Errorf("Gaussian: %+v, %v; its norm allows %v", bound, err, norm)
+	}
+	little := noiseStep(DiscreteGaussian, "20", 1000, 50)
+	bound, err = mustCompose(t, little).EpsilonAt(mustRat(t, "1e-9"))
+	if norm = ZCDPEpsilon(nearest(little.Rho()), 1e-9); err != nil || !(math.Abs(bound.Value-norm) < 1e-3*norm) {
+		t.Errorf("little Gaussian noise: %+v, %v; its ρ allows %v", bound, err, norm)
 	}
 	laplace := noiseStep(DiscreteLaplace, "1000", 1000, 5000)
 	bound, err = mustCompose(t, laplace).EpsilonAt(mustRat(t, "1e-9"))

@@ -2,6 +2,7 @@ package contour
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
@@ -10,7 +11,8 @@ import (
 // maxAssignments bounds the ways to give each step one of its shapes.
 const maxAssignments = 300
 
-// repeated is a mechanism that runs count times, and the shapes each run can take.
+// repeated is a mechanism that runs count times, and the shapes each run can take:
+// none where its noise is Gaussian and only norms are known.
 type repeated struct {
 	step   budget.Mechanism
 	count  int64
@@ -61,7 +63,7 @@ func gather(steps []budget.Mechanism) ([]*repeated, error) {
 			kind := &repeated{step: step}
 			if step.L1 != nil {
 				var err error
-				if kind.shapes, err = shapes(step); err != nil {
+				if kind.shapes, err = shapes(step); err != nil && !smooth(step) {
 					return nil, fmt.Errorf("%w: step %d: %w", ErrCannotJudge, i+1, err)
 				}
 			}
@@ -86,6 +88,10 @@ func (r *repeated) join(groups map[string]*group, counts []int64) error {
 	for i, count := range counts {
 		switch r.step.Kind {
 		case budget.DiscreteGaussian:
+			if r.shapes == nil {
+				joinNormal(groups, r.step, count)
+				continue
+			}
 			for _, s := range r.shapes[i] {
 				add(newGaussian(parameter, s), count, fmt.Sprint("gaussian ", parameter, s))
 			}
@@ -105,11 +111,40 @@ func (r *repeated) join(groups map[string]*group, counts []int64) error {
 	return nil
 }
 
+// smoothing is s²: a discrete Gaussian of parameter σ² is continuous noise of
+// variance σ² − s², rounded at random, but for factors within e^(±2⁻⁸²) of 1 in the
+// probabilities of one coordinate (docs/proofs/smoothing.md).
+const smoothing = 3
+
+// smooth tells Gaussian noise of which a norm alone says nearly everything.
+func smooth(step budget.Mechanism) bool {
+	return step.Kind == budget.DiscreteGaussian && step.Parameter.Cmp(big.NewRat(8*smoothing, 1)) >= 0 && step.L1.BitLen() <= 40
+}
+
+// joinNormal adds the loss of a step of which the norm is known, count times, to
+// the one group of all such: N(ρ, 2ρ) with the sum of ρ = L2²/2(σ²−s²), each
+// rounded up at the 100th binary digit.
+func joinNormal(groups map[string]*group, step budget.Mechanism, count int64) {
+	const digits = 100
+	variance := new(big.Rat).Sub(step.Parameter, big.NewRat(smoothing, 1))
+	rho := new(big.Rat).SetFrac(step.L2Squared, big.NewInt(2))
+	rho.Quo(rho.Mul(rho, new(big.Rat).SetInt64(count)), variance)
+	scaled := new(big.Int).Lsh(rho.Num(), digits)
+	scaled.Add(scaled.Div(scaled, rho.Denom()), big.NewInt(1))
+	rho.SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), digits))
+	slack := math.Ldexp(float(new(big.Rat).SetInt(step.L1)), -82) * float64(count)
+	if g := groups["normal"]; g != nil {
+		rho.Add(rho, g.law.(*normal).rho)
+		slack += g.slack
+	}
+	groups["normal"] = &group{law: newNormal(rho), count: 1, slack: slack}
+}
+
 // clone copies groups so that counts can be added to them.
 func clone(groups map[string]*group) map[string]*group {
 	copied := make(map[string]*group, len(groups))
 	for name, g := range groups {
-		copied[name] = &group{law: g.law, count: g.count}
+		copied[name] = &group{law: g.law, count: g.count, slack: g.slack}
 	}
 	return copied
 }

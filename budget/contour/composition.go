@@ -7,10 +7,12 @@ import (
 	"slices"
 )
 
-// A group is count independent losses of one law.
+// A group is count independent losses of one law, which are those of the
+// mechanisms but for factors e^(±slack) in probabilities.
 type group struct {
 	law   law
 	count int64
+	slack float64
 }
 
 // A composition is a sum of independent losses.
@@ -20,6 +22,7 @@ type composition struct {
 	most    *big.Rat // greatest loss, nil where there is none
 	spacing *big.Rat // of the lattice anchor + hℤ that holds every loss, or nil
 	density int64    // how many losses have a density
+	slack   float64  // Σ slack
 }
 
 func newComposition(groups map[string]*group) *composition {
@@ -30,6 +33,7 @@ func newComposition(groups map[string]*group) *composition {
 			continue
 		}
 		p.groups = append(p.groups, g)
+		p.slack += g.slack
 		count := new(big.Rat).SetInt64(g.count)
 		p.anchor.Add(p.anchor, new(big.Rat).Mul(count, g.law.anchor()))
 		if most := g.law.most(); most == nil || p.most == nil {

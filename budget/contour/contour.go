@@ -30,12 +30,13 @@ var ErrCannotJudge = errors.New("the contour integral cannot judge this")
 //
 // Permute-and-flip is judged as randomized response of its ε, the exponential
 // mechanism by a loss that dominates all of bounded range ε (Dong, Durfee &
-// Rogers 2020): both are upper bounds. ε must be finite and at least 0.
+// Rogers 2020), Gaussian noise with too many shapes of shifts as continuous noise
+// of a variance smaller by 3: all are upper bounds. ε must be finite and at least 0.
 //
 // Theorem: Laplace inversion of the hockey-stick divergence. Argument:
 // docs/proofs/contour.md. It returns an error for a step that does not validate,
 // and ErrCannotJudge for an adaptive block, of which only ρ is known, and for
-// steps that have so many shapes of shifts that the worst cannot be told.
+// little noise with so many shapes of shifts that the worst cannot be told.
 func Delta(steps []budget.Mechanism, epsilon float64) (Result, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return Result{}, errors.New("epsilon must be finite and at least 0")
@@ -89,6 +90,7 @@ func worst(compositions []*composition, epsilon float64) Result {
 	var all Result
 	for _, p := range compositions {
 		r := p.delta(epsilon)
+		r.Error += 3 * p.slack // |e^s·δ(ε−2s) − δ(ε)| for a δ that is at most 1 and falls by at most 1 a unit of ε
 		all.Delta, all.Error = max(all.Delta, r.Delta), max(all.Error, r.Error)
 	}
 	return all

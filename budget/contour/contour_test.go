@@ -677,3 +677,37 @@ func TestFiguresBeyondFloats(t *testing.T) {
 		}
 	}
 }
+
+// Gaussian noise of which only norms are known is judged as continuous noise whose
+// σ² is smaller by 3: alone by the closed form (Balle & Wang 2018, theorem 8), and
+// beside steps of other kinds, one of bounded range and one on a lattice, by the
+// composition of privacy loss distributions, which shares no code with this one.
+func TestNormsAlone(t *testing.T) {
+	var steps []budget.Mechanism
+	var squares float64
+	for i := range int64(50) {
+		steps = append(steps, gaussianStep(big.NewRat(9000+731*i, 7), 400, 300))
+		squares += 300 / ((9000+731*float64(i))/7 - 3)
+	}
+	for _, epsilon := range []float64{0, 1, 4, 9} {
+		got := mustDelta(t, steps, epsilon)
+		want := budget.Gaussian{Sigma: 1, L2: math.Sqrt(squares)}.Delta(epsilon)
+		if math.Abs(got.Delta-want) > 1e-9*want || got.Error > 1e-7*want {
+			t.Errorf("ε = %v: %+v, the closed form has %g", epsilon, got, want)
+		}
+	}
+	steps = append(steps, choice(budget.ExponentialMechanism, rat(t, "1/3")), gaussianStep(rat(t, "40"), 3, 9))
+	loss, err := budget.Compose(steps...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, epsilon := range []float64{1, 4, 9} {
+		got, want := mustDelta(t, steps, epsilon), loss.DeltaAt(epsilon).Value
+		if got.Delta > want*(1+1e-9)+got.Error || got.Delta < want*(1-1e-4)-got.Error || got.Error > 1e-6*want {
+			t.Errorf("ε = %v: %+v, composed numerically %g", epsilon, got, want)
+		}
+	}
+	if _, err := Delta([]budget.Mechanism{gaussianStep(rat(t, "20"), 400, 300)}, 1); !errors.Is(err, ErrCannotJudge) {
+		t.Errorf("little noise: %v, want ErrCannotJudge", err)
+	}
+}

@@ -241,6 +241,27 @@ func (x *exponential) damping(c, t, axis float64) float64 {
 
 func (x *exponential) weights(float64) (int64, []float64) { return 0, nil }
 
+// normal is the loss of Gaussian noise against a shift by μ standard deviations:
+// N(ρ, 2ρ) with ρ = μ²/2.
+type normal struct {
+	rho *big.Rat
+
+	r float64
+}
+
+func newNormal(rho *big.Rat) *normal { return &normal{rho: rho, r: float(rho)} }
+
+func (n *normal) anchor() *big.Rat  { return n.rho }
+func (n *normal) spacing() *big.Rat { return nil }
+func (n *normal) most() *big.Rat    { return nil }
+
+// log comes from M(z) = e^(z(z+1)ρ).
+func (n *normal) log(c, t float64) complex128 { return complex((c*c-t*t)*n.r, 2*c*t*n.r) }
+
+func (n *normal) damping(_, t, _ float64) float64 { return math.Exp(-2 * t * t * n.r) }
+
+func (n *normal) weights(float64) (int64, []float64) { return 0, nil }
+
 // oneMinusExp is 1 − e^(−w) for Re w > 0, accurate near 0 as well.
 func oneMinusExp(w complex128) complex128 {
 	size := math.Exp(-real(w))

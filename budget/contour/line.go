@@ -144,11 +144,12 @@ func (l *line) reduce(g int, t float64) float64 {
 }
 
 // beyond is what the contour can hold above t, relative to the value on the axis.
-// With m losses of a density, each at most A/t, it is below
+// With m losses of bounded range, each at most A/t, and normal ones of Σρ together,
+// which are below e^(−t²Σρ) from t on, it is below
 //
-//	1/π ∫ A^m·t^(−2−m) dt = A^m / (π(1+m)·t^(1+m)),
+//	1/π ∫ A^m·t^(−2−m) dt · e^(−t²Σρ) = A^m·e^(−t²Σρ) / (π(1+m)·t^(1+m)),
 //
-// taken in all. Without, it is estimated: the size that the factors had on
+// taken in all. Without any of them, it is estimated: the size that the factors had on
 // average in the last stretch, with 1/t² beyond; and, in case no return of all
 // factors at once was seen yet, peaks as high as that at the axis at all
 // multiples of t: Σ 1/(mt)² = π²/6t². (A peak is half the one at the axis.)
@@ -156,11 +157,15 @@ func (l *line) beyond(t, mean, peak float64) float64 {
 	if l.density == 0 {
 		return min(1, mean)/(math.Pi*t) + peak*math.Pi/(3*t*t)
 	}
-	log := -math.Log(math.Pi*float64(1+l.density)) - float64(1+l.density)*math.Log(t)
+	var m, log float64
 	for _, g := range l.groups {
-		if x, ok := g.law.(*exponential); ok {
+		switch x := g.law.(type) {
+		case *exponential:
+			m += float64(g.count)
 			log += float64(g.count) * (x.decay(l.c) - real(x.log(l.c, 0)))
+		case *normal:
+			log -= float64(g.count) * t * t * x.r
 		}
 	}
-	return math.Exp(log)
+	return math.Exp(log - math.Log(math.Pi*(1+m)) - (1+m)*math.Log(t))
 }

@@ -13,6 +13,8 @@ const (
 	maxShift = 1 << 53
 	// maxNodes bounds the search for shapes.
 	maxNodes = 1 << 20
+	// maxSearched is the largest L1 within which shapes are searched for.
+	maxSearched = 64
 )
 
 // shapes lists the shifts that lose most: every shift that a unit can cause loses
@@ -32,8 +34,8 @@ func shapes(m budget.Mechanism) ([]budget.Shift, error) {
 	if m.Kind == budget.DiscreteLaplace || m.L2Squared.Cmp(reach) >= 0 {
 		return []budget.Shift{{l1}}, nil
 	}
-	search := shapeSearch{l1: l1, l2Squared: m.L2Squared.Int64()}
-	if m.L2Squared.Cmp(big.NewInt(maxShift)) > 0 || !search.extend(nil, 0, 0) {
+	search := shapeSearch{l1: l1, l2Squared: m.L2Squared.Int64()} // below l1²
+	if l1 > maxSearched || !search.extend(nil, 0, 0) {
 		return nil, errors.New("there are too many shapes of shifts within the sensitivities: name the shifts that lose most")
 	}
 	return search.found, nil

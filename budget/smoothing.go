@@ -1,0 +1,70 @@
+package budget
+
+import (
+	"math"
+	"math/big"
+)
+
+// This file holds discrete Gaussian noise seen through its norm alone: what
+// nearly is continuous Gaussian noise of a slightly smaller variance, rounded at
+// random, loses no more than that does.
+//
+// Add N(0, σ²−s²) to an integer and then draw a discrete Gaussian of parameter s²
+// about the result: with s² = 3 that is the discrete Gaussian of parameter σ²,
+// but for factors within e^{±2⁻⁸³} of 1 in every probability (Peikert 2010,
+// theorem 3.1, by Poisson's summation formula). The drawing is post-processing, so
+// that the loss of any shift, however many coordinates it has, is that of the
+// Gaussian with μ = ‖shift‖₂/√(σ²−s²).
+
+const (
+	// smoothingVariance is s².
+	smoothingVariance = 3
+	// smoothingSlack bounds the logarithm of the factors of one coordinate: both
+	// ln(1+η) and ln((1+η)/(1−η)) for η = 2·Σ_{k≥1} e^{−2π²k²s²} < 2⁻⁸⁴.
+	smoothingSlack = 0x1p-82
+	// leastSmoothed is the least σ² that is seen so: below, ρ tells more.
+	leastSmoothed = 24
+	// mostSlack bounds the factors of all coordinates of a mechanism.
+	mostSlack = 0x1p-40
+)
+
+// smoothed returns μ² of the continuous Gaussian that dominates the mechanism but
+// for factors e^{±slack} on the probabilities of its outputs; false for one
+// without Gaussian noise, or with so little that this says less than its ρ.
+//
+// Guarantee: for all neighbours whose answers differ by an integer vector of
+// square norm at most L2Squared with at most min(L1, L2Squared) coordinates that
+// are not 0. Theorem: Peikert 2010, theorem 3.1. Argument: docs/proofs/smoothing.md.
+func (m Mechanism) smoothed() (muSquared, slack float64, ok bool) {
+	variance := big.NewRat(smoothingVariance, 1)
+	if m.Kind != DiscreteGaussian || m.Parameter.Cmp(big.NewRat(leastSmoothed, 1)) < 0 {
+		return 0, 0, false
+	}
+	norm := new(big.Rat).SetInt(m.L2Squared)
+	muSquared = roundUp(norm.Quo(norm, variance.Sub(m.Parameter, variance)))
+	changed := m.L1
+	if m.L2Squared.Cmp(changed) < 0 {
+		changed = m.L2Squared
+	}
+	slack = float64(roundUp(new(big.Rat).SetInt(changed)) * smoothingSlack)
+	return muSquared, slack, slack <= mostSlack
+}
+
+// smoothing adds up what smoothed tells of several mechanisms.
+type smoothing struct{ muSquared, slack, terms float64 }
+
+func (s *smoothing) add(muSquared, slack, count float64) {
+	s.muSquared += float64(muSquared * count)
+	s.slack += float64(slack * count)
+	s.terms++
+}
+
+// pair is that of all of them together: Gaussians run independently lose as much
+// as one whose μ² is the sum (Dong, Roth & Su 2022, corollary 3.3). μ is rounded
+// up by far more than the tails' own rounding moves.
+func (s smoothing) pair() pair {
+	mu := math.Sqrt(s.muSquared) * (1 + 0x1p-40 + float64(s.terms*0x1p-51))
+	g := Gaussian{Sigma: 1, L2: mu}
+	reach := float64(tailDeviations * mu)
+	return tails{above: g.lossTails, below: g.lossHeads, low: float64(mu*mu/2) - reach, high: float64(mu*mu/2) + reach}
+}

@@ -1,0 +1,95 @@
+package budget
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+// hockeyStickOf is the hockey stick of outcomes listed one by one.
+func hockeyStickOf(all []outcome, epsilon float64) float64 {
+	var sum float64
+	for _, o := range all {
+		sum += math.Max(0, o.p-math.Exp(epsilon)*o.q)
+	}
+	return sum
+}
+
+// TestSmoothedNoiseLosesNoLess lists the outcomes of vector shifts one by one and
+// holds their δ against that of the norm. The listing leaves out 1e-12 at most.
+// The mutant forgets to take s² from σ²: somewhere it must promise too much.
+func TestSmoothedNoiseLosesNoLess(t *testing.T) {
+	caught := false
+	for _, c := range []struct {
+		parameter int64
+		shift     Shift
+	}{
+		{24, Shift{1}}, {24, Shift{7}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {40, Shift{4, 2, 1}}, {25, Shift{2, 2, 2}}, {100, Shift{30}}, {200, Shift{9, 8}},
+	} {
+		var l1, l2 int64
+		for _, d := range c.shift {
+			l1, l2 = l1+d, l2+d*d
+		}
+		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: big.NewInt(l1), L2Squared: big.NewInt(l2)}
+		muSquared, slack, ok := m.smoothed()
+		if !ok {
+			t.Fatalf("σ² = %d is not smoothed", c.parameter)
+		}
+		s := smoothing{}
+		s.add(muSquared, slack, 1)
+		one := step{s.pair(), 1}
+		loss := Loss{steps: []step{one}, sketch: []sketch{one.sketch()}, slack: slack}
+		mutant := Gaussian{Sigma: math.Sqrt(float64(c.parameter)), L2: math.Sqrt(float64(l2))}
+		all := outcomesOfShift(m, c.shift)
+		for epsilon := 0.0; epsilon < 6; epsilon += 0.1875 {
+			exact, bound := hockeyStickOf(all, epsilon), loss.numericalDelta(epsilon)
+			if bound < exact*(1-1e-9)-1e-12 {
+				t.Errorf("σ² = %d, shift %v, ε = %v: δ is %g, the norm allows only %g", c.parameter, c.shift, epsilon, exact, bound)
+			}
+			caught = caught || exact > 1e-9 && mutant.Delta(epsilon) < exact*(1-1e-6)-1e-12
+		}
+	}
+	if !caught {
+		t.Error("continuous noise of the same variance passes for discrete noise: this test sees nothing")
+	}
+}
+
+// TestSmoothedStepsAddUp composes hundreds of different laws, of which each has
+// only norms, with one that has its shift: ε must be that of the Gaussians' and
+// not take long. The expected figure adds up μ² by hand.
+func TestSmoothedStepsAddUp(t *testing.T) {
+	var steps []Mechanism
+	muSquared := 0.0
+	for i := range int64(400) {
+		steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(50_000+977*i, 1), L1: big.NewInt(400), L2Squared: big.NewInt(300)})
+		muSquared += 300 / float64(50_000+977*i-3)
+	}
+	loss := mustCompose(t, steps...)
+	bound, err := loss.EpsilonAt(mustRat(t, "1e-9"))
+	want := Gaussian{Sigma: 1, L2: math.Sqrt(muSquared)}.Epsilon(1e-9)
+	if err != nil || bound.Value < want || bound.Value > want*(1+1e-6) {
+		t.Errorf("ε = %v, %v; the Gaussians together have %v", bound, err, want)
+	}
+	if loss.slack <= 0 || loss.slack > 1e-12 {
+		t.Errorf("slack %g", loss.slack)
+	}
+}
+
+// TestPartsKeepTheirSlack: what a unit loses in all parts together has the slack
+// of all, twice over in ε. The slack is one that no mechanism has, to be seen.
+func TestPartsKeepTheirSlack(t *testing.T) {
+	exact := mustCompose(t, noiseStep(DiscreteGaussian, "1000", 400, 500))
+	slack := exact
+	slack.slack = 0.05
+	var found [2]float64
+	for i, part := range []Loss{exact, slack} {
+		bound, err := Parallel{Parts: []Loss{part, part}}.EpsilonAt(mustRat(t, "1e-3"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[i] = bound.Value
+	}
+	if found[1] < found[0]+0.2 || found[1] > found[0]+0.3 {
+		t.Errorf("ε is %v, and %v with a slack of 0.05 in each of two parts: expected a little above 0.2 more", found[0], found[1])
+	}
+}
