@@ -1,0 +1,588 @@
+package histogram
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+	"pgregory.net/rapid"
+)
+
+// persons is a release of microdata of three columns, with tables of one column
+// each.
+const persons = `version: 1
+release: survey
+privacy: {protects: person, neighbours: add-remove, account: survey}
+budget: {rho: RHO, split: {tables: 1/2, microdata: 1/2}}
+tables:
+  persons:
+    source: {csv: "*.csv"}
+    unit: UNIT
+    columns:
+      a: {values: [x, y]}
+      b: {values: [x, y]}
+      c: {values: [x, y, z]}
+marginals:
+  each: {by: [a, b, c], every: [1], budget: tables}
+synthetic:
+  persons: {budget: microdata}
+`
+
+// The pairs of persons, as places in plan.Synthetic.Pairs.
+const (
+	ab, ac, bc = 0, 1, 2
+	rounds     = 2
+)
+
+// personsOf plans persons with replacements of its capitals.
+func personsOf(t testing.TB, replacements ...string) *plan.Plan {
+	t.Helper()
+	text := strings.NewReplacer(append(replacements, "UNIT", "row", "RHO", "4")...).Replace(persons)
+	r, err := spec.Parse(spec.Source{Name: "persons.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Synthetic) != 1 || p.Synthetic[0].Rounds != rounds || len(p.Synthetic[0].Pairs()) != 3 {
+		t.Fatalf("the microdata are planned as %v", p.Synthetic)
+	}
+	return p
+}
+
+// keyOf is the n-th of many keys.
+func keyOf(n int) (k noise.Key) {
+	binary.LittleEndian.PutUint64(k[:], uint64(n))
+	return k
+}
+
+// oracles makes oracles over the same exact counts, each with a key of its own.
+func oracles(t testing.TB, e *Exact) func(n int) *Oracle {
+	t.Helper()
+	hash := e.inner.plan.Hash()
+	return func(n int) *Oracle {
+		o, err := newOracle(&opened{exact: e.inner, streams: noise.NewStreams(keyOf(n), hash)}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Oracle{inner: o}
+	}
+}
+
+// zeros are the models of candidates that expect no rows.
+func zeros(e *Exact, candidates ...int) [][]int64 {
+	models := make([][]int64, len(candidates))
+	for i, c := range candidates {
+		models[i] = make([]int64, len(e.inner.pairs[0][c].counts))
+	}
+	return models
+}
+
+func TestPairsEqualNaiveCounts(t *testing.T) {
+	p := personsOf(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		rows := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) [3]int {
+			return [3]int{rapid.IntRange(0, 1).Draw(rt, "a"), rapid.IntRange(0, 1).Draw(rt, "b"), rapid.IntRange(0, 2).Draw(rt, "c")}
+		}), 0, 40).Draw(rt, "rows")
+		text, sizes := "a,b,c\n", [3]int{2, 2, 3}
+		want := [][]int64{make([]int64, 4), make([]int64, 6), make([]int64, 6)}
+		for _, r := range rows {
+			text += fmt.Sprintf("%c,%c,%c\n", "xyz"[r[0]], "xyz"[r[1]], "xyz"[r[2]])
+			for i, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+				want[i][r[pair[0]]*sizes[pair[1]]+r[pair[1]]]++
+			}
+		}
+		e := exactOf(t, p, folder(t, "a.csv", text), 1)
+		for i, a := range e.inner.pairs[0] {
+			if !slices.Equal(a.counts, want[i]) {
+				rt.Errorf("pair %d: %v, want %v", i, a.counts, want[i])
+			}
+		}
+	})
+}
+
+// Pairs are of the rows that bounding keeps, and made-up rows have pairs as well.
+func TestPairsAreBoundedAndMadeUp(t *testing.T) {
+	p := personsOf(t, "UNIT", "{id: id, max_rows: 3}")
+	e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n"+strings.Repeat("1,x,y,z\n", 9)+"2,x,x,x\n"), 1)
+	for i, want := range [][]int64{{1, 3, 0, 0}, {1, 0, 3, 0, 0, 0}, {1, 0, 0, 0, 0, 3}} {
+		if got := e.inner.pairs[0][i].counts; !slices.Equal(got, want) {
+			t.Errorf("pair %d: %v, want %v", i, got, want)
+		}
+	}
+	const rows = 6000
+	made, err := CountMadeUp(context.Background(), p, rows, streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range made.inner.pairs[0] {
+		total := int64(0)
+		for _, c := range a.counts {
+			// Binomial(6000, 1/4 or 1/6): beyond 12 standard deviations, below 1e-30 a cell.
+			if mean := int64(rows / len(a.counts)); c < mean-410 || c > mean+410 {
+				t.Errorf("pair %d: a cell of made-up rows holds %d, expected about %d", i, c, mean)
+			}
+			total += c
+		}
+		if total != rows {
+			t.Errorf("pair %d: %d rows, want %d", i, total, rows)
+		}
+	}
+}
+
+// The memory of a plan covers its pairs: exact, noisy and expected counts.
+func TestMemoryCoversPairs(t *testing.T) {
+	p := personsOf(t)
+	without := *p
+	without.Synthetic = nil
+	if got := Bytes(p) - Bytes(&without); got != 24*(4+6+6) {
+		t.Errorf("the pairs take %d bytes, want 24 for each of 16 cells", got)
+	}
+	_, err := Count(context.Background(), p, "no such folder", streams(p, 1), Options{MemoryLimit: Bytes(p) - 1})
+	var m *MemoryError
+	if !errors.As(err, &m) || m.Need != Bytes(p) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// exactHash is the hash of questions with their counts, written anew: SHA-256 of
+// the SHA-256 of each question and of its counts.
+func exactHash(questions []plan.Measurement, counts [][]int64) []byte {
+	all := []byte{}
+	for i, m := range questions {
+		definition := sha256.Sum256(m.Canonical())
+		var words []byte
+		for _, c := range counts[i] {
+			words = binary.LittleEndian.AppendUint64(words, uint64(c))
+		}
+		answer := sha256.Sum256(words)
+		all = append(append(all, definition[:]...), answer[:]...)
+	}
+	sum := sha256.Sum256(all)
+	return sum[:]
+}
+
+// What a release is debited for covers the pairs, and is as ever where there are
+// none.
+func TestCommitmentCoversPairs(t *testing.T) {
+	p := personsOf(t)
+	// Both have each value of a and of b twice, and one of each pair with c is 1.
+	one := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\nx,x,x\ny,y,x\ny,y,x\n"), 1)
+	two := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\nx,y,x\ny,x,x\ny,y,x\n"), 1)
+	for _, m := range p.Measurements {
+		if !slices.Equal(countsOf(one, m.ID), countsOf(two, m.ID)) {
+			t.Fatalf("the counts of %s differ", m.ID)
+		}
+	}
+	for i, differ := range []bool{ab: true, ac: false, bc: false} {
+		if slices.Equal(one.inner.pairs[0][i].counts, two.inner.pairs[0][i].counts) == differ {
+			t.Fatalf("pair %d is not as this test wants it", i)
+		}
+	}
+	if one.Commitment(streams(p, 1)) == two.Commitment(streams(p, 1)) {
+		t.Error("counts that differ in one pair have one commitment")
+	}
+	if _, err := two.Open(receiptOf(t, one, 1, false), streams(p, 1)); !errors.Is(err, errOtherDraw) {
+		t.Errorf("the receipt of the one opens the other: %v", err)
+	}
+	all, counts := slices.Clone(p.Measurements), [][]int64{}
+	for _, m := range p.Measurements {
+		counts = append(counts, countsOf(one, m.ID))
+	}
+	for i, pair := range p.Synthetic[0].Pairs() {
+		m, err := p.Pair(p.Synthetic[0], pair)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, counts = append(all, m), append(counts, one.inner.pairs[0][i].counts)
+	}
+	if !slices.Equal(one.inner.hash, exactHash(all, counts)) {
+		t.Error("the hash is not that of all questions with their counts")
+	}
+	plain := planOf(t)
+	e := exactOf(t, plain, folder(t, "a.csv", canaries), 1)
+	if !slices.Equal(e.inner.hash, exactHash(plain.Measurements, [][]int64{countsOf(e, "all"), countsOf(e, "bands")})) {
+		t.Error("the hash of a plan without microdata is not that of its measurements")
+	}
+}
+
+func TestOracleSaysNothing(t *testing.T) {
+	p := personsOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\n"+strings.Repeat("x,y,z\n", 7319)), 1)
+	o := paidOracle(t, e)
+	type holder struct {
+		o *Oracle
+		O Oracle
+	}
+	for _, v := range []any{o, *o, holder{o, *o}, []*Oracle{o}, map[string]any{"x": *o}} {
+		for i, s := range shown(v) {
+			if strings.Contains(s, "7319") || strings.Contains(s, "1c97") || strings.Contains(s, "1C97") {
+				t.Errorf("%T, printing %d: %s", v, i, s)
+			}
+		}
+	}
+	for _, v := range []any{o, *o} {
+		for i, s := range shown(v) {
+			if !strings.Contains(s, "confidential") {
+				t.Errorf("%T, printing %d: %s", v, i, s)
+			}
+		}
+	}
+}
+
+// paidOracle opens exact counts by the receipt of a debit.
+func paidOracle(t testing.TB, e *Exact) *Oracle {
+	t.Helper()
+	opened, err := e.Open(receiptOf(t, e, 1, false), streams(e.inner.plan, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := opened.Oracle(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestOraclesAreGivenOnce(t *testing.T) {
+	p := personsOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,y,z\n"), 1)
+	opened, err := e.Open(receiptOf(t, e, 1, false), streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method int
+		want   error
+	}{{-1, errNoMethod}, {1, errNoMethod}, {0, nil}, {0, errOracleGiven}} {
+		if o, err := opened.Oracle(c.method); !errors.Is(err, c.want) || (o == nil) != (err != nil) {
+			t.Errorf("method %d: %v, %v", c.method, o, err)
+		}
+	}
+	pair, err := p.Pair(p.Synthetic[0], [2]int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opened.Measure(context.Background(), pair); !errors.Is(err, errNotPlanned) {
+		t.Errorf("a pair without its round: %v", err)
+	}
+}
+
+// A method whose rounds lose more than the block that was paid for has no oracle.
+func TestRoundsAreWithinTheirBlock(t *testing.T) {
+	for name, change := range map[string]func(s *plan.Synthetic){
+		"a round more":        func(s *plan.Synthetic) { s.Rounds++ },
+		"a larger ε":          func(s *plan.Synthetic) { s.Select.Parameter.Add(s.Select.Parameter, big.NewRat(1, 1<<40)) },
+		"less noise":          func(s *plan.Synthetic) { s.Noise.Parameter.Sub(s.Noise.Parameter, big.NewRat(1, 1<<40)) },
+		"another selection":   func(s *plan.Synthetic) { s.Select.Kind = "permute-and-flip" },
+		"no ε":                func(s *plan.Synthetic) { s.Select.Parameter = nil },
+		"no noise":            func(s *plan.Synthetic) { s.Noise.Parameter = new(big.Rat) },
+		"no block":            func(s *plan.Synthetic) { s.Block.Parameter = new(big.Rat) },
+		"a block of its kind": func(s *plan.Synthetic) { s.Block.Kind = "discrete-gaussian" },
+	} {
+		p := personsOf(t)
+		e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,y,z\n"), 1)
+		x := &opened{exact: e.inner, streams: streams(p, 1)}
+		if _, err := newOracle(x, 0); err != nil {
+			t.Fatal(err)
+		}
+		change(&e.inner.plan.Synthetic[0])
+		if _, err := newOracle(x, 0); !errors.Is(err, errBeyondBlock) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// ask is one thing asked of an oracle, and why it is refused (nil: it is not).
+type ask struct {
+	measure    bool
+	round      int
+	candidates []int // of a choice; of a measurement, the choice or none for the one made
+	want       error
+}
+
+func TestLimitsOfRounds(t *testing.T) {
+	p := personsOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,y,z\n"), 1)
+	make, all := oracles(t, e), []int{ab, ac, bc}
+	for name, asks := range map[string][]ask{
+		"all rounds": {{false, 0, []int{ab}, nil}, {true, 0, []int{ab}, nil}, {false, 1, []int{bc}, nil}, {true, 1, []int{bc}, nil},
+			{false, 0, all, errRoundOver}, {false, 1, all, errRoundOver}, {true, 0, []int{ac}, errRoundOver}, {true, 1, []int{ac}, errRoundOver},
+			{false, 2, all, errNoRound}, {true, 2, []int{ac}, errNoRound}},
+		"no such rounds":           {{false, -1, all, errNoRound}, {false, rounds, all, errNoRound}, {true, -1, []int{ab}, errNoRound}, {true, rounds, []int{ab}, errNoRound}},
+		"rounds of which half is":  {{false, 1<<62 + 1, all, errNoRound}, {true, 1 << 62, []int{ab}, errNoRound}, {false, -1 << 63, all, errNoRound}},
+		"chosen twice":             {{false, 0, all, nil}, {false, 0, all, errRoundOver}},
+		"measured twice":           {{true, 0, []int{ab}, nil}, {true, 0, []int{ab}, errRoundOver}, {true, 0, []int{ac}, errRoundOver}},
+		"a choice after its pair":  {{true, 0, []int{ab}, nil}, {false, 0, all, errRoundOver}},
+		"back to a choice":         {{false, 1, all, nil}, {false, 0, all, errRoundOver}},
+		"back to a pair":           {{false, 1, []int{ab}, nil}, {true, 0, []int{ac}, errRoundOver}, {true, 1, []int{ab}, nil}},
+		"resumed before a pair":    {{true, 0, []int{bc}, nil}, {false, 1, []int{ab, ac}, nil}, {true, 1, nil, nil}},
+		"resumed before a choice":  {{false, 1, []int{ab, ac}, nil}, {true, 1, nil, nil}, {true, 0, []int{bc}, errRoundOver}},
+		"another pair than chosen": {{false, 0, []int{ab}, nil}, {true, 0, []int{ac}, errOtherChoice}, {true, 0, []int{ab}, nil}},
+		"one pair in two rounds":   {{true, 0, []int{ab}, nil}, {true, 1, []int{ab}, errGiven}, {true, 1, []int{ac}, nil}},
+		"no such pairs":            {{true, 0, []int{-1}, errNoPair}, {true, 0, []int{3}, errNoPair}, {true, 0, []int{1 << 62}, errNoPair}, {true, 0, []int{ab}, nil}},
+	} {
+		o, chosen := make(1), -1
+		for i, a := range asks {
+			var err error
+			switch {
+			case !a.measure:
+				var c int
+				if c, err = o.Select(context.Background(), a.round, a.candidates, zeros(e, a.candidates...)); err == nil {
+					chosen = c
+				}
+				if (err == nil) != slices.Contains(a.candidates, c) {
+					t.Errorf("%s, %d: the choice %d of %v, %v", name, i, c, a.candidates, err)
+				}
+			case a.candidates == nil:
+				_, err = o.Measure(context.Background(), a.round, chosen)
+			default:
+				_, err = o.Measure(context.Background(), a.round, a.candidates[0])
+			}
+			if !errors.Is(err, a.want) || (err == nil) != (a.want == nil) {
+				t.Errorf("%s, %d: got %v, want %v", name, i, err, a.want)
+			}
+		}
+	}
+}
+
+func TestQuestionsOfAChoice(t *testing.T) {
+	p := personsOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\n"+strings.Repeat("x,y,z\n", 7319)), 1)
+	o := oracles(t, e)(1)
+	with := func(cell int64) [][]int64 {
+		models := zeros(e, ab, bc)
+		models[1][5] = cell
+		return models
+	}
+	for name, c := range map[string]struct {
+		candidates []int
+		models     [][]int64
+		want       error
+	}{
+		"no candidates":       {nil, nil, errCandidates},
+		"a candidate twice":   {[]int{ab, ab}, zeros(e, ab, ab), errCandidates},
+		"more than there are": {[]int{ab, ac, bc, ab}, zeros(e, ab, ac, bc, ab), errCandidates},
+		"below the pairs":     {[]int{-1, ab}, zeros(e, ab, ab), errCandidates},
+		"above the pairs":     {[]int{ab, 3}, zeros(e, ab, ab), errCandidates},
+		"no models":           {[]int{ab, bc}, nil, errModels},
+		"a model too few":     {[]int{ab, bc}, zeros(e, ab), errModels},
+		"a model too many":    {[]int{ab, bc}, zeros(e, ab, bc, ac), errModels},
+		"a cell too few":      {[]int{ab, bc}, zeros(e, ab, ab), errModels},
+		"a cell too many":     {[]int{ab, bc}, zeros(e, bc, bc), errModels},
+		"below 0":             {[]int{ab, bc}, with(-1), errModels},
+		"far below 0":         {[]int{ab, bc}, with(-1 << 63), errModels},
+		"above 2^50":          {[]int{ab, bc}, with(1<<50 + 1), errModels},
+		"far above":           {[]int{ab, bc}, with(1<<63 - 1), errModels},
+	} {
+		choice, err := o.Select(context.Background(), 0, c.candidates, c.models)
+		if !errors.Is(err, c.want) || choice != -1 {
+			t.Errorf("%s: %d, %v", name, choice, err)
+		}
+		for _, s := range shown(err) {
+			if strings.Contains(s, "7319") {
+				t.Errorf("%s: the error shows a count: %s", name, s)
+			}
+		}
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := o.Select(cancelled, 0, []int{ab, bc}, with(0)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	for _, edge := range []int64{0, 1 << 50} { // what was refused took no round
+		if _, err := oracles(t, e)(1).Select(context.Background(), 0, []int{ab, bc}, with(edge)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := o.Select(context.Background(), 0, []int{bc, ab}, zeros(e, bc, ab)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A pair's answer is its counts with the plan's noise: that of key, question and
+// counts, whatever the round, and drawn again after a failure.
+func TestPairsAreMeasuredAsTheRest(t *testing.T) {
+	p := personsOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\n"+strings.Repeat("x,y,z\n", 7319)), 1)
+	o := paidOracle(t, e)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := o.Measure(cancelled, 0, ac); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	first, err := o.Measure(context.Background(), 0, ac)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := p.Pair(p.Synthetic[0], [2]int{0, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := first.Measurement; string(got.Canonical()) != string(want.Canonical()) || got.Leaf != want.Leaf || got.Cells != want.Cells {
+		t.Errorf("the answer is to %v, want %v", got, want)
+	}
+	noiseIn := func(values []int64) []int64 {
+		noise := slices.Clone(values)
+		for i, c := range []int64{0, 0, 7319, 0, 0, 0} {
+			noise[i] -= c
+		}
+		return noise
+	}
+	drawn := noiseIn(first.Values.Int64Values())
+	sigma := p.Synthetic[0].Noise.Variance()
+	for _, x := range drawn {
+		if float64(x)*float64(x) > 144*sigma { // 12 standard deviations: below 1e-30
+			t.Errorf("noise of %d, for a variance of %g", x, sigma)
+		}
+	}
+	if slices.Equal(drawn, make([]int64, 6)) {
+		t.Error("there is no noise")
+	}
+	// The keys are fixed, so these hold or fail for good.
+	measure := func(e *Exact, key noise.Key, round int) []int64 {
+		x, err := newOracle(&opened{exact: e.inner, streams: noise.NewStreams(key, p.Hash())}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := (&Oracle{inner: x}).Measure(context.Background(), round, ac)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return noiseIn(m.Values.Int64Values())
+	}
+	if got := measure(e, noise.Key{1}, 1); !slices.Equal(got, drawn) {
+		t.Error("another round draws other noise for the same question and counts")
+	}
+	if got := measure(e, noise.Key{2}, 0); slices.Equal(got, drawn) {
+		t.Error("another key meets the same noise")
+	}
+	more := exactOf(t, p, folder(t, "a.csv", "a,b,c\n"+strings.Repeat("x,y,z\n", 7318)+"y,y,z\n"), 1)
+	got := measure(more, noise.Key{1}, 0)
+	if got[2]++; slices.Equal(got, drawn) || slices.Equal(append(slices.Clone(got[:5]), got[5]-1), drawn) {
+		t.Error("other counts meet the same noise")
+	}
+}
+
+// bigScore is a score computed from its definition.
+func bigScore(counts, model []int64) *big.Int {
+	sum := new(big.Int)
+	for i, c := range counts {
+		term := new(big.Int).Mul(big.NewInt(c), big.NewInt(1024))
+		sum.Add(sum, term.Abs(term.Sub(term, big.NewInt(model[i]))))
+	}
+	if limit := new(big.Int).Lsh(big.NewInt(1), 62); sum.Cmp(limit) > 0 {
+		return limit
+	}
+	return sum
+}
+
+func TestScoresAreExact(t *testing.T) {
+	edges := []int64{0, 1, 2, 1 << 40, 1<<50 - 1, 1 << 50, 1<<52 - 1, 1 << 52, 1<<52 + 1<<40, 1 << 53, 1<<53 + 1, 1 << 54, 1 << 62, 1<<63 - 1}
+	for _, a := range edges {
+		for _, b := range edges {
+			for _, m := range []int64{0, 1, 512, 1024, 1 << 49, 1 << 50} {
+				counts, model := []int64{a, b}, []int64{m, 1<<50 - m}
+				if got, want := scoreOf(counts, model), bigScore(counts, model); want.Cmp(big.NewInt(got)) != 0 {
+					t.Errorf("the score of %v by %v is %d, want %d", counts, model, got, want)
+				}
+			}
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 8).Draw(rt, "cells")
+		counts := rapid.SliceOfN(rapid.Int64Range(0, 1<<51), n, n).Draw(rt, "counts")
+		model := rapid.SliceOfN(rapid.Int64Range(0, 1<<50), n, n).Draw(rt, "model")
+		if got, want := scoreOf(counts, model), bigScore(counts, model); want.Cmp(big.NewInt(got)) != 0 {
+			rt.Errorf("the score of %v by %v is %d, want %d", counts, model, got, want)
+		}
+	})
+}
+
+// vectors are all vectors of so many cells with entries from 0 and a sum of at
+// most most.
+func vectors(cells int, most int64) [][]int64 {
+	if cells == 0 {
+		return [][]int64{nil}
+	}
+	var all [][]int64
+	for first := range most + 1 {
+		for _, rest := range vectors(cells-1, most-first) {
+			all = append(all, append([]int64{first}, rest...))
+		}
+	}
+	return all
+}
+
+// TestScoresMoveByTheirSensitivity goes through all neighbours of all small
+// tables: the rows of all others, and those of a unit that is there, is not, or is
+// replaced. No score moves further than its sensitivity, and some move as far.
+func TestScoresMoveByTheirSensitivity(t *testing.T) {
+	models := [][]int64{{0, 0, 0, 0}, {1024, 1024, 1024, 1024}, {700, 0, 2500, 511}, {1 << 50, 0, 1 << 50, 3}, {1, 1 << 20, 2048, 4096}}
+	for _, k := range []int64{1, 2, 3} {
+		units := vectors(4, k)
+		for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
+			furthest := int64(0)
+			for _, others := range vectors(4, 3) {
+				with := func(unit []int64) []int64 {
+					sum := slices.Clone(others)
+					for i := range sum {
+						sum[i] += unit[i]
+					}
+					return sum
+				}
+				for _, model := range models {
+					scores := make([]int64, len(units)) // of the table with each unit; units[0] has no rows
+					for i, unit := range units {
+						scores[i] = scoreOf(with(unit), model)
+					}
+					if n == spec.AddRemove {
+						for _, s := range scores {
+							furthest = max(furthest, s-scores[0], scores[0]-s)
+						}
+					} else {
+						furthest = max(furthest, slices.Max(scores)-slices.Min(scores))
+					}
+				}
+			}
+			if got := scoreSensitivity(n, k); got != furthest {
+				t.Errorf("%s, %d rows: the sensitivity is %d, and a score moves by %d", n, k, got, furthest)
+			}
+		}
+	}
+}
+
+// Sensitivities that scores cannot reach are those that they can.
+func TestSensitivityIsThatOfTheRelease(t *testing.T) {
+	for unit, want := range map[string]int64{"row": 1024, "{id: id, max_rows: 3}": 3 * 1024, "{id: id, max_rows: 1000}": 1000 * 1024} {
+		for neighbours, factor := range map[string]int64{"add-remove": 1, "replace": 2} {
+			p := personsOf(t, "UNIT", unit, "add-remove", neighbours)
+			e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n1,x,y,z\n"), 1)
+			if got := oracles(t, e)(1).inner.sensitivity; got != factor*want {
+				t.Errorf("%s, unit %s: the sensitivity is %d, want %d", neighbours, unit, got, factor*want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		n          spec.Neighbours
+		rows, want int64
+	}{
+		{spec.AddRemove, 1 << 52, 1 << 62}, {spec.AddRemove, 1<<52 - 1, 1<<62 - 1024}, {spec.AddRemove, 1<<52 + 1, 1 << 62}, {spec.AddRemove, 1<<63 - 1, 1 << 62},
+		{spec.Replace, 1 << 51, 1 << 62}, {spec.Replace, 1<<51 - 1, 1<<62 - 2048}, {spec.Replace, 1<<51 + 1, 1 << 62}, {spec.Replace, 1<<63 - 1, 1 << 62},
+	} {
+		if got := scoreSensitivity(c.n, c.rows); got != c.want {
+			t.Errorf("%s, %d rows: %d, want %d", c.n, c.rows, got, c.want)
+		}
+	}
+}
