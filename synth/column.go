@@ -45,7 +45,8 @@ type classes struct {
 // visible is how many standard deviations of its noise an estimate needs to be above zero, to stand for itself.
 const visible = 3
 
-// classesOf sorts the categories by their estimates.
+// classesOf sorts the categories by their estimates. Within the class of the hidden ones each has a part that goes with
+// its estimate, where that is positive, and half a standard deviation for what the noise may have taken from it.
 func classesOf(e evidence) classes {
 	c := classes{of: make([]int, len(e.counts)), share: make([]float64, len(e.counts))}
 	deviation := math.Sqrt(e.variance)
@@ -63,9 +64,14 @@ func classesOf(e evidence) classes {
 		}
 		c.of[i] = class
 		c.size[class]++
+		c.share[i] = max(count, 0) + deviation/2
+	}
+	parts := make([]float64, len(c.size))
+	for i, class := range c.of {
+		parts[class] += c.share[i]
 	}
 	for i, class := range c.of {
-		c.share[i] = 1 / c.size[class]
+		c.share[i] /= parts[class]
 	}
 	return c
 }
