@@ -1,0 +1,177 @@
+package histogram
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// mostWrong bounds how often a verdict of the tests of a law may be wrong, over
+// all keys: they draw from fixed ones, so that each verdict is what it is for good.
+const mostWrong = 1e-10
+
+// TestChoicesHaveTheLawOfThePlan holds the frequencies of choices against
+// exp(ε·score/2Δ)/Σ, with scores and Δ worked out here, and wants the same test to
+// refuse an oracle with half the sensitivity, one that forgets how many rows a
+// unit may have, and one that forgets that a replaced unit has as many again. The
+// law, as it should be, is refused with probability below mostWrong: 6 frequencies,
+// each on two sides with a twelfth of it. Each broken one passes with probability
+// below mostWrong too, which is computed from its law.
+func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
+	const trials, k = 2500, 3
+	for _, c := range []struct {
+		neighbours spec.Neighbours
+		broken     map[string]int64 // by what the sensitivity is divided
+	}{
+		{spec.AddRemove, map[string]int64{"half the sensitivity": 2, "k is forgotten": k}},
+		{spec.Replace, map[string]int64{"half the sensitivity, or replacing forgotten": 2, "k is forgotten": k}},
+	} {
+		p := personsOf(t, "UNIT", "{id: id, max_rows: 3}", "add-remove", string(c.neighbours))
+		e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n"+strings.Repeat("1,x,y,z\n", 9)+"2,x,x,x\n2,y,y,x\n"), 1)
+		delta := int64(1024 * k)
+		if c.neighbours == spec.Replace {
+			delta *= 2
+		}
+		// One model is right; others expect more than there is, or less.
+		counts := map[int][]int64{ab: {1, 3, 0, 1}, ac: {1, 0, 3, 1, 0, 0}, bc: {1, 0, 0, 1, 0, 3}}
+		candidates := []int{bc, ab, ac}
+		models := make([][]int64, len(candidates))
+		for i, pair := range candidates {
+			for _, n := range counts[pair] {
+				models[i] = append(models[i], 1024*n)
+			}
+		}
+		models[0][1] += 3 * delta
+		models[1][1], models[1][0] = 0, models[1][0]+delta // 3·1024 fewer
+		law := func(divided int64) []float64 {
+			epsilon, _ := p.Synthetic[0].Select.Parameter.Float64()
+			weights, sum := make([]float64, len(candidates)), 0.0
+			for i, pair := range candidates {
+				score, _ := new(big.Float).SetInt(bigScore(counts[pair], models[i])).Float64()
+				weights[i] = math.Exp(epsilon * score / (2 * float64(delta/divided)))
+				sum += weights[i]
+			}
+			for i := range weights {
+				weights[i] /= sum
+			}
+			return weights
+		}
+		lows, highs := make([]int, len(candidates)), make([]int, len(candidates))
+		for i, share := range law(1) {
+			lows[i], highs[i] = span(trials, share, mostWrong/12)
+		}
+		fits := func(divided int64) bool {
+			seen := make([]int, len(candidates))
+			for n := range trials {
+				o := oracles(t, e)(n)
+				o.inner.sensitivity /= divided
+				choice, err := o.Select(context.Background(), 0, candidates, models)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen[slices.Index(candidates, choice)]++
+			}
+			for i, n := range seen {
+				if n < lows[i] || n > highs[i] {
+					return false
+				}
+			}
+			return true
+		}
+		if !fits(1) {
+			t.Errorf("%s: the choices have another law than the plan says: %.3f", c.neighbours, law(1))
+		}
+		for what, divided := range c.broken {
+			missed := 1.0
+			for i, share := range law(divided) {
+				missed = min(missed, atMost(highs[i], trials, share), atLeast(lows[i], trials, share))
+			}
+			if missed > mostWrong {
+				t.Errorf("%s: %s would pass with probability %.0e", c.neighbours, what, missed)
+			}
+			if fits(divided) {
+				t.Errorf("%s: %s is not noticed", c.neighbours, what)
+			}
+		}
+	}
+}
+
+// TestOtherQuestionsMeetOtherBits asks for choices between two pairs of equal
+// scores, which show one bit of each stream. The same question has the same answer;
+// under another round, model, order, count or key it is another stream's, and
+// agrees in half of the cases. The 6 comparisons alarm by chance with probability
+// below mostWrong: each on two sides with a twelfth of it.
+func TestOtherQuestionsMeetOtherBits(t *testing.T) {
+	const trials = 600
+	p := personsOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\n"), 1)
+	more := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\ny,y,y\n"), 1)
+	equal := func(offset int64, candidates ...int) [][]int64 {
+		models := zeros(e, candidates...)
+		models[0][2], models[1][2] = offset, offset // where there are no rows
+		return models
+	}
+	// The scores are equal under e and under more.
+	asked := func(e *Exact, key, round int, candidates []int, models [][]int64) bool {
+		choice, err := oracles(t, e)(key).Select(context.Background(), round, candidates, models)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return choice == ac
+	}
+	low, high := span(trials, 0.5, mostWrong/12)
+	for name, ask := range map[string]func(key int) bool{
+		"key":    func(key int) bool { return asked(e, key+trials, 0, []int{ab, ac}, equal(7, ab, ac)) },
+		"round":  func(key int) bool { return asked(e, key, 1, []int{ab, ac}, equal(7, ab, ac)) },
+		"models": func(key int) bool { return asked(e, key, 0, []int{ab, ac}, equal(8, ab, ac)) },
+		"order":  func(key int) bool { return asked(e, key, 0, []int{ac, ab}, equal(7, ac, ab)) },
+		"pair":   func(key int) bool { return asked(e, key, 0, []int{bc, ac}, equal(7, bc, ac)) },
+		"counts": func(key int) bool { return asked(more, key, 0, []int{ab, ac}, equal(7, ab, ac)) },
+	} {
+		agreed := 0
+		for key := range trials {
+			first := asked(e, key, 0, []int{ab, ac}, equal(7, ab, ac))
+			if first != asked(e, key, 0, []int{ab, ac}, equal(7, ab, ac)) {
+				t.Fatal("the same question has two answers")
+			}
+			if first == ask(key) {
+				agreed++
+			}
+		}
+		if agreed < low || agreed > high {
+			t.Errorf("another %s agrees %d times of %d: it meets the same bits", name, agreed, trials)
+		}
+	}
+}
+
+func BenchmarkRound(b *testing.B) {
+	p := personsOf(b)
+	e := exactOf(b, p, folder(b, "a.csv", "a,b,c\nx,x,x\n"), 1)
+	oracle := func(n int) *Oracle {
+		o, err := newOracle(&opened{exact: e.inner, streams: noise.NewStreams(keyOf(n), "plan")}, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return &Oracle{inner: o}
+	}
+	b.Run("choice", func(b *testing.B) {
+		for n := range b.N {
+			if _, err := oracle(n).Select(context.Background(), 0, []int{ab, ac}, zeros(e, ab, ac)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("answer", func(b *testing.B) {
+		for n := range b.N {
+			if _, err := oracle(n).Measure(context.Background(), 0, ab); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
