@@ -87,7 +87,7 @@ A first release:   dprelease init data.csv > release.yaml
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
 		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
-		a.showCommand(), a.verifyCommand(), a.ledgerCommand(),
+		a.showCommand(), a.verifyCommand(), a.ledgerCommand(), a.evaluateCommand(),
 	)
 	return root
 }

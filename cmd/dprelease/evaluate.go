@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/internal/release"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) evaluateCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "evaluate SPEC RELEASE -o DIR",
+		Short: "Compare a release with the truth, for those who hold it; noted in the ledger",
+		Long: `Compare the tables and microdata of a published release with the confidential data,
+for those who hold them: errors beside those that were predicted, how often the
+intervals hold, and how far marginals of the microdata lie from the truth.
+
+What it says is confidential. It goes into files in a folder of its own, which its
+owner alone can enter, and nowhere else. Before anything is compared the ledger
+notes it, at no cost: every later certificate of the account says how many
+comparisons came before.`,
+		Args: between(2, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if a.out = out; out == "" {
+				return &usageError{errors.New("say with -o DIR where the evaluation goes: a folder of its own, outside every release")}
+			}
+			p, err := a.load(args[0])
+			if err != nil {
+				return err
+			}
+			if a.data == "" {
+				a.data = filepath.Dir(args[0])
+			}
+			options, err := a.options()
+			if err != nil {
+				return err
+			}
+			a.outcome.Path = a.out
+			if err := release.Evaluate(c.Context(), p, args[1], options); err != nil {
+				return err
+			}
+			a.say("Written, confidential: %s and %s. The comparison is noted in the ledger.",
+				filepath.Join(a.out, release.EvaluationPage), filepath.Join(a.out, release.EvaluationJSON))
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "folder of the evaluation: one of its own, outside every release")
+	a.setFlag(c)
+	a.ledgerFlag(c, "without one, the practice account that paid")
+	c.Flags().StringVar(&a.state, "state", "", "state directory with the practice ledger (default $DPRELEASE_STATE, else .dprelease beside the release)")
+	a.officeFlag(c, "the entries of a signed ledger")
+	a.todayFlag(c)
+	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default the spec's folder)")
+	return c
+}

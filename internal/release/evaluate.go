@@ -1,0 +1,256 @@
+package release
+
+// This file holds the evaluation: a published release compared with the truth, for
+// those who hold it. What it says is confidential and belongs to no release.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// The files of an evaluation, in a folder that its owner alone can enter.
+const (
+	EvaluationJSON = "evaluate.json"
+	EvaluationPage = "evaluate.md"
+)
+
+// comparisonReason is what the ledger says of an evaluation.
+const comparisonReason = "dprelease evaluate: what was published is compared with the confidential data."
+
+// Evaluate compares the release in the folder place, published from the plan p,
+// with the truth, counted anew from the tables below o.Data, and writes what came
+// of it to o.Out.
+//
+// Contract: the account that paid, and every other that the release was charged to,
+// hold a note of the comparison, durably, before anything of the data is read: a run
+// that is cut off after that leaves the note, and no figure. What cannot be compared
+// is refused before the note. Nothing of the outcome is returned, printed or logged.
+//
+// Errors: *[SpecError] where place is no release of the plan, o.Out is not apart from
+// every release, or the ledger does not know the release; *[Altered]; *[Occupied]
+// where o.Out holds an evaluation; *source.Error; *histogram.ContractError.
+func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) error {
+	if o.State == "" {
+		o.State = filepath.Join(filepath.Dir(filepath.Clean(place)), ".dprelease") // of the run that made it
+	}
+	e, record, err := evaluated(place, p)
+	if err != nil {
+		return err
+	}
+	if err := o.apart(); err != nil {
+		return err
+	}
+	if err := o.sources(ctx, p); err != nil {
+		return err
+	}
+	if err := histogram.CheckMemory(p); err != nil {
+		return err
+	}
+	claims, products, err := e.claims()
+	if err != nil {
+		return err
+	}
+	l, err := o.ledgerOf(ctx, place, record)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if err := makeFolder(o.Out, 0o700); err != nil {
+		return fmt.Errorf("folder of the evaluation: %w", err)
+	}
+	note, err := noted(ctx, l, record)
+	if err != nil {
+		return err
+	}
+	o.logger().Info("comparison noted in the ledger", "account", record.Account)
+	key, err := noise.NewKey()
+	if err != nil {
+		return err
+	}
+	streams := noise.NewStreams(key, p.Hash())
+	key.Erase()
+	defer streams.Erase()
+	found, err := histogram.Compare(ctx, note, e.plan, o.Data, streams, claims, histogram.Options{})
+	if err != nil {
+		return diagnose(&state{dir: o.Out}, err)
+	}
+	v := e.evaluation(record, note.Number(), found, products)
+	b, err := indented(v)
+	if err != nil {
+		return err
+	}
+	if err := writePrivate(o.Out, EvaluationJSON, b); err != nil {
+		return err
+	}
+	return writePrivate(o.Out, EvaluationPage, v.page())
+}
+
+// evaluated opens a release that is to be evaluated: whole, of this plan, with the
+// record of its debit, and not a rehearsal.
+func evaluated(place string, p *plan.Plan) (*edition, ledger.Record, error) {
+	var record ledger.Record
+	e, err := openEdition(place)
+	if err != nil {
+		return nil, record, err
+	}
+	if e.plan.Hash() != p.Hash() {
+		return nil, record, &SpecError{File: place, Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and the parameters that it was made from", e.plan.Hash(), p.Hash())}
+	}
+	err = json.Unmarshal(e.proof, &record)
+	if err == nil {
+		err = record.Check()
+	}
+	if err != nil || record.PlanHash != p.Hash() || record.Release != p.Name {
+		return nil, record, &Altered{Place: place, File: proofFile}
+	}
+	if record.Status == ledger.Rehearsal {
+		return nil, record, &SpecError{File: place, Err: errors.New("is a rehearsal: its rows were made up, and there is no truth to compare it with")}
+	}
+	return e, record, nil
+}
+
+// apart refuses an output folder in which an evaluation could be taken for a part of
+// a release: one that is, or lies below, a release or a sealed folder, that others
+// can enter, or that holds an evaluation.
+func (o Options) apart() error {
+	refuse := func(err error) error { return &SpecError{File: o.Out, Err: err} }
+	at, err := filepath.Abs(o.Out)
+	if err != nil {
+		return refuse(err)
+	}
+	for { // the folders that are there, by their own names
+		resolved, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			at = resolved
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return refuse(err)
+		}
+		for _, name := range []string{manifestFile, "seal.json"} {
+			if found, err := exists(filepath.Join(at, name)); err != nil {
+				return refuse(err)
+			} else if found {
+				return refuse(fmt.Errorf("lies in a release or a sealed folder (%s is in %s): an evaluation is confidential, give a folder of its own", name, at))
+			}
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			break
+		}
+		at = parent
+	}
+	if found, err := exists(o.Out); err != nil || !found {
+		return err
+	}
+	for _, name := range []string{EvaluationJSON, EvaluationPage} {
+		if found, err := exists(filepath.Join(o.Out, name)); err != nil || found {
+			return errors.Join(err, &Occupied{Place: o.Out, Why: "holds an evaluation already"})
+		}
+	}
+	if err := private(o.Out); err != nil {
+		return refuse(err)
+	}
+	return nil
+}
+
+// sources looks for the files of the tables, and reads no row of them.
+func (o Options) sources(ctx context.Context, p *plan.Plan) error {
+	if info, err := os.Stat(o.Data); err != nil || !info.IsDir() {
+		return &SpecError{File: o.Data, Err: errors.New("is not a folder: say with --data where the paths of the sources start")}
+	}
+	for _, t := range p.Release().Tables {
+		rows, err := source.Open(ctx, o.Data, t.Source, nil)
+		if err == nil {
+			err = rows.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ledgerOf opens the ledger that paid for a release. A configured one, or the
+// practice ledger beside it, it must hold the debit.
+func (o Options) ledgerOf(ctx context.Context, place string, record ledger.Record) (*ledger.Ledger, error) {
+	refuse := func(format string, args ...any) error {
+		return &SpecError{File: place, Err: fmt.Errorf(format, args...)}
+	}
+	var l *ledger.Ledger
+	var err error
+	switch {
+	case record.Status == ledger.Practice && o.Ledger != "":
+		return nil, refuse("was drawn on a practice account, which the configured ledger does not keep: evaluate it without --ledger and DPRELEASE_LEDGER")
+	case o.Ledger != "":
+		l, err = o.openExisting(ctx)
+	case record.Status == ledger.Official:
+		return nil, refuse("was paid for from account %s: name its ledger (--ledger FILE), where the comparison is noted", record.Account)
+	default:
+		l, err = o.openPractice(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = l.Identity(ctx) // it is altered itself, or cannot be read
+	if err == nil && l.Contains(ctx, record) != nil {
+		err = refuse("its debit (entry %.12s of account %s) is not in the ledger, which is an older copy or another one: nothing can be noted for it, and nothing was compared", record.Proof.Hash, record.Account)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// openPractice opens the practice ledger that a run has left.
+func (o Options) openPractice(ctx context.Context) (*ledger.Ledger, error) {
+	path := o.practiceLedger()
+	if found, err := exists(path); err != nil || !found {
+		return nil, errors.Join(err, &NoLedger{Path: path, Err: fmt.Errorf("there is no practice ledger %s, which paid for this release: say where its state is (--state DIR)", path)})
+	}
+	if err := private(o.stateDir()); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	return ledger.OpenExisting(ctx, path, ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
+}
+
+// noted notes the comparison on every account that the release was charged to; what
+// it returns is that of the account that paid.
+func noted(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
+	for _, account := range record.Also {
+		if _, err := l.Compared(ctx, account, record.Release, comparisonReason); err != nil {
+			return ledger.Comparison{}, err
+		}
+	}
+	return l.Compared(ctx, record.Account, record.Release, comparisonReason)
+}
+
+// writePrivate writes a file that its owner alone can read, whole or not at all.
+func writePrivate(dir, name string, b []byte) error {
+	f, err := os.CreateTemp(dir, "."+name+".tmp-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("folder of the evaluation: %w", err)
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		return fmt.Errorf("folder of the evaluation: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return syncDir(dir)
+}

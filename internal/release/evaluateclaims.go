@@ -1,0 +1,221 @@
+package release
+
+// This file holds what of a release is compared with the truth: its tables, and
+// marginals of its microdata.
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/parquet-go/parquet-go"
+)
+
+const (
+	// marginalsCompared bounds the marginals of one size that are compared.
+	marginalsCompared = 200
+	// marginalCells bounds the cells of a marginal that is compared.
+	marginalCells = 1_000_000
+	// marginalColumns is the most columns of one.
+	marginalColumns = 3
+)
+
+// product is the microdata of one table, with the marginals that are compared of it.
+type product struct {
+	table string
+	by    []string
+	rows  int
+	sizes []marginals // of one column, of two, of three
+}
+
+// marginals are those of one size.
+type marginals struct {
+	chosen  [][]int // places of their columns, in order
+	of      float64 // how many there are
+	skipped int     // met, but of too many cells
+}
+
+// claims are what a release says that can be compared with the truth.
+func (e *edition) claims() (histogram.Claims, []product, error) {
+	var c histogram.Claims
+	var products []product
+	for _, t := range e.plan.Tables {
+		table, found, err := e.tableOf(t.Path)
+		if err != nil || !found {
+			return c, nil, err
+		}
+		c.Tables = append(c.Tables, histogram.Claim{Measurement: t.Statistics[0].Measurement, Read: table.figures})
+	}
+	for _, s := range e.plan.Synthetic {
+		rows, one, err := e.microdata(s)
+		if err != nil {
+			return c, nil, err
+		}
+		c.Rows, products = append(c.Rows, rows), append(products, one)
+	}
+	return c, products, nil
+}
+
+// figures reads the counts of a table with their intervals, in domain order.
+func (t editionTable) figures() (histogram.Figures, error) {
+	var f histogram.Figures
+	name := t.table.Statistics[0].Name
+	keys := len(t.table.By)
+	columns := append(slices.Clone(t.table.By), name+plan.Published, name+plan.Unbiased, name+plan.Low, name+plan.High)
+	places := make([]int, len(columns))
+	for i := range places {
+		places[i] = i
+	}
+	row := 0
+	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
+		if !t.hasKeys(r, places[:keys], row) {
+			return &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
+		}
+		for i, column := range []*[]int64{&f.Published, &f.Unbiased, &f.Low, &f.High} {
+			*column = append(*column, r[keys+i].Int64())
+		}
+		row++
+		return nil
+	})
+	return f, err
+}
+
+// eachNamed calls do with the values of the named columns, in that order, of every
+// row of a published file.
+func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) error) error {
+	path := filepath.Join(e.place, filepath.FromSlash(name))
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return &Altered{Place: e.place, File: name}
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return &SpecError{File: path, Err: err}
+	}
+	places := make([]int, len(columns))
+	for i, column := range columns {
+		leaf, found := f.Schema().Lookup(column)
+		if !found {
+			return &SpecError{File: path, Err: fmt.Errorf("there is no column %q", column)}
+		}
+		places[i] = leaf.ColumnIndex
+	}
+	values := make(parquet.Row, len(columns))
+	return eachRow(f, func(r parquet.Row) error {
+		for i, place := range places {
+			values[i] = r[place]
+		}
+		return do(values)
+	})
+}
+
+// microdata reads the rows of a release, as codes, and chooses the marginals that
+// are compared of them.
+func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
+	name := "microdata/" + s.Table + ".parquet"
+	out := histogram.Rows{Table: s.Table, By: s.By, Codes: make([][]uint32, len(s.By))}
+	p := product{table: s.Table}
+	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(e.plan.Release())
+	if err != nil {
+		return out, p, &SpecError{File: e.place, Err: err}
+	}
+	codes := make([]map[string]uint32, len(levels))
+	cells := make([]int64, len(levels))
+	for i, l := range levels {
+		p.by, cells[i] = append(p.by, s.By[i].String()), int64(l.Size())
+		codes[i] = make(map[string]uint32, l.Size())
+		for code, c := range l.Categories {
+			codes[i][c.Code] = uint32(code)
+		}
+	}
+	err = e.eachNamed(name, p.by, func(r parquet.Row) error {
+		for i, v := range r {
+			code, known := codes[i][v.String()]
+			if !known {
+				return &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", p.rows+1, p.by[i])}
+			}
+			out.Codes[i] = append(out.Codes[i], code)
+		}
+		p.rows++
+		return nil
+	})
+	for k := 1; k <= min(marginalColumns, len(p.by)); k++ {
+		m := chooseMarginals(p.by, cells, k)
+		p.sizes = append(p.sizes, m)
+		out.Marginals = append(out.Marginals, m.chosen...)
+	}
+	return out, p, err
+}
+
+// chooseMarginals chooses marginals of k columns: all of them, or where there are
+// more than [marginalsCompared] as many, drawn from the names of the columns alone,
+// so that releases of the same columns are held against the same ones.
+func chooseMarginals(by []string, cells []int64, k int) marginals {
+	m := marginals{of: 1}
+	for i := range k {
+		m.of = m.of * float64(len(by)-i) / float64(i+1)
+	}
+	seen := map[string]bool{}
+	add := func(places []int) {
+		key := fmt.Sprint(places)
+		if seen[key] {
+			return
+		}
+		seen[key] = true
+		size := int64(1)
+		for _, place := range places {
+			if size *= cells[place]; size > marginalCells { // neither factor is above 2^32
+				m.skipped++
+				return
+			}
+		}
+		m.chosen = append(m.chosen, places)
+	}
+	if m.of <= marginalsCompared {
+		eachSubset(len(by), k, add)
+		return m
+	}
+	seed := sha256.Sum256([]byte("dprelease evaluate\x00" + strings.Join(by, "\x00")))
+	for try := uint64(0); len(m.chosen) < marginalsCompared && try < 100*marginalsCompared; try++ {
+		h := sha256.Sum256(binary.BigEndian.AppendUint64(append(seed[:], byte(k)), try))
+		var places []int
+		for i := range k {
+			places = append(places, int(binary.BigEndian.Uint64(h[8*i:])%uint64(len(by))))
+		}
+		slices.Sort(places)
+		if len(slices.Compact(slices.Clone(places))) == k {
+			add(places)
+		}
+	}
+	slices.SortFunc(m.chosen, slices.Compare[[]int])
+	return m
+}
+
+// eachSubset calls do with every k places of n, in lexicographic order.
+func eachSubset(n, k int, do func([]int)) {
+	places := make([]int, k)
+	for i := range places {
+		places[i] = i
+	}
+	for {
+		do(slices.Clone(places))
+		i := k - 1
+		for i >= 0 && places[i] == n-k+i {
+			i--
+		}
+		if i < 0 {
+			return
+		}
+		places[i]++
+		for j := i + 1; j < k; j++ {
+			places[j] = places[j-1] + 1
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package release
+
+// This file holds what an evaluation says: evaluate.json, and evaluate.md for people.
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+)
+
+const (
+	evaluationFormat = "dprelease.evaluation/1"
+	// evaluationMark stands on every page of an evaluation.
+	evaluationMark = "CONFIDENTIAL: compared with the truth; not part of any release"
+	// farthestShown bounds the marginals of a size that are listed.
+	farthestShown = 5
+)
+
+// evaluation is evaluate.json.
+type evaluation struct {
+	Marking    string          `json:"marking"`
+	Format     string          `json:"format"`
+	Release    string          `json:"release"`
+	Status     string          `json:"status"`
+	PlanHash   string          `json:"plan_hash"`
+	Account    string          `json:"account"`
+	Comparison int64           `json:"comparison"` // which one it is of those noted on the account
+	Notes      []string        `json:"notes"`
+	Tables     []tableTruth    `json:"tables"`
+	Microdata  []microdataTrue `json:"microdata,omitempty"`
+}
+
+// tableTruth is how far a table lies from the truth.
+type tableTruth struct {
+	Path  string `json:"path"`
+	Cells int64  `json:"cells"`
+	Rows  int64  `json:"rows"` // that the truth counts: N
+	// L1 ÷ N of the published figures, and its half; absent where N is 0.
+	L1OverN *float64 `json:"l1_over_n,omitempty"`
+	TVD     *float64 `json:"total_variation_distance,omitempty"`
+	// RMSE of the unbiased figures, beside the standard error of the noise.
+	RMSE      float64 `json:"rmse"`
+	Predicted float64 `json:"rmse_predicted"`
+	// Coverage is the part of the intervals that hold the truth, beside the part that
+	// the law of the noise gives.
+	Coverage float64 `json:"coverage"`
+	Attained float64 `json:"coverage_predicted"`
+}
+
+// microdataTrue is how far microdata lie from the truth.
+type microdataTrue struct {
+	Table    string           `json:"table"`
+	Rows     int64            `json:"rows"`      // drawn
+	TrueRows int64            `json:"true_rows"` // counted
+	Sizes    []marginalsTruth `json:"marginals"`
+}
+
+// marginalsTruth is how far the marginals of one size lie from the truth: on average
+// over those compared, between shares.
+type marginalsTruth struct {
+	Columns   int     `json:"columns"`
+	Of        float64 `json:"of"` // how many marginals of this size there are
+	Compared  int     `json:"compared"`
+	TooLarge  int     `json:"too_large"` // left out for their cells
+	L1        float64 `json:"l1"`
+	TVD       float64 `json:"total_variation_distance"`
+	Score     float64 `json:"k_marginal_score"` // 500·(2 − L1)
+	PartFrom  float64 `json:"random_part_from"` // a random part of the true rows of this size scores no more,
+	PartTo    float64 `json:"random_part_to"`   // and one of this size no less
+	distances []histogram.Distance
+	Farthest  []marginalTruth `json:"farthest"`
+}
+
+// marginalTruth is how far one marginal lies from the truth.
+type marginalTruth struct {
+	Columns []string `json:"columns"`
+	L1      float64  `json:"l1"`
+}
+
+// evaluation is what came of a comparison.
+func (e *edition) evaluation(record ledger.Record, number int64, found *histogram.Differences, products []product) evaluation {
+	v := evaluation{
+		Marking: evaluationMark, Format: evaluationFormat, Release: e.manifest.Release, Status: e.manifest.Status, PlanHash: e.plan.Hash(),
+		Account: record.Account, Comparison: number, Notes: e.notes(record, number), Tables: make([]tableTruth, len(found.Tables)),
+	}
+	for i, d := range found.Tables {
+		t := e.plan.Tables[i]
+		one := tableTruth{
+			Path: t.Path, Cells: d.Cells, Rows: d.Rows, RMSE: math.Sqrt(d.Squares / float64(d.Cells)), Predicted: t.Statistics[0].StandardError,
+			Coverage: float64(d.Covered) / float64(d.Cells), Attained: t.Statistics[0].Attained,
+		}
+		if d.Rows > 0 {
+			l1 := d.L1 / float64(d.Rows)
+			tvd := l1 / 2
+			one.L1OverN, one.TVD = &l1, &tvd
+		}
+		v.Tables[i] = one
+	}
+	for i, p := range products {
+		v.Microdata = append(v.Microdata, p.truth(found.Marginals[i]))
+	}
+	return v
+}
+
+// notes say how the figures are to be read.
+func (e *edition) notes(record ledger.Record, number int64) []string {
+	all := []string{
+		fmt.Sprintf("This is comparison %d of account %s with the truth. Every later certificate of the account says how many there were: what is learned here, and decides what is released next, is in no budget.", number, record.Account),
+		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, values are categorised and units bounded alike.",
+	}
+	for _, t := range e.plan.Release().Tables {
+		if !t.Unit.Row {
+			all = append(all, fmt.Sprintf("Of a %s with more than %s in table %s, other rows may be counted here than in the release: which of them stay is drawn anew. So errors can be larger, and intervals hold less often, than the noise alone explains.",
+				e.plan.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), t.Name))
+		}
+	}
+	return all
+}
+
+// truth is how far microdata lie from the truth, by the size of marginals.
+func (p product) truth(all []histogram.Distance) microdataTrue {
+	out := microdataTrue{Table: p.table, Rows: int64(p.rows)}
+	for k, m := range p.sizes {
+		one := marginalsTruth{Columns: k + 1, Of: m.of, Compared: len(m.chosen), TooLarge: m.skipped, Farthest: []marginalTruth{}}
+		one.distances, all = all[:len(m.chosen)], all[len(m.chosen):]
+		if len(one.distances) == 0 {
+			continue
+		}
+		out.TrueRows = one.distances[0].Rows
+		one.average()
+		for i, d := range one.distances {
+			far := marginalTruth{L1: d.L1}
+			for _, place := range m.chosen[i] {
+				far.Columns = append(far.Columns, p.by[place])
+			}
+			one.Farthest = append(one.Farthest, far)
+		}
+		slices.SortStableFunc(one.Farthest, func(a, b marginalTruth) int { return cmp.Compare(b.L1, a.L1) })
+		one.Farthest = one.Farthest[:min(len(one.Farthest), farthestShown)]
+		out.Sizes = append(out.Sizes, one)
+	}
+	return out
+}
+
+// average works out the means over the marginals, and between which random parts of
+// the true rows they lie.
+func (m *marginalsTruth) average() {
+	n := float64(len(m.distances))
+	parts := make([]float64, len(histogram.SubsampleShares))
+	for _, d := range m.distances {
+		m.L1 += d.L1 / n
+		for i, l1 := range d.Subsample {
+			parts[i] += l1 / n
+		}
+	}
+	m.TVD, m.Score = m.L1/2, 500*(2-m.L1)
+	m.PartTo = 1
+	for i, share := range histogram.SubsampleShares {
+		if parts[i] >= m.L1 {
+			m.PartFrom = share
+		} else {
+			m.PartTo = min(m.PartTo, share)
+		}
+	}
+}
+
+// page is evaluate.md.
+func (v evaluation) page() []byte {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "**%s**\n\n# Release %s, compared with the truth\n\n", v.Marking, v.Release)
+	fmt.Fprintf(b, "%s. Plan %s.\n\n", v.Status, v.PlanHash)
+	for _, note := range v.Notes {
+		fmt.Fprintf(b, "%s\n\n", markdownText(note))
+	}
+	v.tablesPage(b)
+	for _, m := range v.Microdata {
+		m.page(b)
+	}
+	fmt.Fprintf(b, "**%s**\n", v.Marking)
+	return []byte(b.String())
+}
+
+func (v evaluation) tablesPage(b *strings.Builder) {
+	b.WriteString(`## Tables
+
+L1/N is the sum of |published − truth| over all cells, by the number N of rows that the truth counts; the total variation
+distance (TVD) is its half. RMSE is that of the unbiased figures, beside the standard error that the plan predicts; "holds" is
+the part of the intervals that hold the truth, beside the part that the noise gives on average.
+
+| table | cells | N | L1/N | TVD | RMSE | predicted | holds | predicted |
+|:--|--:|--:|--:|--:|--:|--:|--:|--:|
+`)
+	for _, t := range v.Tables {
+		l1, tvd := "–", "–"
+		if t.L1OverN != nil {
+			l1, tvd = figure(*t.L1OverN), figure(*t.TVD)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownText(t.Path), budget.Group(t.Cells), budget.Group(t.Rows),
+			l1, tvd, figure(t.RMSE), figure(t.Predicted), budget.Percent(t.Coverage), budget.Percent(t.Attained))
+	}
+	b.WriteString("\n")
+}
+
+func (m microdataTrue) page(b *strings.Builder) {
+	fmt.Fprintf(b, "## Microdata of %s\n\n%s were drawn, the truth counts %s. ", markdownText(m.Table), budget.Plural(m.Rows, "row"), budget.Plural(m.TrueRows, "row"))
+	b.WriteString(`L1 is the sum of |share of the microdata − share of the truth| over the cells of a marginal,
+from 0 to 2, and TVD its half: both on average over the marginals of so many columns. The score is 500·(2 − L1), from 0 to
+1000, as the k-marginal score of the literature (SDNist). "Like" says between which parts of the true rows, drawn at
+random, that lies.
+
+| columns | marginals | of | too large | L1 | TVD | score | like |
+|--:|--:|--:|--:|--:|--:|--:|:--|
+`)
+	for _, s := range m.Sizes {
+		fmt.Fprintf(b, "| %d | %d | %s | %d | %s | %s | %s | %s |\n", s.Columns, s.Compared, budget.Group(int64(s.Of)), s.TooLarge,
+			figure(s.L1), figure(s.TVD), figure(s.Score), s.like())
+	}
+	b.WriteString("\nFarthest from the truth:\n\n| columns | L1 |\n|:--|--:|\n")
+	for _, s := range m.Sizes {
+		for _, f := range s.Farthest {
+			fmt.Fprintf(b, "| %s | %s |\n", markdownText(strings.Join(f.Columns, ", ")), figure(f.L1))
+		}
+	}
+	b.WriteString("\n")
+}
+
+// like says between which random parts of the truth the marginals lie.
+func (m marginalsTruth) like() string {
+	switch {
+	case m.PartFrom == 0:
+		return "less than " + budget.Percent(m.PartTo)
+	case m.PartTo == 1:
+		return "more than " + budget.Percent(m.PartFrom)
+	}
+	return budget.Percent(m.PartFrom) + " to " + budget.Percent(m.PartTo)
+}
+
+// figure writes four significant digits.
+func figure(v float64) string { return budget.DecimalNearest(v, 4) }
+
+// markdownText escapes what would be markup in a cell or a paragraph.
+func markdownText(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;", "&", "&amp;", "\n", " ").Replace(s)
+}
