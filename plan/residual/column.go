@@ -1,0 +1,111 @@
+package residual
+
+import "math"
+
+// A Column is an attribute with the levels that are in use, coarsest first. Each
+// level's categories lie within those of the level before it; level 0 is the
+// total, of one category.
+//
+// Level k ≥ 1 adds a residual to the levels before it: within every category p of
+// level k−1, of g categories of level k, how far each lies from their mean. As an
+// integer query its rows are
+//
+//	c_p·(g·x_j − Σ_{i in p} x_i),   c_p = ⌈most g / g⌋,
+//
+// with integers c_p that bring groups of different g to nearly one scale; with one
+// group they are n·x_j − Σx, the matrix n·I − 11ᵀ.
+type Column struct {
+	levels []level // from 0 on
+}
+
+// level is one level of a column.
+type level struct {
+	size   int
+	parent []int   // of each category, at the level before
+	group  []int   // g of the group of each category
+	scale  []int64 // c_p of the group of each category
+	// least and most rows of integers: what one person moves
+	squares int64 // largest squared L2 norm of a column of the query
+	norm    int64 // largest L1 norm of one
+	reach   int64 // largest entry, c_p·(g−1) or c_p, and so row sum
+}
+
+// NewColumn returns the column with these levels, coarsest first: parents[k][j] is
+// the category, at the level before, that category j lies in; those of the first
+// level all lie in category 0.
+func NewColumn(parents ...[]int) *Column {
+	c := &Column{levels: []level{{size: 1, squares: 1, norm: 1, reach: 1}}}
+	for _, parent := range parents {
+		c.levels = append(c.levels, newLevel(parent, c.levels[len(c.levels)-1].size))
+	}
+	return c
+}
+
+// Flat returns the column with one level of n categories.
+func Flat(n int) *Column { return NewColumn(make([]int, n)) }
+
+func newLevel(parent []int, parents int) level {
+	l := level{size: len(parent), parent: parent, group: make([]int, len(parent)), scale: make([]int64, len(parent))}
+	children := make([]int, parents)
+	most := 0
+	for _, p := range parent {
+		children[p]++
+		most = max(most, children[p])
+	}
+	for j, p := range parent {
+		g := children[p]
+		l.group[j] = g
+		c := int64(math.Round(float64(most) / float64(g)))
+		l.scale[j] = c
+		l.squares = max(l.squares, c*c*int64(g)*int64(g-1))
+		l.norm = max(l.norm, c*2*int64(g-1))
+		l.reach = max(l.reach, c*int64(max(g-1, 1)))
+	}
+	return l
+}
+
+// Levels is how many levels the column has beside the total.
+func (c *Column) Levels() int { return len(c.levels) - 1 }
+
+// Size is the number of categories of a level.
+func (c *Column) Size(level int) int { return c.levels[level].size }
+
+// noise is the variance that noise of variance 1 on the integers of level k's
+// residual leaves, about its mean over the group, on category j: (1−1/g)/(c·g)².
+func (l level) noise(j int) float64 {
+	if l.parent == nil {
+		return 1
+	}
+	g := float64(l.group[j])
+	scale := float64(l.scale[j]) * g
+	return (1 - 1/g) / (scale * scale)
+}
+
+// spread maps each category of level at to the category of level k ≤ at that it
+// lies in, and to its part of that: each level divides evenly among the categories
+// of a group.
+func (c *Column) spread(at, k int) (of []int, part []float64) {
+	of, part = make([]int, c.levels[at].size), make([]float64, c.levels[at].size)
+	for j := range of {
+		of[j], part[j] = j, 1
+	}
+	for ; at > k; at-- {
+		l := c.levels[at]
+		for j, a := range of {
+			part[j] /= float64(l.group[a])
+			of[j] = l.parent[a]
+		}
+	}
+	return of, part
+}
+
+// shares returns, for each category of level at, what noise of variance 1 on the
+// integers of level k's residual adds to the variance of its estimate.
+func (c *Column) shares(at, k int) []float64 {
+	of, part := c.spread(at, k)
+	out := make([]float64, len(of))
+	for j, a := range of {
+		out[j] = float64(c.levels[k].noise(a)*part[j]) * part[j]
+	}
+	return out
+}

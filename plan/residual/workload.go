@@ -1,0 +1,247 @@
+package residual
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// An Axis is a column at a level ≥ 1.
+type Axis struct{ Column, Level int }
+
+// A Set is a marginal, or a residual of one: axes of ascending columns. The empty
+// set is the total.
+type Set []Axis
+
+// Marginal is a marginal that is asked for. Weight is how much the variance of each
+// of its cells counts.
+type Marginal struct {
+	Axes   Set
+	Weight float64
+}
+
+// Residual is one residual of a strategy.
+type Residual struct {
+	Axes Set
+	// Squares is the largest squared L2 norm by which one row moves its integers.
+	Squares float64
+	// Variance is that of the noise on each of its integers.
+	Variance float64
+}
+
+// Workload is the marginals that are planned together, with all residuals that
+// they need. Make one with [NewWorkload].
+type Workload struct {
+	Columns   []*Column
+	Marginals []Marginal
+	// Residuals are those that occur: by number of axes, then in the order of
+	// columns and levels. Their variances are not set.
+	Residuals []Residual
+
+	uses  [][]use // by marginal
+	cells []float64
+}
+
+// use is a residual in a marginal: share is what noise of variance 1 on the
+// residual's integers adds to the variance of a cell, on the mean over cells, and
+// worst on the worst cell.
+type use struct {
+	residual    int
+	share, peak float64
+}
+
+// maxUses bounds the work of planning.
+const maxUses = 1 << 25
+
+// NewWorkload finds the residuals of marginals. It fails on no marginals, on a
+// weight that is not positive, and on marginals of so many attributes that their
+// residuals cannot be listed.
+func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
+	w := &Workload{Columns: columns, Marginals: marginals, uses: make([][]use, len(marginals)), cells: make([]float64, len(marginals))}
+	if len(marginals) == 0 {
+		return nil, fmt.Errorf("there is no marginal")
+	}
+	total := 0.0
+	for _, m := range marginals {
+		if !(m.Weight > 0) || math.IsInf(m.Weight, 1) {
+			return nil, fmt.Errorf("a weight must be positive")
+		}
+		n := 1.0
+		for _, a := range m.Axes {
+			n *= float64(a.Level + 1)
+		}
+		if total += n; total > maxUses {
+			return nil, fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes", maxUses)
+		}
+	}
+	w.Residuals = []Residual{{Squares: 1}} // the total
+	f := finder{Workload: w, places: map[step]int32{}, shares: map[Axis][]share{}}
+	for i := range marginals {
+		f.find(i)
+	}
+	f.sort()
+	return w, nil
+}
+
+// finder lists the residuals of a workload.
+type finder struct {
+	*Workload
+	places map[step]int32
+	shares map[Axis][]share
+}
+
+// step leads from a residual to the one with an axis more. Every residual of a
+// marginal is reached by axes that are residuals of it too.
+type step struct {
+	from int32
+	axis Axis
+}
+
+// share is a column's factor of a use.
+type share struct{ mean, peak float64 }
+
+// of lists the factors of an axis, for the column's residual of each level up to
+// the axis's, 0 for none.
+func (f *finder) of(a Axis) []share {
+	all, ok := f.shares[a]
+	if !ok {
+		for level := 0; level <= a.Level; level++ {
+			s, each := share{}, f.Columns[a.Column].shares(a.Level, level)
+			for _, x := range each {
+				s.mean += x
+				s.peak = max(s.peak, x)
+			}
+			s.mean /= float64(len(each))
+			all = append(all, s)
+		}
+		f.shares[a] = all
+	}
+	return all
+}
+
+// find lists the residuals of a marginal: each of its axes at its level or a
+// coarser one, or left out.
+func (f *finder) find(marginal int) {
+	axes := f.Marginals[marginal].Axes
+	shares := make([][]share, len(axes))
+	f.cells[marginal] = 1
+	count := 1
+	for i, a := range axes {
+		f.cells[marginal] *= float64(f.Columns[a.Column].Size(a.Level))
+		shares[i] = f.of(a)
+		count *= a.Level + 1
+	}
+	uses := make([]use, 0, count)
+	var walk func(i int, at int32, share, peak float64)
+	walk = func(i int, at int32, share, peak float64) {
+		if i == len(axes) {
+			uses = append(uses, use{int(at), share, peak})
+			return
+		}
+		for level, s := range shares[i] {
+			next := at
+			switch {
+			case level > 0 && s.peak == 0: // every group has one category: there is no residual
+				continue
+			case level > 0:
+				next = f.place(at, Axis{axes[i].Column, level})
+			}
+			walk(i+1, next, float64(share*s.mean), float64(peak*s.peak))
+		}
+	}
+	walk(0, 0, 1, 1)
+	f.uses[marginal] = uses
+}
+
+// place finds the residual with an axis more, or adds it.
+func (f *finder) place(from int32, a Axis) int32 {
+	key := step{from, a}
+	at, ok := f.places[key]
+	if !ok {
+		at = int32(len(f.Residuals))
+		axes := make(Set, len(f.Residuals[from].Axes), len(f.Residuals[from].Axes)+1)
+		copy(axes, f.Residuals[from].Axes)
+		f.places[key] = at
+		f.Residuals = append(f.Residuals, Residual{
+			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(f.Columns[a.Column].levels[a.Level].squares),
+		})
+	}
+	return at
+}
+
+// sort puts the residuals into their order.
+func (f *finder) sort() {
+	order := make([]int, len(f.Residuals))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compare(f.Residuals[a].Axes, f.Residuals[b].Axes) })
+	sorted, at := make([]Residual, len(order)), make([]int, len(order))
+	for i, o := range order {
+		sorted[i], at[o] = f.Residuals[o], i
+	}
+	f.Residuals = sorted
+	for _, uses := range f.uses {
+		for i := range uses {
+			uses[i].residual = at[uses[i].residual]
+		}
+	}
+}
+
+// compare orders sets by their number of axes, then by columns and levels.
+func compare(a, b Set) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	for i := range a {
+		if d := a[i].Column - b[i].Column; d != 0 {
+			return d
+		}
+		if d := a[i].Level - b[i].Level; d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+// Cells is the number of cells of a marginal.
+func (w *Workload) Cells(marginal int) float64 { return w.cells[marginal] }
+
+// Variance is that of the cells of a marginal under a strategy, by the variances
+// of its residuals: on the mean, and at most.
+func (w *Workload) Variance(marginal int, variances []float64) (mean, most float64) {
+	for _, u := range w.uses[marginal] {
+		mean += float64(u.share * variances[u.residual])
+		most += float64(u.peak * variances[u.residual])
+	}
+	return mean, most
+}
+
+// CellVariances are the variances of a marginal's cells, in the order of its axes.
+func (w *Workload) CellVariances(marginal int, variances []float64) []float64 {
+	axes := w.Marginals[marginal].Axes
+	out := make([]float64, int(w.cells[marginal]))
+	for _, u := range w.uses[marginal] {
+		each := []float64{variances[u.residual]}
+		for _, a := range axes {
+			level := 0
+			for _, r := range w.Residuals[u.residual].Axes {
+				if r.Column == a.Column {
+					level = r.Level
+				}
+			}
+			shares := w.Columns[a.Column].shares(a.Level, level)
+			next := make([]float64, 0, len(each)*len(shares))
+			for _, x := range each {
+				for _, s := range shares {
+					next = append(next, float64(x*s))
+				}
+			}
+			each = next
+		}
+		for i, x := range each {
+			out[i] += x
+		}
+	}
+	return out
+}
