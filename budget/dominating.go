@@ -55,11 +55,15 @@ func (m Mechanism) steps(count int64) []step {
 }
 
 // withoutShifts tells that of the mechanism no more is known, or worked out, than
-// norms or a ρ: an adaptive block, or Gaussian noise whose shifts cannot be listed
-// or take too many atoms.
+// norms or a ρ: an adaptive block, or Gaussian noise whose shifts cannot be listed,
+// take too many atoms, or are of many shapes beside so much noise that their norm
+// tells nearly everything.
 func (m Mechanism) withoutShifts() bool {
 	if m.Kind != DiscreteGaussian {
 		return m.Kind == AdaptiveBlock
+	}
+	if m.Shifts == nil && m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) < 0 && m.Parameter.Cmp(big.NewRat(plainlySmooth, 1)) >= 0 {
+		return true
 	}
 	shifts, ok := m.worstShifts()
 	return !ok || len(shifts) > 1 && !m.listsAtoms(shifts)

@@ -24,6 +24,9 @@ const (
 	smoothingSlack = 0x1p-82
 	// leastSmoothed is the least σ² that is seen so: below, ρ tells more.
 	leastSmoothed = 24
+	// plainlySmooth is a σ² from which listing shapes of shifts tells next to nothing
+	// more: σ²−s² is within 0.3 % of it.
+	plainlySmooth = 1 << 10
 	// mostSlack bounds the factors of all coordinates of a mechanism.
 	mostSlack = 0x1p-40
 )

@@ -6,7 +6,8 @@
 // counting, and adding noise. [Count] does the first three and returns an
 // [Exact], from which nothing can be read: it has no getter and prints as
 // "confidential". [Exact.Open] wants the receipt of a debit for the same plan,
-// and only then can [Opened.Measure] give each answer once, with its noise.
+// and only then can [Opened.Measure] give each answer once, with its noise, and
+// [Opened.Oracle] answer the rounds of an adaptive method, as many as were paid for.
 //
 // It never decides what is measured or with how much noise (package plan does),
 // never writes a file, and never puts a value, a row or a count into an error:
@@ -17,5 +18,6 @@
 // differ by the rows of one unit, each query's exact answers on D and D' differ
 // by at most max_rows in L1 when the unit is added or removed, and by at most
 // 2·max_rows when it is replaced (docs/proofs/bounding.md). The noise that the
-// plan sets on these sensitivities is drawn by package noise.
+// plan sets on these sensitivities is drawn by package noise. What an [Oracle]
+// gives is within the block that the plan's loss counts (docs/proofs/adaptive.md).
 package histogram

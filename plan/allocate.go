@@ -20,13 +20,23 @@ type Leaf struct {
 	Microdata string `json:"microdata,omitempty"`
 }
 
+// PaysFor says what a leaf pays for, such as "3 tables" or "microdata of persons".
+func (l Leaf) PaysFor() string {
+	if l.Microdata != "" {
+		return "microdata of " + l.Microdata
+	}
+	return budget.Plural(int64(l.Tables), "table")
+}
+
 // leafBudget is a leaf with what each of its tables gets.
 type leafBudget struct {
 	Leaf
-	each *big.Rat // of ε under a pure budget, else of ρ
+	each budget.Cost
 }
 
-// allocate gives each leaf its exact share, divided equally among its tables.
+// allocate gives each leaf its exact share, divided equally among its tables, or
+// kept whole for the microdata that it pays for. It refuses a leaf of microdata
+// that pays for anything else.
 func allocate(split []spec.Leaf, total budget.Cost, tables []table, drafts []microdata) ([]leafBudget, error) {
 	leaves := make([]leafBudget, len(split))
 	for i, l := range split {
@@ -51,10 +61,10 @@ func allocate(split []spec.Leaf, total budget.Cost, tables []table, drafts []mic
 		count := new(big.Rat).SetInt64(int64(max(l.Tables, 1)))
 		if total.Epsilon != nil {
 			l.Amount.Epsilon = new(big.Rat).Mul(total.Epsilon, share)
-			l.each = new(big.Rat).Quo(l.Amount.Epsilon, count)
+			l.each.Epsilon = new(big.Rat).Quo(l.Amount.Epsilon, count)
 		} else {
 			l.Amount.Rho = new(big.Rat).Mul(total.Rho, share)
-			l.each = new(big.Rat).Quo(l.Amount.Rho, count)
+			l.each.Rho = new(big.Rat).Quo(l.Amount.Rho, count)
 		}
 	}
 	return leaves, nil

@@ -32,6 +32,9 @@ func (p *Plan) Explain(w io.Writer) error {
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", p.Guarantee.Sentence())
 	p.explainGovernance(b)
 	p.explainTables(b)
+	for i := range p.Synthetic {
+		p.explainMicrodata(b, i)
+	}
 	p.explainLeaves(b)
 	p.explainConversion(b)
 	fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
@@ -41,8 +44,12 @@ func (p *Plan) Explain(w io.Writer) error {
 	for _, warning := range p.Warnings {
 		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
 	}
-	fmt.Fprintf(b, "\n%s in %s, %s of memory to measure. Plan hash %s\n",
-		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), bytesText(p.Size.Bytes), p.Hash())
+	pairs := ""
+	if len(p.Synthetic) > 0 {
+		pairs = ", all pairs of columns of the microdata included"
+	}
+	fmt.Fprintf(b, "\n%s in %s, %s of memory to measure%s. Plan hash %s\n",
+		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), bytesText(p.Size.Bytes), pairs, p.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -106,6 +113,9 @@ func (p *Plan) explainTables(b *strings.Builder) {
 			p.explainRest(t, run{listed, r.to})
 		}
 	}
+	for i, s := range p.Synthetic {
+		fmt.Fprintf(t, "%s\t\t\tsee below\t\t%s\t%s\t\t\t%s\n", s.name(), s.Leaf, percent(p.shareOfLeaf(s.Leaf)), rhoText(p.rhoOf(i)))
+	}
 	fmt.Fprintf(t, "total\t%s\t\t\t\t\t100%%\t\t\t%s\n", budget.Group(p.Size.Cells), p.Guarantee.Budget())
 	t.Flush()
 }
@@ -147,7 +157,7 @@ func (p *Plan) explainLeaves(b *strings.Builder) {
 	b.WriteString("\nBudget\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, l := range p.Leaves {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", l.Path, percent(amount(l.Share)), l.Amount, budget.Plural(int64(l.Tables), "table"))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", l.Path, percent(amount(l.Share)), l.Amount, l.PaysFor())
 	}
 	t.Flush()
 }
@@ -164,7 +174,8 @@ func (p *Plan) explainConversion(b *strings.Builder) {
 		budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
 }
 
-// shareOf is the exact part of the whole budget that a measurement is given.
+// shareOf is the exact part of the whole budget that the measurement of a table is
+// given.
 func (p *Plan) shareOf(m Measurement) *big.Rat {
 	for _, l := range p.Leaves {
 		if share := amount(l.Share); l.Path == m.Leaf && share != nil {
@@ -172,6 +183,16 @@ func (p *Plan) shareOf(m Measurement) *big.Rat {
 		}
 	}
 	return new(big.Rat)
+}
+
+// shareOfLeaf is the exact part of the whole budget that a leaf is given.
+func (p *Plan) shareOfLeaf(path string) *big.Rat {
+	for _, l := range p.Leaves {
+		if l.Path == path {
+			return amount(l.Share)
+		}
+	}
+	return nil
 }
 
 func leafText(leaf string) string {

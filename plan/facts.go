@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ const (
 	OnCost      Topic = "cost"
 	OnBudget    Topic = "budget"
 	OnTable     Topic = "table"
+	OnMicrodata Topic = "microdata"
 	OnSource    Topic = "source"
 	OnColumn    Topic = "column"
 	OnParameter Topic = "parameter"
@@ -36,7 +38,7 @@ var topics = []struct {
 	topic   Topic
 	heading string
 }{
-	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"}, {OnSource, "Sources"},
+	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"}, {OnMicrodata, "Microdata"}, {OnSource, "Sources"},
 	{OnColumn, "Columns"}, {OnParameter, "Parameters"}, {OnCodebook, "Code books"}, {OnWarning, "Before you sign"}, {OnSpec, "Text of the spec"},
 }
 
@@ -72,6 +74,9 @@ func (p *Plan) facts() []fact {
 	b.leaves(p.Leaves)
 	for i, t := range p.Tables {
 		b.table(t, p.Measurements[i])
+	}
+	for i, s := range p.Synthetic {
+		b.microdata(s, p.columnsOf(i))
 	}
 	for _, t := range p.release.Tables {
 		b.source(t)
@@ -152,11 +157,11 @@ func (b *factBook) leaves(leaves []Leaf) {
 		if name == "" {
 			name = "the whole budget"
 		}
-		share, tables := percent(amount(l.Share)), budget.Plural(int64(l.Tables), "table")
-		b.sum(OnBudget, name, fmt.Sprintf("%s, %s, for %s", share, l.Amount, tables))
+		share := percent(amount(l.Share))
+		b.sum(OnBudget, name, fmt.Sprintf("%s, %s, for %s", share, l.Amount, l.PaysFor()))
 		b.add(fact{topic: OnBudget, subject: name, what: "share", value: share, exact: l.Share})
 		b.say(OnBudget, name, "amount", l.Amount.String())
-		b.say(OnBudget, name, "pays for", tables)
+		b.say(OnBudget, name, "pays for", l.PaysFor())
 	}
 }
 
@@ -179,6 +184,26 @@ func (b *factBook) table(t Table, m Measurement) {
 	say("leaf", m.Leaf)
 	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation, exact: fmt.Sprint(s.StandardError), error: s.StandardError})
 	say("95% margin", margin)
+}
+
+func (b *factBook) microdata(s Synthetic, columns []Measurement) {
+	by := factorsText(s.By)
+	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", s.rowsText(), by, budget.Plural(int64(s.Rounds), "round"), costText(s.Block, 1)))
+	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
+	exactly := func(what, value string, exact *big.Rat) {
+		b.add(fact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
+	}
+	say("rows", s.rowsText())
+	say("columns", by)
+	say("method", s.Method)
+	say("rounds", budget.Group(int64(s.Rounds)))
+	exactly("choice of a round", choiceText(s.Select), s.Select.Parameter)
+	say("sensitivity", sensitivityText(s.Noise))
+	exactly("noise of a pair", scaleText(s.Noise), s.Noise.Parameter)
+	widest := widestNoise(columns)
+	exactly("noise of a column", scaleText(widest), widest.Parameter)
+	exactly("cap of all rounds", costText(s.Block, 1), s.Block.Parameter)
+	say("leaf", s.Leaf)
 }
 
 func (b *factBook) source(t *spec.Table) {

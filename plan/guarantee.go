@@ -55,11 +55,15 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	if !unit.Row {
 		g.Unit = "all rows with the same " + unit.ID
 	}
+	var capped, rounds string // how those of microdata enter
+	if len(p.Synthetic) > 0 {
+		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and of all rounds of microdata"
+	}
 	switch b := r.Budget; {
 	case b.Delta != nil:
 		g.Definition, g.Epsilon, g.Delta = "approximate", budget.FormatRat(b.Epsilon), budget.FormatRat(b.Delta)
 		g.Rho = budget.FormatRat(p.Cost.Rho)
-		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)"
+		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)" + capped
 		plain, err := budget.RhoForEpsilonDelta(b.Epsilon, b.Delta)
 		if err != nil {
 			return g, fmt.Errorf("budget: %w", err)
@@ -76,7 +80,7 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 		return g, nil
 	default:
 		g.Definition, g.Rho = "zcdp", budget.FormatRat(b.Rho)
-		g.Method = "the ρ of all measurements added up (Bun and Steinke 2016)"
+		g.Method = "the ρ of all measurements" + rounds + " added up (Bun and Steinke 2016)"
 	}
 	var err error
 	g.Equivalents, err = equivalents(p.Mechanisms())

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // Loss explains the privacy loss of a plan: of the whole release, of each table
@@ -23,11 +24,10 @@ type Loss struct {
 	Conversion *Conversion `json:"conversion,omitempty"`
 }
 
-// LossOf is the loss of some of a plan's measurements. Every figure is rounded
-// up.
+// LossOf is the loss of some of a plan's mechanisms. Every figure is rounded up.
 type LossOf struct {
 	Of       string       `json:"of"`
-	Tables   int          `json:"tables"`
+	Tables   int          `json:"tables"`            // published ones that it is of; the microdata of a table count as one
 	Pure     string       `json:"epsilon,omitempty"` // exact, where there is a pure ε
 	Rho      string       `json:"rho"`               // exact
 	Epsilons []Equivalent `json:"epsilons"`
@@ -58,11 +58,13 @@ var falsePositiveRates = []float64{0.01, 0.05}
 // Loss works out the loss of the plan and of its parts.
 //
 // Contract: the loss of a table is that of its measurement for the plan's
-// neighbours; that of an attribute is for neighbours that differ in one unit's
+// neighbours, and that of microdata the loss of their columns and their block; that
+// of an attribute is for neighbours that differ in one unit's
 // values of the attribute, everything else about it and all others known: only
 // tables that hold the attribute can tell them apart, and in each at most all of
 // the unit's counted rows move from one cell to another, whatever the plan's own
-// neighbours are.
+// neighbours are; the blocks of microdata that hold it are charged as for that
+// (docs/proofs/adaptive.md).
 func (p *Plan) Loss() (*Loss, error) {
 	deltas := slices.Clone(lossDeltas)
 	if d := p.Guarantee.Delta; d != "" && !slices.ContainsFunc(deltas, func(text string) bool { return amount(text).Cmp(amount(d)) == 0 }) {
@@ -90,7 +92,7 @@ func (p *Plan) StatedLoss() (*Loss, error) {
 func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 	l := &Loss{Release: p.Name, Deltas: deltas}
 	alike := map[string]LossOf{} // by the mechanisms: tables, and attributes, share few
-	of := func(name string, steps []budget.Mechanism) (LossOf, error) {
+	of := func(name string, tables int, steps []budget.Mechanism) (LossOf, error) {
 		key := fmt.Sprint(steps)
 		one, ok := alike[key]
 		if !ok {
@@ -100,22 +102,23 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 			}
 			alike[key] = one
 		}
-		one.Of = name
+		one.Of, one.Tables = name, tables
 		return one, nil
 	}
 	var err error
-	if l.Whole, err = of("the whole release", p.Mechanisms()); err != nil {
+	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms()); err != nil {
 		return nil, err
 	}
-	for _, m := range p.Measurements {
-		one, err := of(m.ID, mechanisms([]Measurement{m}))
+	for _, part := range p.parts() {
+		one, err := of(part.name, 1, part.steps)
 		if err != nil {
 			return nil, err
 		}
 		l.Tables = append(l.Tables, one)
 	}
 	for _, column := range p.attributes() {
-		one, err := of(column, p.changing(column))
+		tables, steps := p.changing(column)
+		one, err := of(column, tables, steps)
 		if err != nil {
 			return nil, err
 		}
@@ -127,9 +130,28 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 	return l, nil
 }
 
+// part is one published table, or the microdata of one, with all that is asked
+// for it.
+type part struct {
+	name  string
+	steps []budget.Mechanism
+}
+
+// parts are the tables of a plan and its microdata, in order.
+func (p *Plan) parts() []part {
+	var all []part
+	for _, m := range p.Measurements[:len(p.Tables)] {
+		all = append(all, part{m.ID, mechanisms([]Measurement{m})})
+	}
+	for i, s := range p.Synthetic {
+		all = append(all, part{s.name(), append(mechanisms(p.columnsOf(i)), s.Block)})
+	}
+	return all
+}
+
 // lossOf is the loss of mechanisms composed.
 func lossOf(name string, steps []budget.Mechanism, deltas []string, rates []float64) (LossOf, error) {
-	one := LossOf{Of: name, Tables: len(steps)}
+	one := LossOf{Of: name}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
 		return one, fmt.Errorf("composing the loss of %s: %w", name, err)
@@ -148,8 +170,8 @@ func lossOf(name string, steps []budget.Mechanism, deltas []string, rates []floa
 	return one, nil
 }
 
-// attributes are the columns that tables are counted by, in the order of their
-// first table.
+// attributes are the columns that tables and microdata are counted by, in the
+// order of their first table.
 func (p *Plan) attributes() []string {
 	var columns []string
 	for _, m := range p.Measurements {
@@ -162,11 +184,21 @@ func (p *Plan) attributes() []string {
 	return columns
 }
 
-// changing is the mechanisms of the measurements that hold a column, for
-// neighbours that differ in one unit's values of it.
-func (p *Plan) changing(column string) []budget.Mechanism {
-	var steps []budget.Mechanism
-	for _, m := range p.Measurements {
+// removedAndAdded is the ρ of two steps between neighbours, as a multiple of that
+// of one: √ρ adds up over steps.
+const removedAndAdded = 4
+
+// changing is the mechanisms of the measurements and blocks that hold a column,
+// for neighbours that differ in one unit's values of it, and of how many tables
+// they are.
+//
+// Guarantee: the mechanisms bound what these neighbours tell apart. Theorem: a
+// block that is ρ-zCDP when a unit is added or removed is 4ρ-zCDP for one removal
+// and one addition (Bun & Steinke 2016, proposition 1.9); where units are replaced
+// the change is one step. Argument: docs/proofs/sensitivity.md and
+// docs/proofs/adaptive.md.
+func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism) {
+	for i, m := range p.Measurements {
 		if !slices.ContainsFunc(m.Query.Factors, func(f Factor) bool { return f.Attribute == column }) || m.Cells < 2 {
 			continue
 		}
@@ -178,8 +210,22 @@ func (p *Plan) changing(column string) []budget.Mechanism {
 		changed.L1 = k.Lsh(k, 1)
 		changed.Shifts = []budget.Shift{{rows, rows}}
 		steps = append(steps, changed)
+		if i < len(p.Tables) {
+			tables++
+		}
 	}
-	return steps
+	for _, s := range p.Synthetic {
+		if !slices.ContainsFunc(s.By, func(f Factor) bool { return f.Attribute == column }) {
+			continue
+		}
+		changed := s.Block
+		if p.release.Privacy.Neighbours != spec.Replace {
+			changed.Parameter = new(big.Rat).Mul(changed.Parameter, big.NewRat(removedAndAdded, 1))
+		}
+		steps = append(steps, changed)
+		tables++
+	}
+	return tables, steps
 }
 
 // Write prints the loss as a page: what the release, each table and each

@@ -72,7 +72,9 @@ func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 		if a > maxCells/max(b, 1) {
 			return d, fmt.Errorf("the pair of %s and %s would have more than 2^40 cells: use coarser levels under `by`", d.by[pair[0]], d.by[pair[1]])
 		}
-		d.cells += a * b
+		if d.cells += a * b; d.cells > maxCells {
+			return d, errors.New("all pairs of columns are counted, and would have more than 2^40 cells together: use coarser levels or fewer columns under `by`")
+		}
 	}
 	return d, d.distinct()
 }
@@ -121,10 +123,9 @@ func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synth
 	third := new(big.Rat).Quo(amount, big.NewRat(thirds, 1))
 	column := new(big.Rat).Quo(third, big.NewRat(int64(len(d.by)), 1))
 	round := new(big.Rat).Quo(third, big.NewRat(int64(s.Rounds), 1))
-	neighbours, rows := r.Privacy.Neighbours, r.Table(s.Table).Unit.MaxRows
 	var all []Measurement
 	for i, cells := range d.columns {
-		noise, err := noiseFor(neighbours, rows, cells, column)
+		noise, err := noiseFor(r, s.Table, cells, budget.Cost{Rho: column})
 		if err != nil {
 			return nil, s, fmt.Errorf("column %s: %w", d.by[i], err)
 		}
@@ -134,7 +135,7 @@ func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synth
 	if s.Select, err = choiceFor(round); err != nil {
 		return nil, s, err
 	}
-	if s.Noise, err = noiseFor(neighbours, rows, leastPair, round); err != nil {
+	if s.Noise, err = noiseFor(r, s.Table, leastPair, budget.Cost{Rho: round}); err != nil {
 		return nil, s, fmt.Errorf("pairs of columns: %w", err)
 	}
 	s.Block = block(s.Rounds, s.Select, s.Noise)
@@ -144,21 +145,17 @@ func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synth
 // leastPair is the fewest cells for which the sensitivity of counts is that of any pair of columns.
 const leastPair = 2
 
-// noiseFor is the Gaussian noise of the counts of a marginal for an amount of ρ.
-func noiseFor(n spec.Neighbours, maxRows, cells int64, rho *big.Rat) (budget.Mechanism, error) {
-	l1, l2, worst := sensitivity(n, maxRows, cells)
-	m, err := budget.GaussianFor(l1, l2, rho)
-	m.Shifts = worst
-	return m, err
-}
+// choiceBits is the number of fractional bits of the ε of a choice. There are more than of a scale of noise: an ε is
+// small where a scale is large, and the search for a budget's ρ wants an ε that follows it closely.
+const choiceBits = 24
 
-// choiceBits is the number of fractional bits of the ε of a choice.
-const choiceBits = 12
-
-// choiceFor is the exponential mechanism with the largest ε, a multiple of 2⁻¹², for which ε²/8 is at most ρ > 0. It
+// choiceFor is the exponential mechanism with the largest ε, a multiple of 2⁻²⁴, for which ε²/8 is at most ρ > 0. It
 // fails where that is zero.
+//
+// Guarantee: ρ-zCDP, for the neighbours that the scores' sensitivity is of. Theorem: Cesar & Rogers 2021, lemma 3.2.
+// Argument: docs/proofs/adaptive.md.
 func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
-	// ε·2¹² is the integer square root of 8ρ·2²⁴, rounded down.
+	// ε·2²⁴ is the integer square root of 8ρ·2⁴⁸, rounded down.
 	scaled := new(big.Int).Lsh(rho.Num(), 3+2*choiceBits)
 	steps := scaled.Quo(scaled, rho.Denom())
 	steps.Sqrt(steps)
@@ -171,8 +168,10 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 	}, nil
 }
 
-// block stands for rounds that each make a choice and measure what they chose: ρ adds, also where a round's question
-// depends on the answers before it.
+// block stands for rounds that each make a choice and measure what they chose: ρ = rounds·(ε²/8 + ρ of the noise).
+//
+// Guarantee: all rounds together are ρ-zCDP, also where each asks what the answers before it suggest. Neighbours: those
+// of choice and noise. Theorem: Bun & Steinke 2016, lemma 2.3. Argument: docs/proofs/adaptive.md.
 func block(rounds int, choice, noise budget.Mechanism) budget.Mechanism {
 	rho := new(big.Rat).Add(choice.Rho(), noise.Rho())
 	return budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: rho.Mul(rho, big.NewRat(int64(rounds), 1))}

@@ -31,18 +31,26 @@ func New(r *spec.Release) (*Plan, error) {
 	}
 	for i, t := range tables {
 		p.Tables = append(p.Tables, publish(t, p.Measurements[i]))
-		p.Size.Cells += t.cells
 	}
-	counted := p.Size.Cells
-	for _, d := range drafts {
-		counted += d.cells
-	}
-	p.Size.Bytes = counted * BytesPerCell
+	p.Size = size(tables, drafts)
 	if p.Guarantee, err = guarantee(r, p); err != nil {
 		return nil, err
 	}
 	p.Warnings = warnings(r, p)
 	return p, nil
+}
+
+// size is what measuring takes.
+func size(tables []table, drafts []microdata) Size {
+	var published, counted int64
+	for _, t := range tables {
+		published += t.cells
+	}
+	counted = published
+	for _, d := range drafts {
+		counted += d.cells
+	}
+	return Size{Cells: published, Bytes: counted * BytesPerCell}
 }
 
 // spend spends the plan's cost: its leaves, a measurement for every table, and what microdata take: the measurements
@@ -86,14 +94,23 @@ func mechanisms(all []Measurement) []budget.Mechanism {
 // measure is the direct strategy: the marginal itself, with the noise that its
 // part of the budget buys.
 func measure(r *spec.Release, t table, l leafBudget) (Measurement, error) {
-	l1, l2, worst := sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
 	m := Measurement{ID: t.path, Leaf: l.Path, Query: t.query(), Cells: t.cells}
 	var err error
-	if l.Amount.Epsilon != nil {
-		m.Mechanism, err = budget.LaplaceFor(l1, l.each)
+	m.Mechanism, err = noiseFor(r, t.marginal.Table, t.cells, l.each)
+	return m, err
+}
+
+// noiseFor is the noise that a cost buys for a marginal of so many cells: discrete
+// Laplace for an ε, discrete Gaussian for a ρ.
+func noiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
+	l1, l2, worst := sensitivity(r.Privacy.Neighbours, r.Table(table).Unit.MaxRows, cells)
+	var m budget.Mechanism
+	var err error
+	if cost.Epsilon != nil {
+		m, err = budget.LaplaceFor(l1, cost.Epsilon)
 	} else {
-		m.Mechanism, err = budget.GaussianFor(l1, l2, l.each)
+		m, err = budget.GaussianFor(l1, l2, cost.Rho)
 	}
-	m.Mechanism.Shifts = worst
+	m.Shifts = worst
 	return m, err
 }

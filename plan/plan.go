@@ -35,8 +35,9 @@ type Plan struct {
 	release *spec.Release
 }
 
-// Size says what measuring takes: the cells of all tables, and the bytes of their
-// counts. A machine adds its buffers to that.
+// Size says what measuring takes: the cells of all published tables, and the bytes
+// of all counts, those of every pair of columns that microdata may choose
+// included. A machine adds its buffers to that.
 type Size struct {
 	Cells int64 `json:"cells"`
 	Bytes int64 `json:"bytes"`

@@ -266,6 +266,10 @@ func TestExplain(t *testing.T) {
 		"pure":        planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}", "{x: {by: [sex]}, y: {every: [1, 2], by: [sex, age.half]}}"),
 		"zcdp":        planOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 1}", "{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}"),
 		"approximate": planOf(t, "add-remove", "{epsilon: 1, delta: 1e-9}", "row", "{total: {by: []}}"),
+		"microdata-zcdp": planOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 3}",
+			"{x: {by: [sex], budget: a}}\nsynthetic: {t: {budget: b, rows: 60000, by: [sex, age.half, count]}}"),
+		"microdata-approximate": planOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {a: 1/2, t: 1/2}}", "row",
+			"{x: {by: [sex], budget: a}, y: {by: [age], budget: a}}\nsynthetic: {t: {}}"),
 	} {
 		var b bytes.Buffer
 		if err := p.Explain(&b); err != nil {

@@ -38,7 +38,7 @@ type Synthetic struct {
 
 // Column is the ID of the measurement of one of the columns; it is among the plan's measurements.
 func (s Synthetic) Column(i int) string {
-	return fmt.Sprintf("microdata/%s/%s", s.Table, s.By[i])
+	return fmt.Sprintf("%s/%s", s.name(), s.By[i])
 }
 
 // Pairs are the candidates of every choice: each pair of columns i < j, in lexicographic order. A choice is a place in
@@ -69,9 +69,21 @@ func (p *Plan) Pair(s Synthetic, pair [2]int) (Measurement, error) {
 	return m, nil
 }
 
+// name is what the microdata are called among the tables of a release.
+func (s Synthetic) name() string { return "microdata/" + s.Table }
+
+// columnsOf are the measurements of the columns of the i-th microdata, in the order of By.
+func (p *Plan) columnsOf(i int) []Measurement {
+	from := len(p.Tables)
+	for _, s := range p.Synthetic[:i] {
+		from += len(s.By)
+	}
+	return p.Measurements[from : from+len(p.Synthetic[i].By)]
+}
+
 // pairID is the ID of the measurement of a pair of columns.
 func (s Synthetic) pairID(pair [2]int) string {
-	return fmt.Sprintf("microdata/%s/%s_x_%s", s.Table, s.By[pair[0]], s.By[pair[1]])
+	return fmt.Sprintf("%s/%s_x_%s", s.name(), s.By[pair[0]], s.By[pair[1]])
 }
 
 // Mechanisms are all that the plan does to the confidential tables, for the accountants: that of every measurement,

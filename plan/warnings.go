@@ -27,8 +27,17 @@ func warnings(r *spec.Release, p *Plan) []string {
 	w = append(w, weaknesses(p)...)
 	w = append(w, stops(r)...)
 	if p.Size.Bytes > largeBytes {
-		w = append(w, fmt.Sprintf("the tables have %s cells in all and need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes",
-			budget.Group(p.Size.Cells), bytesText(p.Size.Bytes)))
+		counted := "the tables have"
+		if len(p.Synthetic) > 0 {
+			counted = "the tables, and the pairs of columns of microdata, have"
+		}
+		w = append(w, fmt.Sprintf("%s %s cells in all and need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes",
+			counted, budget.Group(p.Size.Bytes/BytesPerCell), bytesText(p.Size.Bytes)))
+	}
+	for _, s := range p.Synthetic {
+		if s.Rounds == 1 {
+			w = append(w, fmt.Sprintf("the microdata of %s have a single pair of columns, and a third of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
+		}
 	}
 	first := map[string]string{}
 	for _, m := range p.Measurements[:len(p.Tables)] {

@@ -34,6 +34,9 @@ type Leaf struct {
 	Share  string `json:"share"` // of the whole, an exact fraction
 	Amount Amount `json:"amount"`
 	Tables int    `json:"tables"`
+	// Microdata is the table of the microdata that it pays for, and then for nothing
+	// else.
+	Microdata string `json:"microdata,omitempty"`
 }
 
 // Receipt is the ledger's entry for the debit.
@@ -63,7 +66,7 @@ func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 		if _, err := budget.ParseRat(l.Share); err != nil {
 			return Budget{}, fmt.Errorf("share of budget leaf %q: %w", l.Path, err)
 		}
-		b.Leaves[i] = Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Tables: l.Tables}
+		b.Leaves[i] = Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Tables: l.Tables, Microdata: l.Microdata}
 	}
 	b.Sentences = budgetSentences(paid)
 	return b, nil

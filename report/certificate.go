@@ -51,7 +51,8 @@ type At struct {
 	Epsilon float64 `json:"epsilon"`
 }
 
-// Noise is a mechanism with the measurements that use it. Its numbers are exact.
+// Noise is a mechanism with the measurements that use it, or the block of an
+// adaptive method. Its numbers are exact.
 type Noise struct {
 	Mechanism    Mechanism `json:"mechanism"`
 	Shifts       [][]int64 `json:"shifts"` // by which one unit can move the answers; empty: any within L1 and L2
@@ -133,7 +134,8 @@ func statedLoss(l *plan.Loss) Loss {
 	return out
 }
 
-// noisesOf are the plan's mechanisms, each once, in the order of their first use.
+// noisesOf are the plan's mechanisms, each once, in the order of their first use, and
+// behind them the block of every adaptive method.
 func noisesOf(p *plan.Plan) []Noise {
 	var all []Noise
 	at := map[string]int{}
@@ -150,12 +152,21 @@ func noisesOf(p *plan.Plan) []Noise {
 		}
 		all[i].Measurements = append(all[i].Measurements, m.ID)
 	}
+	for _, s := range p.Synthetic {
+		all = append(all, Noise{Mechanism: mechanismOf(s.Block), Shifts: [][]int64{}, Measurements: []string{
+			fmt.Sprintf("microdata/%s, all %s together", s.Table, budget.Plural(int64(s.Rounds), "round")),
+		}})
+	}
 	return all
 }
 
 // mechanismOf is a mechanism with its numbers as text.
 func mechanismOf(m budget.Mechanism) Mechanism {
-	return Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter), L1: m.L1.String(), L2Squared: m.L2Squared.String()}
+	out := Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter)}
+	if m.L1 != nil && m.L2Squared != nil {
+		out.L1, out.L2Squared = m.L1.String(), m.L2Squared.String()
+	}
+	return out
 }
 
 // accountOf says what the receipt tells of the account.

@@ -13,7 +13,7 @@ const mostBars = 24
 
 // chart is a bar chart: one bar for each table, marginal or leaf.
 type chart struct {
-	Of   string // what a bar stands for: "table", "marginal" or "part of the budget"
+	Of   string // what a bar stands for: "table", "marginal" or "part of the budget"; with microdata, "table or microdata" and so on
 	Bars []bar
 }
 
@@ -40,6 +40,12 @@ func chartOf(r *Report) chart {
 		{"part of the budget", func(t Table) string { return t.Leaf }},
 	} {
 		c = chart{g.of, barsOf(r.Tables, g.key)}
+		for _, m := range r.Microdata {
+			c.Bars = append(c.Bars, bar{Label: "microdata of " + m.Table, Part: m.PartOfBudget})
+		}
+		if len(r.Microdata) > 0 {
+			c.Of += " or microdata"
+		}
 		if len(c.Bars) <= mostBars {
 			return c
 		}

@@ -41,7 +41,7 @@ func hazardsOf(r *Report, paid receipt) []Hazard {
 		relaxedHazard(r.Guarantee),
 		{"ε compared across different promises", fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.", r.Guarantee.Unit, r.Guarantee.Neighbours), Met},
 		exactHazard(r.Guarantee, paid),
-		{"Bounds, categories or choices taken from the data", "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read.", Met},
+		choicesHazard(r),
 		{"Sensitivities worked out wrongly", "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.", Met},
 		compositionHazard(paid),
 		{"Noise in floating point", "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", Met},
@@ -50,11 +50,45 @@ func hazardsOf(r *Report, paid receipt) []Hazard {
 		{"Trust in those who hold the raw data", "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.", Office},
 		{"Raw data, working files and backups kept worse than results", "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.", Office},
 		{"More collected than is needed", "A release cannot tell what else is held; it counted only the columns that the spec names.", Office},
-		{"Bias from bounds, from what is left out, and from hiding negatives", "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.", Met},
+		biasHazard(r),
 		smallGroups(r),
-		{"Synthetic data taken for the truth", "There are none in this release: every number is a noisy count with an error of its own.", Met},
-		{"Readers who are not told the error", fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of at least %s.", level(r.Accuracy.Confidence)), Met},
+		syntheticHazard(r),
+		untoldHazard(r),
 	}
+}
+
+func choicesHazard(r *Report) Hazard {
+	h := Hazard{"Bounds, categories or choices taken from the data", "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read.", Met}
+	if len(r.Microdata) > 0 {
+		h.Answer += " Which pairs of columns are measured for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."
+	}
+	return h
+}
+
+func biasHazard(r *Report) Hazard {
+	h := Hazard{"Bias from bounds, from what is left out, and from hiding negatives", "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.", Met}
+	if len(r.Microdata) > 0 {
+		h.Answer = "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. Microdata have no negative counts, and so are biased where counts are small; what was not measured as a pair is biased towards independence, by an amount that nobody knows."
+		h.By = Weigh
+	}
+	return h
+}
+
+func syntheticHazard(r *Report) Hazard {
+	const hazard = "Synthetic data taken for the truth"
+	if len(r.Microdata) == 0 {
+		return Hazard{hazard, "There are none in this release: every number is a noisy count with an error of its own.", Met}
+	}
+	return Hazard{hazard, fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. Whoever needs a figure takes it from a table.", budget.Group(r.drawnRows())), Weigh}
+}
+
+func untoldHazard(r *Report) Hazard {
+	h := Hazard{"Readers who are not told the error", fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of at least %s.", level(r.Accuracy.Confidence)), Met}
+	if len(r.Microdata) > 0 {
+		h.Answer = fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of at least %s. Microdata have none (%s): only how far the model is from the noisy counts is told.", level(r.Accuracy.Confidence), modelOnly)
+		h.By = Weigh
+	}
+	return h
 }
 
 func largeEpsilon(g Guarantee) Hazard {
@@ -138,6 +172,10 @@ func smallGroups(r *Report) Hazard {
 	}
 	if noisy > 0 {
 		h.Answer += fmt.Sprintf(" In %s at least half of the cells cannot be told from none.", budget.Plural(noisy, "table"))
+		h.By = Weigh
+	}
+	if len(r.Microdata) > 0 {
+		h.Answer += " In microdata a small group may be missing, or be there by noise alone, and nothing tells."
 		h.By = Weigh
 	}
 	return h

@@ -35,6 +35,9 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"folded":   folded,
 	"fraction": fraction,
 	"code":     codeSpans,
+	"capital":  capital,
+	"signed":   signed,
+	"amount":   func(block Mechanism) string { return Amount{Rho: block.Parameter}.String() },
 }).Parse(pageText))
 
 // page is a report with what only the page needs.
@@ -70,6 +73,10 @@ func (m Mechanism) noise() string {
 		return "discrete Laplace, t = " + nearText(m.Parameter)
 	case budget.DiscreteGaussian:
 		return "discrete Gaussian, σ² = " + nearText(m.Parameter)
+	case budget.ExponentialMechanism:
+		return "exponential mechanism, ε = " + upText(m.Parameter)
+	case budget.AdaptiveBlock:
+		return "adaptive block, ρ = " + upText(m.Parameter)
 	}
 	return m.Kind + ", " + m.Parameter
 }
@@ -81,6 +88,10 @@ func (m Mechanism) law() string {
 		return "discrete Laplace, scale t"
 	case budget.DiscreteGaussian:
 		return "discrete Gaussian, σ²"
+	case budget.ExponentialMechanism:
+		return "exponential mechanism, ε"
+	case budget.AdaptiveBlock:
+		return "adaptive block, ρ"
 	}
 	return m.Kind
 }

@@ -31,6 +31,9 @@ var markdownTemplate = template.Must(template.New("markdown").Funcs(template.Fun
 	"fraction": fraction,
 	"bound":    func(e Equivalent) string { return plan.Equivalent(e).Bound() },
 	"fence":    fence,
+	"capital":  capital,
+	"signed":   signed,
+	"amount":   func(block Mechanism) string { return Amount{Rho: block.Parameter}.String() },
 	"whole":    func(s string) string { return strings.TrimSuffix(s, "\n") },
 }).Parse(markdownText))
 

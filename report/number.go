@@ -13,6 +13,14 @@ import (
 // decimal shows an error in four significant digits, and whole numbers in full.
 func decimal(v float64) string { return budget.DecimalNearest(v, 4) }
 
+// signed shows an estimate that may be below zero, as decimal does.
+func signed(v float64) string {
+	if v < 0 {
+		return "−" + decimal(-v)
+	}
+	return decimal(v)
+}
+
 // relative writes a ratio as a percentage, however large, in two significant
 // digits.
 func relative(v float64) string { return budget.DecimalNearest(float64(100*v), 2) + "%" }

@@ -16,8 +16,10 @@ type Provenance struct {
 	SpecHash  string     `json:"spec_hash"` // of the text of the spec
 	CodeBooks []CodeBook `json:"code_books"`
 	Params    []Param    `json:"params"`
-	Software  string     `json:"software"`
-	Modules   []Module   `json:"modules"`
+	// Microdata is what the rows of microdata were drawn from.
+	Microdata string   `json:"microdata,omitempty"`
+	Software  string   `json:"software"`
+	Modules   []Module `json:"modules"`
 }
 
 // Module is a Go module that the program was built from.
@@ -45,6 +47,9 @@ func provenanceOf(in Input) Provenance {
 		PlanHash: p.Hash(), SpecHash: hashOf(p.Source.Text), Software: in.Software,
 		CodeBooks: []CodeBook{}, Params: []Param{}, Modules: append([]Module{}, in.Modules...),
 	}
+	if len(in.Microdata) > 0 {
+		out.Microdata = "From the measurements alone: the model is fitted to them without any chance, and its rows are drawn by numbers from the SHA-256 of measurements, plan and purpose, so that whoever draws them again gets the same ones."
+	}
 	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
 		out.CodeBooks = append(out.CodeBooks, CodeBook{Path: path, Hash: hashOf(p.Source.Files[path])})
 	}
@@ -66,6 +71,9 @@ func checksOf(r *Report) []string {
 		"The SHA-256 of plan.json is the plan hash above: " + r.Provenance.PlanHash + ".",
 		"The plan holds the spec and its code books, so `dprelease plan` on them gives the same plan.json, byte for byte.",
 		"`dprelease verify` on this folder does all of that and more, without the confidential data: it derives every file again from the plan and the measurements, adds up the privacy loss by other code than the planner's, and says what it could not check.",
+	}
+	if len(r.Microdata) > 0 {
+		checks = append(checks, "rounds/ says which pairs of columns the microdata's method chose, and measurements/microdata/ the noisy answers: `dprelease verify` holds them against the plan, and draws the rows again from them, byte for byte.")
 	}
 	if r.Status == Rehearsal {
 		return checks

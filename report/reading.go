@@ -27,6 +27,10 @@ func readingOf(r *Report, direct bool) []Note {
 		notes = append(notes, Note{"Tables do not add up to one another",
 			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it."})
 	}
+	if len(r.Microdata) > 0 {
+		notes = append(notes, Note{"Microdata are a model's rows",
+			"They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + modelOnly + "). Where a table has the figure, take it from there: microdata do not add up to the tables. The more rows are drawn the less chance is in them, but the model gets no better."})
+	}
 	return append(notes,
 		Note{"Noise is not sampling error",
 			"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."},
@@ -53,6 +57,12 @@ func misuseOf(r *Report) []string {
 	}
 	if r.Accuracy.Margin > 0 {
 		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(r.Accuracy.Margin)))
+	}
+	if len(r.Microdata) > 0 {
+		uses = append(uses,
+			"To take a row of microdata for somebody, or for a row of the data: no row is anybody's.",
+			"To learn from microdata how columns hang together that were not measured as a pair: what they show is an assumption.",
+			"To put a margin, a test or a confidence interval around a figure from microdata as around one from a sample: the rows are not a sample of the data.")
 	}
 	if noisy := mostlyNoise(r); noisy != "" {
 		uses = append([]string{noisy}, uses...)
@@ -109,6 +119,10 @@ func choicesOf(p *plan.Plan) []string {
 			choices = append(choices, "The tables of one part of the budget share it among them.")
 			break
 		}
+	}
+	for _, s := range p.Synthetic {
+		choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses pairs of them by what the answers so far leave unexplained, and measures each. What all of that may lose is fixed, and was debited before the first round.",
+			s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
 	}
 	return append(choices, "Every declared cell is published, empty ones too: the list of cells comes from the spec, not from the data.")
 }

@@ -56,11 +56,21 @@ type Stated struct {
 
 // Data is what was released.
 type Data struct {
-	Kind       string   `json:"kind"` // "tables"
-	Tables     int      `json:"tables"`
-	Numbers    int64    `json:"numbers"`
-	Attributes []string `json:"attributes"`
-	Accuracy   string   `json:"accuracy"` // a sentence
+	Kind       string      `json:"kind"` // "tables", or "tables and microdata"
+	Tables     int         `json:"tables"`
+	Numbers    int64       `json:"numbers"`
+	Attributes []string    `json:"attributes"`
+	Accuracy   string      `json:"accuracy"` // a sentence
+	Microdata  []DrawnRows `json:"microdata,omitempty"`
+}
+
+// DrawnRows are microdata that were released.
+type DrawnRows struct {
+	Table    string   `json:"table"`
+	Columns  []string `json:"columns"`
+	Rows     int64    `json:"rows"`
+	Method   string   `json:"method"`
+	Accuracy string   `json:"accuracy"` // always "model only: no interval"
 }
 
 // Paid is the debit.
@@ -89,6 +99,15 @@ func (r *Report) Registry() Registry {
 	for i, one := range c.Loss.Attributes {
 		attributes[i] = one.Of
 	}
+	data := Data{Kind: "tables", Tables: len(r.Tables), Numbers: r.Accuracy.Numbers, Attributes: attributes, Accuracy: r.Accuracy.Sentence}
+	for _, m := range r.Microdata {
+		data.Kind = "tables and microdata"
+		one := DrawnRows{Table: m.Table, Rows: m.Rows, Method: m.Method, Accuracy: m.Interval}
+		for _, c := range m.Columns {
+			one.Columns = append(one.Columns, c.Name)
+		}
+		data.Microdata = append(data.Microdata, one)
+	}
 	return Registry{
 		Format: RegistryFormat, Release: r.Release, Title: r.Title, Status: r.Status, Contact: r.Contact, Date: r.Date, Population: r.Population,
 		Protected: Protected{Noun: g.Protects, Unit: g.Unit, MaxRows: g.MaxRows, Neighbours: g.Neighbours},
@@ -97,7 +116,7 @@ func (r *Report) Registry() Registry {
 			Statement: g.Statement, GivenAway: c.GivenAway, Assumptions: c.Assumptions,
 		},
 		Accountant: g.Method, Mechanisms: c.Mechanisms,
-		Data: Data{Kind: "tables", Tables: len(r.Tables), Numbers: r.Accuracy.Numbers, Attributes: attributes, Accuracy: r.Accuracy.Sentence},
+		Data: data,
 		Account: Paid{
 			Name: r.Budget.Receipt.Account, Cost: r.Budget.Receipt.Cost, Number: r.Budget.Receipt.Number, EntryHash: r.Budget.Receipt.EntryHash,
 			Comparisons: c.Account.Comparisons, Witnessed: c.Account.Witnessed,

@@ -20,6 +20,8 @@ type Input struct {
 	Plan *plan.Plan
 	// Tables are the published tables, in the plan's order.
 	Tables []synth.Table
+	// Microdata are the drawn rows, in the plan's order.
+	Microdata []synth.Microdata
 	// Receipt is the ledger's public record of the debit, as JSON.
 	Receipt json.RawMessage
 	// Software is the program and its version, such as "dprelease 0.1.0".
@@ -47,6 +49,7 @@ type Report struct {
 	Misuse      []string    `json:"must_not_be_used_for"`
 	Budget      Budget      `json:"budget"`
 	Tables      []Table     `json:"tables"`
+	Microdata   []Microdata `json:"microdata,omitempty"`
 	Reading     []Note      `json:"how_to_read"`
 	Plan        Plan        `json:"plan"`
 	Certificate Certificate `json:"certificate"`
@@ -75,7 +78,8 @@ type Spec struct {
 }
 
 // New makes the report of a release. It fails where the parts of the input are
-// not of one release: another plan's receipt, or tables that are not the plan's.
+// not of one release: another plan's receipt, or tables or microdata that are not
+// the plan's.
 func New(in Input) (*Report, error) {
 	if in.Plan == nil {
 		return nil, errors.New("report: there is no plan")
@@ -93,6 +97,9 @@ func New(in Input) (*Report, error) {
 		Spec:       Spec{Name: in.Plan.Source.Name, Text: in.Plan.Source.Text},
 	}
 	if r.Tables, err = tablesOf(in.Plan, in.Tables); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if r.Microdata, err = microdataOf(in.Plan, in.Microdata); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	if r.Guarantee, err = guaranteeOf(in.Plan.Guarantee); err != nil {

@@ -45,12 +45,13 @@ type Statistic struct {
 	Relative *RelativeMargin `json:"relative_margin,omitempty"`
 }
 
-// Mechanism is the noise of a statistic, with exact numbers.
+// Mechanism is the noise of a statistic, or a choice or a block of an adaptive
+// method, with exact numbers.
 type Mechanism struct {
 	Kind      string `json:"kind"`
-	Parameter string `json:"parameter"` // scale t of discrete Laplace, σ² of discrete Gaussian
-	L1        string `json:"l1"`
-	L2Squared string `json:"l2_squared"`
+	Parameter string `json:"parameter"` // scale t of discrete Laplace, σ² of discrete Gaussian, ε of a choice, ρ of a block
+	L1        string `json:"l1,omitempty"`
+	L2Squared string `json:"l2_squared,omitempty"`
 }
 
 // tablesOf tells of every published table, in the plan's order.

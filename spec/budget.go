@@ -265,8 +265,8 @@ func (r *reader) checkLeavesUsed(root node) {
 			at = at.get(key)
 		}
 		r.report(at.key, at.path, Problem{
-			Message:  fmt.Sprintf("no marginal uses leaf %q", l.Path),
-			Expected: "a marginal with budget: " + l.Path + ", or the leaf's share given to others",
+			Message:  fmt.Sprintf("nothing uses leaf %q", l.Path),
+			Expected: "a marginal or microdata with budget: " + l.Path + ", or the leaf's share given to others",
 		})
 	}
 }

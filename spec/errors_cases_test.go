@@ -218,6 +218,43 @@ var errorCases = map[string][]errorCase{
 		one("more that is not built", "stats: [count]", "top: 10, weight: 2, show: {when_count_at_least: 10}, each: region, cells: {above: 40}, target: {margin: 500, confidence: 95%, of: each-cell}"),
 		one("wrong inside what is not built", "stats: [count]", "stats: [{quantiles: age, ta: [50%]}]"),
 	},
+	"synthetic": {
+		one("none", "marginals:", "synthetic: {}\nmarginals:"),
+		micro("nothing said", "{budget: micro, rows: noisy, method: auto, by: [age, sex, region.state, fare.coarse]}", ""),
+		micro("table mistyped", "  persons: {budget: micro", "  person: {budget: micro"),
+		micro("name with a blank", "  persons: {budget: micro", "  the persons: {budget: micro"),
+		micro("unknown key", "rows: noisy", "row: noisy"),
+		micro("rows mistyped", "rows: noisy", "rows: nosiy"),
+		micro("rows in quotes", "rows: noisy", `rows: "1000"`),
+		micro("no rows", "rows: noisy", "rows: 0"),
+		micro("too many rows", "rows: noisy", "rows: 1000000001"),
+		micro("half a row", "rows: noisy", "rows: 0.5"),
+		micro("method mistyped", "method: auto", "method: mts"),
+		micro("method that is not built", "method: auto", "method: aim"),
+		micro("another that is not built", "method: auto", "method: gum"),
+		micro("wrong beside what is not built", "rows: noisy, method: auto", "rows: -1, method: aim"),
+		micro("columns as a text", "by: [age, sex, region.state, fare.coarse]", "by: age"),
+		micro("one column", "by: [age, sex, region.state, fare.coarse]", "by: [age]"),
+		micro("column twice", "by: [age, sex,", "by: [age, age.band,"),
+		micro("unknown column", "by: [age, sex,", "by: [age, sxe,"),
+		micro("unknown level", "region.state, fare.coarse]}\n", "region.sttae, fare.coarse]}\n"),
+		micro("no finest level", "region.state, fare.coarse]}\n", "region.state, fare]}\n"),
+		micro("all columns, of which two have no finest level", ", by: [age, sex, region.state, fare.coarse]}", "}"),
+		{name: "a table of one column", text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1, split: {main: 1/2, micro: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
+			"    unit: row\n    columns: {mode: {values: [walk]}}\nmarginals: {main: {by: [mode]}}\nsynthetic: {t: {budget: micro}}\n", params: map[string]string{}},
+		micro("leaf mistyped", "budget: micro", "budget: mirco"),
+		micro("leaf not named", "{budget: micro, rows: noisy", "{rows: noisy"),
+		micro("leaf not named, and none is free", "main: 1/4, micro: 1/4, more: {share: 50%, split: {ages: 0.4, rest: 60%}}}", "main: 1/2, ages: 1/4, more: {share: 1/4, split: {rest: 100%}}}").
+			with("{budget: micro, ", "{"),
+		micro("leaf of its table that is there twice", "main: 1/4, micro: 1/4", "main: {share: 1/4, split: {persons: 100%}}, micro: {share: 1/4, split: {persons: 100%}}").
+			with("{budget: micro, ", "{").with("by: [], budget: main", "by: [], budget: main.persons"),
+		micro("leaf of a marginal", "budget: micro", "budget: more.rest"),
+		{name: "leaf of a marginal, and no other", edits: []edit{{"main: 1/4, micro: 1/4", "main: 1/2"}, {"budget: micro", "budget: main"}}, text: withMicrodata},
+		{name: "leaf of a marginal, by its name", edits: []edit{{"micro: 1/4", "persons: 1/4"}, {"{budget: micro, ", "{"}, {"{by: [], budget: main}", "{by: [], budget: persons}"}, {"ages:  {by: [age, region.state]}", "main:  {by: [age, region.state]}"}, {"ages: 0.4, rest: 60%", "rest: 100%"}}, text: withMicrodata},
+		{name: "leaf without a split", edits: []edit{{"  split: {main: 1/4, micro: 1/4, more: {share: 50%, split: {ages: 0.4, rest: 60%}}}\n", ""}, {", budget: main}", "}"}, {", budget: more.rest", ""}, {"{budget: micro, ", "{"}}, text: withMicrodata},
+		micro("leaf that nothing uses", "main: 1/4, micro: 1/4", "main: 1/8, micro: 1/4, spare: 1/8"),
+		micro("a budget of epsilon alone", "  delta: 1e-9\n", ""),
+	},
 }
 
 // with adds a change to a case.

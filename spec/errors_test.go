@@ -54,6 +54,10 @@ var governed = strings.NewReplacer(
 	"    unit: {id", "    expect: {rows: [10, 20], every: [region.state, age, age.band]}\n    unit: {id",
 ).Replace(base)
 
+// withMicrodata is the base with microdata that say everything about themselves.
+var withMicrodata = strings.Replace(base, "main: 1/2", "main: 1/4, micro: 1/4", 1) +
+	"synthetic:\n  persons: {budget: micro, rows: noisy, method: auto, by: [age, sex, region.state, fare.coarse]}\n"
+
 func governedSource() Source {
 	src := baseSource()
 	src.Text = governed
@@ -114,6 +118,13 @@ func (c errorCase) source(t *testing.T) Source {
 
 // one is a case with one change.
 func one(name, old, new string) errorCase { return errorCase{name: name, edits: []edit{{old, new}}} }
+
+// micro is a case of withMicrodata with one change.
+func micro(name, old, new string) errorCase {
+	c := one(name, old, new)
+	c.text = withMicrodata
+	return c
+}
 
 func book(name, text string) errorCase {
 	return errorCase{name: name, files: map[string]string{"regions.csv": text}}

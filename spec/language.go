@@ -118,7 +118,7 @@ const noisyRows = "noisy"
 func syntheticShape() *shape {
 	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
 	says := "auto or mst"
-	return dictShape("tables and how their microdata are made, as {persons: {budget: microdata}}", `^`+columnSyntax+`$`,
+	tables := dictShape("tables and how their microdata are made, as {persons: {budget: microdata}}", `^`+columnSyntax+`$`,
 		objectShape("{budget, rows, method, by}",
 			field{key: "budget", shape: textShape("a leaf of the budget that pays for nothing else")},
 			field{key: "rows", shape: choiceShape(rows,
@@ -129,4 +129,6 @@ func syntheticShape() *shape {
 				onText(`^gum$`, enumShape("gum", "gum").notBuilt("method gum")),
 				onScalar(enumShape(says, string(AutoMethod), string(MST))))},
 			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)}))
+	tables.least, tables.empty = 1, "at least one table, as {persons: {budget: microdata}}"
+	return tables
 }

@@ -194,16 +194,10 @@ func (r *reader) readLeaf(n node) string {
 		r.problem(at, Problem{Message: fmt.Sprintf("no leaf %q: the budget has no split", clip(at.text())), Expected: "no budget here, or a split of the budget"})
 		return ""
 	}
+	name, on := n.key.Value, node{value: n.key, path: n.path}
 	if at.present() {
-		return r.namedLeaf(at, at.text(), true)
+		name, on = at.text(), at
 	}
-	return r.namedLeaf(node{value: n.key, path: n.path}, n.key.Value, false)
-}
-
-// namedLeaf finds the leaf of a name that is given, or else is that of what the leaf pays for. It
-// reports a name that there is not, or more than once.
-func (r *reader) namedLeaf(at node, name string, given bool) string {
-	leaves := r.leafPaths()
 	leaf, candidates := r.leaf(name)
 	if leaf != "" {
 		return leaf
@@ -211,15 +205,21 @@ func (r *reader) namedLeaf(at node, name string, given bool) string {
 	p := Problem{Message: fmt.Sprintf("no leaf %q in the budget", clip(name)), Expected: "one of " + strings.Join(leaves, ", ")}
 	switch {
 	case len(candidates) > 0:
-		p.Message = fmt.Sprintf("leaf %q is there more than once", name)
-		p.Expected = "one of " + strings.Join(candidates, ", ")
-		p.Fix = "budget: " + candidates[0]
-	case !given:
+		p = ambiguousLeaf(name, candidates)
+	case !at.present():
 		p.Message = fmt.Sprintf("nothing says which leaf pays for %s, and no leaf has its name", name)
 		p.Fix = "budget: " + leaves[0]
 	default:
 		p = r.nearestFix(at, p, Nearest(name, leaves))
 	}
-	r.problem(at, p)
+	r.problem(on, p)
 	return ""
+}
+
+// ambiguousLeaf is the name of several leaves.
+func ambiguousLeaf(name string, candidates []string) Problem {
+	return Problem{
+		Message:  fmt.Sprintf("leaf %q is there more than once", name),
+		Expected: "one of " + strings.Join(candidates, ", "), Fix: "budget: " + candidates[0],
+	}
 }

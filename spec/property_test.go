@@ -219,6 +219,7 @@ marginals:
 func FuzzParse(f *testing.F) {
 	f.Add(base)
 	f.Add(governed)
+	f.Add(withMicrodata)
 	for _, cases := range errorCases {
 		for _, c := range cases {
 			text := c.text

@@ -4,7 +4,6 @@ package spec
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -116,7 +115,8 @@ func (r *reader) checkNotPure(n node) {
 	})
 }
 
-// readMicrodataLeaf finds the leaf that pays for microdata, and for nothing else.
+// readMicrodataLeaf finds the leaf that pays for microdata: the one that they name, else that of
+// their table's name, else the one called synthetic.
 func (r *reader) readMicrodataLeaf(n node) string {
 	leaves := r.leafPaths()
 	if len(leaves) == 0 {
@@ -125,7 +125,7 @@ func (r *reader) readMicrodataLeaf(n node) string {
 	if leaves[0] == "" {
 		r.report(n.key, n.path, Problem{
 			Message:  "the budget has no split, and microdata are paid for by a leaf of their own",
-			Expected: "a leaf for the microdata in the budget, and budget: with a leaf in every marginal",
+			Expected: "a leaf for the microdata in the budget, and one for the marginals, which name it",
 			Fix:      "split: {tables: 1/2, microdata: 1/2}",
 		})
 		return ""
@@ -133,29 +133,60 @@ func (r *reader) readMicrodataLeaf(n node) string {
 	if n.get("budget").present() {
 		return r.readLeaf(n)
 	}
-	for _, name := range []string{n.key.Value, "synthetic"} {
-		if leaf, candidates := r.leaf(name); leaf != "" || len(candidates) > 0 {
-			return r.namedLeaf(node{value: n.key, path: n.path}, name, false)
+	for _, name := range []string{n.key.Value, syntheticLeaf} {
+		leaf, candidates := r.leaf(name)
+		if leaf != "" {
+			return leaf
+		}
+		if len(candidates) > 0 {
+			r.report(n.key, n.path, ambiguousLeaf(name, candidates))
+			return ""
 		}
 	}
-	return r.namedLeaf(node{value: n.key, path: n.path}, n.key.Value, false)
+	r.report(n.key, n.path, Problem{
+		Message:  fmt.Sprintf("nothing says which leaf pays for the microdata of %[1]s, and no leaf is called %[1]s or %[2]s", n.key.Value, syntheticLeaf),
+		Expected: ownLeaf, Fix: r.freeLeaf(),
+	})
+	return ""
+}
+
+const (
+	// syntheticLeaf pays for microdata that name no leaf.
+	syntheticLeaf = "synthetic"
+	// ownLeaf is what microdata are paid by.
+	ownLeaf = "a leaf that pays for these microdata and nothing else"
+)
+
+// freeLeaf is the setting of a leaf that pays for nothing, "" where all pay for something.
+func (r *reader) freeLeaf() string {
+	for _, path := range r.leafPaths() {
+		if r.payer(path, len(r.release.Synthetic)) == "" {
+			return "budget: " + path
+		}
+	}
+	return ""
+}
+
+// payer says what a leaf pays for: a marginal, or one of the first microdata; "" for nothing.
+func (r *reader) payer(leaf string, microdata int) string {
+	for _, m := range r.release.Marginals {
+		if m.Leaf == leaf {
+			return "marginal " + m.Name
+		}
+	}
+	for _, s := range r.release.Synthetic[:microdata] {
+		if s.Leaf == leaf {
+			return "the microdata of " + s.Table
+		}
+	}
+	return ""
 }
 
 // checkLeavesApart reports microdata whose leaf pays for something else too.
 func (r *reader) checkLeavesApart(root node) {
-	payers := map[string]string{}
-	for _, m := range r.release.Marginals {
-		if payers[m.Leaf] == "" && m.Leaf != "" {
-			payers[m.Leaf] = "marginal " + m.Name
-		}
-	}
-	for _, s := range r.release.Synthetic {
-		if s.Leaf == "" {
-			continue
-		}
-		other := payers[s.Leaf]
-		payers[s.Leaf] = "the microdata of " + s.Table
-		if other == "" {
+	for i, s := range r.release.Synthetic {
+		other := r.payer(s.Leaf, i)
+		if s.Leaf == "" || other == "" {
 			continue
 		}
 		n := root.get("synthetic").get(s.Table)
@@ -163,14 +194,9 @@ func (r *reader) checkLeavesApart(root node) {
 		if budget := n.get("budget"); budget.present() {
 			at = budget
 		}
-		free := slices.DeleteFunc(r.leafPaths(), func(path string) bool { return payers[path] != "" })
-		p := Problem{
+		r.problem(at, Problem{
 			Message:  fmt.Sprintf("leaf %q pays for %s too", s.Leaf, other),
-			Expected: "a leaf that pays for these microdata and nothing else",
-		}
-		if len(free) > 0 {
-			p.Fix = "budget: " + free[0]
-		}
-		r.problem(at, p)
+			Expected: ownLeaf, Fix: r.freeLeaf(),
+		})
 	}
 }

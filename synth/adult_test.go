@@ -80,33 +80,72 @@ func threeWay(sizes []int, a, b [][]uint32) float64 {
 	return total / float64(triples)
 }
 
+// release is what microdata of rows are published from, by a setting's noise and choices under a key.
+func (s setting) release(t testing.TB, codes [][]uint32, key noise.Key) (out *measured.Sealed, adapting time.Duration) {
+	t.Helper()
+	o := newExact(s, codes, key)
+	out = &measured.Sealed{Plan: s.plan, Measured: o.single(t)}
+	start := time.Now()
+	rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Rounds = [][]measured.Round{rounds}
+	return out, time.Since(start)
+}
+
+// TestAdult makes microdata of adult15 at ε = 1 and δ = 10⁻⁹, which is ρ = 0.0149731, and compares all 455 tables of
+// three columns with the truth. The aim is an L1/N of 0.19 in the mean, of a range of 0 to 2, and the method's best is
+// some 0.16, which is what a tree leaves out however little noise there is. Over 100 keys the mean was 0.181, the
+// standard deviation 0.0044 and the largest 0.189. The mean of five has a standard deviation of 0.002, so 0.20 is nine
+// of them away: by no chance, but by anything that takes a tenth off the quality.
 func TestAdult(t *testing.T) {
 	codes := adult(t)
 	s := divided(t, adultSizes, big.NewRat(149731, 10_000_000))
 	var mean float64
 	const runs = 5
 	for run := range runs {
-		o := newExact(s, codes, noise.Key{byte(run + 1)})
-		out := &measured.Sealed{Plan: s.plan, Measured: o.single(t)}
+		out, adapting := s.release(t, codes, noise.Key{byte(run + 1)})
 		start := time.Now()
-		rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		adapted := time.Since(start)
-		start = time.Now()
-		out.Rounds = [][]measured.Round{rounds}
 		m, err := Draw(out, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		drawn := time.Since(start)
+		drawing := time.Since(start)
+		checkMicrodata(t, s, m)
 		l1 := threeWay(adultSizes, codes, m.Codes)
 		mean += l1 / runs
-		t.Logf("L1/N of all 3-ways %.4f; %d rows; rounds %v, rows %v", l1, m.Rows, adapted, drawn)
+		t.Logf("L1/N of all 3-ways %.4f; %d rows; rounds with choices and noise %v, model and rows %v", l1, m.Rows, adapting, drawing)
 	}
 	t.Logf("mean %.4f", mean)
 	if mean > 0.20 {
 		t.Errorf("the mean L1/N of all 3-ways is %.4f, more than 0.20", mean)
 	}
+}
+
+// BenchmarkDraw draws microdata of adult15, of a hundred times its rows, and of two columns of 500 categories.
+func BenchmarkDraw(b *testing.B) {
+	run := func(s *measured.Sealed) func(*testing.B) {
+		return func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Draw(s, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	rho := big.NewRat(149731, 10_000_000)
+	wide := make([][]uint32, 2)
+	r := seeded([32]byte{30})
+	for range 1_000_000 {
+		first := r.below(500)
+		wide[0], wide[1] = append(wide[0], uint32(first)), append(wide[1], uint32((first+r.below(20))%500))
+	}
+	out, _ := divided(b, []int{500, 500}, rho).release(b, wide, noise.Key{1})
+	b.Run("wide", run(out))
+	out, _ = divided(b, adultSizes, rho).release(b, adult(b), noise.Key{1})
+	b.Run("adult", run(out))
+	out.Plan.Synthetic[0].Rows = 100 * 48_842
+	b.Run("adult100", run(out))
 }

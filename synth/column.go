@@ -64,7 +64,7 @@ func classesOf(e evidence) classes {
 		}
 		c.of[i] = class
 		c.size[class]++
-		c.share[i] = max(count, 0) + deviation/2
+		c.share[i] = max(count, 0) + float64(deviation/2)
 	}
 	parts := make([]float64, len(c.size))
 	for i, class := range c.of {

@@ -151,7 +151,7 @@ func (m model) independent(pair [2]int) []int64 {
 	counts := make([]int64, 0, len(first)*len(second))
 	for _, a := range first {
 		for _, b := range second {
-			scaled := float64(a*(b/m.total)) * plan.ModelScale
+			scaled := float64(a * (b / m.total) * plan.ModelScale)
 			counts = append(counts, int64(min(max(math.Floor(scaled+0.5), 0), most)))
 		}
 	}

@@ -81,16 +81,14 @@ func apportion(weights []float64, n int, r *stream) []int {
 	counts := make([]int, len(weights))
 	order := positive(weights)
 	shuffle(r, order)
-	total := sum(weights)
-	start := r.unit()
+	total, start := sum(weights), r.unit()
 	reached, marks := 0.0, 0
 	for i, category := range order {
 		reached += weights[category]
-		end := math.Min(reached/total, 1)
-		if i == len(order)-1 {
-			end = 1
+		passed := n
+		if i < len(order)-1 {
+			passed = min(n, int(math.Floor(float64(reached/total*float64(n))+start)))
 		}
-		passed := int(math.Floor(float64(end*float64(n)) + start))
 		counts[category] = passed - marks
 		marks = passed
 	}

@@ -90,7 +90,7 @@ func (r *stream) below(n uint64) uint64 {
 }
 
 // unit is a uniform multiple of 2⁻⁵³ in [0, 1).
-func (r *stream) unit() float64 { return float64(r.word()>>11) * 0x1p-53 }
+func (r *stream) unit() float64 { return float64(float64(r.word()>>11) * 0x1p-53) }
 
 // shuffle puts entries into a uniform random order.
 func shuffle[E any](r *stream, entries []E) {

@@ -61,7 +61,7 @@ func gather(steps []budget.Mechanism) ([]*repeated, error) {
 		name := fmt.Sprint(step.Kind, step.Parameter.RatString(), step.L1, step.L2Squared, step.Shifts)
 		if index[name] == nil {
 			kind := &repeated{step: step}
-			if step.L1 != nil {
+			if step.L1 != nil && !plainlySmooth(step) {
 				var err error
 				if kind.shapes, err = shapes(step); err != nil && !smooth(step) {
 					return nil, fmt.Errorf("%w: step %d: %w", ErrCannotJudge, i+1, err)
@@ -119,6 +119,12 @@ const smoothing = 3
 // smooth tells Gaussian noise of which a norm alone says nearly everything.
 func smooth(step budget.Mechanism) bool {
 	return step.Kind == budget.DiscreteGaussian && step.Parameter.Cmp(big.NewRat(8*smoothing, 1)) >= 0 && step.L1.BitLen() <= 40
+}
+
+// plainlySmooth tells Gaussian noise of many shapes of shifts of which looking at
+// each would tell next to nothing more.
+func plainlySmooth(step budget.Mechanism) bool {
+	return smooth(step) && step.Shifts == nil && step.L2Squared.Cmp(new(big.Int).Mul(step.L1, step.L1)) < 0 && step.Parameter.Cmp(big.NewRat(1<<10, 1)) >= 0
 }
 
 // joinNormal adds the loss of a step of which the norm is known, count times, to

@@ -29,13 +29,6 @@ type Measured struct {
 	Values      *array.Int64
 }
 
-// Round is one round of an adaptive method: the pair that it chose, a place among
-// [plan.Synthetic.Pairs], and the noisy answer.
-type Round struct {
-	Choice   int
-	Measured Measured
-}
-
 // Sealed is the content of a sealed folder.
 type Sealed struct {
 	Plan     *plan.Plan
@@ -62,28 +55,24 @@ type row struct {
 }
 
 // Seal writes a sealed folder's content, file by file under slash-separated
-// names; write makes each durable. status is the release's status in words.
-func Seal(write func(name string, b []byte) error, p *plan.Plan, receipt []byte, status string, all []Measured) error {
+// names; write makes each durable.
+func Seal(write func(name string, b []byte) error, s *Sealed) error {
 	hashes := map[string]string{}
 	add := func(name string, b []byte) error {
+		if _, twice := hashes[name]; twice {
+			return fmt.Errorf("there are two files %s", name)
+		}
 		hashes[name] = hashOf(b)
 		return write(name, b)
 	}
-	if err := add(PlanFile, p.Bytes()); err != nil {
+	if err := add(PlanFile, s.Plan.Bytes()); err != nil {
 		return err
 	}
-	if err := add(ReceiptFile, receipt); err != nil {
+	if err := add(ReceiptFile, s.Receipt); err != nil {
 		return err
 	}
-	hash := p.Hash()
-	for _, m := range all {
-		b, err := Encode(m, hash, status)
-		if err != nil {
-			return fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
-		}
-		if err := add(Path(m.Measurement.ID), b); err != nil {
-			return err
-		}
+	if err := s.Drawn(add); err != nil {
+		return err
 	}
 	b, err := json.MarshalIndent(hashes, "", "  ")
 	if err != nil {
@@ -92,10 +81,47 @@ func Seal(write func(name string, b []byte) error, p *plan.Plan, receipt []byte,
 	return write(sealFile, append(b, '\n'))
 }
 
+// Drawn writes the files of all that was drawn, which are the same in a sealed folder
+// and in a release: a measurement each, and for every adaptive method its choices and
+// what was answered to them. It fails on rounds that the plan does not allow.
+func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
+	if len(s.Rounds) != len(s.Plan.Synthetic) {
+		return fmt.Errorf("there are rounds of %d adaptive methods, and the plan has %d", len(s.Rounds), len(s.Plan.Synthetic))
+	}
+	hash := s.Plan.Hash()
+	one := func(m Measured) error {
+		b, err := Encode(m, hash, s.Status)
+		if err != nil {
+			return fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
+		}
+		return write(Path(m.Measurement.ID), b)
+	}
+	for _, m := range s.Measured {
+		if err := one(m); err != nil {
+			return err
+		}
+	}
+	for i, method := range s.Plan.Synthetic {
+		b := EncodeChoices(s.Rounds[i])
+		if _, err := DecodeChoices(b, method); err != nil {
+			return fmt.Errorf("%s %w", ChoicesPath(method.Table), err)
+		}
+		if err := write(ChoicesPath(method.Table), b); err != nil {
+			return err
+		}
+		for _, r := range s.Rounds[i] {
+			if err := one(r.Measured); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // HashOf is the [SealHash] of the folder that [Seal] would write.
-func HashOf(p *plan.Plan, receipt []byte, status string, all []Measured) (string, error) {
+func HashOf(s *Sealed) (string, error) {
 	var last string
-	err := Seal(func(_ string, b []byte) error { last = hashOf(b); return nil }, p, receipt, status, all)
+	err := Seal(func(_ string, b []byte) error { last = hashOf(b); return nil }, s)
 	return last, err
 }
 
@@ -118,6 +144,7 @@ func hashOf(b []byte) string {
 type seal struct {
 	dir    string
 	hashes map[string]string
+	plan   string // hash of the plan in it, once that is read
 }
 
 func openSeal(dir string) (seal, error) {
@@ -132,8 +159,10 @@ func openSeal(dir string) (seal, error) {
 	return s, nil
 }
 
+func (s seal) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
+
 func (s seal) read(name string) ([]byte, error) {
-	path := filepath.Join(s.dir, filepath.FromSlash(name))
+	path := s.path(name)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -170,8 +199,9 @@ func Encode(m Measured, planHash, status string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Open reads a sealed folder and checks that every file is as it was sealed and
-// that there is an answer of the right length to every measurement of the plan.
+// Open reads a sealed folder and checks that every file is as it was sealed, that
+// there is an answer of the right length to every measurement of the plan, and that
+// its adaptive methods have chosen what they may, with an answer to each choice.
 func Open(dir string) (*Sealed, error) {
 	files, err := openSeal(dir)
 	if err != nil {
@@ -183,29 +213,45 @@ func Open(dir string) (*Sealed, error) {
 	}
 	p, err := plan.Read(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, PlanFile), err)
+		return nil, fmt.Errorf("%s: %w", files.path(PlanFile), err)
 	}
 	s := &Sealed{Plan: p}
 	if s.Receipt, err = files.read(ReceiptFile); err != nil {
 		return nil, err
 	}
-	hash := p.Hash()
+	files.plan = p.Hash()
 	for _, m := range p.Measurements {
-		b, err := files.read(Path(m.ID))
+		answer, err := s.readMeasured(files, m)
 		if err != nil {
 			return nil, err
 		}
-		values, status, err := Decode(b, m, hash)
-		if err == nil && s.Measured != nil && status != s.Status {
-			err = errors.New("has another status than the measurements before it")
-		}
+		s.Measured = append(s.Measured, answer)
+	}
+	for _, method := range p.Synthetic {
+		rounds, err := s.readRounds(files, method)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, Path(m.ID)), err)
+			return nil, err
 		}
-		s.Status = status
-		s.Measured = append(s.Measured, Measured{Measurement: m, Values: values})
+		s.Rounds = append(s.Rounds, rounds)
 	}
 	return s, nil
+}
+
+// readMeasured reads the answer to a measurement; the first one says the status.
+func (s *Sealed) readMeasured(files seal, m plan.Measurement) (Measured, error) {
+	b, err := files.read(Path(m.ID))
+	if err != nil {
+		return Measured{}, err
+	}
+	values, status, err := Decode(b, m, files.plan)
+	if err == nil && s.Measured != nil && status != s.Status {
+		err = errors.New("has another status than the measurements before it")
+	}
+	if err != nil {
+		return Measured{}, fmt.Errorf("%s: %w", files.path(Path(m.ID)), err)
+	}
+	s.Status = status
+	return Measured{Measurement: m, Values: values}, nil
 }
 
 // Decode reads a measurement's file and checks that it answers this measurement of

@@ -49,7 +49,7 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 		}
 		return os.WriteFile(path, b, 0o600)
 	}
-	if err := Seal(write, p, []byte(`{"plan_hash": "x"}`), "RELEASE", all); err != nil {
+	if err := Seal(write, &Sealed{Plan: p, Receipt: []byte(`{"plan_hash": "x"}`), Status: "RELEASE", Measured: all}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, p, answers

@@ -263,12 +263,12 @@ func (d *drawer) draw(t *testing.T) [][]int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := drawAll(t.Context(), d.plan, exact, receipt, streams)
+	drawn, err := drawAll(t.Context(), d.plan, exact, receipt, streams, &journal{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := make([][]int64, len(all))
-	for i, m := range all {
+	answers := make([][]int64, len(drawn.Measured))
+	for i, m := range drawn.Measured {
 		answers[i] = m.Values.Int64Values()
 	}
 	return answers

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
@@ -16,7 +17,7 @@ import (
 func (o Options) charge(p *plan.Plan) (ledger.Charge, error) {
 	c := ledger.Charge{
 		Account: p.Guarantee.Account, Also: p.Guarantee.Also, Release: p.Name, PlanHash: p.Hash(), Template: p.Template(),
-		Terms: terms(p), Cost: p.Cost, Corrects: p.Corrects, Mechanisms: repeated(p.Measurements),
+		Terms: terms(p), Cost: p.Cost, Corrects: p.Corrects, Mechanisms: repeated(p.Mechanisms()),
 	}
 	if o.Approvals == "" {
 		return c, nil
@@ -28,11 +29,11 @@ func (o Options) charge(p *plan.Plan) (ledger.Charge, error) {
 
 // repeated lists the mechanisms of a plan, each with how often it is run, in the
 // order of their first runs.
-func repeated(all []plan.Measurement) []ledger.Repeated {
+func repeated(all []budget.Mechanism) []ledger.Repeated {
 	var list []ledger.Repeated
 	places := map[string]int{}
 	for _, m := range all {
-		text, err := json.Marshal(m.Mechanism)
+		text, err := json.Marshal(m)
 		if err != nil {
 			panic("release: a planned mechanism always encodes: " + err.Error())
 		}
@@ -41,7 +42,7 @@ func repeated(all []plan.Measurement) []ledger.Repeated {
 		if !ok {
 			place = len(list)
 			places[key] = place
-			list = append(list, ledger.Repeated{Mechanism: m.Mechanism})
+			list = append(list, ledger.Repeated{Mechanism: m})
 		}
 		list[place].Count++
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/dprelease/dprelease/plan"
 )
@@ -30,6 +31,9 @@ type Comparison struct {
 	Chance float64           `json:"chance"`
 	Rule   string            `json:"rule"` // the same in words
 	Tables []TableDifference `json:"tables"`
+	// Microdata are the tables of which both publish microdata. Those are not compared:
+	// their rows are drawn from a model, so they differ also where nothing has changed.
+	Microdata []string `json:"microdata_not_compared,omitempty"`
 }
 
 // Edition is one of two published releases.
@@ -125,6 +129,11 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	}
 	c := &Comparison{Before: a.describe(), After: b.describe(), SameDraw: a.sameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
 	c.Rule = c.rule()
+	for _, s := range a.plan.Synthetic {
+		if slices.ContainsFunc(b.plan.Synthetic, func(other plan.Synthetic) bool { return other.Table == s.Table }) {
+			c.Microdata = append(c.Microdata, s.Table)
+		}
+	}
 	var pairs []tablePair
 	for i := range a.plan.Tables {
 		pair, found, err := pairOf(a, b, i)

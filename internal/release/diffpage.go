@@ -41,6 +41,9 @@ func (c *Comparison) write(b *strings.Builder) {
 			t.write(b)
 		}
 	}
+	for _, table := range c.Microdata {
+		fmt.Fprintf(b, "\nMicrodata of %s: not compared. Their rows are drawn from a model, so they differ also where nothing has changed.\n", table)
+	}
 	if unchanged > 0 {
 		fmt.Fprintf(b, "\nIn %s of %s no cell changed%s.\n", budget.Group(int64(unchanged)), budget.Plural(int64(len(c.Tables)), "table"), c.beyond())
 	}

@@ -131,11 +131,13 @@ func (o Options) apart() error {
 		return refuse(err)
 	}
 	for { // the folders that are there, by their own names
-		resolved, err := filepath.EvalSymlinks(at)
-		if err == nil {
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
 			at = resolved
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return refuse(err)
+		}
+		if info, err := os.Stat(at); err == nil && !info.IsDir() {
+			return refuse(fmt.Errorf("%s is not a folder", at))
 		}
 		for _, name := range []string{manifestFile, "seal.json"} {
 			if found, err := exists(filepath.Join(at, name)); err != nil {

@@ -119,7 +119,7 @@ func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) 
 // microdata reads the rows of a release, as codes, and chooses the marginals that
 // are compared of them.
 func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
-	name := "microdata/" + s.Table + ".parquet"
+	name := microdataFile(s.Table)
 	out := histogram.Rows{Table: s.Table, By: s.By, Codes: make([][]uint32, len(s.By))}
 	p := product{table: s.Table}
 	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(e.plan.Release())

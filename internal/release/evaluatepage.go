@@ -199,10 +199,10 @@ the part of the intervals that hold the truth, beside the part that the noise gi
 	for _, t := range v.Tables {
 		l1, tvd := "–", "–"
 		if t.L1OverN != nil {
-			l1, tvd = figure(*t.L1OverN), figure(*t.TVD)
+			l1, tvd = fourDigits(*t.L1OverN), fourDigits(*t.TVD)
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownText(t.Path), budget.Group(t.Cells), budget.Group(t.Rows),
-			l1, tvd, figure(t.RMSE), figure(t.Predicted), budget.Percent(t.Coverage), budget.Percent(t.Attained))
+			l1, tvd, fourDigits(t.RMSE), fourDigits(t.Predicted), budget.Percent(t.Coverage), budget.Percent(t.Attained))
 	}
 	b.WriteString("\n")
 }
@@ -219,12 +219,12 @@ random, that lies.
 `)
 	for _, s := range m.Sizes {
 		fmt.Fprintf(b, "| %d | %d | %s | %d | %s | %s | %s | %s |\n", s.Columns, s.Compared, budget.Group(int64(s.Of)), s.TooLarge,
-			figure(s.L1), figure(s.TVD), figure(s.Score), s.like())
+			fourDigits(s.L1), fourDigits(s.TVD), fourDigits(s.Score), s.like())
 	}
 	b.WriteString("\nFarthest from the truth:\n\n| columns | L1 |\n|:--|--:|\n")
 	for _, s := range m.Sizes {
 		for _, f := range s.Farthest {
-			fmt.Fprintf(b, "| %s | %s |\n", markdownText(strings.Join(f.Columns, ", ")), figure(f.L1))
+			fmt.Fprintf(b, "| %s | %s |\n", markdownText(strings.Join(f.Columns, ", ")), fourDigits(f.L1))
 		}
 	}
 	b.WriteString("\n")
@@ -241,8 +241,8 @@ func (m marginalsTruth) like() string {
 	return budget.Percent(m.PartFrom) + " to " + budget.Percent(m.PartTo)
 }
 
-// figure writes four significant digits.
-func figure(v float64) string { return budget.DecimalNearest(v, 4) }
+// fourDigits writes four significant digits.
+func fourDigits(v float64) string { return budget.DecimalNearest(v, 4) }
 
 // markdownText escapes what would be markup in a cell or a paragraph.
 func markdownText(s string) string {

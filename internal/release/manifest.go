@@ -167,7 +167,7 @@ func readManifestBytes(place string) (m manifest, b []byte, err error) {
 }
 
 // intact checks a published folder against its own manifest, which must list every
-// table and measurement of the plan.
+// table, measurement and file of microdata of the plan.
 func intact(place string, p *plan.Plan) error {
 	m, err := readManifest(place)
 	if err != nil {
@@ -177,11 +177,9 @@ func intact(place string, p *plan.Plan) error {
 	for _, line := range m.Files {
 		listed[line.Path] = true
 	}
-	for i, t := range p.Tables {
-		for _, name := range []string{t.File(), measured.Path(p.Measurements[i].ID)} {
-			if !listed[name] {
-				return &Altered{Place: place, File: name}
-			}
+	for _, name := range planned(p) {
+		if !listed[name] {
+			return &Altered{Place: place, File: name}
 		}
 	}
 	for _, line := range m.Files {
@@ -194,6 +192,22 @@ func intact(place string, p *plan.Plan) error {
 		}
 	}
 	return nil
+}
+
+// planned are the files of a release that its plan names: all but its papers and the
+// answers to what was chosen while it was measured.
+func planned(p *plan.Plan) []string {
+	var names []string
+	for _, t := range p.Tables {
+		names = append(names, t.File())
+	}
+	for _, m := range p.Measurements {
+		names = append(names, measured.Path(m.ID))
+	}
+	for _, s := range p.Synthetic {
+		names = append(names, microdataFile(s.Table), measured.ChoicesPath(s.Table))
+	}
+	return names
 }
 
 // PracticeStatus marks what was drawn on a practice account.

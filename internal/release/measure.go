@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
@@ -16,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
 )
 
 // MeasuredFolder is where a release's sealed measurements are kept.
@@ -105,7 +107,7 @@ func (r *attempt) measure(ctx context.Context) error {
 	out, err := stage(r.options.Out, filepath.Base(r.place))
 	if err == nil {
 		defer out.discard()
-		err = r.draw(ctx, out, streams)
+		err = r.draw(ctx, st, out, streams)
 	}
 	if err == nil {
 		err = out.commit()
@@ -158,9 +160,9 @@ func (r *attempt) key(st *state, debited string) (noise.Key, error) {
 }
 
 // draw counts, debits, draws and writes the measurements into the staging folder.
-func (r *attempt) draw(ctx context.Context, out *staging, streams *noise.Streams) error {
+func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *noise.Streams) error {
 	log := r.options.logger()
-	if err := out.ballast(8*r.plan.Size.Cells + 4096*int64(len(r.plan.Measurements))); err != nil {
+	if err := r.ballast(st, out); err != nil {
 		return err
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
@@ -175,15 +177,67 @@ func (r *attempt) draw(ctx context.Context, out *staging, streams *noise.Streams
 	}
 	r.paid = true
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
-	all, err := drawAll(ctx, r.plan, exact, receipt, streams)
+	journal, err := r.journal(st)
 	if err != nil {
 		return err
 	}
-	record, err := encodeRecord(receipt.Record())
+	defer journal.close()
+	sealed, err := drawAll(ctx, r.plan, exact, receipt, streams, journal)
 	if err != nil {
 		return err
 	}
-	return measured.Seal(out.write, r.plan, record, statusText(receipt.Status()), all)
+	return measured.Seal(out.write, sealed)
+}
+
+// journal is that of the run's adaptive rounds: kept beside the key, and in memory only
+// where that is.
+func (r *attempt) journal(st *state) (*journal, error) {
+	if !r.journalled() {
+		return &journal{}, nil
+	}
+	return openJournal(st.journalPath(), r.plan.Hash(), r.charge.Commitment)
+}
+
+// journalled tells whether the run keeps a journal of adaptive rounds.
+func (r *attempt) journalled() bool {
+	return len(r.plan.Synthetic) > 0 && r.plan.Resume != spec.Never
+}
+
+// journalBytes is the most that an answer takes in a journal, with what parts it from
+// the next.
+const journalBytes = 21
+
+// ballast checks that there is space for the measurements, and for the journal.
+func (r *attempt) ballast(st *state, out *staging) error {
+	answers, files, err := ofRounds(r.plan)
+	if err != nil {
+		return err
+	}
+	if err := ballast(out.dir, 8*(r.plan.Size.Cells+answers)+4096*(int64(len(r.plan.Measurements))+files)); err != nil || !r.journalled() {
+		return err
+	}
+	return ballast(st.dir, journalBytes*answers+4096*files)
+}
+
+// ofRounds bounds how many integers the rounds of the adaptive methods answer, and in
+// how many files.
+func ofRounds(p *plan.Plan) (answers, files int64, err error) {
+	for _, method := range p.Synthetic {
+		var cells []int64
+		for _, pair := range method.Pairs() {
+			m, err := p.Pair(method, pair)
+			if err != nil {
+				return 0, 0, err
+			}
+			cells = append(cells, m.Cells)
+		}
+		slices.Sort(cells)
+		for _, largest := range cells[max(0, len(cells)-method.Rounds):] {
+			answers += largest
+		}
+		files += 1 + int64(method.Rounds)
+	}
+	return answers, files, nil
 }
 
 // giveUp ends a run that failed. Before its debit nothing is spent and its key is
@@ -245,19 +299,42 @@ func diagnose(st *state, cause error) error {
 }
 
 // drawAll opens the exact counts with the receipt of their debit and draws every
-// measurement, in the plan's order.
-func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams) ([]measured.Measured, error) {
+// measurement, in the plan's order; then the rounds of its adaptive methods, each by
+// way of the journal.
+func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams, j *journal) (*measured.Sealed, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]measured.Measured, len(p.Measurements))
-	for i, m := range p.Measurements {
-		if all[i], err = opened.Measure(ctx, m); err != nil {
+	s := &measured.Sealed{Plan: p, Status: statusText(receipt.Status())}
+	if s.Receipt, err = encodeRecord(receipt.Record()); err != nil {
+		return nil, err
+	}
+	byID := map[string]measured.Measured{}
+	for _, m := range p.Measurements {
+		answer, err := opened.Measure(ctx, m)
+		if err != nil {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
+		s.Measured = append(s.Measured, answer)
+		byID[m.ID] = answer
 	}
-	return all, nil
+	for i, method := range p.Synthetic {
+		var columns []measured.Measured
+		for c := range method.By {
+			columns = append(columns, byID[method.Column(c)])
+		}
+		oracle, err := opened.Oracle(i)
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
+		}
+		rounds, err := synth.Adapt(ctx, p, method, columns, j.oracle(p, i, oracle))
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
+		}
+		s.Rounds = append(s.Rounds, rounds)
+	}
+	return s, j.finished()
 }
 
 // encodeRecord is a receipt's record as it is sealed and published.

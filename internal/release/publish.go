@@ -142,25 +142,46 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 			return err
 		}
 	}
-	hash := s.Plan.Hash()
-	for _, m := range s.Measured {
-		b, err := measured.Encode(m, hash, statusText(record.Status))
-		if err != nil {
-			return fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
-		}
-		if err := out.write(measured.Path(m.Measurement.ID), b); err != nil {
-			return err
-		}
+	microdata, err := writeMicrodata(ctx, out, s, metadata)
+	if err != nil {
+		return err
 	}
-	if err := writePapers(out, s, tables, record, built); err != nil {
+	if err := s.Drawn(out.write); err != nil {
+		return err
+	}
+	if err := writePapers(out, s, tables, microdata, record, built); err != nil {
 		return err
 	}
 	return writeManifest(out, s.Plan, record, m)
 }
 
+// writeMicrodata draws and writes the microdata of every adaptive method, in the plan's
+// order.
+func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, metadata [][2]string) ([]synth.Microdata, error) {
+	var all []synth.Microdata
+	for i, method := range s.Plan.Synthetic {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m, err := synth.Draw(s, i)
+		if err != nil {
+			return nil, err
+		}
+		b, err := encodeMicrodata(m, metadata)
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", m.Table, err)
+		}
+		if err := out.write(microdataFile(method.Table), b); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
 // writePapers writes the plan, its approvals, the ledger's proof, the bill of
 // materials, the report and the readme.
-func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, record ledger.Record, built []report.Module) error {
+func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record, built []report.Module) error {
 	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
 	if err != nil {
 		return fmt.Errorf("report: %w", err)

@@ -71,13 +71,7 @@ func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Str
 	if err != nil {
 		return nil, err
 	}
-	s := &measured.Sealed{Plan: p}
-	if s.Measured, err = drawAll(ctx, p, exact, receipt, streams); err != nil {
-		return nil, err
-	}
-	s.Status = statusText(receipt.Status())
-	s.Receipt, err = encodeRecord(receipt.Record())
-	return s, err
+	return drawAll(ctx, p, exact, receipt, streams, &journal{})
 }
 
 // rehearsalPlace refuses a place that holds anything but an earlier rehearsal.

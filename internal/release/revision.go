@@ -71,11 +71,11 @@ func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
 	}, nil
 }
 
-// measurements are the digests of the noisy integers that a manifest lists.
+// measurements are the digests of all that was drawn, as a manifest lists them.
 func (m manifest) measurements() []string {
 	var all []string
 	for _, line := range m.Files {
-		if strings.HasPrefix(line.Path, "measurements/") {
+		if strings.HasPrefix(line.Path, "measurements/") || strings.HasPrefix(line.Path, "rounds/") {
 			all = append(all, line.Path+" "+line.SHA256)
 		}
 	}
@@ -86,14 +86,11 @@ func (m manifest) measurements() []string {
 // digestsOf are the same of a sealed folder.
 func digestsOf(s *measured.Sealed) ([]string, error) {
 	var all []string
-	for _, m := range s.Measured {
-		b, err := measured.Encode(m, s.Plan.Hash(), s.Status)
-		if err != nil {
-			return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
-		}
+	err := s.Drawn(func(name string, b []byte) error {
 		hash := sha256.Sum256(b)
-		all = append(all, measured.Path(m.Measurement.ID)+" "+hex.EncodeToString(hash[:]))
-	}
+		all = append(all, name+" "+hex.EncodeToString(hash[:]))
+		return nil
+	})
 	slices.Sort(all)
-	return all, nil
+	return all, err
 }

@@ -93,10 +93,10 @@ func clearStale(out, name string) {
 	}
 }
 
-// ballast checks that n bytes can be written into the staging folder, by
-// writing and removing them: a full disk is found before anything is spent.
-func (s *staging) ballast(n int64) error {
-	path := filepath.Join(s.dir, "ballast")
+// ballast checks that n bytes can be written into a folder, by writing and removing
+// them: a full disk is found before anything is spent.
+func ballast(dir string, n int64) error {
+	path := filepath.Join(dir, "ballast")
 	f, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("checking for space: %w", err)

@@ -19,8 +19,8 @@ import (
 )
 
 // state is the confidential working state of one plan's measurement: its key,
-// from before the count until the measurements are durable, and what was wrong
-// with refused data. It lives in a folder that only its owner can enter, and is
+// from before the count until the measurements are durable, the journal of its
+// adaptive rounds, and what was wrong with refused data. It lives in a folder that only its owner can enter, and is
 // open in one process at a time.
 type state struct {
 	dir  string
@@ -29,6 +29,7 @@ type state struct {
 
 const (
 	keyFile         = "key"
+	journalFile     = "journal"
 	diagnosticsFile = "diagnostics.txt"
 	// What may be left of keys that were being made or erased when a run was
 	// killed. Neither name is ever read as a key.
@@ -99,9 +100,13 @@ func samePlace(open *os.File, path string) bool {
 }
 
 // newKey draws a key and, if it is to be kept, makes it durable before it is used. A
-// key that an earlier run left is erased first: nothing was debited for it.
+// key that an earlier run left is erased first, and a journal removed: nothing was
+// debited for them.
 func (s *state) newKey(keep bool) (key noise.Key, err error) {
 	if err := s.erase(); err != nil {
+		return key, err
+	}
+	if err := s.removeJournal(); err != nil {
 		return key, err
 	}
 	if key, err = noise.NewKey(); err != nil || !keep {
@@ -149,7 +154,8 @@ func (s *state) oldKey() (key noise.Key, there bool, err error) {
 
 // erase overwrites and removes every key of the state. A key first takes a name
 // under which it is never read, durably, so that no crash leaves zeros, or half
-// a key, to be taken for one.
+// a key, to be taken for one. Its journal goes with it, and never without it: a key
+// that somebody puts back finds the rounds that it was used for.
 func (s *state) erase() error {
 	if err := s.eraseLeft(); err != nil {
 		return err
@@ -164,8 +170,29 @@ func (s *state) erase() error {
 	if err != nil {
 		return fmt.Errorf("erasing the key: %w", err)
 	}
-	return s.eraseLeft()
+	if err := s.eraseLeft(); err != nil {
+		return err
+	}
+	return s.removeJournal()
 }
+
+// removeJournal removes the journal of the rounds, where there is one.
+func (s *state) removeJournal() error {
+	err := os.Remove(s.journalPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = syncDir(s.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("removing the journal: %w", err)
+	}
+	return nil
+}
+
+// journalPath is where the journal of the rounds is kept.
+func (s *state) journalPath() string { return filepath.Join(s.dir, journalFile) }
 
 // eraseLeft erases keys under the names that are never read.
 func (s *state) eraseLeft() error {

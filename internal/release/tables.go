@@ -38,6 +38,11 @@ func encodeTable(t synth.Table, protects string, release [][2]string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
+	return encodeRows(columns, t.Cells, append(metadata, release...))
+}
+
+// encodeRows writes rows of columns as Parquet. Equal input gives equal bytes.
+func encodeRows(columns []column, n int, metadata [][2]string) ([]byte, error) {
 	var b bytes.Buffer
 	options := []parquet.WriterOption{
 		schemaOf(columns),
@@ -45,14 +50,14 @@ func encodeTable(t synth.Table, protects string, release [][2]string) ([]byte, e
 		parquet.CreatedBy("dprelease", "", ""),
 		parquet.MaxRowsPerRowGroup(rowsPerGroup),
 	}
-	for _, kv := range append(metadata, release...) {
+	for _, kv := range metadata {
 		options = append(options, parquet.KeyValueMetadata(kv[0], kv[1]))
 	}
 	w := parquet.NewGenericWriter[any](&b, options...)
 	const block = 4096
-	for start := 0; start < t.Cells; start += block {
+	for start := 0; start < n; start += block {
 		rows := make([]parquet.Row, 0, block)
-		for i := start; i < min(start+block, t.Cells); i++ {
+		for i := start; i < min(start+block, n); i++ {
 			row := make(parquet.Row, len(columns))
 			for j, c := range columns {
 				row[j] = c.value(i)
@@ -103,7 +108,8 @@ var (
 func columnsOf(t synth.Table, protects string) []column {
 	var columns []column
 	for i, k := range t.Keys {
-		columns = append(columns, keyColumns(t, i, k, len(columns))...)
+		category := func(row int) spec.Category { return t.Category(row, i) }
+		columns = append(columns, keyColumns(k, category, len(columns))...)
 	}
 	for _, s := range t.Statistics {
 		columns = append(columns, statisticColumns(s, protects, len(columns))...)
@@ -113,16 +119,16 @@ func columnsOf(t synth.Table, protects string) []column {
 
 // keyColumns are the code of a key, a number where all codes are whole numbers of
 // an integer column, and, where there are labels, the label.
-func keyColumns(t synth.Table, i int, k synth.Key, at int) []column {
+func keyColumns(k synth.Key, category func(row int) spec.Category, at int) []column {
 	name := k.Attribute.String()
 	key := column{Name: name, Label: name, Statistic: "key", kind: textKind}
 	key.value = func(row int) parquet.Value {
-		return parquet.ValueOf(t.Category(row, i).Code).Level(0, 0, at)
+		return parquet.ValueOf(category(row).Code).Level(0, 0, at)
 	}
 	if numbers, ok := wholeNumbers(k.Level); ok && k.Type == spec.Integer {
 		key.kind = integerKind
 		key.value = func(row int) parquet.Value {
-			return parquet.ValueOf(numbers[t.Category(row, i).Code]).Level(0, 0, at)
+			return parquet.ValueOf(numbers[category(row).Code]).Level(0, 0, at)
 		}
 	}
 	if !slices.ContainsFunc(k.Level.Categories, func(c spec.Category) bool { return c.Label != "" }) {
@@ -131,7 +137,7 @@ func keyColumns(t synth.Table, i int, k synth.Key, at int) []column {
 	return []column{key, {
 		Name: name + plan.LabelSuffix, Label: "label of " + name, Statistic: "label", kind: textKind,
 		value: func(row int) parquet.Value {
-			return parquet.ValueOf(t.Category(row, i).Label).Level(0, 0, at+1)
+			return parquet.ValueOf(category(row).Label).Level(0, 0, at+1)
 		},
 	}}
 }
@@ -173,11 +179,10 @@ func statisticColumns(s synth.Statistic, protects string, at int) []column {
 	}
 }
 
-// releaseMetadata is what every table of a release says of it.
+// releaseMetadata is what every table and all microdata of a release say of it.
 func releaseMetadata(p *plan.Plan, status ledger.Status) [][2]string {
 	g := p.Guarantee
 	return [][2]string{
-		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.release", p.Name},
 		{"dprelease.status", statusText(status)},
 		{"dprelease.plan", p.Hash()},
@@ -197,6 +202,7 @@ func tableMetadata(t synth.Table, columns []column) ([][2]string, error) {
 		return nil, err
 	}
 	return [][2]string{
+		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
 		{"dprelease.interval", fmt.Sprintf("%g%% privacy noise only; sampling and response error not included", 100*t.Statistics[0].Confidence)},

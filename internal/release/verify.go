@@ -109,9 +109,9 @@ type verifier struct {
 // ledger was debited for it. A release, a practice run, a rehearsal and a revision
 // are checked alike.
 //
-// Contract: where it returns no error, tables, report and pages are what this
-// program derives from the measurements in the folder, these have the shapes and
-// mechanisms of the plan, the plan is the one that its spec leads to, and the loss
+// Contract: where it returns no error, tables, microdata, report and pages are what
+// this program derives from the measurements in the folder, these have the shapes and
+// mechanisms of the plan and the rounds that it allows, the plan is the one that its spec leads to, and the loss
 // of its mechanisms is within its guarantee. That the measurements are those that
 // the office drew rests on a signature, or on the seal in an export of its ledger;
 // the verification says on which. Argument: docs/proofs/verify.md.
@@ -137,12 +137,12 @@ func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, 
 		{"signature", "", v.checkSignature},
 		{"files", "every file is the one that manifest.json lists, and there is no other", v.checkFiles},
 		{"plan", "the plan is the one that the spec in it leads to: every sensitivity, mechanism and cost", v.checkPlan},
-		{"measurements", "the measurements answer the plan's questions: shapes, lattice, mechanisms", v.checkMeasurements},
+		{"measurements", "the measurements answer the plan's questions: shapes, lattice, mechanisms; what was chosen while measuring is what it allows", v.checkMeasurements},
 		{"privacy loss", "the privacy loss of the plan's mechanisms is within the guarantee", v.checkLoss},
 		{"debit", "the ledger's entry says this release, this plan and this cost, and has the hash that it is published with", v.checkDebit},
 		{"approvals", "", v.checkApprovals},
 		{"report", "the report and its certificate state the plan's guarantee and the debit", v.checkReport},
-		{"republished", "tables, report and pages are what the measurements lead to, byte for byte", v.checkRepublished},
+		{"republished", "all else that is published, be it tables, microdata, report or pages, is what the measurements lead to, byte for byte", v.checkRepublished},
 		{"ledger", "", v.checkExport},
 	} {
 		if err := ctx.Err(); err != nil {

@@ -138,7 +138,7 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 // sealedIn holds the measurements against the seal that the ledger closed the
 // release with.
 func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
-	seal, err := measured.HashOf(v.plan, v.sealed.Receipt, v.sealed.Status, v.sealed.Measured)
+	seal, err := measured.HashOf(v.sealed)
 	if err != nil {
 		return "", err
 	}

@@ -57,9 +57,9 @@ func (v *verifier) otherVersion() string {
 	return fmt.Sprintf(" (the release was published by %s: verify it with that version)", v.manifest.Software)
 }
 
-// checkMeasurements reads the answer to every question of the plan. Each file must
-// be the only one that this measurement, these integers, this plan and this status
-// can be written as.
+// checkMeasurements reads the answer to every question of the plan, and the rounds of
+// its adaptive methods. Each file must be the only one that this measurement, these
+// integers, this plan and this status can be written as, or these choices.
 func (v *verifier) checkMeasurements(context.Context) (string, error) {
 	if v.plan == nil {
 		return "", &notDone{"needs a plan that can be read"}
@@ -70,32 +70,80 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 	s := &measured.Sealed{Plan: v.plan}
 	hash, cells := v.plan.Hash(), int64(0)
 	for _, m := range v.plan.Measurements {
-		name := measured.Path(m.ID)
-		b, err := v.read(name)
+		one, err := v.readMeasured(s, m, hash)
 		if err != nil {
 			return "", err
 		}
-		values, status, err := decoded(b, m, hash)
-		if err != nil {
-			return "", wrongf(name, "%v", err)
-		}
-		one := measured.Measured{Measurement: m, Values: values}
-		again, err := measured.Encode(one, hash, status)
-		if err != nil {
-			return "", err
-		}
-		switch {
-		case !bytes.Equal(again, b):
-			return "", wrongf(name, "is not in the form in which measurements are written")
-		case v.text != nil && status != v.manifest.Status:
-			return "", wrongf(name, "is marked %q, the manifest %q", status, v.manifest.Status)
-		}
-		s.Status = status
 		s.Measured = append(s.Measured, one)
 		cells += m.Cells
 	}
+	says := "one for each measurement of the plan"
+	for _, method := range v.plan.Synthetic {
+		rounds, err := v.readRounds(s, method, hash)
+		if err != nil {
+			return "", err
+		}
+		s.Rounds = append(s.Rounds, rounds)
+		for _, r := range rounds {
+			cells += r.Measured.Measurement.Cells
+		}
+		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds)), "round"), method.Table)
+	}
 	v.sealed = s
-	return fmt.Sprintf("%s, one for each measurement of the plan", budget.Plural(cells, "integer")), nil
+	return fmt.Sprintf("%s, %s", budget.Plural(cells, "integer"), says), nil
+}
+
+// readMeasured reads the answer to a question; s gets the status of its file.
+func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash string) (one measured.Measured, err error) {
+	name := measured.Path(m.ID)
+	b, err := v.read(name)
+	if err != nil {
+		return one, err
+	}
+	values, status, err := decoded(b, m, planHash)
+	if err != nil {
+		return one, wrongf(name, "%v", err)
+	}
+	one = measured.Measured{Measurement: m, Values: values}
+	again, err := measured.Encode(one, planHash, status)
+	if err != nil {
+		return one, err
+	}
+	switch {
+	case !bytes.Equal(again, b):
+		return one, wrongf(name, "is not in the form in which measurements are written")
+	case v.text != nil && status != v.manifest.Status:
+		return one, wrongf(name, "is marked %q, the manifest %q", status, v.manifest.Status)
+	}
+	s.Status = status
+	return one, nil
+}
+
+// readRounds reads what an adaptive method has chosen, which must be what it may choose,
+// and the answer to each choice.
+func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHash string) ([]measured.Round, error) {
+	name := measured.ChoicesPath(method.Table)
+	b, err := v.read(name)
+	if err != nil {
+		return nil, err
+	}
+	made, err := measured.DecodeChoices(b, method)
+	if err != nil {
+		return nil, wrongf(name, "%v", err)
+	}
+	rounds, pairs := []measured.Round{}, method.Pairs()
+	for _, choice := range made {
+		m, err := v.plan.Pair(method, pairs[choice])
+		if err != nil {
+			return nil, wrongf(measured.PlanFile, "%v", err)
+		}
+		answer, err := v.readMeasured(s, m, planHash)
+		if err != nil {
+			return nil, err
+		}
+		rounds = append(rounds, measured.Round{Choice: choice, Measured: answer})
+	}
+	return rounds, nil
 }
 
 // decoded reads a measurement's file, which anybody may have written: what makes
@@ -131,7 +179,10 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 	if v.plan == nil {
 		return "", &notDone{"needs a plan that can be read"}
 	}
-	g, steps := v.plan.Guarantee, mechanismsOf(v.plan)
+	g, steps := v.plan.Guarantee, v.plan.Mechanisms()
+	if err := withinBlocks(v.plan); err != nil {
+		return "", err
+	}
 	epsilon, rho, err := sums(steps)
 	if err != nil {
 		return "", wrongf(measured.PlanFile, "%v", err)
@@ -208,13 +259,26 @@ func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, err
 	return "holds by the planner's own accountant; the second one cannot judge these mechanisms", nil
 }
 
-// mechanismsOf are the mechanisms of a plan, one for each measurement.
-func mechanismsOf(p *plan.Plan) []budget.Mechanism {
-	all := make([]budget.Mechanism, len(p.Measurements))
-	for i, m := range p.Measurements {
-		all[i] = m.Mechanism
+// withinBlocks fails unless the block of every adaptive method, for which the plan's
+// loss counts it, holds all its rounds: ρ adds over them although each is chosen after
+// the answers before it (Bun & Steinke 2016, lemma 2.3).
+func withinBlocks(p *plan.Plan) error {
+	for _, s := range p.Synthetic {
+		for _, m := range []budget.Mechanism{s.Select, s.Noise, s.Block} {
+			if err := m.Validate(); err != nil {
+				return wrongf(measured.PlanFile, "%v", err)
+			}
+		}
+		if s.Select.Kind != budget.ExponentialMechanism || s.Block.Kind != budget.AdaptiveBlock {
+			return wrongf(measured.PlanFile, "its microdata of %s are chosen by %q and counted as %q", s.Table, s.Select.Kind, s.Block.Kind)
+		}
+		rounds := new(big.Rat).Add(s.Select.Rho(), s.Noise.Rho())
+		rounds.Mul(rounds, new(big.Rat).SetInt64(int64(s.Rounds)))
+		if rounds.Cmp(s.Block.Rho()) > 0 {
+			return wrongf(measured.PlanFile, "the rounds of its microdata of %s add up to more than the block that its loss counts", s.Table)
+		}
 	}
-	return all
+	return nil
 }
 
 // sums adds up ε, nil where a mechanism has none, and ρ, both exactly.

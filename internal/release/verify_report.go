@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -109,6 +110,14 @@ func equalFiles(a, b string) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
+// microdata are those of the plan, where there is one that could be read.
+func (v *verifier) microdata() []plan.Synthetic {
+	if v.plan == nil {
+		return nil
+	}
+	return v.plan.Synthetic
+}
+
 // conclude fills in what a reader must know beside the checks.
 func (v *verifier) conclude() {
 	out := v.out
@@ -146,6 +155,9 @@ func (v *verifier) conclude() {
 		if !v.record.Witnessed {
 			unchecked = append(unchecked, "that the ledger was never rolled back to an older state: it has no witness")
 		}
+	}
+	for _, s := range v.microdata() {
+		unchecked = append(unchecked, fmt.Sprintf("that the pairs of columns for the microdata of %s were truly chosen as the plan says: that they are ones it allows was checked", s.Table))
 	}
 	if v.text != nil && v.manifest.Replaces != nil {
 		unchecked = append(unchecked, fmt.Sprintf("why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements", v.manifest.Revision, v.manifest.Reason, v.manifest.Replaces.Folder, v.manifest.Replaces.Software))

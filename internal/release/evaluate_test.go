@@ -1,0 +1,380 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/parquet-go/parquet-go"
+)
+
+// run makes the office's release.
+func (o office) run(t *testing.T) (Options, string) {
+	t.Helper()
+	opt := o.options("out")
+	r, err := Run(t.Context(), o.plan, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opt, r.Place
+}
+
+// comparisons is how many an account counts.
+func (o office) comparisons(t *testing.T, account string) int64 {
+	t.Helper()
+	all, err := Options{Ledger: o.ledger}.Statements(t.Context(), []string{account})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0].Comparisons
+}
+
+// readEvaluation reads evaluate.json.
+func readEvaluation(t *testing.T, dir string) evaluation {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, EvaluationJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v evaluation
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// The figures of an evaluation are those worked out here from the published files
+// and the rows of t.csv, which are known: walk at 7 and 23, ride twice at 8.
+func TestEvaluateSaysHowFarTheTablesLie(t *testing.T) {
+	o := newOffice(t)
+	opt, place := o.run(t)
+	opt.Out = filepath.Join(o.dir, "private")
+	var heard []string
+	opt.Log = logThat(func(message string) { heard = append(heard, message) })
+	if err := Evaluate(t.Context(), o.plan, place, opt); err != nil {
+		t.Fatal(err)
+	}
+	v := readEvaluation(t, opt.Out)
+	truths := map[string]map[string]int64{
+		"modes": {"walk": 2, "ride": 2},
+		"hours": {"7 walk": 1, "8 ride": 2, "23 walk": 1},
+	}
+	for i, keys := range [][]string{{"mode"}, {"hour", "mode"}} {
+		got := v.Tables[i]
+		rows := readTable(t, filepath.Join(place, "tables", got.Path+".parquet"), keys)
+		var l1, squares, covered float64
+		for _, r := range rows {
+			truth := truths[got.Path][strings.Join(r.keys, " ")]
+			l1 += math.Abs(float64(r.count - truth))
+			squares += math.Pow(float64(r.unbiased-truth), 2)
+			if r.low <= truth && truth <= r.high {
+				covered++
+			}
+		}
+		n := float64(len(rows))
+		for what, pair := range map[string][2]float64{
+			"N": {float64(got.Rows), 4}, "cells": {float64(got.Cells), n}, "L1/N": {*got.L1OverN, l1 / 4}, "TVD": {*got.TVD, l1 / 8},
+			"RMSE": {got.RMSE, math.Sqrt(squares / n)}, "predicted": {got.Predicted, rows[0].standardError}, "coverage": {got.Coverage, covered / n},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 1e-12 { // a few roundings of numbers near 1
+				t.Errorf("%s of %s: %v, want %v", what, got.Path, pair[0], pair[1])
+			}
+		}
+		if got.Attained != o.plan.Tables[i].Statistics[0].Attained || got.Attained < 0.95 {
+			t.Errorf("%s: attained %v", got.Path, got.Attained)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(opt.Out, EvaluationPage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(page), "CONFIDENTIAL: compared with the truth; not part of any release"); n != 2 || v.Marking != evaluationMark {
+		t.Errorf("the page is marked %d times, the file %q", n, v.Marking)
+	}
+	if want := []string{"comparison noted in the ledger"}; !slices.Equal(heard, want) || o.comparisons(t, "trips") != 1 || v.Comparison != 1 {
+		t.Errorf("logged %q, and noted %d", heard, o.comparisons(t, "trips"))
+	}
+	if state, err := filepath.Glob(filepath.Join(o.dir, "out", ".dprelease", "*")); err != nil || len(state) > 0 {
+		t.Errorf("the state holds %q (%v)", state, err)
+	}
+}
+
+// The note stays where a run is cut off behind it, and no figure does; the next
+// evaluation is another comparison.
+func TestEvaluateNotesFirst(t *testing.T) {
+	o := newOffice(t)
+	opt, place := o.run(t)
+	opt.Out = filepath.Join(o.dir, "private")
+	ctx, cancel := context.WithCancel(t.Context())
+	opt.Log = logThat(func(string) {
+		if o.comparisons(t, "trips") != 1 {
+			t.Error("it is not noted when the comparison begins")
+		}
+		cancel()
+	})
+	if err := Evaluate(ctx, o.plan, place, opt); ExitCode(err) != ExitInterrupted {
+		t.Errorf("cut off: %v", err)
+	}
+	if left, err := os.ReadDir(opt.Out); err != nil || len(left) > 0 || o.comparisons(t, "trips") != 1 {
+		t.Errorf("left %v (%v), and noted %d", left, err, o.comparisons(t, "trips"))
+	}
+	opt.Log = nil
+	if err := Evaluate(t.Context(), o.plan, place, opt); err != nil || readEvaluation(t, opt.Out).Comparison != 2 {
+		t.Errorf("again: %v", err)
+	}
+}
+
+// A release of several data sets is compared with the truth of all of them.
+func TestEvaluateNotesOnEveryAccount(t *testing.T) {
+	o := newOffice(t)
+	o.plan = o.replan(t, "account: trips", "account: [trips, roads]")
+	policy := filepath.Join(o.dir, "roads.yaml")
+	if err := os.WriteFile(policy, []byte(strings.Replace(tripPolicy, "account: trips", "account: roads", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := InitAccount(t.Context(), o.ledger, policy, ledger.OpenOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	opt, place := o.run(t)
+	opt.Out = filepath.Join(o.dir, "private")
+	if err := Evaluate(t.Context(), o.plan, place, opt); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := o.comparisons(t, "trips"), o.comparisons(t, "roads"); a != 1 || b != 1 {
+		t.Errorf("noted %d and %d times", a, b)
+	}
+}
+
+// replan plans the office's spec with changes, given as old, new, old, new …
+func (o office) replan(t *testing.T, edits ...string) *plan.Plan {
+	t.Helper()
+	path := filepath.Join(o.dir, "release.yaml")
+	if err := os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(tripSpec)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// What an evaluation refuses it refuses before it notes, or writes, anything.
+func TestEvaluateRefuses(t *testing.T) {
+	o := newOffice(t)
+	opt, place := o.run(t)
+	link := filepath.Join(o.dir, "link")
+	if err := os.Symlink(place, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, place, out string
+		change           func(*Options)
+		code             int
+		words            string
+	}{
+		{"the release itself", place, place, nil, ExitSpec, "manifest.json is in"},
+		{"below it", place, filepath.Join(place, "x", "y"), nil, ExitSpec, "manifest.json is in"},
+		{"below a link to it", place, filepath.Join(link, "x"), nil, ExitSpec, "manifest.json is in"},
+		{"below a sealed folder", place, filepath.Join(place+".measured", "x"), nil, ExitSpec, "seal.json is in"},
+		{"a link", link, link, nil, ExitSpec, "manifest.json is in"},
+		{"a file", place, filepath.Join(o.dir, "t.csv"), nil, ExitSpec, "is not a folder"},
+		{"a folder that is open to others", place, filepath.Join(o.dir, "out"), nil, ExitSpec, "can be entered by others"},
+		{"a sealed folder", place + ".measured", filepath.Join(o.dir, "private"), nil, ExitSpec, "not the folder of a published release"},
+		{"no data", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Data = filepath.Join(o.dir, "nowhere") }, ExitSpec, "--data"},
+		{"other data", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Data = filepath.Join(o.dir, "out") }, ExitData, "no such file"},
+		{"no ledger", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Ledger = "" }, ExitSpec, "--ledger FILE"},
+		{"another ledger", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Ledger = anotherLedger(t, o).ledger }, ExitSpec, "is not in the ledger"},
+	} {
+		opt := opt
+		opt.Out = c.out
+		if c.change != nil {
+			c.change(&opt)
+		}
+		wantsCode(t, c.name, Evaluate(t.Context(), o.plan, c.place, opt), c.code, c.words)
+	}
+	opt.Out = filepath.Join(o.dir, "private")
+	wantsCode(t, "another plan", Evaluate(t.Context(), o.replan(t, "epsilon: 1", "epsilon: 2"), place, opt), ExitSpec, "of another plan")
+	table := filepath.Join(place, "tables", "modes.parquet")
+	if err := os.WriteFile(table, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantsCode(t, "an altered table", Evaluate(t.Context(), o.plan, place, opt), ExitVerify, "tables/modes.parquet")
+	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
+		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
+	}
+}
+
+// microdataRow is a row of the microdata that the test below makes.
+type microdataRow struct {
+	Mode      string `parquet:"mode"`
+	ModeLabel string `parquet:"mode_label"`
+	Hour      int64  `parquet:"hour"`
+}
+
+// Microdata are read back by the codes of their columns, and the figures of their
+// marginals are those worked out by hand.
+func TestEvaluateMicrodata(t *testing.T) {
+	o := newOffice(t)
+	_, place := o.run(t)
+	e, err := openEdition(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(place, "microdata"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(place, "microdata", "t.parquet")
+	if err := parquet.WriteFile(file, []microdataRow{{"ride", "", 8}, {"ride", "", 7}, {"walk", "", 7}, {"walk", "", 7}, {"walk", "", 0}}); err != nil {
+		t.Fatal(err)
+	}
+	s := plan.Synthetic{Table: "t", By: []plan.Factor{{Attribute: "hour", Basis: plan.Identity}, {Attribute: "mode", Basis: plan.Identity}}}
+	rows, p, err := e.microdata(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "[[8 7 7 7 0] [1 1 0 0 0]] [[0] [1] [0 1]]"; fmt.Sprint(rows.Codes, rows.Marginals) != want {
+		t.Fatalf("read %v %v, want %s", rows.Codes, rows.Marginals, want)
+	}
+	record := ledger.Record{}
+	if err := json.Unmarshal(e.proof, &record); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Options{Ledger: o.ledger}.openExisting(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	note, err := noted(t.Context(), l, record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := histogram.Compare(t.Context(), note, o.plan, o.dir, noise.NewStreams(noise.Key{1}, o.plan.Hash()), histogram.Claims{Rows: []histogram.Rows{rows}}, histogram.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := p.truth(found.Marginals[0])
+	// True shares: hours 7: 1/4, 8: 2/4, 23: 1/4; walk and ride 2/4. Drawn: 0: 1/5, 7: 3/5, 8: 1/5; walk 3/5.
+	hours, modes := 0.2+0.35+0.3+0.25, 0.1+0.1
+	// Together, 7 walk 2/5 and 1/4, 7 ride 1/5 and 0, 8 ride 1/5 and 1/2, 0 walk 1/5 and 0, 23 walk 0 and 1/4.
+	both := 0.15 + 0.2 + 0.3 + 0.2 + 0.25
+	for k, want := range []float64{(hours + modes) / 2, both} {
+		got := v.Sizes[k]
+		if math.Abs(got.L1-want) > 1e-12 || math.Abs(got.TVD-want/2) > 1e-12 || math.Abs(got.Score-500*(2-want)) > 1e-9 { // a few roundings
+			t.Errorf("%d columns: L1 %v, TVD %v, score %v; want L1 %v", k+1, got.L1, got.TVD, got.Score, want)
+		}
+	}
+	if v.Rows != 5 || v.TrueRows != 4 || len(v.Sizes) != 2 || fmt.Sprint(v.Sizes[0].Farthest) != fmt.Sprint([]marginalTruth{{[]string{"hour"}, v.Sizes[0].Farthest[0].L1}, {[]string{"mode"}, v.Sizes[0].Farthest[1].L1}}) {
+		t.Errorf("%+v", v)
+	}
+
+	if err := parquet.WriteFile(file, []microdataRow{{"fly", "", 8}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.microdata(s); err == nil || !strings.Contains(err.Error(), "row 1 has a mode") || strings.Contains(err.Error(), "fly") {
+		t.Errorf("a code that the plan does not have: %v", err)
+	}
+}
+
+// A mean distance lies between the parts of the truth whose samples lie farther and
+// nearer.
+func TestRandomParts(t *testing.T) {
+	parts := make([]float64, len(histogram.SubsampleShares)) // 1.2, 1.1, … 0.1
+	for i := range parts {
+		parts[i] = float64(12-i) / 10
+	}
+	for _, c := range []struct {
+		l1       float64
+		from, to float64
+		like     string
+	}{
+		{1.5, 0, 0.01, "less than 1%"},
+		{1.15, 0.01, 0.02, "1% to 2%"},
+		{0.65, 0.3, 0.4, "30% to 40%"},
+		{0.05, 0.9, 1, "more than 90%"},
+	} {
+		m := marginalsTruth{distances: []histogram.Distance{{L1: c.l1 + 0.01, Subsample: parts}, {L1: c.l1 - 0.01, Subsample: parts}}}
+		m.average()
+		if m.PartFrom != c.from || m.PartTo != c.to || m.like() != c.like {
+			t.Errorf("L1 %v is like %v to %v (%s), want %s", c.l1, m.PartFrom, m.PartTo, m.like(), c.like)
+		}
+	}
+}
+
+func TestChooseMarginals(t *testing.T) {
+	names := func(n int) (by []string, cells []int64) {
+		for i := range n {
+			by, cells = append(by, fmt.Sprint("c", i)), append(cells, 10)
+		}
+		return by, cells
+	}
+	by, cells := names(4)
+	if m := chooseMarginals(by, cells, 2); m.of != 6 || m.skipped != 0 || fmt.Sprint(m.chosen) != "[[0 1] [0 2] [0 3] [1 2] [1 3] [2 3]]" {
+		t.Errorf("pairs of four: %+v", m)
+	}
+	cells[1] = 1_000_000
+	if m := chooseMarginals(by, cells, 2); m.skipped != 3 || fmt.Sprint(m.chosen) != "[[0 2] [0 3] [2 3]]" {
+		t.Errorf("pairs of four, one of them large: %+v", m)
+	}
+	if m := chooseMarginals(by, cells, 1); m.skipped != 0 || len(m.chosen) != 4 {
+		t.Errorf("a marginal of exactly as many cells as are compared: %+v", m)
+	}
+
+	by, cells = names(40)
+	cells[0] = 2_000_000
+	m := chooseMarginals(by, cells, 3)
+	seen := map[string]bool{}
+	for _, places := range m.chosen {
+		if !(0 < places[0] && places[0] < places[1] && places[1] < places[2] && places[2] < 40) || seen[fmt.Sprint(places)] {
+			t.Errorf("chose %v", places)
+		}
+		seen[fmt.Sprint(places)] = true
+	}
+	if m.of != 9880 || len(m.chosen) != marginalsCompared || m.skipped == 0 {
+		t.Errorf("%d of %v, %d too large", len(m.chosen), m.of, m.skipped)
+	}
+	if again := chooseMarginals(by, cells, 3); fmt.Sprint(again) != fmt.Sprint(m) {
+		t.Error("another choice the next time")
+	}
+	by[39] = "other"
+	if other := chooseMarginals(by, cells, 3); fmt.Sprint(other) == fmt.Sprint(m) {
+		t.Error("the choice does not depend on the names")
+	}
+	cells = slices.Repeat([]int64{2_000_000}, 40)
+	if none := chooseMarginals(by, cells, 3); len(none.chosen) != 0 {
+		t.Errorf("chose %v", none.chosen)
+	}
+}
+
+// Where units have ids, the page says that other rows of theirs may be counted.
+func TestEvaluateSaysThatBoundingIsDrawnAnew(t *testing.T) {
+	o := newOffice(t)
+	o.plan = o.replan(t, "unit: row", "unit: {id: who, max_rows: 2}")
+	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte("mode,hour,who\nwalk,7,a\nride,8,a\nride,9,a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opt, place := o.run(t)
+	opt.Out = filepath.Join(o.dir, "private")
+	if err := Evaluate(t.Context(), o.plan, place, opt); err != nil {
+		t.Fatal(err)
+	}
+	v := readEvaluation(t, opt.Out)
+	if v.Tables[0].Rows != 2 || !strings.Contains(strings.Join(v.Notes, "\n"), "Of a trip with more than 2 rows in table t, other rows may be counted here") {
+		t.Errorf("%d rows; %q", v.Tables[0].Rows, v.Notes)
+	}
+	var spent *Spent
+	if err := Evaluate(t.Context(), o.plan, place, opt); ExitCode(err) != ExitName || errors.As(err, &spent) {
+		t.Errorf("into the same folder: %v", err)
+	}
+}

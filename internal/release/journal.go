@@ -1,0 +1,336 @@
+package release
+
+// This file holds the journal: what the adaptive methods of a release have chosen and been answered so far, so that a
+// run that was cut off goes on from there.
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// An adaptive method asks the exact counts by way of the journal.
+var _ synth.Oracle = (*histogram.Oracle)(nil)
+
+// journal keeps every choice and every noisy answer of a release's adaptive methods, in
+// the order in which they were made. Its file is a line for its header and one for each
+// entry: the SHA-256, in hexadecimal, of the line before's and the text, a space, the
+// text as JSON. It is used by one goroutine.
+//
+// Guarantee: what a method is told is durable in the journal before, and is told again
+// by it whenever the same release resumes, by whatever version: nothing is chosen or
+// answered twice, so the rounds of all runs together are those of one. Neighbours:
+// those of the release. Theorem: the loss of a method's rounds is that of its block
+// (docs/proofs/adaptive.md). Argument: docs/proofs/order.md.
+type journal struct {
+	file   *os.File          // nil: kept in memory only
+	header journalHeader     // of whoever began it
+	last   [sha256.Size]byte // of the last line
+	left   []journalEntry    // of earlier runs, not yet told again
+	broken bool              // a line could not be written, or not wholly
+}
+
+// journalHeader binds a journal to the draw that it is of.
+type journalHeader struct {
+	Format     string `json:"format"`
+	Plan       string `json:"plan"`
+	Commitment string `json:"commitment"` // of the exact integers, under the key
+	Software   string `json:"software"`   // that began it
+}
+
+const journalFormat = "dprelease.journal/1"
+
+// journalEntry is the choice of a round or, where there is none, its answer.
+type journalEntry struct {
+	Method int     `json:"method"`
+	Round  int     `json:"round"`
+	Choice *int    `json:"choice,omitempty"`
+	Answer []int64 `json:"answer,omitempty"`
+}
+
+// JournalRefused is a journal of adaptive rounds that a resumed run cannot go on from.
+type JournalRefused struct{ File, Why string }
+
+func (e *JournalRefused) Error() string {
+	return fmt.Sprintf("the journal of the rounds, %s, %s", e.File, e.Why)
+}
+
+// openJournal opens the journal at a path, for this plan and this commitment, or begins
+// one. A last line that is not whole was never used: it is dropped. Errors:
+// *[JournalRefused] for a journal that is damaged or of another draw.
+func openJournal(path, planHash, commitment string) (*journal, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("journal of the rounds: %w", err)
+	}
+	j := &journal{file: f, header: journalHeader{journalFormat, planHash, commitment, Software}}
+	if err := j.resume(path); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return j, nil
+}
+
+// close ends the use of the journal.
+func (j *journal) close() {
+	if j.file != nil {
+		j.file.Close()
+	}
+}
+
+// resume reads what earlier runs have written, cuts off a line that is not whole, and
+// makes durable what is then there: a run that was killed may have left it unsynced.
+func (j *journal) resume(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("journal of the rounds: %w", err)
+	}
+	whole, err := j.read(text)
+	if err != nil {
+		return &JournalRefused{File: path, Why: err.Error()}
+	}
+	err = j.file.Truncate(int64(whole))
+	if err == nil {
+		_, err = j.file.Seek(0, io.SeekEnd)
+	}
+	if err == nil && whole == 0 {
+		err = j.write(j.header)
+	} else if err == nil {
+		err = j.file.Sync()
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return fmt.Errorf("journal of the rounds: %w", err)
+	}
+	return nil
+}
+
+// read takes the lines of a journal, and returns the length of those that are whole.
+func (j *journal) read(text []byte) (whole int, err error) {
+	for n := 0; whole < len(text); n++ {
+		end := bytes.IndexByte(text[whole:], '\n')
+		if end < 0 {
+			if _, err := j.open(text[whole : len(text)-1]); err == nil {
+				return 0, damaged(n) // all of a line, and something else in the place of its end
+			}
+			return whole, nil
+		}
+		body, err := j.open(text[whole : whole+end])
+		if err != nil {
+			return 0, damaged(n)
+		}
+		if n == 0 {
+			err = j.begunAs(body)
+		} else {
+			err = j.take(body)
+		}
+		if err != nil {
+			return 0, err
+		}
+		j.last = j.chain(body)
+		whole += end + 1
+	}
+	return whole, nil
+}
+
+// damaged says where a journal is damaged.
+func damaged(line int) error {
+	return fmt.Errorf("is damaged: line %d is not as it was written. What was drawn is known from it alone: put it back as it was", line+1)
+}
+
+// open is the text of a line that follows the last one.
+func (j *journal) open(line []byte) ([]byte, error) {
+	sum, body, found := bytes.Cut(line, []byte(" "))
+	want := j.chain(body)
+	if !found || string(sum) != hex.EncodeToString(want[:]) {
+		return nil, errors.New("the hash differs")
+	}
+	return body, nil
+}
+
+// chain is the hash of a line with this text after the last one.
+func (j *journal) chain(body []byte) [sha256.Size]byte {
+	return sha256.Sum256(slices.Concat(j.last[:], body))
+}
+
+// begunAs holds the header of a journal against this draw's.
+func (j *journal) begunAs(body []byte) error {
+	var h journalHeader
+	if err := json.Unmarshal(body, &h); err != nil || h.Format != journalFormat {
+		return fmt.Errorf("is in another form than %s, the one that %s reads: resume with the version that began it", journalFormat, Software)
+	}
+	switch {
+	case h.Plan != j.header.Plan:
+		return errors.New("is of another plan than the one that is measured: put back the one of this release")
+	case h.Commitment != j.header.Commitment:
+		return errors.New("is of other data, or of another key, than this release was debited for: put back the one of this release")
+	}
+	j.header = h
+	return nil
+}
+
+// take reads an entry of an earlier run.
+func (j *journal) take(body []byte) error {
+	var e journalEntry
+	if err := json.Unmarshal(body, &e); err != nil {
+		return j.otherVersion("has an entry that is none")
+	}
+	j.left = append(j.left, e)
+	return nil
+}
+
+// otherVersion is the refusal of what another version was told.
+func (j *journal) otherVersion(what string) error {
+	return fmt.Errorf("%s: resume with the version that began it (%s; this is %s)", what, j.header.Software, Software)
+}
+
+// write adds a line and makes it durable.
+func (j *journal) write(v any) error {
+	body, err := json.Marshal(v)
+	if err != nil || j.file == nil {
+		return err
+	}
+	if j.broken {
+		return errors.New("an entry before this one could not be written")
+	}
+	j.broken = true
+	hash := j.chain(body)
+	line := slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte(" "), body, []byte("\n"))
+	if _, err := j.file.Write(line); err != nil {
+		return err
+	}
+	if err := j.file.Sync(); err != nil {
+		return err
+	}
+	j.broken, j.last = false, hash
+	return nil
+}
+
+// add keeps what was just chosen or answered: only then may it be used.
+func (j *journal) add(e journalEntry) error {
+	if err := j.write(e); err != nil {
+		return fmt.Errorf("journal of the rounds: %w", err)
+	}
+	return nil
+}
+
+// next is the entry of an earlier run that comes next, which must be of this method and
+// round, a choice or an answer; nil where there is none.
+func (j *journal) next(method, round int, choice bool) (*journalEntry, error) {
+	if len(j.left) == 0 {
+		return nil, nil
+	}
+	e := j.left[0]
+	if e.Method != method || e.Round != round || (e.Choice != nil) != choice {
+		return nil, j.unfit("does not hold what is asked now")
+	}
+	j.left = j.left[1:]
+	return &e, nil
+}
+
+// finished returns an error where earlier runs have gone further than all the rounds.
+func (j *journal) finished() error {
+	if len(j.left) > 0 {
+		return j.unfit("holds more rounds than are asked now")
+	}
+	return nil
+}
+
+// unfit is the refusal of a journal whose entries are not those of what is asked.
+func (j *journal) unfit(what string) error {
+	return &JournalRefused{File: j.file.Name(), Why: j.otherVersion(what).Error()}
+}
+
+// oracle answers a method of the plan: as the journal does as long as it can, then by
+// asking, once each.
+func (j *journal) oracle(p *plan.Plan, method int, asked synth.Oracle) synth.Oracle {
+	return &journalled{journal: j, plan: p, method: method, asked: asked}
+}
+
+// journalled is an oracle whose answers are in the journal before anybody has them.
+type journalled struct {
+	journal *journal
+	plan    *plan.Plan
+	method  int
+	asked   synth.Oracle
+	choice  int // of the round
+}
+
+// Select is the choice of the round, as the journal holds it or as it is made now.
+func (o *journalled) Select(ctx context.Context, round int, candidates []int, models [][]int64) (int, error) {
+	old, err := o.journal.next(o.method, round, true)
+	if err != nil {
+		return 0, err
+	}
+	if old != nil {
+		if !slices.Contains(candidates, *old.Choice) {
+			return 0, o.journal.unfit("holds a choice that is none of those there are now")
+		}
+		o.choice = *old.Choice
+		return o.choice, nil
+	}
+	choice, err := o.asked.Select(ctx, round, candidates, models)
+	if err != nil {
+		return 0, err
+	}
+	if err := o.journal.add(journalEntry{Method: o.method, Round: round, Choice: &choice}); err != nil {
+		return 0, err
+	}
+	o.choice = choice
+	return choice, nil
+}
+
+// Measure is the answer to the choice of the round, as the journal holds it or as it is
+// drawn now.
+func (o *journalled) Measure(ctx context.Context, round, choice int) (measured.Measured, error) {
+	if choice != o.choice {
+		return measured.Measured{}, fmt.Errorf("round %d of the microdata of %s asks for another pair than it has chosen", round+1, o.plan.Synthetic[o.method].Table)
+	}
+	old, err := o.journal.next(o.method, round, false)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	if old != nil {
+		return o.again(choice, old.Answer)
+	}
+	answer, err := o.asked.Measure(ctx, round, choice)
+	if err != nil {
+		return answer, err
+	}
+	if err := o.journal.add(journalEntry{Method: o.method, Round: round, Answer: answer.Values.Int64Values()}); err != nil {
+		return measured.Measured{}, err
+	}
+	return answer, nil
+}
+
+// again is an answer of an earlier run.
+func (o *journalled) again(choice int, values []int64) (measured.Measured, error) {
+	method := o.plan.Synthetic[o.method]
+	m, err := o.plan.Pair(method, method.Pairs()[choice])
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	if int64(len(values)) != m.Cells {
+		return measured.Measured{}, o.journal.unfit("holds an answer to another question than is asked now")
+	}
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(values, nil)
+	return measured.Measured{Measurement: m, Values: b.NewInt64Array()}, nil
+}

@@ -1,0 +1,38 @@
+package release
+
+import (
+	"encoding/json"
+
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// This file holds microdata as they are published: a row for each that was drawn, in the columns that a table has as keys.
+
+// microdataFile is where a table's microdata are within a release, slash-separated.
+func microdataFile(table string) string { return "microdata/" + table + ".parquet" }
+
+// microdataStatement says to a reader of the file alone what its rows are.
+const microdataStatement = "model only: every row is drawn from a model that was fitted to noisy counts; none is a row of the confidential table or belongs to anybody, " +
+	"and no figure from them has an interval, since how far the model is from the truth is not known"
+
+// encodeMicrodata is a table's microdata as Parquet, with their meaning and that of their
+// release as metadata. Equal input gives equal bytes.
+func encodeMicrodata(m synth.Microdata, release [][2]string) ([]byte, error) {
+	var columns []column
+	for i, k := range m.Keys {
+		category := func(row int) spec.Category { return k.Level.Categories[m.Codes[i][row]] }
+		columns = append(columns, keyColumns(k, category, len(columns))...)
+	}
+	described, err := json.Marshal(columns)
+	if err != nil {
+		return nil, err
+	}
+	return encodeRows(columns, m.Rows, append([][2]string{
+		{"dprelease.schema", "dprelease.microdata/1"},
+		{"dprelease.table", m.Table},
+		{"dprelease.columns", string(described)},
+		{"dprelease.interval", "none"},
+		{"dprelease.rows", microdataStatement},
+	}, release...))
+}

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// This file holds microdata in words: for the signed page, and for what changed between two plans.
+
+// explainMicrodata writes what the i-th microdata are, what is asked for them and what that costs.
+func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
+	s, columns := p.Synthetic[i], p.columnsOf(i)
+	widest, d := widestNoise(columns), int64(len(s.By))
+	ofColumns, pairs := new(big.Rat), d*(d-1)/2
+	for _, m := range columns {
+		ofColumns.Add(ofColumns, m.Mechanism.Rho())
+	}
+	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.By), s.rowsText())
+	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval goes with what is counted in them.\n")
+	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(d, "column"), noiseText(widest), rhoText(ofColumns))
+	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s of columns, %s,\n", budget.Plural(int64(s.Rounds), "round"), s.Method, budget.Plural(pairs, "pair"), choiceText(s.Select))
+	fmt.Fprintf(b, "  and asks the counts of that pair, with %s, %s.\n", noiseText(s.Noise), costText(s.Noise, 1))
+	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(p.rhoOf(i)))
+}
+
+// rhoOf is the ρ of the i-th microdata: of their columns and their block.
+func (p *Plan) rhoOf(i int) *big.Rat {
+	all := p.Synthetic[i].Block.Rho()
+	for _, m := range p.columnsOf(i) {
+		all.Add(all, m.Mechanism.Rho())
+	}
+	return all
+}
+
+// widestNoise is the noise of the column with the most of it.
+func widestNoise(columns []Measurement) budget.Mechanism {
+	widest := columns[0].Mechanism
+	for _, m := range columns {
+		if m.Mechanism.Parameter.Cmp(widest.Parameter) > 0 {
+			widest = m.Mechanism
+		}
+	}
+	return widest
+}
+
+// rowsText is how many rows microdata have.
+func (s Synthetic) rowsText() string {
+	if s.Rows == 0 {
+		return "as many rows as the noisy total says"
+	}
+	return budget.Plural(s.Rows, "row")
+}
+
+// factorsText lists columns as a spec writes them.
+func factorsText(factors []Factor) string {
+	names := make([]string, len(factors))
+	for i, f := range factors {
+		names[i] = f.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// noiseText is noise with the error that it makes, rounded to the nearest.
+func noiseText(m budget.Mechanism) string {
+	margin, _ := m.Margin(confidence)
+	return fmt.Sprintf("%s noise, %s (standard error %s, 95%% margin ±%s)",
+		mechanismText(m), scaleText(m), budget.DecimalNearest(math.Sqrt(m.Variance()), 4), budget.Group(margin))
+}
+
+// choiceText is how a round chooses, with its loss rounded up.
+func choiceText(m budget.Mechanism) string {
+	return fmt.Sprintf("by the exponential mechanism with ε %s, %s", budget.DecimalUp(m.Parameter, 4), rhoText(m.Rho()))
+}
+
+// rhoText is an amount of ρ in four digits, rounded up.
+func rhoText(rho *big.Rat) string { return "ρ " + budget.DecimalUp(rho, 4) }

@@ -1,0 +1,303 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+	"pgregory.net/rapid"
+)
+
+// peopled is a spec whose table has three columns with finest levels, one of them of a single category.
+const peopled = `version: 1
+release: r
+privacy: {protects: person, neighbours: %s}
+budget: %s
+tables: {t: {source: {csv: t.csv}, unit: %s, columns: {sex: {values: [f, m]}, age: {type: integer, range: [0, 9], levels: {half: {width: 5}}}, one: {values: [only]}}}}
+marginals: {x: {by: [sex], budget: tables}, y: {by: [sex, age], budget: tables}}
+synthetic: {t: %s}
+`
+
+func microdataOf(t testing.TB, neighbours, budget, unit, synthetic string) *Plan {
+	t.Helper()
+	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(peopled, neighbours, budget, unit, synthetic)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The columns come first, behind the tables, then rounds for all columns but one; each part is within a third of the
+// leaf, and the whole is what the steps cost one by one, in exact rationals.
+func TestMicrodataSpendTheirLeaf(t *testing.T) {
+	for _, b := range []string{"{rho: 1/10, split: {tables: 2/7, microdata: 5/7}}", "{epsilon: 2, delta: 1e-9, split: {tables: 2/7, microdata: 5/7}}"} {
+		for _, n := range []string{"add-remove", "replace"} {
+			p := microdataOf(t, n, b, "{id: who, max_rows: 3}", "{budget: microdata}")
+			s, leaf := p.Synthetic[0], new(big.Rat).Mul(p.Cost.Rho, big.NewRat(5, 7))
+			if s.Rounds != 2 || s.Method != MST || len(p.Tables) != 2 || len(p.Measurements) != 5 {
+				t.Fatalf("%s %s: %+v", b, n, s)
+			}
+			third := new(big.Rat).Quo(leaf, big.NewRat(3, 1))
+			all, columns := new(big.Rat), p.Measurements[2:]
+			for i, m := range columns {
+				l2 := squareNorm(n, 3)
+				if m.Cells == 1 {
+					l2 = 9
+				}
+				rho := new(big.Rat).Quo(big.NewRat(l2, 2), m.Mechanism.Parameter)
+				within(t, m.ID, rho, new(big.Rat).Quo(third, big.NewRat(3, 1)))
+				if m.ID != s.Column(i) || m.Query.Factors[0] != s.By[i] || m.Leaf != "microdata" || m.Mechanism.Kind != budget.DiscreteGaussian || m.Mechanism.L2Squared.Int64() != l2 {
+					t.Errorf("%s %s: column %d is %+v", b, n, i, m)
+				}
+				all.Add(all, rho)
+			}
+			choice := new(big.Rat).Mul(s.Select.Parameter, s.Select.Parameter)
+			choice.Quo(choice, big.NewRat(8, 1))
+			within(t, "a choice", choice, new(big.Rat).Quo(third, big.NewRat(2, 1)))
+			pair := new(big.Rat).Quo(big.NewRat(squareNorm(n, 3), 2), s.Noise.Parameter)
+			within(t, "a pair", pair, new(big.Rat).Quo(third, big.NewRat(2, 1)))
+			rounds := new(big.Rat).Add(choice, pair)
+			rounds.Add(rounds, rounds)
+			if s.Block.Kind != budget.AdaptiveBlock || s.Block.Parameter.Cmp(rounds) != 0 || s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian {
+				t.Errorf("%s %s: the block is %v, the rounds cost %v", b, n, s.Block, rounds)
+			}
+			within(t, "all", all.Add(all, rounds), leaf)
+			loss, err := budget.Compose(p.Mechanisms()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tables := new(big.Rat).Add(p.Measurements[0].Mechanism.Rho(), p.Measurements[1].Mechanism.Rho())
+			if sum := tables.Add(tables, all); loss.Rho().Cmp(sum) != 0 || sum.Cmp(p.Cost.Rho) > 0 {
+				t.Errorf("%s %s: composed ρ %v, the steps cost %v of %v", b, n, loss.Rho(), sum, p.Cost.Rho)
+			}
+		}
+	}
+}
+
+// squareNorm is by how much k rows of one unit move the counts of a marginal of two or more cells, squared.
+func squareNorm(neighbours string, k int64) int64 {
+	if neighbours == "replace" {
+		return 2 * k * k
+	}
+	return k * k
+}
+
+// within fails unless an amount is no more than its limit, and not much less: parameters are rounded.
+func within(t *testing.T, what string, amount, limit *big.Rat) {
+	t.Helper()
+	if amount.Cmp(limit) > 0 || tooLittle(amount, limit) {
+		t.Errorf("%s costs %s of %s", what, amount.FloatString(12), limit.FloatString(12))
+	}
+}
+
+// An ε,δ budget is met by the composition of all, which buys no less than the conversion of ρ alone would.
+func TestMicrodataMeetEpsilonAndDelta(t *testing.T) {
+	p := microdataOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata}")
+	loss, err := budget.Compose(p.Mechanisms()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := loss.EpsilonAt(big.NewRat(1, 1_000_000_000))
+	if err != nil || bound.Value > 1 || bound.Value < 0.999 {
+		t.Errorf("ε %v, %v", bound, err)
+	}
+	plain, err := budget.ParseRat(p.Guarantee.PlainRho)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ratio, _ := new(big.Rat).Quo(p.Cost.Rho, plain).Float64(); ratio < 1-1e-6 { // a charge has seven digits
+		t.Errorf("ρ %v, by conversion alone %v", p.Cost.Rho, plain)
+	}
+	if !strings.Contains(p.Guarantee.Method, "the rounds of microdata by their cap in ρ") {
+		t.Errorf("method %q", p.Guarantee.Method)
+	}
+}
+
+// The ε of a choice is the largest multiple of 2⁻²⁴ whose ρ is within the amount.
+func TestChoicesAreRoundedDown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rho := new(big.Rat).SetFrac64(rapid.Int64Range(1, 1<<40).Draw(t, "numerator"), rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
+		m, err := choiceFor(rho)
+		step := big.NewRat(1, 1<<24)
+		square := func(epsilon *big.Rat) *big.Rat {
+			rho := new(big.Rat).Mul(epsilon, epsilon)
+			return rho.Quo(rho, big.NewRat(8, 1))
+		}
+		if err != nil {
+			if square(step).Cmp(rho) <= 0 {
+				t.Errorf("ρ %v: %v", rho, err)
+			}
+			return
+		}
+		steps := new(big.Rat).Quo(m.Parameter, step)
+		if !steps.IsInt() || square(m.Parameter).Cmp(rho) > 0 || square(new(big.Rat).Add(m.Parameter, step)).Cmp(rho) <= 0 || m.Rho().Cmp(rho) > 0 {
+			t.Errorf("ρ %v gives ε %v", rho, m.Parameter)
+		}
+	})
+}
+
+// Every pair of columns is counted, and each column; only tables are published cells.
+func TestSizeOfMicrodata(t *testing.T) {
+	p := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata}")
+	if tables, columns, pairs := int64(2+20), int64(2+10+1), int64(20+2+10); p.Size != (Size{Cells: tables, Bytes: (tables + columns + pairs) * BytesPerCell}) {
+		t.Errorf("size %+v", p.Size)
+	}
+	for i, cells := range []int64{20, 2, 10} {
+		s := p.Synthetic[0]
+		m, err := p.Pair(s, s.Pairs()[i])
+		if err != nil || m.Cells != cells || m.Mechanism.Parameter.Cmp(s.Noise.Parameter) != 0 || m.Leaf != "microdata" {
+			t.Errorf("pair %d is %+v, %v", i, m, err)
+		}
+	}
+}
+
+// A change of a unit's values is one step where units are replaced, and a removal and an addition where they are not,
+// of which √ρ adds.
+func TestLossOfMicrodata(t *testing.T) {
+	for n, c := range map[string]struct{ columns, blocks int64 }{"add-remove": {2, 4}, "replace": {1, 1}} {
+		p := microdataOf(t, n, "{rho: 1, split: {tables: 1/4, microdata: 3/4}}", "row", "{budget: microdata, by: [sex, age.half]}")
+		l, err := p.Loss()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Tables: ρ 1/8 each. Columns: 1/8 each. One round: its choice and its pair 1/4 each, ε = √2 rounded down.
+		block := p.Synthetic[0].Block.Parameter
+		want := []*big.Rat{
+			new(big.Rat).Add(big.NewRat(1, 2), block),
+			big.NewRat(1, 8), big.NewRat(1, 8), new(big.Rat).Add(big.NewRat(1, 4), block),
+			// sex is in both tables, and as age in one column.
+			new(big.Rat).Add(big.NewRat(3*c.columns, 8), new(big.Rat).Mul(block, big.NewRat(c.blocks, 1))),
+			new(big.Rat).Add(big.NewRat(2*c.columns, 8), new(big.Rat).Mul(block, big.NewRat(c.blocks, 1))),
+		}
+		all := append(append([]LossOf{l.Whole}, l.Tables...), l.Attributes...)
+		names, tables := []string{"the whole release", "x", "y", "microdata/t", "sex", "age"}, []int{3, 1, 1, 1, 3, 2}
+		if len(all) != len(want) {
+			t.Fatalf("%d losses", len(all))
+		}
+		for i, one := range all {
+			if one.Of != names[i] || one.Tables != tables[i] || one.Rho != budget.FormatRat(want[i]) {
+				t.Errorf("%s: loss %d is %s of %d, ρ %s; want %s of %d, ρ %s", n, i, one.Of, one.Tables, one.Rho, names[i], tables[i], budget.FormatRat(want[i]))
+			}
+			if len(one.Epsilons) != 3 || len(one.TruePositiveRates) != 2 {
+				t.Errorf("%s: %s has %+v", n, one.Of, one)
+			}
+		}
+		if half := big.NewRat(1, 2); block.Cmp(half) > 0 || tooLittle(block, half) {
+			t.Errorf("the block is %v", block)
+		}
+	}
+}
+
+// Whatever is changed of the microdata in a plan file, it is refused before it can be measured.
+func TestEditedMicrodataAreRefused(t *testing.T) {
+	p := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/4, microdata: 3/4}}", "row", "{budget: microdata, rows: 1000, by: [sex, age.half]}")
+	if read, err := Read(p.Bytes()); err != nil || read.Verify() != nil || read.Hash() != p.Hash() {
+		t.Fatalf("reading it again: %v", err)
+	}
+	text := string(p.Bytes())
+	block, choice := budget.FormatRat(p.Synthetic[0].Block.Parameter), budget.FormatRat(p.Synthetic[0].Select.Parameter)
+	for old, changed := range map[string]string{
+		`"parameter": "` + block + `"`:  `"parameter": "1/4"`,
+		`"parameter": "` + choice + `"`: `"parameter": "3"`,
+		`"rounds": 1`:                   `"rounds": 2`,
+		`"rows": 1000`:                  `"rows": 2000`,
+		`"method": "mst"`:               `"method": "aim"`,
+		`"microdata": "t"`:              `"microdata": "u"`,
+		`"id": "microdata/t/sex"`:       `"id": "microdata/t/xes"`,
+	} {
+		if strings.Count(text, old) != 1 {
+			t.Errorf("the plan does not hold %s once", old)
+			continue
+		}
+		read, err := Read([]byte(strings.Replace(text, old, changed, 1)))
+		if err == nil {
+			err = read.Verify()
+		}
+		if err == nil {
+			t.Errorf("%s for %s passes", changed, old)
+		}
+	}
+	pair := `"noise": {
+        "kind": "discrete-gaussian",
+        "parameter": "2"`
+	if strings.Count(text, pair) != 1 {
+		t.Fatalf("the noise of a pair is not as expected in\n%s", text)
+	}
+	read, err := Read([]byte(strings.Replace(text, pair, strings.Replace(pair, `"2"`, `"1"`, 1), 1)))
+	if err == nil {
+		err = read.Verify()
+	}
+	if err == nil {
+		t.Error("less noise on a pair passes")
+	}
+}
+
+func TestMicrodataThatCannotBePlanned(t *testing.T) {
+	var columns []string
+	for i := range 448 {
+		columns = append(columns, fmt.Sprintf("c%d: {values: [a, b]}", i))
+	}
+	const wide = "a: {type: integer, range: [0, 1999999]}, b: {type: integer, range: [0, 1999999]}"
+	const shares = "split: {tables: 1/2, t: 1/2}"
+	for _, c := range []struct{ budget, columns, want string }{
+		{"{rho: 1, " + shares + "}", strings.Join(columns, ", "), "microdata of t (line 7): 448 columns have 100\u202f128 pairs, more than 100\u202f000: name fewer columns under `by`"},
+		{"{rho: 1, " + shares + "}", wide, "microdata of t (line 7): the pair of a and b would have more than 2^40 cells: use coarser levels under `by`"},
+		{"{rho: 1, " + shares + "}", strings.ReplaceAll(wide, "1999999", "899999") + ", c: {type: integer, range: [0, 899999]}", "together: use coarser levels or fewer columns under `by`"},
+		{"{rho: 1, " + shares + "}", "a: {values: [p]}, b: {values: [p]}, a_x_b: {values: [p]}", "column a_x_b and the pair of a and b would have one name, microdata/t/a_x_b"},
+		{"{rho: 1, " + shares + "}", "a: {values: [p]}, b_x_c: {values: [p]}, a_x_b: {values: [p]}, c: {values: [p]}", "would have one name, microdata/t/a_x_b_x_c"},
+		{"{rho: 1, " + shares + "}", "a: {values: [p]}, a_label: {values: [p]}", "two columns \"a_label\", of a and of a_label"},
+		{"{rho: 1e-15, " + shares + "}", "a: {values: [p]}, b: {values: [p]}", "microdata of t: a choice among pairs of columns gets ρ 1.667e-16, too little"},
+		{"{rho: 1e-60, split: {tables: {rho: 9e-61}, t: 1}}", "a: {values: [p]}, b: {values: [p]}", "param is above 2^100"},
+	} {
+		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\nbudget: %s\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\nsynthetic: {t: {}}\n", c.budget, c.columns)
+		_, err := planOfSource(spec.Source{Name: "release.yaml", Text: text})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.60s: error %v, expected one with %s", c.columns, err, c.want)
+		}
+	}
+}
+
+// A column of microdata that a table shows too is no mistake; a single pair to choose from is worth a word.
+func TestWarningsOfMicrodata(t *testing.T) {
+	const b, unit = "{rho: 1/8, split: {tables: 1/2, microdata: 1/2}}", "{id: who, max_rows: 1}"
+	if p := microdataOf(t, "add-remove", b, unit, "{budget: microdata}"); len(p.Warnings) != 0 {
+		t.Errorf("warnings %q", p.Warnings)
+	}
+	if p := microdataOf(t, "add-remove", b, unit, "{budget: microdata, by: [sex, age]}"); len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "single pair of columns") {
+		t.Errorf("warnings %q", p.Warnings)
+	}
+}
+
+// What changed in microdata is told in words, and that they are new or gone.
+func TestChangesOfMicrodataAreTold(t *testing.T) {
+	const b = "{rho: 1, split: {tables: 1/4, microdata: 3/4}}"
+	of := func(synthetic string) *Plan { return microdataOf(t, "add-remove", b, "row", synthetic) }
+	before := of("{budget: microdata, by: [sex, age]}")
+	for synthetic, lines := range map[string][]string{
+		"{budget: microdata, by: [sex, age], rows: 1000}": {"  t: rows: as many rows as the noisy total says → 1000 rows"},
+		"{budget: microdata, by: [sex, age.half]}":        {"  t: columns: sex, age → sex, age.half"},
+		"{budget: microdata}": {"  t: columns: sex, age → sex, age, one", "  t: rounds: 1 → 2", "  t: noise of a pair: σ² = 2 → σ² = 4",
+			"  t: choice of a round: by the exponential mechanism with ε 1.415, ρ 0.25 → by the exponential mechanism with ε 1, ρ 0.125",
+			"  t: noise of a column: σ² = 4 → σ² = 6"},
+	} {
+		page := pageOfDiff(t, before, of(synthetic))
+		for _, line := range append(lines, "\nMicrodata\n") {
+			if !strings.Contains(page, line) {
+				t.Errorf("%s: no line %q in\n%s", synthetic, line, page)
+			}
+		}
+	}
+	none, err := planOfSource(spec.Source{Name: "release.yaml", Text: strings.Replace(strings.Split(before.Source.Text, "synthetic:")[0], "split: {tables: 1/4, microdata: 3/4}", "split: {tables: 1}", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := pageOfDiff(t, none, before)
+	for _, line := range []string{"  t: new: as many rows as the noisy total says of sex, age; 1 round, ρ 0.5", "  microdata: new: 75%, ρ = 0.75, for microdata of t", "  method: the ρ of all measurements added up (Bun and Steinke 2016) → the ρ of all measurements and of all rounds of microdata added up"} {
+		if !strings.Contains(page, line) {
+			t.Errorf("no line %q in\n%s", line, page)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package report
+
+// This file holds microdata as the report tells of them: rows that are drawn from
+// a model, what was measured for it, and what of them must not be trusted.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// Microdata are the drawn rows of one table.
+type Microdata struct {
+	Table         string   `json:"table"` // the file is microdata/TABLE.parquet
+	Leaf          string   `json:"leaf"`  // of the budget, which pays for nothing else
+	Method        string   `json:"method"`
+	Columns       []Column `json:"columns"`
+	Rows          int64    `json:"rows"`
+	Numbered      string   `json:"numbered"` // how that number came about
+	Total         float64  `json:"total"`    // noisy number of rows of the table, unbiased
+	StandardError float64  `json:"total_standard_error"`
+	Rounds        int      `json:"rounds"`         // in which a pair of columns was chosen and measured, at most
+	Loss          Amount   `json:"loss"`           // of all that was asked for them, exact
+	PartOfBudget  float64  `json:"part_of_budget"` // Loss ÷ charge
+	// Choice chooses the pair of a round, PairNoise is that of its counts, Block stands
+	// for all rounds.
+	Choice    Mechanism `json:"choice"`
+	PairNoise Mechanism `json:"pair_noise"`
+	Block     Mechanism `json:"block"`
+	Pairs     []Pair    `json:"pairs"`    // that were measured, in the order of the rounds: the model's tree
+	Interval  string    `json:"interval"` // always modelOnly
+	Origin    string    `json:"origin"`   // what a row is, and is not
+	Trust     string    `json:"trust"`
+	Distrust  string    `json:"do_not_trust"`
+}
+
+// Column is one column of microdata, each of which was measured by itself.
+type Column struct {
+	Name          string    `json:"name"`
+	Cells         int64     `json:"cells"`
+	Mechanism     Mechanism `json:"mechanism"`
+	StandardError float64   `json:"standard_error"` // of the noise of a cell
+}
+
+// Pair is a pair of columns that was measured, and how far the model is from the
+// noisy counts, in rows.
+type Pair struct {
+	First         string  `json:"first"`
+	Second        string  `json:"second"`
+	Cells         int64   `json:"cells"`
+	StandardError float64 `json:"standard_error"` // of the noise of a cell
+	Distance      float64 `json:"distance"`       // Σ|model − noisy count| over the cells
+	// NoiseDistance is √(2/π) · StandardError · Cells, which noise alone makes.
+	NoiseDistance float64 `json:"distance_of_noise_alone"`
+}
+
+// modelOnly is said wherever a reader looks for an error.
+const modelOnly = "model only: no interval"
+
+// meanAbsolute is √(2/π), the mean absolute deviation of a normal law of variance 1.
+const meanAbsolute = 0.7978845608028654
+
+// microdataOf tells of all microdata, in the plan's order.
+func microdataOf(p *plan.Plan, all []synth.Microdata) ([]Microdata, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	if len(all) != len(p.Synthetic) {
+		return nil, fmt.Errorf("microdata of %d tables are published, the plan has %d", len(all), len(p.Synthetic))
+	}
+	var out []Microdata
+	for i, s := range p.Synthetic {
+		m, err := oneMicrodata(p, s, all[i])
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", s.Table, err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microdata, error) {
+	if err := drawnFor(s, drawn); err != nil {
+		return Microdata{}, err
+	}
+	m := Microdata{
+		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total, StandardError: drawn.TotalError, Rounds: s.Rounds,
+		Choice: mechanismOf(s.Select), PairNoise: mechanismOf(s.Noise), Block: mechanismOf(s.Block), Pairs: []Pair{}, Interval: modelOnly,
+	}
+	steps := []budget.Mechanism{s.Block}
+	for i, f := range s.By {
+		asked, ok := p.Measurement(s.Column(i))
+		if !ok {
+			return m, fmt.Errorf("the plan does not measure its column %s", f)
+		}
+		steps = append(steps, asked.Mechanism)
+		m.Columns = append(m.Columns, Column{Name: f.String(), Cells: asked.Cells, Mechanism: mechanismOf(asked.Mechanism), StandardError: math.Sqrt(asked.Mechanism.Variance())})
+	}
+	var err error
+	if m.Loss, m.PartOfBudget, err = lossOfAll(steps, p.Cost); err != nil {
+		return m, err
+	}
+	for _, pair := range drawn.Pairs {
+		m.Pairs = append(m.Pairs, Pair{
+			First: pair.First.String(), Second: pair.Second.String(), Cells: int64(pair.Cells), StandardError: pair.Sigma, Distance: pair.Distance,
+			NoiseDistance: float64(float64(meanAbsolute*pair.Sigma) * float64(pair.Cells)),
+		})
+	}
+	m.Numbered, m.Origin, m.Trust, m.Distrust = m.numbered(s), m.origin(p.Guarantee), m.trust(), m.distrust()
+	return m, nil
+}
+
+// drawnFor refuses rows that are not those of a method of the plan.
+func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
+	columns := make([]string, len(s.By))
+	for i, f := range s.By {
+		columns[i] = f.String()
+	}
+	keys := make([]string, len(drawn.Keys))
+	for i, k := range drawn.Keys {
+		keys[i] = k.Attribute.String()
+	}
+	switch {
+	case drawn.Table != s.Table || !slices.Equal(keys, columns):
+		return errors.New("they are not those of the plan")
+	case drawn.Rows < 0 || s.Rows > 0 && int64(drawn.Rows) != s.Rows:
+		return errors.New("their number is not that of the plan")
+	case len(drawn.Pairs) > s.Rounds:
+		return fmt.Errorf("they have %d rounds, the plan has %d", len(drawn.Pairs), s.Rounds)
+	}
+	figures := []float64{drawn.TotalError}
+	for _, pair := range drawn.Pairs {
+		if !slices.Contains(columns, pair.First.String()) || !slices.Contains(columns, pair.Second.String()) {
+			return fmt.Errorf("they have no pair of %s and %s", pair.First, pair.Second)
+		}
+		figures = append(figures, pair.Sigma, pair.Distance)
+	}
+	for _, v := range append(figures, math.Abs(drawn.Total)) {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+			return errors.New("their total, errors and distances must be finite, and but for the total not negative")
+		}
+	}
+	return nil
+}
+
+// lossOfAll is what mechanisms cost together in the terms of a charge, which adds
+// them up, with their part of it.
+func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (Amount, float64, error) {
+	sum, part := new(big.Rat), 0.0
+	for _, m := range steps {
+		one, of, err := lossOf(m, charge)
+		if err != nil {
+			return Amount{}, 0, err
+		}
+		sum.Add(sum, exact(one.Rho))
+		part += of
+	}
+	return Amount{Rho: budget.FormatRat(sum)}, part, nil
+}
+
+func (m Microdata) numbered(s plan.Synthetic) string {
+	if s.Rows > 0 {
+		return "The spec fixes how many rows there are: it is a public number, and tells nothing of the data."
+	}
+	return fmt.Sprintf("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.", m.Table)
+}
+
+func (m Microdata) origin(g plan.Guarantee) string {
+	return fmt.Sprintf("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.", g.Protects)
+}
+
+// pairNames lists the measured pairs.
+func (m Microdata) pairNames() string {
+	names := make([]string, len(m.Pairs))
+	for i, p := range m.Pairs {
+		names[i] = p.First + " with " + p.Second
+	}
+	return strings.Join(names, "; ")
+}
+
+func (m Microdata) trust() string {
+	s := "Measured were the counts of each column by itself"
+	if len(m.Pairs) > 0 {
+		s += fmt.Sprintf(", and those of these pairs of columns: %s. Of these the rows tell what was measured, up to noise", m.pairNames())
+	} else {
+		s += ", and no pair of them. Of single columns the rows tell what was measured, up to noise"
+	}
+	return s + ", and up to what the drawing of rows adds."
+}
+
+func (m Microdata) distrust() string {
+	if len(m.Pairs) == 0 {
+		return "How any columns hang together was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
+	}
+	return "How any other two columns hang together, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it."
+}
+
+func (r *Report) drawnRows() int64 {
+	var n int64
+	for _, m := range r.Microdata {
+		n += m.Rows
+	}
+	return n
+}
+
+// MicrodataSentence says in the headline that there are microdata; "" where there
+// are none.
+func (r *Report) MicrodataSentence() string {
+	if len(r.Microdata) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, m := range r.Microdata {
+		parts = append(parts, fmt.Sprintf("%s of microdata of table %s", budget.Plural(m.Rows, "row"), m.Table))
+	}
+	return fmt.Sprintf("Beside the tables there are %s: drawn from a model, nobody's rows, and without any margin of error (%s).", strings.Join(parts, ", "), modelOnly)
+}

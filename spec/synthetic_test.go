@@ -1,0 +1,56 @@
+package spec
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What microdata leave unsaid is filled in: all columns, the noisy total, the planner's method, a leaf by its name.
+func TestMicrodataAreReadWithTheirDefaults(t *testing.T) {
+	all := []Attribute{{"mode", ""}, {"hour", ""}}
+	for _, c := range []struct {
+		budget, marginals, synthetic string
+		want                         Synthetic
+	}{
+		{"{rho: 1, split: {main: 1/2, micro: 1/2}}", "{main: {by: [mode]}}", "{t: {budget: micro}}", Synthetic{Leaf: "micro", Method: AutoMethod, By: all}},
+		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {}}", Synthetic{Leaf: "t", Method: AutoMethod, By: all}},
+		{"{epsilon: 1, delta: 1e-9, split: {main: 1/2, synthetic: 1/2}}", "{main: {by: [mode]}}", "{t: {method: mst}}", Synthetic{Leaf: "synthetic", Method: MST, By: all}},
+		{"{rho: 1, split: {main: 1/2, more: {share: 1/2, split: {synthetic: 100%}}}}", "{main: {by: [mode]}}", "{t: {rows: noisy}}", Synthetic{Leaf: "more.synthetic", Method: AutoMethod, By: all}},
+		{"{rho: 1, split: {main: 1/2, t: 1/4, synthetic: 1/4}}", "{main: {by: [mode]}, t: {by: [hour]}}", "{t: {budget: synthetic, method: auto, rows: 1000000000, by: [hour.half, mode]}}",
+			Synthetic{Leaf: "synthetic", Method: AutoMethod, By: []Attribute{{"hour", "half"}, {"mode", ""}}, Rows: 1_000_000_000}},
+	} {
+		for neighbours, unit := range map[string]string{"add-remove": "row", "replace": "{id: who, max_rows: 9}"} {
+			r, err := Parse(Source{Name: "release.yaml", Text: fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: %s}\nbudget: %s\n"+
+				"tables: {t: {source: {csv: t.csv}, unit: %s, columns: {mode: {values: [walk, ride]}, hour: {values: {integers: [0, 23]}, levels: {half: {width: 12}}}}}}\nmarginals: %s\nsynthetic: %s\n",
+				neighbours, c.budget, unit, c.marginals, c.synthetic)})
+			if err != nil {
+				t.Errorf("%s: %v", c.synthetic, err)
+				continue
+			}
+			c.want.Table, c.want.Line = "t", 7
+			if diff := cmp.Diff([]Synthetic{c.want}, r.Synthetic); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.synthetic, diff)
+			}
+		}
+	}
+}
+
+func TestSharedSpecSaysItsMicrodata(t *testing.T) {
+	r, _ := Parse(sharedSource(t, "labour.yaml"))
+	if r == nil {
+		t.Fatal("no release")
+	}
+	want := []Synthetic{{Table: "persons", Leaf: "microdata", Method: AutoMethod, By: []Attribute{{"age", ""}, {"sex", ""}, {"region", ""}, {"status", ""}, {"hours", ""}}, Line: 29}}
+	if diff := cmp.Diff(want, r.Synthetic); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestReleaseWithoutMicrodataHasNone(t *testing.T) {
+	r, err := Parse(baseSource())
+	if err != nil || r.Synthetic != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
