@@ -81,6 +81,14 @@ func (l level) noise(j int) float64 {
 	return (1 - 1/g) / (scale * scale)
 }
 
+// Moves is how far one row can move the integers of a level's residual: the largest
+// L1 and squared L2 norm; and the largest entry, by which a count is multiplied at
+// most.
+func (c *Column) Moves(level int) (norm, squares, reach int64) {
+	l := c.levels[level]
+	return l.norm, l.squares, l.reach
+}
+
 // spread maps each category of level at to the category of level k ≤ at that it
 // lies in, and to its part of that: each level divides evenly among the categories
 // of a group.

@@ -87,10 +87,19 @@ func times(a, b int64) (int64, bool) {
 // counts, in place: along every axis (y_j − mean of y over the group)/(c_p·g). What
 // the group's mean holds is noise alone.
 func Centre(columns []*Column, axes Set, y []float64) {
+	centre(columns, axes, y, true)
+}
+
+// CentreCounts does the same to noisy counts of the residual's own marginal.
+func CentreCounts(columns []*Column, axes Set, y []float64) {
+	centre(columns, axes, y, false)
+}
+
+func centre(columns []*Column, axes Set, y []float64, scaled bool) {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {
 		l := columns[axes[i].Column].levels[axes[i].Level]
-		l.centre(y, stride, true)
+		l.centre(y, stride, scaled)
 		stride *= l.size
 	}
 }

@@ -38,8 +38,10 @@ type Workload struct {
 	// columns and levels. Their variances are not set.
 	Residuals []Residual
 
-	uses  [][]use // by marginal
-	cells []float64
+	uses   [][]use // by marginal
+	cells  []float64
+	places map[step]int32 // in the order in which residuals were found
+	sorted []int          // from there to the place among Residuals
 }
 
 // use is a residual in a marginal: share is what noise of variance 1 on the
@@ -75,7 +77,8 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 		}
 	}
 	w.Residuals = []Residual{{Squares: 1}} // the total
-	f := finder{Workload: w, places: map[step]int32{}, shares: map[Axis][]share{}}
+	w.places = map[step]int32{}
+	f := finder{Workload: w, shares: map[Axis][]share{}}
 	for i := range marginals {
 		f.find(i)
 	}
@@ -86,7 +89,6 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 // finder lists the residuals of a workload.
 type finder struct {
 	*Workload
-	places map[step]int32
 	shares map[Axis][]share
 }
 
@@ -180,7 +182,7 @@ func (f *finder) sort() {
 	for i, o := range order {
 		sorted[i], at[o] = f.Residuals[o], i
 	}
-	f.Residuals = sorted
+	f.Residuals, f.sorted = sorted, at
 	for _, uses := range f.uses {
 		for i := range uses {
 			uses[i].residual = at[uses[i].residual]
