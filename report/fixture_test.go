@@ -116,6 +116,35 @@ func specInput(status report.Status, text string) report.Input {
 	return report.Input{Plan: p, Tables: published(p, noisyCounts), Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
 }
 
+// microdataText is the fixture's spec with microdata that half of the budget pays for.
+func microdataText(entry string) string {
+	return changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2, split: {headline: 3/10, detail: 1/5, microdata: 1/2}}",
+		"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}}}") +
+		"synthetic: {persons: {budget: microdata, by: [sex, age.band, status]" + entry + "}}\n"
+}
+
+// microdataInput is a release with microdata, whose model is off by these distances.
+func microdataInput(status report.Status, entry string, rows int, distances ...float64) report.Input {
+	in := specInput(status, microdataText(entry))
+	s := in.Plan.Synthetic[0]
+	drawn := synth.Microdata{Table: s.Table, Rows: rows, Total: 54470.4, TotalError: 3.26}
+	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(in.Plan.Release())
+	if err != nil {
+		panic(err)
+	}
+	for i, f := range s.By {
+		drawn.Keys = append(drawn.Keys, synth.Key{Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level}, Level: levels[i]})
+		drawn.Codes = append(drawn.Codes, make([]uint32, rows))
+	}
+	for i, d := range distances {
+		drawn.Pairs = append(drawn.Pairs, synth.PairFit{
+			First: drawn.Keys[1-i].Attribute, Second: drawn.Keys[2].Attribute, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: 1.25, Distance: d,
+		})
+	}
+	in.Microdata = []synth.Microdata{drawn}
+	return in
+}
+
 // changed is the fixture's spec with some of its texts replaced.
 func changed(oldnew ...string) string { return strings.NewReplacer(oldnew...).Replace(specText) }
 

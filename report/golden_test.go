@@ -19,6 +19,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 func TestGolden(t *testing.T) {
 	release := reportOf(t, input(report.Official, nil))
 	practice := reportOf(t, input(report.Practice, nil))
+	microdata := reportOf(t, microdataInput(report.Official, "", 54470, 7.5, 4.25))
 	for _, f := range []struct {
 		name string
 		got  []byte
@@ -29,6 +30,10 @@ func TestGolden(t *testing.T) {
 		{"README.txt", release.Readme()},
 		{"practice.html", []byte(pageOf(t, practice))},
 		{"practice.txt", practice.Readme()},
+		{"microdata.json", microdata.JSON()},
+		{"microdata.html", []byte(pageOf(t, microdata))},
+		{"microdata.md", microdata.Markdown()},
+		{"microdata.txt", microdata.Readme()},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			path := filepath.Join("testdata", f.name)

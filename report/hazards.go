@@ -44,8 +44,8 @@ func hazardsOf(r *Report, paid receipt) []Hazard {
 		choicesHazard(r),
 		{"Sensitivities worked out wrongly", "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.", Met},
 		compositionHazard(paid),
-		{"Noise in floating point", "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", Met},
-		{"Weak or repeated randomness", "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses. That the key was drawn and erased cannot be seen from outside.", Met},
+		floatHazard(r),
+		randomnessHazard(r),
 		{"Time, memory, messages and logs that tell", "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.", Met},
 		{"Trust in those who hold the raw data", "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.", Office},
 		{"Raw data, working files and backups kept worse than results", "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.", Office},
@@ -62,6 +62,24 @@ func choicesHazard(r *Report) Hazard {
 	if len(r.Microdata) > 0 {
 		h.Answer += " Which pairs of columns are measured for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."
 	}
+	return h
+}
+
+func floatHazard(r *Report) Hazard {
+	h := Hazard{"Noise in floating point", "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", Met}
+	if len(r.Microdata) > 0 {
+		h.Answer += " So are the scores by which the microdata's method chooses, and a choice is drawn exactly too."
+	}
+	return h
+}
+
+func randomnessHazard(r *Report) Hazard {
+	const key = " That the key was drawn and erased cannot be seen from outside."
+	h := Hazard{"Weak or repeated randomness", "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses.", Met}
+	if len(r.Microdata) > 0 {
+		h.Answer += " Choices that were made before it was cut off are replayed, and never made anew."
+	}
+	h.Answer += key
 	return h
 }
 

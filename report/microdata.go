@@ -69,9 +69,6 @@ const meanAbsolute = 0.7978845608028654
 
 // microdataOf tells of all microdata, in the plan's order.
 func microdataOf(p *plan.Plan, all []synth.Microdata) ([]Microdata, error) {
-	if len(all) == 0 {
-		return nil, nil
-	}
 	if len(all) != len(p.Synthetic) {
 		return nil, fmt.Errorf("microdata of %d tables are published, the plan has %d", len(all), len(p.Synthetic))
 	}

@@ -177,6 +177,9 @@ func inputs() map[string]report.Input {
 		"one table":   specInput(report.Official, oneTable("{epsilon: 1}")),
 		"code books":  input(report.Official, func(p *plan.Plan) { p.Source.Files = map[string]string{"b.csv": "code\n1\n", "a.csv": "code\n2\n"} }),
 		"many tables": manyInput(),
+		"microdata":   microdataInput(report.Official, "", 54470, 7.5, 4.25),
+		"fixed rows":  microdataInput(report.Practice, ", rows: 1000", 1000, 7.5, 4.25),
+		"no pair":     microdataInput(report.Rehearsal, "", 54470),
 		"all zero":    noisyInput([]int64{0, -3, 0, -1, 0, 0}),
 		"huge":        noisyInput([]int64{1 << 62, 1 << 62, 1 << 62, -1 << 63, 5, 1}),
 	}

@@ -182,7 +182,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, metad
 // writePapers writes the plan, its approvals, the ledger's proof, the bill of
 // materials, the report and the readme.
 func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record, built []report.Module) error {
-	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
+	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}

@@ -36,12 +36,18 @@ type office struct {
 
 func newOffice(t *testing.T) office {
 	t.Helper()
+	return officeWith(t, tripSpec, tripPolicy, "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n")
+}
+
+// officeWith is an office with its spec, its account's policy and its rows.
+func officeWith(t *testing.T, spec, policy, rows string) office {
+	t.Helper()
 	o := office{dir: t.TempDir()}
 	o.ledger = filepath.Join(o.dir, "ledger.db")
 	for name, text := range map[string]string{
-		"release.yaml": tripSpec,
-		"policy.yaml":  tripPolicy,
-		"t.csv":        "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n",
+		"release.yaml": spec,
+		"policy.yaml":  policy,
+		"t.csv":        rows,
 	} {
 		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,711 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// walkSpec asks for microdata of four columns, so for three rounds.
+const walkSpec = `version: 1
+release: trips
+privacy: {protects: trip, neighbours: add-remove, account: trips}
+budget: {rho: 2, split: {tables: 1/2, rows: 1/2}}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: row
+    columns: {mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 3]}, day: {values: [mo, tu, we]}, way: {values: [to, fro]}}
+marginals: {modes: {by: [mode], budget: tables}}
+synthetic: {t: {budget: rows}}
+`
+
+const walkPolicy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {rho: 6}\n"
+
+// walkRows are 300 rows in which hours go with modes and days with ways.
+func walkRows() string {
+	var b strings.Builder
+	b.WriteString("mode,hour,day,way\n")
+	for i := range 300 {
+		mode, way := i%2, i/2%2
+		fmt.Fprintf(&b, "%s,%d,%s,%s\n", []string{"walk", "ride"}[mode], 2*mode+i/4%2, []string{"mo", "tu", "we"}[(way+i/8%2)%3], []string{"to", "fro"}[way])
+	}
+	return b.String()
+}
+
+// walkOffice is an office that makes microdata.
+func walkOffice(t *testing.T) office {
+	return officeWith(t, walkSpec, walkPolicy, walkRows())
+}
+
+// walkPlan is the plan of such a release.
+func walkPlan(t *testing.T) *plan.Plan {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "release.yaml")
+	if err := os.WriteFile(path, []byte(walkSpec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// oracle is another software's: it answers at random, and otherwise each time. It
+// notes what it was asked, and fails at the step in which it is to be cut off.
+type oracle struct {
+	plan   *plan.Plan
+	random *rand.Rand
+	cut    int // the step that fails; -1: none
+	step   int
+	asked  []string
+}
+
+func newOracle(p *plan.Plan, seed uint64, cut int) *oracle {
+	return &oracle{plan: p, random: rand.New(rand.NewPCG(seed, 0)), cut: cut}
+}
+
+var errCut = errors.New("cut off")
+
+func (o *oracle) note(what string, round int) error {
+	defer func() { o.step++ }()
+	if o.step == o.cut {
+		return errCut
+	}
+	o.asked = append(o.asked, fmt.Sprint(what, round))
+	return nil
+}
+
+func (o *oracle) Select(_ context.Context, round int, candidates []int, _ [][]int64) (int, error) {
+	return candidates[o.random.IntN(len(candidates))], o.note("choice", round)
+}
+
+func (o *oracle) Measure(_ context.Context, round, choice int) (measured.Measured, error) {
+	s := o.plan.Synthetic[0]
+	m, err := o.plan.Pair(s, s.Pairs()[choice])
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	values := make([]int64, m.Cells)
+	for i := range values {
+		values[i] = o.random.Int64N(1<<40) - 1<<39
+	}
+	return measured.Measured{Measurement: m, Values: integers(values)}, o.note("answer", round)
+}
+
+func integers(values []int64) *array.Int64 {
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(values, nil)
+	return b.NewInt64Array()
+}
+
+// steps are what an adaptive method was told, a line for each choice and answer.
+func steps(rounds []measured.Round) []string {
+	var all []string
+	for _, r := range rounds {
+		all = append(all, fmt.Sprint(r.Choice), fmt.Sprint(r.Measured.Values))
+	}
+	return all
+}
+
+// adapted runs the method by way of a journal.
+func adapted(t *testing.T, p *plan.Plan, j *journal, o synth.Oracle) ([]measured.Round, error) {
+	t.Helper()
+	var columns []measured.Measured
+	for c := range p.Synthetic[0].By {
+		m, _ := p.Measurement(p.Synthetic[0].Column(c))
+		columns = append(columns, measured.Measured{Measurement: m, Values: integers(make([]int64, m.Cells))})
+	}
+	rounds, err := synth.Adapt(t.Context(), p, p.Synthetic[0], columns, j.oracle(p, 0, o))
+	if err == nil {
+		err = j.finished()
+	}
+	return rounds, err
+}
+
+// resumed opens a journal as a new run does and goes on from it.
+func resumed(t *testing.T, p *plan.Plan, path string, o synth.Oracle) ([]measured.Round, error) {
+	t.Helper()
+	j, err := openJournal(path, p.Hash(), "commitment")
+	if err != nil {
+		return nil, err
+	}
+	defer j.close()
+	return adapted(t, p, j, o)
+}
+
+// journalOf is a finished journal: its bytes, and what was told.
+func journalOf(t *testing.T, p *plan.Plan, seed uint64) (text []byte, told []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), journalFile)
+	rounds, err := resumed(t, p, path, newOracle(p, seed, -1))
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, steps(rounds)
+}
+
+// written is a journal file with these bytes.
+func written(t *testing.T, text []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), journalFile)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A run that is cut off in any step is resumed by other software, which would answer
+// otherwise: it is asked for what nobody was told, once, and for nothing else.
+func TestJournalTellsAgainWhatWasTold(t *testing.T) {
+	p := walkPlan(t)
+	all := []string{"choice0", "answer0", "choice1", "answer1", "choice2", "answer2"}
+	for cut := range len(all) + 1 {
+		path := filepath.Join(t.TempDir(), journalFile)
+		first, second, third := newOracle(p, 1, cut), newOracle(p, 2, -1), newOracle(p, 3, 0)
+		_, err := resumed(t, p, path, first)
+		if cut < len(all) && !errors.Is(err, errCut) || cut == len(all) && err != nil {
+			t.Fatal(err)
+		}
+		rounds, err := resumed(t, p, path, second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(first.asked, all[:cut]) || !slices.Equal(second.asked, all[cut:]) {
+			t.Errorf("cut off in step %d: asked %v, then %v", cut, first.asked, second.asked)
+		}
+		_, told := journalOf(t, p, 1)
+		if !slices.Equal(steps(rounds)[:cut], told[:cut]) {
+			t.Errorf("cut off in step %d: told %v, then %v", cut, told[:cut], steps(rounds)[:cut])
+		}
+		again, err := resumed(t, p, path, third)
+		if err != nil || len(third.asked) > 0 || !slices.Equal(steps(again), steps(rounds)) {
+			t.Errorf("cut off in step %d: a finished journal tells %v, not %v (%v, asked %v)", cut, again, rounds, err, third.asked)
+		}
+	}
+}
+
+// A run killed while it writes leaves the journal cut off anywhere: what is whole is told
+// again, the rest is asked for, and the journal is whole afterwards.
+func TestJournalCutOffAnywhere(t *testing.T) {
+	p := walkPlan(t)
+	text, told := journalOf(t, p, 1)
+	for n := range len(text) + 1 {
+		boundary := n == 0 || n == len(text) || text[n-1] == '\n' || text[n] == '\n' || text[max(n-2, 0)] == '\n'
+		if !boundary && n%29 != 0 {
+			continue
+		}
+		for _, tail := range []string{"", "\x00\x00\x00\x00"} { // some file systems leave zeros in the place of what was not written
+			path := written(t, append(slices.Clone(text[:n]), tail...))
+			whole := max(bytes.Count(text[:n], []byte("\n"))-1, 0)
+			if tail != "" && n > 0 && text[n-1] != '\n' && n < len(text) && text[n] == '\n' {
+				continue // a whole line without its end, and something behind it: that is damage
+			}
+			o := newOracle(p, 2, -1)
+			rounds, err := resumed(t, p, path, o)
+			if err != nil {
+				t.Fatalf("cut off after %d bytes: %v", n, err)
+			}
+			if !slices.Equal(steps(rounds)[:whole], told[:whole]) || len(o.asked) != len(told)-whole {
+				t.Errorf("cut off after %d bytes: %d steps are whole, %v were asked", n, whole, o.asked)
+			}
+			none := newOracle(p, 3, 0)
+			if again, err := resumed(t, p, path, none); err != nil || !slices.Equal(steps(again), steps(rounds)) {
+				t.Errorf("cut off after %d bytes, then whole: %v, %v", n, again, err)
+			}
+		}
+	}
+}
+
+// journalRefused asserts that a journal is refused in words that hold no value, and that
+// nothing was asked.
+func journalRefused(t *testing.T, p *plan.Plan, text []byte, says string) {
+	t.Helper()
+	path, o := written(t, text), newOracle(p, 2, -1)
+	_, err := resumed(t, p, path, o)
+	var refused *JournalRefused
+	if !errors.As(err, &refused) || !strings.Contains(refused.Why, says) || len(o.asked) > 0 {
+		t.Fatalf("%v, want a refusal that says %q; asked %v", err, says, o.asked)
+	}
+	var entry journalEntry
+	for _, line := range bytes.Split(text, []byte("\n")) {
+		_, body, _ := bytes.Cut(line, []byte(" "))
+		if json.Unmarshal(body, &entry) != nil {
+			continue
+		}
+		for _, value := range entry.Answer {
+			if max(value, -value) > 1e6 && strings.Contains(err.Error(), fmt.Sprint(value)) { // others are too short to be told from a number of a line
+				t.Errorf("%v tells the answer %d", err, value)
+			}
+		}
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, text) {
+		t.Errorf("a journal that is refused was changed (%v)", err)
+	}
+}
+
+func TestJournalWithAFlippedByteIsRefused(t *testing.T) {
+	p := walkPlan(t)
+	text, _ := journalOf(t, p, 1)
+	for i := range text {
+		bad := slices.Clone(text)
+		bad[i] ^= 1 << (i % 8)
+		journalRefused(t, p, bad, "is damaged: line "+fmt.Sprint(1+bytes.Count(text[:i], []byte("\n"))))
+	}
+}
+
+// rechained gives the lines of a journal, changed, the hashes that they need.
+func rechained(text []byte, change func(n int, body string) string) []byte {
+	j, out := &journal{}, []byte{}
+	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		_, body, _ := strings.Cut(line, " ")
+		if body = change(n, body); body == "" {
+			continue
+		}
+		j.last = sha256.Sum256(slices.Concat(j.last[:], []byte(body)))
+		out = append(out, hex.EncodeToString(j.last[:])+" "+body+"\n"...)
+	}
+	return out
+}
+
+func TestJournalOfSomethingElseIsRefused(t *testing.T) {
+	p := walkPlan(t)
+	text, _ := journalOf(t, p, 1)
+	header := func(old, with string) func(int, string) string {
+		return func(n int, body string) string {
+			if n == 0 {
+				return strings.Replace(body, old, with, 1)
+			}
+			return body
+		}
+	}
+	line := func(at int, with string) func(int, string) string {
+		return func(n int, body string) string {
+			if n == at {
+				return with
+			}
+			return body
+		}
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for name, c := range map[string]struct {
+		text []byte
+		says string
+	}{
+		"another plan":         {rechained(text, header(p.Hash(), strings.Repeat("5a", 32))), "is of another plan"},
+		"other data":           {rechained(text, header(`"commitment":"commitment"`, `"commitment":"another"`)), "is of other data, or of another key"},
+		"another form":         {rechained(text, header("dprelease.journal/1", "dprelease.journal/2")), "in another form"},
+		"no header":            {rechained(text, line(0, "")), "in another form"},
+		"lines exchanged":      {slices.Concat(lines[0], lines[3], lines[2], lines[1]), "line 2"},
+		"a line left out":      {slices.Concat(lines[0], lines[1], lines[3]), "line 3"},
+		"a line twice":         {slices.Concat(lines[0], lines[1], lines[1]), "line 3"},
+		"text behind":          {append(slices.Clone(text), "x\n"...), "line 8"},
+		"no entry":             {rechained(text, line(1, "[]")), "resume with the version that began it"},
+		"no such pair":         {rechained(text, line(1, `{"method":0,"round":0,"choice":6}`)), "resume with the version that began it"},
+		"an answer first":      {rechained(text, line(1, "")), "does not hold what is asked now"},
+		"of another method":    {rechained(text, line(1, `{"method":1,"round":0,"choice":1}`)), "does not hold what is asked now"},
+		"an answer of 1 value": {rechained(text, line(2, `{"method":0,"round":0,"answer":[8888888]}`)), "another question"},
+		"no answer":            {rechained(text, line(2, `{"method":0,"round":0}`)), "another question"},
+		"another round":        {append(slices.Clone(text), tailOf(text, `{"method":0,"round":3,"choice":1}`)...), "more rounds than are asked now"},
+	} {
+		t.Run(name, func(t *testing.T) { journalRefused(t, p, c.text, c.says) })
+	}
+	t.Run("begun by another version", func(t *testing.T) {
+		older := rechained(text, func(n int, body string) string {
+			if n == 0 {
+				return strings.Replace(body, Software, "dprelease 0.0.9", 1)
+			}
+			return body
+		})
+		if _, err := resumed(t, p, written(t, older), newOracle(p, 2, 0)); err != nil {
+			t.Errorf("what it was told fits, and: %v", err)
+		}
+		journalRefused(t, p, rechained(older, line(1, "")), "(dprelease 0.0.9; this is "+Software+")")
+	})
+}
+
+// tailOf is one more line of a journal.
+func tailOf(text []byte, body string) []byte {
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	last, _, _ := bytes.Cut(lines[len(lines)-1], []byte(" "))
+	before, _ := hex.DecodeString(string(last))
+	hash := sha256.Sum256(slices.Concat(before, []byte(body)))
+	return []byte(hex.EncodeToString(hash[:]) + " " + body + "\n")
+}
+
+// What cannot be written, or not made durable, is told to nobody, and nothing is
+// written behind it.
+func TestJournalThatCannotBeWritten(t *testing.T) {
+	p := walkPlan(t)
+	text, _ := journalOf(t, p, 1)
+	reader, unsynced, err := os.Pipe() // can be written, and not synced
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	defer unsynced.Close()
+	readOnly, err := os.Open(written(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer readOnly.Close()
+	for name, f := range map[string]*os.File{"write": readOnly, "sync": unsynced} {
+		j, o := &journal{file: f}, newOracle(p, 2, -1)
+		rounds, err := adapted(t, p, j, o)
+		if err == nil || !strings.Contains(err.Error(), "journal of the rounds") || rounds != nil {
+			t.Errorf("%s: told %v, %v", name, rounds, err)
+		}
+		if len(o.asked) != 1 {
+			t.Errorf("%s: went on to ask %v", name, o.asked)
+		}
+		choice := 0
+		if err := j.add(journalEntry{Choice: &choice}); err == nil || !strings.Contains(err.Error(), "before this one") {
+			t.Errorf("%s: an entry was written behind: %v", name, err)
+		}
+	}
+	last, err := os.Stat(readOnly.Name())
+	if err != nil || last.Size() != int64(len(text)) {
+		t.Error("the journal was written to")
+	}
+}
+
+// crashAfterRounds does what a run does up to sealing, then leaves everything as a crash
+// would.
+func crashAfterRounds(t *testing.T, o office, opt Options) {
+	t.Helper()
+	l, charge, err := opt.openLedger(t.Context(), o.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	key := plantedKey(t, o, opt)
+	streams := noise.NewStreams(key, o.plan.Hash())
+	exact, err := histogram.Count(t.Context(), o.plan, opt.Data, streams, histogram.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	charge.Commitment = exact.Commitment(streams)
+	receipt, err := l.Debit(t.Context(), charge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := openJournal(o.statePath(t, opt, journalFile), o.plan.Hash(), charge.Commitment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.close()
+	if _, err := drawAll(t.Context(), o.plan, exact, receipt, streams, j); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copied is the whole office as it is now, in a folder of its own.
+func (o office) copied(t *testing.T) office {
+	t.Helper()
+	to := office{dir: filepath.Join(t.TempDir(), "copy"), plan: o.plan}
+	to.ledger = filepath.Join(to.dir, "ledger.db")
+	if err := os.CopyFS(to.dir, os.DirFS(o.dir)); err != nil {
+		t.Fatal(err)
+	}
+	states, err := filepath.Glob(filepath.Join(to.dir, "out", ".dprelease*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, _ := filepath.Glob(filepath.Join(to.dir, "out", ".dprelease", "trips-*"))
+	for _, dir := range append(states, more...) {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// contents are the files below a folder.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	names, err := files(dir)
+	if err != nil || len(names) < 5 {
+		t.Fatalf("%v in %s: %v", names, dir, err)
+	}
+	all := map[string]string{}
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = string(b)
+	}
+	return all
+}
+
+// finishedAlike measures a release to its end, or runs it where it is to be published as
+// well, and compares the folders.
+func finishedAlike(t *testing.T, o office, sealed, published map[string]string) {
+	t.Helper()
+	opt := o.options("out")
+	wanted := map[string]map[string]string{MeasuredFolder(opt.Out, "trips"): sealed}
+	_, err := Measure(t.Context(), o.plan, opt)
+	if published != nil && err == nil {
+		wanted[filepath.Join(opt.Out, "trips")] = published
+		_, err = Run(t.Context(), o.plan, opt)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range wanted {
+		have := contents(t, dir)
+		for name, text := range want {
+			if have[name] != text {
+				t.Errorf("%s of %s differs", name, filepath.Base(dir))
+			}
+		}
+		if len(have) != len(want) {
+			t.Errorf("%d files in %s, expected %d", len(have), filepath.Base(dir), len(want))
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(opt.stateDir(), "*", "*")); len(left) > 0 {
+		t.Errorf("left in the state: %v", left)
+	}
+	if n := o.debits(t); n != 1 {
+		t.Errorf("%d debits, expected 1", n)
+	}
+}
+
+// A run that is killed at any point of its rounds resumes to the same bytes.
+func TestRoundsResumeToTheSameRelease(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	crashAfterRounds(t, o, opt)
+	text, err := os.ReadFile(o.statePath(t, opt, journalFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(o.statePath(t, opt, journalFile)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the journal has mode %v, %v", info.Mode(), err)
+	}
+	crashed := o.copied(t)
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	sealed, published := contents(t, MeasuredFolder(opt.Out, "trips")), contents(t, filepath.Join(opt.Out, "trips"))
+	for _, name := range []string{"rounds/t.json", "measurements/microdata/t/mode.parquet"} {
+		if sealed[name] == "" || sealed[name] != published[name] {
+			t.Errorf("%s is not sealed, or not published", name)
+		}
+	}
+	cuts := []int{-1, 0, 1} // -1: the journal was not there yet
+	for i, c := range text {
+		if c == '\n' {
+			cuts = append(cuts, i+1, min(i+30, len(text)))
+		}
+	}
+	for i, cut := range cuts {
+		again := crashed.copied(t)
+		path := again.statePath(t, again.options("out"), journalFile)
+		if cut < 0 {
+			err = os.Remove(path)
+		} else {
+			err = os.Truncate(path, int64(cut))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%8 == 0 { // what is published follows from what is sealed
+			finishedAlike(t, again, sealed, published)
+		} else {
+			finishedAlike(t, again, sealed, nil)
+		}
+	}
+}
+
+// What the journal holds is released, also where this software would have chosen and
+// answered otherwise.
+func TestJournalledRoundsAreReleased(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	crashAfterRounds(t, o, opt)
+	path := o.statePath(t, opt, journalFile)
+	own, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var header journalHeader
+	_, body, _ := bytes.Cut(bytes.SplitN(own, []byte("\n"), 2)[0], []byte(" "))
+	if err := errors.Join(json.Unmarshal(body, &header), os.Remove(path)); err != nil {
+		t.Fatal(err)
+	}
+	j, err := openJournal(path, o.plan.Hash(), header.Commitment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newOracle(o.plan, 7, 5) // told all but the last answer
+	if _, err := adapted(t, o.plan, j, other); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	j.close()
+	told, _ := os.ReadFile(path)
+	if bytes.HasPrefix(own, told) {
+		t.Fatal("the other software has told the same")
+	}
+	result, err := Run(t.Context(), o.plan, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want := journalOf(t, o.plan, 7)
+	if have := steps(s.Rounds[0]); !slices.Equal(have[:5], want[:5]) {
+		t.Errorf("released %v, told %v", have, want[:5])
+	}
+	verifies(t, result.Place, VerifyOptions{})
+}
+
+// A journal that does not belong to the release stops it, keeps the key, and costs
+// nothing once the right one is back.
+func TestForeignJournalsStopARun(t *testing.T) {
+	o, elsewhere := walkOffice(t), walkOffice(t)
+	opt := o.options("out")
+	crashAfterRounds(t, o, opt)
+	crashAfterRounds(t, elsewhere, elsewhere.options("out"))
+	path := o.statePath(t, opt, journalFile)
+	own, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := os.ReadFile(elsewhere.statePath(t, elsewhere.options("out"), journalFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := slices.Clone(own)
+	damaged[len(damaged)/2] ^= 1
+	for says, text := range map[string][]byte{"is of other data, or of another key": foreign, "is damaged": damaged} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Run(t.Context(), o.plan, opt)
+		var spent *Spent
+		if !errors.As(err, &spent) || ExitCode(err) != ExitEnvironment || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, exit %d, want %q", err, ExitCode(err), says)
+		}
+		if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
+			t.Fatal("measurements were written")
+		}
+		if there, _ := exists(o.statePath(t, opt, keyFile)); !there {
+			t.Fatal("the key is gone")
+		}
+	}
+	if err := os.WriteFile(path, own, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Error(err)
+	}
+}
+
+// Other data than were debited are refused before the journal is looked at.
+func TestRoundsOfOtherDataAreRefused(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	crashAfterRounds(t, o, opt)
+	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte(walkRows()+"walk,0,mo,to\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Run(t.Context(), o.plan, opt)
+	var changed *InputChanged
+	if !errors.As(err, &changed) || ExitCode(err) != ExitEnvironment {
+		t.Errorf("%v, exit %d", err, ExitCode(err))
+	}
+	if there, _ := exists(o.statePath(t, opt, journalFile)); !there {
+		t.Error("the journal is gone")
+	}
+}
+
+// A journal goes with its key and stays without it: a key that was moved away, and is put
+// back, finds its rounds. One that is found before a debit is not of this draw.
+func TestJournalGoesWithItsKey(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	crashAfterRounds(t, o, opt)
+	key, journal, aside := o.statePath(t, opt, keyFile), o.statePath(t, opt, journalFile), filepath.Join(o.dir, "aside")
+	before, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(key, aside); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), o.plan, opt)
+	var closed *ledger.Closed
+	if !errors.As(err, &closed) {
+		t.Fatalf("without its key: %v", err)
+	}
+	if after, err := os.ReadFile(journal); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the journal of a key that may come back was touched: %v", err)
+	}
+	if err := os.Rename(aside, key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Error(err)
+	}
+
+	fresh := walkOffice(t)
+	opt = fresh.options("out")
+	plantedKey(t, fresh, opt)
+	if err := os.WriteFile(fresh.statePath(t, opt, journalFile), before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), fresh.plan, opt); err != nil {
+		t.Errorf("with the journal of another draw, before the debit: %v", err)
+	}
+}
+
+// With `resume: never` the journal is nowhere but in memory.
+func TestNoJournalWhereNothingResumes(t *testing.T) {
+	o := officeWith(t, strings.Replace(walkSpec, "account: trips}", "account: trips, resume: never}", 1), walkPolicy, walkRows())
+	st, err := openState(t.Context(), filepath.Join(o.dir, "state"), "x-state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.close()
+	j, err := (&attempt{plan: o.plan}).journal(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := adapted(t, o.plan, j, newOracle(o.plan, 1, -1)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(st.dir); err != nil || len(left) > 0 {
+		t.Errorf("written: %v, %v", left, err)
+	}
+	if _, err := Run(t.Context(), o.plan, o.options("out")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,170 @@
+package report_test
+
+// This file holds microdata as the report tells of them.
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// Three columns with discrete Gaussian noise of σ² = 18 lose 3·1/36 in ρ; two
+// rounds lose what their block says. Noise alone moves a cell by √(2/π) standard
+// errors on average.
+func TestFiguresOfMicrodata(t *testing.T) {
+	in := microdataInput(report.Official, "", 54470, 7.5, 4.25)
+	m := reportOf(t, in).Microdata[0]
+	block := in.Plan.Synthetic[0].Block.Parameter
+	if want := budget.FormatRat(new(big.Rat).Add(big.NewRat(3, 36), block)); m.Loss.Rho != want || m.Loss.Epsilon != "" {
+		t.Errorf("paid %+v, want ρ = %s", m.Loss, want)
+	}
+	if whole, _ := exactly(t, m.Loss.Rho).Float64(); math.Abs(m.PartOfBudget-whole/0.5) > 1e-15 { // the sum of four quotients below 1
+		t.Errorf("%v of the budget, want %v", m.PartOfBudget, whole/0.5)
+	}
+	for i, want := range []float64{math.Sqrt(2/math.Pi) * 1.25 * 9, math.Sqrt(2/math.Pi) * 1.25 * 6} {
+		if got := m.Pairs[i].NoiseDistance; math.Abs(got-want) > 1e-12 {
+			t.Errorf("noise alone moves pair %d by %v, want %v", i, got, want)
+		}
+	}
+	if first := m.Pairs[0]; first.First != "age.band" || first.Second != "status" || first.Cells != 9 || first.Distance != 7.5 {
+		t.Errorf("%+v", first)
+	}
+	if m.Rows != 54470 || m.Rounds != 2 || len(m.Columns) != 3 || m.Columns[1].Name != "age.band" || m.Columns[1].Cells != 3 {
+		t.Errorf("%+v", m)
+	}
+	if c := m.Columns[1]; math.Abs(c.StandardError-math.Sqrt(18)) > 1e-3 { // the discrete law is not quite the continuous one
+		t.Errorf("the noise of a column has the standard error %v", c.StandardError)
+	}
+}
+
+// exactly reads an exact number.
+func exactly(t *testing.T, text string) *big.Rat {
+	t.Helper()
+	r, err := budget.ParseRat(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// pages are all that a reader may open.
+func pages(t *testing.T, r *report.Report) map[string]string {
+	t.Helper()
+	return map[string]string{"report.json": string(r.JSON()), "report.html": pageOf(t, r), "report.md": string(r.Markdown()), "README.txt": string(r.Readme())}
+}
+
+// Every page says what the rows are, that nothing is known of their error, what was
+// measured and what was not.
+func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
+	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, "", 54470, 7.5, 4.25))) {
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
+		for _, want := range []string{"odel only: no interval", "No row is taken from the data, and no row is that of any person", "age.band with status; sex with status",
+			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "no row is anybody's", "as many rows as the noisy total"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+	}
+	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 7.5))) {
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "it is a public number, and tells nothing of the data") || strings.Contains(text, "as the noisy total") {
+			t.Errorf("%s does not say that the spec fixes the number of rows", name)
+		}
+	}
+	for name, text := range pages(t, reportOf(t, microdataInput(report.Rehearsal, "", 54470))) {
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "and no pair of them") || !strings.Contains(text, "How any columns hang together was not measured") {
+			t.Errorf("%s does not say that no pair was measured", name)
+		}
+	}
+}
+
+// A release without microdata has not a word of them.
+func TestWithoutMicrodataNothingIsSaidOfThem(t *testing.T) {
+	for name, text := range pages(t, reportOf(t, input(report.Official, nil))) {
+		for _, word := range []string{"icrodata", "adaptive", "rounds"} {
+			if strings.Contains(text, word) {
+				t.Errorf("%s speaks of %q", name, word)
+			}
+		}
+	}
+}
+
+func TestCertificateOfMicrodata(t *testing.T) {
+	in := microdataInput(report.Official, "", 54470, 7.5, 4.25)
+	r := reportOf(t, in)
+	c := r.Certificate
+	block := c.Mechanisms[len(c.Mechanisms)-1]
+	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" || block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) || block.Uses() != "microdata/persons, all 2 rounds together" {
+		t.Errorf("the block is %+v", block)
+	}
+	loss, err := in.Plan.StatedLoss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Loss.Tables) != len(loss.Tables) || len(c.Loss.Attributes) != len(loss.Attributes) || c.Loss.Whole.Rho != loss.Whole.Rho {
+		t.Errorf("loss %+v", c.Loss)
+	}
+	for i, one := range loss.Attributes {
+		if c.Loss.Attributes[i].Of != one.Of || c.Loss.Attributes[i].Rho != one.Rho {
+			t.Errorf("attribute %s loses %s, the plan says %s", one.Of, c.Loss.Attributes[i].Rho, one.Rho)
+		}
+	}
+	weighed := map[string]bool{}
+	for _, h := range c.Weighed() {
+		weighed[h.Hazard] = true
+	}
+	for _, want := range []string{"Synthetic data taken for the truth", "Readers who are not told the error", "Small groups that fare worst"} {
+		if !weighed[want] {
+			t.Errorf("%q is not left to be weighed", want)
+		}
+	}
+	if e := r.Registry().Data; e.Kind != "tables and microdata" || e.Microdata[0].Rows != 54470 || strings.Join(e.Microdata[0].Columns, " ") != "sex age.band status" || e.Microdata[0].Accuracy != "model only: no interval" {
+		t.Errorf("the registry has %+v", e)
+	}
+	if e := reportOf(t, input(report.Official, nil)).Registry().Data; e.Kind != "tables" || e.Microdata != nil {
+		t.Errorf("the registry has %+v", e)
+	}
+}
+
+func TestNewRefusesMicrodataOfAnotherPlan(t *testing.T) {
+	for name, change := range map[string]func(*report.Input){
+		"none":             func(in *report.Input) { in.Microdata = nil },
+		"twice":            func(in *report.Input) { in.Microdata = append(in.Microdata, in.Microdata[0]) },
+		"table":            func(in *report.Input) { in.Microdata[0].Table = "others" },
+		"columns":          func(in *report.Input) { in.Microdata[0].Keys = in.Microdata[0].Keys[:2] },
+		"level":            func(in *report.Input) { in.Microdata[0].Keys[1].Attribute.Level = "" },
+		"fixed rows":       func(in *report.Input) { in.Microdata[0].Rows++ },
+		"too many rounds":  func(in *report.Input) { m := &in.Microdata[0]; m.Pairs = append(m.Pairs, m.Pairs...) },
+		"a pair":           func(in *report.Input) { in.Microdata[0].Pairs[0].First = spec.Attribute{Column: "income"} },
+		"a distance":       func(in *report.Input) { in.Microdata[0].Pairs[0].Distance = math.NaN() },
+		"a standard error": func(in *report.Input) { in.Microdata[0].TotalError = -1 },
+		"a total":          func(in *report.Input) { in.Microdata[0].Total = math.Inf(-1) },
+		"a plan without":   func(in *report.Input) { without := input(report.Official, nil); without.Microdata = in.Microdata; *in = without },
+	} {
+		in := microdataInput(report.Official, ", rows: 1000", 1000, 7.5, 4.25)
+		change(&in)
+		if _, err := report.New(in); err == nil || !strings.Contains(err.Error(), "microdata") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Everything that the planner can plan with microdata can be told of: a total below
+// zero, no row, a promise in ε and δ.
+func TestMicrodataAtTheEdge(t *testing.T) {
+	text := strings.Replace(microdataText(""), "{rho: 1/2,", "{epsilon: 3, delta: 1e-6,", 1)
+	in := specInput(report.Official, text)
+	drawn := microdataInput(report.Official, "", 0, 0).Microdata[0]
+	drawn.Total = -3.5
+	in.Microdata = []synth.Microdata{drawn}
+	for name, page := range pages(t, reportOf(t, in)) {
+		if name == "report.html" && !strings.Contains(page, "−3.5, with a standard error") || strings.Contains(page, "NaN") || strings.Contains(page, "<nil>") {
+			t.Errorf("%s: %s", name, page)
+		}
+	}
+}
