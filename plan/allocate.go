@@ -28,19 +28,12 @@ func (l Leaf) PaysFor() string {
 	return budget.Plural(int64(l.Tables), "table")
 }
 
-// leafBudget is a leaf with what each of its tables gets.
-type leafBudget struct {
-	Leaf
-	each budget.Cost
-}
-
-// allocate gives each leaf its exact share, divided equally among its tables, or
-// kept whole for the microdata that it pays for. It refuses a leaf of microdata
-// that pays for anything else.
-func allocate(split []spec.Leaf, total budget.Cost, tables []table, drafts []microdata) ([]leafBudget, error) {
-	leaves := make([]leafBudget, len(split))
+// allocate gives each leaf its exact share. It refuses a leaf of microdata that
+// pays for anything else.
+func allocate(split []spec.Leaf, total budget.Cost, tables []table, drafts []microdata) ([]Leaf, error) {
+	leaves := make([]Leaf, len(split))
 	for i, l := range split {
-		leaves[i].Leaf = Leaf{Path: l.Path, Share: l.Share.RatString()}
+		leaves[i] = Leaf{Path: l.Path, Share: l.Share.RatString()}
 	}
 	for _, t := range tables {
 		leaves[t.leaf].Tables++
@@ -58,13 +51,10 @@ func allocate(split []spec.Leaf, total budget.Cost, tables []table, drafts []mic
 			return nil, fmt.Errorf("budget leaf %q pays for no table", l.Path)
 		}
 		share := split[i].Share
-		count := new(big.Rat).SetInt64(int64(max(l.Tables, 1)))
 		if total.Epsilon != nil {
 			l.Amount.Epsilon = new(big.Rat).Mul(total.Epsilon, share)
-			l.each.Epsilon = new(big.Rat).Quo(l.Amount.Epsilon, count)
 		} else {
 			l.Amount.Rho = new(big.Rat).Mul(total.Rho, share)
-			l.each.Rho = new(big.Rat).Quo(l.Amount.Rho, count)
 		}
 	}
 	return leaves, nil
@@ -74,22 +64,21 @@ func allocate(split []spec.Leaf, total budget.Cost, tables []table, drafts []mic
 // terms that an account adds up (ε, or ρ). For an ε,δ budget it is the largest ρ
 // for which all that it buys, measurements and blocks, composed, is within ε and
 // δ.
-func cost(r *spec.Release, tables []table, drafts []microdata) (budget.Cost, error) {
-	b := r.Budget
-	switch {
-	case b.Delta != nil:
-		rho, _, err := budget.Calibrate(b.Epsilon, b.Delta, func(rho *big.Rat) ([]budget.Mechanism, error) {
+func cost(r *spec.Release, b *blueprint, tables []table, drafts []microdata) (budget.Cost, error) {
+	switch asked := r.Budget; {
+	case asked.Delta != nil:
+		rho, _, err := budget.Calibrate(asked.Epsilon, asked.Delta, func(rho *big.Rat) ([]budget.Mechanism, error) {
 			trial := &Plan{Cost: budget.Cost{Rho: rho}, release: r}
-			err := trial.spend(tables, drafts)
+			err := trial.spend(b, tables, drafts)
 			return trial.Mechanisms(), err
 		})
 		if err != nil {
 			return budget.Cost{}, fmt.Errorf("budget: %w", err)
 		}
 		return budget.Cost{Rho: rho}, nil
-	case b.Epsilon != nil:
-		return budget.Cost{Epsilon: b.Epsilon}, nil
+	case asked.Epsilon != nil:
+		return budget.Cost{Epsilon: asked.Epsilon}, nil
 	default:
-		return budget.Cost{Rho: b.Rho}, nil
+		return budget.Cost{Rho: asked.Rho}, nil
 	}
 }

@@ -117,3 +117,17 @@ func set(axes residual.Set) residual.Set {
 	slices.SortFunc(sorted, func(a, b residual.Axis) int { return cmp.Compare(a.Column, b.Column) })
 	return sorted
 }
+
+// flat tells that every column has one level.
+func (c chains) flat() bool {
+	return !slices.ContainsFunc(c.columns, func(column *residual.Column) bool { return column.Levels() > 1 })
+}
+
+// residual is the set of axes whose residual a query asks.
+func (c chains) residual(q Query) residual.Set {
+	var axes residual.Set
+	for _, f := range q.Factors {
+		axes = append(axes, c.of[spec.Attribute{Column: f.Attribute, Level: f.Level}])
+	}
+	return axes
+}

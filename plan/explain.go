@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -32,6 +33,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", p.Guarantee.Sentence())
 	p.explainGovernance(b)
 	p.explainTables(b)
+	p.explainStrategies(b)
 	for i := range p.Synthetic {
 		p.explainMicrodata(b, i)
 	}
@@ -100,7 +102,7 @@ func expectText(t *spec.Table) string {
 // explainTables writes the table of tables.
 func (p *Plan) explainTables(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "table\tcells\tsensitivity\tmechanism\tscale\tleaf\tshare\tstd. error\t95% margin\tcost")
+	fmt.Fprintln(t, "table\tcells\tmeasured\tnoise\tleaf\tstd. error\t95% margin\tcost")
 	for _, r := range runs(p.Tables, p.sameNoise) {
 		listed := r.to
 		if len(p.Tables) > manyTables {
@@ -114,39 +116,102 @@ func (p *Plan) explainTables(b *strings.Builder) {
 		}
 	}
 	for i, s := range p.Synthetic {
-		fmt.Fprintf(t, "%s\t\t\tsee below\t\t%s\t%s\t\t\t%s\n", s.name(), s.Leaf, percent(p.shareOfLeaf(s.Leaf)), rhoText(p.rhoOf(i)))
+		fmt.Fprintf(t, "%s\t\tin rounds\tsee below\t%s\t\t\t%s\n", s.name(), s.Leaf, rhoText(p.rhoOf(i)))
 	}
-	fmt.Fprintf(t, "total\t%s\t\t\t\t\t100%%\t\t\t%s\n", budget.Group(p.Size.Cells), p.Guarantee.Budget())
+	fmt.Fprintf(t, "total\t%s\t%s\t\t\t\t\t%s\n", budget.Group(p.Size.Cells), budget.Plural(int64(len(p.Measurements)), "measurement"), p.Guarantee.Budget())
 	t.Flush()
 }
 
-// sameNoise tells that two tables are charged to one leaf and have the same
-// noise.
+// sameNoise tells that two tables have the same noise: one measurement each, with the
+// same mechanism of one leaf, or equal errors of tables put together.
 func (p *Plan) sameNoise(a, b int) bool {
-	m, n := p.Measurements[a], p.Measurements[b]
+	m, alone := p.Measurement(p.Tables[a].Statistics[0].Measurement)
+	n, also := p.Measurement(p.Tables[b].Statistics[0].Measurement)
+	if alone != also || !alone {
+		s, t := p.Tables[a].Statistics[0], p.Tables[b].Statistics[0]
+		return alone == also && s.StandardError == t.StandardError && s.Margin == t.Margin
+	}
 	return m.Leaf == n.Leaf && m.Mechanism.Kind == n.Mechanism.Kind && m.Mechanism.Parameter.Cmp(n.Mechanism.Parameter) == 0 &&
 		m.Mechanism.L1.Cmp(n.Mechanism.L1) == 0 && m.Mechanism.L2Squared.Cmp(n.Mechanism.L2Squared) == 0
 }
 
 // explainTable writes the row of one table.
 func (p *Plan) explainTable(w io.Writer, i int) {
-	table, m := p.Tables[i], p.Measurements[i]
+	table := p.Tables[i]
 	s := table.Statistics[0]
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n",
-		table.Path, budget.Group(table.Cells), sensitivityText(m.Mechanism), mechanismText(m.Mechanism), scaleText(m.Mechanism),
-		leafText(m.Leaf), percent(p.shareOf(m)), budget.DecimalNearest(s.StandardError, 4), budget.Group(s.Margin), costText(m.Mechanism, 1))
+	measured, noise, leaf, cost := "with others", "", p.leafOf(i), ""
+	if m, alone := p.Measurement(s.Measurement); alone {
+		measured, noise, cost = "by itself", mechanismText(m.Mechanism)+", "+scaleText(m.Mechanism), costText(m.Mechanism, 1)
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", table.Path, budget.Group(table.Cells), measured, noise, leafText(leaf),
+		budget.DecimalNearest(s.StandardError, 4), budget.Group(WholeMargin(s.Margin)), cost)
+}
+
+// leafOf is the leaf that pays for a table.
+func (p *Plan) leafOf(i int) string {
+	for _, s := range p.Strategies {
+		if slices.Contains(s.Tables, p.Tables[i].Path) {
+			return s.Leaf
+		}
+	}
+	return ""
 }
 
 // explainRest writes one row for tables with the same noise as those above it:
-// their cells, shares and costs in all.
+// their cells and costs in all.
 func (p *Plan) explainRest(w io.Writer, rest run) {
-	n, m, cells := int64(rest.to-rest.from), p.Measurements[rest.from], int64(0)
+	n, cells, cost := int64(rest.to-rest.from), int64(0), ""
 	for _, t := range p.Tables[rest.from:rest.to] {
 		cells += t.Cells
 	}
-	share := p.shareOf(m)
-	fmt.Fprintf(w, "… and %s more with the same noise\t%s in all\t\t\t\t%s\t%s\t\t\t%s\n",
-		budget.Group(n), budget.Group(cells), leafText(m.Leaf), percent(share.Mul(share, big.NewRat(n, 1))), costText(m.Mechanism, n))
+	if m, alone := p.Measurement(p.Tables[rest.from].Statistics[0].Measurement); alone {
+		cost = costText(m.Mechanism, n)
+	}
+	fmt.Fprintf(w, "… and %s more with the same noise\t%s in all\t\t\t%s\t\t\t%s\n", budget.Group(n), budget.Group(cells), leafText(p.leafOf(rest.from)), cost)
+}
+
+// explainStrategies says how groups of tables are measured, and what else could
+// have been done.
+func (p *Plan) explainStrategies(b *strings.Builder) {
+	var lines []string
+	for _, s := range p.Strategies {
+		if len(s.Tables) == 1 && len(s.Instead) == 0 {
+			continue
+		}
+		lines = append(lines, s.sentence())
+	}
+	if len(lines) == 0 {
+		return
+	}
+	b.WriteString("\nHow the tables are measured (error: root mean square of the standard errors of all cells)\n")
+	for _, line := range lines {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
+}
+
+// strategyText says what a strategy does.
+var strategyText = map[StrategyKind]string{
+	Direct:    "each table by itself",
+	Largest:   "the tables that lie in no other by themselves, the others as sums of them",
+	Residuals: "what the tables share once (residuals), and every table from that: they agree with each other",
+}
+
+// sentence says how a group is measured and why.
+func (s Strategy) sentence() string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s", s.Tables[0])
+	if more := len(s.Tables) - 1; more > 0 {
+		fmt.Fprintf(b, " and %s", budget.Plural(int64(more), "more table"))
+	}
+	fmt.Fprintf(b, ": %s; error %s", strategyText[s.Kind], budget.DecimalNearest(s.RMSE, 4))
+	for _, other := range s.Instead {
+		if other.Why != "" {
+			fmt.Fprintf(b, "; not %s: %s", strategyText[other.Kind], other.Why)
+			continue
+		}
+		fmt.Fprintf(b, "; %s would have %s", strategyText[other.Kind], budget.DecimalNearest(other.RMSE, 4))
+	}
+	return b.String() + "."
 }
 
 // explainLeaves writes the budget split, where there is one.
@@ -172,27 +237,6 @@ func (p *Plan) explainConversion(b *strings.Builder) {
 	more, _ := new(big.Rat).Quo(spent, plain).Float64()
 	fmt.Fprintf(b, "\nε and δ buy ρ %s, all measurements composed numerically. The conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
 		budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
-}
-
-// shareOf is the exact part of the whole budget that the measurement of a table is
-// given.
-func (p *Plan) shareOf(m Measurement) *big.Rat {
-	for _, l := range p.Leaves {
-		if share := amount(l.Share); l.Path == m.Leaf && share != nil {
-			return share.Quo(share, big.NewRat(int64(l.Tables), 1))
-		}
-	}
-	return new(big.Rat)
-}
-
-// shareOfLeaf is the exact part of the whole budget that a leaf is given.
-func (p *Plan) shareOfLeaf(path string) *big.Rat {
-	for _, l := range p.Leaves {
-		if l.Path == path {
-			return amount(l.Share)
-		}
-	}
-	return nil
 }
 
 func leafText(leaf string) string {

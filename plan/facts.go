@@ -72,8 +72,8 @@ func (p *Plan) facts() []fact {
 	b.release(p)
 	b.guarantee(p)
 	b.leaves(p.Leaves)
-	for i, t := range p.Tables {
-		b.table(t, p.Measurements[i])
+	for i := range p.Tables {
+		b.table(p, i)
 	}
 	for i, s := range p.Synthetic {
 		b.microdata(s, p.columnsOf(i))
@@ -165,23 +165,32 @@ func (b *factBook) leaves(leaves []Leaf) {
 	}
 }
 
-func (b *factBook) table(t Table, m Measurement) {
+func (b *factBook) table(p *Plan, i int) {
+	t := p.Tables[i]
 	s := t.Statistics[0]
 	by := strings.Join(t.By, ", ")
 	if by == "" {
 		by = "nothing: a total"
 	}
-	deviation, margin := budget.DecimalNearest(s.StandardError, 4), "±"+budget.Group(s.Margin)
-	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s; %s, %s; standard error %s, 95%% margin %s",
-		budget.Plural(t.Cells, "cell"), by, mechanismText(m.Mechanism), scaleText(m.Mechanism), deviation, margin))
+	deviation, margin := budget.DecimalNearest(s.StandardError, 4), "±"+budget.Group(WholeMargin(s.Margin))
+	m, alone := p.Measurement(s.Measurement)
+	measured := "put together from measurements shared with other tables"
+	if alone {
+		measured = mechanismText(m.Mechanism) + ", " + scaleText(m.Mechanism)
+	}
+	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, measured, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
-	say("counts rows of", m.Query.Table)
+	say("counts rows of", t.From)
 	say("by", by)
 	say("cells", budget.Group(t.Cells))
-	say("mechanism", mechanismText(m.Mechanism))
-	b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: scaleText(m.Mechanism), exact: m.Mechanism.Parameter.RatString()})
-	say("sensitivity", sensitivityText(m.Mechanism))
-	say("leaf", m.Leaf)
+	if alone {
+		say("mechanism", mechanismText(m.Mechanism))
+		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: scaleText(m.Mechanism), exact: m.Mechanism.Parameter.RatString()})
+		say("sensitivity", sensitivityText(m.Mechanism))
+	} else {
+		say("measured", "with other tables")
+	}
+	say("leaf", p.leafOf(i))
 	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation, exact: fmt.Sprint(s.StandardError), error: s.StandardError})
 	say("95% margin", margin)
 }

@@ -109,7 +109,11 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms()); err != nil {
 		return nil, err
 	}
-	for _, part := range p.parts() {
+	parts, err := p.parts()
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
 		one, err := of(part.name, 1, part.steps)
 		if err != nil {
 			return nil, err
@@ -138,15 +142,19 @@ type part struct {
 }
 
 // parts are the tables of a plan and its microdata, in order.
-func (p *Plan) parts() []part {
+func (p *Plan) parts() ([]part, error) {
+	behind, err := p.behind()
+	if err != nil {
+		return nil, err
+	}
 	var all []part
-	for _, m := range p.Measurements[:len(p.Tables)] {
-		all = append(all, part{m.ID, mechanisms([]Measurement{m})})
+	for i, t := range p.Tables {
+		all = append(all, part{t.Path, mechanisms(behind[i])})
 	}
 	for i, s := range p.Synthetic {
 		all = append(all, part{s.name(), append(mechanisms(p.columnsOf(i)), s.Block)})
 	}
-	return all
+	return all, nil
 }
 
 // lossOf is the loss of mechanisms composed.
@@ -198,19 +206,13 @@ const removedAndAdded = 4
 // the change is one step. Argument: docs/proofs/sensitivity.md and
 // docs/proofs/adaptive.md.
 func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism) {
-	for i, m := range p.Measurements {
-		if !slices.ContainsFunc(m.Query.Factors, func(f Factor) bool { return f.Attribute == column }) || m.Cells < 2 {
-			continue
+	for _, m := range p.Measurements {
+		if slices.ContainsFunc(m.Query.Factors, func(f Factor) bool { return f.Attribute == column }) && m.Cells > 1 {
+			steps = append(steps, p.changed(m))
 		}
-		changed := m.Mechanism
-		rows := p.release.Table(m.Query.Table).Unit.MaxRows
-		k := big.NewInt(rows)
-		changed.L2Squared = new(big.Int).Mul(k, k)
-		changed.L2Squared.Lsh(changed.L2Squared, 1)
-		changed.L1 = k.Lsh(k, 1)
-		changed.Shifts = []budget.Shift{{rows, rows}}
-		steps = append(steps, changed)
-		if i < len(p.Tables) {
+	}
+	for _, t := range p.Tables {
+		if slices.ContainsFunc(t.By, func(by string) bool { name, _, _ := strings.Cut(by, "."); return name == column }) {
 			tables++
 		}
 	}
@@ -226,6 +228,27 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism) {
 		tables++
 	}
 	return tables, steps
+}
+
+// changed is the mechanism of a measurement for neighbours that differ in a unit's
+// values of a column: k rows that leave one cell for another or, where it asks for
+// a residual, one removal and one addition, by the triangle inequality.
+func (p *Plan) changed(m Measurement) budget.Mechanism {
+	changed := m.Mechanism
+	if m.Query.Factors[0].Basis == Residual {
+		if p.release.Privacy.Neighbours != spec.Replace {
+			changed.L1 = new(big.Int).Lsh(changed.L1, 1)
+			changed.L2Squared = new(big.Int).Lsh(changed.L2Squared, 2)
+		}
+		return changed
+	}
+	rows := p.release.Table(m.Query.Table).Unit.MaxRows
+	k := big.NewInt(rows)
+	changed.L2Squared = new(big.Int).Mul(k, k)
+	changed.L2Squared.Lsh(changed.L2Squared, 1)
+	changed.L1 = k.Lsh(k, 1)
+	changed.Shifts = []budget.Shift{{rows, rows}}
+	return changed
 }
 
 // Write prints the loss as a page: what the release, each table and each

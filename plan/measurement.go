@@ -5,21 +5,31 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // Basis says which matrix a factor of a query applies to its attribute.
 type Basis string
 
-// Identity keeps every category of the attribute's level apart: the n × n unit
-// matrix, so a query of identity factors is a marginal.
-const Identity Basis = "identity"
+const (
+	// Identity keeps every category of the attribute's level apart: the n × n unit
+	// matrix, so a query of identity factors is a marginal.
+	Identity Basis = "identity"
+	// Residual says how far each category of the level lies from the mean of its
+	// group, the categories of a coarser level or all: c·(g·I − 11ᵀ) for a group of
+	// g, with integers c that bring groups to nearly one scale ([residual.Column]).
+	Residual Basis = "residual"
+)
 
 // Factor is one attribute's part of a [Query].
 type Factor struct {
 	Attribute string `json:"attribute"`       // column name
 	Level     string `json:"level,omitempty"` // empty: the finest level
 	Basis     Basis  `json:"basis"`
+	// Within is the coarser level whose categories are the groups of a residual; empty:
+	// all categories are one group.
+	Within string `json:"within,omitempty"`
 }
 
 // String is the attribute as a spec writes it, such as "age.band".
@@ -59,6 +69,37 @@ func (m Measurement) Canonical() []byte {
 		panic("plan: a measurement always encodes: " + err.Error())
 	}
 	return b
+}
+
+// Residual gives the columns and axes of a query of residual factors, one of each
+// per factor, for [residual.Exact]; false where a factor is none. It fails as
+// Levels does, and on levels that do not lie within each other.
+func (q Query) Residual(r *spec.Release) ([]*residual.Column, residual.Set, bool, error) {
+	levels, err := q.Levels(r)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	columns, axes := make([]*residual.Column, len(levels)), make(residual.Set, len(levels))
+	for i, f := range q.Factors {
+		switch {
+		case f.Basis != Residual:
+			return nil, nil, false, nil
+		case f.Within == "":
+			columns[i], axes[i] = residual.Flat(levels[i].Size()), residual.Axis{Column: i, Level: 1}
+			continue
+		}
+		domain := r.Table(q.Table).Column(f.Attribute).Domain
+		groups, ok := domain.Level(f.Within)
+		if !ok {
+			return nil, nil, false, fmt.Errorf("%s: the column has no level %q", f, f.Within)
+		}
+		parent, ok := nesting(domain.Size(), levels[i], groups)
+		if !ok {
+			return nil, nil, false, fmt.Errorf("%s does not lie within level %q", f, f.Within)
+		}
+		columns[i], axes[i] = residual.NewColumn(make([]int, groups.Size()), parent), residual.Axis{Column: i, Level: 2}
+	}
+	return columns, axes, len(levels) > 0, nil
 }
 
 // Levels finds the levels of a query's factors, in their order, among the

@@ -23,16 +23,24 @@ func New(r *spec.Release) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Source: r.Source, release: r}
-	if p.Cost, err = cost(r, tables, drafts); err != nil {
+	b, err := newBlueprint(r, tables)
+	if err != nil {
 		return nil, err
 	}
-	if err := p.spend(tables, drafts); err != nil {
+	if p.Cost, err = cost(r, b, tables, drafts); err != nil {
 		return nil, err
 	}
-	for i, t := range tables {
-		p.Tables = append(p.Tables, publish(t, p.Measurements[i]))
+	if err := p.spend(b, tables, drafts); err != nil {
+		return nil, err
 	}
-	p.Size = size(tables, drafts)
+	p.Strategies = b.strategies(p.Leaves)
+	for _, t := range tables {
+		p.Tables = append(p.Tables, newTable(t))
+	}
+	if err := p.predict(); err != nil {
+		return nil, err
+	}
+	p.Size = size(tables, b, drafts)
 	if p.Guarantee, err = guarantee(r, p); err != nil {
 		return nil, err
 	}
@@ -41,38 +49,37 @@ func New(r *spec.Release) (*Plan, error) {
 }
 
 // size is what measuring takes.
-func size(tables []table, drafts []microdata) Size {
+func size(tables []table, b *blueprint, drafts []microdata) Size {
 	var published, counted int64
 	for _, t := range tables {
 		published += t.cells
 	}
-	counted = published
+	for _, p := range b.planned {
+		counted += p.measurement.Cells
+	}
 	for _, d := range drafts {
 		counted += d.cells
 	}
 	return Size{Cells: published, Bytes: counted * BytesPerCell}
 }
 
-// spend spends the plan's cost: its leaves, a measurement for every table, and what microdata take: the measurements
-// of their columns, behind those of the tables, and their rounds.
-func (p *Plan) spend(tables []table, drafts []microdata) error {
+// spend spends the plan's cost: its leaves, the measurements for the tables, and what microdata take: the measurements
+// of their columns, behind those, and their rounds.
+func (p *Plan) spend(b *blueprint, tables []table, drafts []microdata) error {
 	r := p.release
-	budgets, err := allocate(r.Budget.Leaves, p.Cost, tables, drafts)
-	if err != nil {
+	var err error
+	if p.Leaves, err = allocate(r.Budget.Leaves, p.Cost, tables, drafts); err != nil {
 		return err
 	}
-	for _, l := range budgets {
-		p.Leaves = append(p.Leaves, l.Leaf)
-	}
-	for _, t := range tables {
-		m, err := measure(r, t, budgets[t.leaf])
+	for _, one := range b.planned {
+		m, err := one.spend(p.Leaves[one.leaf].Amount)
 		if err != nil {
-			return fmt.Errorf("table %s: %w", t.path, err)
+			return fmt.Errorf("measurement %s: %w", one.measurement.ID, err)
 		}
 		p.Measurements = append(p.Measurements, m)
 	}
 	for _, d := range drafts {
-		columns, s, err := d.spend(r, budgets[d.leaf].Amount.Rho)
+		columns, s, err := d.spend(r, p.Leaves[d.leaf].Amount.Rho)
 		if err != nil {
 			return fmt.Errorf("microdata of %s: %w", d.asked.Table, err)
 		}
@@ -89,15 +96,6 @@ func mechanisms(all []Measurement) []budget.Mechanism {
 		steps[i] = m.Mechanism
 	}
 	return steps
-}
-
-// measure is the direct strategy: the marginal itself, with the noise that its
-// part of the budget buys.
-func measure(r *spec.Release, t table, l leafBudget) (Measurement, error) {
-	m := Measurement{ID: t.path, Leaf: l.Path, Query: t.query(), Cells: t.cells}
-	var err error
-	m.Mechanism, err = noiseFor(r, t.marginal.Table, t.cells, l.each)
-	return m, err
 }
 
 // noiseFor is the noise that a cost buys for a marginal of so many cells: discrete

@@ -25,6 +25,7 @@ type Plan struct {
 	Guarantee    Guarantee     `json:"guarantee"`
 	Cost         budget.Cost   `json:"cost"` // what the account is debited
 	Leaves       []Leaf        `json:"leaves"`
+	Strategies   []Strategy    `json:"strategies"`
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`
 	Synthetic    []Synthetic   `json:"synthetic,omitempty"`

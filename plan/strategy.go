@@ -50,7 +50,39 @@ type planned struct {
 	measurement   Measurement // without its mechanism
 	l1, l2Squared *big.Int
 	shifts        []budget.Shift
+	leaf          int
 	share         *big.Rat // of what the leaf has
+}
+
+// strategies are those of the plan, with the errors that an amount of every leaf gives.
+func (b *blueprint) strategies(leaves []Leaf) []Strategy {
+	var all []Strategy
+	for _, g := range b.groups {
+		s := Strategy{Leaf: leaves[g.leaf].Path, Kind: g.kind, RMSE: g.rmse(g.design, leaves[g.leaf].Amount), Instead: slices.Clone(g.reasons)}
+		for _, d := range g.instead {
+			s.Instead = append(s.Instead, Alternative{Kind: d.kind, RMSE: g.rmse(d, leaves[g.leaf].Amount)})
+		}
+		for _, t := range g.tables {
+			s.Tables = append(s.Tables, t.path)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// rmse is the root mean square error of the group's cells by a design, for the group's part of an amount.
+func (g group) rmse(d design, amount budget.Cost) float64 {
+	var cells float64
+	for _, t := range g.tables {
+		cells += float64(t.cells)
+	}
+	if amount.Epsilon != nil {
+		e, _ := amount.Epsilon.Float64()
+		e *= g.share
+		return budget.RoundUp(math.Sqrt(d.spread/cells)/e, significant)
+	}
+	rho, _ := amount.Rho.Float64()
+	return budget.RoundUp(math.Sqrt(d.spread/cells/(rho*g.share)), significant)
 }
 
 // spend gives a planned measurement the noise that its part of a leaf's amount buys.
@@ -75,9 +107,11 @@ type blueprint struct {
 // group is tables of one leaf and one confidential table that share columns.
 type group struct {
 	leaf   int
+	place  int // among the groups of its leaf and confidential table
 	tables []table
 	chains chains // of all tables of the confidential table
 	pure   bool
+	share  float64 // of the leaf
 	design
 	instead []design
 	reasons []Alternative
@@ -93,7 +127,7 @@ type design struct {
 	spread float64
 }
 
-// draw up groups the tables and chooses a strategy for each group.
+// newBlueprint groups the tables and chooses a strategy for each group.
 func newBlueprint(r *spec.Release, tables []table) (*blueprint, error) {
 	b := &blueprint{}
 	pure := r.Budget.Epsilon != nil && r.Budget.Delta == nil
@@ -115,8 +149,8 @@ func newBlueprint(r *spec.Release, tables []table) (*blueprint, error) {
 					of = append(of, t)
 				}
 			}
-			for _, tables := range connected(of, c) {
-				g := group{leaf: leaf, tables: tables, chains: c, pure: pure}
+			for place, tables := range connected(of, c) {
+				g := group{leaf: leaf, place: place, tables: tables, chains: c, pure: pure}
 				if err := g.choose(r); err != nil {
 					return nil, err
 				}
@@ -182,7 +216,7 @@ func connected(tables []table, c chains) [][]table {
 func (g *group) choose(r *spec.Release) error {
 	designs := []design{g.direct(r, g.tables, Direct)}
 	if g.pure {
-		if largest := g.outermost(); len(largest) < len(g.tables) {
+		if largest := g.outermost(); len(largest) < len(g.tables) && !g.several() {
 			designs = append(designs, g.direct(r, largest, Largest))
 		}
 	} else if d, why, err := g.residuals(r); err != nil {
@@ -247,7 +281,7 @@ func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind) des
 			}
 		}
 		// Each of its cells is a sum of m.cells/t.cells measured ones: together they have the noise of all of them.
-		weights[from] += float64(t.marginal.Weight * float64(measured[from].cells))
+		weights[from] += float64(t.weight() * float64(measured[from].cells))
 		cells[from] += float64(measured[from].cells)
 	}
 	parts := make([]float64, len(measured))
@@ -267,7 +301,7 @@ func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind) des
 	}
 	for i, p := range d.planned {
 		share := parts[i] / sum
-		d.planned[i].share = part(share)
+		d.planned[i].share = exactShare(share)
 		var variance float64
 		if g.pure { // about 2·(L1/ε)²
 			l1, _ := new(big.Float).SetInt(p.l1).Float64()
@@ -288,14 +322,14 @@ func cubeRoot(x float64) float64 { return budget.Exp(budget.Log(x) / 3) }
 // partBits is how many digits of a share are kept: rounded down, so that shares never add up to more than 1.
 const partBits = 30
 
-// part is a share of a leaf as an exact fraction with few digits, rounded down by less than 2⁻²⁹ of it; a whole is a
+// exactShare is a share of a leaf as an exact fraction with few digits, rounded down by less than 2⁻²⁹ of it; a whole is a
 // whole.
-func part(share float64) *big.Rat {
+func exactShare(share float64) *big.Rat {
 	if share >= 1 {
 		return big.NewRat(1, 1)
 	}
 	fraction, exponent := math.Frexp(share)
-	whole := int64(math.Floor(math.Ldexp(fraction, partBits)*(1-0x1p-40)))
+	whole := int64(math.Floor(math.Ldexp(fraction, partBits) * (1 - 0x1p-40)))
 	out := new(big.Rat).SetFrac(big.NewInt(whole), new(big.Int).Lsh(big.NewInt(1), uint(partBits-exponent)))
 	return out
 }
@@ -308,7 +342,7 @@ const mostReach = int64(1) << 28
 func (g *group) residuals(r *spec.Release) (d design, why string, err error) {
 	var marginals []residual.Marginal
 	for _, t := range g.tables {
-		marginals = append(marginals, residual.Marginal{Axes: set(g.chains.axes(t)), Weight: t.marginal.Weight})
+		marginals = append(marginals, residual.Marginal{Axes: set(g.chains.axes(t)), Weight: t.weight()})
 	}
 	w, err := residual.NewWorkload(g.chains.columns, marginals)
 	if err != nil {
@@ -329,11 +363,11 @@ func (g *group) residuals(r *spec.Release) (d design, why string, err error) {
 	}
 	variances := w.LeastSum(2) // of a ρ of 1
 	for i := range d.planned {
-		d.planned[i].share = part(w.Residuals[i].Squares / variances[i] / 2)
+		d.planned[i].share = exactShare(w.Residuals[i].Squares / variances[i] / 2)
 	}
 	for i, t := range g.tables {
 		mean, _ := w.Variance(i, variances)
-		d.error += float64(t.marginal.Weight * float64(mean*float64(t.cells)))
+		d.error += float64(t.weight() * float64(mean*float64(t.cells)))
 		d.spread += float64(mean * float64(t.cells))
 	}
 	return d, "", nil
@@ -347,14 +381,17 @@ func (g *group) residual(r *spec.Release, axes residual.Set) Measurement {
 	for _, a := range axes {
 		f := Factor{Attribute: g.chains.attribute(a), Level: g.chains.names[a.Column][a.Level-1], Basis: Residual}
 		if a.Level > 1 {
-			f.Within = &g.chains.names[a.Column][a.Level-2]
+			f.Within = g.chains.names[a.Column][a.Level-2]
 		}
 		m.Query.Factors = append(m.Query.Factors, f)
 		m.Cells *= int64(g.chains.columns[a.Column].Size(a.Level))
 		names = append(names, f.String())
 	}
 	name := strings.Join(names, "_x_")
-	if name == "" {
+	switch {
+	case name == "" && g.place > 0:
+		name = fmt.Sprintf("total-%d", g.place+1)
+	case name == "":
 		name = "total"
 	}
 	if path != "" {
@@ -414,10 +451,12 @@ func (b *blueprint) divide(leaves int, pure bool) {
 		}
 		sums[g.leaf] += roots[i]
 	}
-	for i, g := range b.groups {
-		share := part(roots[i] / sums[g.leaf])
+	for i := range b.groups {
+		g := &b.groups[i]
+		g.share = roots[i] / sums[g.leaf]
+		share := exactShare(g.share)
 		for _, p := range g.planned {
-			p.share = new(big.Rat).Mul(p.share, share)
+			p.leaf, p.share = g.leaf, new(big.Rat).Mul(p.share, share)
 			b.planned = append(b.planned, p)
 		}
 	}

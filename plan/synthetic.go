@@ -74,7 +74,7 @@ func (s Synthetic) name() string { return "microdata/" + s.Table }
 
 // columnsOf are the measurements of the columns of the i-th microdata, in the order of By.
 func (p *Plan) columnsOf(i int) []Measurement {
-	from := len(p.Tables)
+	from := len(p.tableMeasurements())
 	for _, s := range p.Synthetic[:i] {
 		from += len(s.By)
 	}

@@ -17,6 +17,7 @@ import (
 type Table struct {
 	Path        string      `json:"path"`
 	Marginal    string      `json:"marginal"`
+	From        string      `json:"from"` // the confidential table whose rows it counts
 	By          []string    `json:"by"`
 	Cells       int64       `json:"cells"`
 	Statistics  []Statistic `json:"statistics"`
@@ -28,12 +29,17 @@ func (t Table) File() string { return "tables/" + t.Path + ".parquet" }
 
 // Statistic is one published figure per cell and how good it will be.
 type Statistic struct {
-	Name          string  `json:"name"`
-	Measurement   string  `json:"measurement"` // ID of the measurement it is made from
-	StandardError float64 `json:"standard_error"`
-	Margin        int64   `json:"margin"`     // half the interval's width
-	Confidence    float64 `json:"confidence"` // asked of the interval
-	Attained      float64 `json:"attained"`   // given by the law, at least Confidence
+	Name string `json:"name"`
+	// Measurement is the ID of the one measurement that the figure is, as it was drawn;
+	// empty where it is put together from several.
+	Measurement   string  `json:"measurement,omitempty"`
+	StandardError float64 `json:"standard_error"` // root mean square over the cells
+	// Uneven is set where cells differ: the largest standard error of one.
+	Uneven float64 `json:"largest_standard_error,omitempty"`
+	// Margin is half the width of a cell's interval, of the widest.
+	Margin     float64 `json:"margin"`
+	Confidence float64 `json:"confidence"` // asked of the interval
+	Attained   float64 `json:"attained"`   // given by the law, at least Confidence
 }
 
 // Names of a statistic's columns in a published table, after the statistic's own
@@ -135,6 +141,12 @@ func choose(list []spec.Attribute, k int) [][]spec.Attribute {
 	return all
 }
 
+// weight is how much the variance of each of its cells counts.
+func (t table) weight() float64 {
+	w, _ := t.marginal.Weight.Float64()
+	return w
+}
+
 // query is the marginal that a table shows.
 func (t table) query() Query {
 	q := Query{Table: t.marginal.Table, Factors: make([]Factor, len(t.by))}
@@ -183,30 +195,28 @@ func distinctColumns(t table) error {
 	return nil
 }
 
-// publish describes a table of directly measured counts.
-func publish(t table, m Measurement) Table {
-	margin, attained := m.Mechanism.Margin(confidence)
-	out := Table{Path: t.path, Marginal: t.marginal.Name, By: make([]string, len(t.by)), Cells: t.cells}
+// newTable describes a table of counts, but for how good they will be.
+func newTable(t table) Table {
+	out := Table{Path: t.path, From: t.marginal.Table, Marginal: t.marginal.Name, By: make([]string, len(t.by)), Cells: t.cells}
 	for i, a := range t.by {
 		out.By[i] = a.String()
 	}
-	out.Statistics = []Statistic{{
-		Name: statistic, Measurement: m.ID,
-		StandardError: math.Sqrt(m.Mechanism.Variance()),
-		Margin:        margin, Confidence: confidence, Attained: attained,
-	}}
-	out.Expectation = expectation(margin)
+	out.Statistics = []Statistic{{Name: statistic, Confidence: confidence}}
 	return out
 }
 
 // expectation says in one sentence what counts with a margin are good for.
-func expectation(margin int64) string {
+func expectation(margin float64) string {
 	if margin == 0 {
 		return "Counts are almost always published exactly."
 	}
+	whole := WholeMargin(margin)
 	return fmt.Sprintf("Within ±%s of the exact count 19 times in 20: good to 10%% for counts of %s or more; a count of %s or less cannot be told from none.",
-		budget.Group(margin), budget.Group(10*margin), budget.Group(margin))
+		budget.Group(whole), budget.Group(10*whole), budget.Group(whole))
 }
+
+// WholeMargin is a margin as people read it: rounded up to a whole number.
+func WholeMargin(margin float64) int64 { return int64(math.Ceil(margin)) }
 
 // tablePath is where the marginal over some attributes is published: the
 // marginal's name or, where the spec asks for every subset, a file of its own

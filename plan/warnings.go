@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -39,14 +40,15 @@ func warnings(r *spec.Release, p *Plan) []string {
 			w = append(w, fmt.Sprintf("the microdata of %s have a single pair of columns, and a third of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
 		}
 	}
-	first := map[string]string{}
-	for _, m := range p.Measurements[:len(p.Tables)] {
-		key := fmt.Sprint(m.Query)
-		if other, ok := first[key]; ok {
-			w = append(w, fmt.Sprintf("%s and %s ask the same question and are each paid for: drop one", other, m.ID))
+	first := map[string]Table{}
+	for _, t := range p.Tables {
+		key := fmt.Sprint(t.From, slices.Sorted(slices.Values(t.By)))
+		other, ok := first[key]
+		if !ok {
+			first[key] = t
 			continue
 		}
-		first[key] = m.ID
+		w = append(w, fmt.Sprintf("%s and %s show the same cells: drop one", other.Path, t.Path))
 	}
 	return w
 }

@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,7 @@ func (r *reader) readMarginal(root, n node) {
 	}
 	m.Every = r.readEvery(n)
 	r.readStats(n.get("stats"))
+	m.Weight = r.readWeight(n.get("weight"))
 	m.Leaf = r.readLeaf(n)
 	r.release.Marginals = append(r.release.Marginals, m)
 }
@@ -162,6 +164,23 @@ func (r *reader) readEvery(n node) []int {
 		}
 	}
 	return sizes
+}
+
+// readWeight reads a weight between a millionth and a million.
+func (r *reader) readWeight(n node) *big.Rat {
+	most := big.NewRat(1_000_000, 1)
+	if !n.present() {
+		return big.NewRat(1, 1)
+	}
+	x, ok := r.number(n)
+	if ok && (x.Sign() <= 0 || x.Cmp(most) > 0 || x.Cmp(new(big.Rat).Inv(most)) < 0) {
+		r.problem(n, Problem{Message: "the weight is " + n.text(), Expected: "a number from 1e-6 to 1e6"})
+		ok = false
+	}
+	if !ok {
+		return big.NewRat(1, 1)
+	}
+	return x
 }
 
 func (r *reader) readStats(n node) {

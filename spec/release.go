@@ -127,6 +127,9 @@ type Marginal struct {
 	Leaf string
 	// Stats are the statistics asked for; this version has only "count".
 	Stats []string
+	// Weight is how much the variance of each of its cells counts beside those of other
+	// marginals of its leaf; above 0, 1 where the spec does not say.
+	Weight *big.Rat
 	// Line is where the marginal stands in the spec.
 	Line int
 }

@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/residual"
+)
+
+// This file holds the estimates: how the tables are put together from what is measured, and how good that makes them.
+
+// Estimate is how tables of one confidential table are put together from its measurements by generalised least squares.
+type Estimate struct {
+	*residual.Workload // its marginals are the tables
+	*residual.Combination
+	Tables  []int          // places in Plan.Tables, in the order of the workload's marginals
+	Axes    []residual.Set // of each table, in its own order of attributes
+	Sources []Measurement  // in the order of the combination's sources
+	Places  []residual.Source
+}
+
+// Estimates are how the plan's tables are put together. A table that is not in any is alone: it is the one measurement
+// that its statistic names.
+func (p *Plan) Estimates() ([]Estimate, error) {
+	tables, err := expand(p.release)
+	if err != nil {
+		return nil, err
+	}
+	var all []Estimate
+	for _, confidential := range p.release.Tables {
+		var own []table
+		var at []int
+		for i, t := range tables {
+			if t.marginal.Table == confidential.Name {
+				own, at = append(own, t), append(at, i)
+			}
+		}
+		if own == nil {
+			continue
+		}
+		e, err := p.estimate(newChains(p.release, own), own, at)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", confidential.Name, err)
+		}
+		if e != nil {
+			all = append(all, *e)
+		}
+	}
+	return all, nil
+}
+
+// estimate puts the tables together that need it: all of one confidential table where every column has one level, else
+// those that are not measured by themselves.
+func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
+	flat := c.flat()
+	e := &Estimate{}
+	var marginals []residual.Marginal
+	place := map[string]int{} // of the direct measurement among the marginals
+	for i, t := range tables {
+		_, direct := p.Measurement(t.path)
+		if direct && !flat {
+			continue
+		}
+		place[t.path] = len(marginals)
+		marginals = append(marginals, residual.Marginal{Axes: set(c.axes(t)), Weight: 1})
+		e.Tables, e.Axes = append(e.Tables, at[i]), append(e.Axes, c.axes(t))
+	}
+	if marginals == nil {
+		return nil, nil
+	}
+	var err error
+	if e.Workload, err = residual.NewWorkload(c.columns, marginals); err != nil {
+		return nil, err
+	}
+	for _, m := range p.tableMeasurements() {
+		if m.Query.Table != tables[0].marginal.Table {
+			continue
+		}
+		s := residual.Source{Variance: m.Mechanism.Variance()}
+		if s.Place, s.Direct = place[m.ID]; !s.Direct {
+			if s.Place = e.Find(c.residual(m.Query)); s.Place < 0 {
+				continue // a table that is measured by itself
+			}
+		}
+		e.Sources, e.Places = append(e.Sources, m), append(e.Places, s)
+	}
+	e.Combination, err = e.Combine(e.Places)
+	return e, err
+}
+
+// tableMeasurements are the measurements for tables: all but those of microdata.
+func (p *Plan) tableMeasurements() []Measurement {
+	n := len(p.Measurements)
+	for _, s := range p.Synthetic {
+		n -= len(s.By)
+	}
+	return p.Measurements[:n]
+}
+
+// Alone is the source that a table is by itself, −1 where others bear on it.
+func (e *Estimate) Alone(marginal int) int {
+	alone := -1
+	for i, s := range e.Places {
+		if s.Direct && s.Place == marginal {
+			alone = i
+		}
+	}
+	for _, r := range e.Of(marginal) {
+		if parts := e.Parts[r]; len(parts) != 1 || parts[0].Source != alone {
+			return -1
+		}
+	}
+	return alone
+}
+
+// normalMultiple is how many standard errors a normal law leaves 2.5 % beyond, on either side.
+const normalMultiple = 1.959963984540054
+
+// predict says how good every table will be.
+func (p *Plan) predict() error {
+	estimates, err := p.Estimates()
+	if err != nil {
+		return err
+	}
+	for i := range p.Tables {
+		if m, ok := p.Measurement(p.Tables[i].Path); ok {
+			p.Tables[i].alone(m)
+		}
+	}
+	for _, e := range estimates {
+		for marginal, at := range e.Tables {
+			if alone := e.Alone(marginal); alone >= 0 {
+				continue
+			}
+			mean, most := e.Variance(marginal, e.Variances)
+			p.Tables[at].together(math.Sqrt(mean), math.Sqrt(most))
+		}
+	}
+	for i, t := range p.Tables {
+		p.Tables[i].Expectation = expectation(t.Statistics[0].Margin)
+	}
+	return nil
+}
+
+// alone says how good a table is that is one measurement.
+func (t *Table) alone(m Measurement) {
+	s := &t.Statistics[0]
+	margin, attained := m.Mechanism.Margin(confidence)
+	s.Measurement, s.StandardError, s.Uneven = m.ID, math.Sqrt(m.Mechanism.Variance()), 0
+	s.Margin, s.Attained = float64(margin), attained
+}
+
+// together says how good a table is that is put together from several.
+func (t *Table) together(mean, most float64) {
+	s := &t.Statistics[0]
+	s.Measurement, s.StandardError = "", budget.RoundUp(mean, significant)
+	if most > mean*(1+1e-9) {
+		s.Uneven = budget.RoundUp(most, significant)
+	}
+	s.Margin, s.Attained = budget.RoundUp(float64(normalMultiple*most), significant), confidence
+}
+
+// behind are the measurements that bear on each table, in the plan's order.
+func (p *Plan) behind() ([][]Measurement, error) {
+	estimates, err := p.Estimates()
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]Measurement, len(p.Tables))
+	for i, t := range p.Tables {
+		if m, ok := p.Measurement(t.Statistics[0].Measurement); ok {
+			all[i] = []Measurement{m}
+		}
+	}
+	for _, e := range estimates {
+		for marginal, at := range e.Tables {
+			if all[at] != nil {
+				continue
+			}
+			bears := make([]bool, len(e.Sources))
+			for _, r := range e.Of(marginal) {
+				for _, part := range e.Parts[r] {
+					bears[part.Source] = true
+				}
+			}
+			for i, m := range e.Sources {
+				if bears[i] {
+					all[at] = append(all[at], m)
+				}
+			}
+		}
+	}
+	return all, nil
+}
