@@ -216,6 +216,32 @@ func TestEvaluateRefuses(t *testing.T) {
 	}
 }
 
+// A note that cannot be made leaves nothing: here the ledger is signed, and the key is
+// not given.
+func TestEvaluateWithoutTheOfficesKey(t *testing.T) {
+	o := newOffice(t)
+	key := newKey(t, filepath.Join(o.dir, "office.key"))
+	o.ledger = filepath.Join(o.dir, "signed.db")
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{Office: &key}); err != nil {
+		t.Fatal(err)
+	}
+	opt := o.options("out")
+	opt.Office = &key
+	r, err := Run(t.Context(), o.plan, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Out, opt.Office = filepath.Join(o.dir, "private"), nil
+	wantsCode(t, "without the key", Evaluate(t.Context(), o.plan, r.Place, opt), ExitSpec, "key")
+	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
+		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
+	}
+	opt.Office = &key
+	if err := Evaluate(t.Context(), o.plan, r.Place, opt); err != nil || o.comparisons(t, "trips") != 1 {
+		t.Errorf("with the key: %v, and noted %d times", err, o.comparisons(t, "trips"))
+	}
+}
+
 // microdataRow is a row of the microdata that the test below makes.
 type microdataRow struct {
 	Mode      string `parquet:"mode"`
@@ -256,7 +282,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	note, err := noted(t.Context(), l, record)
+	note, err := noteComparison(t.Context(), l, record)
 	if err != nil {
 		t.Fatal(err)
 	}
