@@ -49,7 +49,7 @@ type Query struct {
 // Measurement is a query with the exact noise that its answers get. Everything
 // that is ever learned of a confidential table is a measurement.
 type Measurement struct {
-	ID        string           `json:"id"`             // path of the table it was planned for
+	ID        string           `json:"id"`             // path of the table it was planned for, or of microdata and what they ask
 	Leaf      string           `json:"leaf,omitempty"` // budget leaf that pays
 	Query     Query            `json:"query"`
 	Cells     int64            `json:"cells"` // answers of the query

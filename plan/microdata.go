@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -39,11 +40,9 @@ func expandSynthetic(r *spec.Release) ([]microdata, error) {
 // draft works out what microdata will have counted. It refuses more pairs, or larger ones, than can be counted, and
 // columns whose measurements would have one name.
 func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
-	d := microdata{asked: asked}
-	for i, l := range r.Budget.Leaves {
-		if l.Path == asked.Leaf {
-			d.leaf = i
-		}
+	d := microdata{asked: asked, leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
+	if d.leaf < 0 {
+		return d, fmt.Errorf("the budget has no leaf %q", asked.Leaf)
 	}
 	if r.Budget.Epsilon != nil && r.Budget.Delta == nil {
 		return d, errors.New("a pure ε budget cannot pay for them: give the budget a δ, or state it in ρ")

@@ -260,6 +260,23 @@ func TestMicrodataThatCannotBePlanned(t *testing.T) {
 	}
 }
 
+// What the spec refuses the planner refuses too, whoever made the release.
+func TestMicrodataOfAReleaseThatNoSpecGives(t *testing.T) {
+	for want, change := range map[string]func(*spec.Release){
+		"leaf \"tables\" pays for the microdata of t and for something else": func(r *spec.Release) { r.Synthetic[0].Leaf, r.Budget.Leaves = "tables", r.Budget.Leaves[:1] },
+		"1 column: at least two are needed":                                  func(r *spec.Release) { r.Synthetic[0].By = r.Synthetic[0].By[:1] },
+		"a pure ε budget cannot pay for them":                                func(r *spec.Release) { r.Budget.Epsilon, r.Budget.Rho = r.Budget.Rho, nil },
+		"the budget has no leaf \"none\"":                                    func(r *spec.Release) { r.Synthetic[0].Leaf = "none" },
+		"there is no table \"u\"":                                            func(r *spec.Release) { r.Synthetic[0].Table = "u" },
+	} {
+		r := microdataOf(t, "replace", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata}").Release()
+		change(r)
+		if _, err := New(r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected one with %s", err, want)
+		}
+	}
+}
+
 // A column of microdata that a table shows too is no mistake; a single pair to choose from is worth a word.
 func TestWarningsOfMicrodata(t *testing.T) {
 	const b, unit = "{rho: 1/8, split: {tables: 1/2, microdata: 1/2}}", "{id: who, max_rows: 1}"

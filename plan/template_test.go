@@ -149,11 +149,13 @@ func TestTemplateIsBlindToTheFileName(t *testing.T) {
 // part of what a standing approval signs, and none where parameters decide it:
 // tried on every one that plan.json has.
 func TestEveryPartOfAPlanIsInItsTemplateOrNot(t *testing.T) {
-	p, err := planOfSource(quarterlySource("2026q1", "regions", "v"))
+	src := quarterlySource("2026q1", "regions", "v")
+	src.Text = strings.Replace(src.Text, "rest: 1/2", "rest: 1/4, persons: 1/4", 1) + "synthetic: {persons: {rows: 100}}\n"
+	p, err := planOfSource(src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed := []string{"format", "guarantee", "cost", "leaves", "tables", "measurements", "source.text", "source.files", "resume"}
+	signed := []string{"format", "guarantee", "cost", "leaves", "tables", "measurements", "synthetic", "source.text", "source.files", "resume"}
 	decided := []string{"release", "title", "corrects", "warnings", "size", "source.name", "source.params"}
 	var document any
 	if err := json.Unmarshal(p.Bytes(), &document); err != nil {

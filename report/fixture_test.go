@@ -5,6 +5,7 @@ package report_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -138,7 +139,7 @@ func microdataInput(status report.Status, entry string, rows int, distances ...f
 	}
 	for i, d := range distances {
 		drawn.Pairs = append(drawn.Pairs, synth.PairFit{
-			First: drawn.Keys[1-i].Attribute, Second: drawn.Keys[2].Attribute, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: 1.25, Distance: d,
+			First: drawn.Keys[1-i].Attribute, Second: drawn.Keys[2].Attribute, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12), Distance: d,
 		})
 	}
 	in.Microdata = []synth.Microdata{drawn}

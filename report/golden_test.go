@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 func TestGolden(t *testing.T) {
 	release := reportOf(t, input(report.Official, nil))
 	practice := reportOf(t, input(report.Practice, nil))
-	microdata := reportOf(t, microdataInput(report.Official, "", 54470, 7.5, 4.25))
+	microdata := reportOf(t, microdataInput(report.Official, "", 54470, 20.5, 14.25))
 	for _, f := range []struct {
 		name string
 		got  []byte

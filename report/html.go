@@ -37,6 +37,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"code":     codeSpans,
 	"capital":  capital,
 	"signed":   signed,
+	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
 	"amount":   func(block Mechanism) string { return Amount{Rho: block.Parameter}.String() },
 }).Parse(pageText))
 

@@ -33,6 +33,7 @@ var markdownTemplate = template.Must(template.New("markdown").Funcs(template.Fun
 	"fence":    fence,
 	"capital":  capital,
 	"signed":   signed,
+	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
 	"amount":   func(block Mechanism) string { return Amount{Rho: block.Parameter}.String() },
 	"whole":    func(s string) string { return strings.TrimSuffix(s, "\n") },
 }).Parse(markdownText))

@@ -18,7 +18,7 @@ import (
 // rounds lose what their block says. Noise alone moves a cell by √(2/π) standard
 // errors on average.
 func TestFiguresOfMicrodata(t *testing.T) {
-	in := microdataInput(report.Official, "", 54470, 7.5, 4.25)
+	in := microdataInput(report.Official, "", 54470, 20.5, 14.25)
 	m := reportOf(t, in).Microdata[0]
 	block := in.Plan.Synthetic[0].Block.Parameter
 	if want := budget.FormatRat(new(big.Rat).Add(big.NewRat(3, 36), block)); m.Loss.Rho != want || m.Loss.Epsilon != "" {
@@ -27,12 +27,12 @@ func TestFiguresOfMicrodata(t *testing.T) {
 	if whole, _ := exactly(t, m.Loss.Rho).Float64(); math.Abs(m.PartOfBudget-whole/0.5) > 1e-15 { // the sum of four quotients below 1
 		t.Errorf("%v of the budget, want %v", m.PartOfBudget, whole/0.5)
 	}
-	for i, want := range []float64{math.Sqrt(2/math.Pi) * 1.25 * 9, math.Sqrt(2/math.Pi) * 1.25 * 6} {
+	for i, want := range []float64{math.Sqrt(2/math.Pi) * math.Sqrt(12) * 9, math.Sqrt(2/math.Pi) * math.Sqrt(12) * 6} {
 		if got := m.Pairs[i].NoiseDistance; math.Abs(got-want) > 1e-12 {
 			t.Errorf("noise alone moves pair %d by %v, want %v", i, got, want)
 		}
 	}
-	if first := m.Pairs[0]; first.First != "age.band" || first.Second != "status" || first.Cells != 9 || first.Distance != 7.5 {
+	if first := m.Pairs[0]; first.First != "age.band" || first.Second != "status" || first.Cells != 9 || first.Distance != 20.5 {
 		t.Errorf("%+v", first)
 	}
 	if m.Rows != 54470 || m.Rounds != 2 || len(m.Columns) != 3 || m.Columns[1].Name != "age.band" || m.Columns[1].Cells != 3 {
@@ -62,7 +62,7 @@ func pages(t *testing.T, r *report.Report) map[string]string {
 // Every page says what the rows are, that nothing is known of their error, what was
 // measured and what was not.
 func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
-	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, "", 54470, 7.5, 4.25))) {
+	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, "", 54470, 20.5, 14.25))) {
 		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
 		for _, want := range []string{"odel only: no interval", "No row is taken from the data, and no row is that of any person", "age.band with status; sex with status",
 			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "no row is anybody's", "as many rows as the noisy total"} {
@@ -71,7 +71,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 			}
 		}
 	}
-	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 7.5))) {
+	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))) {
 		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "it is a public number, and tells nothing of the data") || strings.Contains(text, "as the noisy total") {
 			t.Errorf("%s does not say that the spec fixes the number of rows", name)
 		}
@@ -95,7 +95,7 @@ func TestWithoutMicrodataNothingIsSaidOfThem(t *testing.T) {
 }
 
 func TestCertificateOfMicrodata(t *testing.T) {
-	in := microdataInput(report.Official, "", 54470, 7.5, 4.25)
+	in := microdataInput(report.Official, "", 54470, 20.5, 14.25)
 	r := reportOf(t, in)
 	c := r.Certificate
 	block := c.Mechanisms[len(c.Mechanisms)-1]
@@ -144,9 +144,13 @@ func TestNewRefusesMicrodataOfAnotherPlan(t *testing.T) {
 		"a distance":       func(in *report.Input) { in.Microdata[0].Pairs[0].Distance = math.NaN() },
 		"a standard error": func(in *report.Input) { in.Microdata[0].TotalError = -1 },
 		"a total":          func(in *report.Input) { in.Microdata[0].Total = math.Inf(-1) },
-		"a plan without":   func(in *report.Input) { without := input(report.Official, nil); without.Microdata = in.Microdata; *in = without },
+		"a plan without": func(in *report.Input) {
+			without := input(report.Official, nil)
+			without.Microdata = in.Microdata
+			*in = without
+		},
 	} {
-		in := microdataInput(report.Official, ", rows: 1000", 1000, 7.5, 4.25)
+		in := microdataInput(report.Official, ", rows: 1000", 1000, 20.5, 14.25)
 		change(&in)
 		if _, err := report.New(in); err == nil || !strings.Contains(err.Error(), "microdata") {
 			t.Errorf("%s: %v", name, err)

@@ -248,6 +248,18 @@ func (f failing) Measure(context.Context, int, int) (measured.Measured, error) {
 	return measured.Measured{}, f.measuring
 }
 
+// TestAdaptKeepsToItsRounds: a plan with fewer rounds than a tree has pairs is not asked for more.
+func TestAdaptKeepsToItsRounds(t *testing.T) {
+	s := planned(t, []int{2, 2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
+	s.asked.Rounds = 1
+	sealed := s.sealed(t, [][]int64{{3, 4}, {1, 2}, {5, 6}}, map[[2]int][]int64{{0, 2}: {0, 1, 2, 1}}, [2]int{0, 2})
+	r := &recorder{Oracle: journal{[]int{1}, []measured.Measured{sealed.Rounds[0][0].Measured}}}
+	rounds, err := Adapt(context.Background(), s.plan, s.asked, sealed.Measured, r)
+	if err != nil || len(rounds) != 1 || len(r.asked) != 2 {
+		t.Errorf("%d rounds of %d questions, error %v", len(rounds), len(r.asked), err)
+	}
+}
+
 // TestAdaptAlone: one column has no pair to ask for.
 func TestAdaptAlone(t *testing.T) {
 	s := planned(t, []int{3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))

@@ -1,7 +1,11 @@
 // Package synth turns measurements into what is published: tables whose every
-// cell carries an unbiased estimate, its standard error and an interval.
+// cell carries an unbiased estimate, its standard error and an interval; and
+// microdata, rows drawn from a model of the measurements.
 //
-// The package reads sealed measurements and the public plan only. It never sees
-// an exact count, costs no budget, and gives the same tables for the same
-// measurements on every machine.
+// [Estimate] and [Draw] read sealed measurements and the public plan only. They
+// never see an exact count, cost no budget, and give the same for the same
+// measurements on every machine. [Adapt] chooses, while measuring, what the
+// model needs to know; it sees the data only through an [Oracle], which answers
+// within what the plan allows, and asks the same wherever it is answered the
+// same.
 package synth

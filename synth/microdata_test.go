@@ -140,7 +140,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 		"one large": func(n int) []int64 { x := ramp(n); x[n/2] = 3000; return x },
 		"huge": func(n int) []int64 {
 			x := ramp(n)
-			x[0], x[n-1] = 1<<61, -1<<61
+			x[0], x[n-1] = 1<<61, -1<<60
 			return x
 		},
 	} {

@@ -72,6 +72,16 @@ func (m *moments) add(x float64)    { m.n, m.sum, m.squares = m.n+1, m.sum+x, m.
 func (m moments) mean() float64     { return m.sum / m.n }
 func (m moments) variance() float64 { return m.squares/m.n - m.mean()*m.mean() }
 
+// TestCombinedByHand: to a total of 40 the first lacks 5 a category and the second is 1 over; weights are 4 to 1.
+func TestCombinedByHand(t *testing.T) {
+	e := combined([]evidence{{[]float64{10, 20}, 1}, {[]float64{13, 29}, 4}}, 40)
+	for i, want := range []float64{14.4, 25.6} {
+		if math.Abs(e.counts[i]-want) > 1e-12 || math.Abs(e.variance-0.8) > 1e-12 {
+			t.Errorf("category %d has %v with variance %v, expected %v with 0.8", i, e.counts[i], e.variance, want)
+		}
+	}
+}
+
 func TestHiddenCategoriesAreOne(t *testing.T) {
 	// σ = 2: 90 and 9 stand for themselves; 2 and −1 are hidden and have the parts 2 + 1 and 0 + 1 of 4.
 	c := classesOf(evidence{[]float64{90, 2, -1, 9}, 4})
@@ -103,11 +113,12 @@ func TestHiddenCategoriesAreOne(t *testing.T) {
 // table of the model agrees with its columns, and the law that they make has just these tables.
 func TestFitIsALaw(t *testing.T) {
 	sizes := []int{2, 3, 2, 3}
-	s := planned(t, sizes, 0, big.NewRat(4, 1), big.NewRat(4, 1), big.NewRat(1, 1))
+	slight := planned(t, sizes, 0, big.NewRat(4, 1), big.NewRat(4, 1), big.NewRat(1, 1))
+	hiding := planned(t, sizes, 0, big.NewRat(20_000, 1), big.NewRat(20_000, 1), big.NewRat(1, 1)) // some of the categories
 	truth := chained(1000)
 	r := seeded([32]byte{12})
 	for trial := range 200 {
-		spread := math.Ldexp(1, trial%14)
+		s, spread := []setting{slight, hiding}[trial%2], math.Ldexp(1, trial/2%14)
 		noisy := func(counts []float64) []int64 {
 			out := make([]int64, len(counts))
 			for i, c := range counts {

@@ -223,12 +223,34 @@ func TestApportion(t *testing.T) {
 			t.Errorf("weight %v got %v in the mean, expected %v", w, sums[i]/20000, w/10*n)
 		}
 	}
+	// Of four equal parts of a half, any two can be rounded up together: each of 6 pairs has 1/6 of 6,000 draws, where
+	// none has less than 500 but with a probability of 10⁻⁷⁰.
+	together := map[[2]int]int{}
+	for range 6000 {
+		together[[2]int(positive(floats(apportion([]float64{1, 1, 1, 1}, 2, r))))]++
+	}
+	for pair, times := range together {
+		if times < 500 {
+			t.Errorf("%v were rounded up together %d times of 6000", pair, times)
+		}
+	}
+	if len(together) != 6 {
+		t.Errorf("%d pairs were rounded up together, expected 6", len(together))
+	}
 	for _, n := range []int{0, 1, 1 << 31} {
 		counts := apportion([]float64{0, 1e-300, 1e300, 0}, n, r)
 		if counts[0] != 0 || counts[3] != 0 || counts[1]+counts[2] != n || counts[1] > 1 {
 			t.Errorf("%d apportioned as %v", n, counts)
 		}
 	}
+}
+
+func floats(whole []int) []float64 {
+	x := make([]float64, len(whole))
+	for i, n := range whole {
+		x[i] = float64(n)
+	}
+	return x
 }
 
 // TestBackedOff: rows with a category that the pair has nothing of follow the other column alone.

@@ -56,6 +56,8 @@ func TestProjectByHand(t *testing.T) {
 		{[]float64{7}, []float64{4}, 2, []float64{0.5}},
 		{[]float64{1, 2}, []float64{1, 1}, 0, []float64{0, 0}},
 		{[]float64{0x1p62, -0x1p62, 0x1p61}, []float64{1, 1, 1}, 1, []float64{1, 0, 0}},
+		{[]float64{0x1p62, 0x1p62 - 1024, 0x1p62}, []float64{1, 1, 1}, 2000, []float64{1000, 0, 1000}},
+		{[]float64{0x1p62, 0x1p62 - 1024, 0}, []float64{1, 1, 1}, 2000, []float64{1512, 488, 0}},
 	} {
 		x := make([]float64, len(c.noisy))
 		project(x, c.noisy, c.weights, c.total, math.NaN())

@@ -30,7 +30,7 @@ type choices struct {
 
 // EncodeChoices is the file of what rounds have chosen, in their order: canonical JSON.
 func EncodeChoices(rounds []Round) []byte {
-	c := choices{Choices: []int{}}
+	var c choices
 	for _, r := range rounds {
 		c.Choices = append(c.Choices, r.Choice)
 	}
@@ -38,6 +38,9 @@ func EncodeChoices(rounds []Round) []byte {
 }
 
 func (c choices) bytes() []byte {
+	if c.Choices == nil {
+		c.Choices = []int{}
+	}
 	b, err := json.Marshal(c)
 	if err != nil {
 		panic("measured: choices always encode: " + err.Error())

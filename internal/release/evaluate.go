@@ -67,10 +67,7 @@ func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) error 
 		return err
 	}
 	defer l.Close()
-	if err := makeFolder(o.Out, 0o700); err != nil {
-		return fmt.Errorf("folder of the evaluation: %w", err)
-	}
-	note, err := noted(ctx, l, record)
+	note, err := o.noted(ctx, l, record)
 	if err != nil {
 		return err
 	}
@@ -226,9 +223,26 @@ func (o Options) openPractice(ctx context.Context) (*ledger.Ledger, error) {
 	return ledger.OpenExisting(ctx, path, ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 }
 
-// noted notes the comparison on every account that the release was charged to; what
-// it returns is that of the account that paid.
-func noted(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
+// noted makes the folder of the evaluation and notes the comparison. Where it cannot be
+// noted the folder goes, if it was not there.
+func (o Options) noted(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
+	there, err := exists(o.Out)
+	if err == nil {
+		err = makeFolder(o.Out, 0o700)
+	}
+	if err != nil {
+		return ledger.Comparison{}, fmt.Errorf("folder of the evaluation: %w", err)
+	}
+	note, err := noteComparison(ctx, l, record)
+	if err != nil && !there {
+		err = errors.Join(err, os.Remove(o.Out))
+	}
+	return note, err
+}
+
+// noteComparison notes the comparison on every account that the release was charged to;
+// what it returns is that of the account that paid.
+func noteComparison(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
 	for _, account := range record.Also {
 		if _, err := l.Compared(ctx, account, record.Release, comparisonReason); err != nil {
 			return ledger.Comparison{}, err

@@ -216,6 +216,32 @@ func TestEvaluateRefuses(t *testing.T) {
 	}
 }
 
+// A note that cannot be made leaves nothing: here the ledger is signed, and the key is
+// not given.
+func TestEvaluateWithoutTheOfficesKey(t *testing.T) {
+	o := newOffice(t)
+	key := newKey(t, filepath.Join(o.dir, "office.key"))
+	o.ledger = filepath.Join(o.dir, "signed.db")
+	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{Office: &key}); err != nil {
+		t.Fatal(err)
+	}
+	opt := o.options("out")
+	opt.Office = &key
+	r, err := Run(t.Context(), o.plan, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Out, opt.Office = filepath.Join(o.dir, "private"), nil
+	wantsCode(t, "without the key", Evaluate(t.Context(), o.plan, r.Place, opt), ExitSpec, "key")
+	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
+		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
+	}
+	opt.Office = &key
+	if err := Evaluate(t.Context(), o.plan, r.Place, opt); err != nil || o.comparisons(t, "trips") != 1 {
+		t.Errorf("with the key: %v, and noted %d times", err, o.comparisons(t, "trips"))
+	}
+}
+
 // microdataRow is a row of the microdata that the test below makes.
 type microdataRow struct {
 	Mode      string `parquet:"mode"`
@@ -256,7 +282,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	note, err := noted(t.Context(), l, record)
+	note, err := noteComparison(t.Context(), l, record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,6 +310,52 @@ func TestEvaluateMicrodata(t *testing.T) {
 	}
 	if _, _, err := e.microdata(s); err == nil || !strings.Contains(err.Error(), "row 1 has a mode") || strings.Contains(err.Error(), "fly") {
 		t.Errorf("a code that the plan does not have: %v", err)
+	}
+}
+
+// The microdata of a release are compared as they were published: the distance of
+// one column is that worked out here from the file and the rows of t.csv.
+func TestEvaluateReadsPublishedMicrodata(t *testing.T) {
+	o := newOffice(t)
+	o.plan = o.replan(t, "{epsilon: 1}", "{rho: 1/2, split: {tables: 1/2, rows: 1/2}}", "modes: {by: [mode]}, hours: {by: [hour, mode]}}", "modes: {by: [mode], budget: tables}}\nsynthetic: {t: {budget: rows}}")
+	var data strings.Builder
+	data.WriteString("mode,hour\n")
+	for i := range 300 {
+		fmt.Fprintf(&data, "%s,%d\n", []string{"walk", "ride", "ride"}[i%3], i%24)
+	}
+	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte(data.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{Out: filepath.Join(o.dir, "out"), Data: o.dir}
+	r, err := Run(t.Context(), o.plan, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Out = filepath.Join(o.dir, "private")
+	if err := Evaluate(t.Context(), o.plan, r.Place, opt); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := parquet.ReadFile[struct {
+		Mode string `parquet:"mode"`
+	}](filepath.Join(r.Place, "microdata", "t.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	walks := 0.0
+	for _, row := range rows {
+		if row.Mode == "walk" {
+			walks++
+		}
+	}
+	want := 2 * math.Abs(walks/float64(len(rows))-1.0/3) // walk and ride are off by as much
+	v := readEvaluation(t, opt.Out).Microdata[0]
+	i := slices.IndexFunc(v.Sizes[0].Farthest, func(m marginalTruth) bool { return slices.Equal(m.Columns, []string{"mode"}) })
+	if i < 0 || math.Abs(v.Sizes[0].Farthest[i].L1-want) > 1e-12 || v.Rows != int64(len(rows)) || v.TrueRows != 300 || v.Sizes[1].Compared != 1 { // a few roundings
+		t.Errorf("%+v; want L1 %v of mode", v, want)
+	}
+	page, err := os.ReadFile(filepath.Join(opt.Out, EvaluationPage))
+	if err != nil || !strings.Contains(string(page), "## Microdata of t\n") || !strings.Contains(string(page), "k-marginal score") {
+		t.Errorf("the page says %s (%v)", page, err)
 	}
 }
 

@@ -43,7 +43,15 @@ func flips(t *testing.T) int {
 // wants the file named: that of the byte, or for the manifest and its signature
 // that they no longer fit.
 func TestTamperFlippedBytesAreFound(t *testing.T) {
-	o := publish(t)
+	t.Run("tables", func(t *testing.T) { flippedBytesAreFound(t, publish(t), flips(t)) })
+	t.Run("microdata", func(t *testing.T) { flippedBytesAreFound(t, publishMicrodata(t), flips(t)/microdataShare) })
+}
+
+// microdataShare is one flip in how many that a release with microdata is tried with: to
+// verify it takes many times as long.
+const microdataShare = 8
+
+func flippedBytesAreFound(t *testing.T, o auditable, flips int) {
 	trust := VerifyOptions{Trust: o.public}
 	names, err := files(o.place)
 	if err != nil {
@@ -59,7 +67,7 @@ func TestTamperFlippedBytesAreFound(t *testing.T) {
 	}
 	const seed = 20261121
 	random := rand.New(rand.NewPCG(seed, 0))
-	for n := range flips(t) {
+	for n := range flips {
 		// The first of all files in turn, then any byte.
 		file, at := n%len(names), 0
 		if n < len(names) {
@@ -91,14 +99,18 @@ func TestTamperFlippedBytesAreFound(t *testing.T) {
 		}
 	}
 	verifies(t, o.place, trust)
-	t.Logf("%d flips of %d bytes in %d files, each found", flips(t), total, len(names))
+	t.Logf("%d flips of %d bytes in %d files, each found", flips, total, len(names))
 }
 
 // TestTamperFlipsBehindAConsistentManifest flips bytes and lists the altered file in the
 // manifest as it is then: what the other checks must find. The bill of materials is
 // the publisher's word, so of it only the pages that repeat it can tell.
 func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
-	o := publish(t)
+	t.Run("tables", func(t *testing.T) { flipsBehindAManifestAreFound(t, publish(t), flips(t)) })
+	t.Run("microdata", func(t *testing.T) { flipsBehindAManifestAreFound(t, publishMicrodata(t), flips(t)/microdataShare) })
+}
+
+func flipsBehindAManifestAreFound(t *testing.T, o auditable, flips int) {
 	dir := o.copied(t)
 	if err := os.Remove(filepath.Join(dir, signatureFile)); err != nil {
 		t.Fatal(err)
@@ -109,7 +121,7 @@ func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
 	}
 	const seed = 20261122
 	random := rand.New(rand.NewPCG(seed, 0))
-	for n := range flips(t) {
+	for n := range flips {
 		line := &m.Files[n%len(m.Files)]
 		path := filepath.Join(dir, filepath.FromSlash(line.Path))
 		original, err := os.ReadFile(path)
@@ -144,7 +156,7 @@ func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
 		}
 	}
 	verifies(t, dir, VerifyOptions{})
-	t.Logf("%d flips behind a manifest that lists them, each found", flips(t))
+	t.Logf("%d flips behind a manifest that lists them, each found", flips)
 }
 
 // copied is the release in a folder of its own.

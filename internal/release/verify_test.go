@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
@@ -31,15 +32,26 @@ type auditable struct {
 // approval.
 func publish(t *testing.T) auditable {
 	t.Helper()
+	return publishWith(t, tripSpec, tripPolicy, "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n")
+}
+
+// publishMicrodata makes such a release with microdata.
+func publishMicrodata(t *testing.T) auditable {
+	t.Helper()
+	return publishWith(t, walkSpec, walkPolicy, walkRows())
+}
+
+func publishWith(t *testing.T, spec, policy, rows string) auditable {
+	t.Helper()
 	o := auditable{office: office{dir: t.TempDir()}}
 	o.ledger = filepath.Join(o.dir, "ledger.db")
 	o.public, o.export = filepath.Join(o.dir, "office.pub"), filepath.Join(o.dir, "export.jsonl")
 	o.key = newKey(t, filepath.Join(o.dir, "office"))
 	anna := newKey(t, filepath.Join(o.dir, "anna"))
 	for name, text := range map[string]string{
-		"release.yaml": tripSpec,
-		"policy.yaml":  tripPolicy + "approvals: {methodologist: [anna.pub]}\n",
-		"t.csv":        "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n",
+		"release.yaml": spec,
+		"policy.yaml":  policy + "approvals: {methodologist: [anna.pub]}\n",
+		"t.csv":        rows,
 	} {
 		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -439,6 +451,9 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 	}
 }
 
+// rowsBudget is the budget of walkSpec.
+const rowsBudget = "{rho: 2, split: {tables: 1/2, rows: 1/2}}"
+
 // TestLossAboveTheGuaranteeIsFound holds plans against guarantees that promise a
 // little more than their mechanisms give.
 func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
@@ -455,9 +470,20 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Guarantee.Epsilon = "99/100" }, "δ ="},
 		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Guarantee.Delta = "9e-10" }, "δ ="},
 		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Measurements = append(p.Measurements, p.Measurements[0]) }, "more than the ρ"},
+		{rowsBudget, func(p *plan.Plan) { p.Guarantee.Rho = "1999/1000" }, "more than the ρ"},
+		{rowsBudget, func(p *plan.Plan) { p.Synthetic = append(p.Synthetic, p.Synthetic[0]) }, "more than the ρ"},
+		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Rounds++ }, "more than the block"},
+		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Select.Parameter = amountOf("2") }, "more than the block"},
+		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Noise.Parameter = amountOf("1") }, "more than the block"},
+		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Select.Kind = budget.PermuteAndFlip }, "are chosen by"},
+		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Block.Parameter = nil }, "param must be positive"},
 	} {
+		text := strings.Replace(tripSpec, "{epsilon: 1}", c.budget, 1)
+		if c.budget == rowsBudget {
+			text = walkSpec
+		}
 		path := filepath.Join(t.TempDir(), "release.yaml")
-		if err := os.WriteFile(path, []byte(strings.Replace(tripSpec, "{epsilon: 1}", c.budget, 1)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		p, err := Load(path, nil)
@@ -466,7 +492,7 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 		}
 		if says, err := (&verifier{plan: p}).checkLoss(t.Context()); err != nil {
 			t.Errorf("%s: %v", c.budget, err)
-		} else if c.budget != "{epsilon: 1}" && !strings.Contains(says, "second accountant") {
+		} else if c.budget != "{epsilon: 1}" && !strings.Contains(says, "second") {
 			t.Errorf("%s: %s", c.budget, says)
 		}
 		c.change(p)

@@ -1,0 +1,209 @@
+package measured
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+const adaptive = `version: 1
+release: r
+privacy: {protects: trip, neighbours: add-remove}
+budget: {rho: 1, split: {tables: 1/2, rows: 1/2}}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride, fly]}, hour: {type: integer, range: [0, 3]}, day: {values: [mo, tu]}, way: {values: [to, fro]}}}}
+marginals: {m: {by: [mode], budget: tables}}
+synthetic: {t: {budget: rows}}
+`
+
+// withRounds is a sealed folder's content with these choices, in memory.
+func withRounds(t *testing.T, choices ...int) *Sealed {
+	t.Helper()
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: adaptive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := func(m plan.Measurement, from int64) Measured {
+		b := array.NewInt64Builder(memory.DefaultAllocator)
+		for i := range m.Cells {
+			b.Append(from - 3*i)
+		}
+		return Measured{m, b.NewInt64Array()}
+	}
+	s := &Sealed{Plan: p, Receipt: []byte("{}"), Status: "RELEASE", Rounds: [][]Round{{}}}
+	for i, m := range p.Measurements {
+		s.Measured = append(s.Measured, answer(m, int64(i)))
+	}
+	for i, c := range choices {
+		m, err := p.Pair(p.Synthetic[0], p.Synthetic[0].Pairs()[c])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Rounds[0] = append(s.Rounds[0], Round{Choice: c, Measured: answer(m, int64(100*i))})
+	}
+	return s
+}
+
+// folder seals into a folder, where edit may change a file before its digest is taken.
+func folder(t *testing.T, s *Sealed, edit func(name string, b []byte) []byte) string {
+	t.Helper()
+	dir, hashes := t.TempDir(), map[string]string{}
+	write := func(name string, b []byte) error {
+		if edit != nil {
+			b = edit(name, b)
+		}
+		if hashes[name] = hashOf(b); name == sealFile {
+			delete(hashes, name)
+			var err error
+			if b, err = json.Marshal(hashes); err != nil {
+				return err
+			}
+		}
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(path, b, 0o600)
+	}
+	if err := Seal(write, s); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Four columns have the pairs 01 02 03 12 13 23.
+func TestSealedRoundsReadBack(t *testing.T) {
+	for _, choices := range [][]int{{4, 0, 5}, {3}, {}} {
+		s := withRounds(t, choices...)
+		back, err := Open(folder(t, s, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(back.Rounds) != 1 || len(back.Rounds[0]) != len(choices) {
+			t.Fatalf("%d rounds, sealed %d", len(back.Rounds[0]), len(choices))
+		}
+		for i, r := range back.Rounds[0] {
+			want := s.Rounds[0][i]
+			if r.Choice != want.Choice || r.Measured.Measurement.ID != want.Measured.Measurement.ID || !slices.Equal(r.Measured.Values.Int64Values(), want.Measured.Values.Int64Values()) {
+				t.Errorf("round %d: %v, sealed %v", i+1, r, want)
+			}
+		}
+	}
+	dir := folder(t, withRounds(t, 4, 0, 5), nil)
+	if b, err := os.ReadFile(filepath.Join(dir, "rounds", "t.json")); err != nil || string(b) != "{\"choices\":[4,0,5]}\n" {
+		t.Errorf("choices are written as %s, %v", b, err)
+	}
+}
+
+func TestOpenRefusesRoundsThatDoNotBelong(t *testing.T) {
+	pair := Path("microdata/t/mode_x_hour") // 01
+	for says, edit := range map[string]func(name string, b []byte) []byte{
+		"had joined":               inPlaceOf("rounds/t.json", "{\"choices\":[0,0]}\n"),
+		"where there are 6":        inPlaceOf("rounds/t.json", "{\"choices\":[0,6]}\n"),
+		"where the plan has 3":     inPlaceOf("rounds/t.json", "{\"choices\":[0,1,2,3]}\n"),
+		"in which choices":         inPlaceOf("rounds/t.json", "{\"choices\":[0,5] }\n"),
+		"microdata/t/mode_x_day":   inPlaceOf("rounds/t.json", "{\"choices\":[1]}\n"),
+		"magic":                    inPlaceOf(pair, "PAR2"),
+		"answers another question": fromAnother(t, pair, Path("microdata/t/day_x_way")),
+	} {
+		if _, err := Open(folder(t, withRounds(t, 0, 5), edit)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	dir := folder(t, withRounds(t, 0, 5), nil)
+	if err := os.Remove(filepath.Join(dir, "rounds", "t.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err == nil {
+		t.Error("without choices: opened")
+	}
+}
+
+func inPlaceOf(file, text string) func(string, []byte) []byte {
+	return func(name string, b []byte) []byte {
+		if name == file {
+			return []byte(text)
+		}
+		return b
+	}
+}
+
+// fromAnother puts one file's content into the place of another.
+func fromAnother(t *testing.T, file, other string) func(string, []byte) []byte {
+	b, err := os.ReadFile(filepath.Join(folder(t, withRounds(t, 0, 5), nil), filepath.FromSlash(other)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inPlaceOf(file, string(b))
+}
+
+// What could not be opened is not sealed either.
+func TestSealRefusesRoundsThatThePlanDoesNotAllow(t *testing.T) {
+	nowhere := func(string, []byte) error { return nil }
+	for name, s := range map[string]*Sealed{
+		"a pair twice": withRounds(t, 0, 0), "a cycle": withRounds(t, 0, 1, 3), "too many": withRounds(t, 0, 1, 2, 3),
+	} {
+		if err := Seal(nowhere, s); err == nil {
+			t.Errorf("%s: sealed", name)
+		}
+	}
+	none := withRounds(t)
+	none.Rounds = nil
+	if err := Seal(nowhere, none); err == nil {
+		t.Error("no rounds at all: sealed")
+	}
+	twice := withRounds(t)
+	twice.Measured = append(twice.Measured, twice.Measured[0])
+	if err := Seal(nowhere, twice); err == nil || !strings.Contains(err.Error(), "two files") {
+		t.Errorf("two measurements of one name: %v", err)
+	}
+}
+
+// Three choices among four columns are allowed where they are a spanning tree: where a
+// walk along them comes to every column.
+func TestAllowedAreForests(t *testing.T) {
+	s := withRounds(t).Plan.Synthetic[0]
+	pairs := s.Pairs()
+	allowed := 0
+	for a := range pairs {
+		for b := range pairs {
+			for c := range pairs {
+				made := []int{a, b, c}
+				if got, want := Allowed(s, made) == nil, len(reached(pairs, made)) == len(s.By); got != want {
+					t.Errorf("%v: allowed is %v", made, got)
+				} else if got {
+					allowed++
+				}
+			}
+		}
+	}
+	// Cayley: four vertices have 4² spanning trees, each in 3! orders.
+	if allowed != 16*6 {
+		t.Errorf("%d orders of spanning trees, expected 96", allowed)
+	}
+}
+
+// reached are the columns that a walk along pairs comes to from the first: three pairs
+// reach all four only where they make no cycle.
+func reached(pairs [][2]int, made []int) map[int]bool {
+	seen := map[int]bool{0: true}
+	for range made {
+		for _, c := range made {
+			if seen[pairs[c][0]] || seen[pairs[c][1]] {
+				seen[pairs[c][0]], seen[pairs[c][1]] = true, true
+			}
+		}
+	}
+	return seen
+}

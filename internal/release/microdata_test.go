@@ -1,0 +1,278 @@
+package release
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/parquet-go/parquet-go"
+)
+
+// A released file of microdata has a row for each of the noisy total, in the declared
+// columns and categories, and says for itself that they are nobody's.
+func TestMicrodataAsPublished(t *testing.T) {
+	o := walkOffice(t)
+	for name, text := range map[string]string{
+		"ways.csv":     "code,label\nto,Outbound\nfro,Return\n",
+		"release.yaml": strings.Replace(walkSpec, "way: {values: [to, fro]}", "way: {codebook: ways.csv}", 1),
+	} {
+		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+		t.Fatal(err)
+	}
+	result, err := Run(t.Context(), o.plan, o.options("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(result.Place, "microdata", "t.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range f.Schema().Columns() {
+		names = append(names, c[0])
+	}
+	if want := []string{"mode", "hour", "day", "way", "way_label"}; !slices.Equal(names, want) {
+		t.Errorf("columns %v, expected %v", names, want)
+	}
+	for column, kind := range map[string]parquet.Kind{"mode": parquet.ByteArray, "hour": parquet.Int64, "way_label": parquet.ByteArray} {
+		if leaf, _ := f.Schema().Lookup(column); leaf.Node.Type().Kind() != kind {
+			t.Errorf("column %s is %v", column, leaf.Node.Type())
+		}
+	}
+	for key, says := range map[string]string{
+		"dprelease.schema": "dprelease.microdata/1", "dprelease.table": "t", "dprelease.interval": "none", "dprelease.rows": "none is a row of the confidential table",
+		"dprelease.status": "RELEASE", "dprelease.plan": o.plan.Hash(), "dprelease.protects": "trip", "dprelease.rho": "2",
+	} {
+		if value, _ := f.Lookup(key); !strings.Contains(value, says) {
+			t.Errorf("%s is %q, expected %q", key, value, says)
+		}
+	}
+	labels := map[string]string{"to": "Outbound", "fro": "Return"}
+	rows := 0
+	err = eachRow(f, func(r parquet.Row) error {
+		rows++
+		mode, hour, day, way, label := r[0].String(), r[1].Int64(), r[2].String(), r[3].String(), r[4].String()
+		if !slices.Contains([]string{"walk", "ride"}, mode) || hour < 0 || hour > 3 || !slices.Contains([]string{"mo", "tu", "we"}, day) || label == "" || labels[way] != label {
+			return fmt.Errorf("row %d: %v", rows, r)
+		}
+		return nil
+	})
+	// 300 rows and noise: the 1-ways get ρ = 1/12 each, so their sums err with a variance of
+	// at most 6·4; 60 is 12 standard deviations.
+	if err != nil || rows < 240 || rows > 360 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+}
+
+// Publishing gives the same bytes however many processors work at it.
+func TestMicrodataDoNotDependOnProcessors(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first map[string]string
+	for _, n := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(n)
+		to := o.options(fmt.Sprint("out", n))
+		result, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have := contents(t, result.Place)
+		if first == nil {
+			first = have
+		}
+		for name, text := range first {
+			if have[name] != text {
+				t.Errorf("with %d processors %s differs", n, name)
+			}
+		}
+		if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), to); err != nil || !again.Already {
+			t.Errorf("published again: %+v, %v", again, err)
+		}
+	}
+}
+
+// A rehearsal makes microdata of made-up rows, without a journal and without a state.
+func TestMicrodataAreRehearsed(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	place, err := Rehearse(t.Context(), o.plan, 200, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verifies(t, place, VerifyOptions{})
+	if v.Marked != rehearsalStatus {
+		t.Errorf("marked %q", v.Marked)
+	}
+	for _, name := range []string{"microdata/t.parquet", "rounds/t.json"} {
+		if there, err := exists(filepath.Join(place, filepath.FromSlash(name))); !there {
+			t.Errorf("%s is missing: %v", name, err)
+		}
+	}
+	if there, _ := exists(opt.stateDir()); there {
+		t.Error("a rehearsal has a state")
+	}
+}
+
+// Only choices that the method could have made verify, in the form in which they are
+// written. Four columns have the pairs 01 02 03 12 13 23.
+func TestTamperChoices(t *testing.T) {
+	o := publishMicrodata(t)
+	const name = "rounds/t.json"
+	genuine, err := os.ReadFile(filepath.Join(o.place, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for forged, says := range map[string]string{
+		`{"choices":[0,0,5]}`:            "had joined",
+		`{"choices":[0,1,3]}`:            "had joined", // a cycle of three columns
+		`{"choices":[0,1,6]}`:            "where there are 6",
+		`{"choices":[-1,0,1]}`:           "where there are 6",
+		`{"choices":[0,1,2,5]}`:          "4 choices, where the plan has 3 rounds",
+		`{"choices":[0, 1, 2]}`:          "form in which choices are written",
+		`{"choices":[0,1,2],"note":"x"}`: "form in which choices are written",
+		`{"choices":null}`:               "form in which choices are written",
+		`[0,1,2]`:                        "form in which choices are written",
+		``:                               "form in which choices are written",
+	} {
+		dir := o.relisted(t, name, []byte(forged+"\n"))
+		refused(t, dir, VerifyOptions{}, name, says)
+	}
+	same := o.relisted(t, name, genuine)
+	told(t, verifies(t, same, VerifyOptions{}).Unchecked, "were truly chosen as the plan says")
+
+	// An answer that belongs to no choice, and a choice without its answer.
+	v := o.read(t)
+	answer := measured.Path(v.sealed.Rounds[0][1].Measured.Measurement.ID)
+	fewer := measured.EncodeChoices(v.sealed.Rounds[0][:1])
+	refused(t, o.relisted(t, name, fewer), VerifyOptions{}, answer, "nothing that the plan and the measurements lead to")
+	dir := o.copied(t)
+	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(answer))); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, dir, VerifyOptions{}, answer, "is missing")
+}
+
+// relisted is the release, unsigned, with another file in a place, which the manifest lists.
+func (o auditable) relisted(t *testing.T, name string, b []byte) string {
+	t.Helper()
+	dir := o.copied(t)
+	record := publishedRecord(t, dir)
+	out := &staging{dir: dir}
+	if err := errors.Join(os.Remove(filepath.Join(dir, signatureFile)), os.Remove(filepath.Join(dir, manifestFile)), out.write(name, b)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeManifest(out, o.plan, record, manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Rounds that are rewritten consistently are found as measurements are: by the office's
+// signature, or by the seal in its ledger.
+func TestTamperRoundsNeedTheKey(t *testing.T) {
+	o := publishMicrodata(t)
+	verifies(t, o.place, VerifyOptions{Trust: o.public, Export: o.export})
+	for name, change := range map[string]func(rounds []measured.Round){
+		"an answer": func(rounds []measured.Round) {
+			values := slices.Clone(rounds[0].Measured.Values.Int64Values())
+			values[0] += 100
+			rounds[0].Measured.Values = integers(values)
+		},
+		"their order": func(rounds []measured.Round) { rounds[0], rounds[2] = rounds[2], rounds[0] },
+	} {
+		v := o.read(t)
+		change(v.sealed.Rounds[0])
+		dir := filepath.Join(t.TempDir(), "trips")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, modules()); err != nil {
+			t.Fatal(err)
+		}
+		verifies(t, dir, VerifyOptions{})
+		refused(t, dir, VerifyOptions{Trust: o.public}, signatureFile, "missing")
+		_, err := Verify(t.Context(), dir, VerifyOptions{Export: o.export})
+		var u *Unverified
+		if !errors.As(err, &u) || !strings.Contains(u.Says, "other measurements") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is drawn again must be what is sealed: a release whose microdata or choices are
+// gone is not "already done".
+func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	result, err := Run(t.Context(), o.plan, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"microdata/t.parquet", "rounds/t.json"} {
+		path := filepath.Join(result.Place, filepath.FromSlash(name))
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Run(t.Context(), o.plan, opt)
+		var altered *Altered
+		if !errors.As(err, &altered) || altered.File != name {
+			t.Errorf("%s removed: %v", name, err)
+		}
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again, err := Run(t.Context(), o.plan, opt); err != nil || !again.Already {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// A comparison of two releases says that it leaves microdata out.
+func TestDiffLeavesMicrodataOut(t *testing.T) {
+	o := walkOffice(t)
+	var places []string
+	for _, out := range []string{"a", "b"} {
+		opt := o.options(out)
+		opt.Ledger = "" // each on a practice account of its own
+		result, err := Run(t.Context(), o.plan, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, result.Place)
+	}
+	_, page := editions{t: t}.diff(places[0], places[1])
+	if !strings.Contains(page, "Microdata of t: not compared.") {
+		t.Errorf("the page says nothing of microdata:\n%s", page)
+	}
+	d, err := Diff(t.Context(), places[0], places[1])
+	if err != nil || !slices.Equal(d.Releases.Microdata, []string{"t"}) || d.Releases.Cells != 2 {
+		t.Errorf("%+v, %v", d.Releases, err)
+	}
+	if same, err := Diff(t.Context(), places[0], places[0]); err != nil || !same.Releases.SameDraw {
+		t.Errorf("%+v, %v", same, err)
+	}
+}
