@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -96,10 +97,25 @@ func countAll(r *spec.Release, all []plan.Measurement, workers int, fill func(*t
 			}
 		}
 	}
+	for i, m := range all {
+		if err := project(r, m, counts[i]); err != nil {
+			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+	}
 	for name := range asked {
 		return nil, fmt.Errorf("the plan measures a table %q that its release does not have", name)
 	}
 	return counts, nil
+}
+
+// project turns the counts of a query's marginal into its answers: for a query of
+// residual factors, the exact integers of the residual, in place.
+func project(r *spec.Release, m plan.Measurement, counts []int64) error {
+	columns, axes, residuals, err := m.Query.Residual(r)
+	if err != nil || !residuals || counts == nil {
+		return err
+	}
+	return residual.Exact(columns, axes, counts)
 }
 
 // questions are all that a plan may ask of its tables: its measurements in order

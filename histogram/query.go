@@ -19,7 +19,7 @@ type attribute struct {
 	level  *spec.Level
 }
 
-// query counts the rows of one measurement.
+// query counts the rows of one measurement: the marginal over its factors.
 type query struct {
 	attributes []int    // places of its factors among the tally's attributes
 	sizes      []uint64 // categories of each factor
@@ -33,7 +33,7 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 	cells := uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)
-		if column == nil || f.Basis != plan.Identity {
+		if column == nil || f.Basis != plan.Identity && f.Basis != plan.Residual {
 			return nil, fmt.Errorf("measurement %s: the factor %s is not one that this version can count", m.ID, f)
 		}
 		level, ok := column.Domain.Level(f.Level)

@@ -114,8 +114,8 @@ func (e *Estimate) Alone(marginal int) int {
 	return alone
 }
 
-// normalMultiple is how many standard errors a normal law leaves 2.5 % beyond, on either side.
-const normalMultiple = 1.959963984540054
+// NormalMultiple is how many standard errors a normal law leaves 2.5 % beyond, on either side.
+const NormalMultiple = 1.959963984540054
 
 // predict says how good every table will be.
 func (p *Plan) predict() error {
@@ -158,7 +158,7 @@ func (t *Table) together(mean, most float64) {
 	if most > mean*(1+1e-9) {
 		s.Uneven = budget.RoundUp(most, significant)
 	}
-	s.Margin, s.Attained = budget.RoundUp(float64(normalMultiple*most), significant), confidence
+	s.Margin, s.Attained = budget.RoundUp(float64(NormalMultiple*most), significant), confidence
 }
 
 // behind are the measurements that bear on each table, in the plan's order.

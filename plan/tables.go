@@ -24,6 +24,16 @@ type Table struct {
 	Expectation string      `json:"expectation"` // one sentence: what the table will be good for
 }
 
+// Query is the marginal that a table shows, of identity factors.
+func (p *Plan) Query(t Table) Query {
+	q := Query{Table: t.From, Factors: make([]Factor, len(t.By))}
+	for i, by := range t.By {
+		column, level, _ := strings.Cut(by, ".")
+		q.Factors[i] = Factor{Attribute: column, Level: level, Basis: Identity}
+	}
+	return q
+}
+
 // File is where the table lies within a release.
 func (t Table) File() string { return "tables/" + t.Path + ".parquet" }
 

@@ -30,14 +30,20 @@ type Key struct {
 
 // Statistic is one figure per cell. Arrays have one entry per cell.
 type Statistic struct {
-	Name          string
-	Published     *array.Int64 // for reading: the estimate, with negative counts shown as zero
-	Unbiased      *array.Int64 // for arithmetic: its mean over the noise is the exact value
-	Low, High     *array.Int64 // interval around Unbiased; covers the exact value with probability Attained
-	StandardError float64      // of Unbiased, from the law of the noise
-	Margin        int64        // (High − Low) / 2
-	Confidence    float64      // asked of the interval
-	Attained      float64      // given by the law, at least Confidence
+	Name      string
+	Published *array.Int64 // for reading: the estimate, rounded, with negative counts shown as zero
+	// Unbiased is for arithmetic: its mean over the noise is the exact value. Low and
+	// High are an interval around it, which covers the exact value with probability
+	// Attained.
+	Unbiased, Low, High *array.Float64
+	Error               *array.Float64 // standard errors of Unbiased, from the law of the noise
+	// Whole is true where Unbiased, Low and High are whole numbers: the figure is one
+	// measurement, as it was drawn.
+	Whole         bool
+	StandardError float64 // root mean square of Error
+	Margin        float64 // (High − Low) / 2, of the widest
+	Confidence    float64 // asked of the interval
+	Attained      float64 // given by the law, at least Confidence
 	Flags         []Flag
 }
 
@@ -62,31 +68,46 @@ func (t Table) Category(row, key int) spec.Category {
 	return level.Categories[row/stride%level.Size()]
 }
 
-// Estimate derives every table of the plan from the sealed measurements. Each
-// table is measured directly, so its unbiased estimate is the noisy count and
-// its interval inverts the law of the noise that was drawn. It fails on a table
-// whose measurement is missing.
+// Estimate derives every table of the plan from the sealed measurements: a table
+// that is one measurement is its noisy counts, with an interval that inverts the law
+// of the noise; the others are put together by generalised least squares. It fails
+// where a measurement is missing.
 func Estimate(s *measured.Sealed) ([]Table, error) {
 	byID := make(map[string]measured.Measured, len(s.Measured))
 	for _, m := range s.Measured {
 		byID[m.Measurement.ID] = m
 	}
-	tables := make([]Table, 0, len(s.Plan.Tables))
-	for _, t := range s.Plan.Tables {
-		out := Table{Path: t.Path, Marginal: t.Marginal, Cells: int(t.Cells)}
-		for _, st := range t.Statistics {
-			m, ok := byID[st.Measurement]
-			if !ok {
-				return nil, fmt.Errorf("table %s: measurement %s is missing", t.Path, st.Measurement)
-			}
-			keys, err := keysOf(s.Plan.Release(), m.Measurement.Query)
-			if err != nil {
-				return nil, fmt.Errorf("table %s: %w", t.Path, err)
-			}
-			out.Keys = keys
-			out.Statistics = append(out.Statistics, count(st, m))
+	tables := make([]Table, len(s.Plan.Tables))
+	for i, t := range s.Plan.Tables {
+		keys, err := keysOf(s.Plan.Release(), s.Plan.Query(t))
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
-		tables = append(tables, out)
+		tables[i] = Table{Path: t.Path, Marginal: t.Marginal, Keys: keys, Cells: int(t.Cells)}
+		st := t.Statistics[0]
+		if st.Measurement == "" {
+			continue
+		}
+		m, ok := byID[st.Measurement]
+		if !ok {
+			return nil, fmt.Errorf("table %s: measurement %s is missing", t.Path, st.Measurement)
+		}
+		tables[i].Statistics = []Statistic{alone(st, m)}
+	}
+	estimates, err := s.Plan.Estimates()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range estimates {
+		r, err := newReconstruction(e, byID)
+		if err != nil {
+			return nil, err
+		}
+		for marginal, at := range e.Tables {
+			if tables[at].Statistics == nil {
+				tables[at].Statistics = []Statistic{r.statistic(marginal, s.Plan.Tables[at].Statistics[0])}
+			}
+		}
 	}
 	return tables, nil
 }
@@ -108,35 +129,45 @@ func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 	return keys, nil
 }
 
-// count is the statistic of a directly measured count.
-func count(st plan.Statistic, m measured.Measured) Statistic {
+// alone is the statistic of a count that is one measurement.
+func alone(st plan.Statistic, m measured.Measured) Statistic {
 	law := m.Measurement.Mechanism
 	margin, attained := law.Margin(st.Confidence)
-	noisy := m.Values.Int64Values()
-	out := Statistic{
-		Name: st.Name, StandardError: math.Sqrt(law.Variance()),
-		Margin: margin, Confidence: st.Confidence, Attained: attained,
-		Unbiased:  m.Values,
-		Published: mapped(noisy, func(v int64) int64 { return max(v, 0) }),
-		Low:       mapped(noisy, func(v int64) int64 { return v - margin }),
-		High:      mapped(noisy, func(v int64) int64 { return v + margin }),
-		Flags:     make([]Flag, len(noisy)),
+	cells := make([]float64, m.Values.Len())
+	errors := make([]float64, len(cells))
+	for i, v := range m.Values.Int64Values() {
+		cells[i], errors[i] = float64(v), math.Sqrt(law.Variance())
 	}
-	for i, v := range noisy {
-		if v <= margin && margin > 0 {
-			out.Flags[i] = NoiseDominates
-		}
-	}
+	out := newStatistic(st.Name, cells, errors, func(int) float64 { return float64(margin) })
+	out.Whole, out.StandardError, out.Margin = true, math.Sqrt(law.Variance()), float64(margin)
+	out.Confidence, out.Attained = st.Confidence, attained
 	return out
 }
 
-// mapped applies f to every value.
-func mapped(values []int64, f func(int64) int64) *array.Int64 {
+// newStatistic makes the columns of a statistic of its unbiased estimates, their
+// standard errors and margins.
+func newStatistic(name string, cells, errors []float64, margin func(i int) float64) Statistic {
+	out := Statistic{Name: name, Flags: make([]Flag, len(cells)), Unbiased: decimals(cells), Error: decimals(errors)}
+	published, low, high := make([]int64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
+	for i, v := range cells {
+		m := margin(i)
+		published[i] = int64(math.Round(max(v, 0)))
+		low[i], high[i] = v-m, v+m
+		if v <= m && m > 0 {
+			out.Flags[i] = NoiseDominates
+		}
+	}
+	out.Low, out.High = decimals(low), decimals(high)
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	defer b.Release()
-	b.Reserve(len(values))
-	for _, v := range values {
-		b.UnsafeAppend(f(v))
-	}
-	return b.NewInt64Array()
+	b.AppendValues(published, nil)
+	out.Published = b.NewInt64Array()
+	return out
+}
+
+func decimals(values []float64) *array.Float64 {
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(values, nil)
+	return b.NewFloat64Array()
 }

@@ -174,7 +174,7 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 				squares[j] += e * e / draws
 			}
 		}
-		each := w.CellVariances(m, variances)
+		each := w.CellVariances(marginal.Axes, variances)
 		mean, most := w.Variance(m, variances)
 		var sum, peak float64
 		for j, s := range squares {

@@ -219,31 +219,47 @@ func (w *Workload) Variance(marginal int, variances []float64) (mean, most float
 	return mean, most
 }
 
-// CellVariances are the variances of a marginal's cells, in the order of its axes.
-func (w *Workload) CellVariances(marginal int, variances []float64) []float64 {
-	axes := w.Marginals[marginal].Axes
-	out := make([]float64, int(w.cells[marginal]))
-	for _, u := range w.uses[marginal] {
-		each := []float64{variances[u.residual]}
-		for _, a := range axes {
-			level := 0
-			for _, r := range w.Residuals[u.residual].Axes {
-				if r.Column == a.Column {
-					level = r.Level
-				}
+// CellVariances are the variances of the cells of a marginal, whose axes may be in
+// any order, given those of the residuals.
+func (w *Workload) CellVariances(axes Set, variances []float64) []float64 {
+	out := make([]float64, stridesAfter(w.Columns, axes))
+	levels := make([]int, len(axes))
+	var walk func(i int, each []float64)
+	walk = func(i int, each []float64) {
+		if i == len(axes) {
+			at := w.Find(reduced(axes, levels))
+			if at < 0 {
+				return // a residual that is always 0
 			}
-			shares := w.Columns[a.Column].shares(a.Level, level)
+			for j, x := range each {
+				out[j] += float64(x * variances[at])
+			}
+			return
+		}
+		for level := 0; level <= axes[i].Level; level++ {
+			levels[i] = level
+			shares := w.Columns[axes[i].Column].shares(axes[i].Level, level)
 			next := make([]float64, 0, len(each)*len(shares))
 			for _, x := range each {
 				for _, s := range shares {
 					next = append(next, float64(x*s))
 				}
 			}
-			each = next
-		}
-		for i, x := range each {
-			out[i] += x
+			walk(i+1, next)
 		}
 	}
+	walk(0, []float64{1})
+	return out
+}
+
+// reduced is the residual of some axes at these levels, 0 for none.
+func reduced(axes Set, levels []int) Set {
+	var out Set
+	for i, a := range axes {
+		if levels[i] > 0 {
+			out = append(out, Axis{a.Column, levels[i]})
+		}
+	}
+	slices.SortFunc(out, func(a, b Axis) int { return a.Column - b.Column })
 	return out
 }
