@@ -30,25 +30,7 @@ type setting struct {
 // choices are made with selectEpsilon.
 func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, selectEpsilon *big.Rat) setting {
 	t.Helper()
-	var columns []string
-	for i, n := range sizes {
-		columns = append(columns, fmt.Sprintf("c%d: {type: integer, range: [0, %d]}", i, n-1))
-	}
-	text := `version: 1
-release: r
-privacy: {protects: person, neighbours: add-remove}
-budget: {rho: 1}
-tables: {t: {source: {csv: t.csv}, unit: row, columns: {` + strings.Join(columns, ", ") + `}}}
-marginals: {m: {by: [c0]}}
-`
-	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := plan.New(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := planOf(t, sizes, "{rho: 1}", "marginals: {m: {by: [c0]}}\n")
 	s := setting{plan: p, sizes: sizes}
 	gaussian := func(parameter *big.Rat) budget.Mechanism {
 		return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: parameter, L1: big.NewInt(1), L2Squared: big.NewInt(1)}
@@ -69,6 +51,30 @@ marginals: {m: {by: [c0]}}
 	p.Measurements = append(p.Measurements, s.column...)
 	p.Synthetic = []plan.Synthetic{s.asked}
 	return s
+}
+
+// planOf is the plan of a table with columns c0, c1 … of given sizes.
+func planOf(t testing.TB, sizes []int, budget, asked string) *plan.Plan {
+	t.Helper()
+	var columns []string
+	for i, n := range sizes {
+		columns = append(columns, fmt.Sprintf("c%d: {type: integer, range: [0, %d]}", i, n-1))
+	}
+	text := `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: ` + budget + `
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {` + strings.Join(columns, ", ") + `}}}
+` + asked
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // answered is a measurement with its answers.

@@ -50,9 +50,9 @@ func each(sizes []int, visit func(cell int, codes []int)) {
 	}
 }
 
-// joint enumerates the law of a model: the product of its pairs' counts over the product of the counts of columns, each
-// as often as it has pairs less one (Lauritzen 1996, section 3.1, with pairs for cliques), with every quotient from the
-// definition of the tree and none from the way in which rows are drawn.
+// joint enumerates the law of a model from the definition of a Markov forest, and nothing of the way in which rows are
+// drawn: the product of the parts of all columns, times, for every pair, how much likelier its two categories are
+// together than if they did not depend on each other.
 func (m model) joint() []float64 {
 	var sizes []int
 	cells := 1

@@ -109,7 +109,7 @@ func (c canaries) searchFolder(t *testing.T, dir, confidential string) {
 const canarySpec = `version: 1
 release: r
 privacy: {protects: person, neighbours: add-remove, account: people}
-budget: {epsilon: 1}
+budget: {rho: 1, split: {tables: 1/2, rows: 1/2}}
 tables:
   t:
     source: {csv: t.csv}
@@ -118,7 +118,8 @@ tables:
       region: {values: [north, south]}
       city: {values: [here, there], unknown: UNKNOWN}
       income: {type: decimal, range: [0, 999999999999999], levels: {band: {width: 100000000000000}}}
-marginals: {a: {by: [region, city]}, b: {by: [income.band]}}
+marginals: {a: {by: [region, city], budget: tables}, b: {by: [income.band], budget: tables}}
+synthetic: {t: {by: [region, city, income.band], rows: 500, budget: rows}}
 `
 
 // TestNoConfidentialValueLeaves plants 1 000 values of each kind and looks for them
@@ -188,7 +189,7 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 				if c.unknown != "" {
 					unknown = c.unknown
 				}
-				policy := "account: people\nprotects: person\nneighbours: add-remove\ncap: {epsilon: " + budgetCap + "}\n"
+				policy := "account: people\nprotects: person\nneighbours: add-remove\ncap: {rho: " + budgetCap + "}\n"
 				if c.roles != "" {
 					policy += "approvals: " + c.roles + "\n"
 				}

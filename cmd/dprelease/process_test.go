@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/testdata"
@@ -40,6 +42,30 @@ func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 // database.
 func office(t *testing.T, ledger string, room int) string {
 	t.Helper()
+	return officeWith(t, ledger, fmt.Sprintf("cap: {epsilon: %d}", 2*room), `budget: {epsilon: 2}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {x: {type: integer, range: [0, 99999], levels: {k: {width: 1000}}}}}}
+marginals: {fine: {by: [x]}, coarse: {by: [x.k]}}
+`)
+}
+
+// rowsOffice is an office whose release has microdata of seven columns, so six rounds.
+func rowsOffice(t *testing.T, ledger string) string {
+	t.Helper()
+	columns, names := "", ""
+	for i := range 7 {
+		columns += fmt.Sprintf(", x%d: {from: x, type: decimal, range: [0, 99999], levels: {k: {width: %d}}}", i, 4000+1000*i)
+		names += fmt.Sprintf(", x%d.k", i)
+	}
+	return officeWith(t, ledger, "cap: {rho: 1}", `budget: {rho: 1, split: {tables: 1/2, rows: 1/2}}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {`+columns[2:]+`}}}
+marginals: {coarse: {by: [x0.k], budget: tables}}
+synthetic: {t: {by: [`+names[2:]+`], budget: rows}}
+`)
+}
+
+// officeWith is an office with the cap of its account and what its spec asks for.
+func officeWith(t *testing.T, ledger, limit, asks string) string {
+	t.Helper()
 	dir := t.TempDir()
 	var rows bytes.Buffer
 	rows.WriteString("who,x\n")
@@ -47,15 +73,9 @@ func office(t *testing.T, ledger string, room int) string {
 		fmt.Fprintf(&rows, "%d,%d\n", i/3, i*7919%100000)
 	}
 	for name, text := range map[string]string{
-		"policy.yaml": fmt.Sprintf("account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: %d}\n", 2*room),
-		"t.csv":       rows.String(),
-		"release.yaml": `version: 1
-release: r
-privacy: {protects: trip, neighbours: add-remove, account: trips}
-budget: {epsilon: 2}
-tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {x: {type: integer, range: [0, 99999], levels: {k: {width: 1000}}}}}}
-marginals: {fine: {by: [x]}, coarse: {by: [x.k]}}
-`,
+		"policy.yaml":  "account: trips\nprotects: trip\nneighbours: add-remove\n" + limit + "\n",
+		"t.csv":        rows.String(),
+		"release.yaml": "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove, account: trips}\n" + asks,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -82,13 +102,21 @@ func spent(t *testing.T, dir, at string) ledger.State {
 		t.Fatal(err)
 	}
 	s := all[0]
-	if used, err := s.Spent.Add(s.Reserved); err != nil || used.Epsilon.Cmp(s.Cap.Epsilon) > 0 {
+	if used, err := s.Spent.Add(s.Reserved); err != nil || amount(used).Cmp(amount(s.Cap)) > 0 {
 		t.Errorf("spent %s, reserved %s of %s", s.Spent, s.Reserved, s.Cap)
 	}
 	if len(s.Releases) == 0 {
 		return "nothing"
 	}
 	return s.Releases[len(s.Releases)-1].State
+}
+
+// amount is what a cost is in, ε or ρ.
+func amount(c budget.Cost) *big.Rat {
+	if c.Epsilon != nil {
+		return c.Epsilon
+	}
+	return cmp.Or(c.Rho, new(big.Rat))
 }
 
 // codeOf is a finished process's code, or -1 for a killed one.
@@ -146,8 +174,8 @@ func finishes(t *testing.T, dir string, args []string, at string) {
 	if left, _ := filepath.Glob(filepath.Join(dir, ".r*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if keys, _ := filepath.Glob(filepath.Join(dir, ".dprelease", "*", "key*")); len(keys) > 0 {
-		t.Errorf("the key is still there: %v", keys)
+	if keys, _ := filepath.Glob(filepath.Join(dir, ".dprelease", "*", "*")); len(keys) > 0 {
+		t.Errorf("the key, or a journal, is still there: %v", keys)
 	}
 	if s := spent(t, dir, at); s != ledger.Finished {
 		t.Errorf("account: %s", s)
@@ -170,32 +198,44 @@ func kills(t *testing.T) int {
 // debited, no more than the cap is, and running again finishes the release; where it
 // was debited, two copies of the whole office finish it to the same bytes.
 func TestKilled(t *testing.T) {
+	tables := func(t *testing.T, at string) string { return office(t, at, 1) }
 	t.Run("file", func(t *testing.T) {
-		killRuns(t, func() string { return fileLedger }, func(at string) string { return at })
+		killRuns(t, tables, func() string { return fileLedger }, func(at string) string { return at })
+	})
+	t.Run("microdata", func(t *testing.T) {
+		killRuns(t, rowsOffice, func() string { return fileLedger }, func(at string) string { return at })
 	})
 	t.Run("postgres", func(t *testing.T) {
 		testdata.Postgres(t) // or skip
-		killRuns(t, func() string { return testdata.Postgres(t) }, func(at string) string { return testdata.CopyOfPostgres(t, at) })
+		killRuns(t, tables, func() string { return testdata.Postgres(t) }, func(at string) string { return testdata.CopyOfPostgres(t, at) })
 	})
 }
 
-func killRuns(t *testing.T, open func() string, copied func(at string) string) {
-	found := map[ledger.State]int{}
+func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func() string, copied func(at string) string) {
+	found, journals := map[ledger.State]int{}, 0
 	for i := range kills(t) / 2 {
 		at := open()
-		dir := office(t, at, 1)
+		dir := made(t, at)
 		c := program(t, dir, "run", "release.yaml", "--ledger", at)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if i%2 == 0 { // aimed at the time of the debit and the draw
-			awaitStaging(dir)
+		journal := filepath.Join(dir, ".dprelease", "r-*", "journal")
+		switch {
+		case i%2 == 0 && strings.HasSuffix(t.Name(), "microdata"): // aimed at the rounds
+			await(journal)
+			time.Sleep(rand.N(30 * time.Millisecond))
+		case i%2 == 0: // aimed at the time of the debit and the draw
+			await(filepath.Join(dir, ".r.measured.tmp-*"))
 			time.Sleep(rand.N(120 * time.Millisecond))
-		} else {
+		default:
 			time.Sleep(rand.N(400 * time.Millisecond))
 		}
 		_ = c.Process.Kill() // it may be done by now
 		_ = c.Wait()
+		if left, _ := filepath.Glob(journal); len(left) > 0 {
+			journals++
+		}
 		state := spent(t, dir, at)
 		found[state]++
 		drawn, err := filepath.Glob(filepath.Join(dir, "*r.measured*", "measurements", "*"))
@@ -215,13 +255,13 @@ func killRuns(t *testing.T, open func() string, copied func(at string) string) {
 		finishes(t, otherDir, []string{"run", "release.yaml", "--ledger", otherAt}, otherAt)
 		same(t, dir, otherDir)
 	}
-	t.Logf("killed when the account said: %v", found)
+	t.Logf("killed when the account said: %v; with a journal of rounds: %d", found, journals)
 }
 
-// awaitStaging waits, not for ever, until a run has begun to measure.
-func awaitStaging(dir string) {
+// await waits, not for ever, until a run has made what a pattern names.
+func await(pattern string) {
 	for range 1000 {
-		if staged, _ := filepath.Glob(filepath.Join(dir, ".r.measured.tmp-*")); len(staged) > 0 {
+		if made, _ := filepath.Glob(pattern); len(made) > 0 {
 			return
 		}
 		time.Sleep(time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -47,6 +48,7 @@ func TestScripts(t *testing.T) {
 			"mode":    mode,
 			"data":    data,
 			"parquet": writeParquet,
+			"table":   table,
 			"replace": replace,
 			"holds":   holds,
 		},
@@ -156,6 +158,25 @@ func writeParquet(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(parquet.WriteFile(path, rows))
 	default:
 		ts.Fatalf("unknown type %s", args[1])
+	}
+}
+
+// table checks the columns and the number of rows of a Parquet file:
+// table FILE ROWS COLUMNS…
+func table(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: table FILE ROWS COLUMNS…")
+	}
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	ts.Check(err)
+	var columns []string
+	for _, c := range f.Schema().Columns() {
+		columns = append(columns, c[0])
+	}
+	if rows := strconv.FormatInt(f.NumRows(), 10); rows != args[1] || !slices.Equal(columns, args[2:]) {
+		ts.Fatalf("%s has %s rows of %v", args[0], rows, columns)
 	}
 }
 
