@@ -39,7 +39,16 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 		if own == nil {
 			continue
 		}
-		e, err := p.estimate(newChains(p.release, own), own, at)
+		c := newChains(p.release, own)
+		if p.Cost.Epsilon != nil {
+			sums, err := p.sums(c, own, at)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, sums...)
+			continue
+		}
+		e, err := p.estimate(c, own, at)
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", confidential.Name, err)
 		}
@@ -50,16 +59,16 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 	return all, nil
 }
 
-// estimate puts the tables together that need it: all of one confidential table where every column has one level, else
-// those that are not measured by themselves.
+// estimate puts the tables of one confidential table together: all but those that are measured by themselves and have a
+// column of several levels, as noise on such counts has another shape than that of their residuals.
 func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
-	flat := c.flat()
+	measured := p.measured()
 	e := &Estimate{}
 	var marginals []residual.Marginal
-	place := map[string]int{} // of the direct measurement among the marginals
+	place := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
 	for i, t := range tables {
-		_, direct := p.Measurement(t.path)
-		if direct && !flat {
+		if _, direct := measured[t.path]; direct && !c.flat(t) {
+			place[t.path] = -1
 			continue
 		}
 		place[t.path] = len(marginals)
@@ -79,9 +88,10 @@ func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
 		}
 		s := residual.Source{Variance: m.Mechanism.Variance()}
 		if s.Place, s.Direct = place[m.ID]; !s.Direct {
-			if s.Place = e.Find(c.residual(m.Query)); s.Place < 0 {
-				continue // a table that is measured by itself
-			}
+			s.Place = e.Find(c.residual(m.Query))
+		}
+		if s.Place < 0 {
+			continue
 		}
 		e.Sources, e.Places = append(e.Sources, m), append(e.Places, s)
 	}
@@ -96,6 +106,15 @@ func (p *Plan) tableMeasurements() []Measurement {
 		n -= len(s.By)
 	}
 	return p.Measurements[:n]
+}
+
+// measured are the plan's measurements by their IDs.
+func (p *Plan) measured() map[string]Measurement {
+	all := make(map[string]Measurement, len(p.Measurements))
+	for _, m := range p.Measurements {
+		all[m.ID] = m
+	}
+	return all
 }
 
 // Alone is the source that a table is by itself, −1 where others bear on it.
@@ -114,8 +133,8 @@ func (e *Estimate) Alone(marginal int) int {
 	return alone
 }
 
-// NormalMultiple is how many standard errors a normal law leaves 2.5 % beyond, on either side.
-const NormalMultiple = 1.959963984540054
+// normalMultiple is how many standard errors a normal law leaves 2.5 % beyond, on either side.
+const normalMultiple = 1.959963984540054
 
 // predict says how good every table will be.
 func (p *Plan) predict() error {
@@ -123,8 +142,9 @@ func (p *Plan) predict() error {
 	if err != nil {
 		return err
 	}
+	measured := p.measured()
 	for i := range p.Tables {
-		if m, ok := p.Measurement(p.Tables[i].Path); ok {
+		if m, ok := measured[p.Tables[i].Path]; ok {
 			p.Tables[i].alone(m)
 		}
 	}
@@ -135,6 +155,9 @@ func (p *Plan) predict() error {
 			}
 			mean, most := e.Variance(marginal, e.Variances)
 			p.Tables[at].together(math.Sqrt(mean), math.Sqrt(most))
+			if p.Cost.Epsilon != nil {
+				p.Tables[at].sum(e.Sources[0])
+			}
 		}
 	}
 	for i, t := range p.Tables {
@@ -158,7 +181,14 @@ func (t *Table) together(mean, most float64) {
 	if most > mean*(1+1e-9) {
 		s.Uneven = budget.RoundUp(most, significant)
 	}
-	s.Margin, s.Attained = budget.RoundUp(float64(NormalMultiple*most), significant), confidence
+	s.Margin, s.Attained = budget.RoundUp(float64(normalMultiple*most), significant), confidence
+}
+
+// sum says how good a table is whose cells are sums of cells of a pure measurement.
+func (t *Table) sum(m Measurement) {
+	s := &t.Statistics[0]
+	margin, attained := sumMargin(m.Mechanism, m.Cells/t.Cells, confidence)
+	s.Margin, s.Attained = float64(margin), attained
 }
 
 // behind are the measurements that bear on each table, in the plan's order.
@@ -168,8 +198,9 @@ func (p *Plan) behind() ([][]Measurement, error) {
 		return nil, err
 	}
 	all := make([][]Measurement, len(p.Tables))
+	measured := p.measured()
 	for i, t := range p.Tables {
-		if m, ok := p.Measurement(t.Statistics[0].Measurement); ok {
+		if m, ok := measured[t.Statistics[0].Measurement]; ok {
 			all[i] = []Measurement{m}
 		}
 	}

@@ -3,6 +3,7 @@ package synth
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
@@ -72,7 +73,8 @@ func (r *reconstruction) statistic(marginal int, st plan.Statistic) Statistic {
 	for i, v := range errors {
 		errors[i] = math.Sqrt(v)
 	}
-	out := newStatistic(st.Name, cells, errors, func(i int) float64 { return float64(plan.NormalMultiple * errors[i]) })
+	most := slices.Max(errors)
+	out := newStatistic(st.Name, cells, errors, func(i int) float64 { return float64(st.Margin * (errors[i] / most)) })
 	out.StandardError, out.Margin, out.Confidence, out.Attained = st.StandardError, st.Margin, st.Confidence, st.Attained
 	return out
 }
