@@ -17,6 +17,7 @@ type Budget struct {
 	Asked     Amount   `json:"asked"`   // the spec's terms
 	Charged   Amount   `json:"charged"` // the account's terms: ε, or ρ
 	Leaves    []Leaf   `json:"leaves"`
+	Spent     []Spent  `json:"spent"` // on tables
 	Receipt   Receipt  `json:"receipt"`
 	Sentences []string `json:"sentences"`
 }
@@ -69,7 +70,9 @@ func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 		b.Leaves[i] = Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Tables: l.Tables, Microdata: l.Microdata}
 	}
 	b.Sentences = budgetSentences(paid)
-	return b, nil
+	var err error
+	b.Spent, err = spentOn(p)
+	return b, err
 }
 
 func budgetSentences(paid receipt) []string {
@@ -118,20 +121,36 @@ func exact(text string) *big.Rat {
 // lossOf is what one measurement costs in the terms of a charge, with its part
 // of the charge.
 func lossOf(m budget.Mechanism, charge budget.Cost) (Amount, float64, error) {
+	loss, err := lossIn(m, charge)
+	if err != nil {
+		return Amount{}, 0, err
+	}
+	amount, part := partOf(loss, charge)
+	return amount, part, nil
+}
+
+// lossIn is what one measurement costs in the terms of a charge.
+func lossIn(m budget.Mechanism, charge budget.Cost) (*big.Rat, error) {
 	whole, loss := charge.Rho, m.Rho()
 	if charge.Epsilon != nil {
 		whole = charge.Epsilon
 		var err error
 		if loss, err = m.Epsilon(); err != nil {
-			return Amount{}, 0, err
+			return nil, err
 		}
 	}
 	if whole == nil || whole.Sign() <= 0 || loss == nil {
-		return Amount{}, 0, fmt.Errorf("the plan charges nothing, or has a mechanism that costs nothing")
+		return nil, fmt.Errorf("the plan charges nothing, or has a mechanism that costs nothing")
+	}
+	return loss, nil
+}
+
+// partOf is a loss in the terms of a charge, with its part of the charge.
+func partOf(loss *big.Rat, charge budget.Cost) (Amount, float64) {
+	whole, amount := charge.Rho, Amount{Rho: budget.FormatRat(loss)}
+	if charge.Epsilon != nil {
+		whole, amount = charge.Epsilon, Amount{Epsilon: budget.FormatRat(loss)}
 	}
 	part, _ := new(big.Rat).Quo(loss, whole).Float64()
-	if charge.Epsilon != nil {
-		return Amount{Epsilon: budget.FormatRat(loss)}, part, nil
-	}
-	return Amount{Rho: budget.FormatRat(loss)}, part, nil
+	return amount, part
 }

@@ -11,9 +11,10 @@ import (
 // mostBars is how many bars a chart can have and still be read.
 const mostBars = 24
 
-// chart is a bar chart: one bar for each table, marginal or leaf.
+// chart is a bar chart: one bar for each table, marginal or leaf or, where tables are
+// put together from the same measurements, for each leaf and strategy.
 type chart struct {
-	Of   string // what a bar stands for: "table", "marginal" or "part of the budget"; with microdata, "table or microdata" and so on
+	Of   string // what a bar stands for, such as "table", "marginal" or "part of the budget"; with microdata, "table or microdata" and so on
 	Bars []bar
 }
 
@@ -31,15 +32,8 @@ const (
 // chartOf groups the budget as finely as can be read.
 func chartOf(r *Report) chart {
 	c := chart{}
-	for _, g := range []struct {
-		of  string
-		key func(Table) string
-	}{
-		{"table", func(t Table) string { return t.Path }},
-		{"marginal", func(t Table) string { return t.Marginal }},
-		{"part of the budget", func(t Table) string { return t.Leaf }},
-	} {
-		c = chart{g.of, barsOf(r.Tables, g.key)}
+	for _, g := range groupings(r) {
+		c = g
 		for _, m := range r.Microdata {
 			c.Bars = append(c.Bars, bar{Label: "microdata of " + m.Table, Part: m.PartOfBudget})
 		}
@@ -59,20 +53,45 @@ func chartOf(r *Report) chart {
 	return c
 }
 
-// barsOf adds up the parts of tables with the same key, in order of appearance.
-func barsOf(tables []Table, key func(Table) string) []bar {
+// groupings are the charts of the budget for tables, finest first. What a table cost
+// is known where it is one measurement.
+func groupings(r *Report) []chart {
+	if together(r.Tables) {
+		return []chart{
+			{"way of measuring", barsOf(r.Budget.Spent, Spent.Label, spentPart)},
+			{"part of the budget", barsOf(r.Budget.Spent, func(s Spent) string { return s.Leaf }, spentPart)},
+		}
+	}
+	return []chart{
+		{"table", barsOf(r.Tables, func(t Table) string { return t.Path }, Table.part)},
+		{"marginal", barsOf(r.Tables, func(t Table) string { return t.Marginal }, Table.part)},
+		{"part of the budget", barsOf(r.Tables, func(t Table) string { return t.Leaf }, Table.part)},
+	}
+}
+
+func spentPart(s Spent) float64 { return s.PartOfBudget }
+
+// part is what the table cost of the budget, where it is one measurement.
+func (t Table) part() float64 {
+	var part float64
+	for _, s := range t.Statistics {
+		part += s.PartOfBudget
+	}
+	return part
+}
+
+// barsOf adds up the parts of all that have the same key, in order of appearance.
+func barsOf[T any](all []T, key func(T) string, part func(T) float64) []bar {
 	var bars []bar
 	index := map[string]int{}
-	for _, t := range tables {
-		k := key(t)
+	for _, one := range all {
+		k := key(one)
 		i, ok := index[k]
 		if !ok {
 			i, index[k] = len(bars), len(bars)
 			bars = append(bars, bar{Label: k})
 		}
-		for _, s := range t.Statistics {
-			bars[i].Part += s.PartOfBudget
-		}
+		bars[i].Part += part(one)
 	}
 	return bars
 }

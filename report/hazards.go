@@ -67,6 +67,9 @@ func choicesHazard(r *Report) Hazard {
 
 func floatHazard(r *Report) Hazard {
 	h := Hazard{"Noise in floating point", "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", Met}
+	if together(r.Tables) {
+		h.Answer += " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone."
+	}
 	if len(r.Microdata) > 0 {
 		h.Answer += " So are the scores by which the microdata's method chooses, and a choice is drawn exactly too."
 	}
@@ -95,15 +98,19 @@ func biasHazard(r *Report) Hazard {
 func syntheticHazard(r *Report) Hazard {
 	const hazard = "Synthetic data taken for the truth"
 	if len(r.Microdata) == 0 {
-		return Hazard{hazard, "There are none in this release: every number is a noisy count with an error of its own.", Met}
+		put := ""
+		if together(r.Tables) {
+			put = ", or put together from noisy counts"
+		}
+		return Hazard{hazard, "There are none in this release: every number is a noisy count with an error of its own" + put + ".", Met}
 	}
 	return Hazard{hazard, fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. Whoever needs a figure takes it from a table.", budget.Group(r.drawnRows())), Weigh}
 }
 
 func untoldHazard(r *Report) Hazard {
-	h := Hazard{"Readers who are not told the error", fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of at least %s.", level(r.Accuracy.Confidence)), Met}
+	h := Hazard{"Readers who are not told the error", fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of %s.", r.Chance()), Met}
 	if len(r.Microdata) > 0 {
-		h.Answer = fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of at least %s. Microdata have none (%s): only how far the model is from the noisy counts is told.", level(r.Accuracy.Confidence), modelOnly)
+		h.Answer = fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. Microdata have none (%s): only how far the model is from the noisy counts is told.", r.Chance(), modelOnly)
 		h.By = Weigh
 	}
 	return h
@@ -179,6 +186,9 @@ func compositionHazard(paid receipt) Hazard {
 
 func smallGroups(r *Report) Hazard {
 	h := Hazard{"Small groups that fare worst", "The noise of a table is the same in every cell, so small groups have the largest relative error; the report shows how that spreads.", Met}
+	if uneven(r.Tables) {
+		h.Answer = "The noise of a cell does not depend on how many are counted in it, so small groups have the largest relative error; the report shows how that spreads."
+	}
 	noisy := int64(0)
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
@@ -197,6 +207,18 @@ func smallGroups(r *Report) Hazard {
 		h.By = Weigh
 	}
 	return h
+}
+
+// uneven tells that cells of some table have different errors.
+func uneven(tables []Table) bool {
+	for _, t := range tables {
+		for _, s := range t.Statistics {
+			if s.Largest > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Weighed are the hazards that are left to those who approve or read.

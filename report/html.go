@@ -5,7 +5,6 @@ package report
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
@@ -23,13 +22,17 @@ var styleText string
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"style":    func() template.CSS { return template.CSS(styleText) },
 	"group":    budget.Group,
-	"number":   func(n json.Number) string { return budget.GroupDigits(n.String()) },
+	"number":   number,
+	"margin":   margin,
 	"decimal":  decimal,
 	"bound":    func(e Equivalent) string { return plan.Equivalent(e).Bound() },
 	"share":    budget.Percent,
 	"relative": relative,
 	"level":    level,
 	"noise":    Mechanism.noise,
+	"error":    Statistic.errorText,
+	"source":   Statistic.source,
+	"chance":   Statistic.chance,
 	"keep":     keep,
 	"law":      Mechanism.law,
 	"folded":   folded,
@@ -106,6 +109,37 @@ func nearText(text string) string {
 	v, _ := r.Float64()
 	return decimal(v)
 }
+
+// source says what a figure was made from: the noise of its one measurement, or how
+// many measurements it is put together from.
+func (s Statistic) source() string {
+	if s.Mechanism != nil {
+		return s.Mechanism.noise()
+	}
+	return "put together from " + budget.Plural(int64(s.Measurements), "measurement")
+}
+
+// errorText is the standard error, with the largest where cells differ.
+func (s Statistic) errorText() string {
+	if s.Largest > 0 {
+		return decimal(s.StandardError) + ", at most " + decimal(s.Largest)
+	}
+	return decimal(s.StandardError)
+}
+
+// chance is that of one number to lie within its margin.
+func (s Statistic) chance() string {
+	if s.Mechanism == nil {
+		return "about " + level(s.Attained)
+	}
+	return level(s.Attained)
+}
+
+// Together tells that some table was put together from several measurements.
+func (r *Report) Together() bool { return together(r.Tables) }
+
+// Uneven tells that cells of some table have different errors.
+func (r *Report) Uneven() bool { return uneven(r.Tables) }
 
 // keep holds a symbol, its equals sign and its value on one line.
 func keep(s string) string { return strings.ReplaceAll(s, " = ", "\u00a0=\u00a0") }

@@ -5,7 +5,6 @@ package report
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"regexp"
 	"strings"
 	"text/template"
@@ -20,7 +19,12 @@ var markdownText string
 var markdownTemplate = template.Must(template.New("markdown").Funcs(template.FuncMap{
 	"plain":    plain,
 	"group":    budget.Group,
-	"number":   func(n json.Number) string { return budget.GroupDigits(n.String()) },
+	"number":   number,
+	"margin":   margin,
+	"error":    Statistic.errorText,
+	"source":   Statistic.source,
+	"chance":   Statistic.chance,
+	"cost":     Statistic.cost,
 	"decimal":  decimal,
 	"share":    budget.Percent,
 	"relative": relative,
@@ -46,6 +50,14 @@ func (r *Report) Markdown() []byte {
 		panic("report: the markdown always renders: " + err.Error())
 	}
 	return b.Bytes()
+}
+
+// cost is the part of the budget that a figure cost, where it is one measurement.
+func (s Statistic) cost() string {
+	if s.Mechanism == nil {
+		return "shared"
+	}
+	return budget.Percent(s.PartOfBudget)
 }
 
 // marks are the characters that start markup within a line, or part the cells

@@ -4,10 +4,13 @@ package report
 // rest are written by package budget.
 
 import (
+	"encoding/json"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
 )
 
 // decimal shows an error in four significant digits, and whole numbers in full.
@@ -20,6 +23,21 @@ func signed(v float64) string {
 	}
 	return decimal(v)
 }
+
+// number writes a sum: a whole one in full, another as signed does.
+func number(n json.Number) string {
+	if !strings.Contains(n.String(), ".") {
+		return budget.GroupDigits(n.String())
+	}
+	v, err := n.Float64()
+	if err != nil {
+		return n.String()
+	}
+	return signed(v)
+}
+
+// margin writes half the width of an interval, rounded up to a whole number.
+func margin(v float64) string { return budget.Group(plan.WholeMargin(v)) }
 
 // relative writes a ratio as a percentage, however large, in two significant
 // digits.

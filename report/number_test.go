@@ -71,7 +71,7 @@ func TestRelativeMarginIsThatOfTheCells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		published := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 60).Draw(t, "published")
 		margin := rapid.Int64Range(0, 40).Draw(t, "margin")
-		got := relativeMargin(margin, published)
+		got := relativeMargin(func(int) float64 { return float64(margin) }, published)
 		var ratios []float64
 		for _, v := range published {
 			if v > 0 {

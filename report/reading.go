@@ -10,23 +10,18 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// readingOf says how to read the figures of this very release; direct is true
-// where every table was measured with noise of its own.
-func readingOf(r *Report, direct bool) []Note {
+// readingOf says how to read the figures of this very release; agree are the sets of
+// tables that were put together from the same measurements.
+func readingOf(r *Report, agree [][]int) []Note {
 	s := r.firstStatistic()
 	notes := []Note{
 		{"Every number brings its own error",
-			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact count with a chance of at least %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, level(r.Accuracy.Confidence))},
+			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact count with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance())},
 		{"Below zero is not a mistake",
 			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
-		{"Add up the unbiased column",
-			fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high. For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)},
+		r.sumsNote(s),
 	}
-	if direct {
-		notes[len(notes)-1].Text += fmt.Sprintf(" Over n cells of one table the noise of a sum has standard error √n × %s_noise_se.", s)
-		notes = append(notes, Note{"Tables do not add up to one another",
-			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it."})
-	}
+	notes = append(notes, r.agreementNotes(s, agree)...)
 	if len(r.Microdata) > 0 {
 		notes = append(notes, Note{"Microdata are a model's rows",
 			"They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + modelOnly + "). Where a table has the figure, take it from there: microdata do not add up to the tables. The more rows are drawn the less chance is in them, but the model gets no better."})
@@ -35,6 +30,93 @@ func readingOf(r *Report, direct bool) []Note {
 		Note{"Noise is not sampling error",
 			"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."},
 		Note{"What the exact count is", r.exactCount()})
+}
+
+// sumsNote says what to add up, and with which error.
+func (r *Report) sumsNote(s string) Note {
+	n := Note{"Add up the unbiased column",
+		fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high. For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
+	alone, others := 0, 0
+	for _, t := range r.Tables {
+		if t.Statistics[0].Mechanism != nil {
+			alone++
+		} else {
+			others++
+		}
+	}
+	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
+	hangs := fmt.Sprintf("the noise of cells hangs together: take a sum from the table that has it as a cell, with its error. Where no table does, the %s_noise_se of the cells added up are the most that the standard error of the sum can be.", s)
+	switch {
+	case others == 0:
+		n.Text += " Over n cells of one table " + root
+	case alone == 0:
+		n.Text += " In tables that were put together from several measurements " + hangs
+	default:
+		n.Text += " Over n cells of a table that is one measurement " + root + " In tables that were put together from several " + hangs
+	}
+	return n
+}
+
+// Headings of the notes on tables that were put together.
+const (
+	allAgree    = "Tables agree with each other"
+	someAgree   = "Some tables agree with each other"
+	othersDoNot = "Others do not"
+)
+
+// Agreement is the notes on which tables agree, none where every table was measured
+// separately.
+func (r *Report) Agreement() []Note {
+	var notes []Note
+	for _, n := range r.Reading {
+		if n.Heading == allAgree || n.Heading == someAgree || n.Heading == othersDoNot {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
+
+// agreementNotes say which tables add up to one another.
+func (r *Report) agreementNotes(s string, agree [][]int) []Note {
+	const exactly = "a table that is summed over an attribute gives the table without it, up to rounding in floating point"
+	published := fmt.Sprintf(" That holds in %[1]s_unbiased. It does not hold in %[1]s, whose numbers are rounded, and shown as 0 where they are negative: do not add those up.", s)
+	separate := map[int]bool{}
+	for i := range r.Tables {
+		separate[i] = true
+	}
+	var sets []string
+	for _, set := range agree {
+		if len(set) < 2 {
+			continue
+		}
+		var names []string
+		for _, i := range set {
+			delete(separate, i)
+			names = append(names, r.Tables[i].Path)
+		}
+		sets = append(sets, fewNames(names))
+	}
+	var alone []string
+	for i, t := range r.Tables {
+		if separate[i] {
+			alone = append(alone, t.Path)
+		}
+	}
+	switch {
+	case len(sets) == 0:
+		return []Note{{"Tables do not add up to one another",
+			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it."}}
+	case len(sets) == 1 && len(alone) == 0:
+		return []Note{{allAgree, "All tables were put together from the same noisy answers: " + exactly + "." + published}}
+	}
+	notes := []Note{{someAgree, "These tables were put together from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
+	if len(sets) > 1 {
+		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
+	}
+	if len(alone) > 0 {
+		notes = append(notes, Note{othersDoNot, "Measured separately, with noise of their own, were " + fewNames(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
+	}
+	return notes
 }
 
 // exactCount says what the intervals cover.
@@ -56,7 +138,7 @@ func misuseOf(r *Report) []string {
 		"To check whether other figures are exact, or to take the difference from exact figures published elsewhere as an error of either.",
 	}
 	if r.Accuracy.Margin > 0 {
-		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(r.Accuracy.Margin)))
+		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))))
 	}
 	if len(r.Microdata) > 0 {
 		uses = append(uses,
@@ -76,12 +158,8 @@ func misuseOf(r *Report) []string {
 	return uses
 }
 
-const (
-	// noiseShare is from which part of its cells on a table is called mostly noise.
-	noiseShare = 0.5
-	// noisyNamed is how many such tables are named.
-	noisyNamed = 5
-)
+// noiseShare is from which part of its cells on a table is called mostly noise.
+const noiseShare = 0.5
 
 // mostlyNoise names the tables half of whose cells, or more, cannot be told from
 // none; empty where there are none.
@@ -98,18 +176,19 @@ func mostlyNoise(r *Report) string {
 	if len(names) == 0 {
 		return ""
 	}
-	list := strings.Join(names[:min(len(names), noisyNamed)], ", ")
-	if more := len(names) - noisyNamed; more > 0 {
-		list += fmt.Sprintf(" and %s", budget.Plural(int64(more), "more table"))
-	}
-	return "To read single cells of tables that are mostly noise, whose cells cannot be told from none: " + list + ". Add cells up, or leave them out."
+	return "To read single cells of tables that are mostly noise, whose cells cannot be told from none: " + fewNames(names) + ". Add cells up, or leave them out."
 }
 
 // choicesOf tells what the planner chose, as far as it can be read off a plan.
-func choicesOf(p *plan.Plan) []string {
+func choicesOf(p *plan.Plan, r *Report) []string {
 	choices := []string{}
-	if measuredDirectly(p) {
+	if !together(r.Tables) {
 		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
+	} else {
+		choices = append(choices, "Tables that share attributes are measured together, in the way that promised them the least error; every table is put together from all answers that bear on it, each weighted by how certain it is.")
+	}
+	if weights := weightsOf(p); weights != "" {
+		choices = append(choices, "The errors of tables were weighed as the spec says, by marginal: "+weights+".")
 	}
 	if len(p.Leaves) > 1 {
 		choices = append(choices, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+" by the spec, each kept exactly.")
@@ -127,20 +206,19 @@ func choicesOf(p *plan.Plan) []string {
 	return append(choices, "Every declared cell is published, empty ones too: the list of cells comes from the spec, not from the data.")
 }
 
-// measuredDirectly is true where every statistic has a measurement of its own
-// over just the table's cells.
-func measuredDirectly(p *plan.Plan) bool {
-	seen := map[string]bool{}
-	for _, t := range p.Tables {
-		for _, s := range t.Statistics {
-			m, ok := p.Measurement(s.Measurement)
-			if !ok || m.Cells != t.Cells || seen[s.Measurement] {
-				return false
-			}
-			seen[s.Measurement] = true
-		}
+// weightsOf lists the weights of the marginals, "" where they are all alike.
+func weightsOf(p *plan.Plan) string {
+	all := p.Release().Marginals
+	var weights []string
+	alike := true
+	for _, m := range all {
+		alike = alike && m.Weight.Cmp(all[0].Weight) == 0
+		weights = append(weights, m.Name+" "+budget.FormatRat(m.Weight))
 	}
-	return true
+	if alike {
+		return ""
+	}
+	return strings.Join(weights, ", ")
 }
 
 func (r *Report) firstStatistic() string {

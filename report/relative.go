@@ -17,33 +17,30 @@ type RelativeMargin struct {
 	Within50 float64 `json:"at_most_50_percent"`
 }
 
-// relativeMargin works out the spread, nil where nothing is above zero.
-func relativeMargin(margin int64, published []int64) *RelativeMargin {
-	positive := make([]int64, 0, len(published))
+// relativeMargin works out the spread, from the margin of each cell; nil where
+// nothing is above zero.
+func relativeMargin(margin func(i int) float64, published []int64) *RelativeMargin {
+	ratios := make([]float64, 0, len(published))
 	var within10, within50 int64
-	for _, v := range published {
+	for i, v := range published {
 		if v <= 0 {
 			continue
 		}
-		positive = append(positive, v)
-		if margin <= v/10 {
+		m, figure := margin(i), float64(v)
+		ratios = append(ratios, m/figure)
+		if float64(10*m) <= figure {
 			within10++
 		}
-		if margin <= v/2 {
+		if float64(2*m) <= figure {
 			within50++
 		}
 	}
-	n := int64(len(positive))
+	n := int64(len(ratios))
 	if n == 0 {
 		return nil
 	}
-	slices.Sort(positive)
-	// The relative margin falls as the figure grows: its rank-k value from below
-	// belongs to the rank-k figure from above.
-	quantile := func(tenths int64) float64 {
-		rank := (n*tenths + 9) / 10
-		return float64(margin) / float64(positive[n-rank])
-	}
+	slices.Sort(ratios)
+	quantile := func(tenths int64) float64 { return ratios[(n*tenths+9)/10-1] }
 	return &RelativeMargin{
 		Cells: n, Q10: quantile(1), Q50: quantile(5), Q90: quantile(9),
 		Within10: part64(within10, n), Within50: part64(within50, n),

@@ -49,6 +49,7 @@ type Report struct {
 	Misuse      []string    `json:"must_not_be_used_for"`
 	Budget      Budget      `json:"budget"`
 	Tables      []Table     `json:"tables"`
+	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
 	Reading     []Note      `json:"how_to_read"`
 	Plan        Plan        `json:"plan"`
@@ -96,9 +97,14 @@ func New(in Input) (*Report, error) {
 		Provenance: provenanceOf(in),
 		Spec:       Spec{Name: in.Plan.Source.Name, Text: in.Plan.Source.Text},
 	}
-	if r.Tables, err = tablesOf(in.Plan, in.Tables); err != nil {
+	from, err := sourcesOf(in.Plan)
+	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	r.Strategies = strategiesOf(in.Plan)
 	if r.Microdata, err = microdataOf(in.Plan, in.Microdata); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
@@ -110,8 +116,8 @@ func New(in Input) (*Report, error) {
 	}
 	r.Accuracy = accuracyOf(r.Tables)
 	r.Misuse = misuseOf(r)
-	r.Reading = readingOf(r, measuredDirectly(in.Plan))
-	r.Plan = Plan{Choices: choicesOf(in.Plan), Warnings: append([]string{}, in.Plan.Warnings...)}
+	r.Reading = readingOf(r, from.agree)
+	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r)
 	if r.Certificate, err = certificateOf(in.Plan, r, paid, in.Approvals); err != nil {
 		return nil, fmt.Errorf("report: %w", err)

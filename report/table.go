@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -20,25 +22,35 @@ type Table struct {
 	Marginal    string      `json:"marginal"`
 	By          []string    `json:"by"`
 	Cells       int64       `json:"cells"`
-	Leaf        string      `json:"leaf"` // of the budget, "" where it is not split
+	Leaf        string      `json:"leaf"` // of the budget, that the spec names for it; "" where it is not split
 	Expectation string      `json:"expectation"`
 	Statistics  []Statistic `json:"statistics"`
 }
 
-// Statistic is one figure per cell of a table.
+// Statistic is one figure per cell of a table: one measurement, as it was drawn, or
+// put together from several, which other tables share.
 type Statistic struct {
-	Name          string    `json:"name"`
-	Mechanism     Mechanism `json:"mechanism"`
-	Loss          Amount    `json:"loss"`            // exact, in the account's terms
-	PartOfBudget  float64   `json:"part_of_budget"`  // Loss ÷ charge
-	StandardError float64   `json:"standard_error"`  // of the unbiased figure
-	Margin        int64     `json:"margin"`          // half the width of every interval
-	Confidence    float64   `json:"confidence"`      // asked of the interval
-	Attained      float64   `json:"attained"`        // given by the law of the noise
-	NoiseCells    int64     `json:"noise_dominates"` // cells whose interval reaches zero
-	NoiseShare    float64   `json:"noise_dominates_share"`
-	ShownAsZero   int64     `json:"negative_shown_as_zero"`
-	// Sums over the cells of the published and of the unbiased figures.
+	Name         string `json:"name"`
+	Measurements int    `json:"measurements"` // that bear on it
+	// Mechanism, Loss (exact, in the account's terms) and PartOfBudget (Loss ÷ charge)
+	// are there where the figure is one measurement. What several cost together belongs
+	// to no table alone.
+	Mechanism    *Mechanism `json:"mechanism,omitempty"`
+	Loss         *Amount    `json:"loss,omitempty"`
+	PartOfBudget float64    `json:"part_of_budget,omitempty"`
+	// StandardError is that of the unbiased figure: the root mean square over the
+	// cells. Largest is that of one cell at most, where cells differ.
+	StandardError float64 `json:"standard_error"`
+	Largest       float64 `json:"largest_standard_error,omitempty"`
+	Margin        float64 `json:"margin"`          // half the width of the widest interval
+	Confidence    float64 `json:"confidence"`      // asked of the interval
+	Attained      float64 `json:"attained"`        // given by the law of the noise; by a normal law where the figure is put together
+	NoiseCells    int64   `json:"noise_dominates"` // cells whose interval reaches zero
+	NoiseShare    float64 `json:"noise_dominates_share"`
+	ShownAsZero   int64   `json:"negative_shown_as_zero"`
+	// Sums over the cells of the published and of the unbiased figures: the first
+	// exact; the second exact where the figure is one measurement, else the float64
+	// nearest to the exact sum, in the fewest digits that give it back.
 	TotalPublished json.Number `json:"total_published"`
 	TotalUnbiased  json.Number `json:"total_unbiased"`
 	// Relative is absent where no published figure is above zero.
@@ -55,21 +67,28 @@ type Mechanism struct {
 }
 
 // tablesOf tells of every published table, in the plan's order.
-func tablesOf(p *plan.Plan, tables []synth.Table) ([]Table, error) {
+func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error) {
 	if len(tables) != len(p.Tables) || len(tables) == 0 {
 		return nil, fmt.Errorf("%d tables are published, the plan has %d", len(tables), len(p.Tables))
+	}
+	leaves := map[string]string{}
+	for _, s := range p.Strategies {
+		for _, path := range s.Tables {
+			leaves[path] = s.Leaf
+		}
 	}
 	out := make([]Table, len(tables))
 	for i, t := range tables {
 		var err error
-		if out[i], err = tableOf(p, p.Tables[i], t); err != nil {
+		if out[i], err = tableOf(p, p.Tables[i], from.behind[i], t); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
+		out[i].Leaf = leaves[t.Path]
 	}
 	return out, nil
 }
 
-func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
+func tableOf(p *plan.Plan, planned plan.Table, behind int, t synth.Table) (Table, error) {
 	if t.Path != planned.Path || int64(t.Cells) != planned.Cells || len(t.Statistics) != len(planned.Statistics) {
 		return Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
@@ -78,34 +97,44 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
 	for i, s := range t.Statistics {
-		m, ok := p.Measurement(planned.Statistics[i].Measurement)
-		if !ok || s.Name != planned.Statistics[i].Name {
+		asked := planned.Statistics[i]
+		m, alone := p.Measurement(asked.Measurement)
+		if s.Name != asked.Name || alone != (asked.Measurement != "") || alone != s.Whole {
 			return Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
 		}
-		out.Leaf = m.Leaf
-		var err error
-		if out.Statistics[i], err = statisticOf(s, t.Cells, m.Mechanism, p.Cost); err != nil {
+		one, err := statisticOf(s, t.Cells)
+		if err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
+		one.Measurements, one.Largest = behind, asked.Uneven
+		if alone {
+			mechanism := mechanismOf(m.Mechanism)
+			loss, part, err := lossOf(m.Mechanism, p.Cost)
+			if err != nil {
+				return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
+			}
+			one.Mechanism, one.Loss, one.PartOfBudget = &mechanism, &loss, part
+		}
+		out.Statistics[i] = one
 	}
 	return out, nil
 }
 
-func statisticOf(s synth.Statistic, cells int, m budget.Mechanism, charge budget.Cost) (Statistic, error) {
+// statisticOf tells of the figures of a table, but for what they cost.
+func statisticOf(s synth.Statistic, cells int) (Statistic, error) {
 	if err := wellFormed(s, cells); err != nil {
 		return Statistic{}, err
 	}
-	loss, part, err := lossOf(m, charge)
-	if err != nil {
-		return Statistic{}, err
+	published, unbiased := s.Published.Int64Values(), s.Unbiased.Float64Values()
+	margin := func(int) float64 { return s.Margin }
+	if !s.Whole { // each cell has a margin of its own
+		low, high := s.Low.Float64Values(), s.High.Float64Values()
+		margin = func(i int) float64 { return (high[i] - low[i]) / 2 }
 	}
-	published, unbiased := s.Published.Int64Values(), s.Unbiased.Int64Values()
 	out := Statistic{
-		Name:      s.Name,
-		Mechanism: mechanismOf(m),
-		Loss:      loss, PartOfBudget: part,
+		Name:          s.Name,
 		StandardError: s.StandardError, Margin: s.Margin, Confidence: s.Confidence, Attained: s.Attained,
-		TotalPublished: total(published), TotalUnbiased: total(unbiased), Relative: relativeMargin(s.Margin, published),
+		TotalPublished: total(published), TotalUnbiased: totalOf(unbiased, s.Whole), Relative: relativeMargin(margin, published),
 	}
 	for i, v := range unbiased {
 		if v < 0 {
@@ -122,16 +151,23 @@ func statisticOf(s synth.Statistic, cells int, m budget.Mechanism, charge budget
 // wellFormed refuses arrays that are not a column of the table, and errors that
 // no law of noise has.
 func wellFormed(s synth.Statistic, cells int) error {
-	if s.Published == nil || s.Unbiased == nil || s.Published.Len() != cells || s.Unbiased.Len() != cells || len(s.Flags) != cells {
+	if s.Published == nil || s.Published.Len() != cells || len(s.Flags) != cells {
 		return fmt.Errorf("its columns do not all have %d cells", cells)
 	}
-	for _, v := range []float64{s.StandardError, s.Confidence, s.Attained} {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-			return fmt.Errorf("its standard error, confidence and attained level must be finite and not negative")
+	for _, column := range []*array.Float64{s.Unbiased, s.Low, s.High} {
+		if column == nil || column.Len() != cells {
+			return fmt.Errorf("its columns do not all have %d cells", cells)
+		}
+		for _, v := range column.Float64Values() {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("its figures and intervals must be finite")
+			}
 		}
 	}
-	if s.Margin < 0 {
-		return fmt.Errorf("its margin is negative")
+	for _, v := range []float64{s.StandardError, s.Margin, s.Confidence, s.Attained} {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+			return fmt.Errorf("its standard error, margin, confidence and attained level must be finite and not negative")
+		}
 	}
 	return nil
 }
@@ -145,6 +181,24 @@ func total(values []int64) json.Number {
 	}
 	sum := new(big.Int).Lsh(big.NewInt(high), 32)
 	return json.Number(sum.Add(sum, big.NewInt(low)).String())
+}
+
+// exactBits hold any sum of float64 without rounding, up to 2^60 of them: their bits
+// lie between 2^-1074 and 2^1024.
+const exactBits = 1024 + 1074 + 60
+
+// totalOf adds up exactly. Whole numbers are written in full; the sum of others as
+// the nearest float64, in the fewest digits that give it back.
+func totalOf(values []float64, whole bool) json.Number {
+	sum, term := new(big.Float).SetPrec(exactBits), new(big.Float)
+	for _, v := range values {
+		sum.Add(sum, term.SetFloat64(v))
+	}
+	if whole {
+		return json.Number(sum.Text('f', 0))
+	}
+	nearest, _ := sum.Float64()
+	return json.Number(strconv.FormatFloat(nearest, 'f', -1, 64))
 }
 
 // part64 is n ÷ of, 0 where there is nothing.
