@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/plan/residual"
+)
+
+// This file holds the tables that a pure budget does not measure: sums of tables that it does.
+
+// sums puts these tables together: each is a sum of the smallest measured table that has its attributes. Nothing else
+// bears on a table then, as of weighted sums of Laplace noise no law is known as exactly.
+func (p *Plan) sums(c chains, tables []table, at []int) ([]Estimate, error) {
+	measured := p.measured()
+	var all []Estimate
+	for i, t := range tables {
+		if _, direct := measured[t.path]; direct {
+			continue
+		}
+		from := -1
+		for j, m := range tables {
+			if _, direct := measured[m.path]; direct && contains(m, t) && (from < 0 || m.cells < tables[from].cells) {
+				from = j
+			}
+		}
+		if from < 0 {
+			return nil, fmt.Errorf("table %s: no measured table has its attributes", t.path)
+		}
+		m := measured[tables[from].path]
+		e := Estimate{
+			Tables: []int{at[i]}, Axes: []residual.Set{c.axes(t), c.axes(tables[from])},
+			Sources: []Measurement{m}, Places: []residual.Source{{Place: 1, Direct: true, Variance: m.Mechanism.Variance()}},
+		}
+		var err error
+		e.Workload, err = residual.NewWorkload(c.columns, []residual.Marginal{{Axes: set(e.Axes[0]), Weight: 1}, {Axes: set(e.Axes[1]), Weight: 1}})
+		if err == nil {
+			e.Combination, err = e.Combine(e.Places)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.path, err)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
