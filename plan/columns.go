@@ -118,9 +118,9 @@ func set(axes residual.Set) residual.Set {
 	return sorted
 }
 
-// flat tells that every column has one level.
-func (c chains) flat() bool {
-	return !slices.ContainsFunc(c.columns, func(column *residual.Column) bool { return column.Levels() > 1 })
+// flat tells that every column of a table has one level.
+func (c chains) flat(t table) bool {
+	return !slices.ContainsFunc(c.axes(t), func(a residual.Axis) bool { return c.columns[a.Column].Levels() > 1 })
 }
 
 // residual is the set of axes whose residual a query asks.

@@ -121,7 +121,10 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		l.Tables = append(l.Tables, one)
 	}
 	for _, column := range p.attributes() {
-		tables, steps := p.changing(column)
+		tables, steps, err := p.changing(column)
+		if err != nil {
+			return nil, err
+		}
 		one, err := of(column, tables, steps)
 		if err != nil {
 			return nil, err
@@ -205,10 +208,14 @@ const removedAndAdded = 4
 // and one addition (Bun & Steinke 2016, proposition 1.9); where units are replaced
 // the change is one step. Argument: docs/proofs/sensitivity.md and
 // docs/proofs/adaptive.md.
-func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism) {
+func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
 		if slices.ContainsFunc(m.Query.Factors, func(f Factor) bool { return f.Attribute == column }) && m.Cells > 1 {
-			steps = append(steps, p.changed(m))
+			changed, err := p.changed(m, column)
+			if err != nil {
+				return 0, nil, fmt.Errorf("measurement %s: %w", m.ID, err)
+			}
+			steps = append(steps, changed)
 		}
 	}
 	for _, t := range p.Tables {
@@ -227,28 +234,41 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism) {
 		steps = append(steps, changed)
 		tables++
 	}
-	return tables, steps
+	return tables, steps, nil
 }
 
-// changed is the mechanism of a measurement for neighbours that differ in a unit's
-// values of a column: k rows that leave one cell for another or, where it asks for
-// a residual, one removal and one addition, by the triangle inequality.
-func (p *Plan) changed(m Measurement) budget.Mechanism {
+// changed is the mechanism of a measurement for neighbours that differ in a unit's values of one column: k rows that
+// leave one cell for another or, in a residual, move the integers by the difference of two columns of the query that
+// differ in one factor.
+//
+// Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
+// else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
+func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 	changed := m.Mechanism
-	if m.Query.Factors[0].Basis == Residual {
-		if p.release.Privacy.Neighbours != spec.Replace {
-			changed.L1 = new(big.Int).Lsh(changed.L1, 1)
-			changed.L2Squared = new(big.Int).Lsh(changed.L2Squared, 2)
-		}
-		return changed
-	}
 	rows := p.release.Table(m.Query.Table).Unit.MaxRows
 	k := big.NewInt(rows)
+	columns, axes, residuals, err := m.Query.Residual(p.release)
+	if err != nil {
+		return changed, err
+	}
 	changed.L2Squared = new(big.Int).Mul(k, k)
-	changed.L2Squared.Lsh(changed.L2Squared, 1)
+	if !residuals {
+		changed.L2Squared.Lsh(changed.L2Squared, 1)
+		changed.L1 = k.Lsh(k, 1)
+		changed.Shifts = []budget.Shift{{rows, rows}}
+		return changed, nil
+	}
 	changed.L1 = k.Lsh(k, 1)
-	changed.Shifts = []budget.Shift{{rows, rows}}
-	return changed
+	for i, a := range axes {
+		moves := columns[i].Moves(a.Level)
+		squares := moves.Squares
+		if m.Query.Factors[i].Attribute == column {
+			squares = moves.Apart
+		}
+		changed.L1.Mul(changed.L1, big.NewInt(moves.Norm))
+		changed.L2Squared.Mul(changed.L2Squared, big.NewInt(squares))
+	}
+	return changed, nil
 }
 
 // Write prints the loss as a page: what the release, each table and each

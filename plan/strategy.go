@@ -31,8 +31,10 @@ type Strategy struct {
 	Leaf   string       `json:"leaf,omitempty"`
 	Kind   StrategyKind `json:"kind"`
 	Tables []string     `json:"tables"`
+	// Measurements is how many of the plan's measurements are for this group; they stand in the order of the strategies.
+	Measurements int `json:"measurements"`
 	// RMSE is the root mean square of the standard errors of all cells of these tables, as planned from this group's
-	// measurements alone.
+	// measurements alone, every table put together from all of them that bear on it.
 	RMSE float64 `json:"rmse"`
 	// Instead are the strategies that were not taken, with what they would have had.
 	Instead []Alternative `json:"instead,omitempty"`
@@ -58,7 +60,10 @@ type planned struct {
 func (b *blueprint) strategies(leaves []Leaf) []Strategy {
 	var all []Strategy
 	for _, g := range b.groups {
-		s := Strategy{Leaf: leaves[g.leaf].Path, Kind: g.kind, RMSE: g.rmse(g.design, leaves[g.leaf].Amount), Instead: slices.Clone(g.reasons)}
+		s := Strategy{
+			Leaf: leaves[g.leaf].Path, Kind: g.kind, Measurements: len(g.planned),
+			RMSE: g.rmse(g.design, leaves[g.leaf].Amount), Instead: slices.Clone(g.reasons),
+		}
 		for _, d := range g.instead {
 			s.Instead = append(s.Instead, Alternative{Kind: d.kind, RMSE: g.rmse(d, leaves[g.leaf].Amount)})
 		}
@@ -152,7 +157,7 @@ func newBlueprint(r *spec.Release, tables []table) (*blueprint, error) {
 			for place, tables := range connected(of, c) {
 				g := group{leaf: leaf, place: place, tables: tables, chains: c, pure: pure}
 				if err := g.choose(r); err != nil {
-					return nil, err
+					return nil, fmt.Errorf("budget leaf %q: %w", r.Budget.Leaves[leaf].Path, err)
 				}
 				b.groups = append(b.groups, g)
 			}
@@ -214,10 +219,18 @@ func connected(tables []table, c chains) [][]table {
 
 // choose designs a group every way there is, and takes the one of least error.
 func (g *group) choose(r *spec.Release) error {
-	designs := []design{g.direct(r, g.tables, Direct)}
+	each, err := g.direct(r, g.tables, Direct)
+	if err != nil {
+		return err
+	}
+	designs := []design{each}
 	if g.pure {
 		if largest := g.outermost(); len(largest) < len(g.tables) && !g.several() {
-			designs = append(designs, g.direct(r, largest, Largest))
+			d, err := g.direct(r, largest, Largest)
+			if err != nil {
+				return err
+			}
+			designs = append(designs, d)
 		}
 	} else if d, why, err := g.residuals(r); err != nil {
 		return err
@@ -240,21 +253,23 @@ func (g *group) choose(r *spec.Release) error {
 // several tells that a column of the group is used at several levels: direct measurements then bear on their own table
 // alone, so that residuals are taken wherever they can be.
 func (g *group) several() bool {
-	for _, t := range g.tables {
-		for _, a := range g.chains.axes(t) {
-			if g.chains.columns[a.Column].Levels() > 1 {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.tables, func(t table) bool { return !g.chains.flat(t) })
 }
 
-// outermost are the tables whose attributes are not all in another table of the group.
+// outermost are the tables whose attributes are not all in another table of the group; of those that show the same
+// cells it is the first.
 func (g *group) outermost() []table {
-	return slices.DeleteFunc(slices.Clone(g.tables), func(t table) bool {
-		return slices.ContainsFunc(g.tables, func(other table) bool { return len(other.by) > len(t.by) && contains(other, t) })
-	})
+	var out []table
+	for i, t := range g.tables {
+		inner := false
+		for j, other := range g.tables {
+			inner = inner || (len(other.by) > len(t.by) || len(other.by) == len(t.by) && j < i) && contains(other, t)
+		}
+		if !inner {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // contains tells that a table has all attributes of another.
@@ -267,70 +282,160 @@ func contains(outer, inner table) bool {
 	return true
 }
 
-// direct measures some of the tables by themselves, so that the weighted sum of the variances of all tables is least,
-// each taken from the smallest measured table that has its attributes. With n cells of weight w and a sensitivity s, a
-// variance of (s/ρ_i or (s/ε_i)²) asks for ρ_i ∝ √(w·n·s), ε_i ∝ ∛(w·n·s²) (Lagrange).
-func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind) design {
+// direct measures some of the tables by themselves. Its shares are those for which the weighted sum of the variances of
+// all tables is least, each taken from the smallest measured table that has its attributes, itself if it is measured:
+// with n cells of weight w and a sensitivity s, a variance of (s/ρ_i or (s/ε_i)²) asks for ρ_i ∝ √(w·n·s),
+// ε_i ∝ ∛(w·n·s²) (Lagrange).
+func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind) (design, error) {
 	d := design{kind: kind}
-	weights, cells := make([]float64, len(measured)), make([]float64, len(measured))
-	for _, t := range g.tables {
-		from := 0
-		for i, m := range measured {
-			if contains(m, t) && (!contains(measured[from], t) || m.cells < measured[from].cells) {
-				from = i
-			}
-		}
-		// Each of its cells is a sum of m.cells/t.cells measured ones: together they have the noise of all of them.
-		weights[from] += float64(t.weight() * float64(measured[from].cells))
-		cells[from] += float64(measured[from].cells)
-	}
+	weights, place := g.served(measured)
 	parts := make([]float64, len(measured))
-	var sum float64
 	for i, t := range measured {
 		p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells}}
 		p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
 		d.planned = append(d.planned, p)
 		if g.pure {
-			l1, _ := new(big.Float).SetInt(p.l1).Float64()
+			l1 := floatOf(p.l1)
 			parts[i] = cubeRoot(float64(weights[i]*l1) * l1)
 		} else {
-			l2, _ := new(big.Float).SetInt(p.l2Squared).Float64()
-			parts[i] = math.Sqrt(float64(weights[i] * l2))
+			parts[i] = math.Sqrt(float64(weights[i] * floatOf(p.l2Squared)))
 		}
-		sum += parts[i]
 	}
-	for i, p := range d.planned {
-		share := parts[i] / sum
-		d.planned[i].share = exactShare(share)
-		var variance float64
+	variances := make([]float64, len(measured))
+	for i, share := range exactShares(parts) {
+		p := &d.planned[i]
+		p.share = share
+		part, _ := share.Float64()
 		if g.pure { // about 2·(L1/ε)²
-			l1, _ := new(big.Float).SetInt(p.l1).Float64()
-			variance = 2 * (l1 / share) * (l1 / share)
+			l1 := floatOf(p.l1)
+			variances[i] = 2 * (l1 / part) * (l1 / part)
 		} else {
-			l2, _ := new(big.Float).SetInt(p.l2Squared).Float64()
-			variance = l2 / share / 2
+			variances[i] = floatOf(p.l2Squared) / part / 2
 		}
-		d.error += float64(weights[i] * variance)
-		d.spread += float64(cells[i] * variance)
 	}
-	return d
+	return d, g.predict(&d, place, variances)
+}
+
+// served is by how much the variance of each measured table counts: that of the tables that are taken from it, as the
+// smallest that has their attributes, each itself where it is measured. Each of their cells is a sum of measured ones,
+// and all of them together have the noise of all of those. place says where the measured tables are in the group.
+func (g *group) served(measured []table) (weights []float64, place []int) {
+	weights, place = make([]float64, len(measured)), make([]int, len(measured))
+	at := make(map[string]int, len(measured))
+	for i, m := range measured {
+		at[m.path] = i
+	}
+	for k, t := range g.tables {
+		from, itself := at[t.path]
+		if itself {
+			place[from] = k
+		} else {
+			from = -1
+			for i, m := range measured {
+				if contains(m, t) && (from < 0 || m.cells < measured[from].cells) {
+					from = i
+				}
+			}
+		}
+		weights[from] += float64(t.weight() * float64(measured[from].cells))
+	}
+	return weights, place
+}
+
+// predict works out the error of a design of direct measurements, of these variances, as the tables will be put together:
+// by generalised least squares where every column has one level; of each table by itself where one has several; and
+// for a pure budget each that is not measured as the sum of least variance.
+func (g *group) predict(d *design, place []int, variances []float64) error {
+	if g.pure || g.several() {
+		g.predictSums(d, place, variances)
+		return nil
+	}
+	w, err := g.workload()
+	if err != nil {
+		return err
+	}
+	sources := make([]residual.Source, len(place))
+	for i, at := range place {
+		sources[i] = residual.Source{Place: at, Direct: true, Variance: variances[i]}
+	}
+	c, err := w.Combine(sources)
+	if err != nil {
+		return err
+	}
+	for i, t := range g.tables {
+		mean, _ := w.Variance(i, c.Variances)
+		d.count(t, mean)
+	}
+	return nil
+}
+
+// predictSums predicts tables that are measured, or sums of one that is.
+func (g *group) predictSums(d *design, place []int, variances []float64) {
+	least := make([]float64, len(g.tables)) // Σ variance of all cells
+	for i, at := range place {
+		for k, t := range g.tables {
+			if sum := float64(variances[i] * float64(g.tables[at].cells)); k != at && contains(g.tables[at], t) && (least[k] == 0 || sum < least[k]) {
+				least[k] = sum
+			}
+		}
+	}
+	for i, at := range place {
+		least[at] = float64(variances[i] * float64(g.tables[at].cells))
+	}
+	for k, t := range g.tables {
+		d.count(t, least[k]/float64(t.cells))
+	}
+}
+
+// count adds the cells of a table to the errors.
+func (d *design) count(t table, variance float64) {
+	d.error += float64(t.weight() * float64(variance*float64(t.cells)))
+	d.spread += float64(variance * float64(t.cells))
+}
+
+// workload is that of the group's tables, as its marginals.
+func (g *group) workload() (*residual.Workload, error) {
+	marginals := make([]residual.Marginal, len(g.tables))
+	for i, t := range g.tables {
+		marginals[i] = residual.Marginal{Axes: set(g.chains.axes(t)), Weight: t.weight()}
+	}
+	return residual.NewWorkload(g.chains.columns, marginals)
+}
+
+// floatOf is an integer to the nearest float.
+func floatOf(x *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(x).Float64()
+	return f
 }
 
 // cubeRoot is ∛x for x > 0.
 func cubeRoot(x float64) float64 { return budget.Exp(budget.Log(x) / 3) }
 
-// partBits is how many digits of a share are kept: rounded down, so that shares never add up to more than 1.
+// partBits is how many digits of a share are kept.
 const partBits = 30
 
-// exactShare is a share of a leaf as an exact fraction with few digits, rounded down by less than 2⁻²⁹ of it; a whole is a
-// whole.
-func exactShare(share float64) *big.Rat {
-	if share >= 1 {
-		return big.NewRat(1, 1)
+// exactShares are shares in proportion to parts, as exact fractions of few digits: each rounded down by less than 2⁻²⁹
+// of it, unless it has no more digits than that.
+//
+// Contract: they add up to at most 1, whatever the rounding of floats.
+func exactShares(parts []float64) []*big.Rat {
+	var sum float64
+	for _, p := range parts {
+		sum += p
 	}
-	fraction, exponent := math.Frexp(share)
-	whole := int64(math.Floor(math.Ldexp(fraction, partBits) * (1 - 0x1p-40)))
-	out := new(big.Rat).SetFrac(big.NewInt(whole), new(big.Int).Lsh(big.NewInt(1), uint(partBits-exponent)))
+	out, total, most := make([]*big.Rat, len(parts)), new(big.Rat), 0
+	for i, p := range parts {
+		fraction, exponent := math.Frexp(p / sum)
+		out[i] = new(big.Rat).SetInt64(int64(math.Floor(math.Ldexp(fraction, partBits))))
+		out[i].Quo(out[i], new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(partBits-exponent))))
+		total.Add(total, out[i])
+		if out[i].Cmp(out[most]) > 0 {
+			most = i
+		}
+	}
+	if excess := total.Sub(total, big.NewRat(1, 1)); excess.Sign() > 0 {
+		out[most].Sub(out[most], excess)
+	}
 	return out
 }
 
@@ -340,13 +445,9 @@ const mostReach = int64(1) << 28
 
 // residuals designs the strategy of residuals. why says why it cannot be taken.
 func (g *group) residuals(r *spec.Release) (d design, why string, err error) {
-	var marginals []residual.Marginal
-	for _, t := range g.tables {
-		marginals = append(marginals, residual.Marginal{Axes: set(g.chains.axes(t)), Weight: t.weight()})
-	}
-	w, err := residual.NewWorkload(g.chains.columns, marginals)
+	w, err := g.workload()
 	if err != nil {
-		return d, "", fmt.Errorf("budget leaf %q: %w", r.Budget.Leaves[g.leaf].Path, err)
+		return d, "", err
 	}
 	confidential := r.Table(g.tables[0].marginal.Table)
 	d.kind = Residuals
@@ -357,18 +458,20 @@ func (g *group) residuals(r *spec.Release) (d design, why string, err error) {
 		if reach.Cmp(big.NewInt(mostReach)) > 0 {
 			return d, fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.measurement.ID, reach), nil
 		}
-		squares, _ := new(big.Float).SetInt(p.l2Squared).Float64()
-		w.Residuals[i].Squares = squares
+		w.Residuals[i].Squares = floatOf(p.l2Squared)
 		d.planned = append(d.planned, p)
 	}
 	variances := w.LeastSum(2) // of a ρ of 1
-	for i := range d.planned {
-		d.planned[i].share = exactShare(w.Residuals[i].Squares / variances[i] / 2)
+	parts := make([]float64, len(variances))
+	for i, v := range variances {
+		parts[i] = w.Residuals[i].Squares / v
+	}
+	for i, share := range exactShares(parts) {
+		d.planned[i].share = share
 	}
 	for i, t := range g.tables {
 		mean, _ := w.Variance(i, variances)
-		d.error += float64(t.weight() * float64(mean*float64(t.cells)))
-		d.spread += float64(mean * float64(t.cells))
+		d.count(t, mean)
 	}
 	return d, "", nil
 }
@@ -404,11 +507,10 @@ func (g *group) residual(r *spec.Release, axes residual.Set) Measurement {
 // moves is how far one unit can move the integers of a residual: L1, squared L2, the shifts where there is but one
 // shape, and by how much counts are multiplied at most.
 //
-// Contract: the integers are the Kronecker product of the axes' residuals (docs/proofs/residuals.md), so that one row
-// moves them by a column of norms Π l1 and Π l2²; k rows, added or removed, by k times that at most, as norms are
-// convex. Under replace two columns are left apart: their inner product is Π over the axes of n(n−1) where they
-// agree and −n where they do not, least where they differ in one axis, the one of fewest categories; across groups
-// of several levels the triangle inequality stands in. The total is 1 × 1 and moves by k at most.
+// Guarantee: no two neighbours have integers further apart. Neighbours: both relations; a unit has at most k counted
+// rows. Theorem: the integers are a Kronecker product, a row is one of its columns, and norms are convex. Two columns
+// have an inner product of at least −Π squares·(apart/squares) for the one axis where that is most. The total is
+// 1 × 1 and moves by k at most. Argument: docs/proofs/residuals.md.
 func (g *group) moves(n spec.Neighbours, maxRows int64, axes residual.Set) (l1, l2Squared *big.Int, shifts []budget.Shift, reach *big.Int) {
 	if len(axes) == 0 {
 		l1, l2Squared, shifts = sensitivity(n, maxRows, 1)
@@ -416,24 +518,22 @@ func (g *group) moves(n spec.Neighbours, maxRows int64, axes residual.Set) (l1, 
 	}
 	k := big.NewInt(maxRows)
 	l1, l2Squared, reach = big.NewInt(maxRows), new(big.Int).Mul(k, k), big.NewInt(1)
-	fewest, flat := int64(math.MaxInt64), true
+	facing := new(big.Rat) // the most that an axis adds, relatively, where two rows differ in it alone
 	for _, a := range axes {
 		column := g.chains.columns[a.Column]
-		norm, squares, most := column.Moves(a.Level)
-		l1.Mul(l1, big.NewInt(norm))
-		l2Squared.Mul(l2Squared, big.NewInt(squares))
-		reach.Mul(reach, big.NewInt(most))
-		fewest = min(fewest, int64(column.Size(a.Level)))
-		flat = flat && a.Level == 1
-	}
-	if n == spec.Replace {
-		l1.Lsh(l1, 1)
-		if flat { // 2·Πn(n−1)·(1 + 1/(n−1)) for the fewest n
-			l2Squared.Mul(l2Squared, big.NewInt(2*fewest))
-			l2Squared.Quo(l2Squared, big.NewInt(fewest-1))
-		} else {
-			l2Squared.Lsh(l2Squared, 2)
+		m := column.Moves(a.Level)
+		l1.Mul(l1, big.NewInt(m.Norm))
+		l2Squared.Mul(l2Squared, big.NewInt(m.Squares))
+		reach.Mul(reach, big.NewInt(m.Reach))
+		if f := big.NewRat(m.Facing, m.Squares); f.Cmp(facing) > 0 {
+			facing = f
 		}
+	}
+	if n == spec.Replace { // 2·Π squares·(1 + facing), whole as facing is over one of the squares
+		l1.Lsh(l1, 1)
+		l2Squared.Lsh(l2Squared, 1)
+		apart := new(big.Int).Mul(l2Squared, facing.Num())
+		l2Squared.Add(l2Squared, apart.Quo(apart, facing.Denom()))
 	}
 	return l1, l2Squared, nil, reach
 }
@@ -441,22 +541,25 @@ func (g *group) moves(n spec.Neighbours, maxRows int64, axes residual.Set) (l1, 
 // divide shares every leaf among its groups: as much to each as makes the weighted sum of variances least, which for an
 // error of e/ρ is ∝ √e and for e/ε² ∝ ∛e.
 func (b *blueprint) divide(leaves int, pure bool) {
-	sums := make([]float64, leaves)
-	roots := make([]float64, len(b.groups))
+	of, roots := make([][]int, leaves), make([][]float64, leaves)
 	for i, g := range b.groups {
+		root := math.Sqrt(g.error)
 		if pure {
-			roots[i] = cubeRoot(g.error)
-		} else {
-			roots[i] = math.Sqrt(g.error)
+			root = cubeRoot(g.error)
 		}
-		sums[g.leaf] += roots[i]
+		of[g.leaf], roots[g.leaf] = append(of[g.leaf], i), append(roots[g.leaf], root)
+	}
+	exact := make([]*big.Rat, len(b.groups))
+	for leaf := range of {
+		for i, share := range exactShares(roots[leaf]) {
+			exact[of[leaf][i]] = share
+		}
 	}
 	for i := range b.groups {
 		g := &b.groups[i]
-		g.share = roots[i] / sums[g.leaf]
-		share := exactShare(g.share)
+		g.share, _ = exact[i].Float64()
 		for _, p := range g.planned {
-			p.leaf, p.share = g.leaf, new(big.Rat).Mul(p.share, share)
+			p.leaf, p.share = g.leaf, new(big.Rat).Mul(p.share, exact[i])
 			b.planned = append(b.planned, p)
 		}
 	}

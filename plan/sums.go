@@ -8,8 +8,8 @@ import (
 
 // This file holds the tables that a pure budget does not measure: sums of tables that it does.
 
-// sums puts these tables together: each is a sum of the smallest measured table that has its attributes. Nothing else
-// bears on a table then, as of weighted sums of Laplace noise no law is known as exactly.
+// sums puts these tables together: each is the sum of least variance of a measured table that has its attributes.
+// Nothing else bears on a table then, as of weighted sums of Laplace noise no law is known as exactly.
 func (p *Plan) sums(c chains, tables []table, at []int) ([]Estimate, error) {
 	measured := p.measured()
 	var all []Estimate
@@ -17,10 +17,15 @@ func (p *Plan) sums(c chains, tables []table, at []int) ([]Estimate, error) {
 		if _, direct := measured[t.path]; direct {
 			continue
 		}
-		from := -1
+		from, least := -1, 0.0
 		for j, m := range tables {
-			if _, direct := measured[m.path]; direct && contains(m, t) && (from < 0 || m.cells < tables[from].cells) {
-				from = j
+			if !contains(m, t) {
+				continue
+			}
+			if one, direct := measured[m.path]; direct {
+				if sum := float64(m.cells) * one.Mechanism.Variance(); from < 0 || sum < least {
+					from, least = j, sum
+				}
 			}
 		}
 		if from < 0 {

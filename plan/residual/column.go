@@ -1,6 +1,9 @@
 package residual
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Column is an attribute with the levels that are in use, coarsest first. Each
 // level's categories lie within those of the level before it; level 0 is the
@@ -24,17 +27,23 @@ type level struct {
 	parent []int   // of each category, at the level before
 	group  []int   // g of the group of each category
 	scale  []int64 // c_p of the group of each category
-	// least and most rows of integers: what one person moves
-	squares int64 // largest squared L2 norm of a column of the query
-	norm    int64 // largest L1 norm of one
-	reach   int64 // largest entry, c_p·(g−1) or c_p, and so row sum
+	moves  Moves
+}
+
+// Moves is how far rows move the integers of a level's residual.
+type Moves struct {
+	Norm    int64 // largest L1 norm by which one row moves them
+	Squares int64 // largest squared L2 norm by which one does
+	Facing  int64 // largest −⟨a, b⟩ of what two rows move, where it is positive
+	Apart   int64 // largest squared L2 distance of what two rows move
+	Reach   int64 // largest entry, by which a count is multiplied at most
 }
 
 // NewColumn returns the column with these levels, coarsest first: parents[k][j] is
 // the category, at the level before, that category j lies in; those of the first
 // level all lie in category 0.
 func NewColumn(parents ...[]int) *Column {
-	c := &Column{levels: []level{{size: 1, squares: 1, norm: 1, reach: 1}}}
+	c := &Column{levels: []level{{size: 1, moves: Moves{Norm: 1, Squares: 1, Reach: 1}}}}
 	for _, parent := range parents {
 		c.levels = append(c.levels, newLevel(parent, c.levels[len(c.levels)-1].size))
 	}
@@ -57,11 +66,30 @@ func newLevel(parent []int, parents int) level {
 		l.group[j] = g
 		c := int64(math.Round(float64(most) / float64(g)))
 		l.scale[j] = c
-		l.squares = max(l.squares, c*c*int64(g)*int64(g-1))
-		l.norm = max(l.norm, c*2*int64(g-1))
-		l.reach = max(l.reach, c*int64(max(g-1, 1)))
+		l.moves.Norm = max(l.moves.Norm, c*2*int64(g-1))
+		l.moves.Reach = max(l.moves.Reach, c*int64(max(g-1, 1)))
+		if g > 1 {
+			l.moves.Facing = max(l.moves.Facing, c*c*int64(g))
+			l.moves.Apart = max(l.moves.Apart, 2*c*c*int64(g)*int64(g))
+		}
 	}
+	l.apart(children)
 	return l
+}
+
+// apart looks at what rows of different groups move: they have no coordinate in common, so that squares add.
+func (l *level) apart(children []int) {
+	of := make([]int64, len(children)) // the squares of a row of each group
+	for j, p := range l.parent {
+		c, g := l.scale[j], int64(l.group[j])
+		of[p] = c * c * g * (g - 1)
+	}
+	slices.Sort(of)
+	slices.Reverse(of)
+	l.moves.Squares = of[0]
+	if len(of) > 1 {
+		l.moves.Apart = max(l.moves.Apart, of[0]+of[1])
+	}
 }
 
 // Levels is how many levels the column has beside the total.
@@ -81,13 +109,8 @@ func (l level) noise(j int) float64 {
 	return (1 - 1/g) / (scale * scale)
 }
 
-// Moves is how far one row can move the integers of a level's residual: the largest
-// L1 and squared L2 norm; and the largest entry, by which a count is multiplied at
-// most.
-func (c *Column) Moves(level int) (norm, squares, reach int64) {
-	l := c.levels[level]
-	return l.norm, l.squares, l.reach
-}
+// Moves is how far rows can move the integers of a level's residual.
+func (c *Column) Moves(level int) Moves { return c.levels[level].moves }
 
 // spread maps each category of level at to the category of level k ≤ at that it
 // lies in, and to its part of that: each level divides evenly among the categories

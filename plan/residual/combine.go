@@ -1,6 +1,9 @@
 package residual
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Source is something that was measured with independent noise of one variance
 // on every integer: a residual of the workload, or one of its marginals directly.
@@ -25,14 +28,9 @@ type Combination struct {
 	Parts     [][]Part // by residual, weights of sum 1
 }
 
-// Flat tells that every column has one level.
-func (w *Workload) Flat() bool {
-	for _, c := range w.Columns {
-		if c.Levels() > 1 {
-			return false
-		}
-	}
-	return true
+// flat tells that every column of a marginal has one level.
+func (w *Workload) flat(marginal int) bool {
+	return !slices.ContainsFunc(w.Marginals[marginal].Axes, func(a Axis) bool { return w.Columns[a.Column].Levels() > 1 })
 }
 
 // Combine weighs, for every residual, all sources by their inverse variances. A
@@ -41,7 +39,7 @@ func (w *Workload) Flat() bool {
 // residuals of different axes are uncorrelated: so this is the generalised
 // least-squares estimate, exactly.
 //
-// It fails where a residual has no source, and for direct sources beside columns of
+// It fails where a residual has no source, and for direct sources of columns of
 // several levels, whose groups give noise of other shapes.
 func (w *Workload) Combine(sources []Source) (*Combination, error) {
 	c := &Combination{Variances: make([]float64, len(w.Residuals)), Parts: make([][]Part, len(w.Residuals))}
@@ -53,8 +51,8 @@ func (w *Workload) Combine(sources []Source) (*Combination, error) {
 		switch {
 		case !s.Direct:
 			add(s.Place, i, s.Variance)
-		case !w.Flat():
-			return nil, fmt.Errorf("a marginal measured directly says nothing of this kind about a column of several levels")
+		case !w.flat(s.Place):
+			return nil, fmt.Errorf("marginal %v measured directly: noise on a column of several levels has not the shape of its residuals", w.Marginals[s.Place].Axes)
 		default:
 			for _, u := range w.uses[s.Place] {
 				add(u.residual, i, float64(s.Variance*w.directFactor(s.Place, u.residual)))

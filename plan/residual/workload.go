@@ -165,7 +165,7 @@ func (f *finder) place(from int32, a Axis) int32 {
 		copy(axes, f.Residuals[from].Axes)
 		f.places[key] = at
 		f.Residuals = append(f.Residuals, Residual{
-			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(f.Columns[a.Column].levels[a.Level].squares),
+			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(f.Columns[a.Column].levels[a.Level].moves.Squares),
 		})
 	}
 	return at
