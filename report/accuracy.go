@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -11,7 +12,8 @@ import (
 
 // Accuracy sums up all tables: at least Confidence of the published numbers lie
 // within Margin of the exact figure, on average over the noise; about so many where
-// tables were put together, whose intervals go by a normal law.
+// tables were put together from several measurements, whose intervals go by a normal
+// law.
 type Accuracy struct {
 	Numbers    int64   `json:"numbers"`    // published, in all tables
 	Confidence float64 `json:"confidence"` // the least of all statistics
@@ -32,25 +34,32 @@ func accuracyOf(tables []Table) Accuracy {
 			first = false
 		}
 	}
-	a.Sentence = a.sentence(together(tables))
+	a.Sentence = a.sentence(normal(tables))
 	return a
 }
 
-// together tells that some table was put together from several measurements.
+// together tells that some table is not one measurement as it was drawn.
 func together(tables []Table) bool {
-	for _, t := range tables {
-		for _, s := range t.Statistics {
-			if s.Mechanism == nil {
-				return true
-			}
-		}
-	}
-	return false
+	return some(tables, func(s Statistic) bool { return s.Mechanism == nil })
+}
+
+// normal tells that the intervals of some table go by a normal law.
+func normal(tables []Table) bool { return some(tables, Statistic.normal) }
+
+func (s Statistic) normal() bool { return s.Mechanism == nil && s.SumOf == "" }
+
+// uneven tells that cells of some table have different errors.
+func uneven(tables []Table) bool {
+	return some(tables, func(s Statistic) bool { return s.Largest > 0 })
+}
+
+func some(tables []Table, is func(Statistic) bool) bool {
+	return slices.ContainsFunc(tables, func(t Table) bool { return slices.ContainsFunc(t.Statistics, is) })
 }
 
 // Chance is that of an interval to hold the exact count, in words.
 func (r *Report) Chance() string {
-	if together(r.Tables) {
+	if normal(r.Tables) {
 		return "about " + level(r.Accuracy.Confidence)
 	}
 	return "at least " + level(r.Accuracy.Confidence)
@@ -59,13 +68,13 @@ func (r *Report) Chance() string {
 // sentence is the headline. Noise is drawn per number, so the part of numbers
 // that are covered is an average, not a certainty. Where an interval covers, the
 // number shown is within its margin rounded up, as the exact count is whole.
-func (a Accuracy) sentence(together bool) string {
+func (a Accuracy) sentence(normal bool) string {
 	within := "lie within ±" + budget.Group(plan.WholeMargin(a.Margin)) + " of the exact count"
 	if a.Margin == 0 {
 		within = "equal the exact count"
 	}
 	part := "at least " + level(a.Confidence)
-	if together {
+	if normal {
 		part = "about " + level(a.Confidence) + " or more"
 	}
 	s := fmt.Sprintf("Of the %s published numbers, on average %s %s, before sampling and response error", budget.Group(a.Numbers), part, within)

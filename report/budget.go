@@ -17,7 +17,6 @@ type Budget struct {
 	Asked     Amount   `json:"asked"`   // the spec's terms
 	Charged   Amount   `json:"charged"` // the account's terms: ε, or ρ
 	Leaves    []Leaf   `json:"leaves"`
-	Spent     []Spent  `json:"spent"` // on tables
 	Receipt   Receipt  `json:"receipt"`
 	Sentences []string `json:"sentences"`
 }
@@ -70,9 +69,7 @@ func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 		b.Leaves[i] = Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Tables: l.Tables, Microdata: l.Microdata}
 	}
 	b.Sentences = budgetSentences(paid)
-	var err error
-	b.Spent, err = spentOn(p)
-	return b, err
+	return b, nil
 }
 
 func budgetSentences(paid receipt) []string {

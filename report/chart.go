@@ -4,6 +4,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 )
@@ -12,7 +13,7 @@ import (
 const mostBars = 24
 
 // chart is a bar chart: one bar for each table, marginal or leaf or, where tables are
-// put together from the same measurements, for each leaf and strategy.
+// made from the same measurements, for each group that is measured together.
 type chart struct {
 	Of   string // what a bar stands for, such as "table", "marginal" or "part of the budget"; with microdata, "table or microdata" and so on
 	Bars []bar
@@ -58,8 +59,8 @@ func chartOf(r *Report) chart {
 func groupings(r *Report) []chart {
 	if together(r.Tables) {
 		return []chart{
-			{"way of measuring", barsOf(r.Budget.Spent, Spent.Label, spentPart)},
-			{"part of the budget", barsOf(r.Budget.Spent, func(s Spent) string { return s.Leaf }, spentPart)},
+			{"group of tables", barsOf(r.Strategies, Strategy.label, spentPart)},
+			{"part of the budget", barsOf(r.Strategies, func(s Strategy) string { return s.Leaf }, spentPart)},
 		}
 	}
 	return []chart{
@@ -69,7 +70,15 @@ func groupings(r *Report) []chart {
 	}
 }
 
-func spentPart(s Spent) float64 { return s.PartOfBudget }
+func spentPart(s Strategy) float64 { return s.PartOfBudget }
+
+// label names the first table of a group and how many more there are.
+func (s Strategy) label() string {
+	if more := len(s.Tables) - 1; more > 0 {
+		return fmt.Sprintf("%s and %d more", s.Tables[0], more)
+	}
+	return s.Tables[0]
+}
 
 // part is what the table cost of the budget, where it is one measurement.
 func (t Table) part() float64 {

@@ -209,18 +209,6 @@ func smallGroups(r *Report) Hazard {
 	return h
 }
 
-// uneven tells that cells of some table have different errors.
-func uneven(tables []Table) bool {
-	for _, t := range tables {
-		for _, s := range t.Statistics {
-			if s.Largest > 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Weighed are the hazards that are left to those who approve or read.
 func (c Certificate) Weighed() []Hazard {
 	var all []Hazard

@@ -110,11 +110,14 @@ func nearText(text string) string {
 	return decimal(v)
 }
 
-// source says what a figure was made from: the noise of its one measurement, or how
-// many measurements it is put together from.
+// source says what a figure was made from: the noise of its one measurement, or the
+// table that it is a sum of, or how many measurements it is put together from.
 func (s Statistic) source() string {
-	if s.Mechanism != nil {
+	switch {
+	case s.Mechanism != nil:
 		return s.Mechanism.noise()
+	case s.SumOf != "":
+		return "sums of " + s.SumOf
 	}
 	return "put together from " + budget.Plural(int64(s.Measurements), "measurement")
 }
@@ -129,14 +132,17 @@ func (s Statistic) errorText() string {
 
 // chance is that of one number to lie within its margin.
 func (s Statistic) chance() string {
-	if s.Mechanism == nil {
+	if s.normal() {
 		return "about " + level(s.Attained)
 	}
 	return level(s.Attained)
 }
 
-// Together tells that some table was put together from several measurements.
+// Together tells that some table is not one measurement as it was drawn.
 func (r *Report) Together() bool { return together(r.Tables) }
+
+// Normal tells that the intervals of some table go by a normal law.
+func (r *Report) Normal() bool { return normal(r.Tables) }
 
 // Uneven tells that cells of some table have different errors.
 func (r *Report) Uneven() bool { return uneven(r.Tables) }

@@ -5,7 +5,6 @@ package report_test
 import (
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -14,13 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 )
 
 const hostile = `</title><script>alert("x")</script><img src=x onerror=alert(1)>'"&--></style></pre>`
 
 func TestPageEscapesHostileTexts(t *testing.T) {
-	page := pageOf(t, reportOf(t, hostileInput(hostile)))
+	page := pageOf(t, hostileReport(t, hostile))
 	for _, tag := range []string{"<script", "<img", "</pre></", `onerror=alert(1)>`} {
 		if strings.Contains(page, tag) {
 			t.Errorf("the page holds %s", tag)
@@ -29,8 +29,9 @@ func TestPageEscapesHostileTexts(t *testing.T) {
 	walk(t, page, func(xml.StartElement) {})
 }
 
-// hostileInput is the fixture with a text wherever a spec can bring one.
-func hostileInput(text string) report.Input {
+// hostileReport is that of the fixture with a text wherever a spec can bring one.
+func hostileReport(t *testing.T, text string) *report.Report {
+	t.Helper()
 	in := input(report.Practice, nil)
 	p := in.Plan
 	p.Release().About.Population, p.Release().About.Contact = text, text
@@ -39,16 +40,27 @@ func hostileInput(text string) report.Input {
 	p.Source.Params, p.Source.Files = map[string]string{text: text}, map[string]string{text: text}
 	for i := range p.Tables {
 		p.Tables[i].By, p.Tables[i].Expectation, p.Tables[i].Marginal = []string{text}, text, text
-		p.Measurements[i].Leaf = text
+	}
+	for i, s := range p.Strategies {
+		p.Strategies[i].Leaf, p.Strategies[i].Tables = text, append([]string{text}, s.Tables...)
+		p.Strategies[i].Instead = append(s.Instead, plan.Alternative{Kind: plan.Residuals, Why: text})
 	}
 	in.Modules = []report.Module{{Path: text, Version: text, Sum: text}}
 	in.Approvals = []report.Approval{{Role: text, Statement: text, Signer: text, Fingerprint: text, Until: text}}
 	for i := range p.Measurements {
-		p.Measurements[i].ID, p.Tables[i].Statistics[0].Measurement = fmt.Sprint(text, i), fmt.Sprint(text, i)
-		p.Measurements[i].Query.Factors[0].Attribute = text
+		p.Measurements[i].Leaf, p.Measurements[i].Query.Factors[0].Attribute = text, text
 	}
 	in.Software, in.Receipt = text, receiptFor(p, report.Practice)
-	return in
+	r := reportOf(t, in)
+	for i := range r.Certificate.Mechanisms {
+		r.Certificate.Mechanisms[i].Measurements = []string{text}
+	}
+	for i := range r.Tables { // a path is what the planner makes of names, and so is what it is a sum of
+		if s := &r.Tables[i].Statistics[0]; s.SumOf != "" {
+			s.SumOf = text
+		}
+	}
+	return r
 }
 
 // walk calls visit for every element and fails where tags do not match.

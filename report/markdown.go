@@ -52,9 +52,12 @@ func (r *Report) Markdown() []byte {
 	return b.Bytes()
 }
 
-// cost is the part of the budget that a figure cost, where it is one measurement.
+// cost is the part of the budget that a figure cost, where that is its own.
 func (s Statistic) cost() string {
-	if s.Mechanism == nil {
+	switch {
+	case s.SumOf != "":
+		return "–"
+	case s.Mechanism == nil:
 		return "shared"
 	}
 	return budget.Percent(s.PartOfBudget)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMarkdownEscapesHostileTexts(t *testing.T) {
-	text := string(reportOf(t, hostileInput("</b> <script>x</script> | a || b [x](y) *em* _em_ a_b ~~~ ```\n# heading\n\n| c | d |\n```")).Markdown())
+	text := string(hostileReport(t, "</b> <script>x</script> | a || b [x](y) *em* _em_ a_b ~~~ ```\n# heading\n\n| c | d |\n```").Markdown())
 	written, spec, found := strings.Cut(text, "\n````yaml\n")
 	if !found || strings.Count(spec, "\n````\n") != 1 {
 		t.Error("the spec ends its own fence")

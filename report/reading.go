@@ -11,7 +11,7 @@ import (
 )
 
 // readingOf says how to read the figures of this very release; agree are the sets of
-// tables that were put together from the same measurements.
+// tables that were made from the same measurements.
 func readingOf(r *Report, agree [][]int) []Note {
 	s := r.firstStatistic()
 	notes := []Note{
@@ -38,10 +38,10 @@ func (r *Report) sumsNote(s string) Note {
 		fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high. For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
 	alone, others := 0, 0
 	for _, t := range r.Tables {
-		if t.Statistics[0].Mechanism != nil {
-			alone++
-		} else {
+		if t.Statistics[0].normal() {
 			others++
+		} else {
+			alone++
 		}
 	}
 	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
@@ -52,7 +52,7 @@ func (r *Report) sumsNote(s string) Note {
 	case alone == 0:
 		n.Text += " In tables that were put together from several measurements " + hangs
 	default:
-		n.Text += " Over n cells of a table that is one measurement " + root + " In tables that were put together from several " + hangs
+		n.Text += " Over n cells of a table that was measured by itself " + root + " In tables that were put together from several " + hangs
 	}
 	return n
 }
@@ -107,9 +107,9 @@ func (r *Report) agreementNotes(s string, agree [][]int) []Note {
 		return []Note{{"Tables do not add up to one another",
 			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it."}}
 	case len(sets) == 1 && len(alone) == 0:
-		return []Note{{allAgree, "All tables were put together from the same noisy answers: " + exactly + "." + published}}
+		return []Note{{allAgree, "All tables were made from the same noisy answers: " + exactly + "." + published}}
 	}
-	notes := []Note{{someAgree, "These tables were put together from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
+	notes := []Note{{someAgree, "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
 	if len(sets) > 1 {
 		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
 	}
@@ -182,10 +182,13 @@ func mostlyNoise(r *Report) string {
 // choicesOf tells what the planner chose, as far as it can be read off a plan.
 func choicesOf(p *plan.Plan, r *Report) []string {
 	choices := []string{}
-	if !together(r.Tables) {
+	switch {
+	case !together(r.Tables):
 		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
-	} else {
-		choices = append(choices, "Tables that share attributes are measured together, in the way that promised them the least error; every table is put together from all answers that bear on it, each weighted by how certain it is.")
+	case p.Cost.Epsilon != nil:
+		choices = append(choices, "Tables that share attributes are planned together. A table that is not measured is a sum of the cells of one that is.")
+	default:
+		choices = append(choices, "Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.")
 	}
 	if weights := weightsOf(p); weights != "" {
 		choices = append(choices, "The errors of tables were weighed as the spec says, by marginal: "+weights+".")

@@ -104,7 +104,9 @@ func New(in Input) (*Report, error) {
 	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	r.Strategies = strategiesOf(in.Plan)
+	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
 	if r.Microdata, err = microdataOf(in.Plan, in.Microdata); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}

@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -15,9 +16,12 @@ import (
 // Strategy is how a group of tables was measured: tables of one part of the budget
 // that share attributes.
 type Strategy struct {
-	Leaf   string   `json:"leaf"` // part of the budget that pays, "" where it is not split
-	Kind   string   `json:"kind"` // "direct", "largest" or "residuals"
-	Tables []string `json:"tables"`
+	Leaf         string   `json:"leaf"` // part of the budget that pays, "" where it is not split
+	Kind         string   `json:"kind"` // "direct", "largest" or "residuals"
+	Tables       []string `json:"tables"`
+	Measurements int      `json:"measurements"`
+	Loss         Amount   `json:"loss"` // of all of them, exact, in the account's terms
+	PartOfBudget float64  `json:"part_of_budget"`
 	// RMSE is the root mean square of the standard errors of all cells of these tables,
 	// as planned from what was measured for them alone.
 	RMSE    float64   `json:"rmse"`
@@ -32,28 +36,60 @@ type Instead struct {
 	Why  string  `json:"why,omitempty"`  // it cannot be taken
 }
 
-// strategiesOf tells how all tables were measured, in the plan's order.
-func strategiesOf(p *plan.Plan) []Strategy {
-	all := make([]Strategy, len(p.Strategies))
+// strategiesOf tells how all tables were measured, in the plan's order, in which
+// their measurements are too.
+func strategiesOf(p *plan.Plan, tables []Table) ([]Strategy, error) {
+	shared := map[string]bool{}
+	for _, t := range tables {
+		shared[t.Path] = together([]Table{t})
+	}
+	all, left := make([]Strategy, len(p.Strategies)), p.Measurements
 	for i, s := range p.Strategies {
-		all[i] = Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Tables: append([]string{}, s.Tables...), RMSE: s.RMSE, Instead: []Instead{}}
+		if s.Measurements > len(left) {
+			return nil, fmt.Errorf("the plan's strategies have more measurements than the plan")
+		}
+		all[i] = Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []Instead{}}
+		var err error
+		if all[i].Loss, all[i].PartOfBudget, err = spentOn(left[:s.Measurements], p.Cost); err != nil {
+			return nil, err
+		}
+		left = left[s.Measurements:]
 		for _, other := range s.Instead {
 			all[i].Instead = append(all[i].Instead, Instead{Kind: string(other.Kind), RMSE: other.RMSE, Why: other.Why})
 		}
-		all[i].Text = all[i].text()
+		all[i].Text = all[i].text(slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }))
 	}
-	return all
+	return all, nil
+}
+
+// spentOn is what measurements cost together, with their part of the charge.
+func spentOn(all []plan.Measurement, charge budget.Cost) (Amount, float64, error) {
+	sum := new(big.Rat)
+	for _, m := range all {
+		loss, err := lossIn(m.Mechanism, charge)
+		if err != nil {
+			return Amount{}, 0, fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+		sum.Add(sum, loss)
+	}
+	amount, part := partOf(sum, charge)
+	return amount, part, nil
 }
 
 // text says in words what was measured for the tables, and what would have been
-// their error otherwise.
-func (s Strategy) text() string {
+// their error otherwise; shared is true where a table rests on what was measured for
+// others.
+func (s Strategy) text(shared bool) string {
 	b := &strings.Builder{}
 	switch plan.StrategyKind(s.Kind) {
 	case plan.Direct:
-		b.WriteString("Each table is measured by itself, with noise of its own on every cell.")
+		b.WriteString("Each table is measured by itself, with noise of its own on every cell")
+		if shared {
+			b.WriteString("; what several of them say of the same counts is then put together")
+		}
+		b.WriteString(".")
 	case plan.Largest:
-		b.WriteString("Only the tables whose attributes are not all in another one are measured, with noise on every cell; the others are sums of their cells.")
+		b.WriteString("Only the tables whose attributes are not all in another one are measured, with noise on every cell; each other table is a sum of the cells of one of them.")
 	case plan.Residuals:
 		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals). Every table is put together from these answers.")
 	}
@@ -111,97 +147,57 @@ func (r *Report) HowMeasured() []Strategy {
 	return all
 }
 
-// Spent is the part of the charge that one way of measuring tables has cost in one
-// part of the budget.
-type Spent struct {
-	Leaf         string  `json:"leaf"`
-	Kind         string  `json:"kind"` // of the strategy
-	Measurements int     `json:"measurements"`
-	Loss         Amount  `json:"loss"` // of all of them, exact
-	PartOfBudget float64 `json:"part_of_budget"`
-}
-
-// spentOn adds up what the measurements for tables cost, by parts of the budget and
-// strategies, in the plan's order.
-func spentOn(p *plan.Plan) ([]Spent, error) {
-	kinds := map[string]plan.StrategyKind{} // of what is measured directly
-	for _, s := range p.Strategies {
-		for _, path := range s.Tables {
-			kinds[path] = s.Kind
-		}
-	}
-	microdata := map[string]bool{}
-	for _, s := range p.Synthetic {
-		for i := range s.By {
-			microdata[s.Column(i)] = true
-		}
-	}
-	all, sums, at := []Spent{}, []*big.Rat{}, map[[2]string]int{}
-	for _, m := range p.Measurements {
-		if microdata[m.ID] {
-			continue
-		}
-		loss, err := lossIn(m.Mechanism, p.Cost)
-		if err != nil {
-			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
-		}
-		kind, direct := kinds[m.ID]
-		if !direct {
-			kind = plan.Residuals
-		}
-		key := [2]string{m.Leaf, string(kind)}
-		i, ok := at[key]
-		if !ok {
-			i, at[key] = len(all), len(all)
-			all, sums = append(all, Spent{Leaf: m.Leaf, Kind: string(kind)}), append(sums, new(big.Rat))
-		}
-		all[i].Measurements++
-		sums[i].Add(sums[i], loss)
-	}
-	for i, sum := range sums {
-		all[i].Loss, all[i].PartOfBudget = partOf(sum, p.Cost)
-	}
-	return all, nil
-}
-
-// Label names what was measured that way.
-func (s Spent) Label() string {
-	text := map[plan.StrategyKind]string{
-		plan.Direct: "each table by itself", plan.Largest: "tables that lie in no other", plan.Residuals: "what tables have in common",
-	}[plan.StrategyKind(s.Kind)]
-	if s.Leaf != "" {
-		return s.Leaf + ": " + text
-	}
-	return text
-}
-
-// sources are the measurements that a plan's tables are put together from.
+// sources are what a plan's tables are made from.
 type sources struct {
-	behind []int   // how many bear on each table, in the plan's order
-	agree  [][]int // tables that are put together from the same ones, by their places
+	behind []int    // how many measurements bear on each table, in the plan's order
+	sumOf  []string // the measured table that a table is a sum of, "" where it is none
+	agree  [][]int  // tables that are made from the same measurements, by their places
 }
 
 // sourcesOf finds the sources of every table.
 func sourcesOf(p *plan.Plan) (sources, error) {
-	s := sources{behind: make([]int, len(p.Tables))}
-	for i := range s.behind {
-		s.behind[i] = 1
+	s := sources{behind: make([]int, len(p.Tables)), sumOf: make([]string, len(p.Tables))}
+	place := map[string]int{}
+	for i, t := range p.Tables {
+		s.behind[i], place[t.Path] = 1, i
 	}
 	estimates, err := p.Estimates()
 	if err != nil {
 		return s, err
 	}
+	sets := map[string]int{} // of the sums of each measured table
 	for _, e := range estimates {
-		s.agree = append(s.agree, e.Tables)
-		for marginal, at := range e.Tables {
-			bear := map[int]bool{}
-			for _, residual := range e.Of(marginal) {
-				for _, part := range e.Parts[residual] {
-					bear[part.Source] = true
-				}
-			}
-			s.behind[at] = len(bear)
+		if p.Cost.Epsilon == nil {
+			s.agree = append(s.agree, e.Tables)
+			s.count(e)
+			continue
+		}
+		from := e.Sources[0].ID // a pure plan weighs nothing: its tables are sums of one measurement
+		at, ok := sets[from]
+		if !ok {
+			at, sets[from] = len(s.agree), len(s.agree)
+			s.agree = append(s.agree, []int{place[from]})
+		}
+		s.agree[at] = append(s.agree[at], e.Tables...)
+		for _, t := range e.Tables {
+			s.sumOf[t] = from
 		}
 	}
+	for _, set := range s.agree {
+		slices.Sort(set)
+	}
 	return s, nil
+}
+
+// count counts the measurements that bear on the tables of an estimate.
+func (s *sources) count(e plan.Estimate) {
+	for marginal, at := range e.Tables {
+		bear := map[int]bool{}
+		for _, residual := range e.Of(marginal) {
+			for _, part := range e.Parts[residual] {
+				bear[part.Source] = true
+			}
+		}
+		s.behind[at] = len(bear)
+	}
 }

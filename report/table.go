@@ -27,14 +27,15 @@ type Table struct {
 	Statistics  []Statistic `json:"statistics"`
 }
 
-// Statistic is one figure per cell of a table: one measurement, as it was drawn, or
-// put together from several, which other tables share.
+// Statistic is one figure per cell of a table: one measurement, as it was drawn, or a
+// sum of the cells of one, or put together from several, which other tables share.
 type Statistic struct {
 	Name         string `json:"name"`
-	Measurements int    `json:"measurements"` // that bear on it
+	Measurements int    `json:"measurements"`     // that bear on it
+	SumOf        string `json:"sum_of,omitempty"` // path of the measured table of whose cells it is a sum
 	// Mechanism, Loss (exact, in the account's terms) and PartOfBudget (Loss ÷ charge)
-	// are there where the figure is one measurement. What several cost together belongs
-	// to no table alone.
+	// are there where the figure is one measurement. What measurements cost that other
+	// tables are made from too belongs to no table alone.
 	Mechanism    *Mechanism `json:"mechanism,omitempty"`
 	Loss         *Amount    `json:"loss,omitempty"`
 	PartOfBudget float64    `json:"part_of_budget,omitempty"`
@@ -44,7 +45,7 @@ type Statistic struct {
 	Largest       float64 `json:"largest_standard_error,omitempty"`
 	Margin        float64 `json:"margin"`          // half the width of the widest interval
 	Confidence    float64 `json:"confidence"`      // asked of the interval
-	Attained      float64 `json:"attained"`        // given by the law of the noise; by a normal law where the figure is put together
+	Attained      float64 `json:"attained"`        // given by the law of the noise; by a normal law where the figure is put together from several
 	NoiseCells    int64   `json:"noise_dominates"` // cells whose interval reaches zero
 	NoiseShare    float64 `json:"noise_dominates_share"`
 	ShownAsZero   int64   `json:"negative_shown_as_zero"`
@@ -80,15 +81,18 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error)
 	out := make([]Table, len(tables))
 	for i, t := range tables {
 		var err error
-		if out[i], err = tableOf(p, p.Tables[i], from.behind[i], t); err != nil {
+		if out[i], err = tableOf(p, p.Tables[i], t); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
 		out[i].Leaf = leaves[t.Path]
+		for k := range out[i].Statistics {
+			out[i].Statistics[k].Measurements, out[i].Statistics[k].SumOf = from.behind[i], from.sumOf[i]
+		}
 	}
 	return out, nil
 }
 
-func tableOf(p *plan.Plan, planned plan.Table, behind int, t synth.Table) (Table, error) {
+func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 	if t.Path != planned.Path || int64(t.Cells) != planned.Cells || len(t.Statistics) != len(planned.Statistics) {
 		return Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
@@ -106,7 +110,7 @@ func tableOf(p *plan.Plan, planned plan.Table, behind int, t synth.Table) (Table
 		if err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
-		one.Measurements, one.Largest = behind, asked.Uneven
+		one.Largest = asked.Uneven
 		if alone {
 			mechanism := mechanismOf(m.Mechanism)
 			loss, part, err := lossOf(m.Mechanism, p.Cost)
