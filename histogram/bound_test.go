@@ -228,7 +228,7 @@ func TestDroppedRowsAreNotBounded(t *testing.T) {
 		fmt.Fprintf(&b, "%d,x,1\n%d,a,2\n%d,b,10\n", i, i, i)
 	}
 	e := exactOf(t, p, folder(t, "a.csv", b.String()), 1)
-	if got := countsOf(e, "all")[2]; got != 500 {
+	if got := countsOf(t, e, "all")[2]; got != 500 {
 		t.Errorf("%d of 500 units keep their only row", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Claims are what a release publishes of the tables that its plan measures.
+// Claims are what a release publishes of the tables that its plan asks of.
 type Claims struct {
 	Tables []Claim
 	Rows   []Rows
@@ -25,13 +25,16 @@ type Claims struct {
 
 // Claim is a published table.
 type Claim struct {
-	Measurement string // ID of what its figures answer
+	Path string // of the table in the plan
 	// Read gives the figures, once the truth is counted: tables are held one by one.
 	Read func() (Figures, error)
 }
 
 // Figures are those of a published table, one per cell in domain order.
-type Figures struct{ Published, Unbiased, Low, High []int64 }
+type Figures struct {
+	Published           []int64
+	Unbiased, Low, High []float64
+}
 
 // Rows are microdata: codes over the levels of By, by column and then by row. Each
 // of Marginals is a set of places in By.
@@ -146,17 +149,19 @@ var errOtherCells = errors.New("what the release publishes of it does not have i
 
 // askTable asks for the truth of a published table.
 func (c *comparison) askTable(claim Claim, out *Difference) error {
-	m, found := c.plan.Measurement(claim.Measurement)
-	if !found {
-		return fmt.Errorf("measurement %s: %w", claim.Measurement, errNotPlanned)
+	i := slices.IndexFunc(c.plan.Tables, func(t plan.Table) bool { return t.Path == claim.Path })
+	if i < 0 {
+		return fmt.Errorf("table %s is not in the plan of this release", claim.Path)
 	}
+	t := c.plan.Tables[i]
+	m := plan.Measurement{ID: "table " + t.Path, Query: c.plan.Query(t), Cells: t.Cells}
 	c.questions = append(c.questions, question{m, func(truth []int64) error {
 		figures, err := claim.Read()
 		if err == nil {
 			*out, err = figures.against(truth)
 		}
 		if err != nil {
-			return fmt.Errorf("measurement %s: %w", m.ID, err)
+			return fmt.Errorf("%s: %w", m.ID, err)
 		}
 		return nil
 	}})
@@ -166,17 +171,18 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 // against holds figures against the truth.
 func (f Figures) against(truth []int64) (Difference, error) {
 	d := Difference{Cells: int64(len(truth))}
-	for _, column := range [][]int64{f.Published, f.Unbiased, f.Low, f.High} {
-		if len(column) != len(truth) {
+	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {
+		if n != len(truth) {
 			return d, errOtherCells
 		}
 	}
 	for i, t := range truth {
 		d.Rows += t
 		d.L1 += math.Abs(float64(f.Published[i] - t))
-		off := float64(f.Unbiased[i] - t)
+		exact := float64(t) // a number of rows, below 2^53
+		off := f.Unbiased[i] - exact
 		d.Squares += off * off
-		if f.Low[i] <= t && t <= f.High[i] {
+		if f.Low[i] <= exact && exact <= f.High[i] {
 			d.Covered++
 		}
 	}
@@ -314,6 +320,7 @@ func (c *comparison) columns(table string) ([]plan.Measurement, error) {
 				continue
 			}
 			seen[f.Attribute] = true
+			f.Basis, f.Within = plan.Identity, ""
 			one := plan.Measurement{ID: "column " + f.Attribute, Query: plan.Query{Table: table, Factors: []plan.Factor{f}}}
 			levels, err := one.Query.Levels(c.plan.Release())
 			if err != nil {

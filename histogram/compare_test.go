@@ -55,12 +55,12 @@ func compared(t *testing.T, p *plan.Plan, dir string, key byte, claims Claims) *
 }
 
 // claimOf publishes these figures, with an interval of ±margin.
-func claimOf(id string, margin int64, unbiased ...int64) Claim {
+func claimOf(path string, margin float64, unbiased ...float64) Claim {
 	f := Figures{Unbiased: unbiased}
 	for _, v := range unbiased {
-		f.Published, f.Low, f.High = append(f.Published, max(v, 0)), append(f.Low, v-margin), append(f.High, v+margin)
+		f.Published, f.Low, f.High = append(f.Published, int64(max(v, 0))), append(f.Low, v-margin), append(f.High, v+margin)
 	}
-	return Claim{Measurement: id, Read: func() (Figures, error) { return f, nil }}
+	return Claim{Path: path, Read: func() (Figures, error) { return f, nil }}
 }
 
 // near tells that two figures agree but for the rounding of a few operations.
@@ -107,7 +107,7 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 	claims := Claims{Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}}, Codes: [][]uint32{{2}}, Marginals: [][]int{{0}}}}}
 	for key := byte(1); key < 4; key++ {
 		kinds := make([]int64, 3)
-		for i, n := range countsOf(exactOf(t, p, dir, key), "all") {
+		for i, n := range countsOf(t, exactOf(t, p, dir, key), "all") {
 			kinds[i/10] += n
 		}
 		if kinds[2] != 0 || kinds[0]+kinds[1] != 600 {
@@ -117,9 +117,13 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 		if got := compared(t, p, dir, key, claims).Marginals[0][0]; got.Rows != 600 || !near(got.L1, 2) {
 			t.Errorf("key %d: %d rows, L1 %v", key, got.Rows, got.L1)
 		}
-		claims := Claims{Tables: []Claim{{Measurement: "all", Read: func() (Figures, error) {
-			exact := countsOf(exactOf(t, p, dir, key), "all")
-			return Figures{exact, exact, exact, exact}, nil
+		claims := Claims{Tables: []Claim{{Path: "all", Read: func() (Figures, error) {
+			exact := countsOf(t, exactOf(t, p, dir, key), "all")
+			figures := make([]float64, len(exact))
+			for i, n := range exact {
+				figures[i] = float64(n)
+			}
+			return Figures{exact, figures, figures, figures}, nil
 		}}}}
 		if got := compared(t, p, dir, key, claims).Tables[0]; got.L1 != 0 || got.Covered != 30 {
 			t.Errorf("key %d: the counts under it lie %v away", key, got.L1)
@@ -151,7 +155,7 @@ func TestCompareRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := false
-	claims := Claims{Tables: []Claim{{Measurement: "bands", Read: func() (Figures, error) { read = true; return Figures{}, nil }}}}
+	claims := Claims{Tables: []Claim{{Path: "bands", Read: func() (Figures, error) { read = true; return Figures{}, nil }}}}
 	for name, c := range map[string]struct {
 		note ledger.Comparison
 		dir  string
@@ -172,11 +176,11 @@ func TestCompareRefuses(t *testing.T) {
 		claims Claims
 		want   string
 	}{
-		"what the plan does not measure": {Claims{Tables: []Claim{claimOf("x", 0)}}, "not in the plan"},
-		"cells":                          {Claims{Tables: []Claim{claimOf("bands", 0, 1, 2)}}, "does not have its cells"},
-		"a code":                         {Claims{Rows: []Rows{{Table: "persons", By: wrong, Codes: [][]uint32{{3}}}}}, "a code of kind is not one of its level"},
-		"columns":                        {Claims{Rows: []Rows{{Table: "persons", By: wrong}}}, "0 columns, where the plan has 1"},
-		"lengths":                        {Claims{Rows: []Rows{{Table: "persons", By: append(wrong, wrong[0]), Codes: [][]uint32{{1}, {}}}}}, "not of one length"},
+		"what the plan does not have": {Claims{Tables: []Claim{claimOf("x", 0)}}, "not in the plan"},
+		"cells":                       {Claims{Tables: []Claim{claimOf("bands", 0, 1, 2)}}, "does not have its cells"},
+		"a code":                      {Claims{Rows: []Rows{{Table: "persons", By: wrong, Codes: [][]uint32{{3}}}}}, "a code of kind is not one of its level"},
+		"columns":                     {Claims{Rows: []Rows{{Table: "persons", By: wrong}}}, "0 columns, where the plan has 1"},
+		"lengths":                     {Claims{Rows: []Rows{{Table: "persons", By: append(wrong, wrong[0]), Codes: [][]uint32{{1}, {}}}}}, "not of one length"},
 	} {
 		if _, err := Compare(context.Background(), noteOf(t, p, false), p, dir, streams(p, 1), c.claims, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

@@ -127,7 +127,7 @@ func TestExpectingChangesNoCount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			*into = countsOf(e, "all")
+			*into = countsOf(t, e, "all")
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v; without rules %v", unit, got, want)
@@ -168,7 +168,7 @@ func TestExpectationsAgainstCounting(t *testing.T) {
 		if !seen[bands[0]] || !seen[bands[1]] {
 			want = append(want, "expect every age.band")
 		}
-		p := expecting(t, fmt.Sprintf("{rows: [%d, %d], every: [kind, age.band]}", least, most), "row")
+		p := expecting(t, fmt.Sprintf("{rows: [%d, %d], every: [kind, age.band]}", least, most), "row", "rho: 1/2", "epsilon: 1")
 		if _, rules := failing(t, p, folder(t, dir...)); !slices.Equal(rules, want) {
 			r.Fatalf("rules %q, want %q", rules, want)
 		}

@@ -2,15 +2,20 @@ package histogram
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
 )
 
 // survey is a release of one table whose unit and columns a test fills in.
@@ -71,13 +76,44 @@ func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
 	return e
 }
 
-// countsOf looks behind the veil.
-func countsOf(e *Exact, id string) []int64 {
+// answerOf looks behind the veil: the exact answer to a measurement.
+func answerOf(e *Exact, id string) []int64 {
 	for i, m := range e.inner.plan.Measurements {
 		if m.ID == id {
 			return e.inner.answers[i].counts
 		}
 	}
+	return nil
+}
+
+// countsOf is a table as it would be published without noise. What is put together
+// of exact answers is whole but for the rounding of a few operations.
+func countsOf(t testing.TB, e *Exact, path string) []int64 {
+	t.Helper()
+	s := &measured.Sealed{Plan: e.inner.plan}
+	for _, m := range e.inner.plan.Measurements {
+		b := array.NewInt64Builder(memory.DefaultAllocator)
+		b.AppendValues(answerOf(e, m.ID), nil)
+		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: b.NewInt64Array()})
+	}
+	tables, err := synth.Estimate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if table.Path != path {
+			continue
+		}
+		var counts []int64
+		for _, v := range table.Statistics[0].Unbiased.Float64Values() {
+			if math.Abs(v-math.Round(v)) > 1e-6 {
+				t.Fatalf("%s: exact answers lead to %v", path, v)
+			}
+			counts = append(counts, int64(math.Round(v)))
+		}
+		return counts
+	}
+	t.Fatal("no table", path)
 	return nil
 }
 
