@@ -15,15 +15,16 @@ import (
 const (
 	// manyTables is where the page stops listing every table.
 	manyTables = 40
-	// firstTables of those with the same noise are listed even then.
+	// firstTables of those alike are listed even then.
 	firstTables = 3
 )
 
 // Explain writes the page that a person signs: what is promised, a row per
 // table with its noise, error and cost, what each table will be good for, and
 // what to know before signing. Losses are rounded up, errors and scales to the
-// nearest. Of more than 40 tables, those with the same noise are folded into
-// one row after the first three; plan.json has them all.
+// nearest. Of more than 40 tables, those alike (of one marginal, with as many
+// attributes, measured the same way) are summed up in one row after the first three;
+// plan.json has them all.
 func (p *Plan) Explain(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Plan of release %s", p.Name)
@@ -33,6 +34,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", p.Guarantee.Sentence())
 	p.explainGovernance(b)
 	p.explainTables(b)
+	p.explainOthers(b)
 	p.explainStrategies(b)
 	for i := range p.Synthetic {
 		p.explainMicrodata(b, i)
@@ -103,16 +105,17 @@ func expectText(t *spec.Table) string {
 func (p *Plan) explainTables(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "table\tcells\tmeasured\tnoise\tleaf\tstd. error\t95% margin\tcost")
-	for _, r := range runs(p.Tables, p.sameNoise) {
+	rows := p.tableRows()
+	for _, r := range runs(p.Tables, func(i, j int) bool { return rows[i].alike(rows[j]) }) {
 		listed := r.to
-		if len(p.Tables) > manyTables {
-			listed = min(r.to, r.from+firstTables)
+		if len(p.Tables) > manyTables && r.to > r.from+firstTables+1 {
+			listed = r.from + firstTables
 		}
-		for i := r.from; i < listed; i++ {
-			p.explainTable(t, i)
+		for _, row := range rows[r.from:listed] {
+			row.write(t)
 		}
 		if listed < r.to {
-			p.explainRest(t, run{listed, r.to})
+			writeRest(t, rows[listed:r.to])
 		}
 	}
 	for i, s := range p.Synthetic {
@@ -122,96 +125,189 @@ func (p *Plan) explainTables(b *strings.Builder) {
 	t.Flush()
 }
 
-// sameNoise tells that two tables have the same noise: one measurement each, with the
-// same mechanism of one leaf, or equal errors of tables put together.
-func (p *Plan) sameNoise(a, b int) bool {
-	m, alone := p.Measurement(p.Tables[a].Statistics[0].Measurement)
-	n, also := p.Measurement(p.Tables[b].Statistics[0].Measurement)
-	if alone != also || !alone {
-		s, t := p.Tables[a].Statistics[0], p.Tables[b].Statistics[0]
-		return alone == also && s.StandardError == t.StandardError && s.Margin == t.Margin
-	}
-	return m.Leaf == n.Leaf && m.Mechanism.Kind == n.Mechanism.Kind && m.Mechanism.Parameter.Cmp(n.Mechanism.Parameter) == 0 &&
-		m.Mechanism.L1.Cmp(n.Mechanism.L1) == 0 && m.Mechanism.L2Squared.Cmp(n.Mechanism.L2Squared) == 0
+// tableRow is what the page says of one table.
+type tableRow struct {
+	Table
+	measured  string
+	leaf      string
+	mechanism *budget.Mechanism // of its own measurement; nil for none
 }
 
-// explainTable writes the row of one table.
-func (p *Plan) explainTable(w io.Writer, i int) {
-	table := p.Tables[i]
-	s := table.Statistics[0]
-	measured, noise, leaf, cost := "with others", "", p.leafOf(i), ""
-	if m, alone := p.Measurement(s.Measurement); alone {
-		measured, noise, cost = "by itself", mechanismText(m.Mechanism)+", "+scaleText(m.Mechanism), costText(m.Mechanism, 1)
+// tableRows are the rows of all tables.
+func (p *Plan) tableRows() []tableRow {
+	measured, leaves := p.measured(), p.leavesOfTables()
+	rows := make([]tableRow, len(p.Tables))
+	for i, t := range p.Tables {
+		rows[i] = tableRow{Table: t, measured: p.howMeasured(t, measured), leaf: leafText(leaves[t.Path])}
+		if m, ok := measured[t.Path]; ok {
+			rows[i].mechanism = &m.Mechanism
+		}
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", table.Path, budget.Group(table.Cells), measured, noise, leafText(leaf),
+	return rows
+}
+
+// howMeasured says where a table's figures come from.
+func (p *Plan) howMeasured(t Table, measured map[string]Measurement) string {
+	_, direct := measured[t.Path]
+	switch {
+	case t.Statistics[0].Measurement != "":
+		return "by itself"
+	case direct:
+		return "by itself and with others"
+	case p.Cost.Epsilon != nil:
+		return "as a sum"
+	}
+	return "with others"
+}
+
+// leavesOfTables are the leaves that pay for the tables, by their paths.
+func (p *Plan) leavesOfTables() map[string]string {
+	leaves := map[string]string{}
+	for _, s := range p.Strategies {
+		for _, path := range s.Tables {
+			leaves[path] = s.Leaf
+		}
+	}
+	return leaves
+}
+
+// alike tells that two rows can be summed up in one: of as many attributes, measured the same way for one leaf.
+func (r tableRow) alike(other tableRow) bool {
+	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf
+}
+
+// write writes the row of one table.
+func (r tableRow) write(w io.Writer) {
+	noise, cost := "", ""
+	if r.mechanism != nil {
+		noise, cost = mechanismText(*r.mechanism)+", "+scaleText(*r.mechanism), costText(*r.mechanism, 1)
+	}
+	s := r.Statistics[0]
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, budget.Group(r.Cells), r.measured, noise, r.leaf,
 		budget.DecimalNearest(s.StandardError, 4), budget.Group(WholeMargin(s.Margin)), cost)
 }
 
-// leafOf is the leaf that pays for a table.
-func (p *Plan) leafOf(i int) string {
-	for _, s := range p.Strategies {
-		if slices.Contains(s.Tables, p.Tables[i].Path) {
-			return s.Leaf
+// writeRest writes one row for tables like those above it: their cells and costs in all, and what their errors lie
+// between.
+func writeRest(w io.Writer, rest []tableRow) {
+	var cells int64
+	var errors, margins []float64
+	var mechanisms []budget.Mechanism
+	for _, r := range rest {
+		cells += r.Cells
+		errors, margins = append(errors, r.Statistics[0].StandardError), append(margins, r.Statistics[0].Margin)
+		if r.mechanism != nil {
+			mechanisms = append(mechanisms, *r.mechanism)
 		}
 	}
-	return ""
+	noise, cost := "", ""
+	if len(mechanisms) > 0 {
+		noise, cost = scalesText(mechanisms), costOfAll(mechanisms)
+	}
+	fmt.Fprintf(w, "… and %s more\t%s in all\t%s\t%s\t%s\t%s\t%s\t%s\n", budget.Group(int64(len(rest))), budget.Group(cells), rest[0].measured, noise, rest[0].leaf,
+		between(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }),
+		between(margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }), cost)
 }
 
-// explainRest writes one row for tables with the same noise as those above it:
-// their cells and costs in all.
-func (p *Plan) explainRest(w io.Writer, rest run) {
-	n, cells, cost := int64(rest.to-rest.from), int64(0), ""
-	for _, t := range p.Tables[rest.from:rest.to] {
-		cells += t.Cells
+// between writes what numbers lie between.
+func between(numbers []float64, text func(float64) string) string {
+	low, high := text(slices.Min(numbers)), text(slices.Max(numbers))
+	if low == high {
+		return low
 	}
-	if m, alone := p.Measurement(p.Tables[rest.from].Statistics[0].Measurement); alone {
-		cost = costText(m.Mechanism, n)
+	return low + " to " + high
+}
+
+// scalesText is the noise of mechanisms of one kind.
+func scalesText(all []budget.Mechanism) string {
+	least, most := all[0], all[0]
+	for _, m := range all {
+		if m.Parameter.Cmp(least.Parameter) < 0 {
+			least = m
+		}
+		if m.Parameter.Cmp(most.Parameter) > 0 {
+			most = m
+		}
 	}
-	fmt.Fprintf(w, "… and %s more with the same noise\t%s in all\t\t\t%s\t\t\t%s\n", budget.Group(n), budget.Group(cells), leafText(p.leafOf(rest.from)), cost)
+	if low, high := scaleText(least), scaleText(most); low != high {
+		_, high, _ = strings.Cut(high, " = ")
+		return mechanismText(least) + ", " + low + " to " + high
+	}
+	return mechanismText(least) + ", " + scaleText(least)
 }
 
 // explainStrategies says how groups of tables are measured, and what else could
-// have been done.
+// have been done. Of a table by itself the row above says it all.
 func (p *Plan) explainStrategies(b *strings.Builder) {
 	var lines []string
+	from := 0
 	for _, s := range p.Strategies {
-		if len(s.Tables) == 1 && len(s.Instead) == 0 {
-			continue
+		own := p.Measurements[from : from+s.Measurements]
+		from += s.Measurements
+		if len(s.Tables) > 1 || s.Kind != Direct {
+			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", s.names(), budget.Plural(int64(len(own)), "measurement"), costOfAll(mechanisms(own)), s.sentence()))
 		}
-		lines = append(lines, s.sentence())
 	}
 	if len(lines) == 0 {
 		return
 	}
-	b.WriteString("\nHow the tables are measured (error: root mean square of the standard errors of all cells)\n")
+	b.WriteString("\nHow the tables are measured (error: root mean square of the standard errors of all cells, from these measurements alone)\n")
 	for _, line := range lines {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 }
 
-// strategyText says what a strategy does.
-var strategyText = map[StrategyKind]string{
-	Direct:    "each table by itself",
-	Largest:   "the tables that lie in no other by themselves, the others as sums of them",
-	Residuals: "what the tables share once (residuals), and every table from that: they agree with each other",
+// explainOthers says how tables come from measurements that they share.
+func (p *Plan) explainOthers(b *strings.Builder) {
+	if slices.ContainsFunc(p.tableRows(), func(r tableRow) bool { return strings.HasSuffix(r.measured, "with others") }) {
+		b.WriteString("\nWith others: put together from all measurements that bear on the table, each weighed by its precision (generalised least squares). Such tables agree with each other.\n")
+	}
 }
 
-// sentence says how a group is measured and why.
+// names are the tables of a group, in few words.
+func (s Strategy) names() string {
+	if more := len(s.Tables) - 1; more > 0 {
+		return fmt.Sprintf("%s and %s more", s.Tables[0], budget.Group(int64(more)))
+	}
+	return s.Tables[0]
+}
+
+// sentence says how a group is measured, with what error, and what else could have been done.
 func (s Strategy) sentence() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s", s.Tables[0])
-	if more := len(s.Tables) - 1; more > 0 {
-		fmt.Fprintf(b, " and %s", budget.Plural(int64(more), "more table"))
+	b.WriteString(s.way())
+	fmt.Fprintf(b, " Error %s", budget.DecimalNearest(s.RMSE, 4))
+	for _, other := range s.Instead {
+		if other.Why == "" {
+			fmt.Fprintf(b, "; %s would have %s", alternatives[other.Kind], budget.DecimalNearest(other.RMSE, 4))
+		}
 	}
-	fmt.Fprintf(b, ": %s; error %s", strategyText[s.Kind], budget.DecimalNearest(s.RMSE, 4))
+	b.WriteString(".")
+	if slices.ContainsFunc(s.Instead, func(other Alternative) bool { return other.Why == "" && other.RMSE < s.RMSE }) {
+		b.WriteString(" The choice goes by the weights of tables, and first for tables that agree where they show one column at several levels.")
+	}
 	for _, other := range s.Instead {
 		if other.Why != "" {
-			fmt.Fprintf(b, "; not %s: %s", strategyText[other.Kind], other.Why)
-			continue
+			fmt.Fprintf(b, " Not %s: %s.", alternatives[other.Kind], other.Why)
 		}
-		fmt.Fprintf(b, "; %s would have %s", strategyText[other.Kind], budget.DecimalNearest(other.RMSE, 4))
 	}
-	return b.String() + "."
+	return b.String()
+}
+
+// way says what is measured of a group.
+func (s Strategy) way() string {
+	switch s.Kind {
+	case Largest:
+		return "Tables that lie in no other are measured; the others are sums of these."
+	case Residuals:
+		return "What the tables share is measured once (residuals)."
+	}
+	return "Each table is measured by itself."
+}
+
+// alternatives name the strategies within a sentence.
+var alternatives = map[StrategyKind]string{
+	Direct: "each table by itself", Largest: "only tables that lie in no other", Residuals: "residuals, what the tables share once,",
 }
 
 // explainLeaves writes the budget split, where there is one.
@@ -271,11 +367,27 @@ func scaleText(m budget.Mechanism) string {
 // costText is what n measurements with this noise cost, in four digits rounded
 // up.
 func costText(m budget.Mechanism, n int64) string {
-	letter, loss := "ρ ", m.Rho()
-	if epsilon, err := m.Epsilon(); err == nil {
-		letter, loss = "ε ", epsilon
+	letter, loss := lossOfOne(m)
+	return letter + budget.DecimalUp(loss.Mul(loss, big.NewRat(n, 1)), 4)
+}
+
+// costOfAll is what measurements of one kind cost together.
+func costOfAll(all []budget.Mechanism) string {
+	letter, sum := "", new(big.Rat)
+	for _, m := range all {
+		l, loss := lossOfOne(m)
+		letter = l
+		sum.Add(sum, loss)
 	}
-	return letter + budget.DecimalUp(new(big.Rat).Mul(loss, big.NewRat(n, 1)), 4)
+	return letter + budget.DecimalUp(sum, 4)
+}
+
+// lossOfOne is what a measurement costs: an ε where there is one, else a ρ.
+func lossOfOne(m budget.Mechanism) (letter string, loss *big.Rat) {
+	if epsilon, err := m.Epsilon(); err == nil {
+		return "ε ", new(big.Rat).Set(epsilon)
+	}
+	return "ρ ", new(big.Rat).Set(m.Rho())
 }
 
 func percent(share *big.Rat) string {

@@ -24,6 +24,7 @@ const (
 	OnCost      Topic = "cost"
 	OnBudget    Topic = "budget"
 	OnTable     Topic = "table"
+	OnStrategy  Topic = "strategy"
 	OnMicrodata Topic = "microdata"
 	OnSource    Topic = "source"
 	OnColumn    Topic = "column"
@@ -38,7 +39,7 @@ var topics = []struct {
 	topic   Topic
 	heading string
 }{
-	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"}, {OnMicrodata, "Microdata"}, {OnSource, "Sources"},
+	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"}, {OnStrategy, "How the tables are measured"}, {OnMicrodata, "Microdata"}, {OnSource, "Sources"},
 	{OnColumn, "Columns"}, {OnParameter, "Parameters"}, {OnCodebook, "Code books"}, {OnWarning, "Before you sign"}, {OnSpec, "Text of the spec"},
 }
 
@@ -72,8 +73,11 @@ func (p *Plan) facts() []fact {
 	b.release(p)
 	b.guarantee(p)
 	b.leaves(p.Leaves)
-	for i := range p.Tables {
-		b.table(p, i)
+	for _, row := range p.tableRows() {
+		b.table(row)
+	}
+	for _, s := range p.Strategies {
+		b.strategy(s)
 	}
 	for i, s := range p.Synthetic {
 		b.microdata(s, p.columnsOf(i))
@@ -136,7 +140,7 @@ func (b *factBook) guarantee(p *Plan) {
 		}
 	}
 	for _, e := range g.Equivalents {
-		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: e.Bound(), exact: fmt.Sprint(e.Epsilon, e.Method)})
+		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: e.Bound(), exact: fmt.Sprintf("ε = %v by %s", e.Epsilon, e.Method)})
 	}
 	say("method", g.Method)
 	say("protects", g.Protects)
@@ -165,34 +169,49 @@ func (b *factBook) leaves(leaves []Leaf) {
 	}
 }
 
-func (b *factBook) table(p *Plan, i int) {
-	t := p.Tables[i]
+func (b *factBook) table(t tableRow) {
 	s := t.Statistics[0]
 	by := strings.Join(t.By, ", ")
 	if by == "" {
 		by = "nothing: a total"
 	}
-	deviation, margin := budget.DecimalNearest(s.StandardError, 4), "±"+budget.Group(WholeMargin(s.Margin))
-	m, alone := p.Measurement(s.Measurement)
-	measured := "put together from measurements shared with other tables"
-	if alone {
-		measured = mechanismText(m.Mechanism) + ", " + scaleText(m.Mechanism)
+	deviation, margin, noise := budget.DecimalNearest(s.StandardError, 4), "±"+budget.Group(WholeMargin(s.Margin)), "measured "+t.measured
+	if t.mechanism != nil {
+		noise = mechanismText(*t.mechanism) + ", " + scaleText(*t.mechanism)
 	}
-	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, measured, deviation, margin))
+	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
 	say("counts rows of", t.From)
 	say("by", by)
 	say("cells", budget.Group(t.Cells))
-	if alone {
-		say("mechanism", mechanismText(m.Mechanism))
-		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: scaleText(m.Mechanism), exact: m.Mechanism.Parameter.RatString()})
-		say("sensitivity", sensitivityText(m.Mechanism))
-	} else {
-		say("measured", "with other tables")
+	say("measured", t.measured)
+	if m := t.mechanism; m != nil {
+		say("mechanism", mechanismText(*m))
+		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: scaleText(*m), exact: m.Parameter.RatString()})
+		say("sensitivity", sensitivityText(*m))
 	}
-	say("leaf", p.leafOf(i))
+	if t.leaf != leafText("") {
+		say("leaf", t.leaf)
+	}
 	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation, exact: fmt.Sprint(s.StandardError), error: s.StandardError})
+	if s.Uneven > 0 {
+		b.add(fact{topic: OnTable, subject: t.Path, what: "largest standard error", value: budget.DecimalNearest(s.Uneven, 4), exact: fmt.Sprint(s.Uneven), error: s.Uneven})
+	}
 	say("95% margin", margin)
+}
+
+// strategy says how a group of tables is measured; of one table by itself its own facts say it.
+func (b *factBook) strategy(s Strategy) {
+	if len(s.Tables) == 1 && s.Kind == Direct {
+		return
+	}
+	b.sum(OnStrategy, s.names(), s.sentence())
+	say := func(what, value string) { b.say(OnStrategy, s.names(), what, value) }
+	say("way", s.way())
+	say("tables", listed(s.Tables))
+	say("leaf", s.Leaf)
+	say("measurements", budget.Group(int64(s.Measurements)))
+	b.add(fact{topic: OnStrategy, subject: s.names(), what: "error", value: budget.DecimalNearest(s.RMSE, 4), exact: fmt.Sprint(s.RMSE), error: s.RMSE})
 }
 
 func (b *factBook) microdata(s Synthetic, columns []Measurement) {

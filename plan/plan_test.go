@@ -242,7 +242,7 @@ func TestRefusals(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	p := planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 1}", "{x: {by: [sex]}, y: {every: [1], by: [sex, age]}}")
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "x and y/sex ask the same question") {
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "x and y/sex show the same cells: drop one") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 }

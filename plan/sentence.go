@@ -72,12 +72,24 @@ func amount(exact string) *big.Rat {
 type Outlook struct{ Tables, Text string }
 
 // Outlooks folds neighbouring tables of one marginal that have the same
-// expectation into one line, so that a release of a hundred tables can still be
-// read. Of the tables it looks at path, marginal and expectation.
+// expectation into one line, and where there are more than 40 tables those with as
+// many attributes, so that a release of a hundred tables can still be read. Of the
+// tables it looks at path, marginal, expectation and, where they are given, attributes
+// and statistics.
 func Outlooks(tables []Table) []Outlook {
+	same := func(a, b int) bool { return tables[a].Expectation == tables[b].Expectation }
+	wide := func(a, b int) bool {
+		return same(a, b) || len(tables) > manyTables && tables[a].Statistics != nil && tables[b].Statistics != nil && len(tables[a].By) == len(tables[b].By)
+	}
 	var out []Outlook
-	for _, run := range runs(tables, func(a, b int) bool { return tables[a].Expectation == tables[b].Expectation }) {
+	for _, run := range runs(tables, wide) {
 		o := Outlook{Tables: tables[run.from].Path, Text: tables[run.from].Expectation}
+		for i := run.from + 1; i < run.to; i++ {
+			if !same(run.from, i) {
+				o.Text = expectations(tables[run.from:run.to])
+				break
+			}
+		}
 		if more := run.to - run.from - 1; more > 0 {
 			o.Tables += fmt.Sprintf(" and %d more", more)
 		}

@@ -24,6 +24,7 @@ type template struct {
 	Guarantee    Guarantee      `json:"guarantee"`
 	Cost         budget.Cost    `json:"cost"`
 	Leaves       []Leaf         `json:"leaves"`
+	Strategies   []Strategy     `json:"strategies"`
 	Tables       []Table        `json:"tables"`
 	Measurements []Measurement  `json:"measurements"`
 	Synthetic    []Synthetic    `json:"synthetic,omitempty"`
@@ -39,7 +40,8 @@ type templateBook struct {
 
 // Template is the SHA-256, in hexadecimal, of the plan with its parameters
 // blank: the spec's text as written, what its code books say, whether a run
-// resumes, guarantee, cost, budget leaves, tables, measurements and microdata. Left out are the values of
+// resumes, guarantee, cost, budget leaves, strategies, tables,
+// measurements and microdata. Left out are the values of
 // parameters and what they alone decide: name, title, what the release corrects and the
 // paths of sources and code books. Left out too is the name of the spec's file,
 // which decides nothing.
@@ -51,7 +53,7 @@ type templateBook struct {
 func (p *Plan) Template() string {
 	t := template{
 		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(), Resume: p.Resume, Guarantee: p.Guarantee, Cost: p.Cost,
-		Leaves: p.Leaves, Tables: p.Tables, Measurements: p.Measurements, Synthetic: p.Synthetic,
+		Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables, Measurements: p.Measurements, Synthetic: p.Synthetic,
 	}
 	for _, table := range p.release.Tables {
 		for _, c := range table.Columns {

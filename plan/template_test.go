@@ -155,7 +155,7 @@ func TestEveryPartOfAPlanIsInItsTemplateOrNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed := []string{"format", "guarantee", "cost", "leaves", "tables", "measurements", "synthetic", "source.text", "source.files", "resume"}
+	signed := []string{"format", "guarantee", "cost", "leaves", "strategies", "tables", "measurements", "synthetic", "source.text", "source.files", "resume"}
 	decided := []string{"release", "title", "corrects", "warnings", "size", "source.name", "source.params"}
 	var document any
 	if err := json.Unmarshal(p.Bytes(), &document); err != nil {
