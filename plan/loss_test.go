@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -17,16 +18,22 @@ func TestLossOfTablesAndAttributes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Whole.Rho != "1/8" || l.Whole.Tables != 2 || l.Conversion != nil {
-		t.Errorf("whole: %+v", l.Whole)
+	if l.Whole.Tables != 2 || l.Conversion != nil || len(l.Tables) != 2 || len(l.Attributes) != 2 || l.Attributes[0].Of != "sex" || l.Attributes[1].Of != "age" {
+		t.Fatalf("loss: %+v", l)
 	}
-	if len(l.Tables) != 2 || l.Tables[0].Rho != "1/16" || l.Tables[1].Rho != "1/16" {
-		t.Errorf("tables: %+v", l.Tables)
-	}
-	// Sex is in both tables, age in one; a change of value moves a row from one
-	// cell to another, which doubles ρ.
-	if len(l.Attributes) != 2 || l.Attributes[0].Of != "sex" || l.Attributes[0].Rho != "1/4" || l.Attributes[1].Of != "age" || l.Attributes[1].Rho != "1/8" {
-		t.Errorf("attributes: %+v", l.Attributes)
+	// Residuals: on the total, sex, age and both one row has the squares p = 1, 2, 90, 180, and their noise the weights
+	// v = 1/2 + 1/20, half of that, 0.045, 0.0225, so that their parts √(p·v) of ρ are as 0.7416, 0.7416, 2.0125, 2.0125.
+	// x is of the first two. Another sex moves the integers of its residual by (2, −2), 8 for 2; another age by 10 and
+	// −10, 200 for 90; both together by the product with the other factor.
+	const small, large = 0.7416198 / 5.5081602, 2.0124612 / 5.5081602
+	for i, c := range []struct {
+		got  string
+		want float64
+	}{
+		{l.Whole.Rho, 1. / 8}, {l.Tables[0].Rho, 2 * small / 8}, {l.Tables[1].Rho, 1. / 8},
+		{l.Attributes[0].Rho, (small + large) * 4 / 8}, {l.Attributes[1].Rho, 2 * large * (200. / 90) / 8},
+	} {
+		assertNear(t, fmt.Sprint("ρ ", i), c.got, c.want)
 	}
 	for _, one := range []LossOf{l.Whole, l.Tables[0], l.Attributes[1]} {
 		rates := one.TruePositiveRates
@@ -66,12 +73,24 @@ func TestPureLossHasItsEpsilon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Whole.Pure != "1" || l.Tables[0].Pure != "1/2" || l.Attributes[0].Pure != "1" {
-		t.Errorf("%+v", l)
-	}
+	// 2 and 10 cells: ε is shared in proportion to their cube roots. A row that leaves one cell for another moves two.
+	x := math.Cbrt(2) / (math.Cbrt(2) + math.Cbrt(10))
+	assertNear(t, "the whole", l.Whole.Pure, 1)
+	assertNear(t, "x", l.Tables[0].Pure, x)
+	assertNear(t, "sex", l.Attributes[0].Pure, 2*x)
 	// Randomized response of ε at 1 % wrongly finds at most e^ε as many.
-	if got, most := l.Tables[0].TruePositiveRates[0].AtMost, 0.01*math.Exp(0.5); got > most+1e-9 || got < most-1e-9 {
+	epsilon, _ := amount(l.Tables[0].Pure).Float64()
+	if got, most := l.Tables[0].TruePositiveRates[0].AtMost, 0.01*math.Exp(epsilon); got > most+1e-9 || got < most-1e-9 {
 		t.Errorf("found %v, want %v", got, most)
+	}
+}
+
+// assertNear checks a loss, which parameters that are rounded up to multiples of 2⁻¹² make a little smaller: of noise of
+// parameter 1 and more by less than 2.5e-4 of it.
+func assertNear(t *testing.T, what, got string, want float64) {
+	t.Helper()
+	if v, _ := amount(got).Float64(); v > want*(1+1e-7) || v < want*(1-2.5e-4) {
+		t.Errorf("%s: %v, want %v", what, v, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -37,11 +38,11 @@ func TestMicrodataSpendTheirLeaf(t *testing.T) {
 		for _, n := range []string{"add-remove", "replace"} {
 			p := microdataOf(t, n, b, "{id: who, max_rows: 3}", "{budget: microdata}")
 			s, leaf := p.Synthetic[0], new(big.Rat).Mul(p.Cost.Rho, big.NewRat(5, 7))
-			if s.Rounds != 2 || s.Method != MST || len(p.Tables) != 2 || len(p.Measurements) != 5 {
+			if s.Rounds != 2 || s.Method != MST || len(p.Tables) != 2 || len(p.columnsOf(0)) != 3 {
 				t.Fatalf("%s %s: %+v", b, n, s)
 			}
 			third := new(big.Rat).Quo(leaf, big.NewRat(3, 1))
-			all, columns := new(big.Rat), p.Measurements[2:]
+			all, columns := new(big.Rat), p.Measurements[len(p.Measurements)-3:]
 			for i, m := range columns {
 				l2 := squareNorm(n, 3)
 				if m.Cells == 1 {
@@ -69,7 +70,10 @@ func TestMicrodataSpendTheirLeaf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tables := new(big.Rat).Add(p.Measurements[0].Mechanism.Rho(), p.Measurements[1].Mechanism.Rho())
+			tables := new(big.Rat)
+			for _, m := range p.Measurements[:len(p.Measurements)-3] {
+				tables.Add(tables, m.Mechanism.Rho())
+			}
 			if sum := tables.Add(tables, all); loss.Rho().Cmp(sum) != 0 || sum.Cmp(p.Cost.Rho) > 0 {
 				t.Errorf("%s %s: composed ρ %v, the steps cost %v of %v", b, n, loss.Rho(), sum, p.Cost.Rho)
 			}
@@ -142,7 +146,8 @@ func TestChoicesAreRoundedDown(t *testing.T) {
 // Every pair of columns is counted, and each column; only tables are published cells.
 func TestSizeOfMicrodata(t *testing.T) {
 	p := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata}")
-	if tables, columns, pairs := int64(2+20), int64(2+10+1), int64(20+2+10); p.Size != (Size{Cells: tables, Bytes: (tables + columns + pairs) * BytesPerCell}) {
+	// For the tables, the residuals of total, sex, age and both are measured.
+	if tables, residuals, columns, pairs := int64(2+20), int64(1+2+10+20), int64(2+10+1), int64(20+2+10); p.Size != (Size{Cells: tables, Bytes: (residuals + columns + pairs) * BytesPerCell}) {
 		t.Errorf("size %+v", p.Size)
 	}
 	for i, cells := range []int64{20, 2, 10} {
@@ -155,37 +160,39 @@ func TestSizeOfMicrodata(t *testing.T) {
 }
 
 // A change of a unit's values is one step where units are replaced, and a removal and an addition where they are not,
-// of which √ρ adds.
+// of which √ρ adds. The tables x and y have ρ 1/4. Where units are not replaced it is shared by the residuals of total, sex,
+// age and both, as in TestLossOfTablesAndAttributes; where they are, each table is better measured by itself, with parts
+// as √2 and √20, and x is put together from both.
 func TestLossOfMicrodata(t *testing.T) {
-	for n, c := range map[string]struct{ columns, blocks int64 }{"add-remove": {2, 4}, "replace": {1, 1}} {
+	const small, large = 0.7416198 / 5.5081602, 2.0124612 / 5.5081602
+	y := math.Sqrt(20) / (math.Sqrt(2) + math.Sqrt(20))
+	for n, c := range map[string]struct{ x, sex, age, columns, blocks float64 }{
+		"add-remove": {2 * small / 4, (small + large) * 4 / 4, 2 * large * (200. / 90) / 4, 2, 4},
+		"replace":    {1. / 4, 1. / 4, y / 4, 1, 1},
+	} {
 		p := microdataOf(t, n, "{rho: 1, split: {tables: 1/4, microdata: 3/4}}", "row", "{budget: microdata, by: [sex, age.half]}")
 		l, err := p.Loss()
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Tables: ρ 1/8 each. Columns: 1/8 each. One round: its choice and its pair 1/4 each, ε = √2 rounded down.
-		block := p.Synthetic[0].Block.Parameter
-		want := []*big.Rat{
-			new(big.Rat).Add(big.NewRat(1, 2), block),
-			big.NewRat(1, 8), big.NewRat(1, 8), new(big.Rat).Add(big.NewRat(1, 4), block),
-			// sex is in both tables, and as age in one column.
-			new(big.Rat).Add(big.NewRat(3*c.columns, 8), new(big.Rat).Mul(block, big.NewRat(c.blocks, 1))),
-			new(big.Rat).Add(big.NewRat(2*c.columns, 8), new(big.Rat).Mul(block, big.NewRat(c.blocks, 1))),
-		}
+		block, _ := p.Synthetic[0].Block.Parameter.Float64()
+		// Columns: ρ 1/8 each. One round: its choice and its pair 1/4 each, ε = √2 rounded down.
+		want := []float64{1./4 + 1./4 + block, c.x, 1. / 4, 1./4 + block, c.sex + c.columns/8 + c.blocks*block, c.age + c.columns/8 + c.blocks*block}
 		all := append(append([]LossOf{l.Whole}, l.Tables...), l.Attributes...)
 		names, tables := []string{"the whole release", "x", "y", "microdata/t", "sex", "age"}, []int{3, 1, 1, 1, 3, 2}
 		if len(all) != len(want) {
 			t.Fatalf("%d losses", len(all))
 		}
 		for i, one := range all {
-			if one.Of != names[i] || one.Tables != tables[i] || one.Rho != budget.FormatRat(want[i]) {
-				t.Errorf("%s: loss %d is %s of %d, ρ %s; want %s of %d, ρ %s", n, i, one.Of, one.Tables, one.Rho, names[i], tables[i], budget.FormatRat(want[i]))
+			if one.Of != names[i] || one.Tables != tables[i] {
+				t.Errorf("%s: loss %d is %s of %d; want %s of %d", n, i, one.Of, one.Tables, names[i], tables[i])
 			}
+			assertNear(t, n+" "+one.Of, one.Rho, want[i])
 			if len(one.Epsilons) != 3 || len(one.TruePositiveRates) != 2 {
 				t.Errorf("%s: %s has %+v", n, one.Of, one)
 			}
 		}
-		if half := big.NewRat(1, 2); block.Cmp(half) > 0 || tooLittle(block, half) {
+		if block > 0.5 || block < 0.5*(1-1e-6) {
 			t.Errorf("the block is %v", block)
 		}
 	}

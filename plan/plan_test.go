@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"math"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -162,17 +161,25 @@ func tooLittle(spent, amount *big.Rat) bool {
 
 // Adult at ε = 1, δ = 1e-9: 105 tables over 148 725 cells. The golden μ is
 // 0.1819748, of the continuous Gaussian with δ(1) = 1e-9 (Balle & Wang 2018),
-// which noise this wide is close to: each of 105 equal measurements has
-// σ² = 105/μ².
+// which noise this wide is close to: the residuals share a cost of μ².
 func TestAdultFigures(t *testing.T) {
 	p := planOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
 	if len(p.Tables) != 105 || p.Size.Cells != 148725 {
 		t.Errorf("%d tables, %d cells; expected 105 and 148725", len(p.Tables), p.Size.Cells)
 	}
-	want := math.Sqrt(105) / 0.1819748
-	for _, table := range p.Tables {
-		if got := table.Statistics[0].StandardError; math.Abs(got/want-1) > 1e-5 {
-			t.Fatalf("%s: standard error %.6f, expected %.6f", table.Path, got, want)
+	if len(p.Measurements) != 106 || len(p.Strategies) != 1 || p.Strategies[0].Kind != Residuals {
+		t.Fatalf("%d measurements, strategies %+v", len(p.Measurements), p.Strategies)
+	}
+	one, two := optimalWays(adult14, 0.1819748*0.1819748)
+	at := 0
+	for i := range one {
+		assertStandardError(t, p.Tables[at], one[i])
+		at++
+	}
+	for i := range two {
+		for j := i + 1; j < len(two); j++ {
+			assertStandardError(t, p.Tables[at], two[i][j])
+			at++
 		}
 	}
 }
@@ -266,6 +273,9 @@ func TestExplain(t *testing.T) {
 		"pure":        planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}", "{x: {by: [sex]}, y: {every: [1, 2], by: [sex, age.half]}}"),
 		"zcdp":        planOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 1}", "{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}"),
 		"approximate": planOf(t, "add-remove", "{epsilon: 1, delta: 1e-9}", "row", "{total: {by: []}}"),
+		"residuals": planOf(t, "replace", "{rho: 1/8, split: {a: 1/4, b: 3/4}}", "{id: who, max_rows: 2}",
+			"{x: {every: [1, 2], by: [sex, age], budget: a, weight: 3}, y: {by: [sex, age.half], budget: b}, all: {by: [], budget: b}, z: {by: [sex, age], budget: b, weight: 1/2}}"),
+		"many": planOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")),
 		"microdata-zcdp": planOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 3}",
 			"{x: {by: [sex], budget: a}}\nsynthetic: {t: {budget: b, rows: 60000, by: [sex, age.half, count]}}"),
 		"microdata-approximate": planOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {a: 1/2, t: 1/2}}", "row",
