@@ -80,26 +80,30 @@ func TestCertificateOfTheAccount(t *testing.T) {
 
 // TestLossOfAnAttribute checks figures that can be added up by hand: under ε = 2,
 // split 3/5 and 2/5, the noise of the headline table has t = 1707/2048 and that of
-// the other three t = 15/4; another sex moves one row from a cell to another, so
-// 2/t in each of the three tables that hold it.
+// sex by status t = 5/4, the other two being sums of the first; another sex moves one
+// row from a cell to another, so 2/t in each of the two that are measured.
 func TestLossOfAnAttribute(t *testing.T) {
 	loss := reportOf(t, input(report.Official, nil)).Certificate.Loss
 	if len(loss.Attributes) != 2 || len(loss.Tables) != 4 {
 		t.Fatalf("%+v", loss)
 	}
 	sex := loss.Attributes[0]
-	// 2·2048/1707 + 2·(2·4/15) = 4096/1707 + 16/15.
-	if sex.Of != "sex" || sex.Tables != 3 || sex.Epsilon != "29584/8535" {
+	// 2·2048/1707 + 2·4/5 = (20480 + 13656)/8535.
+	if sex.Of != "sex" || sex.Tables != 3 || sex.Epsilon != "34136/8535" {
 		t.Errorf("%+v", sex)
 	}
-	if loss.Tables[1].Of != "pairs/sex" || loss.Tables[1].Epsilon != "4/15" {
+	if loss.Tables[1].Of != "pairs/sex" || loss.Tables[1].Epsilon != "2048/1707" {
 		t.Errorf("%+v", loss.Tables[1])
 	}
 }
 
 func TestMechanismsAreListedOnce(t *testing.T) {
 	all := reportOf(t, input(report.Official, nil)).Certificate.Mechanisms
-	if len(all) != 2 || all[0].Mechanism.Parameter != "1707/2048" || all[1].Mechanism.Parameter != "15/4" || len(all[0].Measurements) != 1 || len(all[1].Measurements) != 3 {
+	if len(all) != 2 || all[0].Mechanism.Parameter != "1707/2048" || all[1].Mechanism.Parameter != "5/4" || len(all[0].Measurements) != 1 || len(all[1].Measurements) != 1 {
+		t.Errorf("%+v", all)
+	}
+	all = reportOf(t, partsInput(2)).Certificate.Mechanisms
+	if len(all) != 1 || strings.Join(all[0].Measurements, " ") != "part0 part1" || all[0].Uses() != "part0 and 1 more" {
 		t.Errorf("%+v", all)
 	}
 }

@@ -208,3 +208,38 @@ func noisyInput(noisy []int64) report.Input {
 	p := planned(oneTable("{epsilon: 4/15}"))
 	return report.Input{Plan: p, Tables: published(p, map[string][]int64{"status": noisy}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
+
+func floats(values ...float64) *array.Float64 {
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(values, nil)
+	return b.NewFloat64Array()
+}
+
+// residualCounts are noisy answers to residuals of the fixture's columns: integers
+// that are not all consistent, as noise makes them.
+var residualCounts = map[string][]int64{
+	"residuals/persons/total":        {54470},
+	"residuals/persons/sex":          {2513, -2507},
+	"residuals/persons/status":       {60001, -48710, -11270},
+	"residuals/persons/sex_x_status": {-7301, 3290, 4022, 7310, -3301, -4010},
+}
+
+// residualsInput is a release in ρ whose tables are put together from residuals.
+func residualsInput() report.Input {
+	p := planned(residualsText)
+	return report.Input{Plan: p, Tables: published(p, residualCounts), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+}
+
+var residualsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "", ", budget: detail", "",
+	"every: [1, 2]", "every: [0, 1, 2]", "  status: {by: [sex, status]}\n", "")
+
+// levelsInput is a release in ρ with ages at two levels, of groups of several sizes,
+// so that cells of a table have different errors, beside a table of another subject.
+func levelsInput() report.Input {
+	return specInput(report.Official, levelsText)
+}
+
+var levelsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2, split: {headline: 1/2, detail: 1/2}}",
+	"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 11], levels: {band: {edges: [0, 2, 5]}}}",
+	"  status: {by: [sex, status], budget: headline}\n", "  status: {by: [sex, status], budget: headline}\n  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")

@@ -118,6 +118,8 @@ func (s Statistic) source() string {
 		return s.Mechanism.noise()
 	case s.SumOf != "":
 		return "sums of " + s.SumOf
+	case s.Measurements == 1:
+		return "from a measurement that others share"
 	}
 	return "put together from " + budget.Plural(int64(s.Measurements), "measurement")
 }

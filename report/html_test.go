@@ -48,10 +48,13 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	in.Modules = []report.Module{{Path: text, Version: text, Sum: text}}
 	in.Approvals = []report.Approval{{Role: text, Statement: text, Signer: text, Fingerprint: text, Until: text}}
 	for i := range p.Measurements {
-		p.Measurements[i].Leaf, p.Measurements[i].Query.Factors[0].Attribute = text, text
+		p.Measurements[i].Leaf = text
 	}
 	in.Software, in.Receipt = text, receiptFor(p, report.Practice)
 	r := reportOf(t, in)
+	for i := range r.Certificate.Loss.Attributes {
+		r.Certificate.Loss.Attributes[i].Of = text
+	}
 	for i := range r.Certificate.Mechanisms {
 		r.Certificate.Mechanisms[i].Measurements = []string{text}
 	}
@@ -184,14 +187,17 @@ func TestPageOfManyTablesIsSmall(t *testing.T) {
 }
 
 func TestChartStaysReadable(t *testing.T) {
-	in := input(report.Official, nil)
-	if n := strings.Count(pageOf(t, reportOf(t, in)), `class="bar"`); n != 4 {
+	if n := strings.Count(pageOf(t, reportOf(t, partsInput(4))), `class="bar"`); n != 4 {
 		t.Errorf("%d bars for 4 tables", n)
+	}
+	page := pageOf(t, reportOf(t, input(report.Official, nil)))
+	if n := strings.Count(page, `class="bar"`); n != 2 || !strings.Contains(page, ">pairs/sex and 2 more</text>") {
+		t.Errorf("%d bars for 2 groups of tables", n)
 	}
 	if n := strings.Count(pageOf(t, reportOf(t, manyInput())), `class="bar"`); n != 1 {
 		t.Errorf("%d bars for 210 tables of one marginal", n)
 	}
-	page := pageOf(t, reportOf(t, partsInput(40)))
+	page = pageOf(t, reportOf(t, partsInput(40)))
 	if n := strings.Count(page, `class="bar"`); n != 24 || !strings.Contains(page, "all others") {
 		t.Errorf("%d bars for 40 parts of the budget, want 23 and all others", n)
 	}

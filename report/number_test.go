@@ -3,6 +3,7 @@ package report
 // This file holds how numbers are written.
 
 import (
+	"encoding/json"
 	"math"
 	"math/big"
 	"strconv"
@@ -21,6 +22,38 @@ func TestNumbersAreWritten(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// Ten times 0.1, whose float64 is a little above it, is nearest to 1, though adding
+// them one by one in float64 gives less; 2^53 + 1 is no float64.
+func TestTotalsAreExact(t *testing.T) {
+	tenth := []float64{.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}
+	for _, c := range []struct {
+		values []float64
+		whole  bool
+		want   json.Number
+		shown  string
+	}{
+		{tenth, false, "1", "1"},
+		{[]float64{1e16, 1, -1e16, 0.25}, false, "1.25", "1.25"},
+		{[]float64{-12345.678, 0}, false, "-12345.678", "−12\u202f346"},
+		{[]float64{1 << 53, 1}, true, "9007199254740993", "9\u202f007\u202f199\u202f254\u202f740\u202f993"},
+		{[]float64{3, -3}, false, "0", "0"},
+		{nil, true, "0", "0"},
+	} {
+		if got := totalOf(c.values, c.whole); got != c.want || number(got) != c.shown {
+			t.Errorf("%v: %s, shown as %s, want %s and %s", c.values, got, number(got), c.want, c.shown)
+		}
+	}
+}
+
+// A margin is shown rounded up.
+func TestMarginsAreShownRoundedUp(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 11: "11", 2.0001: "3", 12345.5: "12\u202f346"} {
+		if got := margin(v); got != want {
+			t.Errorf("%v is shown as %s, want %s", v, got, want)
 		}
 	}
 }
@@ -70,12 +103,12 @@ func TestOddsOfKnownPromises(t *testing.T) {
 func TestRelativeMarginIsThatOfTheCells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		published := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 60).Draw(t, "published")
-		margin := rapid.Int64Range(0, 40).Draw(t, "margin")
-		got := relativeMargin(func(int) float64 { return float64(margin) }, published)
+		margins := rapid.SliceOfN(rapid.Int64Range(0, 40), len(published), len(published)).Draw(t, "margins")
+		got := relativeMargin(func(i int) float64 { return float64(margins[i]) }, published)
 		var ratios []float64
-		for _, v := range published {
+		for i, v := range published {
 			if v > 0 {
-				ratios = append(ratios, float64(margin)/float64(v))
+				ratios = append(ratios, float64(margins[i])/float64(v))
 			}
 		}
 		if len(ratios) == 0 {

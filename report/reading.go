@@ -10,9 +10,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// readingOf says how to read the figures of this very release; agree are the sets of
-// tables that were made from the same measurements.
-func readingOf(r *Report, agree [][]int) []Note {
+// readingOf says how to read the figures of this very release, whose tables are made
+// from these sources.
+func readingOf(r *Report, from sources) []Note {
 	s := r.firstStatistic()
 	notes := []Note{
 		{"Every number brings its own error",
@@ -21,7 +21,7 @@ func readingOf(r *Report, agree [][]int) []Note {
 			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
 		r.sumsNote(s),
 	}
-	notes = append(notes, r.agreementNotes(s, agree)...)
+	notes = append(notes, r.agreementNotes(s, from)...)
 	if len(r.Microdata) > 0 {
 		notes = append(notes, Note{"Microdata are a model's rows",
 			"They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + modelOnly + "). Where a table has the figure, take it from there: microdata do not add up to the tables. The more rows are drawn the less chance is in them, but the model gets no better."})
@@ -77,15 +77,18 @@ func (r *Report) Agreement() []Note {
 }
 
 // agreementNotes say which tables add up to one another.
-func (r *Report) agreementNotes(s string, agree [][]int) []Note {
-	const exactly = "a table that is summed over an attribute gives the table without it, up to rounding in floating point"
+func (r *Report) agreementNotes(s string, from sources) []Note {
+	const exactly = "the total, the counts of an attribute that two of them have, and those of a level and a coarser one that it lies within, are the same in both once cells are added up, but for rounding in floating point"
 	published := fmt.Sprintf(" That holds in %[1]s_unbiased. It does not hold in %[1]s, whose numbers are rounded, and shown as 0 where they are negative: do not add those up.", s)
+	if len(from.apart) > 0 {
+		published += fmt.Sprintf(" Not all levels of %s lie within each other: two tables at such levels may agree in no more than what they have beside that column.", strings.Join(from.apart, " and of "))
+	}
 	separate := map[int]bool{}
 	for i := range r.Tables {
 		separate[i] = true
 	}
 	var sets []string
-	for _, set := range agree {
+	for _, set := range from.agree {
 		if len(set) < 2 {
 			continue
 		}

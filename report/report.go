@@ -118,7 +118,7 @@ func New(in Input) (*Report, error) {
 	}
 	r.Accuracy = accuracyOf(r.Tables)
 	r.Misuse = misuseOf(r)
-	r.Reading = readingOf(r, from.agree)
+	r.Reading = readingOf(r, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r)
 	if r.Certificate, err = certificateOf(in.Plan, r, paid, in.Approvals); err != nil {

@@ -208,7 +208,10 @@ func TestNewRefusesPartsOfDifferentReleases(t *testing.T) {
 		"other figure":   {statistic(func(s *synth.Statistic) { s.Name = "units" }), "does not measure"},
 		"infinite error": {statistic(func(s *synth.Statistic) { s.StandardError = math.Inf(1) }), "finite"},
 		"error is NaN":   {statistic(func(s *synth.Statistic) { s.Attained = math.NaN() }), "finite"},
-		"margin below 0": {statistic(func(s *synth.Statistic) { s.Margin = -1 }), "margin is negative"},
+		"margin below 0": {statistic(func(s *synth.Statistic) { s.Margin = -1 }), "not negative"},
+		"infinite count": {statistic(func(s *synth.Statistic) { s.Unbiased = floats(1, 2, 3, 4, 5, math.Inf(-1)) }), "finite"},
+		"no interval":    {statistic(func(s *synth.Statistic) { s.Low = nil }), "do not all have 6 cells"},
+		"not as drawn":   {statistic(func(s *synth.Statistic) { s.Whole = false }), "does not measure"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := input(report.Official, nil)
@@ -239,6 +242,7 @@ func TestNewRefusesPlansItCannotExplain(t *testing.T) {
 		"rho without epsilon":   func(p *plan.Plan) { p.Guarantee.Definition = "zcdp" },
 		"share is no number":    func(p *plan.Plan) { p.Leaves[0].Share = "most" },
 		"measurement missing":   func(p *plan.Plan) { p.Tables[0].Statistics[0].Measurement = "other" },
+		"too many measurements": func(p *plan.Plan) { p.Strategies[0].Measurements = 3 },
 		"Gaussian in pure plan": func(p *plan.Plan) { p.Measurements[0].Mechanism.Kind = budget.DiscreteGaussian },
 	} {
 		if _, err := report.New(input(report.Official, change)); err == nil {
@@ -262,7 +266,7 @@ func TestHeadline(t *testing.T) {
 		in   report.Input
 		want string
 	}{
-		{input(report.Official, nil), "Of the 17 published numbers, on average at least 95% lie within ±11 of the exact count, before sampling and response error; some tables are more exact than that, and the list of tables gives the margin of each."},
+		{input(report.Official, nil), "Of the 17 published numbers, on average at least 95% lie within ±4 of the exact count, before sampling and response error; some tables are more exact than that, and the list of tables gives the margin of each."},
 		{noisyInput([]int64{1, 2, 3, 4, 5, 6}), "Of the 6 published numbers, on average at least 95% lie within ±11 of the exact count, before sampling and response error."},
 		{specInput(report.Official, oneTable("{epsilon: 20}")), "Of the 6 published numbers, on average at least 95% equal the exact count, before sampling and response error."},
 	} {

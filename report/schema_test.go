@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -36,7 +37,7 @@ func TestSchemaRefusesWhatIsNoReport(t *testing.T) {
 	valid := string(reportOf(t, input(report.Official, nil)).JSON())
 	for _, change := range [][2]string{
 		{`"status": "release"`, `"status": "final"`},
-		{`"margin": 11`, `"margin": -1`},
+		{`"margin": 4,`, `"margin": -1,`},
 		{`"release": "labour-2026q1",`, `"release": "labour-2026q1", "surprise": 1,`},
 		{`"weak": false`, `"weak": "no"`},
 		{`"neighbours": "add-remove",`, ``},
@@ -111,7 +112,7 @@ func same(t *testing.T, defs map[string]*node, used map[string]bool, path string
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
-	if want := typeName(typ); n.Type != want {
+	if want := typeName(typ); n.Type != want && !(typ == reflect.TypeFor[json.Number]() && n.Type == "number") {
 		t.Errorf("%s: schema has type %q, Go has %s", path, n.Type, want)
 		return
 	}
@@ -165,7 +166,7 @@ func typeName(typ reflect.Type) string {
 }
 
 // inputs are releases of every kind.
-func inputs() map[string]report.Input {
+var inputs = sync.OnceValue(func() map[string]report.Input {
 	return map[string]report.Input{
 		"release":     input(report.Official, nil),
 		"practice":    input(report.Practice, nil),
@@ -182,5 +183,8 @@ func inputs() map[string]report.Input {
 		"no pair":     microdataInput(report.Rehearsal, "", 54470),
 		"all zero":    noisyInput([]int64{0, -3, 0, -1, 0, 0}),
 		"huge":        noisyInput([]int64{1 << 62, 1 << 62, 1 << 62, -1 << 63, 5, 1}),
+		"residuals":   residualsInput(),
+		"levels":      levelsInput(),
+		"separate":    partsInput(3),
 	}
-}
+})

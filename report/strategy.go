@@ -83,9 +83,13 @@ func (s Strategy) text(shared bool) string {
 	b := &strings.Builder{}
 	switch plan.StrategyKind(s.Kind) {
 	case plan.Direct:
-		b.WriteString("Each table is measured by itself, with noise of its own on every cell")
+		if len(s.Tables) == 1 {
+			b.WriteString("The table is measured by itself, with noise of its own on every cell")
+		} else {
+			b.WriteString("Each table is measured by itself, with noise of its own on every cell")
+		}
 		if shared {
-			b.WriteString("; what several of them say of the same counts is then put together")
+			b.WriteString("; what other measurements say of the same counts is then put together with that")
 		}
 		b.WriteString(".")
 	case plan.Largest:
@@ -152,6 +156,9 @@ type sources struct {
 	behind []int    // how many measurements bear on each table, in the plan's order
 	sumOf  []string // the measured table that a table is a sum of, "" where it is none
 	agree  [][]int  // tables that are made from the same measurements, by their places
+	// apart are the columns some levels of which were measured apart, as they do not all
+	// lie within each other.
+	apart []string
 }
 
 // sourcesOf finds the sources of every table.
@@ -169,7 +176,7 @@ func sourcesOf(p *plan.Plan) (sources, error) {
 	for _, e := range estimates {
 		if p.Cost.Epsilon == nil {
 			s.agree = append(s.agree, e.Tables)
-			s.count(e)
+			s.count(p, e)
 			continue
 		}
 		from := e.Sources[0].ID // a pure plan weighs nothing: its tables are sums of one measurement
@@ -189,9 +196,19 @@ func sourcesOf(p *plan.Plan) (sources, error) {
 	return s, nil
 }
 
-// count counts the measurements that bear on the tables of an estimate.
-func (s *sources) count(e plan.Estimate) {
+// count counts the measurements that bear on the tables of an estimate, and finds the
+// columns that it takes for several.
+func (s *sources) count(p *plan.Plan, e plan.Estimate) {
+	column := map[string]int{} // of the estimate, by name
 	for marginal, at := range e.Tables {
+		for i, by := range p.Tables[at].By {
+			name, _, _ := strings.Cut(by, ".")
+			of, seen := column[name]
+			if seen && of != e.Axes[marginal][i].Column && !slices.Contains(s.apart, name) {
+				s.apart = append(s.apart, name)
+			}
+			column[name] = e.Axes[marginal][i].Column
+		}
 		bear := map[int]bool{}
 		for _, residual := range e.Of(marginal) {
 			for _, part := range e.Parts[residual] {

@@ -1,0 +1,270 @@
+package report_test
+
+// This file holds tables that are put together from several measurements, or are sums
+// of one, as the report tells of them.
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+)
+
+// tableOf finds a table's figure.
+func tableOf(t *testing.T, r *report.Report, path string) report.Statistic {
+	t.Helper()
+	for _, table := range r.Tables {
+		if table.Path == path {
+			return table.Statistics[0]
+		}
+	}
+	t.Fatalf("there is no table %s", path)
+	return report.Statistic{}
+}
+
+// note is a paragraph of the advice.
+func note(t *testing.T, r *report.Report, heading string) string {
+	t.Helper()
+	for _, n := range r.Reading {
+		if n.Heading == heading {
+			return n.Text
+		}
+	}
+	t.Fatalf("there is no note %q", heading)
+	return ""
+}
+
+// Two categories lie from their mean by (a − b)/2 and (b − a)/2: the noisy answers are
+// a − b = 2513 and b − a = −2507, together 2510, and the total 54470. So the cells are
+// 54470/2 ± 2510/2 = 28490 and 25980, of variance T/4 + S/8 for noise of variance T on
+// the total and S on each of the two.
+func TestFiguresOfATablePutTogether(t *testing.T) {
+	in := residualsInput()
+	r := reportOf(t, in)
+	variance := func(id string) float64 {
+		m, ok := in.Plan.Measurement(id)
+		if !ok {
+			t.Fatalf("there is no measurement %s", id)
+		}
+		return m.Mechanism.Variance()
+	}
+	want := math.Sqrt(variance("residuals/persons/total")/4 + variance("residuals/persons/sex")/8)
+	s := tableOf(t, r, "pairs/sex")
+	if math.Abs(s.StandardError-want) > 1e-6*want { // a plan keeps seven digits, rounded up
+		t.Errorf("standard error %v, want %v", s.StandardError, want)
+	}
+	if math.Abs(s.Margin-1.959964*want) > 1e-6*s.Margin {
+		t.Errorf("margin %v, want %v", s.Margin, 1.959964*want)
+	}
+	if s.Mechanism != nil || s.Loss != nil || s.PartOfBudget != 0 || s.Measurements != 2 || s.SumOf != "" || s.Largest != 0 || s.Attained != 0.95 {
+		t.Errorf("%+v", s)
+	}
+	if q := s.Relative; s.TotalPublished != "54470" || math.Abs(q.Q10-s.Margin/28490) > 1e-9 || math.Abs(q.Q90-s.Margin/25980) > 1e-9 || q.Within10 != 1 {
+		t.Errorf("%+v with %+v", s, q)
+	}
+	for path, measurements := range map[string]int{"pairs/total": 1, "pairs/status": 2, "pairs/sex_x_status": 4, "status": 4} {
+		s := tableOf(t, r, path)
+		total, err := s.TotalUnbiased.Float64()
+		if err != nil || math.Abs(total-54470) > 1e-9*54470 || s.Measurements != measurements {
+			t.Errorf("%s: %+v", path, s)
+		}
+	}
+}
+
+// Groups of 2, 3 and 7 ages: a cell's error depends on its group, and its margin too.
+func TestFiguresOfUnevenCells(t *testing.T) {
+	in := levelsInput()
+	r := reportOf(t, in)
+	for i, table := range in.Tables {
+		published, got := table.Statistics[0], r.Tables[i].Statistics[0]
+		var squares, most, widest float64
+		for j := range table.Cells {
+			e := published.Error.Value(j)
+			squares, most = squares+e*e, max(most, e)
+			widest = max(widest, published.High.Value(j)-published.Unbiased.Value(j))
+		}
+		mean := math.Sqrt(squares / float64(table.Cells))
+		if math.Abs(got.StandardError-mean) > 1e-6*mean || math.Abs(got.Margin-widest) > 1e-6*widest {
+			t.Errorf("%s: standard error %v and margin %v, want %v and %v", table.Path, got.StandardError, got.Margin, mean, widest)
+		}
+		if table.Path != "ages" {
+			if got.Largest != 0 {
+				t.Errorf("%s: %v as the largest of equal errors", table.Path, got.Largest)
+			}
+			continue
+		}
+		if math.Abs(got.Largest-most) > 1e-6*most || most < 1.1*mean {
+			t.Errorf("ages: largest %v, want %v", got.Largest, most)
+		}
+		var ratios []float64
+		for j, v := range published.Published.Int64Values() {
+			if v > 0 {
+				ratios = append(ratios, (published.High.Value(j)-published.Unbiased.Value(j))/float64(v))
+			}
+		}
+		slices.Sort(ratios)
+		if want := ratios[(len(ratios)+1)/2-1]; math.Abs(got.Relative.Q50-want) > 1e-9*want {
+			t.Errorf("half of the ages have at most %v, want %v", got.Relative.Q50, want)
+		}
+	}
+	for name, text := range pages(t, r) {
+		if name != "README.txt" && name != "report.json" && (!strings.Contains(text, ", at most ") || !strings.Contains(text, "is that of the widest interval")) {
+			t.Errorf("%s does not say that errors differ", name)
+		}
+	}
+	if h := answer(t, r, "Small groups that fare worst"); strings.Contains(h.Answer, "the same in every cell") {
+		t.Error(h.Answer)
+	}
+}
+
+// What the groups cost is the charge but for the noise's scale, which is rounded up, and
+// each is what its own measurements cost.
+func TestStrategiesSayWhatTheyCost(t *testing.T) {
+	for name, in := range map[string]report.Input{"pure": input(report.Official, nil), "residuals": residualsInput(), "levels": levelsInput(), "microdata": microdataInput(report.Official, "", 54470, 20.5, 14.25)} {
+		r := reportOf(t, in)
+		at := 0
+		for i, s := range r.Strategies {
+			var want float64
+			for range s.Measurements {
+				m := in.Plan.Measurements[at]
+				loss := m.Mechanism.Rho()
+				if in.Plan.Cost.Epsilon != nil {
+					var err error
+					if loss, err = m.Mechanism.Epsilon(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				part, _ := loss.Float64()
+				want += part
+				if m.Leaf != s.Leaf {
+					t.Errorf("%s: %s is paid by %q, not %q", name, m.ID, m.Leaf, s.Leaf)
+				}
+				at++
+			}
+			got, _ := exactly(t, s.Loss.Epsilon+s.Loss.Rho).Float64() // one of them is empty
+			if math.Abs(got-want) > 1e-12*want || s.RMSE != in.Plan.Strategies[i].RMSE {
+				t.Errorf("%s: %+v, want a loss of %v", name, s, want)
+			}
+		}
+	}
+}
+
+// Where no table has a mechanism of its own, no page speaks of one; the group says what
+// it cost, and what the other strategy would have had.
+func TestPagesOfTablesPutTogether(t *testing.T) {
+	in := residualsInput()
+	r := reportOf(t, in)
+	for name, text := range pages(t, r) {
+		text = strings.Join(strings.Fields(text), " ")
+		for _, wrong := range []string{"t least 95%", "noise of its own on every cell.", "measured separately", "do not add up to one another", "√n", "of each table alone"} {
+			if strings.Contains(text, wrong) {
+				t.Errorf("%s says %q", name, wrong)
+			}
+		}
+		if !strings.Contains(text, "bout 95%") || !strings.Contains(text, "do not add those up") {
+			t.Errorf("%s does not say what holds", name)
+		}
+		if name == "README.txt" {
+			continue
+		}
+		for _, want := range []string{"What the tables have in common is measured once", "; with each table by itself it would be " + budget.DecimalNearest(in.Plan.Strategies[0].Instead[0].RMSE, 4)} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+	}
+	if page := pageOf(t, r); strings.Count(page, `class="bar"`) != 1 || !strings.Contains(page, "put together from 4 measurements") || !strings.Contains(page, "from a measurement that others share") {
+		t.Error("the page does not say what the tables were made from")
+	}
+	var statistic struct {
+		Tables []struct{ Statistics []map[string]any }
+	}
+	if err := json.Unmarshal(r.JSON(), &statistic); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"mechanism", "loss", "part_of_budget", "sum_of", "largest_standard_error"} {
+		if _, ok := statistic.Tables[0].Statistics[0][name]; ok {
+			t.Errorf("report.json has a %s", name)
+		}
+	}
+}
+
+// Of the fixture's tables two are sums of the headline table, whose law is exact: a
+// sum of two cells of scale t for the three statuses, of three for the two sexes.
+func TestPagesOfSums(t *testing.T) {
+	r := reportOf(t, input(report.Official, nil))
+	if s := tableOf(t, r, "pairs/status"); s.SumOf != "status" || s.Mechanism != nil || s.Loss != nil || s.Measurements != 1 || s.Attained < 0.95 || s.TotalUnbiased != "54469" {
+		t.Errorf("%+v", s)
+	}
+	headline := tableOf(t, r, "status")
+	if s := tableOf(t, r, "pairs/sex"); math.Abs(s.StandardError-math.Sqrt(3)*headline.StandardError) > 1e-6 || s.Margin != math.Trunc(s.Margin) {
+		t.Errorf("%+v", s)
+	}
+	if headline.SumOf != "" || headline.Mechanism == nil || headline.PartOfBudget > 0.6 || headline.PartOfBudget < 0.599 {
+		t.Errorf("%+v", headline)
+	}
+	if got := note(t, r, "Some tables agree with each other"); !strings.Contains(got, "status, pairs/sex, pairs/status.") {
+		t.Error(got)
+	}
+	if got := note(t, r, "Others do not"); !strings.Contains(got, "were pairs/sex_x_status.") {
+		t.Error(got)
+	}
+	if got := note(t, r, "Add up the unbiased column"); !strings.Contains(got, "√n") || strings.Contains(got, "hangs together") {
+		t.Error(got)
+	}
+	for name, text := range pages(t, r) {
+		if strings.Contains(text, "about 95%") || strings.Contains(text, "normal law") || name != "README.txt" && !strings.Contains(text, "at least 95%") {
+			t.Errorf("%s does not know an exact law", name)
+		}
+	}
+}
+
+// A release whose tables are each one measurement has not a word of others.
+func TestTablesAloneStayAlone(t *testing.T) {
+	for _, in := range []report.Input{partsInput(3), specInput(report.Official, oneTable("{epsilon: 1}"))} {
+		r := reportOf(t, in)
+		for name, text := range pages(t, r) {
+			for _, wrong := range []string{"put together", "sums of", "share measurements", "shared", "sum_of", "normal law", "about 95%", "group of tables"} {
+				if strings.Contains(text, wrong) {
+					t.Errorf("%s says %q", name, wrong)
+				}
+			}
+		}
+		if !strings.Contains(note(t, r, "Tables do not add up to one another"), "measured separately") || r.Plan.Choices[0] != "Each table is measured directly, with noise of its own on every cell." {
+			t.Errorf("%v and %v", r.Reading, r.Plan.Choices)
+		}
+	}
+}
+
+// Decades and steps of fifteen years do not lie within each other.
+func TestLevelsThatDoNotAgree(t *testing.T) {
+	text := changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "", ", budget: detail", "",
+		"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 29], levels: {tens: {edges: [0, 10, 20]}, fifteens: {edges: [0, 15]}}}",
+		"  status: {by: [sex, status]}\n", "  tens: {by: [sex, age.tens]}\n  fifteens: {by: [sex, age.fifteens]}\n")
+	got := note(t, reportOf(t, specInput(report.Official, text)), "Tables agree with each other")
+	if !strings.Contains(got, "Not all levels of age lie within each other") {
+		t.Error(got)
+	}
+	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got, "Not all levels") {
+		t.Error(got)
+	}
+}
+
+// A weight and a loser of smaller error are told of.
+func TestChoicesAreExplained(t *testing.T) {
+	text := strings.Replace(residualsText, "marginals:\n", "marginals:\n  total: {by: [sex], weight: 7}\n", 1)
+	in := specInput(report.Official, text)
+	in.Plan.Strategies[0].Instead = []plan.Alternative{{Kind: plan.Direct, RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: plan.Residuals, Why: "of a reason"}}
+	in.Receipt = receiptFor(in.Plan, report.Official)
+	page := pageOf(t, reportOf(t, in))
+	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The smaller figure was not decisive", "It cannot be measured by what the tables have in common (residuals): of a reason."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
