@@ -215,7 +215,12 @@ var errorCases = map[string][]errorCase{
 		one("statistic mistyped", "stats: [count]", "stats: [cuont]"),
 		one("statistic twice", "stats: [count]", "stats: [count, count]"),
 		one("statistics that are not built", "stats: [count]", "stats: [count, units, {mean: age, as: mean_age}, {median: age}, {quantiles: age, at: [50%]}]"),
-		one("more that is not built", "stats: [count]", "top: 10, weight: 2, show: {when_count_at_least: 10}, each: region, cells: {above: 40}, target: {margin: 500, confidence: 95%, of: each-cell}"),
+		one("more that is not built", "stats: [count]", "top: 10, show: {when_count_at_least: 10}, each: region, cells: {above: 40}, target: {margin: 500, confidence: 95%, of: each-cell}"),
+		one("weight of nothing", "stats: [count]", "weight: 0"),
+		one("weight below zero", "stats: [count]", "weight: -1/2"),
+		one("weight too small", "stats: [count]", "weight: 1e-7"),
+		one("weight too large", "stats: [count]", "weight: 1000000.5"),
+		one("weight in words", "stats: [count]", "weight: twice"),
 		one("wrong inside what is not built", "stats: [count]", "stats: [{quantiles: age, ta: [50%]}]"),
 	},
 	"synthetic": {

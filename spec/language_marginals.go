@@ -18,7 +18,7 @@ func marginalShape() *shape {
 		field{key: "table", shape: textShape("a table")},
 		field{key: "stats", shape: listShape("a list of statistics, as [count]", statShape(), 1, 0)},
 		field{key: "budget", shape: textShape("a leaf of the budget")},
-		field{key: "weight", shape: numberShape("a number above 0: how much the variance of each cell counts beside other marginals of the leaf")},
+		field{key: "weight", shape: numberShape("a number from 1e-6 to 1e6: how much the variance of each cell counts beside other marginals of the leaf")},
 		field{key: "top", shape: count.notBuilt("top")},
 		field{key: "per_unit", shape: options("{groups: N, rows_per_group: N}").notBuilt("per_unit")},
 		field{key: "show", shape: options("{when_count_at_least: N}").notBuilt("show")},

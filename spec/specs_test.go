@@ -59,7 +59,7 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 		},
 		"labour.yaml": {
 			"budget.split.ages: needed", "tables.persons.weight: weight",
-			"marginals.status.weight: weight", "marginals.rates.stats[0]: ratio", "marginals.hours.stats[1]: sum",
+			"marginals.rates.stats[0]: ratio", "marginals.hours.stats[1]: sum",
 			"marginals.hours.stats[2]: mean", "marginals.ages.target: target",
 		},
 		"taxi.yaml": {
