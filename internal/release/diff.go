@@ -58,11 +58,12 @@ type TableDifference struct {
 }
 
 // StatisticDifference is what became of one statistic. Margin is the largest
-// difference of unbiased estimates that the noise explains, Changed how many
-// cells differ by more, and Largest those of them that differ most.
+// difference of unbiased estimates that the noise explains, of the cell where that is
+// most; Changed is how many cells differ by more than their own margin, and Largest
+// are those of them that differ most.
 type StatisticDifference struct {
 	Name    string           `json:"name"`
-	Margin  int64            `json:"margin"`
+	Margin  float64          `json:"margin"`
 	Changed int64            `json:"changed"`
 	Largest []CellDifference `json:"largest,omitempty"`
 }
@@ -71,10 +72,10 @@ type StatisticDifference struct {
 // and After are unbiased estimates, Keys its codes in the order of By.
 type CellDifference struct {
 	Keys       []string `json:"keys"`
-	Before     int64    `json:"before"`
-	After      int64    `json:"after"`
-	Difference int64    `json:"difference"`
-	Margin     int64    `json:"margin"`
+	Before     float64  `json:"before"`
+	After      float64  `json:"after"`
+	Difference float64  `json:"difference"`
+	Margin     float64  `json:"margin"`
 }
 
 const (

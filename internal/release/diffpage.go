@@ -112,16 +112,25 @@ func (s StatisticDifference) write(b *strings.Builder, by []string) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  "+strings.Join(append(append([]string{}, by...), "before", "after", "difference", "margin"), "\t"))
 	for _, c := range s.Largest {
-		figures := []string{budget.Group(c.Before), budget.Group(c.After), signed(c.Difference), "±" + budget.Group(c.Margin)}
+		figures := []string{estimate(c.Before), estimate(c.After), signed(c.Difference), "±" + estimate(c.Margin)}
 		fmt.Fprintln(t, "  "+strings.Join(append(append([]string{}, c.Keys...), figures...), "\t"))
 	}
 	t.Flush()
 }
 
-// signed writes a difference with its sign.
-func signed(d int64) string {
-	if d > 0 {
-		return "+" + budget.Group(d)
+// estimate writes a figure that may be below zero: a whole one in full, another in four
+// digits or all before the point.
+func estimate(v float64) string {
+	if v < 0 {
+		return "\u2212" + budget.DecimalNearest(-v, 4)
 	}
-	return budget.Group(d)
+	return budget.DecimalNearest(v, 4)
+}
+
+// signed writes a difference with its sign.
+func signed(d float64) string {
+	if d > 0 {
+		return "+" + estimate(d)
+	}
+	return estimate(d)
 }

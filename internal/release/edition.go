@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -78,25 +79,32 @@ func (e *edition) tableOf(path string) (t editionTable, found bool, err error) {
 		return t, false, nil
 	}
 	t = editionTable{edition: e, table: e.plan.Tables[i]}
-	m, found := e.plan.Measurement(t.table.Statistics[0].Measurement)
-	if !found {
-		return t, false, &SpecError{File: e.place, Err: fmt.Errorf("the plan has no measurement for table %s", path)}
-	}
-	t.query = m.Query
-	if t.levels, err = m.Query.Levels(e.plan.Release()); err != nil {
+	t.query = e.plan.Query(t.table)
+	if t.levels, err = t.query.Levels(e.plan.Release()); err != nil {
 		return t, false, &SpecError{File: e.place, Err: err}
 	}
 	return t, true, nil
 }
 
-// measurement is what a statistic is made from.
-func (t editionTable) measurement(statistic string) (plan.Measurement, error) {
+// noise is that of a statistic: the law of the one measurement that it is, or what is known of all its cells.
+func (t editionTable) noise(statistic string) (tableNoise, error) {
 	for _, s := range t.table.Statistics {
-		if m, found := t.plan.Measurement(s.Measurement); found && s.Name == statistic {
-			return m, nil
+		if s.Name != statistic {
+			continue
 		}
+		if m, found := t.plan.Measurement(s.Measurement); found {
+			law, err := symmetricLawOf(m.Mechanism)
+			return tableNoise{alone: true, law: law}, err
+		}
+		var asked []budget.Mechanism
+		for _, m := range t.plan.Measurements {
+			if m.Query.Table == t.table.From {
+				asked = append(asked, m.Mechanism)
+			}
+		}
+		return noiseTogether(asked)
 	}
-	return plan.Measurement{}, &SpecError{File: t.place, Err: fmt.Errorf("the plan has no measurement for %s of table %s", statistic, t.table.Path)}
+	return tableNoise{}, &SpecError{File: t.place, Err: fmt.Errorf("the plan has no %s of table %s", statistic, t.table.Path)}
 }
 
 // codes are the codes of a cell's keys.
@@ -108,9 +116,13 @@ func (t editionTable) codes(key []int) []string {
 	return codes
 }
 
-// estimates reads the unbiased estimates of statistics from the published file,
-// in domain order, and holds the file's keys against the domains.
-func (t editionTable) estimates(statistics []string) ([][]int64, error) {
+// estimates are those of a statistic, one per cell in domain order, with their
+// standard errors.
+type estimates struct{ unbiased, errors []float64 }
+
+// estimates reads the estimates of statistics from the published file, and holds
+// the file's keys against the domains.
+func (t editionTable) estimates(statistics []string) ([]estimates, error) {
 	name := t.table.File()
 	b, err := os.ReadFile(filepath.Join(t.place, filepath.FromSlash(name)))
 	if err != nil {
@@ -121,7 +133,7 @@ func (t editionTable) estimates(statistics []string) ([][]int64, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(t.place, name), err)
 	}
 	var columns []int
-	for _, column := range append(slices.Clone(t.table.By), unbiased(statistics)...) {
+	for _, column := range append(slices.Clone(t.table.By), estimated(statistics)...) {
 		leaf, found := f.Schema().Lookup(column)
 		if !found {
 			return nil, &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("there is no column %q", column)}
@@ -132,14 +144,15 @@ func (t editionTable) estimates(statistics []string) ([][]int64, error) {
 		return nil, &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("%d rows, where the plan has %d cells", f.NumRows(), t.table.Cells)}
 	}
 	keys, figures := columns[:len(t.table.By)], columns[len(t.table.By):]
-	out := make([][]int64, len(statistics))
+	out := make([]estimates, len(statistics))
 	row := 0
 	err = eachRow(f, func(r parquet.Row) error {
 		if !t.hasKeys(r, keys, row) {
 			return &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
-		for i, c := range figures {
-			out[i] = append(out[i], r[c].Int64())
+		for i := range out {
+			out[i].unbiased = append(out[i].unbiased, number(r[figures[2*i]]))
+			out[i].errors = append(out[i].errors, number(r[figures[2*i+1]]))
 		}
 		row++
 		return nil
@@ -147,11 +160,19 @@ func (t editionTable) estimates(statistics []string) ([][]int64, error) {
 	return out, err
 }
 
-// unbiased are the columns of statistics' unbiased estimates.
-func unbiased(statistics []string) []string {
-	names := make([]string, len(statistics))
-	for i, s := range statistics {
-		names[i] = s + plan.Unbiased
+// number is a figure of a published file, whole or not.
+func number(v parquet.Value) float64 {
+	if v.Kind() == parquet.Int64 {
+		return float64(v.Int64())
+	}
+	return v.Double()
+}
+
+// estimated are the columns of statistics' estimates, each with that of its error.
+func estimated(statistics []string) []string {
+	var names []string
+	for _, s := range statistics {
+		names = append(names, s+plan.Unbiased, s+plan.StandardError)
 	}
 	return names
 }

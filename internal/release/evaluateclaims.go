@@ -51,7 +51,7 @@ func (e *edition) claims() (histogram.Claims, []product, error) {
 		if err != nil || !found {
 			return c, nil, err
 		}
-		c.Tables = append(c.Tables, histogram.Claim{Measurement: t.Statistics[0].Measurement, Read: table.figures})
+		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, Read: table.figures})
 	}
 	for _, s := range e.plan.Synthetic {
 		rows, one, err := e.microdata(s)
@@ -78,8 +78,9 @@ func (t editionTable) figures() (histogram.Figures, error) {
 		if !t.hasKeys(r, places[:keys], row) {
 			return &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
-		for i, column := range []*[]int64{&f.Published, &f.Unbiased, &f.Low, &f.High} {
-			*column = append(*column, r[keys+i].Int64())
+		f.Published = append(f.Published, r[keys].Int64())
+		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
+			*column = append(*column, number(r[keys+1+i]))
 		}
 		row++
 		return nil

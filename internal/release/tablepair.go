@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
@@ -101,43 +102,51 @@ func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, erro
 		return out, err
 	}
 	for i, name := range p.statistics {
-		s := StatisticDifference{Name: name}
+		s, margin := StatisticDifference{Name: name}, func(int, int64) float64 { return 0 }
 		if !sameDraw {
-			if s.Margin, err = p.margin(name, chance); err != nil {
+			if margin, err = p.margin(name, before[i].errors, after[i].errors, chance); err != nil {
 				return out, err
 			}
 		}
-		p.collect(&s, before[i], after[i])
+		p.collect(&s, before[i].unbiased, after[i].unbiased, margin)
 		out.Statistics = append(out.Statistics, s)
 	}
 	return out, nil
 }
 
-// margin is the largest difference that the noise of a statistic explains.
-func (p tablePair) margin(statistic string, chance float64) (int64, error) {
-	before, err := p.before.measurement(statistic)
+// margin gives the largest difference that the noise of a statistic explains, for a
+// cell of before and one of after.
+func (p tablePair) margin(statistic string, before, after []float64, chance float64) (func(a int, b int64) float64, error) {
+	x, err := p.before.noise(statistic)
 	if err != nil {
-		return 0, err
+		return nil, fmt.Errorf("table %s: %w", p.before.table.Path, err)
 	}
-	after, err := p.after.measurement(statistic)
+	y, err := p.after.noise(statistic)
 	if err != nil {
-		return 0, err
+		return nil, fmt.Errorf("table %s: %w", p.before.table.Path, err)
 	}
-	margin, err := differenceMargin(before.Mechanism, after.Mechanism, chance)
-	if err != nil {
-		return 0, fmt.Errorf("table %s: %w", p.before.table.Path, err)
-	}
-	return margin, nil
+	known := map[[2]float64]float64{} // the cells of a table have few standard errors
+	return func(a int, b int64) float64 {
+		pair := [2]float64{before[a], after[b]}
+		margin, there := known[pair]
+		if !there {
+			margin = differenceMargin(x.of(pair[0]), y.of(pair[1]), chance)
+			known[pair] = margin
+		}
+		return margin
+	}, nil
 }
 
 // collect walks the cells that both tables have, in the order of before.
-func (p tablePair) collect(s *StatisticDifference, before, after []int64) {
+func (p tablePair) collect(s *StatisticDifference, before, after []float64, margin func(a int, b int64) float64) {
 	key := make([]int, len(p.match))
 	for cell := range before {
 		if other := p.cellAfter(key); other >= 0 {
-			if d := after[other] - before[cell]; max(d, -d) > s.Margin {
+			d, most := after[other]-before[cell], margin(cell, other)
+			s.Margin = max(s.Margin, most)
+			if math.Abs(d) > most {
 				s.Changed++
-				s.keep(CellDifference{Before: before[cell], After: after[other], Difference: d, Margin: s.Margin}, p.before.codes(key))
+				s.keep(CellDifference{Before: before[cell], After: after[other], Difference: d, Margin: most}, p.before.codes(key))
 			}
 		}
 		for k := len(key) - 1; k >= 0; k-- {
@@ -164,7 +173,7 @@ func (p tablePair) cellAfter(key []int) int64 {
 
 // keep lists a changed cell if it is among the largest; of equals, the earlier.
 func (s *StatisticDifference) keep(c CellDifference, keys []string) {
-	size := func(c CellDifference) int64 { return max(c.Difference, -c.Difference) }
+	size := func(c CellDifference) float64 { return math.Abs(c.Difference) }
 	at := len(s.Largest)
 	for at > 0 && size(s.Largest[at-1]) < size(c) {
 		at--

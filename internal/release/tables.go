@@ -156,20 +156,28 @@ func wholeNumbers(l *spec.Level) (map[string]int64, bool) {
 }
 
 // statisticColumns are a statistic's published value, unbiased estimate,
-// standard error, interval and flag.
+// standard error, interval and flag. What is one measurement is in whole numbers,
+// what is put together from several is not.
 func statisticColumns(s synth.Statistic, protects string, at int) []column {
 	integer := func(j int, get func(int) int64) func(int) parquet.Value {
 		return func(row int) parquet.Value { return parquet.ValueOf(get(row)).Level(0, 0, at+j) }
 	}
+	decimal := func(j int, get func(int) float64) func(int) parquet.Value {
+		return func(row int) parquet.Value { return parquet.ValueOf(get(row)).Level(0, 0, at+j) }
+	}
+	kind, figure := decimalKind, decimal
+	if s.Whole {
+		kind, figure = integerKind, func(j int, get func(int) float64) func(int) parquet.Value {
+			return integer(j, func(row int) int64 { return int64(get(row)) })
+		}
+	}
 	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence)
 	return []column{
 		{s.Name + plan.Published, "published count; negative estimates are shown as 0", protects, "count", integerKind, integer(0, s.Published.Value)},
-		{s.Name + plan.Unbiased, "unbiased estimate; use this one for sums", protects, "estimate", integerKind, integer(1, s.Unbiased.Value)},
-		{s.Name + plan.StandardError, "standard error of the privacy noise", protects, "standard error", decimalKind, func(int) parquet.Value {
-			return parquet.ValueOf(s.StandardError).Level(0, 0, at+2)
-		}},
-		{s.Name + plan.Low, "lower " + interval, protects, "interval", integerKind, integer(3, s.Low.Value)},
-		{s.Name + plan.High, "upper " + interval, protects, "interval", integerKind, integer(4, s.High.Value)},
+		{s.Name + plan.Unbiased, "unbiased estimate; use this one for sums", protects, "estimate", kind, figure(1, s.Unbiased.Value)},
+		{s.Name + plan.StandardError, "standard error of the privacy noise", protects, "standard error", decimalKind, decimal(2, s.Error.Value)},
+		{s.Name + plan.Low, "lower " + interval, protects, "interval", kind, figure(3, s.Low.Value)},
+		{s.Name + plan.High, "upper " + interval, protects, "interval", kind, figure(4, s.High.Value)},
 		{s.Name + plan.Flag, "null, or noise_dominates where the interval reaches zero", "", "flag", optionalText, func(row int) parquet.Value {
 			if s.Flags[row] == synth.Plain {
 				return parquet.NullValue().Level(0, 0, at+5)
