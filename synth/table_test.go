@@ -44,27 +44,34 @@ func estimate(t *testing.T, answers ...int64) Table {
 func TestCounts(t *testing.T) {
 	table := estimate(t, 4, 3, -2, 1000)
 	s := table.Statistics[0]
+	if got, want := s.Published.Int64Values(), []int64{4, 3, 0, 1000}; !slices.Equal(got, want) {
+		t.Errorf("published: %v, expected %v", got, want)
+	}
 	for name, c := range map[string]struct {
-		got  *array.Int64
-		want []int64
+		got  *array.Float64
+		want []float64
 	}{
-		"published": {s.Published, []int64{4, 3, 0, 1000}},
-		"unbiased":  {s.Unbiased, []int64{4, 3, -2, 1000}},
-		"low":       {s.Low, []int64{1, 0, -5, 997}},
-		"high":      {s.High, []int64{7, 6, 1, 1003}},
+		"unbiased": {s.Unbiased, []float64{4, 3, -2, 1000}},
+		"low":      {s.Low, []float64{1, 0, -5, 997}},
+		"high":     {s.High, []float64{7, 6, 1, 1003}},
 	} {
-		if !slices.Equal(c.got.Int64Values(), c.want) {
+		if !slices.Equal(c.got.Float64Values(), c.want) {
 			t.Errorf("%s: %v, expected %v", name, c.got, c.want)
 		}
+	}
+	if !s.Whole {
+		t.Error("a table that is one measurement is not of whole numbers")
 	}
 	if want := []Flag{Plain, NoiseDominates, NoiseDominates, Plain}; !slices.Equal(s.Flags, want) {
 		t.Errorf("flags %q, expected %q", s.Flags, want)
 	}
 	if s.Margin != 3 || s.Attained < 0.97321 || s.Attained > 0.97323 {
-		t.Errorf("margin %d attaining %v, expected 3 and 0.97322", s.Margin, s.Attained)
+		t.Errorf("margin %v attaining %v, expected 3 and 0.97322", s.Margin, s.Attained)
 	}
-	if s.StandardError < 1.35695 || s.StandardError > 1.35697 { // √1.84134
-		t.Errorf("standard error %v, expected 1.35696", s.StandardError)
+	for _, e := range append(s.Error.Float64Values(), s.StandardError) {
+		if e < 1.35695 || e > 1.35697 { // √1.84134
+			t.Errorf("standard error %v, expected 1.35696", e)
+		}
 	}
 }
 
