@@ -232,7 +232,7 @@ func residualsInput() report.Input {
 }
 
 var residualsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "", ", budget: detail", "",
-	"every: [1, 2]", "every: [0, 1, 2]", "  status: {by: [sex, status]}\n", "")
+	"every: [1, 2]", "every: [0, 1, 2]")
 
 // levelsInput is a release in ρ with ages at two levels, of groups of several sizes,
 // so that cells of a table have different errors, beside a table of another subject.

@@ -19,6 +19,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 func TestGolden(t *testing.T) {
 	release := reportOf(t, input(report.Official, nil))
 	practice := reportOf(t, input(report.Practice, nil))
+	levels := reportOf(t, levelsInput())
 	microdata := reportOf(t, microdataInput(report.Official, "", 54470, 20.5, 14.25))
 	for _, f := range []struct {
 		name string
@@ -30,6 +31,9 @@ func TestGolden(t *testing.T) {
 		{"README.txt", release.Readme()},
 		{"practice.html", []byte(pageOf(t, practice))},
 		{"practice.txt", practice.Readme()},
+		{"levels.html", []byte(pageOf(t, levels))},
+		{"levels.md", levels.Markdown()},
+		{"levels.txt", levels.Readme()},
 		{"microdata.json", microdata.JSON()},
 		{"microdata.html", []byte(pageOf(t, microdata))},
 		{"microdata.md", microdata.Markdown()},

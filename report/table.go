@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -110,7 +111,9 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		if err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
-		one.Largest = asked.Uneven
+		if asked.Uneven > 0 {
+			one.Largest = slices.Max(s.Error.Float64Values())
+		}
 		if alone {
 			mechanism := mechanismOf(m.Mechanism)
 			loss, part, err := lossOf(m.Mechanism, p.Cost)
@@ -158,13 +161,13 @@ func wellFormed(s synth.Statistic, cells int) error {
 	if s.Published == nil || s.Published.Len() != cells || len(s.Flags) != cells {
 		return fmt.Errorf("its columns do not all have %d cells", cells)
 	}
-	for _, column := range []*array.Float64{s.Unbiased, s.Low, s.High} {
+	for _, column := range []*array.Float64{s.Unbiased, s.Low, s.High, s.Error} {
 		if column == nil || column.Len() != cells {
 			return fmt.Errorf("its columns do not all have %d cells", cells)
 		}
 		for _, v := range column.Float64Values() {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("its figures and intervals must be finite")
+				return fmt.Errorf("its figures, errors and intervals must be finite")
 			}
 		}
 	}
