@@ -73,6 +73,12 @@ func (r *Reader) Needed(table int) []plan.Measurement {
 	return []plan.Measurement{m}
 }
 
+// Together tells that two tables were put together from the same estimates, so that both give one answer to what both
+// hold.
+func (r *Reader) Together(table, other int) bool {
+	return r.at[table].estimate >= 0 && r.at[table].estimate == r.at[other].estimate
+}
+
 // Statistic is the table's figures as they are published, from the measurements that it needs. It fails where one is
 // missing.
 func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, error) {

@@ -368,12 +368,12 @@ func holdTrace(t *testing.T, at string, r *Reader, table int, selected [][]int, 
 	}
 }
 
-// TestVariancesAreThoseOfTheNoise draws noise on empty tables 2000 times and holds Σ error²/variance against its law,
-// χ² of 2000 degrees (the noise is Gaussian but for its being whole, Laplace noise is not tried here). Wilson and
+// TestVariancesAreThoseOfTheNoise draws noise on empty tables 1000 times and holds Σ error²/variance against its law,
+// χ² of 1000 degrees (the noise is Gaussian but for its being whole, Laplace noise is not tried here). Wilson and
 // Hilferty's cube root of it is normal to within 1e-4 of its deviation so near the middle, and exceeds 6.47 deviations
 // with a chance of 1e-10. That the cells of a table were independent, the mutant, is refuted.
 func TestVariancesAreThoseOfTheNoise(t *testing.T) {
-	const draws, beyond = 2000, 6.47
+	const draws, beyond = 1000, 6.47
 	for _, name := range []string{"levels", "direct", "alone"} {
 		r, random := readerOf(t, questions[name]), rand.New(rand.NewPCG(9, 10))
 		refuted := false

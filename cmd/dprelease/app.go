@@ -50,12 +50,15 @@ type outcome struct {
 	Problems []spec.Problem      `json:"problems,omitempty"`
 	Warnings []string            `json:"warnings,omitempty"`
 	Draft    string              `json:"draft,omitempty"`    // of init
+	Plans    []*plan.Plan        `json:"plans,omitempty"`    // of plan --what-if
 	Loss     *plan.Loss          `json:"loss,omitempty"`     // of loss
 	Diff     *release.Difference `json:"diff,omitempty"`     // of diff
 	Accounts []ledger.Statement  `json:"accounts,omitempty"` // of ledger show
 	ledgerOutcome
 	Verification *release.Verification `json:"verification,omitempty"` // of verify
 	Shown        string                `json:"shown,omitempty"`        // of show
+	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a table
+	Answer       *release.Answer       `json:"answer,omitempty"`       // of query
 }
 
 // root builds the command tree.
@@ -87,7 +90,7 @@ A first release:   dprelease init data.csv > release.yaml
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
 		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
-		a.showCommand(), a.verifyCommand(), a.ledgerCommand(), a.evaluateCommand(),
+		a.showCommand(), a.queryCommand(), a.verifyCommand(), a.ledgerCommand(), a.evaluateCommand(),
 	)
 	return root
 }

@@ -1,0 +1,240 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/synth"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// This file holds the query: a figure that is in no published table, from the measurements of those that are.
+
+// Question is what is asked of a published release: a count for every combination of categories of By, of the rows that
+// meet all of Where.
+type Question struct {
+	From  string   // the confidential table whose rows are counted; empty where one alone can be meant
+	By    []string // attributes
+	Where []string // attribute=code, or several codes with commas
+}
+
+// Answer is what the measurements of a release say to a question.
+type Answer struct {
+	Folder  string      `json:"folder"`
+	Release string      `json:"release"`
+	Status  string      `json:"status"` // RELEASE, or what is printed on everything instead
+	From    string      `json:"from"`
+	By      []string    `json:"by"`
+	Where   []Condition `json:"where,omitempty"`
+	// Table is the published table whose cells are added up, Others those that hold the same counts as well.
+	Table        string       `json:"table"`
+	Others       []OtherTable `json:"other_tables,omitempty"`
+	Statistic    string       `json:"statistic"`
+	Measurements []string     `json:"measurements"` // that bear on any row
+	Confidence   float64      `json:"confidence"`
+	Rows         []AnswerRow  `json:"rows"`
+	Covers       string       `json:"interval_covers"`
+}
+
+// Condition is a filter: rows are counted that have one of the codes.
+type Condition struct {
+	Attribute string   `json:"attribute"`
+	Codes     []string `json:"codes"`
+}
+
+// OtherTable is a table that could have answered. StandardError is the root mean square over the rows. Same is true where
+// it was put together with the one that did, and its answer is the same.
+type OtherTable struct {
+	Table         string  `json:"table"`
+	StandardError float64 `json:"standard_error"`
+	Same          bool    `json:"same_answer"`
+}
+
+// AnswerRow is one figure. Attained is the probability with which the interval covers the exact figure.
+type AnswerRow struct {
+	Keys          []string `json:"keys"` // codes, in the order of By
+	Cells         int      `json:"cells"`
+	Unbiased      float64  `json:"unbiased"`
+	StandardError float64  `json:"noise_se"`
+	Low           float64  `json:"low"`
+	High          float64  `json:"high"`
+	Law           Law      `json:"law"`
+	Attained      float64  `json:"attained"`
+}
+
+// Law names where an interval comes from.
+type Law string
+
+const (
+	// ExactLaw is that of one noisy integer, or of a sum of so many of one measurement; it attains what it says.
+	ExactLaw Law = "exact"
+	// NormalLaw is 1.96 standard errors; Attained is at least what the law of the noise gives that.
+	NormalLaw Law = "normal"
+)
+
+// NoiseOnly is what every interval leaves out.
+const NoiseOnly = "privacy noise only; sampling and response error not included"
+
+// Query answers a question from a published folder alone, which must be as its manifest says.
+//
+// Errors: *[SpecError] for what is not a published folder, for a question that names what the release does not have, and
+// for one that no table holds; *[Altered] for a folder that was changed.
+func Query(ctx context.Context, place string, q Question) (*Answer, error) {
+	e, err := openEdition(place)
+	if err != nil {
+		return nil, err
+	}
+	inquiry, err := newInquiry(e.plan, q)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	reader, err := synth.NewReader(e.plan)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	held, err := inquiry.holders()
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	best := leastVariance(reader, e.plan, held)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	answers, err := e.answers(reader.Needed(held[best].table))
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{
+		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, From: e.plan.Tables[held[best].table].From,
+		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: NoiseOnly,
+	}
+	if a.By == nil {
+		a.By = []string{}
+	}
+	for i, h := range held {
+		if i != best {
+			a.Others = append(a.Others, OtherTable{e.plan.Tables[h.table].Path, h.deviation, reader.Together(h.table, held[best].table)})
+		}
+	}
+	return a, a.fill(ctx, e.plan, reader, inquiry, held[best], answers)
+}
+
+// leastVariance works out the mean variance of the answer that each table gives, and finds the one of the least; of
+// equals that of the fewest cells. Differences that rounding makes are none.
+func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
+	best := 0
+	for i := range held {
+		var sum float64
+		variances := reader.Variances(held[i].table, held[i].groupings)
+		for _, v := range variances {
+			sum += v
+		}
+		held[i].deviation = math.Sqrt(sum / float64(max(len(variances), 1)))
+		ratio := held[i].deviation / held[best].deviation
+		fewer := p.Tables[held[i].table].Cells < p.Tables[held[best].table].Cells
+		if ratio < 1-1e-9 || ratio <= 1+1e-9 && fewer {
+			best = i
+		}
+	}
+	return best
+}
+
+// answers reads measurements of the release.
+func (e *edition) answers(measurements []plan.Measurement) ([]measured.Measured, error) {
+	out := make([]measured.Measured, len(measurements))
+	hash := e.plan.Hash()
+	for i, m := range measurements {
+		name := measured.Path(m.ID)
+		b, err := os.ReadFile(filepath.Join(e.place, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, &Altered{Place: e.place, File: name}
+		}
+		values, _, err := measured.Decode(b, m, hash)
+		if err != nil {
+			return nil, &SpecError{File: filepath.Join(e.place, name), Err: err}
+		}
+		out[i] = measured.Measured{Measurement: m, Values: values}
+	}
+	return out, nil
+}
+
+// fill works out the rows.
+func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, asked *inquiry, from holder, answers []measured.Measured) error {
+	table := p.Tables[from.table]
+	figures, err := reader.Statistic(from.table, answers)
+	if err != nil {
+		return &SpecError{File: a.Folder, Err: err}
+	}
+	sums, variances := synth.Sums(figures.Unbiased, from.groupings), reader.Variances(from.table, from.groupings)
+	alike := reader.Alike(from.table, from.groupings)
+	a.Table, a.Statistic, a.Confidence = table.Path, figures.Name, table.Statistics[0].Confidence
+	laws := map[int]*interval{}
+	bear := map[string]bool{}
+	for _, row := range from.rows(asked) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		selected := from.selected(row.at)
+		law, ok := laws[alike[row.at]]
+		if !ok {
+			bearings := reader.Bearings(from.table, selected)
+			law = newInterval(bearings, math.Sqrt(variances[row.at]), a.Confidence, figures, from.cell(selected))
+			laws[alike[row.at]] = law
+			for _, b := range bearings {
+				bear[b.Measurement.ID] = true
+			}
+		}
+		a.Rows = append(a.Rows, AnswerRow{
+			Keys: row.keys, Cells: from.cells(row.at), Unbiased: sums[row.at], StandardError: math.Sqrt(variances[row.at]),
+			Low: sums[row.at] - law.margin, High: sums[row.at] + law.margin, Law: law.law, Attained: law.attained,
+		})
+	}
+	for _, m := range reader.Needed(from.table) {
+		if bear[m.ID] {
+			a.Measurements = append(a.Measurements, m.ID)
+		}
+	}
+	return nil
+}
+
+// interval is half the width of an interval, with where it comes from and what it attains.
+type interval struct {
+	law              Law
+	margin, attained float64
+}
+
+// newInterval is the interval of a sum that rests on some measurements: as published where it is one cell (−1 where not),
+// by the exact law where it is a sum of integers of one measurement, else by the normal law.
+func newInterval(bearings []synth.Bearing, deviation, confidence float64, figures synth.Statistic, cell int) *interval {
+	law := newSumLaw(bearings)
+	switch {
+	case law.whole() && cell >= 0:
+		return &interval{ExactLaw, figures.Margin, figures.Attained}
+	case law.whole():
+		margin, attained := law.wholeMargin(confidence)
+		return &interval{ExactLaw, float64(margin), attained}
+	case cell >= 0:
+		margin := (figures.High.Value(cell) - figures.Low.Value(cell)) / 2
+		return &interval{NormalLaw, margin, law.attained(margin)}
+	}
+	margin := distuv.UnitNormal.Quantile((1+confidence)/2) * deviation
+	return &interval{NormalLaw, margin, law.attained(margin)}
+}
+
+// String is the condition as it was asked.
+func (c Condition) String() string {
+	text := c.Attribute + " = "
+	for i, code := range c.Codes {
+		if i > 0 {
+			text += " or "
+		}
+		text += fmt.Sprint(code)
+	}
+	return text
+}

@@ -1,0 +1,422 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// This file holds the inquiry: a question whose names are found in the release, and the tables that hold it.
+
+// inquiry is a question whose names were found.
+type inquiry struct {
+	plan       *plan.Plan
+	from       string
+	by         []spec.Attribute
+	wheres     []spec.Attribute
+	conditions []Condition
+}
+
+// newInquiry finds the names of a question. It fails on one that is not there, and tells the nearest.
+func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
+	a := &inquiry{plan: p, from: q.From}
+	if q.From != "" && p.Release().Table(q.From) == nil {
+		return nil, noSuch("table", q.From, tableNames(p.Release()))
+	}
+	for _, by := range q.By {
+		attribute, _, err := a.attribute(by)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(a.by, func(other spec.Attribute) bool { return other.Column == attribute.Column }) {
+			return nil, fmt.Errorf("column %s is asked for twice: give each column once in --by", attribute.Column)
+		}
+		a.by = append(a.by, attribute)
+	}
+	for _, where := range q.Where {
+		name, codes, ok := strings.Cut(where, "=")
+		if !ok {
+			return nil, fmt.Errorf("condition %q: expected attribute=code, such as %s", where, example(p.Release()))
+		}
+		attribute, level, err := a.attribute(name)
+		if err != nil {
+			return nil, err
+		}
+		c := Condition{Attribute: attribute.String()}
+		if c.Codes, err = codesOf(attribute, level, codes); err != nil {
+			return nil, err
+		}
+		a.wheres, a.conditions = append(a.wheres, attribute), append(a.conditions, c)
+	}
+	return a, nil
+}
+
+// errNoCategory is a question whose conditions no row can meet.
+var errNoCategory = errors.New("no category meets all conditions on this column")
+
+// tables are the confidential tables that can be meant.
+func (a *inquiry) tables() []*spec.Table {
+	if a.from != "" {
+		return []*spec.Table{a.plan.Release().Table(a.from)}
+	}
+	return a.plan.Release().Tables
+}
+
+// attribute finds an attribute in a table that can be meant.
+func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
+	column, levelName, dotted := strings.Cut(name, ".")
+	out := spec.Attribute{Column: column, Level: levelName}
+	var columns, levels []string
+	for _, t := range a.tables() {
+		for _, c := range t.Columns {
+			columns = append(columns, c.Name)
+			if c.Name != column {
+				continue
+			}
+			if level, ok := c.Domain.Level(levelName); ok && (!dotted || levelName != "") {
+				return out, level, nil
+			}
+			for _, l := range c.Domain.LevelNames() {
+				levels = append(levels, column+"."+l)
+			}
+		}
+	}
+	if !slices.Contains(columns, column) {
+		return out, nil, noSuch("column", column, columns)
+	}
+	return out, nil, noSuch("attribute", name, levels)
+}
+
+// codesOf reads the codes of a condition: one that holds commas itself, or several.
+func codesOf(attribute spec.Attribute, level *spec.Level, text string) ([]string, error) {
+	codes := categoryCodes(level)
+	if slices.Contains(codes, text) {
+		return []string{text}, nil
+	}
+	all := strings.Split(text, ",")
+	for _, code := range all {
+		if !slices.Contains(codes, code) {
+			return nil, noSuch("category of "+attribute.String(), code, codes)
+		}
+	}
+	return all, nil
+}
+
+// categoryCodes are the codes of a level, in order.
+func categoryCodes(level *spec.Level) []string {
+	codes := make([]string, len(level.Categories))
+	for i, c := range level.Categories {
+		codes[i] = c.Code
+	}
+	return codes
+}
+
+// noSuch says that there is nothing of a name, and what is nearest to it.
+func noSuch(kind, name string, there []string) error {
+	near := spec.Nearest(name, there)
+	if near == "" { // a hyphen is what most keyboards have for the dash of a range
+		near = spec.Nearest(strings.ReplaceAll(name, "-", "–"), there)
+	}
+	switch {
+	case near != "":
+		return fmt.Errorf("there is no %s %q; did you mean %q?", kind, name, near)
+	case len(there) == 0:
+		return fmt.Errorf("there is no %s %q", kind, name)
+	case len(there) > 12:
+		return fmt.Errorf("there is no %s %q; there are %s … %s", kind, name, strings.Join(there[:6], ", "), there[len(there)-1])
+	}
+	return fmt.Errorf("there is no %s %q; there is %s", kind, name, strings.Join(there, ", "))
+}
+
+func tableNames(r *spec.Release) []string {
+	names := make([]string, len(r.Tables))
+	for i, t := range r.Tables {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// example is a condition that the release can answer.
+func example(r *spec.Release) string {
+	for _, t := range r.Tables {
+		for _, c := range t.Columns {
+			if level, ok := c.Domain.Level(""); ok {
+				return c.Name + "=" + level.Categories[0].Code
+			}
+		}
+	}
+	return "region=north"
+}
+
+// holder is a published table whose cells, added up, are the answer.
+type holder struct {
+	table     int
+	groupings []synth.Grouping
+	members   [][][]int // by key and row: the categories
+	keys      []int     // of each attribute of the question, the key that it is
+	codes     [][]string
+	deviation float64
+}
+
+// holders are the published tables that hold the question. It fails where there is none, and where they count rows of
+// several tables.
+func (a *inquiry) holders() ([]holder, error) {
+	var out []holder
+	var near []nearTable
+	for i, t := range a.plan.Tables {
+		if a.from != "" && t.From != a.from {
+			continue
+		}
+		h, lacks, err := a.hold(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case lacks != nil:
+			near = append(near, nearTable{t.Path, lacks})
+		default:
+			out = append(out, h)
+		}
+	}
+	if out == nil {
+		return nil, noHolder(near)
+	}
+	for _, h := range out {
+		if from := a.plan.Tables[h.table].From; from != a.plan.Tables[out[0].table].From {
+			return nil, fmt.Errorf("there are rows of %s and of %s to count: say which with --from", a.plan.Tables[out[0].table].From, from)
+		}
+	}
+	return out, nil
+}
+
+// nearTable is a table that does not hold a question, with what it lacks.
+type nearTable struct {
+	path  string
+	lacks []lack
+}
+
+// lack is why a table does not hold a question. A column that is not there is worse than categories that are cut elsewhere.
+type lack struct {
+	says   string
+	column bool
+}
+
+// distance orders tables by what they lack.
+func (n nearTable) distance() int {
+	sum := 0
+	for _, l := range n.lacks {
+		if sum++; l.column {
+			sum += 2
+		}
+	}
+	return sum
+}
+
+// noHolder says which tables lack the least.
+func noHolder(near []nearTable) error {
+	if near == nil {
+		return errors.New("the release has no table that counts these rows")
+	}
+	slices.SortStableFunc(near, func(x, y nearTable) int { return x.distance() - y.distance() })
+	const most = 3
+	text := "no published table holds all of this. Nearest:"
+	for i, n := range near {
+		if i == most || n.distance() > near[0].distance() {
+			break
+		}
+		var says []string
+		for _, l := range n.lacks {
+			says = append(says, l.says)
+		}
+		text += fmt.Sprintf("\n  %s: %s", n.path, strings.Join(says, "; "))
+	}
+	return errors.New(text)
+}
+
+// hold groups the cells of a table by the rows of the question; lacks says why it cannot.
+func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
+	p := a.plan
+	q := p.Query(p.Tables[table])
+	levels, err := q.Levels(p.Release())
+	if err != nil {
+		return h, nil, err
+	}
+	h = holder{table: table, keys: make([]int, len(a.by)), codes: make([][]string, len(a.by))}
+	lacks = a.missing(q)
+	for key, f := range q.Factors {
+		column := p.Release().Table(q.Table).Column(f.Attribute)
+		classes, codes, ok := a.classes(column)
+		if !ok {
+			return h, nil, fmt.Errorf("%s: %w", column.Name, errNoCategory)
+		}
+		of, whole := grouped(column.Domain.Size(), levels[key], classes)
+		if !whole {
+			lacks = append(lacks, lack{says: fmt.Sprintf("categories of %s lie across those asked for", f)})
+		}
+		h.groupings = append(h.groupings, synth.Grouping{Of: of, Rows: len(codes)})
+		members := make([][]int, len(codes))
+		for category, row := range of {
+			if row >= 0 {
+				members[row] = append(members[row], category)
+			}
+		}
+		h.members = append(h.members, members)
+		for i, by := range a.by {
+			if by.Column == f.Attribute {
+				h.keys[i], h.codes[i] = key, codes
+			}
+		}
+	}
+	return h, lacks, nil
+}
+
+// missing are the columns of the question that a query does not have.
+func (a *inquiry) missing(q plan.Query) []lack {
+	var out []lack
+	for _, attribute := range append(slices.Clone(a.by), a.wheres...) {
+		has := slices.ContainsFunc(q.Factors, func(f plan.Factor) bool { return f.Attribute == attribute.Column })
+		l := lack{"has no " + attribute.Column, true}
+		if !has && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// classes say of every base category of a column in which row it is counted, −1 for none, with the rows' codes: one row
+// without a code where the question is not by the column. It is false where no category is counted.
+func (a *inquiry) classes(column *spec.Column) (of []int, codes []string, ok bool) {
+	of = make([]int, column.Domain.Size())
+	for i, where := range a.wheres {
+		if where.Column != column.Name {
+			continue
+		}
+		level, found := column.Domain.Level(where.Level)
+		if !found {
+			return nil, nil, false
+		}
+		meets := make([]bool, level.Size())
+		for category, c := range level.Categories {
+			meets[category] = slices.Contains(a.conditions[i].Codes, c.Code)
+		}
+		for base := range of {
+			if !meets[codeAt(level, base)] {
+				of[base] = -1
+			}
+		}
+	}
+	if !slices.Contains(of, 0) {
+		return nil, nil, false
+	}
+	at := slices.IndexFunc(a.by, func(by spec.Attribute) bool { return by.Column == column.Name })
+	if at < 0 {
+		return of, []string{""}, true
+	}
+	level, found := column.Domain.Level(a.by[at].Level)
+	if !found {
+		return nil, nil, false
+	}
+	counted := make([]bool, level.Size())
+	for base, row := range of {
+		if row >= 0 {
+			counted[codeAt(level, base)] = true
+		}
+	}
+	row := make([]int, level.Size())
+	for category, c := range level.Categories {
+		row[category] = -1
+		if counted[category] {
+			row[category] = len(codes)
+			codes = append(codes, c.Code)
+		}
+	}
+	for base := range of {
+		if of[base] >= 0 {
+			of[base] = row[codeAt(level, base)]
+		}
+	}
+	return of, codes, true
+}
+
+// codeAt is the category of a level that a base category lies in.
+func codeAt(level *spec.Level, base int) int {
+	if level.Of == nil {
+		return base
+	}
+	return int(level.Of[base])
+}
+
+// grouped says of every category of a level in which row it is counted; whole is false where one lies in several. A
+// category that no base category lies in is in no row.
+func grouped(base int, level *spec.Level, classes []int) (of []int, whole bool) {
+	of, whole = slices.Repeat([]int{-1}, level.Size()), true
+	seen := make([]bool, level.Size())
+	for b := range base {
+		category := codeAt(level, b)
+		whole = whole && (!seen[category] || of[category] == classes[b])
+		of[category], seen[category] = classes[b], true
+	}
+	return of, whole
+}
+
+// inquiryRow is a row of the question, and where it is among those of the table's groupings.
+type inquiryRow struct {
+	keys []string
+	at   int
+}
+
+// rows are those of the question, in its own order of attributes, the last one's categories fastest.
+func (h holder) rows(a *inquiry) []inquiryRow {
+	strides := make([]int, len(h.groupings))
+	n := 1
+	for key := len(h.groupings) - 1; key >= 0; key-- {
+		strides[key] = n
+		n *= h.groupings[key].Rows
+	}
+	out := []inquiryRow{{keys: []string{}}}
+	for i := range a.by {
+		next := make([]inquiryRow, 0, len(out)*len(h.codes[i]))
+		for _, row := range out {
+			for c, code := range h.codes[i] {
+				next = append(next, inquiryRow{append(slices.Clone(row.keys), code), row.at + strides[h.keys[i]]*c})
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// selected are the categories of each key that a row adds up.
+func (h holder) selected(row int) [][]int {
+	out := make([][]int, len(h.members))
+	for key := len(h.members) - 1; key >= 0; key-- {
+		out[key] = h.members[key][row%len(h.members[key])]
+		row /= len(h.members[key])
+	}
+	return out
+}
+
+// cells is how many cells of the table a row adds up.
+func (h holder) cells(row int) int {
+	n := 1
+	for _, s := range h.selected(row) {
+		n *= len(s)
+	}
+	return n
+}
+
+// cell is the place of the one cell that is selected, −1 where there are several.
+func (h holder) cell(selected [][]int) int {
+	at := 0
+	for key, s := range selected {
+		if len(s) != 1 {
+			return -1
+		}
+		at = at*len(h.groupings[key].Of) + s[0]
+	}
+	return at
+}

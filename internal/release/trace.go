@@ -1,0 +1,272 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds the trace: one published number, followed back to the noisy integers that it is made of.
+
+// Trace is where a published figure comes from.
+type Trace struct {
+	Folder        string   `json:"folder"`
+	Release       string   `json:"release"`
+	Status        string   `json:"status"` // RELEASE, or what is printed on everything instead
+	Table         string   `json:"table"`
+	Cell          []KeyOf  `json:"cell"`
+	Statistic     string   `json:"statistic"`
+	Published     int64    `json:"published"`
+	Unbiased      float64  `json:"unbiased"`
+	StandardError float64  `json:"noise_se"`
+	Low           float64  `json:"low"`
+	High          float64  `json:"high"`
+	Confidence    float64  `json:"confidence"`
+	Law           Law      `json:"law"`
+	Attained      float64  `json:"attained"`
+	Covers        string   `json:"interval_covers"`
+	Bearings      []Origin `json:"measurements"` // those that bring most of the variance first
+	// Sum is Σ weight × noisy integer over all measurements; Difference is Unbiased less that, which is rounding.
+	Sum        float64 `json:"sum"`
+	Difference float64 `json:"difference"`
+}
+
+// KeyOf is the category of a key.
+type KeyOf struct {
+	Attribute string `json:"attribute"`
+	Code      string `json:"code"`
+	Label     string `json:"label,omitempty"`
+}
+
+// Origin is a measurement that a figure is made of.
+type Origin struct {
+	Measurement string           `json:"measurement"`
+	File        string           `json:"file"`
+	Mechanism   budget.Mechanism `json:"mechanism"`
+	Variance    float64          `json:"variance"` // of the noise on one integer
+	Integers    int64            `json:"integers"` // that it has
+	Weights     []synth.Weight   `json:"weights"`  // largest first; integers with no weight are left out
+	Sum         float64          `json:"sum"`      // Σ weight × noisy integer
+	Share       float64          `json:"share_of_variance"`
+}
+
+// TraceCell follows one figure of a published folder, which must be as its manifest says. The cell is named by
+// attribute=code for each key of the table, one by one or several with commas.
+//
+// Errors: *[SpecError] for what is not a published folder, and for a table or cell that is not there; *[Altered] for a
+// folder that was changed, or whose figure is not what its measurements lead to.
+func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace, error) {
+	e, err := openEdition(place)
+	if err != nil {
+		return nil, err
+	}
+	at, selected, err := e.cellOf(table, cell)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	reader, err := synth.NewReader(e.plan)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	answers, err := e.answers(reader.Needed(at))
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{
+		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: e.plan.Tables[at].Path, Cell: []KeyOf{},
+		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: NoiseOnly,
+	}
+	if err := t.read(e, e.plan.Tables[at], selected); err != nil {
+		return nil, err
+	}
+	made, err := reader.Trace(at, selected, answers)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	figures, err := reader.Statistic(at, answers)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	t.origins(made)
+	law := newInterval(made.Bearings, t.StandardError, t.Confidence, figures, t.row(e.plan, at, selected))
+	t.Law, t.Attained = law.law, law.attained
+	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
+		return nil, &Altered{Place: place, File: e.plan.Tables[at].File()}
+	}
+	return t, nil
+}
+
+// origins lists the measurements, those that bring most of the variance first.
+func (t *Trace) origins(made *synth.Trace) {
+	var variance float64
+	for _, b := range made.Bearings {
+		variance += b.Variance
+	}
+	for i, b := range made.Bearings {
+		t.Bearings = append(t.Bearings, Origin{
+			Measurement: b.Measurement.ID, File: measured.Path(b.Measurement.ID), Mechanism: b.Measurement.Mechanism,
+			Variance: b.Measurement.Mechanism.Variance(), Integers: b.Measurement.Cells, Weights: b.Weights,
+			Sum: made.Sums[i], Share: b.Variance / variance,
+		})
+		t.Sum += made.Sums[i]
+	}
+	t.Difference = t.Unbiased - t.Sum
+	slices.SortStableFunc(t.Bearings, func(a, b Origin) int {
+		switch {
+		case a.Share > b.Share:
+			return -1
+		case a.Share < b.Share:
+			return 1
+		}
+		return 0
+	})
+}
+
+// cellOf finds a table and, of each of its keys, the category that a cell is named by.
+func (e *edition) cellOf(path string, cell []string) (table int, selected [][]int, err error) {
+	path = strings.TrimSuffix(strings.TrimPrefix(path, "tables/"), ".parquet")
+	var paths []string
+	for _, t := range e.plan.Tables {
+		paths = append(paths, t.Path)
+	}
+	if table = slices.Index(paths, path); table < 0 {
+		return 0, nil, noSuch("table", path, paths)
+	}
+	by := e.plan.Tables[table].By
+	codes := map[string]string{}
+	for _, part := range pairsOf(by, cell) {
+		name, code, ok := strings.Cut(part, "=")
+		if !ok {
+			return 0, nil, fmt.Errorf("cell %q: expected attribute=code for each of %s", part, strings.Join(by, ", "))
+		}
+		if !slices.Contains(by, name) {
+			return 0, nil, noSuch("key of table "+path, name, by)
+		}
+		if _, twice := codes[name]; twice {
+			return 0, nil, fmt.Errorf("cell: %s is given twice", name)
+		}
+		codes[name] = code
+	}
+	levels, err := e.plan.Query(e.plan.Tables[table]).Levels(e.plan.Release())
+	if err != nil {
+		return 0, nil, err
+	}
+	for i, name := range by {
+		code, ok := codes[name]
+		if !ok {
+			return 0, nil, fmt.Errorf("cell: %s is missing: table %s has a number for each of %s", name, path, strings.Join(by, " × "))
+		}
+		category := slices.IndexFunc(levels[i].Categories, func(c spec.Category) bool { return c.Code == code })
+		if category < 0 {
+			return 0, nil, noSuch("category of "+name, code, categoryCodes(levels[i]))
+		}
+		selected = append(selected, []int{category})
+	}
+	return table, selected, nil
+}
+
+// pairsOf parts what names a cell at the commas that a key follows: codes may hold commas too.
+func pairsOf(by, cell []string) []string {
+	var out []string
+	for _, text := range cell {
+		for i, part := range strings.Split(text, ",") {
+			name, _, ok := strings.Cut(part, "=")
+			if i > 0 && !(ok && (slices.Contains(by, name) || spec.Nearest(name, by) != "")) {
+				out[len(out)-1] += "," + part
+				continue
+			}
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// row is the place of the cell in its table.
+func (t *Trace) row(p *plan.Plan, table int, selected [][]int) int {
+	levels, err := p.Query(p.Tables[table]).Levels(p.Release())
+	if err != nil {
+		return 0 // refused before
+	}
+	at := 0
+	for i, l := range levels {
+		at = at*l.Size() + selected[i][0]
+	}
+	return at
+}
+
+// read takes the figures of the cell from the published file, whose keys must be those of the cell.
+func (t *Trace) read(e *edition, table plan.Table, selected [][]int) error {
+	levels, err := e.plan.Query(table).Levels(e.plan.Release())
+	if err != nil {
+		return &SpecError{File: t.Folder, Err: err}
+	}
+	at := int64(0)
+	for i, l := range levels {
+		c := l.Categories[selected[i][0]]
+		t.Cell = append(t.Cell, KeyOf{table.By[i], c.Code, c.Label})
+		at = at*int64(l.Size()) + int64(selected[i][0])
+	}
+	row, columns, err := publishedRow(filepath.Join(t.Folder, filepath.FromSlash(table.File())), at)
+	if err != nil {
+		return &SpecError{File: filepath.Join(t.Folder, table.File()), Err: err}
+	}
+	for _, k := range t.Cell {
+		if row[columns[k.Attribute]].String() != k.Code {
+			return &SpecError{File: filepath.Join(t.Folder, table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", at+1)}
+		}
+	}
+	figure := func(suffix string) float64 { return number(row[columns[t.Statistic+suffix]]) }
+	t.Published = row[columns[t.Statistic+plan.Published]].Int64()
+	t.Unbiased, t.StandardError, t.Low, t.High = figure(plan.Unbiased), figure(plan.StandardError), figure(plan.Low), figure(plan.High)
+	return nil
+}
+
+// publishedRow reads one row of a published table, with the places of its columns.
+func publishedRow(path string, at int64) (parquet.Row, map[string]int, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, nil, err
+	}
+	columns := map[string]int{}
+	for i, c := range f.Schema().Columns() {
+		columns[c[0]] = i
+	}
+	for _, group := range f.RowGroups() {
+		if at >= group.NumRows() {
+			at -= group.NumRows()
+			continue
+		}
+		rows := group.Rows()
+		if err := rows.SeekToRow(at); err != nil {
+			return nil, nil, errors.Join(err, rows.Close())
+		}
+		buffer := make([]parquet.Row, 1)
+		n, err := rows.ReadRows(buffer)
+		if n == 0 {
+			return nil, nil, errors.Join(fmt.Errorf("a row is missing: %w", err), rows.Close())
+		}
+		row := buffer[0].Clone()
+		return row, columns, rows.Close()
+	}
+	return nil, nil, errors.New("a row is missing")
+}
