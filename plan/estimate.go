@@ -153,7 +153,8 @@ func (p *Plan) predict() error {
 			if alone := e.Alone(marginal); alone >= 0 {
 				continue
 			}
-			mean, most := e.Variance(marginal, e.Variances)
+			mean, _ := e.Variance(marginal, e.Variances)
+			most := e.Largest(marginal, e.Variances)
 			p.Tables[at].together(math.Sqrt(mean), math.Sqrt(most))
 			if p.Cost.Epsilon != nil {
 				p.Tables[at].sum(e.Sources[0])

@@ -1,8 +1,16 @@
 package plan
 
 import (
+	"fmt"
 	"math"
+	"math/big"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 )
 
 // adult14 are the sizes of the attributes of the Adult extract.
@@ -58,5 +66,421 @@ func assertStandardError(t *testing.T, table Table, variance float64) {
 	t.Helper()
 	if got, want := table.Statistics[0].StandardError, math.Sqrt(variance); math.Abs(got/want-1) > 1e-5 {
 		t.Errorf("%s: standard error %.6f, expected %.6f", table.Path, got, want)
+	}
+}
+
+// crossed is a spec of three columns: age has levels that lie within each other (half in whole, age in all), some of groups
+// of different sizes (odd), two that do not (half and third, odd and both), one that is another by another name, and one of a
+// single category.
+const crossed = `version: 1
+release: r
+privacy: {protects: person, neighbours: %s}
+budget: %s
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: %d}, columns: {sex: {values: [f, m]}, kind: {values: [a, b, c]}, age: {type: integer, range: [0, 5], levels: {half: {width: 3}, third: {width: 2}, odd: {edges: [0, 1, 4]}, same: {edges: [0, 3]}, whole: {width: 6}}}}}}
+marginals: %s
+`
+
+// codes are, for each level of crossed, the category of each code of its column.
+var codes = map[string][]int{
+	"sex": {0, 1}, "kind": {0, 1, 2}, "age": {0, 1, 2, 3, 4, 5},
+	"age.half": {0, 0, 0, 1, 1, 1}, "age.third": {0, 0, 1, 1, 2, 2}, "age.odd": {0, 1, 1, 1, 2, 2}, "age.same": {0, 0, 0, 1, 1, 1}, "age.whole": {0, 0, 0, 0, 0, 0},
+}
+
+// crossedColumns are the columns of crossed; a cell is a code of each, the last one's changing fastest.
+var crossedColumns = []string{"sex", "kind", "age"}
+
+func crossedRelease(t testing.TB, neighbours, budget string, rows int, marginals string) *spec.Release {
+	t.Helper()
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(crossed, neighbours, budget, rows, marginals)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func crossedPlan(t testing.TB, neighbours, budget string, rows int, marginals string) *Plan {
+	t.Helper()
+	p, err := New(crossedRelease(t, neighbours, budget, rows, marginals))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// blueprintOf is the blueprint of a release, with its groups.
+func blueprintOf(t testing.TB, r *spec.Release) *blueprint {
+	t.Helper()
+	tables, err := expand(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newBlueprint(r, tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// factorRows is the matrix of a factor by its definition: a row per category of the level, a column per code.
+func factorRows(f Factor) [][]float64 {
+	of := codes[f.String()]
+	size := slices.Max(of) + 1
+	rows := make([][]float64, size)
+	for j := range rows {
+		rows[j] = make([]float64, len(of))
+		for x, c := range of {
+			if c == j {
+				rows[j][x] = 1
+			}
+		}
+	}
+	if f.Basis == Identity {
+		return rows
+	}
+	group := make([]int, size) // of each category
+	if f.Within != "" {
+		for x, c := range of {
+			group[c] = codes[spec.Attribute{Column: f.Attribute, Level: f.Within}.String()][x]
+		}
+	}
+	g := map[int]float64{}
+	var most float64
+	for _, p := range group {
+		g[p]++
+		most = max(most, g[p])
+	}
+	out := make([][]float64, size)
+	for j, p := range group {
+		out[j] = make([]float64, len(of))
+		for x, c := range of {
+			if group[c] == p {
+				out[j][x] = math.Round(most/g[p]) * (g[p]*rows[j][x] - 1)
+			}
+		}
+	}
+	return out
+}
+
+// matrixOf is a query as a matrix: a row per answer, a column per cell of crossed.
+func matrixOf(factors []Factor) [][]float64 {
+	rows := [][]float64{nil}
+	cells := 1
+	for _, c := range crossedColumns {
+		cells *= len(codes[c])
+	}
+	rows[0] = make([]float64, cells)
+	for i := range rows[0] {
+		rows[0][i] = 1
+	}
+	for _, f := range factors {
+		stride := 1
+		for _, c := range crossedColumns[slices.Index(crossedColumns, f.Attribute)+1:] {
+			stride *= len(codes[c])
+		}
+		var next [][]float64
+		for _, row := range rows {
+			for _, category := range factorRows(f) {
+				product := make([]float64, cells)
+				for i := range row {
+					product[i] = row[i] * category[i/stride%len(codes[f.Attribute])]
+				}
+				next = append(next, product)
+			}
+		}
+		rows = next
+	}
+	return rows
+}
+
+// Shares of a leaf are at most all of it, exactly, and all but a millionth.
+func TestSharesOfALeaf(t *testing.T) {
+	attributes := []string{"sex", "kind", "age", "age.half", "age.third", "age.odd", "age.same", "age.whole"}
+	rapid.Check(t, func(t *rapid.T) {
+		marginals := "{"
+		leaves := rapid.IntRange(1, 2).Draw(t, "leaves")
+		for i := range rapid.IntRange(leaves, 6).Draw(t, "marginals") {
+			by := rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 0, 3, func(a string) string { c, _, _ := strings.Cut(a, "."); return c }).Draw(t, "by")
+			marginals += fmt.Sprintf("m%d: {by: [%s], budget: l%d, weight: %s}, ", i, strings.Join(by, ", "), i%leaves, rapid.SampledFrom([]string{"1", "1/3", "1e-6", "1e6"}).Draw(t, "weight"))
+		}
+		split := rapid.SampledFrom([]string{"rho: 1/10", "epsilon: 1"}).Draw(t, "budget") + ", split: {l0: 1}"
+		if leaves == 2 {
+			split = strings.Replace(split, "l0: 1", "l0: 1/7, l1: 6/7", 1)
+		}
+		text := fmt.Sprintf(crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t, "neighbours"), "{"+split+"}", rapid.IntRange(1, 3).Draw(t, "rows"), marginals+"}")
+		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: strings.Replace(text, ", }", "}", 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables, err := expand(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := newBlueprint(r, tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums := make([]*big.Rat, leaves)
+		for i := range sums {
+			sums[i] = new(big.Rat)
+		}
+		for _, p := range b.planned {
+			if p.share.Sign() <= 0 {
+				t.Fatalf("%s has share %v", p.measurement.ID, p.share)
+			}
+			sums[p.leaf].Add(sums[p.leaf], p.share)
+		}
+		for i, sum := range sums {
+			if sum.Cmp(big.NewRat(1, 1)) > 0 || sum.Cmp(big.NewRat(1<<20-1, 1<<20)) < 0 {
+				t.Errorf("leaf %d spends %s of itself", i, sum.FloatString(12))
+			}
+		}
+	})
+}
+
+// Shares are in proportion to parts of any size, and equal parts are exact.
+func TestSharesAreInProportion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOfN(rapid.Float64Range(1e-12, 1e12), 1, 200).Draw(t, "parts")
+		var sum float64
+		for _, p := range parts {
+			sum += p
+		}
+		total := new(big.Rat)
+		for i, s := range exactShares(parts) {
+			total.Add(total, s)
+			if v, _ := s.Float64(); math.Abs(v/(parts[i]/sum)-1) > 0x1p-28 {
+				t.Fatalf("a share of %v for %v of %v", v, parts[i], sum)
+			}
+		}
+		if total.Cmp(big.NewRat(1, 1)) > 0 {
+			t.Fatalf("the shares add up to %s", total.FloatString(20))
+		}
+	})
+	for _, s := range exactShares([]float64{3, 3, 3, 3}) {
+		if s.Cmp(big.NewRat(1, 4)) != 0 {
+			t.Errorf("a quarter is %v", s)
+		}
+	}
+}
+
+// How far a unit can move the integers of a residual is enumerated over all pairs of neighbours. Nothing moves further
+// than is claimed, and squares move as far, where columns have one level or units are added and removed.
+func TestSensitivityOfResiduals(t *testing.T) {
+	for _, c := range []struct {
+		marginals string
+		most      int64 // rows of a unit
+	}{
+		{"{x: {by: [sex, kind]}}", 3}, {"{x: {every: [2], by: [sex, kind, age.third]}}", 2}, {"{x: {by: [age]}}", 3},
+		{"{x: {by: [age]}, y: {by: [age.half]}}", 3}, {"{x: {by: [age, sex]}, y: {by: [age.odd]}}", 2}, {"{x: {by: [age, kind]}, y: {by: [age.odd]}, z: {by: [age.whole]}}", 2},
+	} {
+		for k := int64(1); k <= c.most; k++ {
+			for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
+				r := crossedRelease(t, string(n), "{rho: 1}", int(k), c.marginals)
+				for _, g := range blueprintOf(t, r).groups {
+					d, why, err := g.residuals(r)
+					if err != nil || why != "" {
+						t.Fatal(why, err)
+					}
+					for _, p := range d.planned {
+						assertMoves(t, n, k, p)
+					}
+				}
+			}
+		}
+	}
+}
+
+// assertMoves enumerates what units of up to k rows move, with each distinct row once.
+func assertMoves(t *testing.T, n spec.Neighbours, k int64, p planned) {
+	t.Helper()
+	matrix := matrixOf(p.measurement.Query.Factors)
+	if int64(len(matrix)) != p.measurement.Cells {
+		t.Fatalf("%s has %d cells, not %d", p.measurement.ID, p.measurement.Cells, len(matrix))
+	}
+	seen := map[string]bool{}
+	var rows [][]float64 // what one row moves
+	for cell := range matrix[0] {
+		row := make([]float64, len(matrix))
+		for i := range matrix {
+			row[i] = matrix[i][cell]
+		}
+		if !seen[fmt.Sprint(row)] {
+			seen[fmt.Sprint(row)] = true
+			rows = append(rows, row)
+		}
+	}
+	var units [][]float64
+	var add func(from int, left int64, moved []float64)
+	add = func(from int, left int64, moved []float64) {
+		units = append(units, moved)
+		for i := from; i < len(rows) && left > 0; i++ {
+			next := slices.Clone(moved)
+			for j, v := range rows[i] {
+				next[j] += v
+			}
+			add(i, left-1, next)
+		}
+	}
+	add(0, k, make([]float64, len(matrix)))
+	from := [][]float64{make([]float64, len(matrix))}
+	if n == spec.Replace {
+		from = units
+	}
+	var l1, l2 float64
+	for _, a := range from {
+		for _, b := range units {
+			var sum, squares float64
+			for i := range a {
+				sum += math.Abs(a[i] - b[i])
+				squares += (a[i] - b[i]) * (a[i] - b[i])
+			}
+			l1, l2 = max(l1, sum), max(l2, squares)
+		}
+	}
+	nested := slices.ContainsFunc(p.measurement.Query.Factors, func(f Factor) bool { return f.Within != "" })
+	claimed1, claimed2 := floatOf(p.l1), floatOf(p.l2Squared)
+	if claimed1 < l1 || claimed2 < l2 || n == spec.AddRemove && (claimed1 != l1 || claimed2 != l2) || !nested && claimed2 != l2 {
+		t.Errorf("%s, %d rows, %s: moves by %v and squares of %v; claimed %v and %v", n, k, p.measurement.ID, l1, l2, claimed1, claimed2)
+	}
+}
+
+// leastSquares gives the covariance of queries as generalised least squares estimates them from measurements: B(AᵀWA)⁺Bᵀ for
+// the dense matrices of all queries. It fails where a query cannot be estimated.
+func leastSquares(t *testing.T, measured []Measurement, variances []float64, queries [][]float64) *mat.Dense {
+	t.Helper()
+	cells := len(queries[0])
+	normal := mat.NewSymDense(cells, nil)
+	for i, m := range measured {
+		for _, row := range matrixOf(m.Query.Factors) {
+			normal.SymRankOne(normal, 1/variances[i], mat.NewVecDense(cells, row))
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(normal, true) {
+		t.Fatal("no eigenvalues")
+	}
+	values := eigen.Values(nil)
+	var vectors, b, turned mat.Dense
+	eigen.VectorsTo(&vectors)
+	b.CloneFrom(mat.NewDense(len(queries), cells, nil))
+	for i, q := range queries {
+		b.SetRow(i, q)
+	}
+	turned.Mul(&b, &vectors)
+	for j, v := range values {
+		for i := range queries {
+			x := turned.At(i, j)
+			if v < 1e-9*values[cells-1] {
+				if math.Abs(x) > 1e-6 {
+					t.Fatalf("nothing measures query %d", i)
+				}
+				turned.Set(i, j, 0)
+				continue
+			}
+			turned.Set(i, j, x/math.Sqrt(v))
+		}
+	}
+	var covariance mat.Dense
+	covariance.Mul(&turned, turned.T())
+	return &covariance
+}
+
+// together are specs with repeats in two leaves, marginals within others and around them, totals, levels and levels that do
+// not nest, for a budget of ρ.
+var together = []struct{ neighbours, budget, marginals string }{
+	{"add-remove", "{rho: 1/8}", "{x: {every: [0, 1, 2], by: [sex, kind, age.third]}}"},
+	{"add-remove", "{rho: 1/8}", "{x: {by: [sex]}, y: {by: [kind]}}"},
+	{"replace", "{rho: 1/8}", "{x: {by: [kind, sex]}, y: {by: [sex]}, z: {by: [sex]}}"},
+	{"replace", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [kind, sex], budget: a}, y: {every: [1], by: [sex, age], budget: b}, z: {by: [], budget: b}}"},
+	{"add-remove", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {every: [1, 3], by: [sex, kind, age], budget: a, weight: 5}, y: {every: [0, 2], by: [age, kind, sex], budget: b}}"},
+	{"add-remove", "{rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [age.half, kind]}, z: {by: [age.half]}}"},
+	{"add-remove", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [age, sex], budget: a}, y: {by: [age.odd], budget: b}, z: {by: [sex, age.odd], budget: b}}"},
+	{"add-remove", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [sex], budget: a}, y: {by: [sex, age], budget: b}, z: {by: [age.half], budget: b}}"}, // one table by itself beside levels
+	{"replace", "{rho: 1/8}", "{x: {by: [age.half]}, y: {by: [age.third]}}"},                                                                             // that do not lie within each other
+	{"replace", "{rho: 1/8}", "{x: {by: [age.half, sex]}, y: {by: [age.same]}}"},
+	{"add-remove", "{rho: 1/8}", "{x: {by: [age.whole]}, y: {by: [age.half]}, z: {by: []}}"},
+	{"add-remove", "{rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [sex, age]}}"}, // asked twice
+	{"replace", "{rho: 1/8}", "{x: {by: []}}"},
+	{"add-remove", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [], budget: a}, y: {by: [], budget: b}}"},
+}
+
+// The errors said of tables are those of dense least squares over all measurements, cell by cell. The pages round them up
+// to seven digits.
+func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
+	for _, c := range together {
+		p := crossedPlan(t, c.neighbours, c.budget, 2, c.marginals)
+		variances := make([]float64, len(p.Measurements))
+		for i, m := range p.Measurements {
+			variances[i] = m.Mechanism.Variance()
+		}
+		estimates, err := p.Estimates()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[int][]float64{}
+		for _, e := range estimates {
+			for marginal, at := range e.Tables {
+				said[at] = e.CellVariances(e.Axes[marginal], e.Variances)
+			}
+		}
+		for i, table := range p.Tables {
+			queries := matrixOf(p.Query(table).Factors)
+			covariance := leastSquares(t, p.Measurements, variances, queries)
+			var sum, most float64
+			for j := range queries {
+				v := covariance.At(j, j)
+				sum, most = sum+v, max(most, v)
+				if math.Abs(said[i][j]/v-1) > 1e-9 {
+					t.Errorf("%s, %s: cell %d of %s has variance %v, said to be %v", c.neighbours, c.marginals, j, table.Path, v, said[i][j])
+				}
+			}
+			s := table.Statistics[0]
+			mean := math.Sqrt(sum / float64(len(queries)))
+			roundedUp := func(got, want float64) bool { return got > want*(1-1e-9) && got < want*(1+1e-6) }
+			uneven := most > sum/float64(len(queries))*(1+1e-6)
+			if !roundedUp(s.StandardError, mean) || (s.Uneven > 0) != uneven || uneven && !roundedUp(s.Uneven, math.Sqrt(most)) {
+				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.neighbours, c.marginals, table.Path, mean, math.Sqrt(most), s.StandardError, s.Uneven)
+			}
+		}
+	}
+}
+
+// What a group is chosen by, the error of each design for its own measurements alone, is that of dense least squares; of
+// tables with columns of several levels, measured by themselves, that of each. A design of less error is never left.
+func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
+	for _, c := range together {
+		r := crossedRelease(t, c.neighbours, c.budget, 2, c.marginals)
+		for _, g := range blueprintOf(t, r).groups {
+			for _, d := range append([]design{g.design}, g.instead...) {
+				var measured []Measurement
+				var variances []float64 // for ρ = 1
+				for _, p := range d.planned {
+					share, _ := p.share.Float64()
+					measured, variances = append(measured, p.measurement), append(variances, floatOf(p.l2Squared)/share/2)
+				}
+				var sum, weighted float64
+				for _, table := range g.tables {
+					var of float64
+					if d.kind == Direct && g.several() {
+						for i, m := range measured {
+							if m.ID == table.path {
+								of = variances[i] * float64(table.cells)
+							}
+						}
+					} else {
+						queries := matrixOf(table.query().Factors)
+						of = mat.Trace(leastSquares(t, measured, variances, queries))
+					}
+					sum += of
+					weighted += table.weight() * of
+				}
+				if math.Abs(d.spread/sum-1) > 1e-8 || math.Abs(d.error/weighted-1) > 1e-8 {
+					t.Errorf("%s, %s: %s of %d tables has Σ variance %v, weighted %v; said to be %v, %v", c.neighbours, c.marginals, d.kind, len(g.tables), sum, weighted, d.spread, d.error)
+				}
+				if d.error < g.error*(1-1e-6) && !(g.several() && g.kind == Residuals) {
+					t.Errorf("%s, %s: %s with %v instead of %s with %v", c.neighbours, c.marginals, g.kind, g.error, d.kind, d.error)
+				}
+			}
+		}
 	}
 }

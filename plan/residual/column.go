@@ -140,3 +140,22 @@ func (c *Column) shares(at, k int) []float64 {
 	}
 	return out
 }
+
+// different are categories of a level of which no two have the same shares at all
+// levels, one for all that have.
+func (c *Column) different(at int) []int {
+	var out []int
+	levels := make([][]float64, at+1)
+	for k := range levels {
+		levels[k] = c.shares(at, k)
+	}
+	same := func(i, j int) bool {
+		return !slices.ContainsFunc(levels, func(s []float64) bool { return s[i] != s[j] })
+	}
+	for j := range c.levels[at].size {
+		if !slices.ContainsFunc(out, func(i int) bool { return same(i, j) }) {
+			out = append(out, j)
+		}
+	}
+	return out
+}

@@ -187,6 +187,9 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 		if math.Abs(sum/float64(cells)-mean) > 1e-9*mean || peak > most*(1+1e-9) {
 			t.Errorf("marginal %d: cells have variance %v on the mean and %v at most, said to be %v and %v", m, sum/float64(cells), peak, mean, most)
 		}
+		if largest := w.Largest(m, variances); math.Abs(largest-peak) > 1e-9*peak {
+			t.Errorf("marginal %d: the worst cell has variance %v, said to be %v", m, peak, largest)
+		}
 	}
 }
 

@@ -210,19 +210,47 @@ func compare(a, b Set) int {
 func (w *Workload) Cells(marginal int) float64 { return w.cells[marginal] }
 
 // Variance is that of the cells of a marginal under a strategy, by the variances
-// of its residuals: on the mean, and at most.
-func (w *Workload) Variance(marginal int, variances []float64) (mean, most float64) {
+// of its residuals: on the mean, and what none is above ([Workload.Largest] is that
+// of the worst cell itself, as the worst of one residual need not be that of another).
+func (w *Workload) Variance(marginal int, variances []float64) (mean, bound float64) {
 	for _, u := range w.uses[marginal] {
 		mean += float64(u.share * variances[u.residual])
-		most += float64(u.peak * variances[u.residual])
+		bound += float64(u.peak * variances[u.residual])
 	}
-	return mean, most
+	return mean, bound
 }
 
 // CellVariances are the variances of the cells of a marginal, whose axes may be in
 // any order, given those of the residuals.
 func (w *Workload) CellVariances(axes Set, variances []float64) []float64 {
-	out := make([]float64, stridesAfter(w.Columns, axes))
+	return w.cellVariances(axes, variances, func(a Axis, level int) []float64 { return w.Columns[a.Column].shares(a.Level, level) })
+}
+
+// Largest is the variance of the worst cell of a marginal, given those of the
+// residuals.
+func (w *Workload) Largest(marginal int, variances []float64) float64 {
+	different := map[Axis][]int{}
+	for _, a := range w.Marginals[marginal].Axes {
+		different[a] = w.Columns[a.Column].different(a.Level)
+	}
+	return slices.Max(w.cellVariances(w.Marginals[marginal].Axes, variances, func(a Axis, level int) []float64 {
+		all := w.Columns[a.Column].shares(a.Level, level)
+		some := make([]float64, len(different[a]))
+		for i, j := range different[a] {
+			some[i] = all[j]
+		}
+		return some
+	}))
+}
+
+// cellVariances are those of cells of a marginal, of the categories of which shares
+// gives the factors.
+func (w *Workload) cellVariances(axes Set, variances []float64, shares func(a Axis, level int) []float64) []float64 {
+	n := 1
+	for _, a := range axes {
+		n *= len(shares(a, 0))
+	}
+	out := make([]float64, n)
 	levels := make([]int, len(axes))
 	var walk func(i int, each []float64)
 	walk = func(i int, each []float64) {
@@ -238,10 +266,10 @@ func (w *Workload) CellVariances(axes Set, variances []float64) []float64 {
 		}
 		for level := 0; level <= axes[i].Level; level++ {
 			levels[i] = level
-			shares := w.Columns[axes[i].Column].shares(axes[i].Level, level)
-			next := make([]float64, 0, len(each)*len(shares))
+			factors := shares(axes[i], level)
+			next := make([]float64, 0, len(each)*len(factors))
 			for _, x := range each {
-				for _, s := range shares {
+				for _, s := range factors {
 					next = append(next, float64(x*s))
 				}
 			}
