@@ -25,8 +25,9 @@ type Certificate struct {
 	Hazards     []Hazard   `json:"hazards"`
 }
 
-// Loss is the privacy loss of the whole release, of each table alone, and of each
-// attribute for somebody who knows all else about a unit ([plan.Plan.StatedLoss]).
+// Loss is the privacy loss of the whole release, of all measurements that bear on each
+// table, which tables share, and of each attribute for somebody who knows all else
+// about a unit ([plan.Plan.StatedLoss]).
 // Another value is one row taken away and one added, so that where neighbours add
 // or remove a unit an attribute can lose up to twice what the whole loses.
 type Loss struct {

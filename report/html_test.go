@@ -107,12 +107,12 @@ func attribute(e xml.StartElement, name string) string {
 }
 
 func TestPageIsAccessible(t *testing.T) {
-	for name, in := range inputs() {
+	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
 			level, tables, captions := 0, 0, 0
 			ids, wanted := map[string]bool{}, map[string]bool{}
 			count := map[string]int{}
-			walk(t, pageOf(t, reportOf(t, in)), func(e xml.StartElement) {
+			walk(t, pageOf(t, r), func(e xml.StartElement) {
 				tag := e.Name.Local
 				count[tag]++
 				if len(tag) == 2 && tag[0] == 'h' && tag[1] >= '1' && tag[1] <= '6' {

@@ -24,9 +24,8 @@ import (
 )
 
 func TestReadGivesTheReportBack(t *testing.T) {
-	for name, in := range inputs() {
+	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
-			r := reportOf(t, in)
 			again, err := report.Read(r.JSON())
 			if err != nil {
 				t.Fatal(err)
@@ -151,9 +150,8 @@ func TestReportHasNoWayToAskTheMachine(t *testing.T) {
 
 func TestNoNonsenseNumbers(t *testing.T) {
 	nonsense := regexp.MustCompile(`NaN|[+-]Inf|\bInf\b|%!|<no value>|&lt;nil&gt;`)
-	for name, in := range inputs() {
+	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
-			r := reportOf(t, in)
 			for file, text := range map[string]string{"json": string(r.JSON()), "html": pageOf(t, r), "readme": string(r.Readme()), "markdown": string(r.Markdown())} {
 				if at := nonsense.FindStringIndex(text); at != nil {
 					t.Errorf("%s: …%s…", file, text[max(0, at[0]-60):min(len(text), at[1]+60)])
@@ -306,8 +304,7 @@ func TestBannerIsOnEveryPageOfWhatIsNoRelease(t *testing.T) {
 }
 
 func TestReadmeLinesFitATerminal(t *testing.T) {
-	for name, in := range inputs() {
-		r := reportOf(t, in)
+	for name, r := range reports() {
 		for _, line := range strings.Split(string(r.Readme()), "\n") {
 			code := strings.Contains(line, "tables/"+r.Tables[0].Path) // cannot be broken
 			if len([]rune(line)) > 78 && !code || strings.TrimRight(line, " ") != line {

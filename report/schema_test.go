@@ -19,9 +19,9 @@ import (
 
 func TestReportsFollowTheSchema(t *testing.T) {
 	schema := compiled(t)
-	for name, in := range inputs() {
+	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
-			instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(reportOf(t, in).JSON()))
+			instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.JSON()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,6 +55,19 @@ func TestSchemaRefusesWhatIsNoReport(t *testing.T) {
 		}
 	}
 }
+
+// reports are those of all inputs, made once: they are only read.
+var reports = sync.OnceValue(func() map[string]*report.Report {
+	all := map[string]*report.Report{}
+	for name, in := range inputs() {
+		r, err := report.New(in)
+		if err != nil {
+			panic(err)
+		}
+		all[name] = r
+	}
+	return all
+})
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
@@ -166,7 +179,7 @@ func typeName(typ reflect.Type) string {
 }
 
 // inputs are releases of every kind.
-var inputs = sync.OnceValue(func() map[string]report.Input {
+func inputs() map[string]report.Input {
 	return map[string]report.Input{
 		"release":     input(report.Official, nil),
 		"practice":    input(report.Practice, nil),
@@ -187,4 +200,4 @@ var inputs = sync.OnceValue(func() map[string]report.Input {
 		"levels":      levelsInput(),
 		"separate":    partsInput(3),
 	}
-})
+}
