@@ -17,7 +17,13 @@ import (
 // the total: squared sensitivities multiply, and so do what each adds to the sum of
 // variances.
 type Column struct {
-	Workload *Workload
+	Figures
+	workload *Workload
+	rows     [][]int32 // row i from its diagonal on
+}
+
+// Figures are what a plan needs to know of a residual in integers.
+type Figures struct {
 	// Squares is the largest squared L2 norm of a column of R: how far one row moves
 	// the n−1 integers. Exact.
 	Squares int64
@@ -29,8 +35,6 @@ type Column struct {
 	// variances of the workload, and Residual is ‖W·G‖² (Frobenius), what noise of
 	// variance 1 on each of the n−1 integers adds.
 	Total, Residual float64
-
-	rows [][]int32 // row i from its diagonal on
 }
 
 // unit is the norm of a column of R: entries are rounded at 2⁻¹² of it.
@@ -54,7 +58,7 @@ func (o *Optimum) Column() (*Column, error) {
 	if err := cholesky(x, n, n-1); err != nil {
 		return nil, fmt.Errorf("the residual of %d categories: %w", n, err)
 	}
-	c := &Column{Workload: o.Workload, rows: make([][]int32, n-1)}
+	c := &Column{workload: o.Workload, rows: make([][]int32, n-1)}
 	for i := range c.rows {
 		c.rows[i] = make([]int32, n-i)
 	}
@@ -108,7 +112,7 @@ func rounded(column []float64) []int32 {
 
 // work fills the figures that follow from the integers.
 func (c *Column) work() error {
-	n := c.Workload.n
+	n := c.workload.n
 	squares := make([]int64, n)
 	upper := make([][]float64, n-1)
 	for i, row := range c.rows {
@@ -133,7 +137,7 @@ func (c *Column) work() error {
 	for i := range c.Tilt {
 		c.Tilt[i] /= sum
 	}
-	c.Total = c.Workload.Norm(c.Tilt)
+	c.Total = c.workload.Norm(c.Tilt)
 	// G column by column: what R maps to one integer alone, without a last category,
 	// less its sum times t.
 	g := make([]float64, n)
@@ -146,13 +150,10 @@ func (c *Column) work() error {
 			sum += g[i]
 		}
 		addTo(g, -sum, c.Tilt)
-		c.Residual += c.Workload.Norm(g)
+		c.Residual += c.workload.Norm(g)
 	}
 	return nil
 }
-
-// Size is the number of categories.
-func (c *Column) Size() int { return c.Workload.n }
 
 // Measure returns R·counts, n−1 integers, or ErrOverflow.
 //
@@ -161,19 +162,8 @@ func (c *Column) Size() int { return c.Workload.n }
 // Theorem: none beyond the definition; Squares is enumerated.
 // Argument: docs/proofs/ranges.md.
 func (c *Column) Measure(counts []int64) ([]int64, error) {
-	var sum uint64
-	for _, x := range counts {
-		size := uint64(x)
-		if x < 0 {
-			size = -size
-		}
-		var over uint64
-		if sum, over = bits.Add64(sum, size, 0); over != 0 {
-			return nil, ErrOverflow
-		}
-	}
-	if high, low := bits.Mul64(sum, uint64(c.Reach)); high != 0 || low >= 1<<63 {
-		return nil, ErrOverflow
+	if err := c.fits(counts); err != nil {
+		return nil, err
 	}
 	out := make([]int64, len(c.rows))
 	for i, row := range c.rows {
@@ -184,9 +174,27 @@ func (c *Column) Measure(counts []int64) ([]int64, error) {
 	return out, nil
 }
 
+// fits returns ErrOverflow where the integers of these counts might not fit.
+func (f *Figures) fits(counts []int64) error {
+	var sum, over uint64
+	for _, x := range counts {
+		size := uint64(x)
+		if x < 0 {
+			size = -size
+		}
+		if sum, over = bits.Add64(sum, size, 0); over != 0 {
+			return ErrOverflow
+		}
+	}
+	if high, low := bits.Mul64(sum, uint64(f.Reach)); high != 0 || low >= 1<<63 {
+		return ErrOverflow
+	}
+	return nil
+}
+
 // Solve returns G·z: how the n categories lie from Tilt times the total.
 func (c *Column) Solve(z []float64) []float64 {
-	n := c.Workload.n
+	n := c.workload.n
 	x := make([]float64, n)
 	var sum float64
 	for i := n - 2; i >= 0; i-- {

@@ -1,6 +1,7 @@
 package ranges
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -66,47 +67,118 @@ func queries(axes []axis, orders ...int) float64 {
 	return n
 }
 
+// A family is the strategies of a prefix column for all Kappas, real and in integers.
+type family struct {
+	real     []axis
+	integers []axis
+}
+
+var families = map[int]family{}
+
+func prefixes(t testing.TB, n int) family {
+	t.Helper()
+	if f, ok := families[n]; ok {
+		return f
+	}
+	var f family
+	for _, kappa := range Kappas {
+		o, err := Prefix(n).Optimum(kappa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := o.Column()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.real = append(f.real, axis{float64(n), o.Total, o.Residual})
+		f.integers = append(f.integers, axis{float64(n), c.Total, c.Residual * float64(c.Squares)})
+	}
+	families[n] = f
+	return f
+}
+
 // best chooses each prefix column's κ with the others as they are, until none moves,
-// and returns the root mean squared error at cost 1.
-func best(t testing.TB, sizes []int, numeric []bool, orders ...int) (rmse float64, kappas []float64) {
-	axes := make([]axis, len(sizes))
-	kappas = make([]float64, len(sizes))
-	cache := map[int][]axis{}
+// and returns the root mean squared errors at cost 1 of the strategies, real and in
+// integers. Columns of least categories or more carry prefix sums.
+func best(t testing.TB, sizes []int, least int, orders ...int) (real, integers float64) {
+	t.Helper()
+	axes, chosen := make([]axis, len(sizes)), make([]int, len(sizes))
 	for i, n := range sizes {
 		axes[i] = identity(n)
-		if !numeric[i] {
-			continue
+		if n >= least {
+			axes[i] = prefixes(t, n).real[0]
 		}
-		if cache[n] == nil {
-			for _, kappa := range Kappas {
-				o, err := Prefix(n).Optimum(kappa)
-				if err != nil {
-					t.Fatal(err)
-				}
-				cache[n] = append(cache[n], axis{float64(n), o.Total, o.Residual})
-			}
-		}
-		axes[i] = cache[n][0]
 	}
-	least := math.Inf(1)
+	s := sum(axes, orders...)
 	for moved := true; moved; {
 		moved = false
 		for i, n := range sizes {
-			if !numeric[i] {
+			if n < least {
 				continue
 			}
-			now := axes[i]
-			for k, a := range cache[n] {
+			for k, a := range prefixes(t, n).real {
+				before := axes[i]
 				axes[i] = a
-				if s := sum(axes, orders...); s < least {
-					least, now, moved = s, a, true
-					kappas[i] = Kappas[k]
+				if trial := sum(axes, orders...); trial < s {
+					s, chosen[i], moved = trial, k, true
+				} else {
+					axes[i] = before
 				}
 			}
-			axes[i] = now
 		}
 	}
-	return least / math.Sqrt(queries(axes, orders...)), kappas
+	root := math.Sqrt(queries(axes, orders...))
+	for i, n := range sizes {
+		if n >= least {
+			axes[i] = prefixes(t, n).integers[chosen[i]]
+		}
+	}
+	return s / root, sum(axes, orders...) / root
+}
+
+// TestMarginalsOfPrefixColumns: prefix sums on the columns of 50 categories or more of
+// CPS, 85 of Adult and 101 of Loans, cells on the others. The figures known are the
+// best that ResidualPlanner+ is published with (QuerySmasher's quotation), and those
+// of this construction measured with other software and the κ of a coarser list; ours
+// are no worse. In integers less than 5e-4 is lost.
+func TestMarginalsOfPrefixColumns(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		sizes     []int
+		least     int
+		orders    []int
+		published float64
+		measured  float64
+	}{
+		{"CPS 1", cps, 50, []int{1}, 3.081, 3.064}, {"CPS 2", cps, 50, []int{2}, 5.823, 5.816},
+		{"CPS 3", cps, 50, []int{3}, 7.302, 7.300}, {"CPS ≤3", cps, 50, []int{0, 1, 2, 3}, 7.570, 7.563},
+		{"Adult 1", adult14, 85, []int{1}, 5.081, 4.991}, {"Adult 2", adult14, 85, []int{2}, 17.274, 16.773},
+		{"Adult 3", adult14, 85, []int{3}, 45.223, 43.726}, {"Adult ≤3", adult14, 85, []int{0, 1, 2, 3}, 45.174, 43.659},
+		{"Loans 1", loans, 101, []int{1}, 4.681, 4.615}, {"Loans 2", loans, 101, []int{2}, 14.502, 14.196},
+		{"Loans 3", loans, 101, []int{3}, 34.168, 33.415}, {"Loans ≤3", loans, 101, []int{0, 1, 2, 3}, 34.144, 33.370},
+	} {
+		real, integers := best(t, c.sizes, c.least, c.orders...)
+		t.Logf("%s: %.4f, in integers %.4f", c.name, real, integers)
+		if real > c.measured+.0005 || integers > c.published || real < .99*c.measured {
+			t.Errorf("%s: %.4f, in integers %.4f; published %v, measured %v", c.name, real, integers, c.published, c.measured)
+		}
+		if integers > real*(1+5e-4) {
+			t.Errorf("%s: integers lose %.4f of %.4f", c.name, integers-real, real)
+		}
+	}
+}
+
+// TestBestIsTheLeastOfTheList: alone κ = 0, and where only the residual counts the
+// largest.
+func TestBestIsTheLeastOfTheList(t *testing.T) {
+	alone, err := Prefix(20).Best(func(total, residual float64) float64 { return math.Sqrt(total) + math.Sqrt(residual) })
+	if err != nil || alone.Kappa != 0 {
+		t.Errorf("alone: κ %v, %v", alone.Kappa, err)
+	}
+	rest, err := Prefix(20).Best(func(_, residual float64) float64 { return residual })
+	if err != nil || rest.Kappa != Kappas[len(Kappas)-1] {
+		t.Errorf("residual only: κ %v, %v", rest.Kappa, err)
+	}
 }
 
 var (
@@ -115,25 +187,43 @@ var (
 	loans   = []int{101, 101, 101, 101, 3, 8, 36, 6, 51, 4, 5, 15}
 )
 
-func numerics(sizes []int, least int) []bool {
-	out := make([]bool, len(sizes))
-	for i, n := range sizes {
-		out[i] = n >= least
+func BenchmarkOptimum(b *testing.B) {
+	for _, n := range []int{100, 256, 512, 1024} {
+		for _, kind := range kinds {
+			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := kind.make(n).Optimum(16); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
-	return out
+	both := make([][]float64, 0, 512)
+	for j := range 256 {
+		both = append(both, between(256, j, j), between(256, 0, j))
+	}
+	b.Run("cells and prefix sums/256", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := queriesOf(b, both).Optimum(16); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
-func TestY(t *testing.T) {
-	for _, orders := range [][]int{{1}, {2}, {3}, {0, 1, 2, 3}, {1, 2, 3}} {
-		r, k := best(t, cps, numerics(cps, 50), orders...)
-		t.Log("cps", orders, r, k)
-		for _, least := range []int{85} {
-			r, k := best(t, adult14, numerics(adult14, least), orders...)
-			t.Log("adult", least, orders, r, k)
-		}
-		for _, least := range []int{36, 51, 101} {
-			r, k := best(t, loans, numerics(loans, least), orders...)
-			t.Log("loans", least, orders, r, k)
-		}
+func BenchmarkColumn(b *testing.B) {
+	for _, n := range []int{100, 256, 512, 1024, 2048} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			o, err := Prefix(n).Optimum(16)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := o.Column(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -55,11 +55,10 @@ func cholesky(a []float64, n, rows int) error {
 }
 
 // invert replaces a matrix by its inverse (Gauss and Jordan, largest pivot of each
-// column) and returns the product of the pivots' sizes as a mantissa and a power of
-// two.
-func invert(a []float64, n int) (mantissa float64, power int, err error) {
+// column) and returns the least power of two above the size of its determinant.
+func invert(a []float64, n int) (power int, err error) {
 	swaps := make([]int, n)
-	mantissa = 1
+	mantissa := 1.0
 	for i := range n {
 		best := i
 		for k := i + 1; k < n; k++ {
@@ -77,7 +76,7 @@ func invert(a []float64, n int) (mantissa float64, power int, err error) {
 		}
 		pivot := row[i]
 		if pivot == 0 {
-			return 0, 0, errSingular
+			return 0, errSingular
 		}
 		m, e := math.Frexp(float64(mantissa * math.Abs(pivot)))
 		mantissa, power = m, power+e
@@ -103,35 +102,32 @@ func invert(a []float64, n int) (mantissa float64, power int, err error) {
 			a[k*n+i], a[k*n+swaps[i]] = a[k*n+swaps[i]], a[k*n+i]
 		}
 	}
-	return mantissa, power, nil
+	return power, nil
 }
 
 // turned is the orthogonal factor Q of a matrix a = Q·H with H symmetric and positive
 // (Newton's iteration Q ← (μ·Q + Q'⁻¹/μ)/2, scaled by determinants: Higham 2008,
-// section 8.6). It ends when a step changes no entry by 1e-12.
+// section 8.6), to about 1e-14.
 func turned(a []float64, n int) ([]float64, error) {
 	q := append([]float64{}, a...)
 	other := make([]float64, n*n)
 	for range 60 {
 		copy(other, q)
-		mantissa, power, err := invert(other, n)
+		power, err := invert(other, n)
 		if err != nil {
 			return nil, err
 		}
-		// μ = |det Q|^(-1/n) to within √2; the mantissa is in [½, 1).
-		mu := 1.0
-		if power = int(math.Round(-float64(power) / float64(n))); power != 0 && mantissa > 0 {
-			mu = math.Ldexp(1, power)
-		}
+		// μ is a power of two near |det Q|^(-1/n), and 1 where that is near 1.
+		mu := math.Ldexp(1, -int((float64(power)-.5)/float64(n)))
 		var most float64
 		for i := range n {
 			for j := range n {
-				next := (float64(mu*q[i*n+j]) + other[j*n+i]/mu) / 2
+				next := float64((float64(mu*q[i*n+j]) + other[j*n+i]/mu) / 2)
 				most = math.Max(most, math.Abs(next-q[i*n+j]))
 				q[i*n+j] = next
 			}
 		}
-		if most < 1e-12 {
+		if most < 1e-7 { // the next step would change it by the square
 			return q, nil
 		}
 	}
@@ -164,7 +160,7 @@ func (w *Workload) denseMatrix(u []float64, kappa float64) ([]float64, error) {
 	z := make([]float64, n*n)
 	for i := range n {
 		for j := range n {
-			addTo(z[j*n:(j+1)*n], q[i*n+j], c[i*n:(i+1)*n])
+			addTo(z[j*n+i:(j+1)*n], q[i*n+j], c[i*n+i:(i+1)*n])
 		}
 	}
 	for j := range n {

@@ -95,7 +95,7 @@ func (w *Workload) Norm(x []float64) float64 {
 		prefixes += prefix
 		sum += float64(prefix * prefix)
 	}
-	return float64(w.square*sum) - float64(w.mean*prefixes)*prefixes
+	return float64(w.square*sum) - float64(w.mean*prefixes*prefixes)
 }
 
 // trace is Σ u_j·V_jj.
