@@ -148,6 +148,7 @@ func (p *Plan) predict() error {
 			p.Tables[i].alone(m)
 		}
 	}
+	sums := map[string]sumOf{}
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
 			if alone := e.Alone(marginal); alone >= 0 {
@@ -157,7 +158,7 @@ func (p *Plan) predict() error {
 			most := e.Largest(marginal, e.Variances)
 			p.Tables[at].together(math.Sqrt(mean), math.Sqrt(most))
 			if p.Cost.Epsilon != nil {
-				p.Tables[at].sum(e.Sources[0])
+				p.Tables[at].sum(e.Sources[0], sums)
 			}
 		}
 	}
@@ -185,11 +186,23 @@ func (t *Table) together(mean, most float64) {
 	s.Margin, s.Attained = budget.RoundUp(float64(normalMultiple*most), significant), confidence
 }
 
-// sum says how good a table is whose cells are sums of cells of a pure measurement.
-func (t *Table) sum(m Measurement) {
-	s := &t.Statistics[0]
-	margin, attained := sumMargin(m.Mechanism, m.Cells/t.Cells, confidence)
-	s.Margin, s.Attained = float64(margin), attained
+// sumOf is what the law of a sum of noise gives.
+type sumOf struct {
+	margin   int64
+	attained float64
+}
+
+// sum says how good a table is whose cells are sums of cells of a pure measurement. It keeps what it found, by noise and
+// number of cells, as tables share few.
+func (t *Table) sum(m Measurement, known map[string]sumOf) {
+	s, cells := &t.Statistics[0], m.Cells/t.Cells
+	key := fmt.Sprint(m.Mechanism.Parameter, cells)
+	one, ok := known[key]
+	if !ok {
+		one.margin, one.attained = sumMargin(m.Mechanism, cells, confidence)
+		known[key] = one
+	}
+	s.Margin, s.Attained = float64(one.margin), one.attained
 }
 
 // behind are the measurements that bear on each table, in the plan's order.

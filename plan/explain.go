@@ -288,7 +288,7 @@ func (s Strategy) sentence() string {
 	}
 	for _, other := range s.Instead {
 		if other.Why != "" {
-			fmt.Fprintf(b, " Not %s: %s.", alternatives[other.Kind], other.Why)
+			fmt.Fprintf(b, " Not by %s: %s.", other.Kind, other.Why)
 		}
 	}
 	return b.String()
