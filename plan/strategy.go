@@ -164,7 +164,19 @@ func newBlueprint(r *spec.Release, tables []table) (*blueprint, error) {
 		}
 	}
 	b.divide(len(r.Budget.Leaves), pure)
-	return b, nil
+	return b, b.distinct()
+}
+
+// distinct refuses two measurements of one name, which their noise is derived from.
+func (b *blueprint) distinct() error {
+	seen := make(map[string]bool, len(b.planned))
+	for _, p := range b.planned {
+		if seen[p.measurement.ID] {
+			return fmt.Errorf("two measurements would have one name, %s: give a column another name and say where it comes from (from: …)", p.measurement.ID)
+		}
+		seen[p.measurement.ID] = true
+	}
+	return nil
 }
 
 // connected parts tables into groups that share columns; a total goes with the first group.

@@ -714,3 +714,17 @@ func TestChainsOfLevels(t *testing.T) {
 		}
 	}
 }
+
+// Two measurements of one name are refused: of the pair of sex and age, and of a column that is called so.
+func TestMeasurementsHaveNamesOfTheirOwn(t *testing.T) {
+	_, err := planOfSource(spec.Source{Name: "release.yaml", Text: `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 1}, columns: {sex: {values: [f, m]}, age: {values: [a, b, c]}, sex_x_age: {values: [a, b]}, home: {values: [h, f]}}}}
+marginals: {x: {every: [1, 2], by: [sex, age]}, y: {every: [1, 2], by: [sex_x_age, home]}}
+`})
+	if want := "two measurements would have one name, residuals/t/sex_x_age: "; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected one with %s", err, want)
+	}
+}
