@@ -45,7 +45,6 @@ docs/query.md tells how the errors come about.
 	}
 	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes that the answer has a row for each category of, with commas")
 	c.Flags().StringArrayVar(&q.Where, "where", nil, "ATTRIBUTE=CODES that the counted rows have; may be repeated, and all must hold")
-	c.Flags().StringVar(&q.From, "from", "", "the confidential table whose rows are counted, where there are several")
 	c.Flags().StringVar(&as, "as", as, "text or csv")
 	return c
 }

@@ -19,7 +19,6 @@ import (
 // Question is what is asked of a published release: a count for every combination of categories of By, of the rows that
 // meet all of Where.
 type Question struct {
-	From  string   // the confidential table whose rows are counted; empty where one alone can be meant
 	By    []string // attributes
 	Where []string // attribute=code, or several codes with commas
 }
@@ -29,7 +28,7 @@ type Answer struct {
 	Folder  string      `json:"folder"`
 	Release string      `json:"release"`
 	Status  string      `json:"status"` // RELEASE, or what is printed on everything instead
-	From    string      `json:"from"`
+	From    string      `json:"from"`   // the confidential table whose rows are counted
 	By      []string    `json:"by"`
 	Where   []Condition `json:"where,omitempty"`
 	// Table is the published table whose cells are added up, Others those that hold the same counts as well.

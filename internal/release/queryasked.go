@@ -16,7 +16,6 @@ import (
 // inquiry is a question whose names were found.
 type inquiry struct {
 	plan       *plan.Plan
-	from       string
 	by         []spec.Attribute
 	wheres     []spec.Attribute
 	conditions []Condition
@@ -24,10 +23,7 @@ type inquiry struct {
 
 // newInquiry finds the names of a question. It fails on one that is not there, and tells the nearest.
 func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
-	a := &inquiry{plan: p, from: q.From}
-	if q.From != "" && p.Release().Table(q.From) == nil {
-		return nil, noSuch("table", q.From, tableNames(p.Release()))
-	}
+	a := &inquiry{plan: p}
 	for _, by := range q.By {
 		attribute, _, err := a.attribute(by)
 		if err != nil {
@@ -59,20 +55,12 @@ func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
 // errNoCategory is a question whose conditions no row can meet.
 var errNoCategory = errors.New("no category meets all conditions on this column")
 
-// tables are the confidential tables that can be meant.
-func (a *inquiry) tables() []*spec.Table {
-	if a.from != "" {
-		return []*spec.Table{a.plan.Release().Table(a.from)}
-	}
-	return a.plan.Release().Tables
-}
-
-// attribute finds an attribute in a table that can be meant.
+// attribute finds an attribute of the release.
 func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
 	column, levelName, dotted := strings.Cut(name, ".")
 	out := spec.Attribute{Column: column, Level: levelName}
 	var columns, levels []string
-	for _, t := range a.tables() {
+	for _, t := range a.plan.Release().Tables {
 		for _, c := range t.Columns {
 			columns = append(columns, c.Name)
 			if c.Name != column {
@@ -133,14 +121,6 @@ func noSuch(kind, name string, there []string) error {
 	return fmt.Errorf("there is no %s %q; there is %s", kind, name, strings.Join(there, ", "))
 }
 
-func tableNames(r *spec.Release) []string {
-	names := make([]string, len(r.Tables))
-	for i, t := range r.Tables {
-		names[i] = t.Name
-	}
-	return names
-}
-
 // example is a condition that the release can answer.
 func example(r *spec.Release) string {
 	for _, t := range r.Tables {
@@ -163,15 +143,11 @@ type holder struct {
 	deviation float64
 }
 
-// holders are the published tables that hold the question. It fails where there is none, and where they count rows of
-// several tables.
+// holders are the published tables that hold the question. It fails where there is none.
 func (a *inquiry) holders() ([]holder, error) {
 	var out []holder
 	var near []nearTable
 	for i, t := range a.plan.Tables {
-		if a.from != "" && t.From != a.from {
-			continue
-		}
 		h, lacks, err := a.hold(i)
 		switch {
 		case err != nil:
@@ -184,11 +160,6 @@ func (a *inquiry) holders() ([]holder, error) {
 	}
 	if out == nil {
 		return nil, noHolder(near)
-	}
-	for _, h := range out {
-		if from := a.plan.Tables[h.table].From; from != a.plan.Tables[out[0].table].From {
-			return nil, fmt.Errorf("there are rows of %s and of %s to count: say which with --from", a.plan.Tables[out[0].table].From, from)
-		}
 	}
 	return out, nil
 }
@@ -218,9 +189,6 @@ func (n nearTable) distance() int {
 
 // noHolder says which tables lack the least.
 func noHolder(near []nearTable) error {
-	if near == nil {
-		return errors.New("the release has no table that counts these rows")
-	}
 	slices.SortStableFunc(near, func(x, y nearTable) int { return x.distance() - y.distance() })
 	const most = 3
 	text := "no published table holds all of this. Nearest:"

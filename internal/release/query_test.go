@@ -1,0 +1,280 @@
+package release
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// querySpec has a column of levels of uneven groups, and a budget to fill in.
+const querySpec = `version: 1
+release: NAME
+privacy: {protects: trip, neighbours: add-remove}
+budget: BUDGET
+tables:
+  t: {source: {csv: t.csv}, unit: row, columns: {
+    mode: {values: [walk, ride, "by car, or van"]},
+    age: {type: integer, range: [0, 59], levels: {ten: {width: 10}, twenty: {width: 20}, edges: {edges: [0, 10, 40]}}},
+    side: {values: [n, s]}, day: {values: [mon, tue]}}}
+marginals:
+  ages: {by: [age.ten, mode]}
+  wide: {by: [age.twenty, mode, side]}
+`
+
+// publishQueried makes a release of querySpec on a practice account.
+func publishQueried(t *testing.T, budget string) string {
+	t.Helper()
+	dir := t.TempDir()
+	rows := "mode,age,side,day\n"
+	for i := range 600 {
+		rows += fmt.Sprintf("%s,%d,%s,mon\n", []string{"walk", "ride", `"by car, or van"`}[i%3], i%60, []string{"n", "s"}[i%2])
+	}
+	text := strings.NewReplacer("NAME", "r", "BUDGET", budget).Replace(querySpec)
+	for name, content := range map[string]string{"t.csv": rows, "r.yaml": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := Load(filepath.Join(dir, "r.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), p, Options{Out: filepath.Join(dir, "out"), Data: dir}); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "out", "r")
+}
+
+// publishedSum adds up the published unbiased figures of a table whose keys are accepted, with how many they are.
+func publishedSum(t *testing.T, place string, path string, accept func(keys map[string]string) bool) (sum float64, cells int) {
+	t.Helper()
+	e, err := openEdition(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(e.plan.Tables, func(pt plan.Table) bool { return pt.Path == path })
+	for at := range e.plan.Tables[i].Cells {
+		row, columns, err := publishedRow(filepath.Join(place, "tables", path+".parquet"), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := map[string]string{}
+		for _, by := range e.plan.Tables[i].By {
+			keys[by] = row[columns[by]].String()
+		}
+		if accept(keys) {
+			sum += number(row[columns["count_unbiased"]])
+			cells++
+		}
+	}
+	return sum, cells
+}
+
+// TestAnswersAreSumsOfPublishedCells asks at levels that no table has, and of several tables, for every kind of budget.
+func TestAnswersAreSumsOfPublishedCells(t *testing.T) {
+	for _, budget := range []string{"{rho: 1/2}", "{epsilon: 2}", "{epsilon: 1, delta: 1e-6}"} {
+		place := publishQueried(t, budget)
+		a, err := Query(t.Context(), place, Question{By: []string{"mode", "age.edges"}, Where: []string{"age.edges=10–39,40+"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Table != "ages" || len(a.Rows) != 6 {
+			t.Fatalf("%s: %d rows from table %s", budget, len(a.Rows), a.Table)
+		}
+		tens := map[string][]string{"10–39": {"10–19", "20–29", "30–39"}, "40+": {"40–49", "50–59"}}
+		for _, r := range a.Rows {
+			want, cells := publishedSum(t, place, "ages", func(keys map[string]string) bool {
+				return keys["mode"] == r.Keys[0] && slices.Contains(tens[r.Keys[1]], keys["age.ten"])
+			})
+			if cells != r.Cells || math.Abs(want-r.Unbiased) > 1e-7 {
+				t.Errorf("%s, %v: %v of %d cells, the table has %v of %d", budget, r.Keys, r.Unbiased, r.Cells, want, cells)
+			}
+			if !(r.Low < r.Unbiased && r.Unbiased < r.High) || r.Attained < 0.949 || !(r.StandardError > 0) {
+				t.Errorf("%s, %v: %+v", budget, r.Keys, r)
+			}
+		}
+		if whole := a.Rows[0].Law == ExactLaw; whole != strings.HasPrefix(budget, "{epsilon: 2") {
+			t.Errorf("%s: law %s", budget, a.Rows[0].Law)
+		}
+	}
+}
+
+// TestAnswersOfCellsAreThePublishedOnes asks for every cell of every table.
+func TestAnswersOfCellsAreThePublishedOnes(t *testing.T) {
+	for _, budget := range []string{"{rho: 1/2}", "{epsilon: 2}"} {
+		place := publishQueried(t, budget)
+		e, err := openEdition(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pt := range e.plan.Tables {
+			a, err := Query(t.Context(), place, Question{By: pt.By})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Table != pt.Path || int64(len(a.Rows)) != pt.Cells {
+				t.Fatalf("%s, table %s: %d rows from table %s", budget, pt.Path, len(a.Rows), a.Table)
+			}
+			for i, r := range a.Rows {
+				row, columns, err := publishedRow(filepath.Join(place, "tables", pt.Path+".parquet"), int64(i))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for name, got := range map[string]float64{"_unbiased": r.Unbiased, "_noise_se": r.StandardError, "_low": r.Low, "_high": r.High} {
+					if want := number(row[columns["count"+name]]); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+						t.Errorf("%s, table %s, row %d: count%s is %v, published %v", budget, pt.Path, i, name, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestTracesAddUpToThePublishedNumber traces every cell of every table.
+func TestTracesAddUpToThePublishedNumber(t *testing.T) {
+	for _, budget := range []string{"{rho: 1/2}", "{epsilon: 2}"} {
+		place := publishQueried(t, budget)
+		e, err := openEdition(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pt := range e.plan.Tables {
+			a, err := Query(t.Context(), place, Question{By: pt.By})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range a.Rows {
+				var cell []string
+				for i, by := range pt.By {
+					cell = append(cell, by+"="+r.Keys[i])
+				}
+				trace, err := TraceCell(t.Context(), place, "tables/"+pt.Path+".parquet", []string{strings.Join(cell, ",")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var sum, share, variance float64
+				for _, o := range trace.Bearings {
+					sum += o.Sum
+					share += o.Share
+					for _, w := range o.Weights {
+						variance += w.Value * w.Value * float64(w.Integers) * o.Mechanism.Variance()
+					}
+				}
+				if math.Abs(sum-trace.Unbiased) > 1e-8*(1+math.Abs(sum)) || trace.Unbiased != r.Unbiased && math.Abs(trace.Unbiased-r.Unbiased) > 1e-8 {
+					t.Errorf("%s, %s %v: the measurements bring %v, published %v", budget, pt.Path, cell, sum, trace.Unbiased)
+				}
+				if math.Abs(share-1) > 1e-12 || math.Abs(math.Sqrt(variance)-trace.StandardError) > 1e-9*trace.StandardError {
+					t.Errorf("%s, %s %v: shares add up to %v, weights give an error of %v, published %v", budget, pt.Path, cell, share, math.Sqrt(variance), trace.StandardError)
+				}
+			}
+		}
+	}
+}
+
+// TestQuestionsThatCannotBeAnswered are refused with what to ask instead.
+func TestQuestionsThatCannotBeAnswered(t *testing.T) {
+	place := publishQueried(t, "{rho: 1/2}")
+	for want, q := range map[string]Question{
+		`there is no column "mod"; did you mean "mode"?`:                 {By: []string{"mod"}},
+		`there is no attribute "age.tem"; did you mean "age.ten"?`:       {By: []string{"age.tem"}},
+		`there is no attribute "age."`:                                   {By: []string{"age."}},
+		`there is no category of mode "rides"; did you mean "ride"?`:     {Where: []string{"mode=walk,rides"}},
+		`there is no category of age.ten "10-19"; did you mean "10–19"?`: {Where: []string{"age.ten=10-19"}},
+		`expected attribute=code, such as mode=walk`:                     {Where: []string{"mode"}},
+		`column age is asked for twice`:                                  {By: []string{"age.ten", "age.twenty"}},
+		`age: no category meets all conditions`:                          {Where: []string{"age.ten=10–19", "age.twenty=40–59"}},
+		"Nearest:\n  ages: categories of age.ten lie across":             {By: []string{"age"}, Where: []string{"mode=walk"}},
+		"Nearest:\n  wide: categories of age.twenty lie across":          {By: []string{"age.ten", "side"}},
+		`there is no column "colour"; there is mode, age, side, day`:     {By: []string{"colour"}},
+		"Nearest:\n  ages: has no day\n  wide: has no day":               {By: []string{"day", "mode"}},
+	} {
+		_, err := Query(t.Context(), place, q)
+		var refused *SpecError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error()+"\n", want) {
+			t.Errorf("%+v: %v, expected %s", q, err, want)
+		}
+	}
+	for want, cell := range map[string][]string{
+		`cell: mode is missing: table ages has a number for each of age.ten × mode`:  {"age.ten=10–19"},
+		`there is no key of table ages "mod"; did you mean "mode"?`:                  {"age.ten=10–19,mod=walk"},
+		`cell: mode is given twice`:                                                  {"mode=walk", "mode=walk"},
+		`expected attribute=code`:                                                    {"walk"},
+		`there is no category of mode "by car"; there is walk, ride, by car, or van`: {"age.ten=10–19,mode=by car"},
+	} {
+		if _, err := TraceCell(t.Context(), place, "ages", cell); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("cell %v: %v, expected %s", cell, err, want)
+		}
+	}
+	if _, err := TraceCell(t.Context(), place, "agse", nil); err == nil || !strings.Contains(err.Error(), `there is no table "agse"; did you mean "ages"?`) {
+		t.Errorf("table: %v", err)
+	}
+	if a, err := Query(t.Context(), place, Question{Where: []string{"mode=by car, or van"}}); err != nil || a.Rows[0].Cells == 0 {
+		t.Errorf("a code with a comma: %v", err)
+	}
+	if trace, err := TraceCell(t.Context(), place, "ages", []string{"mode=by car, or van,age.ten=10–19"}); err != nil || trace.Cell[1].Code != "by car, or van" {
+		t.Errorf("a code with a comma: %v", err)
+	}
+}
+
+// TestAlteredReleasesAreNotRead changes one byte of a measurement.
+func TestAlteredReleasesAreNotRead(t *testing.T) {
+	place := publishQueried(t, "{epsilon: 2}")
+	e, err := openEdition(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(place, "measurements", e.plan.Measurements[0].ID+".parquet")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Query(t.Context(), place, Question{By: []string{"mode"}})
+	if ExitCode(err) != ExitVerify {
+		t.Errorf("query: %v", err)
+	}
+	_, err = TraceCell(t.Context(), place, "ages", []string{"age.ten=10–19,mode=walk"})
+	if ExitCode(err) != ExitVerify {
+		t.Errorf("trace: %v", err)
+	}
+}
+
+// TestAnswersAreWritten reads back what is printed.
+func TestAnswersAreWritten(t *testing.T) {
+	place := publishQueried(t, "{epsilon: 2}")
+	a, err := Query(t.Context(), place, Question{By: []string{"age.twenty"}, Where: []string{"mode=walk"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, table strings.Builder
+	if err := errors.Join(a.Write(&text), a.CSV(&table)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		PracticeStatus, "r: count of t by age.twenty, where mode = walk", "standard error   95 % interval", "From table ages, 2 cells a figure; noise of measurement ages.",
+		"Table wide holds these counts too; its own answer would have a standard error of ", "by the exact law", "sampling and response error not included",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(table.String())).ReadAll()
+	if err != nil || len(rows) != 4 || rows[0][1] != "count_unbiased" || rows[2][0] != "20–39" || rows[1][5] != "exact" {
+		t.Fatalf("%v %v", rows, err)
+	}
+	if v, err := strconv.ParseFloat(rows[3][1], 64); err != nil || v != a.Rows[2].Unbiased {
+		t.Errorf("%s, expected %v", rows[3][1], a.Rows[2].Unbiased)
+	}
+}
