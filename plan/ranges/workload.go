@@ -21,7 +21,7 @@ type Workload struct {
 	square, mean float64
 }
 
-// Prefix is the workload of the n sums of categories 0 to j: V_jk = n − max(j, k).
+// Prefix is the workload of the n ≥ 1 sums of categories 0 to j: V_jk = n − max(j, k).
 func Prefix(n int) *Workload {
 	w := &Workload{n: n, queries: float64(n), square: 1}
 	w.link, w.leak = chain(n, 1)
@@ -29,8 +29,8 @@ func Prefix(n int) *Workload {
 	return w
 }
 
-// AllRanges is the workload of the n·(n+1)/2 sums of categories j to k: V_jk =
-// (min(j, k)+1)·(n − max(j, k)).
+// AllRanges is the workload of the n·(n+1)/2 sums of categories j to k, of n ≥ 1:
+// V_jk = (min(j, k)+1)·(n − max(j, k)).
 func AllRanges(n int) *Workload {
 	each := 1 / float64(n+1)
 	w := &Workload{n: n, queries: float64(n) * float64(n+1) / 2, square: float64(n + 1), mean: 1}
