@@ -141,7 +141,7 @@ func TestAnotherPlanIsNotApproved(t *testing.T) {
 			t.Errorf("%q for %q: exit %d, %v", to, from, ExitCode(err), err)
 		}
 	}
-	o.write(t, "release.yaml", strings.Replace(tripSpec, "{epsilon: 1}", "{epsilon: 2}", 1))
+	o.write(t, "release.yaml", strings.Replace(tripSpec, "{epsilon: 1,", "{epsilon: 2,", 1))
 	other, _ := o.planned(t, nil)
 	o.refuses(t, other, "methodologist", "officer")
 }

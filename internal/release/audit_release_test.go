@@ -3,10 +3,12 @@ package release
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
@@ -53,13 +55,18 @@ const (
 	ages  = 3
 )
 
-// plan plans the release with this unit and this budget.
+// plan plans the release with this unit and this budget, of which each marginal has
+// an equal leaf: so each is measured by itself, with noise of one law.
 func (a audited) plan(t *testing.T, unit, budget string) *plan.Plan {
 	t.Helper()
+	var leaves []string
+	for i := range a.marginals {
+		leaves = append(leaves, fmt.Sprintf("l%d: 1/%d", i, a.marginals))
+	}
 	text := fmt.Sprintf(`version: 1
 release: audit
 privacy: {protects: person, neighbours: %s}
-budget: {%s}
+budget: {%s, split: {%s}}
 tables:
   persons:
     source: {csv: persons.csv}
@@ -69,13 +76,13 @@ tables:
       sex: {type: integer, range: [0, %d]}
       age: {type: integer, range: [0, %d]}
 marginals:
-`, a.neighbours, budget, unit, a.blocks()-1, sexes-1, ages-1)
+`, a.neighbours, budget, strings.Join(leaves, ", "), unit, a.blocks()-1, sexes-1, ages-1)
 	for i, attributes := range by[:a.marginals] {
 		text += fmt.Sprintf("  m%d: {by: [%s", i, attributes[0])
 		for _, other := range attributes[1:] {
 			text += ", " + other
 		}
-		text += "]}\n"
+		text += fmt.Sprintf("], budget: l%d}\n", i)
 	}
 	path := filepath.Join(t.TempDir(), "release.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -153,7 +160,12 @@ func (a audited) run(t *testing.T, p *plan.Plan, audits []audit, seed uint64) []
 }
 
 // published releases the plan to files and reads, as an outsider does, each
-// block's own cell in every published table by its keys.
+// block's own cell in every published table by its keys. Of several tables under
+// (ε, δ), which are put together from all measurements, that is none of them; but
+// the own cells of all tables add up to what those of the measurements add up to: for
+// one cell of the least-squares fit x̂ of answers y with noise of one law, that is the
+// normal equation Σ ŷ = Σ y over the answers that count it. So the sum is given as that
+// of the first table, to the nearest whole number.
 func (a audited) published(t *testing.T, p *plan.Plan, planted []bool) [][]int64 {
 	t.Helper()
 	dir := t.TempDir()
@@ -165,18 +177,32 @@ func (a audited) published(t *testing.T, p *plan.Plan, planted []bool) [][]int64
 	if outside, err := ReadPlan(filepath.Join(result.Place, "plan.json")); err != nil || outside.Hash() != p.Hash() {
 		t.Fatalf("the published plan is not the one that is audited (%v)", err)
 	}
-	own := make([][]int64, a.marginals)
+	own, together := make([][]int64, a.marginals), make([]float64, a.blocks())
 	for i := range own {
 		own[i] = make([]int64, a.blocks())
 		found := 0
 		for _, row := range readTable(t, filepath.Join(result.Place, "tables", fmt.Sprintf("m%d.parquet", i)), by[i]) {
 			if block, ok := ownBlock(t, by[i], row.keys); ok {
-				own[i][block] = row.unbiased
+				own[i][block] = int64(row.unbiased)
+				together[block] += row.unbiased
 				found++
 			}
 		}
 		if found != a.blocks() {
 			t.Fatalf("table m%d has %d of %d blocks", i, found, a.blocks())
+		}
+	}
+	if p.Tables[0].Statistics[0].Measurement != "" {
+		return own
+	}
+	for block, sum := range together {
+		whole := math.Round(sum)
+		if math.Abs(sum-whole) > 1e-5 { // rounding of sums of a few hundred thousand cells
+			t.Fatalf("the own cells of block %d add up to %v: the tables are no least-squares fit", block, sum)
+		}
+		own[0][block] = int64(whole)
+		for i := range own[1:] {
+			own[i+1][block] = 0
 		}
 	}
 	return own

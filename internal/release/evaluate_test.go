@@ -77,8 +77,8 @@ func TestEvaluateSaysHowFarTheTablesLie(t *testing.T) {
 		for _, r := range rows {
 			truth := truths[got.Path][strings.Join(r.keys, " ")]
 			l1 += math.Abs(float64(r.count - truth))
-			squares += math.Pow(float64(r.unbiased-truth), 2)
-			if r.low <= truth && truth <= r.high {
+			squares += math.Pow(r.unbiased-float64(truth), 2)
+			if r.low <= float64(truth) && float64(truth) <= r.high {
 				covered++
 			}
 		}
@@ -317,7 +317,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 // one column is that worked out here from the file and the rows of t.csv.
 func TestEvaluateReadsPublishedMicrodata(t *testing.T) {
 	o := newOffice(t)
-	o.plan = o.replan(t, "{epsilon: 1}", "{rho: 1/2, split: {tables: 1/2, rows: 1/2}}", "modes: {by: [mode]}, hours: {by: [hour, mode]}}", "modes: {by: [mode], budget: tables}}\nsynthetic: {t: {budget: rows}}")
+	o.plan = o.replan(t, "{epsilon: 1, split: {few: 1/2, many: 1/2}}", "{rho: 1/2, split: {tables: 1/2, rows: 1/2}}", "modes: {by: [mode], budget: few}, hours: {by: [hour, mode], budget: many}}", "modes: {by: [mode], budget: tables}}\nsynthetic: {t: {budget: rows}}")
 	var data strings.Builder
 	data.WriteString("mode,hour\n")
 	for i := range 300 {

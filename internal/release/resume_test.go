@@ -17,12 +17,13 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
+// tripSpec has two tables, each with a budget of its own and so each a measurement.
 const tripSpec = `version: 1
 release: trips
 privacy: {protects: trip, neighbours: add-remove, account: trips}
-budget: {epsilon: 1}
+budget: {epsilon: 1, split: {few: 1/2, many: 1/2}}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 23]}}}}
-marginals: {modes: {by: [mode]}, hours: {by: [hour, mode]}}
+marginals: {modes: {by: [mode], budget: few}, hours: {by: [hour, mode], budget: many}}
 `
 
 const tripPolicy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 5}\n"

@@ -478,7 +478,7 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Select.Kind = budget.PermuteAndFlip }, "are chosen by"},
 		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Block.Parameter = nil }, "param must be positive"},
 	} {
-		text := strings.Replace(tripSpec, "{epsilon: 1}", c.budget, 1)
+		text := strings.Replace(tripSpec, "{epsilon: 1,", strings.TrimSuffix(c.budget, "}")+",", 1)
 		if c.budget == rowsBudget {
 			text = walkSpec
 		}
