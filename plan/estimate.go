@@ -202,7 +202,8 @@ func (t *Table) sum(m Measurement, known map[string]sumOf) {
 		one.margin, one.attained = sumMargin(m.Mechanism, cells, confidence)
 		known[key] = one
 	}
-	s.Margin, s.Attained = float64(one.margin), one.attained
+	// The law is integrated to 1e-12; the digits that are kept are the same on every machine.
+	s.Margin, s.Attained = float64(one.margin), math.Floor(one.attained*1e9)/1e9
 }
 
 // behind are the measurements that bear on each table, in the plan's order.

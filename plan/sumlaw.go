@@ -20,7 +20,7 @@ import (
 func sumMargin(m budget.Mechanism, n int64, confidence float64) (margin int64, attained float64) {
 	scale, _ := m.Parameter.Float64()
 	deviation := math.Sqrt(float64(n) * m.Variance())
-	law := sumLaw{a: budget.Exp(-1 / scale), n: float64(n), length: 2 * math.Ceil(12*deviation+40*scale+16)}
+	law := sumLaw{a: budget.Exp(-1 / scale), n: float64(n), length: 2 * math.Ceil(float64(12*deviation)+float64(40*scale)+16)}
 	low, high := int64(-1), int64(math.Ceil(8*deviation))+1 // P(|S| ≤ high) is above 0.98 (Chebyshev)
 	for high-low > 1 {
 		if middle := low + (high-low)/2; law.within(middle) >= confidence {
