@@ -18,8 +18,8 @@ type Grouping struct {
 	Rows int
 }
 
-// members are the categories of every row.
-func (g Grouping) members() [][]int {
+// Members are the categories of every row.
+func (g Grouping) Members() [][]int {
 	out := make([][]int, g.Rows)
 	for category, row := range g.Of {
 		if row >= 0 {
@@ -146,7 +146,7 @@ func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 		m := r.Needed(table)[0]
 		out := []float64{m.Mechanism.Variance()}
 		for _, g := range groupings {
-			out = outerOf(out, g.members(), func(selected []int) float64 { return float64(len(selected)) })
+			out = outerOf(out, g.Members(), func(selected []int) float64 { return float64(len(selected)) })
 		}
 		return out
 	}
@@ -155,7 +155,7 @@ func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 	squares := make([][][]float64, len(axes)) // by axis, level and row
 	for i, a := range axes {
 		rungs := ladder(e.Columns, a)
-		members := groupings[i].members()
+		members := groupings[i].Members()
 		squares[i] = make([][]float64, len(rungs))
 		for level, rung := range rungs {
 			for _, selected := range members {
@@ -191,7 +191,7 @@ func (r *Reader) Alike(table int, groupings []Grouping) []int {
 		}
 		next := make([]string, 0, len(names)*g.Rows)
 		of := make([]string, g.Rows)
-		for row, selected := range g.members() {
+		for row, selected := range g.Members() {
 			of[row] = shape(rungs, selected)
 		}
 		for _, name := range names {

@@ -215,6 +215,9 @@ func newInterval(bearings []synth.Bearing, deviation, confidence float64, figure
 	switch {
 	case law.whole() && cell >= 0:
 		return &interval{ExactLaw, figures.Margin, figures.Attained}
+	case law.whole() && len(law.draws) == 1 && law.draws[0].count == 1:
+		margin, attained := bearings[0].Measurement.Mechanism.Margin(confidence)
+		return &interval{ExactLaw, float64(margin), attained}
 	case law.whole():
 		margin, attained := law.wholeMargin(confidence)
 		return &interval{ExactLaw, float64(margin), attained}

@@ -79,110 +79,121 @@ func publishedSum(t *testing.T, place string, path string, accept func(keys map[
 	return sum, cells
 }
 
-// TestAnswersAreSumsOfPublishedCells asks at levels that no table has, and of several tables, for every kind of budget.
-func TestAnswersAreSumsOfPublishedCells(t *testing.T) {
-	for _, budget := range []string{"{rho: 1/2}", "{epsilon: 2}", "{epsilon: 1, delta: 1e-6}"} {
-		place := publishQueried(t, budget)
-		a, err := Query(t.Context(), place, Question{By: []string{"mode", "age.edges"}, Where: []string{"age.edges=10–39,40+"}})
+// TestQueriesAndTraces publishes releases of both kinds of noise and asks them everything.
+func TestQueriesAndTraces(t *testing.T) {
+	for budget, whole := range map[string]bool{"{rho: 1/2}": false, "{epsilon: 2}": true} {
+		t.Run(budget, func(t *testing.T) {
+			place := publishQueried(t, budget)
+			answersAreSumsOfPublishedCells(t, place, whole)
+			answersOfCellsAreThePublishedOnes(t, place)
+			tracesAddUpToThePublishedNumber(t, place)
+			refusals(t, place)
+			if whole {
+				answersAreWritten(t, place)
+				alteredReleasesAreNotRead(t, place)
+			}
+		})
+	}
+}
+
+// answersAreSumsOfPublishedCells asks at levels that no table has.
+func answersAreSumsOfPublishedCells(t *testing.T, place string, whole bool) {
+	t.Helper()
+	a, err := Query(t.Context(), place, Question{By: []string{"mode", "age.edges"}, Where: []string{"age.edges=10–39,40+"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Table != "ages" || len(a.Rows) != 6 {
+		t.Fatalf("%d rows from table %s", len(a.Rows), a.Table)
+	}
+	tens := map[string][]string{"10–39": {"10–19", "20–29", "30–39"}, "40+": {"40–49", "50–59"}}
+	for _, r := range a.Rows {
+		want, cells := publishedSum(t, place, "ages", func(keys map[string]string) bool {
+			return keys["mode"] == r.Keys[0] && slices.Contains(tens[r.Keys[1]], keys["age.ten"])
+		})
+		if cells != r.Cells || math.Abs(want-r.Unbiased) > 1e-7 {
+			t.Errorf("%v: %v of %d cells, the table has %v of %d", r.Keys, r.Unbiased, r.Cells, want, cells)
+		}
+		if !(r.Low < r.Unbiased && r.Unbiased < r.High) || r.Attained < 0.949 || !(r.StandardError > 0) {
+			t.Errorf("%v: %+v", r.Keys, r)
+		}
+	}
+	if exact := a.Rows[0].Law == ExactLaw; exact != whole {
+		t.Errorf("law %s", a.Rows[0].Law)
+	}
+}
+
+// answersOfCellsAreThePublishedOnes asks for every cell of every table.
+func answersOfCellsAreThePublishedOnes(t *testing.T, place string) {
+	t.Helper()
+	e, err := openEdition(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pt := range e.plan.Tables {
+		a, err := Query(t.Context(), place, Question{By: pt.By})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Table != "ages" || len(a.Rows) != 6 {
-			t.Fatalf("%s: %d rows from table %s", budget, len(a.Rows), a.Table)
+		if a.Table != pt.Path || int64(len(a.Rows)) != pt.Cells {
+			t.Fatalf("table %s: %d rows from table %s", pt.Path, len(a.Rows), a.Table)
 		}
-		tens := map[string][]string{"10–39": {"10–19", "20–29", "30–39"}, "40+": {"40–49", "50–59"}}
+		for i, r := range a.Rows {
+			row, columns, err := publishedRow(filepath.Join(place, "tables", pt.Path+".parquet"), int64(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, got := range map[string]float64{"_unbiased": r.Unbiased, "_noise_se": r.StandardError, "_low": r.Low, "_high": r.High} {
+				if want := number(row[columns["count"+name]]); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+					t.Errorf("table %s, row %d: count%s is %v, published %v", pt.Path, i, name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// tracesAddUpToThePublishedNumber traces every cell of every table.
+func tracesAddUpToThePublishedNumber(t *testing.T, place string) {
+	t.Helper()
+	e, err := openEdition(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pt := range e.plan.Tables {
+		a, err := Query(t.Context(), place, Question{By: pt.By})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, r := range a.Rows {
-			want, cells := publishedSum(t, place, "ages", func(keys map[string]string) bool {
-				return keys["mode"] == r.Keys[0] && slices.Contains(tens[r.Keys[1]], keys["age.ten"])
-			})
-			if cells != r.Cells || math.Abs(want-r.Unbiased) > 1e-7 {
-				t.Errorf("%s, %v: %v of %d cells, the table has %v of %d", budget, r.Keys, r.Unbiased, r.Cells, want, cells)
+			var cell []string
+			for i, by := range pt.By {
+				cell = append(cell, by+"="+r.Keys[i])
 			}
-			if !(r.Low < r.Unbiased && r.Unbiased < r.High) || r.Attained < 0.949 || !(r.StandardError > 0) {
-				t.Errorf("%s, %v: %+v", budget, r.Keys, r)
-			}
-		}
-		if whole := a.Rows[0].Law == ExactLaw; whole != strings.HasPrefix(budget, "{epsilon: 2") {
-			t.Errorf("%s: law %s", budget, a.Rows[0].Law)
-		}
-	}
-}
-
-// TestAnswersOfCellsAreThePublishedOnes asks for every cell of every table.
-func TestAnswersOfCellsAreThePublishedOnes(t *testing.T) {
-	for _, budget := range []string{"{rho: 1/2}", "{epsilon: 2}"} {
-		place := publishQueried(t, budget)
-		e, err := openEdition(place)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, pt := range e.plan.Tables {
-			a, err := Query(t.Context(), place, Question{By: pt.By})
+			trace, err := TraceCell(t.Context(), place, "tables/"+pt.Path+".parquet", []string{strings.Join(cell, ",")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a.Table != pt.Path || int64(len(a.Rows)) != pt.Cells {
-				t.Fatalf("%s, table %s: %d rows from table %s", budget, pt.Path, len(a.Rows), a.Table)
-			}
-			for i, r := range a.Rows {
-				row, columns, err := publishedRow(filepath.Join(place, "tables", pt.Path+".parquet"), int64(i))
-				if err != nil {
-					t.Fatal(err)
-				}
-				for name, got := range map[string]float64{"_unbiased": r.Unbiased, "_noise_se": r.StandardError, "_low": r.Low, "_high": r.High} {
-					if want := number(row[columns["count"+name]]); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
-						t.Errorf("%s, table %s, row %d: count%s is %v, published %v", budget, pt.Path, i, name, got, want)
-					}
+			var sum, share, variance float64
+			for _, o := range trace.Bearings {
+				sum += o.Sum
+				share += o.Share
+				for _, w := range o.Weights {
+					variance += w.Value * w.Value * float64(w.Integers) * o.Mechanism.Variance()
 				}
 			}
-		}
-	}
-}
-
-// TestTracesAddUpToThePublishedNumber traces every cell of every table.
-func TestTracesAddUpToThePublishedNumber(t *testing.T) {
-	for _, budget := range []string{"{rho: 1/2}", "{epsilon: 2}"} {
-		place := publishQueried(t, budget)
-		e, err := openEdition(place)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, pt := range e.plan.Tables {
-			a, err := Query(t.Context(), place, Question{By: pt.By})
-			if err != nil {
-				t.Fatal(err)
+			if math.Abs(sum-trace.Unbiased) > 1e-8*(1+math.Abs(sum)) || trace.Unbiased != r.Unbiased && math.Abs(trace.Unbiased-r.Unbiased) > 1e-8 {
+				t.Errorf("%s %v: the measurements bring %v, published %v", pt.Path, cell, sum, trace.Unbiased)
 			}
-			for _, r := range a.Rows {
-				var cell []string
-				for i, by := range pt.By {
-					cell = append(cell, by+"="+r.Keys[i])
-				}
-				trace, err := TraceCell(t.Context(), place, "tables/"+pt.Path+".parquet", []string{strings.Join(cell, ",")})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var sum, share, variance float64
-				for _, o := range trace.Bearings {
-					sum += o.Sum
-					share += o.Share
-					for _, w := range o.Weights {
-						variance += w.Value * w.Value * float64(w.Integers) * o.Mechanism.Variance()
-					}
-				}
-				if math.Abs(sum-trace.Unbiased) > 1e-8*(1+math.Abs(sum)) || trace.Unbiased != r.Unbiased && math.Abs(trace.Unbiased-r.Unbiased) > 1e-8 {
-					t.Errorf("%s, %s %v: the measurements bring %v, published %v", budget, pt.Path, cell, sum, trace.Unbiased)
-				}
-				if math.Abs(share-1) > 1e-12 || math.Abs(math.Sqrt(variance)-trace.StandardError) > 1e-9*trace.StandardError {
-					t.Errorf("%s, %s %v: shares add up to %v, weights give an error of %v, published %v", budget, pt.Path, cell, share, math.Sqrt(variance), trace.StandardError)
-				}
+			if math.Abs(share-1) > 1e-12 || math.Abs(math.Sqrt(variance)-trace.StandardError) > 1e-9*trace.StandardError {
+				t.Errorf("%s %v: shares add up to %v, weights give an error of %v, published %v", pt.Path, cell, share, math.Sqrt(variance), trace.StandardError)
 			}
 		}
 	}
 }
 
-// TestQuestionsThatCannotBeAnswered are refused with what to ask instead.
-func TestQuestionsThatCannotBeAnswered(t *testing.T) {
-	place := publishQueried(t, "{rho: 1/2}")
+// refusals are of questions that cannot be answered, with what to ask instead.
+func refusals(t *testing.T, place string) {
+	t.Helper()
 	for want, q := range map[string]Question{
 		`there is no column "mod"; did you mean "mode"?`:                 {By: []string{"mod"}},
 		`there is no attribute "age.tem"; did you mean "age.ten"?`:       {By: []string{"age.tem"}},
@@ -225,9 +236,9 @@ func TestQuestionsThatCannotBeAnswered(t *testing.T) {
 	}
 }
 
-// TestAlteredReleasesAreNotRead changes one byte of a measurement.
-func TestAlteredReleasesAreNotRead(t *testing.T) {
-	place := publishQueried(t, "{epsilon: 2}")
+// alteredReleasesAreNotRead changes one byte of a measurement.
+func alteredReleasesAreNotRead(t *testing.T, place string) {
+	t.Helper()
 	e, err := openEdition(place)
 	if err != nil {
 		t.Fatal(err)
@@ -251,9 +262,9 @@ func TestAlteredReleasesAreNotRead(t *testing.T) {
 	}
 }
 
-// TestAnswersAreWritten reads back what is printed.
-func TestAnswersAreWritten(t *testing.T) {
-	place := publishQueried(t, "{epsilon: 2}")
+// answersAreWritten reads back what is printed.
+func answersAreWritten(t *testing.T, place string) {
+	t.Helper()
 	a, err := Query(t.Context(), place, Question{By: []string{"age.twenty"}, Where: []string{"mode=walk"}})
 	if err != nil {
 		t.Fatal(err)

@@ -225,14 +225,8 @@ func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 		if !whole {
 			lacks = append(lacks, lack{says: fmt.Sprintf("categories of %s lie across those asked for", f)})
 		}
-		h.groupings = append(h.groupings, synth.Grouping{Of: of, Rows: len(codes)})
-		members := make([][]int, len(codes))
-		for category, row := range of {
-			if row >= 0 {
-				members[row] = append(members[row], category)
-			}
-		}
-		h.members = append(h.members, members)
+		g := synth.Grouping{Of: of, Rows: len(codes)}
+		h.groupings, h.members = append(h.groupings, g), append(h.members, g.Members())
 		for i, by := range a.by {
 			if by.Column == f.Attribute {
 				h.keys[i], h.codes[i] = key, codes

@@ -26,7 +26,7 @@ func (a *Answer) Write(w io.Writer) error {
 		rows = append(rows, append(slices.Clone(r.Keys),
 			figureText(r.Unbiased, d), figureText(r.StandardError, decimals(r.StandardError, false)), figureText(r.Low, d)+" … "+figureText(r.High, d)))
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n%s\n%s", a.title(), marked(a.Status), aligned(rows, len(a.By)), a.notes())
+	_, err := fmt.Fprintf(w, "%s%s\n\n%s%s", a.title(), marked(a.Status), aligned(rows, len(a.By)), a.notes())
 	return err
 }
 

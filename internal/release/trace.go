@@ -73,7 +73,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err != nil {
 		return nil, err
 	}
-	at, selected, err := e.cellOf(table, cell)
+	at, row, selected, err := e.cellOf(table, cell)
 	if err != nil {
 		return nil, &SpecError{File: place, Err: err}
 	}
@@ -92,7 +92,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: e.plan.Tables[at].Path, Cell: []KeyOf{},
 		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: NoiseOnly,
 	}
-	if err := t.read(e, e.plan.Tables[at], selected); err != nil {
+	if err := t.read(e, e.plan.Tables[at], row, selected); err != nil {
 		return nil, err
 	}
 	made, err := reader.Trace(at, selected, answers)
@@ -104,7 +104,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 		return nil, &SpecError{File: place, Err: err}
 	}
 	t.origins(made)
-	law := newInterval(made.Bearings, t.StandardError, t.Confidence, figures, t.row(e.plan, at, selected))
+	law := newInterval(made.Bearings, t.StandardError, t.Confidence, figures, row)
 	t.Law, t.Attained = law.law, law.attained
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return nil, &Altered{Place: place, File: e.plan.Tables[at].File()}
@@ -138,47 +138,48 @@ func (t *Trace) origins(made *synth.Trace) {
 	})
 }
 
-// cellOf finds a table and, of each of its keys, the category that a cell is named by.
-func (e *edition) cellOf(path string, cell []string) (table int, selected [][]int, err error) {
+// cellOf finds a table, the row of a cell in it and, of each of its keys, the category that the cell is named by.
+func (e *edition) cellOf(path string, cell []string) (table, row int, selected [][]int, err error) {
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "tables/"), ".parquet")
 	var paths []string
 	for _, t := range e.plan.Tables {
 		paths = append(paths, t.Path)
 	}
 	if table = slices.Index(paths, path); table < 0 {
-		return 0, nil, noSuch("table", path, paths)
+		return 0, 0, nil, noSuch("table", path, paths)
 	}
 	by := e.plan.Tables[table].By
 	codes := map[string]string{}
 	for _, part := range pairsOf(by, cell) {
 		name, code, ok := strings.Cut(part, "=")
 		if !ok {
-			return 0, nil, fmt.Errorf("cell %q: expected attribute=code for each of %s", part, strings.Join(by, ", "))
+			return 0, 0, nil, fmt.Errorf("cell %q: expected attribute=code for each of %s", part, strings.Join(by, ", "))
 		}
 		if !slices.Contains(by, name) {
-			return 0, nil, noSuch("key of table "+path, name, by)
+			return 0, 0, nil, noSuch("key of table "+path, name, by)
 		}
 		if _, twice := codes[name]; twice {
-			return 0, nil, fmt.Errorf("cell: %s is given twice", name)
+			return 0, 0, nil, fmt.Errorf("cell: %s is given twice", name)
 		}
 		codes[name] = code
 	}
 	levels, err := e.plan.Query(e.plan.Tables[table]).Levels(e.plan.Release())
 	if err != nil {
-		return 0, nil, err
+		return 0, 0, nil, err
 	}
 	for i, name := range by {
 		code, ok := codes[name]
 		if !ok {
-			return 0, nil, fmt.Errorf("cell: %s is missing: table %s has a number for each of %s", name, path, strings.Join(by, " × "))
+			return 0, 0, nil, fmt.Errorf("cell: %s is missing: table %s has a number for each of %s", name, path, strings.Join(by, " × "))
 		}
 		category := slices.IndexFunc(levels[i].Categories, func(c spec.Category) bool { return c.Code == code })
 		if category < 0 {
-			return 0, nil, noSuch("category of "+name, code, categoryCodes(levels[i]))
+			return 0, 0, nil, noSuch("category of "+name, code, categoryCodes(levels[i]))
 		}
+		row = row*levels[i].Size() + category
 		selected = append(selected, []int{category})
 	}
-	return table, selected, nil
+	return table, row, selected, nil
 }
 
 // pairsOf parts what names a cell at the commas that a key follows: codes may hold commas too.
@@ -197,32 +198,17 @@ func pairsOf(by, cell []string) []string {
 	return out
 }
 
-// row is the place of the cell in its table.
-func (t *Trace) row(p *plan.Plan, table int, selected [][]int) int {
-	levels, err := p.Query(p.Tables[table]).Levels(p.Release())
-	if err != nil {
-		return 0 // refused before
-	}
-	at := 0
-	for i, l := range levels {
-		at = at*l.Size() + selected[i][0]
-	}
-	return at
-}
-
 // read takes the figures of the cell from the published file, whose keys must be those of the cell.
-func (t *Trace) read(e *edition, table plan.Table, selected [][]int) error {
+func (t *Trace) read(e *edition, table plan.Table, at int, selected [][]int) error {
 	levels, err := e.plan.Query(table).Levels(e.plan.Release())
 	if err != nil {
 		return &SpecError{File: t.Folder, Err: err}
 	}
-	at := int64(0)
 	for i, l := range levels {
 		c := l.Categories[selected[i][0]]
 		t.Cell = append(t.Cell, KeyOf{table.By[i], c.Code, c.Label})
-		at = at*int64(l.Size()) + int64(selected[i][0])
 	}
-	row, columns, err := publishedRow(filepath.Join(t.Folder, filepath.FromSlash(table.File())), at)
+	row, columns, err := publishedRow(filepath.Join(t.Folder, filepath.FromSlash(table.File())), int64(at))
 	if err != nil {
 		return &SpecError{File: filepath.Join(t.Folder, table.File()), Err: err}
 	}
