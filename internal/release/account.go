@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"time"
@@ -110,7 +111,9 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 // practiceLedger is where practice accounts are kept.
 func (o Options) practiceLedger() string { return filepath.Join(o.stateDir(), "practice.db") }
 
-// initPractice opens the practice account of a charge, with room for a few like it.
+// initPractice opens the practice account of a charge, with room for a few like it. In
+// ρ that is a hundredth of one more: what an ε at a δ buys depends on what is measured,
+// so that a release with another split may cost some ten-thousandths more.
 func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error {
 	limit := budget.Cost{}
 	for range practiceReleases {
@@ -118,6 +121,9 @@ func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error 
 		if limit, err = limit.Add(c.Cost); err != nil {
 			return err
 		}
+	}
+	if c.Cost.Rho != nil {
+		limit.Rho = new(big.Rat).Add(limit.Rho, new(big.Rat).Quo(c.Cost.Rho, big.NewRat(100, 1)))
 	}
 	return l.InitPractice(ctx, ledger.Policy{Account: c.Account, Terms: c.Terms, Cap: limit})
 }
