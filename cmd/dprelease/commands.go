@@ -75,6 +75,7 @@ func (a *app) schemaCommand() *cobra.Command {
 }
 
 func (a *app) planCommand() *cobra.Command {
+	var whatIf string
 	c := &cobra.Command{
 		Use:   "plan SPEC",
 		Short: "Print what a release will cost and how good it will be; reads no data",
@@ -83,6 +84,9 @@ func (a *app) planCommand() *cobra.Command {
 			params, err := a.params()
 			if err != nil {
 				return err
+			}
+			if whatIf != "" {
+				return a.whatIf(args[0], whatIf, params)
 			}
 			p, path, err := release.Plan(args[0], params, a.out)
 			if err != nil {
@@ -99,6 +103,7 @@ func (a *app) planCommand() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().StringVar(&whatIf, "what-if", "", "print what other budgets would buy, as epsilon=0.5,1,2,4, and write nothing")
 	a.outFlag(c)
 	a.setFlag(c)
 	return c

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// whatIf prints what other amounts of a spec's budget would buy: asked is
+// KEY=AMOUNT[,AMOUNT…].
+func (a *app) whatIf(path, asked string, params map[string]string) error {
+	key, list, found := strings.Cut(asked, "=")
+	amounts := strings.Split(list, ",")
+	for i, amount := range amounts {
+		amounts[i] = strings.TrimSpace(amount)
+		found = found && amounts[i] != ""
+	}
+	if !found {
+		return &usageError{fmt.Errorf("--what-if %q: expected --what-if KEY=AMOUNT,AMOUNT…, as epsilon=0.5,1,2,4", asked)}
+	}
+	plans, err := release.WhatIf(path, params, strings.TrimSpace(key), amounts)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		a.outcome.Plans = plans
+		return nil
+	}
+	return plan.WriteWhatIf(a.stdout, plans)
+}

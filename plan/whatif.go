@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds what other budgets would buy.
+
+// WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It fails on the first
+// amount that cannot be planned.
+func WhatIf(r *spec.Release, key string, amounts []string) ([]*Plan, error) {
+	plans := make([]*Plan, len(amounts))
+	for i, amount := range amounts {
+		other, err := r.WithBudget(key, amount)
+		if err == nil {
+			plans[i], err = New(other)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", key, amount, err)
+		}
+	}
+	return plans, nil
+}
+
+// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table, and what the whole costs in ρ or
+// ε. Neighbouring tables of one marginal with the same margins are folded.
+func WriteWhatIf(w io.Writer, plans []*Plan) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "What other budgets would buy: 95%% margin of a cell (± around the exact count, before sampling and response error)\n\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	row := func(name string, cell func(p *Plan) string) {
+		fmt.Fprint(t, name)
+		for _, p := range plans {
+			fmt.Fprint(t, "\t"+cell(p))
+		}
+		fmt.Fprintln(t)
+	}
+	row("", func(p *Plan) string { return p.Guarantee.Budget() })
+	alike := func(a, c int) bool {
+		for _, p := range plans {
+			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin {
+				return false
+			}
+		}
+		return true
+	}
+	for _, r := range runs(plans[0].Tables, alike) {
+		name := plans[0].Tables[r.from].Path
+		if more := r.to - r.from - 1; more > 0 {
+			name += fmt.Sprintf(" and %d more", more)
+		}
+		row(name, func(p *Plan) string { return "±" + budget.Group(WholeMargin(p.Tables[r.from].Statistics[0].Margin)) })
+	}
+	row("charged to the account", func(p *Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") })
+	t.Flush()
+	_, err := io.WriteString(w, b.String())
+	return err
+}
