@@ -44,6 +44,7 @@ func flips(t *testing.T) int {
 // that they no longer fit.
 func TestTamperFlippedBytesAreFound(t *testing.T) {
 	t.Run("tables", func(t *testing.T) { flippedBytesAreFound(t, publish(t), flips(t)) })
+	t.Run("put together", func(t *testing.T) { flippedBytesAreFound(t, publishTogether(t), flips(t)/4) })
 	t.Run("microdata", func(t *testing.T) { flippedBytesAreFound(t, publishMicrodata(t), flips(t)/microdataShare) })
 }
 
@@ -107,6 +108,7 @@ func flippedBytesAreFound(t *testing.T, o auditable, flips int) {
 // the publisher's word, so of it only the pages that repeat it can tell.
 func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
 	t.Run("tables", func(t *testing.T) { flipsBehindAManifestAreFound(t, publish(t), flips(t)) })
+	t.Run("put together", func(t *testing.T) { flipsBehindAManifestAreFound(t, publishTogether(t), flips(t)/4) })
 	t.Run("microdata", func(t *testing.T) { flipsBehindAManifestAreFound(t, publishMicrodata(t), flips(t)/microdataShare) })
 }
 

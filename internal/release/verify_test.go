@@ -41,6 +41,19 @@ func publishMicrodata(t *testing.T) auditable {
 	return publishWith(t, walkSpec, walkPolicy, walkRows())
 }
 
+// publishTogether makes such a release whose tables are put together from parts.
+func publishTogether(t *testing.T) auditable {
+	t.Helper()
+	spec := strings.NewReplacer("{epsilon: 1, split: {few: 1/2, many: 1/2}}", "{rho: 1/2}", ", budget: few", "", ", budget: many", "").Replace(tripSpec)
+	o := publishWith(t, spec, strings.Replace(tripPolicy, "epsilon: 5", "rho: 5", 1), "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n")
+	for _, table := range o.plan.Tables {
+		if table.Statistics[0].Measurement != "" {
+			t.Fatalf("table %s is one measurement", table.Path)
+		}
+	}
+	return o
+}
+
 func publishWith(t *testing.T, spec, policy, rows string) auditable {
 	t.Helper()
 	o := auditable{office: office{dir: t.TempDir()}}
