@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -274,5 +276,67 @@ func TestDiffLeavesMicrodataOut(t *testing.T) {
 	}
 	if same, err := Diff(t.Context(), places[0], places[0]); err != nil || !same.Releases.SameDraw {
 		t.Errorf("%+v, %v", same, err)
+	}
+}
+
+// Whatever integers stand in a folder, they are refused or lead to rows: they stop no
+// verification half way.
+func TestMicrodataOfExtremeAnswers(t *testing.T) {
+	o := publishWith(t, strings.Replace(walkSpec, "{t: {budget: rows}}", "{t: {budget: rows, rows: 50}}", 1), walkPolicy, walkRows())
+	for name, value := range map[string]func(i int) int64{
+		"zeros":     func(int) int64 { return 0 },
+		"negative":  func(i int) int64 { return -int64(i) - 1 },
+		"least":     func(int) int64 { return math.MinInt64 },
+		"largest":   func(int) int64 { return math.MaxInt64 },
+		"both ends": func(i int) int64 { return []int64{math.MinInt64, math.MaxInt64}[i%2] },
+		"one cell":  func(i int) int64 { return int64(max(0, 1-i)) << 62 },
+	} {
+		for what, answers := range map[string]func(v *verifier) []*measured.Measured{
+			"columns": func(v *verifier) (all []*measured.Measured) {
+				for i := range v.sealed.Measured[1:] {
+					all = append(all, &v.sealed.Measured[1+i])
+				}
+				return all
+			},
+			"pairs": func(v *verifier) (all []*measured.Measured) {
+				for i := range v.sealed.Rounds[0] {
+					all = append(all, &v.sealed.Rounds[0][i].Measured)
+				}
+				return all
+			},
+		} {
+			v := o.read(t)
+			for _, m := range answers(v) {
+				values := make([]int64, m.Values.Len())
+				for i := range values {
+					values[i] = value(i)
+				}
+				m.Values = integers(values)
+			}
+			m, err := synth.Draw(v.sealed, 0)
+			if err != nil {
+				t.Logf("%s of %s: %v", what, name, err)
+				continue
+			}
+			if m.Rows != 50 {
+				t.Errorf("%s of %s: %d rows", what, name, m.Rows)
+			}
+			for k, codes := range m.Codes {
+				for _, code := range codes {
+					if int(code) >= m.Keys[k].Level.Size() || len(codes) != 50 {
+						t.Fatalf("%s of %s: code %d of %s", what, name, code, m.Keys[k].Attribute)
+					}
+				}
+			}
+			dir := filepath.Join(t.TempDir(), "trips")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, modules()); err != nil {
+				t.Logf("%s of %s: %v", what, name, err)
+				continue
+			}
+			verifies(t, dir, VerifyOptions{})
+		}
 	}
 }
