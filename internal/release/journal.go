@@ -300,7 +300,7 @@ func (o *journalled) Select(ctx context.Context, round int, candidates []int, mo
 // drawn now.
 func (o *journalled) Measure(ctx context.Context, round, choice int) (measured.Measured, error) {
 	if choice != o.choice {
-		return measured.Measured{}, fmt.Errorf("round %d of the microdata of %s asks for another pair than it has chosen", round+1, o.plan.Synthetic[o.method].Table)
+		return measured.Measured{}, errors.New("the round asks for another pair than it has chosen")
 	}
 	old, err := o.journal.next(o.method, round, false)
 	if err != nil {

@@ -676,14 +676,20 @@ func TestJournalGoesWithItsKey(t *testing.T) {
 		t.Error(err)
 	}
 
-	fresh := walkOffice(t)
-	opt = fresh.options("out")
-	plantedKey(t, fresh, opt)
-	if err := os.WriteFile(fresh.statePath(t, opt, journalFile), before, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), fresh.plan, opt); err != nil {
-		t.Errorf("with the journal of another draw, before the debit: %v", err)
+	for _, keyed := range []bool{false, true} {
+		fresh := walkOffice(t)
+		opt := fresh.options("out")
+		plantedKey(t, fresh, opt)
+		err := os.WriteFile(fresh.statePath(t, opt, journalFile), before, 0o600)
+		if !keyed {
+			err = errors.Join(err, os.Remove(fresh.statePath(t, opt, keyFile)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Measure(t.Context(), fresh.plan, opt); err != nil {
+			t.Errorf("with the journal of another draw before the debit, and a key: %v, %v", keyed, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -250,6 +252,72 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 	}
 	if again, err := Run(t.Context(), o.plan, opt); err != nil || !again.Already {
 		t.Errorf("%+v, %v", again, err)
+	}
+	// Without the sealed folder, and where the manifest does not list them either.
+	if err := os.RemoveAll(MeasuredFolder(opt.Out, "trips")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"microdata/t.parquet", "rounds/t.json"} {
+		dir := filepath.Join(t.TempDir(), "trips")
+		if err := os.CopyFS(dir, os.DirFS(result.Place)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Remove(filepath.Join(dir, filepath.FromSlash(name))), os.Remove(filepath.Join(dir, manifestFile))); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeManifest(&staging{dir: dir}, o.plan, publishedRecord(t, dir), manifest{}); err != nil {
+			t.Fatal(err)
+		}
+		var altered *Altered
+		if err := intact(dir, o.plan); !errors.As(err, &altered) || altered.File != name {
+			t.Errorf("%s is not listed: %v", name, err)
+		}
+	}
+}
+
+// A revision publishes the same rounds again, and no others.
+func TestMicrodataAreRevised(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	opt.Revision = Revision{Number: 2, Reason: "clearer labels"}
+	second, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifies(t, second.Place, VerifyOptions{})
+	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Rounds[0][0], s.Rounds[0][1] = s.Rounds[0][1], s.Rounds[0][0]
+	var refused *SpecError
+	if _, err := opt.Revision.manifest(opt.Out, s); !errors.As(err, &refused) || !strings.Contains(err.Error(), "other measurements") {
+		t.Errorf("a revision of the same answers in another order: %v", err)
+	}
+}
+
+// The account is charged for every mechanism of the plan, the rounds of its microdata
+// among them.
+func TestRoundsAreCharged(t *testing.T) {
+	p := walkPlan(t)
+	c, err := Options{}.charge(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, blocks := new(big.Rat), 0
+	for _, r := range c.Mechanisms {
+		sum.Add(sum, new(big.Rat).Mul(big.NewRat(int64(r.Count), 1), r.Mechanism.Rho()))
+		if r.Mechanism.Kind == budget.AdaptiveBlock {
+			blocks += int(r.Count)
+		}
+	}
+	// What is left of the budget of 2 is rounding: of noise to 1/4096 of σ², and of the ε
+	// of a choice.
+	if blocks != 1 || sum.Cmp(c.Cost.Rho) > 0 || sum.Cmp(big.NewRat(199, 100)) < 0 {
+		t.Errorf("%d blocks, ρ adds up to %s of %s", blocks, sum.FloatString(6), c.Cost.Rho.FloatString(6))
 	}
 }
 
