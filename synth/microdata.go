@@ -57,10 +57,7 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 		return Microdata{}, err
 	}
 	total, variance := totalOf(columns)
-	rows := float64(asked.Rows)
-	if asked.Rows == 0 {
-		rows = max(math.Floor(total+0.5), 0)
-	}
+	rows := rowsOf(asked, total)
 	if rows > mostRows {
 		return Microdata{}, fmt.Errorf("microdata of %s would have %.0f rows; more than %d cannot be drawn", asked.Table, rows, mostRows)
 	}
@@ -75,6 +72,26 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 		})
 	}
 	return out, nil
+}
+
+// rowsOf is how many rows microdata have, given the noisy total.
+func rowsOf(asked plan.Synthetic, total float64) float64 {
+	if asked.Rows > 0 {
+		return float64(asked.Rows)
+	}
+	return max(math.Floor(total+0.5), 0)
+}
+
+// Bytes is about the memory that [Draw] takes, and writing what it draws: 16 bytes for
+// every value. It fails as Draw does on measurements of columns.
+func Bytes(s *measured.Sealed, method int) (int64, error) {
+	asked := s.Plan.Synthetic[method]
+	columns, err := columnsOf(s, asked)
+	if err != nil {
+		return 0, err
+	}
+	total, _ := totalOf(columns)
+	return int64(min(rowsOf(asked, total)*16*float64(len(asked.By)), math.MaxInt64/2)), nil
 }
 
 // columnsOf finds the measurements of the single columns, in order.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -55,8 +56,10 @@ type journalHeader struct {
 
 const journalFormat = "dprelease.journal/1"
 
-// journalEntry is the choice of a round or, where there is none, its answer.
+// journalEntry is the choice of a round or, where there is none, its answer. The first
+// entry is neither: it says what was drawn before the rounds, on which they rest.
 type journalEntry struct {
+	Drawn  string  `json:"drawn,omitempty"` // SHA-256 of the measurements
 	Method int     `json:"method"`
 	Round  int     `json:"round"`
 	Choice *int    `json:"choice,omitempty"`
@@ -230,6 +233,29 @@ func (j *journal) add(e journalEntry) error {
 	return nil
 }
 
+// rest notes what the rounds rest on: the measurements that were drawn before them. They
+// must be those of the earlier runs: other ones, as another version might draw them,
+// would be a second answer beside the one that led to the choices.
+func (j *journal) rest(drawn []measured.Measured) error {
+	h := sha256.New()
+	for _, m := range drawn {
+		definition := sha256.Sum256(m.Measurement.Canonical())
+		h.Write(definition[:])
+		for _, v := range m.Values.Int64Values() {
+			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
+		}
+	}
+	e := journalEntry{Drawn: hex.EncodeToString(h.Sum(nil))}
+	if len(j.left) == 0 {
+		return j.add(e)
+	}
+	if j.left[0].Drawn != e.Drawn {
+		return j.unfit("rests on other answers than are drawn now")
+	}
+	j.left = j.left[1:]
+	return nil
+}
+
 // next is the entry of an earlier run that comes next, which must be of this method and
 // round, a choice or an answer; nil where there is none.
 func (j *journal) next(method, round int, choice bool) (*journalEntry, error) {
@@ -237,7 +263,7 @@ func (j *journal) next(method, round int, choice bool) (*journalEntry, error) {
 		return nil, nil
 	}
 	e := j.left[0]
-	if e.Method != method || e.Round != round || (e.Choice != nil) != choice {
+	if e.Drawn != "" || e.Method != method || e.Round != round || (e.Choice != nil) != choice {
 		return nil, j.unfit("does not hold what is asked now")
 	}
 	j.left = j.left[1:]

@@ -563,6 +563,9 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := j.add(journalEntry{Drawn: restedOn(t, own)}); err != nil {
+		t.Fatal(err)
+	}
 	other := newOracle(o.plan, 7, 5) // told all but the last answer
 	if _, err := adapted(t, o.plan, j, other); !errors.Is(err, errCut) {
 		t.Fatal(err)
@@ -585,6 +588,59 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 		t.Errorf("released %v, told %v", have, want[:5])
 	}
 	verifies(t, result.Place, VerifyOptions{})
+}
+
+// restedOn is what the rounds of a journal rest on.
+func restedOn(t *testing.T, journal []byte) string {
+	t.Helper()
+	var e journalEntry
+	_, body, _ := bytes.Cut(bytes.Split(journal, []byte("\n"))[1], []byte(" "))
+	if err := json.Unmarshal(body, &e); err != nil || len(e.Drawn) != 64 {
+		t.Fatalf("the first entry is %s: %v", body, err)
+	}
+	return e.Drawn
+}
+
+// Rounds that rest on other answers to the columns, as another version may have drawn
+// them, are not gone on with: those answers and the ones drawn now would be two for one.
+func TestRoundsRestOnOneDraw(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	crashAfterRounds(t, o, opt)
+	path := o.statePath(t, opt, journalFile)
+	own, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := restedOn(t, own)
+	other := rechained(own, func(_ int, body string) string {
+		return strings.Replace(body, drawn, strings.Repeat("5a", 32), 1)
+	})
+	without := rechained(own, func(n int, body string) string {
+		if n == 1 {
+			return ""
+		}
+		return body
+	})
+	for _, text := range [][]byte{other, without} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Run(t.Context(), o.plan, opt)
+		var refused *JournalRefused
+		if !errors.As(err, &refused) || !strings.Contains(refused.Why, "rests on other answers than are drawn now") {
+			t.Fatalf("%v", err)
+		}
+		if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
+			t.Fatal("measurements were written")
+		}
+	}
+	if err := os.WriteFile(path, own, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Errorf("with its own journal: %v", err)
+	}
 }
 
 // A journal that does not belong to the release stops it, keeps the key, and costs
