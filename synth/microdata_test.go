@@ -241,3 +241,23 @@ func TestDrawRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesAreThoseOfTheRows: 16 for each value, told before a row is drawn, however
+// many rows forged answers ask for.
+func TestBytesAreThoseOfTheRows(t *testing.T) {
+	for _, c := range []struct {
+		rows    int64
+		columns [][]int64
+		want    int64
+	}{
+		{25, [][]int64{{1 << 50, 1}, {1, 1}}, 25 * 2 * 16},
+		{0, [][]int64{{600, 400}, {500, 500}}, 1000 * 2 * 16},
+		{0, [][]int64{{-5, 0}, {0, -5}}, 0},
+		{0, [][]int64{{1 << 40, 0}, {1 << 40, 0}}, 1 << 45},
+	} {
+		s := planned(t, []int{2, 2}, c.rows, one, one, one)
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0); err != nil || got != c.want {
+			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
+		}
+	}
+}
