@@ -27,6 +27,7 @@ type Bits struct {
 	first     int   // where keystream begins in the buffer
 	next      int   // position of the next unread byte
 	aside     *Bits // the other half of the keystream, made when first needed
+	half      bool  // this is the other half
 }
 
 // newBits returns the stream of a key that is used for nothing else, which is
@@ -44,11 +45,14 @@ func newBits(key [32]byte) *Bits {
 // that works through what [Bits.take] gave it reads the few further bits that a
 // close decision needs from here, so that it never disturbs, and never reads
 // again, what it is working through. Every call returns the same stream, further
-// on.
+// on. A stream that was returned so has no other half: it panics.
 func (b *Bits) Aside() *Bits {
+	if b.half {
+		panic("noise: the other half of a keystream has none of its own")
+	}
 	if b.aside == nil {
 		half := [aes.BlockSize]byte{0x80}
-		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), first: bufferBytes - asideBytes, next: bufferBytes}
+		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), first: bufferBytes - asideBytes, next: bufferBytes, half: true}
 	}
 	return b.aside
 }

@@ -177,3 +177,14 @@ func TestNoKeystreamBlockOccursTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestTheOtherHalfHasNoHalf: it would begin where the other half does, and every word
+// would be read twice.
+func TestTheOtherHalfHasNoHalf(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("the other half of a keystream gives another one")
+		}
+	}()
+	newBits(freshKey(t)).Aside().Aside()
+}

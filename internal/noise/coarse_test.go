@@ -254,13 +254,19 @@ func TestApproximationIsWithinItsGuard(t *testing.T) {
 	laws := coarseLaws()
 	addCoarseLaws(laws, 70)
 	addCoarseLaws(laws, 400)
-	largest := new(big.Int)
+	for _, scaleBits := range []uint{10, 20, 50, 70} { // fewest cells a scale: x is largest
+		scale := new(big.Rat).SetInt(new(big.Int).Lsh(bigOne, scaleBits))
+		laws[fmt.Sprintf("laplace/least 2^%d", scaleBits)] = newCoarse(false, scale, scaleBits)
+		laws[fmt.Sprintf("gaussian/least 2^%d", scaleBits)] = newCoarse(true, new(big.Rat).Mul(scale, scale), scaleBits)
+	}
+	largest, steepest := new(big.Int), uint64(0)
 	for name, c := range laws {
 		source := newBits(freshKey(t))
 		last := uint64(len(c.thresholds)) - 1
 		if last >= 1<<13 || c.base+last*c.slope >= 3*(1<<64)/20 {
 			t.Fatalf("%s: %d cells, x up to %x/2⁶⁴", name, last+1, c.base+last*c.slope) // the argument wants fewer than 2¹³, and x < 0.15
 		}
+		steepest = max(steepest, c.base+last*c.slope)
 		side := new(big.Int).Lsh(bigOne, c.offsetBits)
 		for i := range int64(300) {
 			j, r := source.Below(last+1), source.BelowBig(side)
@@ -277,6 +283,9 @@ func TestApproximationIsWithinItsGuard(t *testing.T) {
 				largest = off
 			}
 		}
+	}
+	if steepest < 14*(1<<64/100) {
+		t.Errorf("x reaches only %x/2⁶⁴: the series is not tried where it is worst, at 0.14197", steepest)
 	}
 	t.Logf("off by at most %v of a guard of %d", largest, guard)
 }

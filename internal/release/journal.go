@@ -74,7 +74,7 @@ func (e *JournalRefused) Error() string {
 }
 
 // openJournal opens the journal at a path, for this plan and this commitment, or begins
-// one. A last line that is not whole was never used: it is dropped. Errors:
+// one. A last line whose end is not there was never used: it is dropped. Errors:
 // *[JournalRefused] for a journal that is damaged or of another draw.
 func openJournal(path, planHash, commitment string) (*journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -132,7 +132,7 @@ func (j *journal) read(text []byte) (whole int, err error) {
 			if _, err := j.open(text[whole : len(text)-1]); err == nil {
 				return 0, damaged(n) // all of a line, and something else in the place of its end
 			}
-			return whole, nil
+			return whole, nil // not told to anybody, as its end is not there
 		}
 		body, err := j.open(text[whole : whole+end])
 		if err != nil {
@@ -214,12 +214,14 @@ func (j *journal) write(v any) error {
 	}
 	j.broken = true
 	hash := j.chain(body)
-	line := slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte(" "), body, []byte("\n"))
-	if _, err := j.file.Write(line); err != nil {
-		return err
-	}
-	if err := j.file.Sync(); err != nil {
-		return err
+	line := slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte(" "), body)
+	for _, part := range [][]byte{line, []byte("\n")} { // a line that ends is whole, whatever a loss of power leaves of a write
+		if _, err := j.file.Write(part); err != nil {
+			return err
+		}
+		if err := j.file.Sync(); err != nil {
+			return err
+		}
 	}
 	j.broken, j.last = false, hash
 	return nil

@@ -668,7 +668,10 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		_, err := Run(t.Context(), o.plan, opt)
 		var spent *Spent
 		if !errors.As(err, &spent) || ExitCode(err) != ExitEnvironment || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, exit %d, want %q", err, ExitCode(err), says)
+			t.Fatalf("%v, exit %d, want %q", err, ExitCode(err), says)
+		}
+		if !spent.Stuck() || !strings.Contains(err.Error(), "once that is put right, run again") {
+			t.Errorf("%v: says that running again is enough", err)
 		}
 		if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
 			t.Fatal("measurements were written")

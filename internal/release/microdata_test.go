@@ -164,11 +164,11 @@ func TestTamperChoices(t *testing.T) {
 	same := o.relisted(t, name, genuine)
 	told(t, verifies(t, same, VerifyOptions{}).Unchecked, "were truly chosen as the plan says")
 
-	// An answer that belongs to no choice, and a choice without its answer.
+	// Fewer choices than there are rounds, and a choice without its answer.
 	v := o.read(t)
 	answer := measured.Path(v.sealed.Rounds[0][1].Measured.Measurement.ID)
 	fewer := measured.EncodeChoices(v.sealed.Rounds[0][:1])
-	refused(t, o.relisted(t, name, fewer), VerifyOptions{}, answer, "nothing that the plan and the measurements lead to")
+	refused(t, o.relisted(t, name, fewer), VerifyOptions{}, name, "holds 1 choices, where the plan has 3 rounds")
 	dir := o.copied(t)
 	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(answer))); err != nil {
 		t.Fatal(err)
