@@ -252,6 +252,7 @@ func newAudited(t *testing.T, neighbours spec.Neighbours) audited {
 // TestAuditOfABlock attacks rounds as they should be: their bound must come near
 // the claim, not exceed it, and exceed a claim that leaves a round out.
 func TestAuditOfABlock(t *testing.T) {
+	skipUnderRace(t)
 	for _, neighbours := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
 		a := newAudited(t, neighbours)
 		if a.claim > a.block {
@@ -275,6 +276,7 @@ func TestAuditOfABlock(t *testing.T) {
 // TestAuditCatchesBrokenBlocks attacks broken rounds in the same way: the bound must
 // exceed the claim.
 func TestAuditCatchesBrokenBlocks(t *testing.T) {
+	skipUnderRace(t)
 	for _, neighbours := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
 		a := newAudited(t, neighbours)
 		for i, b := range []struct {

@@ -289,7 +289,7 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 }
 
 // answer reads a table once and compares the answers to a batch. Whatever is asked,
-// the columns are those that the plan measures: a row is left out for the same
+// the columns are those of the plan: a row is left out for the same
 // reasons as in the release.
 func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []question, workers int, scan func(*tally) error) error {
 	asked, err := c.columns(table.Name)
@@ -310,13 +310,21 @@ func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []ques
 	return parallel(ctx, workers, len(batch), func(i int) error { return batch[i].compare(t.queries[first+i].counts) })
 }
 
-// columns are marginals of single columns: each that the plan measures of a table.
+// columns are marginals of single columns: each that the plan's tables show, or that it
+// measures, of a table.
 func (c *comparison) columns(table string) ([]plan.Measurement, error) {
 	var all []plan.Measurement
 	seen := map[string]bool{}
+	var asked []plan.Query
+	for _, t := range c.plan.Tables {
+		asked = append(asked, c.plan.Query(t))
+	}
 	for _, m := range c.plan.Measurements {
-		for _, f := range m.Query.Factors {
-			if m.Query.Table != table || seen[f.Attribute] {
+		asked = append(asked, m.Query)
+	}
+	for _, q := range asked {
+		for _, f := range q.Factors {
+			if q.Table != table || seen[f.Attribute] {
 				continue
 			}
 			seen[f.Attribute] = true

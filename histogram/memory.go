@@ -97,8 +97,14 @@ func CheckMemory(p *plan.Plan) error {
 	return checkMemory(p, Options{}.memory())
 }
 
-func checkMemory(p *plan.Plan, have int64) error {
-	if need := Bytes(p); need > have {
+// CheckBytes returns a *[MemoryError] where so many bytes are more than the machine
+// has free.
+func CheckBytes(need int64) error { return checkBytes(need, Options{}.memory()) }
+
+func checkMemory(p *plan.Plan, have int64) error { return checkBytes(Bytes(p), have) }
+
+func checkBytes(need, have int64) error {
+	if need > have {
 		return &MemoryError{Need: need, Have: have}
 	}
 	return nil
@@ -117,6 +123,6 @@ func (e *MemoryError) Error() string {
 		return fmt.Sprintf("the rows that are held to bound what each unit contributes do not fit into the %d bytes of memory left for them; "+
 			"use a machine with more memory, or lower max_rows", e.Have)
 	}
-	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, or ask for fewer or coarser tables",
+	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, or ask for fewer or coarser tables, or for fewer rows of microdata",
 		e.Need, e.Have)
 }

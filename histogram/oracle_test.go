@@ -9,8 +9,10 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -286,14 +288,19 @@ func TestOraclesAreGivenOnce(t *testing.T) {
 // A method whose rounds lose more than the block that was paid for has no oracle.
 func TestRoundsAreWithinTheirBlock(t *testing.T) {
 	for name, change := range map[string]func(s *plan.Synthetic){
-		"a round more":        func(s *plan.Synthetic) { s.Rounds++ },
-		"a larger ε":          func(s *plan.Synthetic) { s.Select.Parameter.Add(s.Select.Parameter, big.NewRat(1, 1<<40)) },
-		"less noise":          func(s *plan.Synthetic) { s.Noise.Parameter.Sub(s.Noise.Parameter, big.NewRat(1, 1<<40)) },
-		"another selection":   func(s *plan.Synthetic) { s.Select.Kind = "permute-and-flip" },
-		"no ε":                func(s *plan.Synthetic) { s.Select.Parameter = nil },
-		"no noise":            func(s *plan.Synthetic) { s.Noise.Parameter = new(big.Rat) },
-		"no block":            func(s *plan.Synthetic) { s.Block.Parameter = new(big.Rat) },
-		"a block of its kind": func(s *plan.Synthetic) { s.Block.Kind = "discrete-gaussian" },
+		"a round more":      func(s *plan.Synthetic) { s.Rounds++ },
+		"a larger ε":        func(s *plan.Synthetic) { s.Select.Parameter.Add(s.Select.Parameter, big.NewRat(1, 1<<40)) },
+		"less noise":        func(s *plan.Synthetic) { s.Noise.Parameter.Sub(s.Noise.Parameter, big.NewRat(1, 1<<40)) },
+		"another selection": func(s *plan.Synthetic) { s.Select.Kind = budget.PermuteAndFlip },
+		"noise for a choice": func(s *plan.Synthetic) {
+			s.Select = budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(1000, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+		},
+		"no ε":     func(s *plan.Synthetic) { s.Select.Parameter = nil },
+		"no noise": func(s *plan.Synthetic) { s.Noise.Parameter = new(big.Rat) },
+		"no block": func(s *plan.Synthetic) { s.Block.Parameter = new(big.Rat) },
+		"a choice for a block": func(s *plan.Synthetic) {
+			s.Block = budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: big.NewRat(1000, 1)}
+		},
 	} {
 		p := personsOf(t)
 		e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,y,z\n"), 1)
@@ -358,6 +365,28 @@ func TestLimitsOfRounds(t *testing.T) {
 				t.Errorf("%s, %d: got %v, want %v", name, i, err, a.want)
 			}
 		}
+	}
+}
+
+// However many ask at once, there are as many choices and answers as rounds, at the
+// most.
+func TestLimitsHoldForAllWhoAsk(t *testing.T) {
+	p := personsOf(t)
+	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,y,z\n"), 1)
+	o := oracles(t, e)(1)
+	var choices, answers atomic.Int64
+	err := parallel(context.Background(), 8, 400, func(i int) error {
+		round, pair := i%4-1, i/4%3
+		if _, err := o.Select(context.Background(), round, []int{pair}, zeros(e, pair)); err == nil {
+			choices.Add(1)
+		}
+		if _, err := o.Measure(context.Background(), round, pair); err == nil {
+			answers.Add(1)
+		}
+		return nil
+	})
+	if err != nil || choices.Load() > rounds || answers.Load() > rounds || answers.Load() == 0 {
+		t.Errorf("%d choices and %d answers, %v", choices.Load(), answers.Load(), err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -24,6 +25,7 @@ const mostWrong = 1e-10
 // each on two sides with a twelfth of it. Each broken one passes with probability
 // below mostWrong too, which is computed from its law.
 func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
+	skipUnderRace(t)
 	const trials, k = 2500, 3
 	for _, c := range []struct {
 		neighbours spec.Neighbours
@@ -105,9 +107,10 @@ func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
 // TestOtherQuestionsMeetOtherBits asks for choices between two pairs of equal
 // scores, which show one bit of each stream. The same question has the same answer;
 // under another round, model, order, count or key it is another stream's, and
-// agrees in half of the cases. The 6 comparisons alarm by chance with probability
-// below mostWrong: each on two sides with a twelfth of it.
+// agrees in half of the cases. The 7 comparisons alarm by chance with probability
+// below mostWrong: each on two sides with a fourteenth of it.
 func TestOtherQuestionsMeetOtherBits(t *testing.T) {
+	skipUnderRace(t)
 	const trials = 600
 	p := personsOf(t)
 	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\n"), 1)
@@ -125,14 +128,17 @@ func TestOtherQuestionsMeetOtherBits(t *testing.T) {
 		}
 		return choice == ac
 	}
-	low, high := span(trials, 0.5, mostWrong/12)
+	moved := zeros(e, ab, ac)
+	moved[0][3], moved[1][3] = 7, 7
+	low, high := span(trials, 0.5, mostWrong/14)
 	for name, ask := range map[string]func(key int) bool{
-		"key":    func(key int) bool { return asked(e, key+trials, 0, []int{ab, ac}, equal(7, ab, ac)) },
-		"round":  func(key int) bool { return asked(e, key, 1, []int{ab, ac}, equal(7, ab, ac)) },
-		"models": func(key int) bool { return asked(e, key, 0, []int{ab, ac}, equal(8, ab, ac)) },
-		"order":  func(key int) bool { return asked(e, key, 0, []int{ac, ab}, equal(7, ac, ab)) },
-		"pair":   func(key int) bool { return asked(e, key, 0, []int{bc, ac}, equal(7, bc, ac)) },
-		"counts": func(key int) bool { return asked(more, key, 0, []int{ab, ac}, equal(7, ab, ac)) },
+		"key":             func(key int) bool { return asked(e, key+trials, 0, []int{ab, ac}, equal(7, ab, ac)) },
+		"round":           func(key int) bool { return asked(e, key, 1, []int{ab, ac}, equal(7, ab, ac)) },
+		"models":          func(key int) bool { return asked(e, key, 0, []int{ab, ac}, equal(8, ab, ac)) },
+		"place in models": func(key int) bool { return asked(e, key, 0, []int{ab, ac}, moved) }, // of equal scores
+		"order":           func(key int) bool { return asked(e, key, 0, []int{ac, ab}, equal(7, ac, ab)) },
+		"pair":            func(key int) bool { return asked(e, key, 0, []int{bc, ac}, equal(7, bc, ac)) },
+		"counts":          func(key int) bool { return asked(more, key, 0, []int{ab, ac}, equal(7, ab, ac)) },
 	} {
 		agreed := 0
 		for key := range trials {
@@ -146,6 +152,27 @@ func TestOtherQuestionsMeetOtherBits(t *testing.T) {
 		}
 		if agreed < low || agreed > high {
 			t.Errorf("another %s agrees %d times of %d: it meets the same bits", name, agreed, trials)
+		}
+	}
+}
+
+// A choice is that of its method and its candidates, whichever is chosen.
+func TestDefinitionsOfChoices(t *testing.T) {
+	p := personsOf(t)
+	o := oracles(t, exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\n"), 1))(1).inner
+	first := string(o.definition([]int{ab, ac}))
+	if first != string(o.definition([]int{ab, ac})) || first == string(o.definition([]int{ab, bc})) || first == string(o.definition([]int{ab})) {
+		t.Error("candidates do not define a choice")
+	}
+	for name, change := range map[string]func(s *plan.Synthetic){
+		"table": func(s *plan.Synthetic) { s.Table = "others" },
+		"ε":     func(s *plan.Synthetic) { s.Select.Parameter = big.NewRat(1, 3) },
+		"by":    func(s *plan.Synthetic) { s.By = s.By[:2] },
+	} {
+		other := oracle{method: o.method}
+		change(&other.method)
+		if first == string(other.definition([]int{ab, ac})) {
+			t.Errorf("another %s has the definition of the first", name)
 		}
 	}
 }

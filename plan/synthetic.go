@@ -26,7 +26,7 @@ type Synthetic struct {
 	Method string   `json:"method"`
 	By     []Factor `json:"by"`             // the columns of the microdata, in order
 	Rows   int64    `json:"rows,omitempty"` // a public number; 0: the noisy total
-	// Rounds is how many pairs are chosen and measured, at most.
+	// Rounds is how many pairs are chosen and measured.
 	Rounds int `json:"rounds"`
 	// Select makes the choice of a round: the exponential mechanism with this ε.
 	Select budget.Mechanism `json:"select"`

@@ -11,6 +11,8 @@ import (
 const (
 	// largeBytes is where a plan warns of its size.
 	largeBytes = int64(4) << 30
+	// bytesPerValue is the memory of a value of microdata while it is published.
+	bytesPerValue = 16
 	// weakEpsilon is where a promise means little: at ε = 10 somebody who knows
 	// everything else guesses right 99.995 % of the time.
 	weakEpsilon = 10
@@ -36,6 +38,9 @@ func warnings(r *spec.Release, p *Plan) []string {
 			counted, budget.Group(p.Size.Bytes/BytesPerCell), bytesText(p.Size.Bytes)))
 	}
 	for _, s := range p.Synthetic {
+		if bytes := s.Rows * int64(len(s.By)) * bytesPerValue; bytes > largeBytes {
+			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"), s.Table, bytesText(bytes)))
+		}
 		if s.Rounds == 1 {
 			w = append(w, fmt.Sprintf("the microdata of %s have a single pair of columns, and a third of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
 		}

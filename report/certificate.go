@@ -28,8 +28,9 @@ type Certificate struct {
 // Loss is the privacy loss of the whole release, of all measurements that bear on each
 // table, which tables share, and of each attribute for somebody who knows all else
 // about a unit ([plan.Plan.StatedLoss]).
-// Another value is one row taken away and one added, so that where neighbours add
-// or remove a unit an attribute can lose up to twice what the whole loses.
+// Another value is one unit taken away and one added, so that where neighbours add
+// or remove a unit an attribute can lose more than the whole does: up to twice its
+// ε where that is pure, and up to four times its ρ.
 type Loss struct {
 	Methods    []string `json:"methods"` // of the ε at a δ
 	Whole      LossOf   `json:"whole"`

@@ -32,14 +32,14 @@ type PairFit struct {
 	Distance      float64 // L1: Σ|model − measured| over the cells
 }
 
-// mostRows is how many rows are drawn at most.
+// mostRows is how many rows are drawn at most, whatever the noisy total.
 const mostRows = math.MaxInt32
 
 // Draw fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method], and draws its rows: as many
-// as the plan says or, where it does not, as the noisy total does, none if that is below a half.
+// as the plan says or, where it does not, as the noisy total does, none if that is below a half, and 2^31−1 at most.
 //
 // The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
-// measurement of it is missing or not whole, its pairs close a cycle, or there would be more than 2^31−1 rows.
+// measurement of it is missing or not whole, or its pairs close a cycle.
 func Draw(s *measured.Sealed, method int) (Microdata, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return Microdata{}, fmt.Errorf("there are no microdata number %d", method+1)
@@ -57,13 +57,7 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 		return Microdata{}, err
 	}
 	total, variance := totalOf(columns)
-	rows := float64(asked.Rows)
-	if asked.Rows == 0 {
-		rows = max(math.Floor(total+0.5), 0)
-	}
-	if rows > mostRows {
-		return Microdata{}, fmt.Errorf("microdata of %s would have %.0f rows; more than %d cannot be drawn", asked.Table, rows, mostRows)
-	}
+	rows := rowsOf(asked, total)
 	m := fit(max(total, 1), columns, asked.Pairs(), rounds)
 	out := Microdata{Table: asked.Table, Keys: keys, Rows: int(rows), Total: total, TotalError: math.Sqrt(variance)}
 	out.Codes = m.draw(out.Rows, newStream(s, "rows of "+asked.Table))
@@ -75,6 +69,26 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 		})
 	}
 	return out, nil
+}
+
+// rowsOf is how many rows microdata have, given the noisy total.
+func rowsOf(asked plan.Synthetic, total float64) float64 {
+	if asked.Rows > 0 {
+		return float64(asked.Rows)
+	}
+	return min(max(math.Floor(total+0.5), 0), mostRows)
+}
+
+// Bytes is about the memory that [Draw] takes, and writing what it draws: 16 bytes for
+// every value. It fails as Draw does on measurements of columns.
+func Bytes(s *measured.Sealed, method int) (int64, error) {
+	asked := s.Plan.Synthetic[method]
+	columns, err := columnsOf(s, asked)
+	if err != nil {
+		return 0, err
+	}
+	total, _ := totalOf(columns)
+	return int64(rowsOf(asked, total)) * 16 * int64(len(asked.By)), nil
 }
 
 // columnsOf finds the measurements of the single columns, in order.

@@ -77,9 +77,9 @@ func countsOf(m measured.Measured) []float64 {
 // fit fits a model to measurements of its columns, and of pairs of them that make a forest.
 //
 // It goes from the total to columns to pairs, which on a forest loses nothing: tables of pairs that agree on the columns
-// they share always belong to a law of rows (Vorob'ev 1962). Each column has the mean of all
-// that is known of it, and each pair then the table with these columns that is nearest to its measurement; both without
-// negative counts. Categories of a column that the noise hides are fitted as one.
+// they share always belong to a law of rows (Vorob'ev 1962). Each column has the mean of all that is known of it, and
+// each pair then the table with these columns that is nearest to its measurement; both without negative counts.
+// Categories of a column that the noise hides are fitted as one.
 func fit(total float64, columns []measured.Measured, pairs [][2]int, rounds []measured.Round) model {
 	known := make([][]evidence, len(columns))
 	for i, m := range columns {

@@ -226,7 +226,7 @@ func (e *Closed) Error() string {
 		return fmt.Sprintf("release %s was measured on %s (account %s) and %s on %s (%s): what it cost stays spent, and it cannot be drawn again: give the release a new name (and a new debit)",
 			e.Release, e.Date, e.Account, e.State, e.Since, e.Reason)
 	}
-	return fmt.Sprintf("release %s was measured under this plan on %s (account %s) and cannot be drawn again: publish its measurements, or give the release a new name (and a new debit)",
+	return fmt.Sprintf("release %s was debited under this plan on %s (account %s) and cannot be drawn again: publish its measurements, or, if that run was cut off, run it again with the state directory it began in (--state); else give the release a new name (and a new debit)",
 		e.Release, e.Date, e.Account)
 }
 

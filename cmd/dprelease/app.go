@@ -128,7 +128,9 @@ func (a *app) finish(ctx context.Context, err error) int {
 	if a.json {
 		a.outcome.Exit = code
 		a.outcome.Retry = "safe"
-		if code != 0 && code != release.ExitEnvironment && code != release.ExitInterrupted && code != exitTerminated {
+		var spent *release.Spent
+		stuck := errors.As(err, &spent) && (spent.Lost || spent.Stuck())
+		if stuck || code != 0 && code != release.ExitEnvironment && code != release.ExitInterrupted && code != exitTerminated {
 			a.outcome.Retry = "never"
 		}
 		if err != nil {

@@ -327,13 +327,18 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 		a.say("Already done from the same plan, nothing spent: %s", r.Place)
 		return
 	}
-	a.say("Published %s (%s) for %s in %s:", budget.Plural(int64(len(p.Tables)), "table"), budget.Plural(p.Size.Cells, "cell"), p.Guarantee.Budget(), r.Place)
-	for _, line := range [][2]string{
+	what := fmt.Sprintf("%s (%s)", budget.Plural(int64(len(p.Tables)), "table"), budget.Plural(p.Size.Cells, "cell"))
+	lines := [][2]string{
 		{"report.html", "what was promised, what it cost, how good each table is: open this first"},
 		{"README.txt", "how to read the tables with DuckDB, pandas and R"},
 		{"tables/", "a Parquet file per table, with error bars"},
-		{"manifest.json", "every other file with its SHA-256"},
-	} {
+	}
+	if len(p.Synthetic) > 0 {
+		what += " and microdata"
+		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
+	}
+	a.say("Published %s for %s in %s:", what, p.Guarantee.Budget(), r.Place)
+	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}
 }

@@ -37,12 +37,13 @@ comparisons came before.`,
 			if err != nil {
 				return err
 			}
-			a.outcome.Path = a.out
-			if err := release.Evaluate(c.Context(), p, args[1], options); err != nil {
+			folder, err := release.Evaluate(c.Context(), p, args[1], options)
+			a.outcome.Path = folder
+			if err != nil {
 				return err
 			}
 			a.say("Written, confidential: %s and %s. The comparison is noted in the ledger.",
-				filepath.Join(a.out, release.EvaluationPage), filepath.Join(a.out, release.EvaluationJSON))
+				filepath.Join(folder, release.EvaluationPage), filepath.Join(folder, release.EvaluationJSON))
 			return nil
 		},
 	}

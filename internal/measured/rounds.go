@@ -59,10 +59,10 @@ func DecodeChoices(b []byte, s plan.Synthetic) ([]int, error) {
 }
 
 // Allowed returns an error unless the method of s may have made these choices, in this
-// order: no more than its rounds, each a place among its pairs, and each pair joining
-// two trees of the forest that the pairs before it are.
+// order: one a round, each a place among its pairs, and each pair joining two trees of
+// the forest that the pairs before it are.
 func Allowed(s plan.Synthetic, made []int) error {
-	if len(made) > s.Rounds {
+	if len(made) != s.Rounds {
 		return fmt.Errorf("holds %d choices, where the plan has %d rounds", len(made), s.Rounds)
 	}
 	pairs := s.Pairs()

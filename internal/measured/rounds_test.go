@@ -84,7 +84,7 @@ func folder(t *testing.T, s *Sealed, edit func(name string, b []byte) []byte) st
 
 // Four columns have the pairs 01 02 03 12 13 23.
 func TestSealedRoundsReadBack(t *testing.T) {
-	for _, choices := range [][]int{{4, 0, 5}, {3}, {}} {
+	for _, choices := range [][]int{{4, 0, 5}, {0, 1, 2}} {
 		s := withRounds(t, choices...)
 		back, err := Open(folder(t, s, nil))
 		if err != nil {
@@ -109,19 +109,20 @@ func TestSealedRoundsReadBack(t *testing.T) {
 func TestOpenRefusesRoundsThatDoNotBelong(t *testing.T) {
 	pair := Path("microdata/t/mode_x_hour") // 01
 	for says, edit := range map[string]func(name string, b []byte) []byte{
-		"had joined":               inPlaceOf("rounds/t.json", "{\"choices\":[0,0]}\n"),
-		"where there are 6":        inPlaceOf("rounds/t.json", "{\"choices\":[0,6]}\n"),
+		"had joined":               inPlaceOf("rounds/t.json", "{\"choices\":[0,0,1]}\n"),
+		"where there are 6":        inPlaceOf("rounds/t.json", "{\"choices\":[0,6,1]}\n"),
 		"where the plan has 3":     inPlaceOf("rounds/t.json", "{\"choices\":[0,1,2,3]}\n"),
-		"in which choices":         inPlaceOf("rounds/t.json", "{\"choices\":[0,5] }\n"),
-		"microdata/t/mode_x_day":   inPlaceOf("rounds/t.json", "{\"choices\":[1]}\n"),
+		"in which choices":         inPlaceOf("rounds/t.json", "{\"choices\":[0,5,1] }\n"),
+		"microdata/t/mode_x_way":   inPlaceOf("rounds/t.json", "{\"choices\":[0,5,2]}\n"),
+		"where the plan has 3 rou": inPlaceOf("rounds/t.json", "{\"choices\":[0,5]}\n"),
 		"magic":                    inPlaceOf(pair, "PAR2"),
 		"answers another question": fromAnother(t, pair, Path("microdata/t/day_x_way")),
 	} {
-		if _, err := Open(folder(t, withRounds(t, 0, 5), edit)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Open(folder(t, withRounds(t, 0, 5, 1), edit)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	dir := folder(t, withRounds(t, 0, 5), nil)
+	dir := folder(t, withRounds(t, 0, 5, 1), nil)
 	if err := os.Remove(filepath.Join(dir, "rounds", "t.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func inPlaceOf(file, text string) func(string, []byte) []byte {
 
 // fromAnother puts one file's content into the place of another.
 func fromAnother(t *testing.T, file, other string) func(string, []byte) []byte {
-	b, err := os.ReadFile(filepath.Join(folder(t, withRounds(t, 0, 5), nil), filepath.FromSlash(other)))
+	b, err := os.ReadFile(filepath.Join(folder(t, withRounds(t, 0, 5, 1), nil), filepath.FromSlash(other)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,18 +153,18 @@ func fromAnother(t *testing.T, file, other string) func(string, []byte) []byte {
 func TestSealRefusesRoundsThatThePlanDoesNotAllow(t *testing.T) {
 	nowhere := func(string, []byte) error { return nil }
 	for name, s := range map[string]*Sealed{
-		"a pair twice": withRounds(t, 0, 0), "a cycle": withRounds(t, 0, 1, 3), "too many": withRounds(t, 0, 1, 2, 3),
+		"a pair twice": withRounds(t, 0, 0, 1), "too few": withRounds(t, 0, 5), "a cycle": withRounds(t, 0, 1, 3), "too many": withRounds(t, 0, 1, 2, 3),
 	} {
 		if err := Seal(nowhere, s); err == nil {
 			t.Errorf("%s: sealed", name)
 		}
 	}
-	none := withRounds(t)
+	none := withRounds(t, 0, 5, 1)
 	none.Rounds = nil
 	if err := Seal(nowhere, none); err == nil {
 		t.Error("no rounds at all: sealed")
 	}
-	twice := withRounds(t)
+	twice := withRounds(t, 0, 5, 1)
 	twice.Measured = append(twice.Measured, twice.Measured[0])
 	if err := Seal(nowhere, twice); err == nil || !strings.Contains(err.Error(), "two files") {
 		t.Errorf("two measurements of one name: %v", err)

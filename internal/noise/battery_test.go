@@ -31,7 +31,7 @@ import (
 //	0.2 % of signs positive     16.1            16.0
 //	tail clipped at 4.5σ, 12t   18.9            19.8
 //	0.3 % of values repeated    95              101
-//	coarse: every draw kept                                    17.6
+//	coarse: every draw kept                                    35
 //	coarse: cells folded                                       56
 //
 // All checks reject at 7.5, so that every one of the 14 is missed with probability
@@ -358,9 +358,12 @@ func afterwards(fill fillFunc, change func(out []int64)) fillFunc {
 func coarseMutants(l exactLaw) []mutant {
 	keepsAll := *newSampler(l.square, l.parameter).coarse
 	keepsAll.base, keepsAll.slope = 0, 0
+	keepsAll.guide = keepsAll.newGuide()
 	ratio := math.Ldexp(1, int(keepsAll.offsetBits)) / l.scale
 	folded := *newSampler(l.square, l.parameter).coarse
-	folded.cells = newTable(magnitudes{square: l.square, folded: true, rate: folded.cells.law.rate}, prefixBits)
+	folded.law.folded = true
+	folded.thresholds = folded.law.thresholds(prefixBits)
+	folded.guide = folded.newGuide()
 	zero, _, _, _ := l.moments()
 	return []mutant{
 		{"every draw kept", keepsAll.fill, "variance", func(n float64) float64 {

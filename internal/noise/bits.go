@@ -8,9 +8,14 @@ import (
 	"math/bits"
 )
 
-// bufferBytes is how much keystream is made at a time: it fits the first-level
-// cache, and AES runs at full speed on it.
-const bufferBytes = 16 << 10
+const (
+	// bufferBytes is how much keystream is made at a time: it fits the first-level
+	// cache, and AES runs at full speed on it.
+	bufferBytes = 16 << 10
+	// asideBytes is the same for what is read aside: a block takes some hundred words
+	// of it at most.
+	asideBytes = 1 << 10
+)
 
 // Bits is a stream of independent, uniform bits: the AES-256-CTR keystream of
 // one derived key, read as little-endian 64-bit words. It is not for concurrent
@@ -19,8 +24,10 @@ type Bits struct {
 	block     cipher.Block
 	keystream cipher.Stream
 	buffer    [bufferBytes]byte
+	first     int   // where keystream begins in the buffer
 	next      int   // position of the next unread byte
 	aside     *Bits // the other half of the keystream, made when first needed
+	half      bool  // this is the other half
 }
 
 // newBits returns the stream of a key that is used for nothing else, which is
@@ -38,11 +45,14 @@ func newBits(key [32]byte) *Bits {
 // that works through what [Bits.take] gave it reads the few further bits that a
 // close decision needs from here, so that it never disturbs, and never reads
 // again, what it is working through. Every call returns the same stream, further
-// on.
+// on. A stream that was returned so has no other half: it panics.
 func (b *Bits) Aside() *Bits {
+	if b.half {
+		panic("noise: the other half of a keystream has none of its own")
+	}
 	if b.aside == nil {
 		half := [aes.BlockSize]byte{0x80}
-		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), next: bufferBytes}
+		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), first: bufferBytes - asideBytes, next: bufferBytes, half: true}
 	}
 	return b.aside
 }
@@ -50,22 +60,20 @@ func (b *Bits) Aside() *Bits {
 var zeros [bufferBytes]byte // never written
 
 func (b *Bits) refill() {
-	b.keystream.XORKeyStream(b.buffer[:], zeros[:])
-	b.next = 0
+	b.keystream.XORKeyStream(b.buffer[b.first:], zeros[b.first:])
+	b.next = b.first
 }
 
-// take counts between 1 and count groups of the given number of words as read, and
-// returns where in the buffer they begin and how many there are. They are the
-// caller's, by wordAt, until anything else is read from b. Words that are left
-// over at the end of the buffer and do not make a group are passed by, unused.
-func (b *Bits) take(count, wordsEach int) (at, groups int) {
-	size := 8 * wordsEach
-	if bufferBytes-b.next < size {
+// take counts between 1 and count words as read, and returns where in the buffer
+// they begin and how many there are. They are the caller's, by wordAt, until
+// anything else is read from b.
+func (b *Bits) take(count int) (at, words int) {
+	if b.next == bufferBytes {
 		b.refill()
 	}
-	at, groups = b.next, min(count, (bufferBytes-b.next)/size)
-	b.next += groups * size
-	return at, groups
+	at, words = b.next, min(count, (bufferBytes-b.next)/8)
+	b.next += 8 * words
+	return at, words
 }
 
 // wordAt returns the word at a position in the buffer, a multiple of 8. (The mask

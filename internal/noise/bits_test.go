@@ -124,19 +124,15 @@ func TestTakenWordsAreTheKeystreamInOrder(t *testing.T) {
 		if choose.Bool() {
 			expect(mixed.Uint64())
 		}
-		each, count := 1+int(choose.Below(2)), 1+int(choose.Below(3000))
-		if (bufferBytes-mixed.next)/8 == 1 && each == 2 {
-			plain.Uint64() // one word does not make a pair, and is passed by
-			read++
-		}
-		at, groups := mixed.take(count, each)
-		if groups < 1 || groups > count {
-			t.Fatalf("%d groups of %d words, for %d", groups, each, count)
+		count := 1 + int(choose.Below(3000))
+		at, words := mixed.take(count)
+		if words < 1 || words > count {
+			t.Fatalf("%d words, for %d", words, count)
 		}
 		if choose.Bool() {
 			mixed.Aside().Uint64() // disturbs nothing
 		}
-		for i := range groups * each {
+		for i := range words {
 			expect(mixed.wordAt(at + 8*i))
 		}
 	}
@@ -180,4 +176,15 @@ func TestNoKeystreamBlockOccursTwice(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTheOtherHalfHasNoHalf: it would begin where the other half does, and every word
+// would be read twice.
+func TestTheOtherHalfHasNoHalf(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("the other half of a keystream gives another one")
+		}
+	}()
+	newBits(freshKey(t)).Aside().Aside()
 }

@@ -8,31 +8,49 @@ import (
 const (
 	// ratioBits sets the number of cells per scale: the scale holds between
 	// 2^ratioBits and 2^(ratioBits+1) cells.
-	ratioBits = 7
-	// mostOffsetBits is the most for which a draw stays below 2⁶² and what is left
-	// of a word for its acceptance decides nearly always.
-	mostOffsetBits = 48
+	ratioBits = 6
+	// coarseGuideBits is the number of bits of U that decide nearly always. More of
+	// them, or of cells, decide more often from tables that caches hold less well.
+	coarseGuideBits = 15
+	// mostOffsetBits is the most for which a word has those bits beside sign and
+	// offset. A draw from the table's cells is then below 2⁶².
+	mostOffsetBits = prefixBits - coarseGuideBits
+	// undecided marks a place of the guide.
+	undecided = 1 << 15
 	// guard bounds the error of [coarse.approximately] in units of 2⁻⁶⁴: that is below
 	// 2¹⁶. How wide it is costs nothing: it is hit less than once in 2⁴⁰ draws.
 	guard = 1 << 17
+	// margin bounds, in units of 2⁻⁶³, what rounding does to both sides of a
+	// comparison of prefixes.
+	margin = 3
 )
 
 // A coarse sampler draws from a law too wide for a table of its values. A value
-// is jB+r with B = 2^offsetBits and r < B. It draws the cell j from a table of the
-// law's weights at the multiples of B, r uniformly, and keeps the draw with
-// probability
+// is jB+r with B = 2^offsetBits and r < B. It draws the cell j from the law's
+// weights at the multiples of B by inverting its distribution function F with one
+// uniform number U, and r uniformly, and keeps the draw with probability
 //
 //	P(jB+r)/P(jB) = exp(−x),   x = r/t (Laplace) or r(2jB+r)/2σ² (Gaussian),
 //
-// which is above 0.92 in every cell of the table.
+// which is above 0.86 in every cell of the table. Given j, the place of U between
+// F(j−1) and F(j) is uniform still, and decides: the draw is kept if
+//
+//	U ≥ F(j−1) + (F(j)−F(j−1))·(1−exp(−x)).
+//
+// Mostly the first 15 bits of U tell the cell, and that U is beyond this bound for
+// every r. Then no further bit of it is drawn.
 //
 // Guarantee: given uniform bits the law is exactly the stated one, with no tail
 // cut off. Argument: docs/proofs/sampler.md, part 2.
 type coarse struct {
-	cells      *table
-	square     bool
-	parameter  *big.Rat // t or σ²
+	law        magnitudes // of j
+	parameter  *big.Rat   // t or σ²
 	offsetBits uint
+	thresholds []uint64 // thresholds[j] is ⌊2⁶³·F(j)⌋; the last is the largest prefix there is
+	// guide[i] is the number of thresholds below the prefixes that begin with i,
+	// marked as undecided unless every U with such a prefix is in that cell, and keeps
+	// every draw of it.
+	guide *[1 << coarseGuideBits]uint16
 	// x, in units of 2⁻⁶⁴ and rounded up, is at most base + j·slope throughout cell
 	// j: base is λ, slope 2λ (Gaussian) or 0 (Laplace), with λ the rate of the cells.
 	base, slope uint64
@@ -41,18 +59,20 @@ type coarse struct {
 // newCoarse returns the sampler of a law whose scale, σ or t, is in
 // [2^scaleBits, 2^(scaleBits+1)), for scaleBits > ratioBits.
 func newCoarse(square bool, parameter *big.Rat, scaleBits uint) *coarse {
-	c := &coarse{square: square, parameter: parameter, offsetBits: scaleBits - ratioBits}
+	c := &coarse{parameter: parameter, offsetBits: scaleBits - ratioBits}
 	rate := new(big.Rat).Inv(parameter)
 	side := new(big.Int).Lsh(bigOne, c.offsetBits)
 	rate.Mul(rate, new(big.Rat).SetInt(side))
 	if square {
 		rate.Mul(rate, new(big.Rat).SetFrac(side, big.NewInt(2)))
 	}
-	c.cells = newTable(magnitudes{square: square, rate: rate}, prefixBits)
+	c.law = magnitudes{square: square, rate: rate}
 	c.base = roundUp(rate, 64)
 	if square {
 		c.slope = 2 * c.base
 	}
+	c.thresholds = c.law.thresholds(prefixBits)
+	c.guide = c.newGuide()
 	return c
 }
 
@@ -62,114 +82,173 @@ func roundUp(x *big.Rat, n uint) uint64 {
 	return f.rational(x, 0).hi.Uint64()
 }
 
+// newGuide returns the guide. A place in a cell keeps every draw for which it is at
+// least the cell's share x, as 1−exp(−x) ≤ x.
+func (c *coarse) newGuide() *[1 << coarseGuideBits]uint16 {
+	const width = 1 << (prefixBits - coarseGuideBits)
+	guide, j := new([1 << coarseGuideBits]uint16), uint64(0)
+	for i := range guide {
+		first := uint64(i) * width
+		for c.thresholds[j] < first { // ends: the last is the largest prefix
+			j++
+		}
+		guide[i] = uint16(j)
+		place, size := c.within(j, first)
+		if c.thresholds[j] < first+width || place < high(size, c.base+j*c.slope)+margin {
+			guide[i] |= undecided
+		}
+	}
+	return guide
+}
+
+// within returns how far into cell j a prefix is, and how many prefixes the cell
+// has.
+func (c *coarse) within(j, prefix uint64) (place, size uint64) {
+	before := uint64(0)
+	if j > 0 {
+		before = c.thresholds[j-1]
+	}
+	return prefix - before, c.thresholds[j] - before
+}
+
 // fill sets out to independent draws and returns an error where one is 2⁶² or
-// more in absolute value. Every trial takes two words of b. The first holds the
-// sign and the prefix that decides j; the second holds r in its low bits, and
-// above them the first bits of the uniform number V that decides on r: the draw
-// is kept if V ≥ 1−exp(−x), for which V ≥ x suffices.
+// more in absolute value. Every draw takes one word of b: the lowest bit is the
+// sign, the next ones are r, and above them are the first bits of U. What further
+// bits it takes is read aside.
 func (c *coarse) fill(b *Bits, out []int64) error {
 	if c.offsetBits > mostOffsetBits {
 		return c.fillWide(b, out)
 	}
-	thresholds, guide, shift := c.cells.thresholds, c.cells.guide, c.cells.shift&63
-	offsetBits, base, slope := c.offsetBits&63, c.base, c.slope
+	guide, offsetBits := c.guide, c.offsetBits&63
 	mask := uint64(1)<<offsetBits - 1
 	for len(out) > 0 {
-		at, trials := b.take(len(out), 2)
-		kept := 0
-		for end := at + 16*trials; at < end; at += 16 {
-			word, second := b.wordAt(at), b.wordAt(at+8)
-			prefix := word >> 1
-			j := uint64(guide[prefix>>shift])
-			_, below := bits.Sub64(thresholds[j], prefix, 0)
-			j += below
-			if thresholds[j] <= prefix { // rare, as in a table
-				j = c.cells.settle(b, prefix, j)
-			}
-			r, v := second&mask, second&^mask
-			if v < base+j*slope || j >= uint64(len(thresholds)) { // rare: x is small
-				if !c.accept(b, j, r, v) {
-					continue
+		at, draws := b.take(len(out))
+		now := out[:draws]
+		for i := range now {
+			word := b.wordAt(at + 8*i)
+			j := uint64(guide[word>>(64-coarseGuideBits)])
+			magnitude := j<<offsetBits | word>>1&mask
+			if j >= undecided || magnitude == 0 { // rare
+				var err error
+				if now[i], err = c.settle(b, word); err != nil {
+					return err
 				}
-				if j >= overflowLimit>>offsetBits {
-					return errOverflow
-				}
+				continue
 			}
-			magnitude := j<<offsetBits | r
-			if magnitude == 0 && word&1 == 1 {
-				continue // zero has one sign
-			}
-			out[kept] = signed(magnitude, word&1)
-			kept++
+			now[i] = signed(magnitude, word&1)
 		}
-		out = out[kept:]
+		out = out[draws:]
 	}
 	return nil
 }
 
-// accept decides on offset r of cell j with a V that begins with the bits of
-// prefix above the offset's.
-func (c *coarse) accept(b *Bits, j, r, prefix uint64) bool {
-	if j < uint64(len(c.cells.thresholds)) {
-		rejected := c.approximately(j, r)
-		if prefix >= rejected+guard {
-			return true
+// settle returns the draw that begins with a word, or if that is not kept the
+// next one that is, of words aside. The bits of the prefix that a word has no room
+// for are read aside too.
+func (c *coarse) settle(b *Bits, word uint64) (int64, error) {
+	aside := b.Aside()
+	mask := uint64(1)<<c.offsetBits - 1
+	for ; ; word = aside.Uint64() {
+		r := word >> 1 & mask
+		prefix := word>>1&^mask | aside.Uint64()&mask
+		j, kept, certain := c.decide(prefix, r<<(64-c.offsetBits))
+		if !certain {
+			if j, kept = c.decideExactly(aside, prefix, new(big.Int).SetUint64(r)); kept && j >= overflowLimit>>c.offsetBits {
+				return 0, errOverflow
+			}
 		}
-		if end := prefix + 1<<c.offsetBits; end+guard <= rejected {
-			return false
+		if magnitude := j<<c.offsetBits | r; kept && (magnitude > 0 || word&1 == 0) { // zero has one sign
+			return signed(magnitude, word&1), nil
 		}
 	}
-	return c.acceptExactly(b.Aside(), new(big.Int).SetUint64(j), new(big.Int).SetUint64(r), prefix>>c.offsetBits, 64-c.offsetBits)
+}
+
+// decide returns the cell of a U that begins with a prefix, and whether it keeps
+// the offset whose r/B begins with the bits of rho, where both are certain.
+func (c *coarse) decide(prefix, rho uint64) (j uint64, kept, certain bool) {
+	j = uint64(c.guide[prefix>>(prefixBits-coarseGuideBits)]) &^ undecided
+	for c.thresholds[j] < prefix {
+		j++
+	}
+	if c.thresholds[j] == prefix {
+		return 0, false, false
+	}
+	place, size := c.within(j, prefix)
+	rejected := c.approximately(j, rho)
+	kept = place >= high(size, rejected+guard)+margin
+	return j, kept, kept || place+margin <= high(size, rejected-min(rejected, guard))
 }
 
 // approximately returns 1−exp(−x) in units of 2⁻⁶⁴, to within guard, for a cell of
-// the table, where x < 1/8.
+// the table, where x < 0.15.
 //
-// 1−exp(−x) = x(1−x/2(1−x/3(1−…))); 14 factors leave out less than 2⁻⁸⁰.
-func (c *coarse) approximately(j, r uint64) uint64 {
-	rho := r << (64 - c.offsetBits) // r/B
-	perOffset := c.base             // x/(r/B)
-	if c.square {
-		perOffset, _ = bits.Mul64(c.base, rho)
-		perOffset += j * c.slope
+// 1−exp(−x) = x(1−x/2(1−x/3(1−…))); 9 factors leave out less than 2⁻⁴⁹.
+func (c *coarse) approximately(j, rho uint64) uint64 {
+	perOffset := c.base // x/(r/B)
+	if c.law.square {
+		perOffset = high(c.base, rho) + j*c.slope
 	}
-	x, _ := bits.Mul64(perOffset, rho)
-	bracket := ^uint64(0)
-	for k := uint64(14); k > 1; k-- {
-		part, _ := bits.Mul64(x/k, bracket)
-		bracket = ^part
-	}
-	rejected, _ := bits.Mul64(x, bracket)
-	return rejected
+	x := high(perOffset, rho)
+	bracket := ^(x / 9) // divisions by constants are multiplications
+	bracket = ^high(x/8, bracket)
+	bracket = ^high(x/7, bracket)
+	bracket = ^high(x/6, bracket)
+	bracket = ^high(x/5, bracket)
+	bracket = ^high(x/4, bracket)
+	bracket = ^high(x/3, bracket)
+	bracket = ^high(x/2, bracket)
+	return high(x, bracket)
 }
 
-// acceptExactly returns true with probability exp(−x), by comparing the U that
-// begins with the length bits of prefix with 1−exp(−x), drawing further bits of it
-// until the result is certain.
-func (c *coarse) acceptExactly(aside *Bits, j, r *big.Int, prefix uint64, length uint) bool {
-	const spare = 64
-	x := c.exponent(j, r)
-	v, least, end := new(big.Int).SetUint64(prefix), new(big.Int), new(big.Int)
-	for ; ; length += 64 {
-		f := &fixedPoint{precision: length + spare}
-		rejected := f.one()
-		f.sub(rejected, rejected, expNeg(x, f.precision))
-		if least.Lsh(v, spare).Cmp(&rejected.hi) >= 0 {
-			return true
+// high returns ⌊xy/2⁶⁴⌋.
+func high(x, y uint64) uint64 {
+	h, _ := bits.Mul64(x, y)
+	return h
+}
+
+// decideExactly decides on offset r and the U that begins with a prefix, drawing
+// further bits of it until that is certain.
+func (c *coarse) decideExactly(aside *Bits, prefix uint64, r *big.Int) (j uint64, kept bool) {
+	u := new(big.Int).SetUint64(prefix)
+	for length := uint(prefixBits + 64); ; length += 64 {
+		u.Lsh(u, 64).Or(u, new(big.Int).SetUint64(aside.Uint64()))
+		if m, certain := c.law.locate(u, length); certain {
+			if kept, certain := c.keeps(m, r, u, length); certain {
+				return uint64(m), kept
+			}
 		}
-		if end.Lsh(end.Add(v, bigOne), spare).Cmp(&rejected.lo) <= 0 {
-			return false
-		}
-		v.Lsh(v, 64).Or(v, new(big.Int).SetUint64(aside.Uint64()))
 	}
+}
+
+// keeps tells whether every U in [prefix, prefix+1)·2^−length, all of them in cell
+// j, keeps offset r; certain is false if that is not the same for all of them, or
+// not certain at a precision of length + 128 bits.
+func (c *coarse) keeps(j int, r, prefix *big.Int, length uint) (kept, certain bool) {
+	const spare = 128
+	f := &fixedPoint{precision: length + spare}
+	cumulative := c.law.cumulative(length, f.precision)
+	before := new(enclosure)
+	if j > 0 {
+		before = &cumulative[j-1]
+	}
+	bound, rejected := new(enclosure), f.one()
+	f.sub(rejected, rejected, expNeg(c.exponent(int64(j), r), f.precision))
+	f.sub(bound, &cumulative[j], before)
+	f.mul(bound, bound, rejected)
+	f.add(bound, before)
+	least := new(big.Int).Lsh(prefix, spare)
+	end := new(big.Int).Add(prefix, bigOne)
+	end.Lsh(end, spare)
+	kept = least.Cmp(&bound.hi) >= 0
+	return kept, kept || end.Cmp(&bound.lo) <= 0
 }
 
 // exponent returns x.
-func (c *coarse) exponent(j, r *big.Int) *big.Rat {
+func (c *coarse) exponent(j int64, r *big.Int) *big.Rat {
 	x := new(big.Int).Set(r)
 	half := int64(1)
-	if c.square {
-		twice := new(big.Int).Lsh(j, c.offsetBits+1)
+	if c.law.square {
+		twice := new(big.Int).Lsh(big.NewInt(j), c.offsetBits+1)
 		x.Mul(x, twice.Add(twice, r))
 		half = 2
 	}
@@ -177,22 +256,24 @@ func (c *coarse) exponent(j, r *big.Int) *big.Rat {
 }
 
 // fillWide is fill for cells so wide that an offset leaves too little of a word,
-// or has more bits than one. Nearly all draws are errors then.
+// or has more bits than one: sign and prefix take a word, and the offset others.
 func (c *coarse) fillWide(b *Bits, out []int64) error {
+	side := new(big.Int).Lsh(bigOne, c.offsetBits)
 	for i := 0; i < len(out); {
 		word := b.Uint64()
-		prefix := word >> 1
-		j := new(big.Int).SetUint64(c.cells.settle(b, prefix, uint64(c.cells.guide[prefix>>c.cells.shift])))
-		r := b.BelowBig(new(big.Int).Lsh(bigOne, c.offsetBits))
-		if !c.acceptExactly(b.Aside(), j, r, b.Uint64(), 64) {
-			continue
+		r := b.BelowBig(side)
+		rho := new(big.Int).Lsh(r, 64)
+		j, kept, certain := c.decide(word>>1, rho.Rsh(rho, c.offsetBits).Uint64())
+		if !certain {
+			j, kept = c.decideExactly(b.Aside(), word>>1, r)
 		}
-		magnitude := j.Add(j.Lsh(j, c.offsetBits), r)
+		magnitude := new(big.Int).SetUint64(j)
+		magnitude.Add(magnitude.Lsh(magnitude, c.offsetBits), r)
 		switch {
+		case !kept, magnitude.Sign() == 0 && word&1 == 1: // zero has one sign
+			continue
 		case magnitude.Cmp(bigLimit) >= 0:
 			return errOverflow
-		case magnitude.Sign() == 0 && word&1 == 1:
-			continue
 		}
 		out[i] = signed(magnitude.Uint64(), word&1)
 		i++

@@ -13,9 +13,10 @@
 // not know what a count means or what a draw costs: those belong to histogram
 // and budget.
 //
-// A law of a scale below 2¹⁰ is drawn from a table of its values with one word a
-// draw, a wider one from a table of cells and an exact rejection with two. Tables
-// are made when a law is first used, in some milliseconds, and kept.
+// A law of a scale below 2¹⁰ is drawn from a table of its values, a wider one from
+// cells of values with an exact rejection; either takes one word a draw, and
+// further ones where that one does not decide. Tables are made when a law is first
+// used, in some milliseconds, and kept.
 //
 // How long a sampler takes depends on what it draws. Noise is therefore added to
 // whole blocks of [BlockCells] cells in a fixed order, never to one cell on

@@ -21,7 +21,7 @@ const (
 
 // derivationSalt separates this use of a key, and this version of the samplers,
 // from any other.
-const derivationSalt = "dprelease streams 2"
+const derivationSalt = "dprelease streams 3"
 
 // Streams derives the keystreams of one release: every stream is HKDF-SHA256
 // (RFC 5869) of the release key over the plan hash, the purpose and what the

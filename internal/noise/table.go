@@ -55,7 +55,7 @@ func newTable(law magnitudes, length uint) *table {
 func (t *table) fill(b *Bits, out []int64) {
 	thresholds, guide, shift := t.thresholds, t.guide, t.shift&63
 	for len(out) > 0 {
-		at, draws := b.take(len(out), 1)
+		at, draws := b.take(len(out))
 		now := out[:draws]
 		for i := range now {
 			word := b.wordAt(at + 8*i)

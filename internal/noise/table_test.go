@@ -32,9 +32,9 @@ func TestThresholdsOfAnyTableAreExact(t *testing.T) {
 	for _, l := range []magnitudes{
 		gaussianLaw(1000).magnitudes(),
 		laplaceLaw(100).magnitudes(),
-		newCoarse(true, gaussianLaw(1e4).parameter, 13).cells.law,
-		newCoarse(true, gaussianLaw(1e9).parameter, 29).cells.law,
-		newCoarse(false, laplaceLaw(1e6).parameter, 19).cells.law,
+		newCoarse(true, gaussianLaw(1e4).parameter, 13).law,
+		newCoarse(true, gaussianLaw(1e9).parameter, 29).law,
+		newCoarse(false, laplaceLaw(1e6).parameter, 19).law,
 		{square: true, folded: true, rate: big.NewRat(998244353, 1000000007)},
 		{folded: true, rate: big.NewRat(1<<40+1, 12345)},
 		{square: true, folded: true, rate: new(big.Rat).SetInt(new(big.Int).Lsh(bigOne, 4095))},

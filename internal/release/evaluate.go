@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -31,7 +32,8 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 
 // Evaluate compares the release in the folder place, published from the plan p,
 // with the truth, counted anew from the tables below o.Data, and writes what came
-// of it to o.Out.
+// of it to o.Out. It returns the path of that folder, absolute and without links, by
+// which alone it was checked and written to; empty where there is none.
 //
 // Contract: the account that paid, and every other that the release was charged to,
 // hold a note of the comparison, durably, before anything of the data is read: a run
@@ -39,9 +41,20 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 // is refused before the note. Nothing of the outcome is returned, printed or logged.
 //
 // Errors: *[SpecError] where place is no release of the plan, o.Out is not apart from
-// every release, or the ledger does not know the release; *[Altered]; *[Occupied]
-// where o.Out holds an evaluation; *source.Error; *histogram.ContractError.
-func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) error {
+// every release, or the ledger does not know the release; *[Altered]; *[Evaluated]
+// where o.Out holds an evaluation; *source.Error; *histogram.ContractError. What goes
+// wrong behind the note is a *[Noted].
+func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) (string, error) {
+	out, err := truePath(o.Out)
+	if err != nil {
+		return "", &SpecError{File: o.Out, Err: err}
+	}
+	o.Out = out
+	return out, o.evaluate(ctx, p, place)
+}
+
+// evaluate is Evaluate into a folder whose path is resolved.
+func (o Options) evaluate(ctx context.Context, p *plan.Plan, place string) error {
 	if o.State == "" {
 		o.State = filepath.Join(filepath.Dir(filepath.Clean(place)), ".dprelease") // of the run that made it
 	}
@@ -50,6 +63,9 @@ func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) error 
 		return err
 	}
 	if err := o.apart(); err != nil {
+		return err
+	}
+	if err := o.unused(); err != nil {
 		return err
 	}
 	if err := o.sources(ctx, p); err != nil {
@@ -72,26 +88,76 @@ func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) error 
 		return err
 	}
 	o.logger().Info("comparison noted in the ledger", "account", record.Account)
+	found, err := o.compared(ctx, note, e.plan, claims)
+	if err == nil {
+		err = o.keep(e.evaluation(record, note.Number(), found, products))
+	}
+	if err != nil {
+		return &Noted{Err: err}
+	}
+	return nil
+}
+
+// compared holds the claims against the truth. The details of data that break their
+// contract go into the folder of the evaluation.
+func (o Options) compared(ctx context.Context, note ledger.Comparison, p *plan.Plan, claims histogram.Claims) (*histogram.Differences, error) {
 	key, err := noise.NewKey()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	found, err := histogram.Compare(ctx, note, e.plan, o.Data, streams, claims, histogram.Options{})
-	if err != nil {
-		return diagnose(&state{dir: o.Out}, err)
+	found, err := histogram.Compare(ctx, note, p, o.Data, streams, claims, histogram.Options{})
+	if err == nil {
+		return found, nil
 	}
-	v := e.evaluation(record, note.Number(), found, products)
+	if moved := o.apart(); moved != nil {
+		return nil, errors.Join(err, moved)
+	}
+	return nil, diagnose(&state{dir: o.Out}, err)
+}
+
+// keep writes an evaluation. The details of data that were refused before go first:
+// there are none beside an evaluation.
+func (o Options) keep(v evaluation) error {
 	b, err := indented(v)
 	if err != nil {
+		return err
+	}
+	if err := o.apart(); err != nil {
+		return err
+	}
+	if err := forgetDiagnostics(o.Out); err != nil {
 		return err
 	}
 	if err := writePrivate(o.Out, EvaluationJSON, b); err != nil {
 		return err
 	}
+	if err := o.apart(); err != nil {
+		return err
+	}
 	return writePrivate(o.Out, EvaluationPage, v.page())
+}
+
+// Noted is an error behind the note of a comparison, which stays.
+type Noted struct{ Err error }
+
+func (e *Noted) Error() string {
+	return e.Err.Error() + "\nThe comparison is noted in the ledger and counts, though the evaluation is not complete: running this again is another comparison"
+}
+func (e *Noted) Unwrap() error { return e.Err }
+
+// Evaluated is an output folder that holds an evaluation already.
+type Evaluated struct{ Folder string }
+
+func (e *Evaluated) Error() string {
+	return e.Folder + " holds an evaluation already; nothing was changed and nothing noted: choose another -o folder"
+}
+
+// Unwrap is what any step says of an output place that is taken.
+func (e *Evaluated) Unwrap() error {
+	return &Occupied{Place: e.Folder, Why: "holds an evaluation already"}
 }
 
 // evaluated opens a release that is to be evaluated: whole, of this plan, with the
@@ -119,20 +185,19 @@ func evaluated(place string, p *plan.Plan) (*edition, ledger.Record, error) {
 }
 
 // apart refuses an output folder in which an evaluation could be taken for a part of
-// a release: one that is, or lies below, a release or a sealed folder, that others
-// can enter, or that holds an evaluation.
+// a release: one that is, or lies below, a release or a sealed folder, or that others
+// can enter. Its path is resolved; where that leads elsewhere, a folder on the way was
+// replaced by a link since then. Whatever is written there is written right after this.
 func (o Options) apart() error {
 	refuse := func(err error) error { return &SpecError{File: o.Out, Err: err} }
-	at, err := filepath.Abs(o.Out)
+	now, err := truePath(o.Out)
 	if err != nil {
 		return refuse(err)
 	}
-	for { // the folders that are there, by their own names
-		if resolved, err := filepath.EvalSymlinks(at); err == nil {
-			at = resolved
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return refuse(err)
-		}
+	if now != o.Out {
+		return refuse(fmt.Errorf("leads to %s now: a folder on the way was replaced while this ran, so nothing is written there; give a folder that nobody moves", now))
+	}
+	for at := o.Out; ; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && !info.IsDir() {
 			return refuse(fmt.Errorf("%s is not a folder", at))
 		}
@@ -143,22 +208,26 @@ func (o Options) apart() error {
 				return refuse(fmt.Errorf("lies in a release or a sealed folder (%s is in %s): an evaluation is confidential, give a folder of its own", name, at))
 			}
 		}
-		parent := filepath.Dir(at)
-		if parent == at {
+		if at == filepath.Dir(at) {
 			break
 		}
-		at = parent
 	}
-	if found, err := exists(o.Out); err != nil || !found {
-		return err
+	found, err := exists(o.Out)
+	if err == nil && found {
+		err = private(o.Out)
 	}
+	if err != nil {
+		return refuse(err)
+	}
+	return nil
+}
+
+// unused refuses an output folder that holds an evaluation.
+func (o Options) unused() error {
 	for _, name := range []string{EvaluationJSON, EvaluationPage} {
 		if found, err := exists(filepath.Join(o.Out, name)); err != nil || found {
-			return errors.Join(err, &Occupied{Place: o.Out, Why: "holds an evaluation already"})
+			return errors.Join(err, &Evaluated{Folder: o.Out})
 		}
-	}
-	if err := private(o.Out); err != nil {
-		return refuse(err)
 	}
 	return nil
 }
@@ -223,8 +292,8 @@ func (o Options) openPractice(ctx context.Context) (*ledger.Ledger, error) {
 	return ledger.OpenExisting(ctx, path, ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 }
 
-// noted makes the folder of the evaluation and notes the comparison. Where it cannot be
-// noted the folder goes, if it was not there.
+// noted makes the folder of the evaluation, which is then held apart by what is there,
+// and notes the comparison. Where it cannot be noted the folder goes, if it was not there.
 func (o Options) noted(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
 	there, err := exists(o.Out)
 	if err == nil {
@@ -233,7 +302,10 @@ func (o Options) noted(ctx context.Context, l *ledger.Ledger, record ledger.Reco
 	if err != nil {
 		return ledger.Comparison{}, fmt.Errorf("folder of the evaluation: %w", err)
 	}
-	note, err := noteComparison(ctx, l, record)
+	var note ledger.Comparison
+	if err = o.apart(); err == nil {
+		note, err = noteComparison(ctx, l, record)
+	}
 	if err != nil && !there {
 		err = errors.Join(err, os.Remove(o.Out))
 	}
@@ -241,14 +313,34 @@ func (o Options) noted(ctx context.Context, l *ledger.Ledger, record ledger.Reco
 }
 
 // noteComparison notes the comparison on every account that the release was charged to;
-// what it returns is that of the account that paid.
+// what it returns is that of the account that paid, which is the last.
 func noteComparison(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
-	for _, account := range record.Also {
-		if _, err := l.Compared(ctx, account, record.Release, comparisonReason); err != nil {
+	var note ledger.Comparison
+	for i, account := range append(slices.Clone(record.Also), record.Account) {
+		var err error
+		if note, err = l.Compared(ctx, account, record.Release, comparisonReason); err != nil {
+			if i > 0 {
+				err = &Noted{Err: err} // on the accounts before
+			}
 			return ledger.Comparison{}, err
 		}
 	}
-	return l.Compared(ctx, record.Account, record.Release, comparisonReason)
+	return note, nil
+}
+
+// forgetDiagnostics removes what was wrong with refused data from the folder of an
+// evaluation: what earlier runs wrote, whole or cut off.
+func forgetDiagnostics(dir string) error {
+	left, err := filepath.Glob(filepath.Join(literal(dir), "diagnostics.making-*"))
+	for _, path := range append(left, filepath.Join(dir, diagnosticsFile)) {
+		if gone := os.Remove(path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("folder of the evaluation: %w", err)
+	}
+	return syncDir(dir)
 }
 
 // writePrivate writes a file that its owner alone can read, whole or not at all.

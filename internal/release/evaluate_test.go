@@ -40,6 +40,12 @@ func (o office) comparisons(t *testing.T, account string) int64 {
 	return all[0].Comparisons
 }
 
+// evaluateTo is Evaluate without the folder that it names.
+func evaluateTo(ctx context.Context, p *plan.Plan, place string, opt Options) error {
+	_, err := Evaluate(ctx, p, place, opt)
+	return err
+}
+
 // readEvaluation reads evaluate.json.
 func readEvaluation(t *testing.T, dir string) evaluation {
 	t.Helper()
@@ -62,7 +68,7 @@ func TestEvaluateSaysHowFarTheTablesLie(t *testing.T) {
 	opt.Out = filepath.Join(o.dir, "private")
 	var heard []string
 	opt.Log = logThat(func(message string) { heard = append(heard, message) })
-	if err := Evaluate(t.Context(), o.plan, place, opt); err != nil {
+	if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
 		t.Fatal(err)
 	}
 	v := readEvaluation(t, opt.Out)
@@ -123,14 +129,14 @@ func TestEvaluateNotesFirst(t *testing.T) {
 		}
 		cancel()
 	})
-	if err := Evaluate(ctx, o.plan, place, opt); ExitCode(err) != ExitInterrupted {
+	if err := evaluateTo(ctx, o.plan, place, opt); ExitCode(err) != ExitInterrupted {
 		t.Errorf("cut off: %v", err)
 	}
 	if left, err := os.ReadDir(opt.Out); err != nil || len(left) > 0 || o.comparisons(t, "trips") != 1 {
 		t.Errorf("left %v (%v), and noted %d", left, err, o.comparisons(t, "trips"))
 	}
 	opt.Log = nil
-	if err := Evaluate(t.Context(), o.plan, place, opt); err != nil || readEvaluation(t, opt.Out).Comparison != 2 {
+	if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil || readEvaluation(t, opt.Out).Comparison != 2 {
 		t.Errorf("again: %v", err)
 	}
 }
@@ -148,7 +154,7 @@ func TestEvaluateNotesOnEveryAccount(t *testing.T) {
 	}
 	opt, place := o.run(t)
 	opt.Out = filepath.Join(o.dir, "private")
-	if err := Evaluate(t.Context(), o.plan, place, opt); err != nil {
+	if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := o.comparisons(t, "trips"), o.comparisons(t, "roads"); a != 1 || b != 1 {
@@ -202,15 +208,15 @@ func TestEvaluateRefuses(t *testing.T) {
 		if c.change != nil {
 			c.change(&opt)
 		}
-		wantsCode(t, c.name, Evaluate(t.Context(), o.plan, c.place, opt), c.code, c.words)
+		wantsCode(t, c.name, evaluateTo(t.Context(), o.plan, c.place, opt), c.code, c.words)
 	}
 	opt.Out = filepath.Join(o.dir, "private")
-	wantsCode(t, "another plan", Evaluate(t.Context(), o.replan(t, "epsilon: 1", "epsilon: 2"), place, opt), ExitSpec, "of another plan")
+	wantsCode(t, "another plan", evaluateTo(t.Context(), o.replan(t, "epsilon: 1", "epsilon: 2"), place, opt), ExitSpec, "of another plan")
 	table := filepath.Join(place, "tables", "modes.parquet")
 	if err := os.WriteFile(table, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantsCode(t, "an altered table", Evaluate(t.Context(), o.plan, place, opt), ExitVerify, "tables/modes.parquet")
+	wantsCode(t, "an altered table", evaluateTo(t.Context(), o.plan, place, opt), ExitVerify, "tables/modes.parquet")
 	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
 		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
 	}
@@ -232,12 +238,12 @@ func TestEvaluateWithoutTheOfficesKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.Out, opt.Office = filepath.Join(o.dir, "private"), nil
-	wantsCode(t, "without the key", Evaluate(t.Context(), o.plan, r.Place, opt), ExitSpec, "key")
+	wantsCode(t, "without the key", evaluateTo(t.Context(), o.plan, r.Place, opt), ExitSpec, "key")
 	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
 		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
 	}
 	opt.Office = &key
-	if err := Evaluate(t.Context(), o.plan, r.Place, opt); err != nil || o.comparisons(t, "trips") != 1 {
+	if err := evaluateTo(t.Context(), o.plan, r.Place, opt); err != nil || o.comparisons(t, "trips") != 1 {
 		t.Errorf("with the key: %v, and noted %d times", err, o.comparisons(t, "trips"))
 	}
 }
@@ -305,6 +311,22 @@ func TestEvaluateMicrodata(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 
+	// Where no row is true, or none drawn, there are no shares, and nothing lies anywhere.
+	for name, empty := range map[string]microdataTrue{
+		"no true row": p.truth([]histogram.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1}, {L1: 1}}),
+		"none drawn":  product{table: "t", by: p.by, sizes: p.sizes}.truth([]histogram.Distance{{Rows: 4, L1: 1}, {Rows: 4, L1: 1}, {Rows: 4, L1: 1}}),
+	} {
+		b, err := json.Marshal(empty)
+		if err != nil || strings.Contains(string(b), `"l1"`) || strings.Contains(string(b), "score") || strings.Contains(string(b), "random_part") || !strings.Contains(string(b), `"compared":2`) {
+			t.Errorf("%s: %s (%v)", name, b, err)
+		}
+		page := &strings.Builder{}
+		empty.page(page)
+		if !strings.Contains(page.String(), "| 1 | 2 | 2 | 0 | – | – | – | – |") || strings.Contains(page.String(), "Farthest") {
+			t.Errorf("%s: the page says %s", name, page)
+		}
+	}
+
 	if err := parquet.WriteFile(file, []microdataRow{{"fly", "", 8}}); err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +354,7 @@ func TestEvaluateReadsPublishedMicrodata(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.Out = filepath.Join(o.dir, "private")
-	if err := Evaluate(t.Context(), o.plan, r.Place, opt); err != nil {
+	if err := evaluateTo(t.Context(), o.plan, r.Place, opt); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.ReadFile[struct {
@@ -438,7 +460,7 @@ func TestEvaluateSaysThatBoundingIsDrawnAnew(t *testing.T) {
 	}
 	opt, place := o.run(t)
 	opt.Out = filepath.Join(o.dir, "private")
-	if err := Evaluate(t.Context(), o.plan, place, opt); err != nil {
+	if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
 		t.Fatal(err)
 	}
 	v := readEvaluation(t, opt.Out)
@@ -446,7 +468,8 @@ func TestEvaluateSaysThatBoundingIsDrawnAnew(t *testing.T) {
 		t.Errorf("%d rows; %q", v.Tables[0].Rows, v.Notes)
 	}
 	var spent *Spent
-	if err := Evaluate(t.Context(), o.plan, place, opt); ExitCode(err) != ExitName || errors.As(err, &spent) {
+	if err := evaluateTo(t.Context(), o.plan, place, opt); ExitCode(err) != ExitName || errors.As(err, &spent) ||
+		!strings.HasSuffix(err.Error(), "choose another -o folder") || strings.Contains(err.Error(), "release:") {
 		t.Errorf("into the same folder: %v", err)
 	}
 }

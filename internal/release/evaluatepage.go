@@ -64,17 +64,23 @@ type microdataTrue struct {
 // marginalsTruth is how far the marginals of one size lie from the truth: on average
 // over those compared, between shares.
 type marginalsTruth struct {
-	Columns   int     `json:"columns"`
-	Of        float64 `json:"of"` // how many marginals of this size there are
-	Compared  int     `json:"compared"`
-	TooLarge  int     `json:"too_large"` // left out for their cells
-	L1        float64 `json:"l1"`
-	TVD       float64 `json:"total_variation_distance"`
-	Score     float64 `json:"k_marginal_score"` // 500·(2 − L1)
-	PartFrom  float64 `json:"random_part_from"` // a random part of the true rows of this size scores no more,
-	PartTo    float64 `json:"random_part_to"`   // and one of this size no less
-	distances []histogram.Distance
+	Columns  int     `json:"columns"`
+	Of       float64 `json:"of"` // how many marginals of this size there are
+	Compared int     `json:"compared"`
+	TooLarge int     `json:"too_large"` // left out for their cells
+	*SharesTruth
 	Farthest  []marginalTruth `json:"farthest"`
+	distances []histogram.Distance
+}
+
+// SharesTruth is how far shares lie from those of the truth. There is none where no row
+// was drawn or the truth has none: no rows have no shares.
+type SharesTruth struct {
+	L1       float64 `json:"l1"`
+	TVD      float64 `json:"total_variation_distance"`
+	Score    float64 `json:"k_marginal_score"` // 500·(2 − L1)
+	PartFrom float64 `json:"random_part_from"` // a random part of the true rows of this size scores no more,
+	PartTo   float64 `json:"random_part_to"`   // and one of this size no less
 }
 
 // marginalTruth is how far one marginal lies from the truth.
@@ -133,6 +139,10 @@ func (p product) truth(all []histogram.Distance) microdataTrue {
 			continue
 		}
 		out.TrueRows = one.distances[0].Rows
+		if out.Rows == 0 || out.TrueRows == 0 {
+			out.Sizes = append(out.Sizes, one)
+			continue
+		}
 		one.average()
 		for i, d := range one.distances {
 			far := marginalTruth{L1: d.L1}
@@ -151,6 +161,7 @@ func (p product) truth(all []histogram.Distance) microdataTrue {
 // average works out the means over the marginals, and between which random parts of
 // the true rows they lie.
 func (m *marginalsTruth) average() {
+	m.SharesTruth = &SharesTruth{PartTo: 1}
 	n := float64(len(m.distances))
 	parts := make([]float64, len(histogram.SubsampleShares))
 	for _, d := range m.distances {
@@ -160,7 +171,6 @@ func (m *marginalsTruth) average() {
 		}
 	}
 	m.TVD, m.Score = m.L1/2, 500*(2-m.L1)
-	m.PartTo = 1
 	for i, share := range histogram.SubsampleShares {
 		if parts[i] >= m.L1 {
 			m.PartFrom = share
@@ -218,8 +228,15 @@ random, that lies.
 |--:|--:|--:|--:|--:|--:|--:|:--|
 `)
 	for _, s := range m.Sizes {
-		fmt.Fprintf(b, "| %d | %d | %s | %d | %s | %s | %s | %s |\n", s.Columns, s.Compared, budget.Group(int64(s.Of)), s.TooLarge,
-			fourDigits(s.L1), fourDigits(s.TVD), fourDigits(s.Score), s.like())
+		l1, tvd, score, like := "–", "–", "–", "–"
+		if s.SharesTruth != nil {
+			l1, tvd, score, like = fourDigits(s.L1), fourDigits(s.TVD), fourDigits(s.Score), s.like()
+		}
+		fmt.Fprintf(b, "| %d | %d | %s | %d | %s | %s | %s | %s |\n", s.Columns, s.Compared, budget.Group(int64(s.Of)), s.TooLarge, l1, tvd, score, like)
+	}
+	if m.Rows == 0 || m.TrueRows == 0 {
+		b.WriteString("\nThere is nothing to compare: no rows have no shares.\n\n")
+		return
 	}
 	b.WriteString("\nFarthest from the truth:\n\n| columns | L1 |\n|:--|--:|\n")
 	for _, s := range m.Sizes {
@@ -231,7 +248,7 @@ random, that lies.
 }
 
 // like says between which random parts of the truth the marginals lie.
-func (m marginalsTruth) like() string {
+func (m SharesTruth) like() string {
 	switch {
 	case m.PartFrom == 0:
 		return "less than " + budget.Percent(m.PartTo)

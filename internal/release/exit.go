@@ -147,15 +147,29 @@ func (e *Spent) Error() string {
 	if e.Lost {
 		return e.Err.Error() + " (the budget is spent, and the noise key is gone, as the spec says `resume: never`: this release is lost; give the next one a new name)"
 	}
+	if e.Stuck() {
+		return e.Err.Error() + " (the budget is spent; once that is put right, run again and the release resumes to the same noise; or give it up: dprelease ledger abandon)"
+	}
 	return e.Err.Error() + " (the budget is spent; run again and the release resumes to the same noise)"
 }
+
+// Stuck tells that running again is of no use before somebody has put right what the
+// error says.
+func (e *Spent) Stuck() bool {
+	var (
+		changed *InputChanged
+		refused *JournalRefused
+	)
+	return errors.As(e.Err, &changed) || errors.As(e.Err, &refused)
+}
+
 func (e *Spent) Unwrap() error { return e.Err }
 
 // InputChanged is a resumed run that finds other data than it was debited for.
 type InputChanged struct{ Release, Date string }
 
 func (e *InputChanged) Error() string {
-	return fmt.Sprintf("release %s was debited on %s for other data than the sources hold now (or from another state directory): put the files back as they were and run again, or give the corrected release a new name (and a new debit)", e.Release, e.Date)
+	return fmt.Sprintf("release %s was debited on %s for other data than the sources hold now (or from another state directory): put the files back as they were, or give the corrected release a new name (and a new debit)", e.Release, e.Date)
 }
 
 // Hint is the advice that goes with an error beyond its own words, or empty.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -55,8 +56,10 @@ type journalHeader struct {
 
 const journalFormat = "dprelease.journal/1"
 
-// journalEntry is the choice of a round or, where there is none, its answer.
+// journalEntry is the choice of a round or, where there is none, its answer. The first
+// entry is neither: it says what was drawn before the rounds, on which they rest.
 type journalEntry struct {
+	Drawn  string  `json:"drawn,omitempty"` // SHA-256 of the measurements
 	Method int     `json:"method"`
 	Round  int     `json:"round"`
 	Choice *int    `json:"choice,omitempty"`
@@ -71,7 +74,7 @@ func (e *JournalRefused) Error() string {
 }
 
 // openJournal opens the journal at a path, for this plan and this commitment, or begins
-// one. A last line that is not whole was never used: it is dropped. Errors:
+// one. A last line whose end is not there was never used: it is dropped. Errors:
 // *[JournalRefused] for a journal that is damaged or of another draw.
 func openJournal(path, planHash, commitment string) (*journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -129,7 +132,7 @@ func (j *journal) read(text []byte) (whole int, err error) {
 			if _, err := j.open(text[whole : len(text)-1]); err == nil {
 				return 0, damaged(n) // all of a line, and something else in the place of its end
 			}
-			return whole, nil
+			return whole, nil // not told to anybody, as its end is not there
 		}
 		body, err := j.open(text[whole : whole+end])
 		if err != nil {
@@ -211,12 +214,14 @@ func (j *journal) write(v any) error {
 	}
 	j.broken = true
 	hash := j.chain(body)
-	line := slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte(" "), body, []byte("\n"))
-	if _, err := j.file.Write(line); err != nil {
-		return err
-	}
-	if err := j.file.Sync(); err != nil {
-		return err
+	line := slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte(" "), body)
+	for _, part := range [][]byte{line, []byte("\n")} { // a line that ends is whole, whatever a loss of power leaves of a write
+		if _, err := j.file.Write(part); err != nil {
+			return err
+		}
+		if err := j.file.Sync(); err != nil {
+			return err
+		}
 	}
 	j.broken, j.last = false, hash
 	return nil
@@ -230,6 +235,29 @@ func (j *journal) add(e journalEntry) error {
 	return nil
 }
 
+// rest notes what the rounds rest on: the measurements that were drawn before them. They
+// must be those of the earlier runs: other ones, as another version might draw them,
+// would be a second answer beside the one that led to the choices.
+func (j *journal) rest(drawn []measured.Measured) error {
+	h := sha256.New()
+	for _, m := range drawn {
+		definition := sha256.Sum256(m.Measurement.Canonical())
+		h.Write(definition[:])
+		for _, v := range m.Values.Int64Values() {
+			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
+		}
+	}
+	e := journalEntry{Drawn: hex.EncodeToString(h.Sum(nil))}
+	if len(j.left) == 0 {
+		return j.add(e)
+	}
+	if j.left[0].Drawn != e.Drawn {
+		return j.unfit("rests on other answers than are drawn now")
+	}
+	j.left = j.left[1:]
+	return nil
+}
+
 // next is the entry of an earlier run that comes next, which must be of this method and
 // round, a choice or an answer; nil where there is none.
 func (j *journal) next(method, round int, choice bool) (*journalEntry, error) {
@@ -237,7 +265,7 @@ func (j *journal) next(method, round int, choice bool) (*journalEntry, error) {
 		return nil, nil
 	}
 	e := j.left[0]
-	if e.Method != method || e.Round != round || (e.Choice != nil) != choice {
+	if e.Drawn != "" || e.Method != method || e.Round != round || (e.Choice != nil) != choice {
 		return nil, j.unfit("does not hold what is asked now")
 	}
 	j.left = j.left[1:]
@@ -300,7 +328,7 @@ func (o *journalled) Select(ctx context.Context, round int, candidates []int, mo
 // drawn now.
 func (o *journalled) Measure(ctx context.Context, round, choice int) (measured.Measured, error) {
 	if choice != o.choice {
-		return measured.Measured{}, fmt.Errorf("round %d of the microdata of %s asks for another pair than it has chosen", round+1, o.plan.Synthetic[o.method].Table)
+		return measured.Measured{}, errors.New("the round asks for another pair than it has chosen")
 	}
 	old, err := o.journal.next(o.method, round, false)
 	if err != nil {

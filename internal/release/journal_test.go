@@ -563,6 +563,9 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := j.add(journalEntry{Drawn: restedOn(t, own)}); err != nil {
+		t.Fatal(err)
+	}
 	other := newOracle(o.plan, 7, 5) // told all but the last answer
 	if _, err := adapted(t, o.plan, j, other); !errors.Is(err, errCut) {
 		t.Fatal(err)
@@ -585,6 +588,59 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 		t.Errorf("released %v, told %v", have, want[:5])
 	}
 	verifies(t, result.Place, VerifyOptions{})
+}
+
+// restedOn is what the rounds of a journal rest on.
+func restedOn(t *testing.T, journal []byte) string {
+	t.Helper()
+	var e journalEntry
+	_, body, _ := bytes.Cut(bytes.Split(journal, []byte("\n"))[1], []byte(" "))
+	if err := json.Unmarshal(body, &e); err != nil || len(e.Drawn) != 64 {
+		t.Fatalf("the first entry is %s: %v", body, err)
+	}
+	return e.Drawn
+}
+
+// Rounds that rest on other answers to the columns, as another version may have drawn
+// them, are not gone on with: those answers and the ones drawn now would be two for one.
+func TestRoundsRestOnOneDraw(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	crashAfterRounds(t, o, opt)
+	path := o.statePath(t, opt, journalFile)
+	own, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := restedOn(t, own)
+	other := rechained(own, func(_ int, body string) string {
+		return strings.Replace(body, drawn, strings.Repeat("5a", 32), 1)
+	})
+	without := rechained(own, func(n int, body string) string {
+		if n == 1 {
+			return ""
+		}
+		return body
+	})
+	for _, text := range [][]byte{other, without} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Run(t.Context(), o.plan, opt)
+		var refused *JournalRefused
+		if !errors.As(err, &refused) || !strings.Contains(refused.Why, "rests on other answers than are drawn now") {
+			t.Fatalf("%v", err)
+		}
+		if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
+			t.Fatal("measurements were written")
+		}
+	}
+	if err := os.WriteFile(path, own, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Errorf("with its own journal: %v", err)
+	}
 }
 
 // A journal that does not belong to the release stops it, keeps the key, and costs
@@ -612,7 +668,10 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		_, err := Run(t.Context(), o.plan, opt)
 		var spent *Spent
 		if !errors.As(err, &spent) || ExitCode(err) != ExitEnvironment || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, exit %d, want %q", err, ExitCode(err), says)
+			t.Fatalf("%v, exit %d, want %q", err, ExitCode(err), says)
+		}
+		if !spent.Stuck() || !strings.Contains(err.Error(), "once that is put right, run again") {
+			t.Errorf("%v: says that running again is enough", err)
 		}
 		if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
 			t.Fatal("measurements were written")
@@ -676,14 +735,20 @@ func TestJournalGoesWithItsKey(t *testing.T) {
 		t.Error(err)
 	}
 
-	fresh := walkOffice(t)
-	opt = fresh.options("out")
-	plantedKey(t, fresh, opt)
-	if err := os.WriteFile(fresh.statePath(t, opt, journalFile), before, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), fresh.plan, opt); err != nil {
-		t.Errorf("with the journal of another draw, before the debit: %v", err)
+	for _, keyed := range []bool{false, true} {
+		fresh := walkOffice(t)
+		opt := fresh.options("out")
+		plantedKey(t, fresh, opt)
+		err := os.WriteFile(fresh.statePath(t, opt, journalFile), before, 0o600)
+		if !keyed {
+			err = errors.Join(err, os.Remove(fresh.statePath(t, opt, keyFile)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Measure(t.Context(), fresh.plan, opt); err != nil {
+			t.Errorf("with the journal of another draw before the debit, and a key: %v, %v", keyed, err)
+		}
 	}
 }
 

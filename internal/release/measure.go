@@ -319,6 +319,11 @@ func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt 
 		s.Measured = append(s.Measured, answer)
 		byID[m.ID] = answer
 	}
+	if len(p.Synthetic) > 0 {
+		if err := j.rest(s.Measured); err != nil {
+			return nil, err
+		}
+	}
 	for i, method := range p.Synthetic {
 		var columns []measured.Measured
 		for c := range method.By {

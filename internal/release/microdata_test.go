@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -160,11 +164,11 @@ func TestTamperChoices(t *testing.T) {
 	same := o.relisted(t, name, genuine)
 	told(t, verifies(t, same, VerifyOptions{}).Unchecked, "were truly chosen as the plan says")
 
-	// An answer that belongs to no choice, and a choice without its answer.
+	// Fewer choices than there are rounds, and a choice without its answer.
 	v := o.read(t)
 	answer := measured.Path(v.sealed.Rounds[0][1].Measured.Measurement.ID)
 	fewer := measured.EncodeChoices(v.sealed.Rounds[0][:1])
-	refused(t, o.relisted(t, name, fewer), VerifyOptions{}, answer, "nothing that the plan and the measurements lead to")
+	refused(t, o.relisted(t, name, fewer), VerifyOptions{}, name, "holds 1 choices, where the plan has 3 rounds")
 	dir := o.copied(t)
 	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(answer))); err != nil {
 		t.Fatal(err)
@@ -249,6 +253,72 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 	if again, err := Run(t.Context(), o.plan, opt); err != nil || !again.Already {
 		t.Errorf("%+v, %v", again, err)
 	}
+	// Without the sealed folder, and where the manifest does not list them either.
+	if err := os.RemoveAll(MeasuredFolder(opt.Out, "trips")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"microdata/t.parquet", "rounds/t.json"} {
+		dir := filepath.Join(t.TempDir(), "trips")
+		if err := os.CopyFS(dir, os.DirFS(result.Place)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Remove(filepath.Join(dir, filepath.FromSlash(name))), os.Remove(filepath.Join(dir, manifestFile))); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeManifest(&staging{dir: dir}, o.plan, publishedRecord(t, dir), manifest{}); err != nil {
+			t.Fatal(err)
+		}
+		var altered *Altered
+		if err := intact(dir, o.plan); !errors.As(err, &altered) || altered.File != name {
+			t.Errorf("%s is not listed: %v", name, err)
+		}
+	}
+}
+
+// A revision publishes the same rounds again, and no others.
+func TestMicrodataAreRevised(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	opt.Revision = Revision{Number: 2, Reason: "clearer labels"}
+	second, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifies(t, second.Place, VerifyOptions{})
+	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Rounds[0][0], s.Rounds[0][1] = s.Rounds[0][1], s.Rounds[0][0]
+	var refused *SpecError
+	if _, err := opt.Revision.manifest(opt.Out, s); !errors.As(err, &refused) || !strings.Contains(err.Error(), "other measurements") {
+		t.Errorf("a revision of the same answers in another order: %v", err)
+	}
+}
+
+// The account is charged for every mechanism of the plan, the rounds of its microdata
+// among them.
+func TestRoundsAreCharged(t *testing.T) {
+	p := walkPlan(t)
+	c, err := Options{}.charge(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, blocks := new(big.Rat), 0
+	for _, r := range c.Mechanisms {
+		sum.Add(sum, new(big.Rat).Mul(big.NewRat(int64(r.Count), 1), r.Mechanism.Rho()))
+		if r.Mechanism.Kind == budget.AdaptiveBlock {
+			blocks += int(r.Count)
+		}
+	}
+	// What is left of the budget of 2 is rounding: of noise to 1/4096 of σ², and of the ε
+	// of a choice.
+	if blocks != 1 || sum.Cmp(c.Cost.Rho) > 0 || sum.Cmp(big.NewRat(199, 100)) < 0 {
+		t.Errorf("%d blocks, ρ adds up to %s of %s", blocks, sum.FloatString(6), c.Cost.Rho.FloatString(6))
+	}
 }
 
 // A comparison of two releases says that it leaves microdata out.
@@ -274,5 +344,67 @@ func TestDiffLeavesMicrodataOut(t *testing.T) {
 	}
 	if same, err := Diff(t.Context(), places[0], places[0]); err != nil || !same.Releases.SameDraw {
 		t.Errorf("%+v, %v", same, err)
+	}
+}
+
+// Whatever integers stand in a folder, they are refused or lead to rows: they stop no
+// verification half way.
+func TestMicrodataOfExtremeAnswers(t *testing.T) {
+	o := publishWith(t, strings.Replace(walkSpec, "{t: {budget: rows}}", "{t: {budget: rows, rows: 50}}", 1), walkPolicy, walkRows())
+	for name, value := range map[string]func(i int) int64{
+		"zeros":     func(int) int64 { return 0 },
+		"negative":  func(i int) int64 { return -int64(i) - 1 },
+		"least":     func(int) int64 { return math.MinInt64 },
+		"largest":   func(int) int64 { return math.MaxInt64 },
+		"both ends": func(i int) int64 { return []int64{math.MinInt64, math.MaxInt64}[i%2] },
+		"one cell":  func(i int) int64 { return int64(max(0, 1-i)) << 62 },
+	} {
+		for what, answers := range map[string]func(v *verifier) []*measured.Measured{
+			"columns": func(v *verifier) (all []*measured.Measured) {
+				for i := range v.sealed.Measured[1:] {
+					all = append(all, &v.sealed.Measured[1+i])
+				}
+				return all
+			},
+			"pairs": func(v *verifier) (all []*measured.Measured) {
+				for i := range v.sealed.Rounds[0] {
+					all = append(all, &v.sealed.Rounds[0][i].Measured)
+				}
+				return all
+			},
+		} {
+			v := o.read(t)
+			for _, m := range answers(v) {
+				values := make([]int64, m.Values.Len())
+				for i := range values {
+					values[i] = value(i)
+				}
+				m.Values = integers(values)
+			}
+			m, err := synth.Draw(v.sealed, 0)
+			if err != nil {
+				t.Logf("%s of %s: %v", what, name, err)
+				continue
+			}
+			if m.Rows != 50 {
+				t.Errorf("%s of %s: %d rows", what, name, m.Rows)
+			}
+			for k, codes := range m.Codes {
+				for _, code := range codes {
+					if int(code) >= m.Keys[k].Level.Size() || len(codes) != 50 {
+						t.Fatalf("%s of %s: code %d of %s", what, name, code, m.Keys[k].Attribute)
+					}
+				}
+			}
+			dir := filepath.Join(t.TempDir(), "trips")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, modules()); err != nil {
+				t.Logf("%s of %s: %v", what, name, err)
+				continue
+			}
+			verifies(t, dir, VerifyOptions{})
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
@@ -162,6 +163,13 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, metad
 	for i, method := range s.Plan.Synthetic {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		need, err := synth.Bytes(s, i)
+		if err == nil {
+			err = histogram.CheckBytes(need)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
 		m, err := synth.Draw(s, i)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 )
@@ -68,6 +69,10 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	if err := writeRelease(ctx, &staging{dir: dir}, v.sealed, *v.record, m, built); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
+		}
+		var memory *histogram.MemoryError
+		if errors.As(err, &memory) {
+			return "", &notDone{err.Error()}
 		}
 		return "", wrongf(reportFile, "cannot be made again: %v%s", err, v.otherVersion())
 	}
