@@ -63,15 +63,20 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 	if err != nil {
 		return nil, err
 	}
-	counts, err := countAll(p.Release(), all, workers, fill)
+	counts, err := countAll(p, all, workers, fill)
 	if err != nil {
 		return nil, err
 	}
 	return newExact(p, all, counts, s, madeUp), nil
 }
 
-// countAll answers questions to the tables of a release, each table in one pass.
-func countAll(r *spec.Release, all []plan.Measurement, workers int, fill func(*tally) error) ([][]int64, error) {
+// countAll answers questions to the tables of a plan's release, each table in one pass.
+func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tally) error) ([][]int64, error) {
+	r := p.Release()
+	var shown []plan.Query
+	for _, t := range p.Tables {
+		shown = append(shown, p.Query(t))
+	}
 	counts := make([][]int64, len(all))
 	asked := map[string]bool{}
 	for _, m := range all {
@@ -82,7 +87,7 @@ func countAll(r *spec.Release, all []plan.Measurement, workers int, fill func(*t
 			continue
 		}
 		delete(asked, table.Name)
-		t, err := newTally(table, all, workers)
+		t, err := newTally(table, all, shown, workers)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
 )
 
@@ -162,5 +164,34 @@ func TestCancelled(t *testing.T) {
 	}
 	if _, err := CountMadeUp(ctx, p, 10, streams(p, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestColumnsThatAreShownLeaveRowsOut: a column of one category has no residual and is
+// not measured, but its rows that are not of its domain are left out of every table.
+func TestColumnsThatAreShownLeaveRowsOut(t *testing.T) {
+	r, err := spec.Parse(spec.Source{Name: "r.yaml", Text: `version: 1
+release: r
+privacy: {protects: trip, neighbours: add-remove}
+budget: {rho: 1}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride]}, day: {values: [mon, tue]}, one: {values: [x], unknown: drop, null: drop}}}}
+marginals: {a: {by: [mode, day, one]}, b: {by: [mode, day]}, c: {by: [day]}}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool {
+		return slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return f.Attribute == "one" })
+	}) {
+		t.Fatal("the column is measured: this test sees nothing")
+	}
+	dir := folder(t, "t.csv", "mode,day,one\nwalk,mon,x\nwalk,tue,y\nride,mon,x\nride,mon,\nride,tue,x\n")
+	e := exactOf(t, p, dir, 1)
+	if got := countsOf(t, e, "b"); !slices.Equal(got, []int64{1, 0, 1, 1}) {
+		t.Errorf("counted %v; the rows of one = x are 1 0 1 1", got)
 	}
 }

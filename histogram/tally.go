@@ -6,6 +6,7 @@ package histogram
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -36,7 +37,7 @@ type tally struct {
 }
 
 // newTally compiles the measurements of a table.
-func newTally(table *spec.Table, measurements []plan.Measurement, workers int) (*tally, error) {
+func newTally(table *spec.Table, measurements []plan.Measurement, shown []plan.Query, workers int) (*tally, error) {
 	t := &tally{table: table, workers: workers, mem: memory.DefaultAllocator}
 	for _, m := range measurements {
 		if m.Query.Table != table.Name {
@@ -47,6 +48,9 @@ func newTally(table *spec.Table, measurements []plan.Measurement, workers int) (
 			return nil, err
 		}
 		t.queries = append(t.queries, q)
+	}
+	if err := t.show(shown); err != nil {
+		return nil, err
 	}
 	for _, c := range t.columns {
 		e, err := newEncoder(table.Name, c)
@@ -64,6 +68,29 @@ func newTally(table *spec.Table, measurements []plan.Measurement, workers int) (
 		t.id = t.sourceColumn(table.Unit.ID)
 	}
 	return t, nil
+}
+
+// show adds the columns of marginals that are shown, whether or not anything of them is
+// measured: a column of one category has no residual, and its rows that are left out
+// are left out all the same.
+func (t *tally) show(shown []plan.Query) error {
+	for _, q := range shown {
+		if q.Table != t.table.Name {
+			continue
+		}
+		for _, f := range q.Factors {
+			column := t.table.Column(f.Attribute)
+			if column == nil {
+				return fmt.Errorf("table %s has no column %q", t.table.Name, f.Attribute)
+			}
+			level, ok := column.Domain.Level(f.Level)
+			if !ok {
+				return fmt.Errorf("%s: the column has no such level", f)
+			}
+			t.attribute(column, level)
+		}
+	}
+	return nil
 }
 
 // read adds an encoder to those that read.
