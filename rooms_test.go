@@ -26,7 +26,6 @@ var may = map[string][]string{
 	"internal/testdata":            {},
 	"plan":                         {"spec", "budget", "budget/contour", "plan/residual"},
 	"plan/residual":                {},
-	"plan/ranges":                  {},
 	"internal/measured":            {"plan"},
 	"histogram":                    {"spec", "budget", "plan", "plan/residual", "budget/ledger", "internal/noise", "internal/measured", "histogram/source"},
 	"histogram/source":             {"spec"},
