@@ -17,9 +17,9 @@ import (
 const text = `version: 1
 release: r
 privacy: {protects: trip, neighbours: add-remove}
-budget: {epsilon: 1}
+budget: {epsilon: 1, split: {ones: 1/2, both: 1/2}}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride, fly]}, hour: {type: integer, range: [0, 23]}}}}
-marginals: {m: {every: [1, 2], by: [mode, hour]}}
+marginals: {m: {every: [1], by: [mode, hour], budget: ones}, both: {by: [mode, hour]}}
 `
 
 func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64) {
