@@ -85,7 +85,7 @@ func TestSealedFolderReadsBack(t *testing.T) {
 // A flipped bit in any file is an error, never a panic, never other numbers.
 func TestDamagedMeasurements(t *testing.T) {
 	dir, _, _ := sealed(t)
-	for _, name := range []string{Path("m/mode_x_hour"), PlanFile, ReceiptFile} {
+	for _, name := range []string{Path("both"), PlanFile, ReceiptFile} {
 		path := filepath.Join(dir, name)
 		good, err := os.ReadFile(path)
 		if err != nil {
