@@ -46,3 +46,18 @@ func TestSumMarginIsThatOfTheLaw(t *testing.T) {
 		}
 	}
 }
+
+// TestSumMarginOfMuchNoise: for large scales the sum of n draws is the scale times that of n continuous Laplace draws, whose
+// 95 % margin is 5.6925713 for n = 4. A scale that is no power of two loses the digits of 1 − a where they are not kept.
+func TestSumMarginOfMuchNoise(t *testing.T) {
+	for _, scale := range []int64{3_000_001, 3_000_000_001, 3_000_000_000_001, 700_000_000_000_001} {
+		m := budget.Mechanism{Kind: budget.DiscreteLaplace, Parameter: big.NewRat(scale, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+		margin, attained := sumMargin(m, 4, 0.95)
+		if ratio := float64(margin) / float64(scale); math.Abs(ratio-5.6925713) > 1e-6 || math.Abs(attained-0.95) > 1e-6 {
+			t.Errorf("scale %d: margin %v scales, attaining %v", scale, ratio, attained)
+		}
+		if one, level := sumMargin(m, 1, 0.95); one < scale || level < 0.95 {
+			t.Errorf("scale %d: one draw has a margin of %d, attaining %v", scale, one, level)
+		}
+	}
+}
