@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/big"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/spec"
 )
 
 func TestLossOfTablesAndAttributes(t *testing.T) {
@@ -140,6 +143,45 @@ func TestStatedLossSaysEpsilonWhereTheGuaranteeDoes(t *testing.T) {
 					t.Errorf("%s: %s: ε at δ = %s is another than in full", budget, one.Of, e.Delta)
 				}
 			}
+		}
+	}
+}
+
+// TestAttributesLoseAtMostWhatIsSaid: the certificate says that where neighbours add or remove a unit, an attribute loses up
+// to twice the ε of the whole release where that is pure, and up to four times its ρ; and where units are replaced no more
+// than the whole.
+func TestAttributesLoseAtMostWhatIsSaid(t *testing.T) {
+	tables := regexp.MustCompile(`(?m)^synthetic:.*\n`).ReplaceAllString(peopled, "")
+	pure, err := planOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(tables, "add-remove", "{epsilon: 1, split: {tables: 1}}", "row")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, asked := "{id: person, max_rows: 2}", "{budget: microdata}"
+	for name, c := range map[string]struct {
+		p            *Plan
+		epsilon, rho *big.Rat // most, as multiples of the whole
+	}{
+		"pure":                  {pure, big.NewRat(2, 1), big.NewRat(4, 1)},
+		"microdata":             {microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/100, microdata: 99/100}}", two, asked), nil, big.NewRat(17, 5)}, // 4 of the block's two thirds, 2 of the rest: below 3.4
+		"microdata, of replace": {microdataOf(t, "replace", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", two, asked), nil, big.NewRat(1, 1)},
+	} {
+		l, err := c.p.loss(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := false
+		for _, a := range l.Attributes {
+			most := new(big.Rat).Mul(amount(l.Whole.Rho), c.rho)
+			if amount(a.Rho).Cmp(most) > 0 {
+				t.Errorf("%s: %s loses ρ %s, the whole %s", name, a.Of, a.Rho, l.Whole.Rho)
+			}
+			if c.epsilon != nil && amount(a.Pure).Cmp(new(big.Rat).Mul(amount(l.Whole.Pure), c.epsilon)) > 0 {
+				t.Errorf("%s: %s loses ε %s, the whole %s", name, a.Of, a.Pure, l.Whole.Pure)
+			}
+			more = more || amount(a.Rho).Cmp(amount(l.Whole.Rho)) > 0
+		}
+		if more != (c.p.Guarantee.Neighbours == "add-remove") {
+			t.Errorf("%s: some attribute loses more than the whole: %v", name, more)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -239,6 +241,13 @@ func TestEditedMicrodataAreRefused(t *testing.T) {
 	}
 	if err == nil {
 		t.Error("less noise on a pair passes")
+	}
+	// A mechanism that is not there is refused, not met when the plan is written again.
+	for name, left := range map[string]string{"block": `,\s*"block": \{[^}]*\}`, "select": `"select": \{[^}]*\},`, "noise": `"noise": \{[^}]*\},`} {
+		without := regexp.MustCompile(left).ReplaceAllString(text, "")
+		if _, err := Read([]byte(without)); without == text || !errors.Is(err, ErrEdited) {
+			t.Errorf("without %s: %v", name, err)
+		}
 	}
 }
 

@@ -100,6 +100,9 @@ func Read(b []byte) (*Plan, error) {
 	if p.Format != Format {
 		return nil, fmt.Errorf("the plan's format is %q, expected %q: make the plan again with `dprelease plan`", p.Format, Format)
 	}
+	if err := p.complete(); err != nil {
+		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", ErrEdited, err)
+	}
 	if !bytes.Equal(p.Bytes(), b) {
 		return nil, fmt.Errorf("%w after it was made (it is not in canonical form): make it again with `dprelease plan`", ErrEdited)
 	}
@@ -109,6 +112,21 @@ func Read(b []byte) (*Plan, error) {
 	}
 	p.release = r
 	return &p, nil
+}
+
+// complete returns an error unless every mechanism of a plan that was read is one: what
+// is less could not be written.
+func (p *Plan) complete() error {
+	steps := p.Mechanisms()
+	for _, s := range p.Synthetic {
+		steps = append(steps, s.Select, s.Noise)
+	}
+	for _, m := range steps {
+		if err := m.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Verify plans the embedded spec again and fails unless the result is this very

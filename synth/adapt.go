@@ -41,13 +41,13 @@ func Adapt(ctx context.Context, p *plan.Plan, s plan.Synthetic, columns []measur
 	for i, pair := range pairs {
 		expected[i] = m.independent(pair)
 	}
-	joined := newForest(len(s.By))
+	joined := s.Forest()
 	var rounds []measured.Round
 	for round := range s.Rounds {
 		var candidates []int
 		var models [][]int64
 		for i, pair := range pairs {
-			if joined.apart(pair) {
+			if joined.Apart(pair) {
 				candidates, models = append(candidates, i), append(models, expected[i])
 			}
 		}
@@ -68,7 +68,7 @@ func Adapt(ctx context.Context, p *plan.Plan, s plan.Synthetic, columns []measur
 		if err != nil {
 			return nil, fmt.Errorf("round %d of the microdata of %s: %w", round+1, s.Table, err)
 		}
-		joined.join(pairs[choice])
+		joined.Join(pairs[choice])
 		rounds = append(rounds, measured.Round{Choice: choice, Measured: answer})
 	}
 	return rounds, nil

@@ -106,18 +106,18 @@ func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, e
 
 // checkRounds returns an error unless rounds are such as the method makes.
 func checkRounds(p *plan.Plan, asked plan.Synthetic, rounds []measured.Round) error {
-	pairs, joined := asked.Pairs(), newForest(len(asked.By))
+	pairs, joined := asked.Pairs(), asked.Forest()
 	if len(rounds) > asked.Rounds {
 		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", asked.Table, len(rounds), asked.Rounds)
 	}
 	for i, r := range rounds {
-		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.apart(pairs[r.Choice]) {
+		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.Apart(pairs[r.Choice]) {
 			return fmt.Errorf("round %d of the microdata of %s: %d was not to be chosen", i+1, asked.Table, r.Choice)
 		}
 		if err := checkPair(p, asked, pairs[r.Choice], r.Measured); err != nil {
 			return fmt.Errorf("round %d of the microdata of %s: %w", i+1, asked.Table, err)
 		}
-		joined.join(pairs[r.Choice])
+		joined.Join(pairs[r.Choice])
 	}
 	return nil
 }

@@ -173,7 +173,12 @@ func exitCode(ctx context.Context, err error) int {
 
 // message is what a person reads of an error.
 func message(code int, err error) string {
-	if code == release.ExitInterrupted || code == exitTerminated {
+	var (
+		noted *release.Noted
+		spent *release.Spent
+	)
+	lasting := errors.As(err, &noted) || errors.As(err, &spent) && spent.Lost // running again does not undo it
+	if (code == release.ExitInterrupted || code == exitTerminated) && !lasting {
 		return "interrupted; run again and it resumes"
 	}
 	return strings.TrimRight(err.Error(), "\n")

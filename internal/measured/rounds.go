@@ -65,24 +65,15 @@ func Allowed(s plan.Synthetic, made []int) error {
 	if len(made) != s.Rounds {
 		return fmt.Errorf("holds %d choices, where the plan has %d rounds", len(made), s.Rounds)
 	}
-	pairs := s.Pairs()
-	tree := make([]int, len(s.By)) // a column's tree, by one of its columns
-	for i := range tree {
-		tree[i] = i
-	}
+	pairs, joined := s.Pairs(), s.Forest()
 	for round, choice := range made {
 		if choice < 0 || choice >= len(pairs) {
 			return fmt.Errorf("round %d has chosen pair %d, where there are %d", round+1, choice, len(pairs))
 		}
-		a, b := tree[pairs[choice][0]], tree[pairs[choice][1]]
-		if a == b {
+		if !joined.Apart(pairs[choice]) {
 			return fmt.Errorf("round %d has chosen pair %d, whose columns the rounds before it had joined", round+1, choice)
 		}
-		for i, t := range tree {
-			if t == b {
-				tree[i] = a
-			}
-		}
+		joined.Join(pairs[choice])
 	}
 	return nil
 }

@@ -1,0 +1,28 @@
+package plan
+
+// This file holds forests: pairs of columns without a cycle, as [MST] chooses them.
+
+// Forest tells which columns of microdata chosen pairs have joined: two are in one tree if they have the same label.
+type Forest []int
+
+// Forest is the forest before the first choice: no column is joined to another.
+func (s Synthetic) Forest() Forest {
+	f := make(Forest, len(s.By))
+	for i := range f {
+		f[i] = i
+	}
+	return f
+}
+
+// Apart tells whether a pair would join two trees.
+func (f Forest) Apart(pair [2]int) bool { return f[pair[0]] != f[pair[1]] }
+
+// Join makes the trees of a pair one.
+func (f Forest) Join(pair [2]int) {
+	from, to := f[pair[1]], f[pair[0]]
+	for i, label := range f {
+		if label == from {
+			f[i] = to
+		}
+	}
+}
