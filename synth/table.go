@@ -151,7 +151,7 @@ func newStatistic(name string, cells, errors []float64, margin func(i int) float
 	published, low, high := make([]int64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
 	for i, v := range cells {
 		m := margin(i)
-		published[i] = int64(math.Round(max(v, 0)))
+		published[i] = int64(math.Floor(max(v, 0) + 0.5))
 		low[i], high[i] = v-m, v+m
 		if v <= m && m > 0 {
 			out.Flags[i] = NoiseDominates
