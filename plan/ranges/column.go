@@ -1,0 +1,229 @@
+package ranges
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// A Column is a strategy in integers: the total beside a matrix R of n−1 integer
+// queries of n categories, zero below its diagonal, that every category adds to with
+// nearly the same squared norm. [t G] is the inverse of [1'; R], in floating point
+// but of these integers, so that t·total + G·z is unbiased for z = R·counts + noise.
+//
+// In a marginal of several columns each residual takes, along every axis, either R or
+// the total: squared sensitivities multiply, and so do what each adds to the sum of
+// variances.
+type Column struct {
+	Figures
+	workload *Workload
+	rows     [][]int32 // row i from its diagonal on
+}
+
+// Figures are what a plan needs to know of a residual in integers.
+type Figures struct {
+	// Squares is the largest squared L2 norm of a column of R: how far one row moves
+	// the n−1 integers. Exact.
+	Squares int64
+	// Reach is the largest entry: R·counts is at most Reach times Σ|counts|.
+	Reach int64
+	// Tilt is t, of sum 1.
+	Tilt []float64
+	// Total is ‖W·t‖², what noise of variance 1 on the total adds to the sum of
+	// variances of the workload, and Residual is ‖W·G‖² (Frobenius), what noise of
+	// variance 1 on each of the n−1 integers adds.
+	Total, Residual float64
+}
+
+// unit is the norm of a column of R: entries are rounded at 2⁻¹² of it.
+const unit = 1 << 12
+
+// ErrOverflow is the error for integers that a 64-bit number cannot hold.
+var ErrOverflow = errors.New("the counts are too large for the integers of this strategy")
+
+// Column rounds the strategy to integers. It returns an error where rounding would
+// leave the matrix without an inverse.
+func (o *Optimum) Column() (*Column, error) {
+	n := o.Workload.n
+	x, err := o.strategy()
+	if err != nil {
+		return nil, err
+	}
+	scale := unit * unit / (1 - o.share)
+	for i := range x {
+		x[i] = float64((x[i] - o.share) * scale)
+	}
+	if err := cholesky(x, n, n-1); err != nil {
+		return nil, fmt.Errorf("the residual of %d categories: %w", n, err)
+	}
+	c := &Column{workload: o.Workload, rows: make([][]int32, n-1)}
+	for i := range c.rows {
+		c.rows[i] = make([]int32, n-i)
+	}
+	entries := make([]float64, 0, n)
+	for j := range n {
+		entries = entries[:0]
+		for i := range min(j+1, n-1) {
+			entries = append(entries, x[i*n+j])
+		}
+		for i, k := range rounded(entries) {
+			c.rows[i][j-i] = k
+			c.Reach = max(c.Reach, int64(k), -int64(k))
+		}
+	}
+	return c, c.work()
+}
+
+// rounded rounds the entries of a column of R up or down, largest first, each to
+// whichever brings the sum of squares so far nearer to that of the entries, so that
+// all columns end with nearly the square of the unit: the largest norm counts.
+func rounded(column []float64) []int32 {
+	order, carry := make([]int, len(column)), float64(unit*unit)
+	for i, x := range column {
+		order[i] = i
+		carry -= float64(x * x)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch x, y := math.Abs(column[a]), math.Abs(column[b]); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return a - b
+	})
+	out := make([]int32, len(column))
+	for _, i := range order {
+		size := math.Abs(column[i])
+		carry += float64(size * size)
+		down := math.Floor(size)
+		up := down + 1
+		best := down
+		if math.Abs(carry-float64(up*up)) < math.Abs(carry-float64(down*down)) {
+			best = up
+		}
+		carry -= float64(best * best)
+		out[i] = int32(math.Copysign(best, column[i]))
+	}
+	return out
+}
+
+// work fills the figures that follow from the integers.
+func (c *Column) work() error {
+	n := c.workload.n
+	squares := make([]int64, n)
+	upper := make([][]float64, n-1)
+	for i, row := range c.rows {
+		if row[0] == 0 {
+			return fmt.Errorf("%d categories are too many for integers of norm %d", n, unit)
+		}
+		upper[i] = make([]float64, len(row))
+		for j, k := range row {
+			squares[i+j] += int64(k) * int64(k)
+			upper[i][j] = float64(k)
+		}
+	}
+	c.Squares = slices.Max(squares)
+	// R·t = 0: from the last category up.
+	c.Tilt = make([]float64, n)
+	c.Tilt[n-1] = 1
+	sum := 1.0
+	for i := n - 2; i >= 0; i-- {
+		c.Tilt[i] = -dot(upper[i][1:], c.Tilt[i+1:]) / upper[i][0]
+		sum += c.Tilt[i]
+	}
+	for i := range c.Tilt {
+		c.Tilt[i] /= sum
+	}
+	c.Total = c.workload.Norm(c.Tilt)
+	// G column by column: what R maps to one integer alone, without a last category,
+	// less its sum times t.
+	g := make([]float64, n)
+	for k := range n - 1 {
+		clear(g)
+		g[k] = 1 / upper[k][0]
+		sum := g[k]
+		for i := k - 1; i >= 0; i-- {
+			g[i] = -dot(upper[i][1:k-i+1], g[i+1:k+1]) / upper[i][0]
+			sum += g[i]
+		}
+		addTo(g, -sum, c.Tilt)
+		c.Residual += c.workload.Norm(g)
+	}
+	return nil
+}
+
+// Measure returns R·counts, n−1 integers, or ErrOverflow.
+//
+// Guarantee: one more row in one category moves the integers by at most Squares in
+// squared L2 norm. Neighbours: add-remove of one row.
+// Theorem: none beyond the definition; Squares is enumerated.
+// Argument: docs/proofs/ranges.md.
+func (c *Column) Measure(counts []int64) ([]int64, error) {
+	if err := c.fits(counts); err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(c.rows))
+	for i, row := range c.rows {
+		for j, k := range row {
+			out[i] += int64(k) * counts[i+j]
+		}
+	}
+	return out, nil
+}
+
+// fits returns ErrOverflow where the integers of these counts might not fit.
+func (f *Figures) fits(counts []int64) error {
+	var sum, over uint64
+	for _, x := range counts {
+		size := uint64(x)
+		if x < 0 {
+			size = -size
+		}
+		if sum, over = bits.Add64(sum, size, 0); over != 0 {
+			return ErrOverflow
+		}
+	}
+	if high, low := bits.Mul64(sum, uint64(f.Reach)); high != 0 || low >= 1<<63 {
+		return ErrOverflow
+	}
+	return nil
+}
+
+// Solve returns G·z: how the n categories lie from Tilt times the total.
+func (c *Column) Solve(z []float64) []float64 {
+	n := c.workload.n
+	x := make([]float64, n)
+	var sum float64
+	for i := n - 2; i >= 0; i-- {
+		rest := z[i]
+		for j, k := range c.rows[i][1:] {
+			rest -= float64(float64(k) * x[i+1+j])
+		}
+		x[i] = rest / float64(c.rows[i][0])
+		sum += x[i]
+	}
+	addTo(x, -sum, c.Tilt)
+	return x
+}
+
+// Shares returns, for a query q of n coefficients, what noise of variance 1 on the
+// total adds to the variance of its answer, (q't)², and what noise of variance 1 on
+// each of the n−1 integers adds, ‖q'G‖².
+func (c *Column) Shares(query []float64) (total, residual float64) {
+	part := dot(query, c.Tilt)
+	left := make([]float64, len(query))
+	for j, x := range query {
+		left[j] = x - part
+	}
+	for i, row := range c.rows {
+		y := left[i] / float64(row[0])
+		residual += float64(y * y)
+		for j, k := range row[1:] {
+			left[i+1+j] -= float64(y * float64(k))
+		}
+	}
+	return float64(part * part), residual
+}
