@@ -31,6 +31,8 @@ type Release struct {
 	Tables []*Table
 	// Marginals are in spec order.
 	Marginals []Marginal
+	// Impossible are the combinations of categories that no row has, in spec order.
+	Impossible []Impossible
 	// Synthetic says which tables are published as microdata, in spec order.
 	Synthetic []Synthetic
 	// Unbuilt names the parts of the language used here that this version does not build,
@@ -95,15 +97,31 @@ const Never Resume = "never"
 // Fields of the other forms are nil.
 type Budget struct {
 	Epsilon, Delta, Rho *big.Rat
+	// Minimise is what the planner makes least inside a leaf.
+	Minimise Objective
 	// Leaves are in document order, at least one; without a split there is one with Path "".
 	Leaves []Leaf
 }
 
-// Leaf is one wall of the budget. Share is its exact part of the whole (of ε for a pure
-// budget, else of ρ); the shares of a budget sum to exactly 1.
+// Objective is what is made least inside a leaf of the budget.
+type Objective string
+
+// The objectives: the sum of weight × variance over all cells, or the largest weight × variance of a cell.
+const (
+	LeastSum     Objective = "sum"
+	LeastLargest Objective = "largest"
+)
+
+// Leaf is one wall of the budget: an exact part of the whole (of ε for a pure budget, else of ρ), or what its targets need.
 type Leaf struct {
-	Path  string
+	Path string
+	// Share is the part of the whole; the shares of a budget sum to exactly 1. It is nil where it depends on what leaves of
+	// targets need, and for these; [Budget.Divide] knows it then.
 	Share *big.Rat
+	// Needed leaves get what the targets of their marginals need, before anything else is shared out.
+	Needed bool
+	// Line is where the leaf stands in the spec.
+	Line int
 }
 
 // Attribute is a column at one of its levels; Level "" is the finest.
@@ -130,8 +148,41 @@ type Marginal struct {
 	// Weight is how much the variance of each of its cells counts beside those of other
 	// marginals of its leaf; above 0, 1 where the spec does not say.
 	Weight *big.Rat
+	// Cumulative are those of By along which the table counts up: a row says how many have that category or one before it,
+	// in the order of the level.
+	Cumulative []Attribute
+	// Ranges are those of By for which sums of neighbouring categories are to be accurate, beside the cells that are shown.
+	Ranges []Attribute
+	// Target is how good the table must be; nil where the spec does not say.
+	Target *Target
 	// Line is where the marginal stands in the spec.
 	Line int
+}
+
+// Target asks that the cells of a table lie within Margin of the exact figure with probability Confidence: each cell, or
+// all cells of the table at once.
+type Target struct {
+	Margin, Confidence *big.Rat
+	AllCells           bool
+	// Line is where the target stands in the spec.
+	Line int
+}
+
+// Impossible says that no row of a table can meet all of Where. Its cells are exact zeros.
+type Impossible struct {
+	Table string
+	Where []Condition
+	// Drop says that a row that does is left out; else it is a breach of the table's contract.
+	Drop bool
+	// Line is where it stands in the spec.
+	Line int
+}
+
+// Condition is met by the rows whose category of an attribute is one of some: Codes are places among the categories of its
+// level, ascending.
+type Condition struct {
+	Attribute Attribute
+	Codes     []int
 }
 
 // Synthetic asks for microdata of a table: rows that look like its rows, of which none is one.

@@ -86,6 +86,9 @@ type Column struct {
 	// Name is the column's name in the release, From its name in the source.
 	Name, From string
 	Type       Type
+	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and it
+	// is not read. nil for a column of its own.
+	DerivedFrom *Attribute
 	// Codebook is the code book of the domain, a key of [Source.Files]; "" where it has none.
 	Codebook      string
 	Domain        *Domain
