@@ -248,7 +248,7 @@ type drawer struct {
 	drawn  int
 }
 
-func newDrawer(t *testing.T, p *plan.Plan, runs int) *drawer {
+func newDrawer(t testing.TB, p *plan.Plan, runs int) *drawer {
 	t.Helper()
 	d := &drawer{plan: p, dir: t.TempDir()}
 	d.charge = ledger.Charge{Account: "audit", PlanHash: p.Hash(), Terms: terms(p), Cost: p.Cost}
@@ -270,7 +270,7 @@ func newDrawer(t *testing.T, p *plan.Plan, runs int) *drawer {
 }
 
 // draw returns the noisy answers of the next run, in the plan's order.
-func (d *drawer) draw(t *testing.T) [][]int64 {
+func (d *drawer) draw(t testing.TB) [][]int64 {
 	t.Helper()
 	key, err := noise.NewKey()
 	if err != nil {
