@@ -19,14 +19,18 @@ type chains struct {
 	of      map[spec.Attribute]residual.Axis
 }
 
-// newChains builds the chains of the attributes of some tables, which are of one confidential table.
+// newChains builds the chains of the attributes of some tables, which are of one confidential table. Tables with
+// impossible cells have no part in them.
 func newChains(r *spec.Release, tables []table) chains {
 	c := chains{of: map[spec.Attribute]residual.Axis{}}
 	var columns []string
 	levels := map[string][]*spec.Level{}
 	names := map[*spec.Level]string{}
 	for _, t := range tables {
-		for _, a := range t.by {
+		if t.masked() {
+			continue
+		}
+		for _, a := range t.counted {
 			level, ok := r.Table(t.marginal.Table).Column(a.Column).Domain.Level(a.Level)
 			if !ok {
 				continue // refused before
@@ -105,8 +109,8 @@ func (c chains) attribute(a residual.Axis) string { return c.source[a.Column] }
 
 // axes are a table's attributes as axes, in the table's order; set is the same, sorted.
 func (c chains) axes(t table) residual.Set {
-	out := make(residual.Set, len(t.by))
-	for i, a := range t.by {
+	out := make(residual.Set, len(t.counted))
+	for i, a := range t.counted {
 		out[i] = c.of[a]
 	}
 	return out

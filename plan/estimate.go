@@ -60,14 +60,14 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 }
 
 // estimate puts the tables of one confidential table together: all but those that are measured by themselves and have a
-// column of several levels, as noise on such counts has another shape than that of their residuals.
+// column of several levels, as noise on such counts has another shape than that of their residuals, or impossible cells.
 func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
 	measured := p.measured()
 	e := &Estimate{}
 	var marginals []residual.Marginal
 	place := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
 	for i, t := range tables {
-		if _, direct := measured[t.path]; direct && !c.flat(t) {
+		if _, direct := measured[t.path]; t.masked() || direct && !c.flat(t) {
 			place[t.path] = -1
 			continue
 		}
@@ -136,6 +136,9 @@ func (e *Estimate) Alone(marginal int) int {
 // normalMultiple is how many standard errors a normal law leaves 2.5 % beyond, on either side.
 const normalMultiple = 1.959963984540054
 
+// normalMedian is how many standard errors half of a normal law lies within.
+const normalMedian = 0.6744897501960817
+
 // predict says how good every table will be.
 func (p *Plan) predict() error {
 	estimates, err := p.Estimates()
@@ -174,6 +177,8 @@ func (t *Table) alone(m Measurement) {
 	margin, attained := m.Mechanism.Margin(confidence)
 	s.Measurement, s.StandardError, s.Uneven = m.ID, math.Sqrt(m.Mechanism.Variance()), 0
 	s.Margin, s.Attained = float64(margin), attained
+	half, _ := m.Mechanism.Margin(0.5)
+	s.Median = float64(half)
 }
 
 // together says how good a table is that is put together from several.
@@ -184,12 +189,14 @@ func (t *Table) together(mean, most float64) {
 		s.Uneven = budget.RoundUp(most, significant)
 	}
 	s.Margin, s.Attained = budget.RoundUp(float64(normalMultiple*most), significant), confidence
+	s.Median = budget.RoundUp(float64(normalMedian*mean), significant)
 }
 
 // sumOf is what the law of a sum of noise gives.
 type sumOf struct {
 	margin   int64
 	attained float64
+	half     int64 // the margin of one half
 }
 
 // sum says how good a table is whose cells are sums of cells of a pure measurement. It keeps what it found, by noise and
@@ -200,10 +207,11 @@ func (t *Table) sum(m Measurement, known map[string]sumOf) {
 	one, ok := known[key]
 	if !ok {
 		one.margin, one.attained = sumMargin(m.Mechanism, cells, confidence)
+		one.half, _ = sumMargin(m.Mechanism, cells, 0.5)
 		known[key] = one
 	}
 	// The law is integrated to 1e-12; the digits that are kept are the same on every machine.
-	s.Margin, s.Attained = float64(one.margin), math.Floor(one.attained*1e9)/1e9
+	s.Margin, s.Attained, s.Median = float64(one.margin), math.Floor(one.attained*1e9)/1e9, float64(one.half)
 }
 
 // behind are the measurements that bear on each table, in the plan's order.

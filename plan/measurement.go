@@ -49,11 +49,13 @@ type Query struct {
 // Measurement is a query with the exact noise that its answers get. Everything
 // that is ever learned of a confidential table is a measurement.
 type Measurement struct {
-	ID        string           `json:"id"`             // path of the table it was planned for, or of microdata and what they ask
-	Leaf      string           `json:"leaf,omitempty"` // budget leaf that pays
-	Query     Query            `json:"query"`
-	Cells     int64            `json:"cells"` // answers of the query
-	Mechanism budget.Mechanism `json:"mechanism"`
+	ID    string `json:"id"`             // path of the table it was planned for, or of microdata and what they ask
+	Leaf  string `json:"leaf,omitempty"` // budget leaf that pays
+	Query Query  `json:"query"`
+	Cells int64  `json:"cells"` // answers of the query
+	// Impossible is how many of the answers are never measured: those that [Query.Impossible] marks, exact zeros.
+	Impossible int64            `json:"impossible,omitempty"`
+	Mechanism  budget.Mechanism `json:"mechanism"`
 }
 
 // Canonical is the definition from which the noise stream of the measurement is
@@ -61,10 +63,11 @@ type Measurement struct {
 // answered with two independent draws.
 func (m Measurement) Canonical() []byte {
 	b, err := json.Marshal(struct {
-		ID        string           `json:"id"`
-		Query     Query            `json:"query"`
-		Mechanism budget.Mechanism `json:"mechanism"`
-	}{m.ID, m.Query, m.Mechanism})
+		ID         string           `json:"id"`
+		Query      Query            `json:"query"`
+		Impossible int64            `json:"impossible,omitempty"`
+		Mechanism  budget.Mechanism `json:"mechanism"`
+	}{m.ID, m.Query, m.Impossible, m.Mechanism})
 	if err != nil {
 		panic("plan: a measurement always encodes: " + err.Error())
 	}

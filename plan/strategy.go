@@ -79,7 +79,7 @@ func (b *blueprint) strategies(leaves []Leaf) []Strategy {
 func (g group) rmse(d design, amount budget.Cost) float64 {
 	var cells float64
 	for _, t := range g.tables {
-		cells += float64(t.cells)
+		cells += float64(t.possible())
 	}
 	if amount.Epsilon != nil {
 		e, _ := amount.Epsilon.Float64()
@@ -179,10 +179,11 @@ func (b *blueprint) distinct() error {
 	return nil
 }
 
-// connected parts tables into groups that share columns; a total goes with the first group.
+// connected parts tables into groups that share columns; a total goes with the first group. A table with impossible
+// cells is a group of its own.
 func connected(tables []table, c chains) [][]table {
 	group := make([]int, len(c.columns)) // of each column, 0 for none
-	var groups [][]table
+	var groups, alone [][]table
 	find := func(t table) []int {
 		var found []int
 		for _, a := range c.axes(t) {
@@ -194,7 +195,10 @@ func connected(tables []table, c chains) [][]table {
 		return found
 	}
 	for _, t := range tables {
-		if len(t.by) == 0 {
+		if t.masked() {
+			alone = append(alone, []table{t})
+		}
+		if len(t.by) == 0 || t.masked() {
 			continue
 		}
 		found := find(t)
@@ -226,7 +230,7 @@ func connected(tables []table, c chains) [][]table {
 		}
 		groups[0] = append(groups[0], t)
 	}
-	return groups
+	return append(groups, alone...)
 }
 
 // choose designs a group every way there is, and takes the one of least error.
@@ -236,6 +240,10 @@ func (g *group) choose(r *spec.Release) error {
 		return err
 	}
 	designs := []design{each}
+	if g.masked() {
+		g.design = each
+		return nil
+	}
 	if g.pure {
 		if largest := g.outermost(); len(largest) < len(g.tables) && !g.several() {
 			d, err := g.direct(r, largest, Largest)
@@ -262,6 +270,9 @@ func (g *group) choose(r *spec.Release) error {
 	return nil
 }
 
+// masked tells that the group is a table with impossible cells, which is measured by itself.
+func (g *group) masked() bool { return g.tables[0].masked() }
+
 // several tells that a column of the group is used at several levels: direct measurements then bear on their own table
 // alone, so that residuals are taken wherever they can be.
 func (g *group) several() bool {
@@ -286,8 +297,8 @@ func (g *group) outermost() []table {
 
 // contains tells that a table has all attributes of another.
 func contains(outer, inner table) bool {
-	for _, a := range inner.by {
-		if !slices.Contains(outer.by, a) {
+	for _, a := range inner.counted {
+		if !slices.Contains(outer.counted, a) {
 			return false
 		}
 	}
@@ -303,7 +314,7 @@ func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind) (de
 	weights, place := g.served(measured)
 	parts := make([]float64, len(measured))
 	for i, t := range measured {
-		p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells}}
+		p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells, Impossible: t.impossible}}
 		p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
 		d.planned = append(d.planned, p)
 		if g.pure {
@@ -349,7 +360,7 @@ func (g *group) served(measured []table) (weights []float64, place []int) {
 				}
 			}
 		}
-		weights[from] += float64(t.weight() * float64(measured[from].cells))
+		weights[from] += float64(t.weight() * float64(measured[from].possible()))
 	}
 	return weights, place
 }
@@ -358,7 +369,7 @@ func (g *group) served(measured []table) (weights []float64, place []int) {
 // by generalised least squares where every column has one level; of each table by itself where one has several; and
 // for a pure budget each that is not measured as the sum of least variance.
 func (g *group) predict(d *design, place []int, variances []float64) error {
-	if g.pure || g.several() {
+	if g.pure || g.masked() || g.several() {
 		g.predictSums(d, place, variances)
 		return nil
 	}
@@ -386,23 +397,23 @@ func (g *group) predictSums(d *design, place []int, variances []float64) {
 	least := make([]float64, len(g.tables)) // Σ variance of all cells
 	for i, at := range place {
 		for k, t := range g.tables {
-			if sum := float64(variances[i] * float64(g.tables[at].cells)); k != at && contains(g.tables[at], t) && (least[k] == 0 || sum < least[k]) {
+			if sum := float64(variances[i] * float64(g.tables[at].possible())); k != at && contains(g.tables[at], t) && (least[k] == 0 || sum < least[k]) {
 				least[k] = sum
 			}
 		}
 	}
 	for i, at := range place {
-		least[at] = float64(variances[i] * float64(g.tables[at].cells))
+		least[at] = float64(variances[i] * float64(g.tables[at].possible()))
 	}
 	for k, t := range g.tables {
-		d.count(t, least[k]/float64(t.cells))
+		d.count(t, least[k]/float64(t.possible()))
 	}
 }
 
 // count adds the cells of a table to the errors.
 func (d *design) count(t table, variance float64) {
-	d.error += float64(t.weight() * float64(variance*float64(t.cells)))
-	d.spread += float64(variance * float64(t.cells))
+	d.error += float64(t.weight() * float64(variance*float64(t.possible())))
+	d.spread += float64(variance * float64(t.possible()))
 }
 
 // workload is that of the group's tables, as its marginals.

@@ -19,7 +19,7 @@ func (p *Plan) sums(c chains, tables []table, at []int) ([]Estimate, error) {
 		}
 		from, least := -1, 0.0
 		for j, m := range tables {
-			if !contains(m, t) {
+			if m.masked() || !contains(m, t) {
 				continue
 			}
 			if one, direct := measured[m.path]; direct {

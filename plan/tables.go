@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -20,16 +21,35 @@ type Table struct {
 	From        string      `json:"from"` // the confidential table whose rows it counts
 	By          []string    `json:"by"`
 	Cells       int64       `json:"cells"`
+	Impossible  int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
 	Statistics  []Statistic `json:"statistics"`
-	Expectation string      `json:"expectation"` // one sentence: what the table will be good for
+	Expectation string      `json:"expectation"` // in words: what the table will be good for
+	Usefulness  *Usefulness `json:"usefulness,omitempty"`
 }
 
-// Query is the marginal that a table shows, of identity factors.
+// Query is the marginal that a table shows, of identity factors: of the attributes that it is counted by.
 func (p *Plan) Query(t Table) Query {
-	q := Query{Table: t.From, Factors: make([]Factor, len(t.By))}
+	return marginalOf(t.From, counted(p.release.Table(t.From), t.attributes()))
+}
+
+// Shown is the same marginal of the attributes that the table is published by: a derived column in the place of its
+// origin. Both have the same cells in the same order.
+func (p *Plan) Shown(t Table) Query { return marginalOf(t.From, t.attributes()) }
+
+// attributes are those that a table is published by.
+func (t Table) attributes() []spec.Attribute {
+	out := make([]spec.Attribute, len(t.By))
 	for i, by := range t.By {
-		column, level, _ := strings.Cut(by, ".")
-		q.Factors[i] = Factor{Attribute: column, Level: level, Basis: Identity}
+		out[i].Column, out[i].Level, _ = strings.Cut(by, ".")
+	}
+	return out
+}
+
+// marginalOf is the query of identity factors.
+func marginalOf(table string, by []spec.Attribute) Query {
+	q := Query{Table: table, Factors: make([]Factor, len(by))}
+	for i, a := range by {
+		q.Factors[i] = Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}
 	}
 	return q
 }
@@ -46,6 +66,8 @@ type Statistic struct {
 	StandardError float64 `json:"standard_error"` // root mean square over the cells
 	// Uneven is set where cells differ: the largest standard error of one.
 	Uneven float64 `json:"largest_standard_error,omitempty"`
+	// Median is what half of the cells are off by at most; the others are off by as much or more.
+	Median float64 `json:"median_error"`
 	// Margin is half the width of a cell's interval, of the widest.
 	Margin     float64 `json:"margin"`
 	Confidence float64 `json:"confidence"` // asked of the interval
@@ -80,10 +102,20 @@ const (
 type table struct {
 	path     string
 	marginal *spec.Marginal
-	by       []spec.Attribute
+	by       []spec.Attribute // as it is published
+	counted  []spec.Attribute // as its rows are counted: of derived columns, their origins
 	leaf     int
 	cells    int64
+	// impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its cells
+	// is no sum of the residuals of others.
+	impossible int64
 }
+
+// possible is how many cells get noise.
+func (t table) possible() int64 { return t.cells - t.impossible }
+
+// masked tells that some cells are impossible.
+func (t table) masked() bool { return t.impossible > 0 }
 
 // expand lists the tables that the marginals ask for, in spec order; `every`
 // gives one table for each subset of its attributes, small subsets first.
@@ -94,14 +126,15 @@ func expand(r *spec.Release) ([]table, error) {
 	}
 	var tables []table
 	seen := map[string]string{}
+	rules := newRules(r)
 	for i := range r.Marginals {
 		m := &r.Marginals[i]
-		sets, err := subsets(m)
+		sets, err := subsets(r, m)
 		if err != nil {
 			return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
 		}
 		for _, by := range sets {
-			t := table{path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, leaf: leaf[m.Leaf]}
+			t := table{path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), leaf: leaf[m.Leaf]}
 			if other, ok := seen[t.path]; ok {
 				return nil, fmt.Errorf("marginal %s (line %d): its table %s would overwrite one of marginal %s: rename a column or a marginal", m.Name, m.Line, t.path, other)
 			}
@@ -112,15 +145,22 @@ func expand(r *spec.Release) ([]table, error) {
 			if t.cells, err = cells(r, t); err != nil {
 				return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
 			}
+			if t.impossible, err = impossible(rules, t); err != nil {
+				return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
+			}
 			tables = append(tables, t)
 		}
 	}
 	return tables, nil
 }
 
-// subsets lists the attribute sets of a marginal.
-func subsets(m *spec.Marginal) ([][]spec.Attribute, error) {
+// subsets lists the attribute sets of a marginal: without those of `every` that hold a column and what it decides.
+func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
+	confidential := r.Table(m.Table)
 	if m.Every == nil {
+		if derived, origin, found := twice(confidential, m.By); found {
+			return nil, fmt.Errorf("%s and %s say the same of a row, as %s decides both: leave one out", derived, origin, Counted(confidential, origin).Column)
+		}
 		return [][]spec.Attribute{m.By}, nil
 	}
 	n := new(big.Int)
@@ -132,7 +172,14 @@ func subsets(m *spec.Marginal) ([][]spec.Attribute, error) {
 	}
 	var all [][]spec.Attribute
 	for _, k := range m.Every {
-		all = append(all, choose(m.By, k)...)
+		for _, by := range choose(m.By, k) {
+			if _, _, found := twice(confidential, by); !found {
+				all = append(all, by)
+			}
+		}
+	}
+	if all == nil {
+		return nil, errors.New("every subset that it asks for holds a derived column beside its origin: ask for smaller subsets")
 	}
 	return all, nil
 }
@@ -159,11 +206,20 @@ func (t table) weight() float64 {
 
 // query is the marginal that a table shows.
 func (t table) query() Query {
-	q := Query{Table: t.marginal.Table, Factors: make([]Factor, len(t.by))}
-	for i, a := range t.by {
-		q.Factors[i] = Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}
+	return marginalOf(t.marginal.Table, t.counted)
+}
+
+// impossible is how many cells of a table are. It refuses a table of nothing else.
+func impossible(l *rules, t table) (int64, error) {
+	mask, err := l.mask(t.query())
+	if err != nil {
+		return 0, err
 	}
-	return q
+	n := mask.Count()
+	if n == t.cells {
+		return 0, fmt.Errorf("`impossible` rules out every cell of table %s: leave the table out, or mend the entry", t.path)
+	}
+	return n, nil
 }
 
 // cells is the number of cells of a table: the product of its levels' sizes.
@@ -207,7 +263,7 @@ func distinctColumns(t table) error {
 
 // newTable describes a table of counts, but for how good they will be.
 func newTable(t table) Table {
-	out := Table{Path: t.path, From: t.marginal.Table, Marginal: t.marginal.Name, By: make([]string, len(t.by)), Cells: t.cells}
+	out := Table{Path: t.path, From: t.marginal.Table, Marginal: t.marginal.Name, By: make([]string, len(t.by)), Cells: t.cells, Impossible: t.impossible}
 	for i, a := range t.by {
 		out.By[i] = a.String()
 	}
