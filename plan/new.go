@@ -40,6 +40,7 @@ func New(r *spec.Release) (*Plan, error) {
 	if err := p.predict(); err != nil {
 		return nil, err
 	}
+	p.assess()
 	p.Size = size(tables, b, drafts)
 	if p.Guarantee, err = guarantee(r, p); err != nil {
 		return nil, err
