@@ -1,7 +1,6 @@
 package spec
 
-// This file holds the reading of the budget: its form, and the tree of shares resolved into
-// leaves whose exact shares of the whole sum to 1.
+// This file holds the reading of the budget: its form, and the tree of its split with its leaves.
 
 import (
 	"fmt"
@@ -22,17 +21,21 @@ func (r *reader) readBudget(n node) {
 	if r.unsound[n.value] {
 		return
 	}
+	b.Minimise = LeastSum
+	if minimise := n.get("minimise"); minimise.present() {
+		b.Minimise = Objective(minimise.text())
+	}
 	split := n.get("split")
 	if !split.present() {
-		b.Leaves = []Leaf{{Share: big.NewRat(1, 1)}}
+		b.Leaves = []Leaf{{Share: big.NewRat(1, 1), Line: n.key.Line}}
+		b.split = []part{{share: big.NewRat(1, 1)}}
 		return
 	}
-	s := splitter{reader: r, pure: b.Epsilon != nil && b.Delta == nil, needed: !r.built(split)}
-	s.total = b.Epsilon
-	if b.Rho != nil {
-		s.total = b.Rho
+	s := splitter{reader: r, total: b.Rho}
+	if b.Delta == nil && b.Epsilon != nil {
+		s.total, s.pure = b.Epsilon, true
 	}
-	s.divide(split, "", big.NewRat(1, 1))
+	b.split = s.read(split, "", &room{share: big.NewRat(1, 1), most: s.total, exact: s.total != nil})
 	b.Leaves = s.leaves
 }
 
@@ -51,148 +54,175 @@ func (r *reader) amount(n node) *big.Rat {
 	return x
 }
 
-// splitter turns a split into leaves.
+// splitter turns a split into a tree and its leaves.
 type splitter struct {
 	*reader
-	total  *big.Rat // what absolute amounts are parts of
+	total  *big.Rat // of the budget, nil where it is {epsilon, delta}: how much ρ that is depends on all that it buys
 	pure   bool     // the budget is {epsilon}
-	needed bool     // some leaf is needed, so that no share is known yet
 	leaves []Leaf
 }
 
-// part is one entry of a split.
-type part struct {
+// room is what is known beforehand of what a split shares out.
+type room struct {
+	share *big.Rat // of the whole budget, nil where that depends on what is needed, or on the amount of the whole
+	most  *big.Rat // the amount that it has at most, nil where nothing is known
+	exact bool     // it has that amount
+}
+
+// portion is a part as it stands in the spec.
+type portion struct {
 	node
-	share    *big.Rat // of the whole if absolute, else of what absolute amounts leave
-	absolute bool
-	needed   bool
+	part
 }
 
-// divide gives the entries of a split their shares of the whole. Absolute amounts are taken
-// first; the shares are of what is left and sum to 1.
-func (s *splitter) divide(n node, prefix string, whole *big.Rat) {
-	parts, ok := s.parts(n)
-	if !ok {
-		whole = nil
+// read reads a split, whose parts have the room given, nil where something is wrong with what it is part of.
+func (s *splitter) read(n node, prefix string, has *room) []part {
+	portions, ok := s.portions(n, prefix)
+	if !ok || has != nil && !s.adds(n, portions, *has) {
+		has = nil
 	}
-	if whole != nil && !s.adds(n, parts, whole) {
-		whole = nil
+	parts := make([]part, len(portions))
+	for i, e := range portions {
+		var gets room
+		if has != nil {
+			gets = s.gets(e.part, portions, *has)
+		}
+		if split := e.get("split"); split.present() {
+			inside := &gets
+			if has == nil {
+				inside = nil
+			}
+			e.parts = s.read(split, e.part.path+".", inside)
+		} else {
+			s.leaves = append(s.leaves, Leaf{Path: e.part.path, Share: gets.share, Needed: ok && e.isNeeded(), Line: e.node.key.Line})
+		}
+		parts[i] = e.part
 	}
-	left := s.left(parts, whole)
-	for _, p := range parts {
-		var share *big.Rat
+	return parts
+}
+
+// gets is what is known of what a part gets of a split.
+func (s *splitter) gets(p part, portions []portion, has room) room {
+	taken, needed, _ := taken(portions)
+	switch {
+	case p.isNeeded():
+		return room{}
+	case p.amount != nil && s.total != nil:
+		return room{share: new(big.Rat).Quo(p.amount, s.total), most: p.amount, exact: true}
+	case p.amount != nil:
+		return room{most: p.amount, exact: true}
+	}
+	var gets room
+	if has.most != nil {
+		gets.most = new(big.Rat).Sub(has.most, taken)
+		gets.most.Mul(gets.most, p.share)
+		gets.exact = has.exact && !needed
+	}
+	switch {
+	case gets.exact && s.total != nil:
+		gets.share = new(big.Rat).Quo(gets.most, s.total)
+	case !needed && taken.Sign() == 0 && has.share != nil:
+		gets.share = new(big.Rat).Mul(has.share, p.share)
+	}
+	return gets
+}
+
+// taken is what the absolute parts take, and whether there are needed parts and parts with a share.
+func taken(portions []portion) (sum *big.Rat, needed, shares bool) {
+	sum = new(big.Rat)
+	for _, e := range portions {
 		switch {
-		case p.absolute && whole != nil:
-			share = p.share
-		case left != nil && p.share != nil:
-			share = new(big.Rat).Mul(p.share, left)
+		case e.amount != nil:
+			sum.Add(sum, e.amount)
+		case e.share != nil:
+			shares = true
+		default:
+			needed = true
 		}
-		path := prefix + p.key.Value
-		if split := p.get("split"); split.present() {
-			s.divide(split, path+".", share)
-			continue
-		}
-		if s.needed {
-			share = nil
-		}
-		s.leaves = append(s.leaves, Leaf{Path: path, Share: share})
 	}
+	return sum, needed, shares
 }
 
-// parts reads the entries of a split; it is false where one of them is wrong.
-func (s *splitter) parts(n node) (parts []part, ok bool) {
+// portions reads the entries of a split; it is false where one of them is wrong.
+func (s *splitter) portions(n node, prefix string) (portions []portion, ok bool) {
 	ok = true
 	for _, pair := range n.pairs() {
-		p := part{node: pair}
+		e := portion{pair, part{path: prefix + pair.key.Value}}
 		source := pair
 		for _, key := range []string{"share", "epsilon", "rho"} {
 			if given := pair.get(key); given.present() {
-				source, p.absolute = given, key != "share"
+				source = given
 			}
 		}
 		switch {
 		case pair.text() == "needed":
-			p.needed = true
-		case p.absolute:
-			p.share = s.absolute(source)
+		case source.key != pair.key && source.key.Value != "share":
+			e.amount = s.absolute(source)
+			ok = ok && e.amount != nil
 		default:
-			p.share = s.amount(source)
+			e.share = s.amount(source)
+			ok = ok && e.share != nil
 		}
-		if !p.needed && (p.share == nil || s.unsound[source.value]) {
-			ok = false
-		}
-		parts = append(parts, p)
+		ok = ok && !s.unsound[source.value]
+		portions = append(portions, e)
 	}
-	return parts, ok
+	return portions, ok
 }
 
-// absolute reads an absolute amount as a share of the whole.
+// absolute reads an absolute amount: of ε in a pure budget, else of ρ.
 func (s *splitter) absolute(n node) *big.Rat {
-	budget := s.release.Budget
-	switch form := n.key.Value; {
-	case budget.Delta != nil:
+	form := n.key.Value
+	switch {
+	case form == "epsilon" && s.total == nil:
 		s.problem(n, Problem{
-			Message:  "an absolute amount under {epsilon, delta}: what a part of such a budget costs depends on all the other parts",
-			Expected: "a share, as 30%, or a budget of {rho}",
+			Message:  "an amount of epsilon under {epsilon, delta}: what a part of such a budget costs in epsilon depends on all the other parts",
+			Expected: "a share, as 30%, or an amount of rho, as {rho: 1/100}",
 		})
 		return nil
 	case form == "epsilon" && !s.pure, form == "rho" && s.pure:
 		s.problem(n, Problem{Message: "an amount of " + form + " in a budget of another kind", Expected: "a share, or an amount of the kind of the whole budget"})
 		return nil
 	}
-	x := s.amount(n)
-	if x == nil {
-		return nil
-	}
-	return x.Quo(x, s.total)
+	return s.amount(n)
 }
 
-// left is what the absolute amounts leave of the whole.
-func (s *splitter) left(parts []part, whole *big.Rat) *big.Rat {
-	if whole == nil {
-		return nil
-	}
-	left := new(big.Rat).Set(whole)
-	for _, p := range parts {
-		if p.absolute {
-			left.Sub(left, p.share)
-		}
-	}
-	return left
-}
-
-// adds reports a split whose parts do not add up to the whole.
-func (s *splitter) adds(n node, parts []part, whole *big.Rat) bool {
-	sum, shares, needed := new(big.Rat), 0, false
-	for _, p := range parts {
-		needed = needed || p.needed
-		if !p.absolute && !p.needed {
-			sum.Add(sum, p.share)
-			shares++
-		}
-	}
-	left := s.left(parts, whole)
+// adds reports a split whose parts do not add up to what it has.
+func (s *splitter) adds(n node, portions []portion, has room) bool {
+	taken, needed, shares := taken(portions)
+	p := Problem{}
 	switch {
-	case needed && shares == 0:
+	case (shares || needed) && has.most != nil && taken.Cmp(has.most) >= 0:
+		p.Message = "the absolute amounts leave nothing for the shares"
+		if !shares {
+			p.Message = "the absolute amounts leave nothing for what is needed"
+		}
+		p.Expected = "absolute amounts of less than " + formatNumber(has.most) + " together"
+	case shares:
+		return s.sharesAdd(n, portions)
+	case needed:
 		return true
-	case shares == 0 && left.Sign() != 0:
-		taken := new(big.Rat).Sub(whole, left)
-		s.problem(n, Problem{
-			Message:  fmt.Sprintf("the amounts add up to %s of %s", s.write(taken), s.write(whole)),
-			Expected: "amounts that add up to exactly " + s.write(whole) + ", or a leaf with a share of what is left",
-		})
-		return false
-	case shares == 0:
+	case has.exact && taken.Cmp(has.most) == 0:
 		return true
-	case left.Sign() <= 0:
-		s.problem(n, Problem{
-			Message:  "the absolute amounts leave nothing for the shares",
-			Expected: "absolute amounts of less than " + s.write(whole) + " together",
-		})
-		return false
+	case has.exact:
+		p.Message = fmt.Sprintf("the amounts add up to %s of %s", formatNumber(taken), formatNumber(has.most))
+		p.Expected = "amounts that add up to exactly " + formatNumber(has.most) + ", or a leaf with a share of what is left"
+	default:
+		p.Message = "absolute amounts alone: what they are taken from is not known beforehand, and nothing gets what they leave"
+		p.Expected = "a leaf with a share of what is left, as 100%"
 	}
-	one := big.NewRat(1, 1)
-	difference := new(big.Rat).Sub(one, sum)
+	s.problem(n, p)
+	return false
+}
+
+// sharesAdd reports shares that do not add up to 1.
+func (s *splitter) sharesAdd(n node, portions []portion) bool {
+	sum := new(big.Rat)
+	for _, e := range portions {
+		if e.share != nil {
+			sum.Add(sum, e.share)
+		}
+	}
+	difference := new(big.Rat).Sub(big.NewRat(1, 1), sum)
 	if difference.Sign() == 0 {
 		return true
 	}
@@ -205,11 +235,6 @@ func (s *splitter) adds(n node, parts []part, whole *big.Rat) bool {
 		Expected: "shares that add up to exactly 1",
 	})
 	return false
-}
-
-// write is a share of the whole as an amount.
-func (s *splitter) write(share *big.Rat) string {
-	return formatNumber(new(big.Rat).Mul(share, s.total))
 }
 
 // leaf finds the leaf that a marginal names: by full path, or by last name where that is

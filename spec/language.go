@@ -74,13 +74,14 @@ func budgetShape() *shape {
 		field{key: "epsilon", shape: numberShape(says)},
 		field{key: "delta", shape: numberShape(says)},
 		field{key: "rho", shape: numberShape(says)},
+		field{key: "minimise", shape: enumShape("sum (of weight × variance, over all cells) or largest (weight × variance of a cell)", string(LeastSum), string(LeastLargest))},
 		field{key: "split", shape: splitShape()},
 	).withForms([]string{"epsilon"}, []string{"rho"}, []string{"epsilon", "delta"})
 }
 
 // splitShape is the tree of a budget: its leaves are shares, absolute amounts or needed.
 func splitShape() *shape {
-	says := "a share as 3/10, 0.3 or 30%, or an amount as {epsilon: 0.1}"
+	says := "a share as 3/10, 0.3 or 30%, an amount as {epsilon: 0.1} or {rho: 1/100}, or needed"
 	split := dictShape("leaves, each with its share", `^`+leafSyntax+`$`, nil).named("split")
 	split.least, split.empty = 1, "at least one leaf, as {main: 100%}"
 	part := objectShape(says,
@@ -91,7 +92,7 @@ func splitShape() *shape {
 	).withForms([]string{"share"}, []string{"epsilon"}, []string{"rho"})
 	split.of = choiceShape(says,
 		onMapping(part),
-		onText(`^needed$`, enumShape("needed", "needed").notBuilt("needed")),
+		onText(`^needed$`, enumShape("needed", "needed")),
 		onScalar(numberShape(says)))
 	return split
 }

@@ -59,6 +59,14 @@ func formatNumber(x *big.Rat) string {
 	return x.RatString()
 }
 
+// shortNumber writes a number exactly where that takes few digits, else to six.
+func shortNumber(x *big.Rat) string {
+	if exact := formatNumber(x); len(exact) <= 12 {
+		return exact
+	}
+	return "about " + new(big.Float).SetRat(x).Text('g', 6)
+}
+
 // formatShare writes a share as an exact fraction and as a percentage.
 func formatShare(x *big.Rat) string {
 	percent := new(big.Rat).Mul(x, big.NewRat(100, 1))

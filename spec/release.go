@@ -101,6 +101,8 @@ type Budget struct {
 	Minimise Objective
 	// Leaves are in document order, at least one; without a split there is one with Path "".
 	Leaves []Leaf
+	// split is the tree whose leaves they are.
+	split []part
 }
 
 // Objective is what is made least inside a leaf of the budget.
@@ -115,8 +117,8 @@ const (
 // Leaf is one wall of the budget: an exact part of the whole (of ε for a pure budget, else of ρ), or what its targets need.
 type Leaf struct {
 	Path string
-	// Share is the part of the whole; the shares of a budget sum to exactly 1. It is nil where it depends on what leaves of
-	// targets need, and for these; [Budget.Divide] knows it then.
+	// Share is the part of the whole; where every leaf has one they sum to exactly 1. It is nil for leaves of targets, where
+	// it depends on what these need, and where an amount of ρ is taken from a budget in ε and δ; [Budget.Divide] knows it then.
 	Share *big.Rat
 	// Needed leaves get what the targets of their marginals need, before anything else is shared out.
 	Needed bool

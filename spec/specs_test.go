@@ -58,7 +58,7 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 			"marginals.detailed.each: each", "marginals.hisp_race.each: each", "publish: publish",
 		},
 		"labour.yaml": {
-			"budget.split.ages: needed", "tables.persons.weight: weight",
+			"tables.persons.weight: weight",
 			"marginals.rates.stats[0]: ratio", "marginals.hours.stats[1]: sum",
 			"marginals.hours.stats[2]: mean", "marginals.ages.target: target",
 		},

@@ -1,0 +1,80 @@
+package spec
+
+// This file holds the split of a budget as a tree, and how an amount is divided by it.
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// part is one entry of a split: an absolute amount, or a share of what absolute and needed parts leave of the whole that
+// it is a part of; with neither it is a leaf that gets what its targets need.
+type part struct {
+	path          string
+	amount, share *big.Rat
+	parts         []part // of a part that is split again, else nil: a leaf
+}
+
+// key is the last name of the path.
+func (p part) key() string { return p.path[strings.LastIndex(p.path, ".")+1:] }
+
+// isNeeded is true for a leaf that gets what its targets need.
+func (p part) isNeeded() bool { return p.amount == nil && p.share == nil }
+
+// Divide gives each leaf its amount of a total (of ε for a pure budget, else of ρ), in the order of Leaves. In each split
+// leaves of targets get what is needed, by path, absolute parts their amounts, and shares are of what these leave; where
+// nothing has a share, what is left is not spent. It fails where an amount is missing, where more is taken than there is,
+// and where nothing is left for a share.
+func (b *Budget) Divide(total *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
+	if b.split == nil {
+		return nil, fmt.Errorf("a budget that was not read from a spec cannot be divided")
+	}
+	return divide("budget.split", b.split, total, needed)
+}
+
+// divide is Divide for the split at a path.
+func divide(path string, parts []part, whole *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
+	taken, shares := new(big.Rat), false
+	amounts := make([]*big.Rat, len(parts))
+	for i, p := range parts {
+		switch {
+		case p.share != nil:
+			shares = true
+			continue
+		case p.amount != nil:
+			amounts[i] = new(big.Rat).Set(p.amount)
+		case needed[p.path] == nil:
+			return nil, fmt.Errorf("budget leaf %q gets what its targets need, and that is not said", p.path)
+		case needed[p.path].Sign() < 0:
+			return nil, fmt.Errorf("budget leaf %q needs %s: less than nothing", p.path, shortNumber(needed[p.path]))
+		default:
+			amounts[i] = new(big.Rat).Set(needed[p.path])
+		}
+		taken.Add(taken, amounts[i])
+	}
+	left := new(big.Rat).Sub(whole, taken)
+	if left.Sign() < 0 || shares && left.Sign() == 0 {
+		what := "its absolute and needed parts take"
+		if shares {
+			what = "nothing is left for shares: " + what
+		}
+		return nil, fmt.Errorf("%s: %s %s of %s", path, what, shortNumber(taken), shortNumber(whole))
+	}
+	var leaves []*big.Rat
+	for i, p := range parts {
+		if p.share != nil {
+			amounts[i] = new(big.Rat).Mul(left, p.share)
+		}
+		if p.parts == nil {
+			leaves = append(leaves, amounts[i])
+			continue
+		}
+		nested, err := divide(path+"."+p.key()+".split", p.parts, amounts[i], needed)
+		if err != nil {
+			return nil, err
+		}
+		leaves = append(leaves, nested...)
+	}
+	return leaves, nil
+}
