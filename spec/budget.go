@@ -289,9 +289,13 @@ func (r *reader) checkLeavesUsed(root node) {
 			}
 			at = at.get(key)
 		}
-		r.report(at.key, at.path, Problem{
+		p := Problem{
 			Message:  fmt.Sprintf("nothing uses leaf %q", l.Path),
 			Expected: "a marginal or microdata with budget: " + l.Path + ", or the leaf's share given to others",
-		})
+		}
+		if l.Needed {
+			p.Expected = "a marginal with budget: " + l.Path + " and a target, or no such leaf"
+		}
+		r.report(at.key, at.path, p)
 	}
 }

@@ -58,6 +58,15 @@ var governed = strings.NewReplacer(
 var withMicrodata = strings.Replace(base, "main: 1/2", "main: 1/4, micro: 1/4", 1) +
 	"synthetic:\n  persons: {budget: micro, rows: noisy, method: auto, by: [age, sex, region.state, fare.coarse]}\n"
 
+// targeted is the base with everything in it that says how good its tables must be: targets, leaves that get what these
+// need, absolute amounts, what is made least, cumulative tables and ranges.
+var targeted = strings.NewReplacer(
+	"  delta: 1e-9\n", "  delta: 1e-9\n  minimise: largest\n",
+	"main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}", "main: {rho: 1/1000}, more: {share: 100%, split: {ages: needed, rest: 100%}}",
+	"{by: [age, region.state]}", "{by: [age, region.state], ranges: [age], target: {margin: 500, confidence: 99%, of: all-cells}}",
+	"stats: [count]", "cumulative: [age.band, fare.coarse], ranges: [region], target: {margin: 1/2}",
+).Replace(base)
+
 func governedSource() Source {
 	src := baseSource()
 	src.Text = governed

@@ -2,6 +2,12 @@ package spec
 
 // This file holds the grammar of marginals as data.
 
+// What a target is of.
+const (
+	eachCell = "each-cell"
+	allCells = "all-cells"
+)
+
 func marginalsShape() *shape {
 	marginals := dictShape("marginals by name", `^`+dottedSyntax+`$`, marginalShape())
 	marginals.least, marginals.empty = 1, "at least one marginal, as status: {by: [status]}"
@@ -11,10 +17,13 @@ func marginalsShape() *shape {
 func marginalShape() *shape {
 	open := &shape{kind: anything, says: "anything"}
 	options := func(says string) *shape { return dictShape(says, `^.+$`, open) }
+	along := func(says string) *shape { return listShape(says, textShape("an attribute of by"), 1, 0) }
 	count := wholeShape("a whole number", 1, 1_000_000)
 	return objectShape("by, and what is asked of it",
 		field{key: "by", shape: listShape("a list of attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), 0, 0), required: "the attributes of the marginal; [] for a total", fix: "by: []"},
 		field{key: "every", shape: listShape("a list of sizes, as [1, 2]", wholeShape("a size from 0 to the number of attributes", 0, 1000), 1, 0)},
+		field{key: "cumulative", shape: along("a list of attributes of by along which the table counts up, as [age]")},
+		field{key: "ranges", shape: along("a list of attributes of by of which sums of neighbouring categories are to be accurate, as [age]")},
 		field{key: "table", shape: textShape("a table")},
 		field{key: "stats", shape: listShape("a list of statistics, as [count]", statShape(), 1, 0)},
 		field{key: "budget", shape: textShape("a leaf of the budget")},
@@ -26,9 +35,9 @@ func marginalShape() *shape {
 		field{key: "cells", shape: choiceShape("{above: N}",
 			onMapping(objectShape("{above: N}", field{key: "above", shape: numberShape("a number"), required: "the public threshold"}))).notBuilt("cells")},
 		field{key: "target", shape: objectShape("{margin, confidence, of}",
-			field{key: "margin", shape: numberShape("a number"), required: "the margin of error"},
-			field{key: "confidence", shape: numberShape("a share, as 95%")},
-			field{key: "of", shape: enumShape("each-cell or all-cells", "each-cell", "all-cells")}).notBuilt("target")},
+			field{key: "margin", shape: numberShape("a number above zero: how far from the exact figure a cell may lie"), required: "the margin of error", fix: "margin: 100"},
+			field{key: "confidence", shape: numberShape("a share from 50% to below 100%, as 95%")},
+			field{key: "of", shape: enumShape("each-cell or all-cells", eachCell, allCells)})},
 		field{key: "bounds", shape: open.notBuilt("bounds")},
 		field{key: "sample", shape: open.notBuilt("sample")},
 	)

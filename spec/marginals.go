@@ -22,8 +22,10 @@ func (r *reader) readMarginal(root, n node) {
 	t := r.readMarginalTable(&m, n)
 	if t != nil {
 		m.By = r.readBy(root, t, n.get("by"))
+		r.readAlong(&m, t, n)
 	}
 	m.Every = r.readEvery(n)
+	m.Target = r.readTarget(n.get("target"))
 	r.readStats(n.get("stats"))
 	m.Weight = r.readWeight(n.get("weight"))
 	m.Leaf = r.readLeaf(n)

@@ -220,6 +220,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(base)
 	f.Add(governed)
 	f.Add(withMicrodata)
+	f.Add(targeted)
 	for _, cases := range errorCases {
 		for _, c := range cases {
 			text := c.text

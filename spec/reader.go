@@ -50,6 +50,7 @@ func (r *reader) readRelease(root node) {
 	r.readTables(root)
 	r.readMarginals(root)
 	r.readSynthetic(root)
+	r.checkNeeded(root)
 	r.checkLeavesUsed(root)
 	r.checkTotal(root)
 }

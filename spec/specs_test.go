@@ -60,7 +60,7 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 		"labour.yaml": {
 			"tables.persons.weight: weight",
 			"marginals.rates.stats[0]: ratio", "marginals.hours.stats[1]: sum",
-			"marginals.hours.stats[2]: mean", "marginals.ages.target: target",
+			"marginals.hours.stats[2]: mean",
 		},
 		"taxi.yaml": {
 			"tables.trips.columns.pickup.grid: grid", "tables.trips.columns.dropoff.grid: grid",

@@ -1,0 +1,72 @@
+package spec
+
+// This file holds the reading of the attributes along which a marginal is summed up: cumulative tables, and sums of
+// neighbouring categories that are to be accurate.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// readAlong reads cumulative and ranges: attributes of by, each in one of the two at most.
+func (r *reader) readAlong(m *Marginal, t *Table, n node) {
+	seen := map[string]string{}
+	m.Cumulative = r.readSummed(m, t, n, n.get("cumulative"), seen)
+	m.Ranges = r.readSummed(m, t, n, n.get("ranges"), seen)
+}
+
+// readSummed reads one of the two lists. Those that were seen before, here or in the other list, are in seen with its key.
+func (r *reader) readSummed(m *Marginal, t *Table, n, along node, seen map[string]string) []Attribute {
+	by := n.get("by").texts()
+	var all []Attribute
+	for _, item := range along.items() {
+		name, p := item.text(), Problem{}
+		at := slices.IndexFunc(m.By, func(a Attribute) bool { return a.String() == name })
+		switch before := seen[name]; {
+		case !slices.Contains(by, name):
+			p = r.notInBy(m, item, by)
+		case before == along.key.Value:
+			p = Problem{Message: fmt.Sprintf("%s is there twice", name), Expected: "each attribute once"}
+		case before != "":
+			p = Problem{Message: fmt.Sprintf("%s is in %s too", name, before), Expected: "an attribute in one of the two: a cumulative table has the sums from the first category on, ranges is for those between any two"}
+		case at >= 0:
+			level := levelOf(t, m.By[at])
+			if level == nil || level.Size() >= 2 {
+				all = append(all, m.By[at])
+				break
+			}
+			p = Problem{Message: fmt.Sprintf("%s has one category: there is nothing to sum up", name), Expected: "an attribute of at least two categories"}
+		}
+		seen[name] = along.key.Value
+		if p.Message != "" {
+			r.problem(item, p)
+		}
+	}
+	return all
+}
+
+// notInBy is an attribute that by does not have.
+func (r *reader) notInBy(m *Marginal, item node, by []string) Problem {
+	if len(by) == 0 {
+		return Problem{Message: fmt.Sprintf("%q is not in by", clip(item.text())), Expected: "attributes of by, which has none"}
+	}
+	near := Nearest(item.text(), by)
+	column, _, _ := strings.Cut(item.text(), ".")
+	for _, a := range m.By {
+		if near == "" && a.Column == column {
+			near = a.String()
+		}
+	}
+	return r.nearestFix(item, Problem{Message: fmt.Sprintf("%q is not in by", clip(item.text())), Expected: "one of " + strings.Join(by, ", ")}, near)
+}
+
+// levelOf is the level of an attribute, nil where it is not known.
+func levelOf(t *Table, a Attribute) *Level {
+	c := t.Column(a.Column)
+	if c == nil || c.Domain == nil {
+		return nil
+	}
+	level, _ := c.Domain.Level(a.Level)
+	return level
+}

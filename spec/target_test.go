@@ -1,0 +1,47 @@
+package spec
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What a spec says of its tables' quality is kept exactly, with its line; what it leaves unsaid is filled in.
+func TestTargetsAreExact(t *testing.T) {
+	src := baseSource()
+	src.Text = targeted
+	r, err := Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Budget.Minimise != LeastLargest {
+		t.Errorf("minimise %q", r.Budget.Minimise)
+	}
+	type said struct {
+		Margin, Confidence string
+		AllCells           bool
+		Cumulative, Ranges []Attribute
+	}
+	got := map[string]said{}
+	for _, m := range r.Marginals {
+		s := said{Cumulative: m.Cumulative, Ranges: m.Ranges}
+		if m.Target != nil {
+			s.Margin, s.Confidence, s.AllCells = m.Target.Margin.RatString(), m.Target.Confidence.RatString(), m.Target.AllCells
+			if m.Target.Line != m.Line {
+				t.Errorf("%s in line %d has its target in line %d", m.Name, m.Line, m.Target.Line)
+			}
+		}
+		got[m.Name] = s
+	}
+	want := map[string]said{
+		"total": {},
+		"ages":  {Margin: "500", Confidence: "99/100", AllCells: true, Ranges: []Attribute{{"age", ""}}},
+		"pairs": {Margin: "1/2", Confidence: "19/20", Cumulative: []Attribute{{"age", "band"}, {"fare", "coarse"}}, Ranges: []Attribute{{"region", ""}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if r, err := Parse(baseSource()); err != nil || r.Budget.Minimise != LeastSum {
+		t.Errorf("a spec that does not say: minimise %q, %v", r.Budget.Minimise, err)
+	}
+}
