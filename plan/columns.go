@@ -127,11 +127,12 @@ func (c chains) flat(t table) bool {
 	return !slices.ContainsFunc(c.axes(t), func(a residual.Axis) bool { return c.columns[a.Column].Levels() > 1 })
 }
 
-// residual is the set of axes whose residual a query asks.
-func (c chains) residual(q Query) residual.Set {
-	var axes residual.Set
-	for _, f := range q.Factors {
-		axes = append(axes, c.of[spec.Attribute{Column: f.Attribute, Level: f.Level}])
+// sourceOf is what a measurement says of the columns.
+func (c chains) sourceOf(m Measurement) residual.Source {
+	s := residual.Source{Variance: m.Mechanism.Variance()}
+	for _, f := range m.Query.Factors {
+		s.Axes = append(s.Axes, c.of[spec.Attribute{Column: f.Attribute, Level: f.Level}])
+		s.Plain = append(s.Plain, f.Basis == Identity)
 	}
-	return axes
+	return s
 }

@@ -18,6 +18,7 @@ type Estimate struct {
 	Axes    []residual.Set // of each table, in its own order of attributes
 	Sources []Measurement  // in the order of the combination's sources
 	Places  []residual.Source
+	Own     []int // of each table, the source that measures it by itself; −1 for none
 }
 
 // Estimates are how the plan's tables are put together. A table that is not in any is alone: it is the one measurement
@@ -67,13 +68,13 @@ func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
 	var marginals []residual.Marginal
 	place := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
 	for i, t := range tables {
-		if _, direct := measured[t.path]; t.masked() || direct && !c.flat(t) {
+		if _, direct := measured[t.path]; direct && !c.flat(t) {
 			place[t.path] = -1
 			continue
 		}
 		place[t.path] = len(marginals)
 		marginals = append(marginals, residual.Marginal{Axes: set(c.axes(t)), Weight: 1})
-		e.Tables, e.Axes = append(e.Tables, at[i]), append(e.Axes, c.axes(t))
+		e.Tables, e.Axes, e.Own = append(e.Tables, at[i]), append(e.Axes, c.axes(t)), append(e.Own, -1)
 	}
 	if marginals == nil {
 		return nil, nil
@@ -86,12 +87,13 @@ func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
 		if m.Query.Table != tables[0].marginal.Table {
 			continue
 		}
-		s := residual.Source{Variance: m.Mechanism.Variance()}
-		if s.Place, s.Direct = place[m.ID]; !s.Direct {
-			s.Place = e.Find(c.residual(m.Query))
-		}
-		if s.Place < 0 {
+		s := c.sourceOf(m)
+		own, direct := place[m.ID]
+		if direct && own < 0 || !e.Bears(s) {
 			continue
+		}
+		if direct {
+			e.Own[own] = len(e.Sources)
 		}
 		e.Sources, e.Places = append(e.Sources, m), append(e.Places, s)
 	}
@@ -119,12 +121,7 @@ func (p *Plan) measured() map[string]Measurement {
 
 // Alone is the source that a table is by itself, −1 where others bear on it.
 func (e *Estimate) Alone(marginal int) int {
-	alone := -1
-	for i, s := range e.Places {
-		if s.Direct && s.Place == marginal {
-			alone = i
-		}
-	}
+	alone := e.Own[marginal]
 	for _, r := range e.Of(marginal) {
 		if parts := e.Parts[r]; len(parts) != 1 || parts[0].Source != alone {
 			return -1

@@ -379,7 +379,7 @@ func (g *group) predict(d *design, place []int, variances []float64) error {
 	}
 	sources := make([]residual.Source, len(place))
 	for i, at := range place {
-		sources[i] = residual.Source{Place: at, Direct: true, Variance: variances[i]}
+		sources[i] = residual.CountsOf(g.chains.axes(g.tables[at]), variances[i])
 	}
 	c, err := w.Combine(sources)
 	if err != nil {

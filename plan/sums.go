@@ -33,8 +33,8 @@ func (p *Plan) sums(c chains, tables []table, at []int) ([]Estimate, error) {
 		}
 		m := measured[tables[from].path]
 		e := Estimate{
-			Tables: []int{at[i]}, Axes: []residual.Set{c.axes(t), c.axes(tables[from])},
-			Sources: []Measurement{m}, Places: []residual.Source{{Place: 1, Direct: true, Variance: m.Mechanism.Variance()}},
+			Tables: []int{at[i]}, Axes: []residual.Set{c.axes(t), c.axes(tables[from])}, Own: []int{-1, 0},
+			Sources: []Measurement{m}, Places: []residual.Source{c.sourceOf(m)},
 		}
 		var err error
 		e.Workload, err = residual.NewWorkload(c.columns, []residual.Marginal{{Axes: set(e.Axes[0]), Weight: 1}, {Axes: set(e.Axes[1]), Weight: 1}})

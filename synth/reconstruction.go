@@ -52,8 +52,8 @@ func newReconstruction(e plan.Estimate, byID map[string]measured.Measured) (*rec
 
 // figure is a residual as one source has it.
 func (r *reconstruction) figure(axes residual.Set, s residual.Source, noisy []float64) []float64 {
-	if s.Direct {
-		out := residual.Sum(r.Columns, r.Axes[s.Place], axes, noisy)
+	if s.Marginal() {
+		out := residual.Sum(r.Columns, s.Axes, axes, noisy)
 		residual.CentreCounts(r.Columns, axes, out)
 		return out
 	}

@@ -201,12 +201,7 @@ func counted(a, b []int64) []int64 {
 // coefficients, the same for all categories of an axis that the residual leaves out.
 func (s selection) weights(source int, together bool) (weights []float64, integers []int64) {
 	e, from := s.estimate, s.estimate.Places[source]
-	var own residual.Set
-	if from.Direct {
-		own = e.Axes[from.Place]
-	} else {
-		own = e.Residuals[from.Place].Axes
-	}
+	own := from.Axes
 	parts := map[int]float64{} // of the residuals of the table that rest on the source
 	for _, res := range e.Of(s.marginal) {
 		for _, p := range e.Parts[res] {
@@ -221,7 +216,7 @@ func (s selection) weights(source int, together bool) (weights []float64, intege
 	stretches := make([]stretch, len(own))
 	integers = []int64{1}
 	for i, a := range own {
-		stretches[i] = newStretch(s.along(a, !from.Direct), together)
+		stretches[i] = newStretch(s.along(a, !from.Plain[i]), together)
 		integers = counted(integers, stretches[i].integers)
 	}
 	for _, res := range e.Of(s.marginal) {

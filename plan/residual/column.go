@@ -130,6 +130,25 @@ func (c *Column) spread(at, k int) (of []int, part []float64) {
 	return of, part
 }
 
+// Weights are those of a sum Σ q_s·x_s over the categories s of an axis on what is
+// measured of its column: on the integers of the residual of a level ≤ the axis's, or,
+// plain, on counts of that level. The sum is that of cells, whatever the axis shows.
+// For level 0 it is one number, the part of the total.
+//
+// The estimate of a residual is centred; as centring is symmetric, its weights are the
+// centred coefficients.
+func (c *Column) Weights(a Axis, level int, q []float64, plain bool) []float64 {
+	of, part := c.spread(a.Level, level)
+	out := make([]float64, c.levels[level].size)
+	for s, x := range q {
+		out[of[s]] += float64(x * part[s])
+	}
+	if level > 0 {
+		c.levels[level].centre(out, 1, !plain)
+	}
+	return out
+}
+
 // shares returns, for each category of level at, what noise of variance 1 on the
 // integers of level k's residual adds to the variance of its estimate.
 func (c *Column) shares(at, k int) []float64 {

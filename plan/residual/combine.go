@@ -6,12 +6,34 @@ import (
 )
 
 // A Source is something that was measured with independent noise of one variance
-// on every integer: a residual of the workload, or one of its marginals directly.
+// on every integer. Each of its axes is measured as counts (plain) or as its residual:
+// all plain, it is a marginal; none, it is a residual; and some, it is for instance
+// how each age lies from the mean, region by region.
 type Source struct {
-	Place    int  // among Residuals, or among Marginals
-	Direct   bool // a marginal
+	Axes     Set    // in the order of its integers, the last axis's fastest
+	Plain    []bool // by axis
 	Variance float64
 }
+
+// CountsOf is the source that is a marginal measured by itself.
+func CountsOf(axes Set, variance float64) Source {
+	s := ResidualOf(axes, variance)
+	for i := range s.Plain {
+		s.Plain[i] = true
+	}
+	return s
+}
+
+// ResidualOf is the source that is a residual.
+func ResidualOf(axes Set, variance float64) Source {
+	return Source{Axes: axes, Plain: make([]bool, len(axes)), Variance: variance}
+}
+
+// Marginal tells that the source is a marginal. The total is, and is a residual too.
+func (s Source) Marginal() bool { return !slices.Contains(s.Plain, false) }
+
+// Residual tells that the source is a residual.
+func (s Source) Residual() bool { return !slices.Contains(s.Plain, true) }
 
 // A Part is how far a residual's estimate rests on a source.
 type Part struct {
@@ -28,36 +50,26 @@ type Combination struct {
 	Parts     [][]Part // by residual, weights of sum 1
 }
 
-// flat tells that every column of a marginal has one level.
-func (w *Workload) flat(marginal int) bool {
-	return !slices.ContainsFunc(w.Marginals[marginal].Axes, func(a Axis) bool { return w.Columns[a.Column].Levels() > 1 })
-}
-
-// Combine weighs, for every residual, all sources by their inverse variances. A
-// marginal measured directly holds each of its residuals, with noise of the
-// residual's own shape (it is the noise summed over the other axes and centred), and
-// residuals of different axes are uncorrelated: so this is the generalised
-// least-squares estimate, exactly.
+// Combine weighs, for every residual, all sources by their inverse variances. A source
+// holds each residual that has all its residual axes and of the others any, with noise
+// of the residual's own shape (it is the noise summed over the axes left out, and
+// centred along plain ones), and residuals of different axes are uncorrelated: so this
+// is the generalised least-squares estimate, exactly.
 //
-// It fails where a residual has no source, and for direct sources of columns of
-// several levels, whose groups give noise of other shapes.
+// It fails where a residual has no source, and for sources with a plain axis whose
+// counts have noise of another shape than the residuals of its column: of a level
+// beyond the first.
 func (w *Workload) Combine(sources []Source) (*Combination, error) {
 	c := &Combination{Variances: make([]float64, len(w.Residuals)), Parts: make([][]Part, len(w.Residuals))}
-	add := func(residual, source int, variance float64) {
-		c.Parts[residual] = append(c.Parts[residual], Part{source, 1 / variance})
-		c.Variances[residual] += 1 / variance // the precision, until all are added
-	}
 	for i, s := range sources {
-		switch {
-		case !s.Direct:
-			add(s.Place, i, s.Variance)
-		case !w.flat(s.Place):
-			return nil, fmt.Errorf("marginal %v measured directly: noise on a column of several levels has not the shape of its residuals", w.Marginals[s.Place].Axes)
-		default:
-			for _, u := range w.uses[s.Place] {
-				add(u.residual, i, float64(s.Variance*w.directFactor(s.Place, u.residual)))
-			}
+		if err := w.shaped(s); err != nil {
+			return nil, err
 		}
+		w.bearing(s, func(residual int, factor float64) {
+			variance := float64(s.Variance * factor)
+			c.Parts[residual] = append(c.Parts[residual], Part{i, 1 / variance})
+			c.Variances[residual] += 1 / variance // the precision, until all are added
+		})
 	}
 	for i, parts := range c.Parts {
 		if parts == nil {
@@ -72,22 +84,56 @@ func (w *Workload) Combine(sources []Source) (*Combination, error) {
 	return c, nil
 }
 
-// directFactor is the variance on the integers of a residual that noise of variance
-// 1 on the cells of a marginal amounts to: it is summed over the other axes and, as
-// the integers are n times as large, multiplied by n² of the residual's own.
-func (w *Workload) directFactor(marginal, residual int) float64 {
-	factor := w.cells[marginal]
-	for _, a := range w.Residuals[residual].Axes {
-		factor *= float64(w.Columns[a.Column].Size(a.Level))
+// shaped refuses sources whose noise has another shape than that of their residuals.
+func (w *Workload) shaped(s Source) error {
+	for i, a := range s.Axes {
+		if s.Plain[i] && a.Level > 1 {
+			return fmt.Errorf("counts of %v: noise on a column of several levels has not the shape of its residuals", s.Axes)
+		}
 	}
-	return factor
+	return nil
+}
+
+// bearing visits the residuals of the workload that a source holds, each with the
+// variance on its integers that noise of variance 1 on those of the source amounts to:
+// that is summed over the plain axes that the residual leaves out, n of each, and, as
+// its integers are n times as large as counts, multiplied by n² for those that it has.
+func (w *Workload) bearing(s Source, visit func(residual int, factor float64)) {
+	order := make([]int, len(s.Axes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return s.Axes[a].Column - s.Axes[b].Column })
+	var walk func(i int, at int32, factor float64)
+	walk = func(i int, at int32, factor float64) {
+		if i == len(order) {
+			visit(w.sorted[at], factor)
+			return
+		}
+		a, size := s.Axes[order[i]], 1.0
+		if s.Plain[order[i]] {
+			size = float64(w.Columns[a.Column].Size(a.Level))
+			walk(i+1, at, float64(factor*size))
+		}
+		if next, ok := w.places[step{at, Axis{Column: a.Column, Level: a.Level}}]; ok {
+			walk(i+1, next, float64(factor*size*size))
+		}
+	}
+	walk(0, 0, 1)
+}
+
+// Bears tells that a source holds a residual of the workload.
+func (w *Workload) Bears(s Source) bool {
+	found := false
+	w.bearing(s, func(int, float64) { found = true })
+	return found
 }
 
 // Find is the place of a residual, −1 where there is none.
 func (w *Workload) Find(axes Set) int {
 	at := int32(0)
 	for _, a := range axes {
-		next, ok := w.places[step{at, a}]
+		next, ok := w.places[step{at, Axis{Column: a.Column, Level: a.Level}}]
 		if !ok {
 			return -1
 		}

@@ -3,6 +3,7 @@ package residual
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,9 +57,9 @@ func TestCombineIsLeastSquares(t *testing.T) {
 		columns   []*Column
 		marginals []Set
 	}{
-		{[]*Column{Flat(2), Flat(3), Flat(4)}, []Set{{}, {{0, 1}}, {{0, 1}, {1, 1}}, {{1, 1}, {2, 1}}, {{0, 1}, {1, 1}, {2, 1}}, {{0, 1}}}},
-		{[]*Column{Flat(3), NewColumn([]int{0, 0, 0}, []int{0, 1, 1, 2, 2}), Flat(2)}, []Set{{{0, 1}}, {{0, 1}, {1, 2}}, {{1, 1}, {2, 1}}, {{0, 1}, {2, 1}}}},
-		{[]*Column{NewColumn([]int{0, 0}, []int{0, 1}), NewColumn([]int{0}, []int{0, 0})}, []Set{{{0, 2}}, {{0, 1}, {1, 2}}}},
+		{[]*Column{Flat(2), Flat(3), Flat(4)}, []Set{{}, {{0, 1, 0}}, {{0, 1, 0}, {1, 1, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}, {1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}}}},
+		{[]*Column{Flat(3), NewColumn([]int{0, 0, 0}, []int{0, 1, 1, 2, 2}), Flat(2)}, []Set{{{0, 1, 0}}, {{0, 1, 0}, {1, 2, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}, {2, 1, 0}}}},
+		{[]*Column{NewColumn([]int{0, 0}, []int{0, 1}), NewColumn([]int{0}, []int{0, 0})}, []Set{{{0, 2, 0}}, {{0, 1, 0}, {1, 2, 0}}}},
 	} {
 		w := newTable(t, r, c.columns, c.marginals...)
 		var sources []Source
@@ -72,12 +73,12 @@ func TestCombineIsLeastSquares(t *testing.T) {
 		}
 		for i, res := range w.Residuals {
 			for range 1 + i%2 {
-				add(Source{Place: i, Variance: 1 + 9*r.Float64()}, w.integers(res.Axes))
+				add(ResidualOf(res.Axes, 1+9*r.Float64()), w.integers(res.Axes))
 			}
 		}
-		for i, m := range w.Marginals {
-			if w.flat(i) {
-				add(Source{Place: i, Direct: true, Variance: 1 + 9*r.Float64()}, w.counted(m.Axes))
+		for _, m := range w.Marginals {
+			if !slices.ContainsFunc(m.Axes, func(a Axis) bool { return a.Level > 1 }) {
+				add(CountsOf(m.Axes, 1+9*r.Float64()), w.counted(m.Axes))
 			}
 		}
 		combination, err := w.Combine(sources)
@@ -131,13 +132,13 @@ func variancesOf(t *testing.T, rows [][]float64, precisions []float64, queries [
 }
 
 func TestCombineRefuses(t *testing.T) {
-	w, err := NewWorkload([]*Column{NewColumn([]int{0, 0}, []int{0, 0, 1}), Flat(2)}, []Marginal{{Set{{0, 2}}, 1}, {Set{{1, 1}}, 1}})
+	w, err := NewWorkload([]*Column{NewColumn([]int{0, 0}, []int{0, 0, 1}), Flat(2)}, []Marginal{{Set{{0, 2, 0}}, 1}, {Set{{1, 1, 0}}, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, sources := range map[string][]Source{
-		"nothing measures the residual of": {{Place: 1, Direct: true, Variance: 1}},
-		"a column of several levels":       {{Place: 0, Direct: true, Variance: 1}},
+		"nothing measures the residual of": {CountsOf(Set{{Column: 1, Level: 1}}, 1)},
+		"a column of several levels":       {CountsOf(Set{{Column: 0, Level: 2}}, 1)},
 	} {
 		if _, err := w.Combine(sources); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %s", err, want)

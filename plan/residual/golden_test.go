@@ -35,7 +35,7 @@ func ways(t testing.TB, sizes []int, orders ...int) *Workload {
 			return
 		}
 		for i := from; i+left <= len(sizes); i++ {
-			choose(i+1, left-1, append(of, Axis{i, 1}))
+			choose(i+1, left-1, append(of, Axis{i, 1, 0}))
 		}
 	}
 	for _, k := range orders {

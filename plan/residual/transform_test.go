@@ -63,7 +63,7 @@ func (t table) marginal(axes Set) []int64 {
 }
 
 var mixed = []Set{
-	{{0, 3}, {1, 1}}, {{0, 2}, {2, 1}}, {{1, 1}, {2, 1}}, {{0, 1}}, {}, {{2, 1}, {0, 3}}, // the last one's axes out of order
+	{{0, 3, 0}, {1, 1, 0}}, {{0, 2, 0}, {2, 1, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}}, {}, {{2, 1, 0}, {0, 3, 0}}, // the last one's axes out of order
 }
 
 // TestResidualsPutTheCellsTogether: without noise, and with noise that has the same
@@ -71,7 +71,7 @@ var mixed = []Set{
 func TestResidualsPutTheCellsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	sorted := append([]Set{}, mixed[:5]...)
-	w := newTable(t, r, []*Column{crooked(), Flat(5), NewColumn([]int{0, 0}, []int{0, 1, 1})}, append(sorted, Set{{0, 3}, {2, 1}})...)
+	w := newTable(t, r, []*Column{crooked(), Flat(5), NewColumn([]int{0, 0}, []int{0, 1, 1})}, append(sorted, Set{{0, 3, 0}, {2, 1, 0}})...)
 	cells := map[int][]float64{}
 	for m := range mixed {
 		cells[m] = make([]float64, stridesAfter(w.Columns, mixed[m]))
@@ -122,7 +122,7 @@ func partOf(residual, marginal Set) bool {
 
 // TestSensitivityIsThatOfTheWorstRow moves each row of the table in turn.
 func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
-	w := newTable(t, rand.New(rand.NewPCG(3, 4)), []*Column{crooked(), Flat(4)}, Set{{0, 3}, {1, 1}})
+	w := newTable(t, rand.New(rand.NewPCG(3, 4)), []*Column{crooked(), Flat(4)}, Set{{0, 3, 0}, {1, 1, 0}})
 	for _, res := range w.Residuals {
 		var worst float64
 		for cell := range w.counts {
@@ -152,7 +152,7 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 	const draws = 4000
 	r := rand.New(rand.NewPCG(5, 6))
-	w := newTable(t, r, []*Column{crooked(), Flat(3)}, Set{{0, 3}, {1, 1}}, Set{{0, 1}})
+	w := newTable(t, r, []*Column{crooked(), Flat(3)}, Set{{0, 3, 0}, {1, 1, 0}}, Set{{0, 1, 0}})
 	variances := w.LeastSum(1)
 	for m, marginal := range w.Marginals {
 		cells := stridesAfter(w.Columns, marginal.Axes)
@@ -198,13 +198,13 @@ func TestOverflowIsAnError(t *testing.T) {
 	for _, c := range []int64{math.MaxInt64, math.MaxInt64 / 1000, -math.MaxInt64 / 999} {
 		counts := make([]int64, 1000)
 		counts[7] = c
-		if err := Exact(columns, Set{{0, 1}}, counts); (err == nil) != (c == math.MaxInt64/1000) {
+		if err := Exact(columns, Set{{0, 1, 0}}, counts); (err == nil) != (c == math.MaxInt64/1000) {
 			t.Errorf("count %d: %v", c, err)
 		}
 	}
 	counts := make([]int64, 1_000_000)
 	counts[7] = 1 << 53
-	if err := Exact(columns, Set{{0, 1}, {1, 1}}, counts); !errors.Is(err, ErrOverflow) {
+	if err := Exact(columns, Set{{0, 1, 0}, {1, 1, 0}}, counts); !errors.Is(err, ErrOverflow) {
 		t.Errorf("2^53 · 999² fits, says %v", err)
 	}
 }

@@ -6,8 +6,25 @@ import (
 	"slices"
 )
 
-// An Axis is a column at a level ≥ 1.
-type Axis struct{ Column, Level int }
+// An Axis is a column at a level ≥ 1, with what a marginal shows of it. In a residual
+// Sums is 0.
+type Axis struct {
+	Column, Level int
+	Sums          Sums
+}
+
+// Sums says which sums of categories a marginal shows along an axis.
+type Sums int
+
+const (
+	// Cells are the categories themselves.
+	Cells Sums = iota
+	// Prefixes are the sums of each category and all before it.
+	Prefixes
+	// Ranges are the categories, of which any reader adds up those from one to another:
+	// the error that counts is that of all such sums.
+	Ranges
+)
 
 // A Set is a marginal, or a residual of one: axes of ascending columns. The empty
 // set is the total.
@@ -146,7 +163,7 @@ func (f *finder) find(marginal int) {
 			case level > 0 && s.peak == 0: // every group has one category: there is no residual
 				continue
 			case level > 0:
-				next = f.place(at, Axis{axes[i].Column, level})
+				next = f.place(at, Axis{Column: axes[i].Column, Level: level})
 			}
 			walk(i+1, next, float64(share*s.mean), float64(peak*s.peak))
 		}
@@ -285,7 +302,7 @@ func reduced(axes Set, levels []int) Set {
 	var out Set
 	for i, a := range axes {
 		if levels[i] > 0 {
-			out = append(out, Axis{a.Column, levels[i]})
+			out = append(out, Axis{Column: a.Column, Level: levels[i]})
 		}
 	}
 	slices.SortFunc(out, func(a, b Axis) int { return a.Column - b.Column })
