@@ -70,6 +70,7 @@ func (t *tally) encodeRecord(raw arrow.Record, file string, first int64) *record
 		r.ids.Retain()
 		r.breaches = append(r.breaches, t.nullIDs(r)...)
 	}
+	t.ruleOut(r, codes, int(raw.NumRows()))
 	if len(r.breaches) > 0 {
 		slices.SortStableFunc(r.breaches, func(a, b breach) int { return cmp.Compare(a.Row, b.Row) })
 		return r

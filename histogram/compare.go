@@ -300,7 +300,7 @@ func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []ques
 	for _, q := range batch {
 		asked = append(asked, q.measurement)
 	}
-	t, err := newTally(table, asked, nil, workers)
+	t, err := newTally(c.plan.Release(), table, asked, nil, workers)
 	if err != nil {
 		return err
 	}

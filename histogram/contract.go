@@ -26,12 +26,14 @@ const (
 	kindNullID = "null id"
 	kindRows   = "expect rows"
 	kindEvery  = "expect every"
+	// kindImpossible is a row that no row can be like.
+	kindImpossible = "impossible"
 )
 
 // breach is one value that breaks its table's contract, or one that is missing
 // from it. File, Row (from 1; 0 where it is of no row) and Value are for the
 // operator's own file of mode 0600 alone. Column is an attribute where Kind is
-// kindEvery, and "" where it is kindRows.
+// kindEvery, several where it is kindImpossible, and "" where it is kindRows.
 type breach struct {
 	Table, Column, Kind, File string
 	Row                       int64
@@ -96,6 +98,8 @@ func (b breach) sentence() string {
 		what, remedy = "the number of rows is not in the range of `expect: {rows: …}`", "complete the files, or correct the rule"
 	case kindEvery:
 		what, remedy = "not every declared code occurs, as `expect: {every: …}` asks", "complete the files, or correct the rule"
+	case kindImpossible:
+		what, remedy = "a row has categories that `impossible` rules out", "correct the data or the entry, or set rows: drop"
 	case spec.WrongType.String():
 		remedy = "correct the type of the column in the data or in the spec"
 	}

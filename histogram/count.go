@@ -87,7 +87,7 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 			continue
 		}
 		delete(asked, table.Name)
-		t, err := newTally(table, all, shown, workers)
+		t, err := newTally(r, table, all, shown, workers)
 		if err != nil {
 			return nil, err
 		}
@@ -140,17 +140,32 @@ func questions(p *plan.Plan) ([]plan.Measurement, error) {
 	return all, nil
 }
 
-// makeUp counts rows drawn uniformly, column by column within a chunk.
+// makeUp counts rows drawn uniformly, column by column within a chunk, but for those that are impossible.
 func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits) error {
 	for rows > 0 {
-		c := chunk{rows: int(min(rows, source.MaxRows))}
-		rows -= int64(c.rows)
-		codes := make([]uint32, c.rows)
-		for _, e := range t.encoders {
-			for i := range codes {
-				codes[i] = uint32(stream.Below(uint64(e.column.Domain.Size())))
+		drawn := int(min(rows, source.MaxRows))
+		rows -= int64(drawn)
+		codes := make([][]uint32, len(t.encoders))
+		for column, e := range t.encoders {
+			codes[column] = make([]uint32, drawn)
+			for i := range drawn {
+				codes[column][i] = uint32(stream.Below(uint64(e.column.Domain.Size())))
 			}
-			c.columns = append(c.columns, e.pack(t.mem, codes, nil))
+		}
+		for i := range drawn {
+			for _, rule := range t.rules {
+				if rule.meets(codes, i) {
+					codes[rule.columns[0]][i] = dropped
+				}
+			}
+		}
+		c := chunk{rows: drawn}
+		places, all := stay(codes, drawn)
+		if !all {
+			c.rows = len(places)
+		}
+		for column, e := range t.encoders {
+			c.columns = append(c.columns, e.pack(t.mem, codes[column], places))
 		}
 		err := t.count(ctx, []chunk{c})
 		c.release()

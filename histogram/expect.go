@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -40,12 +41,13 @@ func newExpectation(table *spec.Table, reader func(*spec.Column) (int, error)) (
 	}
 	x.rows = table.Expect.Rows
 	for _, a := range table.Expect.Every {
-		column := table.Column(a.Column)
+		counted := plan.Counted(table, a)
+		column := table.Column(counted.Column)
 		place, err := reader(column)
 		if err != nil {
 			return nil, err
 		}
-		level, ok := column.Domain.Level(a.Level)
+		level, ok := column.Domain.Level(counted.Level)
 		if !ok {
 			return nil, fmt.Errorf("table %s: expect: %s is no attribute of it", table.Name, a)
 		}

@@ -72,6 +72,9 @@ func Bytes(p *plan.Plan) int64 {
 	attributes := 0
 	for _, m := range p.Measurements {
 		add(uint64(max(m.Cells, 0)), 16)
+		if m.Impossible > 0 { // which cells they are
+			add(uint64(max(m.Cells, 0)), 1)
+		}
 		attributes += len(m.Query.Factors)
 	}
 	for _, s := range p.Synthetic {
@@ -85,6 +88,9 @@ func Bytes(p *plan.Plan) int64 {
 		if t.Expect != nil {
 			attributes += len(t.Expect.Every)
 		}
+	}
+	for _, entry := range p.Release().Impossible {
+		attributes += len(entry.Where)
 	}
 	// A raw value, its code and its code at a level.
 	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(attributes)*(16+4+4))

@@ -95,7 +95,9 @@ func (x *opened) disclaim(i int) {
 
 // noisy is an answer's counts with the noise of its measurement: drawn exactly and
 // in blocks of [noise.BlockCells], each from a stream of its own that depends on
-// the key, the canonical definition and the exact integers.
+// the key, the canonical definition and the exact integers. Impossible cells are not
+// measured: what was drawn for them is thrown away, and they are 0 whatever the counts
+// (docs/proofs/impossible.md).
 func (x *opened) noisy(ctx context.Context, a answer) (measured.Measured, error) {
 	add, err := adderOf(a.measurement)
 	if err != nil {
@@ -109,6 +111,17 @@ func (x *opened) noisy(ctx context.Context, a answer) (measured.Measured, error)
 	})
 	if err != nil {
 		return measured.Measured{}, err
+	}
+	if a.measurement.Impossible > 0 {
+		mask, err := a.measurement.Query.Impossible(x.exact.plan.Release())
+		if err != nil {
+			return measured.Measured{}, err
+		}
+		for i, impossible := range mask.Cells() {
+			if impossible {
+				counts[i] = 0
+			}
+		}
 	}
 	values := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(counts)) // these very integers, not a copy
 	data := array.NewData(arrow.PrimitiveTypes.Int64, len(counts), []*memory.Buffer{nil, values}, nil, 0, 0)

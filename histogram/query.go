@@ -57,17 +57,21 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 
 // attribute is the place of a column at a level among the tally's attributes.
 func (t *tally) attribute(c *spec.Column, level *spec.Level) int {
-	column := slices.Index(t.columns, c)
-	if column < 0 {
-		column = len(t.columns)
-		t.columns = append(t.columns, c)
-	}
-	wanted := attribute{column, level}
+	wanted := attribute{t.column(c), level}
 	if i := slices.Index(t.attributes, wanted); i >= 0 {
 		return i
 	}
 	t.attributes = append(t.attributes, wanted)
 	return len(t.attributes) - 1
+}
+
+// column is the place of a column among the tally's.
+func (t *tally) column(c *spec.Column) int {
+	if i := slices.Index(t.columns, c); i >= 0 {
+		return i
+	}
+	t.columns = append(t.columns, c)
+	return len(t.columns) - 1
 }
 
 // block is how many rows are indexed at a time: the indexes stay in the

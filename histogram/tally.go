@@ -26,6 +26,7 @@ type tally struct {
 	readers    []*encoder     // the encoders, and behind them those of columns that are only expected to be complete
 	expect     *expectation
 	attributes []attribute
+	rules      []rule   // the entries of `impossible` that are of the table
 	queries    []*query // one per measurement of the table, in the plan's order
 
 	sources []string // source columns to read
@@ -37,7 +38,7 @@ type tally struct {
 }
 
 // newTally compiles the measurements of a table.
-func newTally(table *spec.Table, measurements []plan.Measurement, shown []plan.Query, workers int) (*tally, error) {
+func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measurement, shown []plan.Query, workers int) (*tally, error) {
 	t := &tally{table: table, workers: workers, mem: memory.DefaultAllocator}
 	for _, m := range measurements {
 		if m.Query.Table != table.Name {
@@ -52,6 +53,7 @@ func newTally(table *spec.Table, measurements []plan.Measurement, shown []plan.Q
 	if err := t.show(shown); err != nil {
 		return nil, err
 	}
+	t.rules = rulesOf(t, r)
 	for _, c := range t.columns {
 		e, err := newEncoder(table.Name, c)
 		if err != nil {

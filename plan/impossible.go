@@ -209,21 +209,20 @@ func (m *Mask) Cells() []bool {
 	}
 	out := make([]bool, cells)
 	for _, b := range m.boxes {
-		at := []int{0}
-		for factor, size := range m.sizes {
-			next := make([]int, 0, len(at))
-			for _, cell := range at {
-				for category := range size {
-					if b[factor] == nil || b[factor][category] {
-						next = append(next, cell*size+category)
-					}
-				}
-			}
-			at = next
-		}
-		for _, cell := range at {
-			out[cell] = true
-		}
+		m.fill(b, 0, 0, out)
 	}
 	return out
+}
+
+// fill marks the cells of a box, given the place among the factors before.
+func (m *Mask) fill(b box, factor, before int, out []bool) {
+	if factor == len(m.sizes) {
+		out[before] = true
+		return
+	}
+	for category := range m.sizes[factor] {
+		if b[factor] == nil || b[factor][category] {
+			m.fill(b, factor+1, before*m.sizes[factor]+category, out)
+		}
+	}
 }
