@@ -17,6 +17,10 @@ const (
 	mostTrials = 60
 )
 
+// ErrExceeded is the error of [Calibrate] for a budget that is less than what is
+// spent at the ρ that the search is to begin at.
+var ErrExceeded = errors.New("what is spent in any case is not within epsilon and delta")
+
 // Calibrate returns the largest ρ for which the mechanisms of build(ρ), composed,
 // are (ε, δ)-differentially private, with those mechanisms: the least noise that
 // the budget allows, whatever shares of ρ and kinds of mechanism build hands out.
@@ -30,11 +34,18 @@ const (
 // mechanisms' sensitivities. Theorem: as for [Loss.EpsilonAt]. Argument:
 // docs/proofs/sensitivity.md.
 //
-// It returns the errors of build, and one for ε ≤ 0 or δ outside (0, 1).
-func Calibrate(epsilon, delta *big.Rat, build func(rho *big.Rat) ([]Mechanism, error)) (*big.Rat, []Mechanism, error) {
+// The search begins at ρ = from, for which build must spend at least something of
+// every part, or, where that is nil or less, at [RhoForEpsilonDelta]'s. It returns the errors of build, one for ε ≤ 0 or δ
+// outside (0, 1), and [ErrExceeded] where the mechanisms of build(from) are not
+// (ε, δ)-differentially private.
+func Calibrate(epsilon, delta, from *big.Rat, build func(rho *big.Rat) ([]Mechanism, error)) (*big.Rat, []Mechanism, error) {
 	start, err := RhoForEpsilonDelta(epsilon, delta)
 	if err != nil {
 		return nil, nil, err
+	}
+	raised := from != nil && from.Cmp(start) > 0
+	if raised {
+		start = from
 	}
 	target := roundDown(epsilon)
 	// excess is ln(ε(ρ)/ε): it rises with ρ, nearly in a straight line in ln ρ.
@@ -57,9 +68,15 @@ func Calibrate(epsilon, delta *big.Rat, build func(rho *big.Rat) ([]Mechanism, e
 		return Log(bound.Value / target), steps, nil
 	}
 	fits := decimalBelow(nearest(start), calibrationDigits)
+	if raised {
+		fits = start
+	}
 	below, best, err := excess(fits)
 	if err != nil {
 		return nil, nil, err
+	}
+	if below > 0 && raised {
+		return nil, nil, ErrExceeded
 	}
 	if below > 0 { // the parameters' rounding cannot cause that, nor can the conversion
 		return nil, nil, errors.New("the mechanisms lose more than the rho that they were given")

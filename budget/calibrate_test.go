@@ -51,7 +51,7 @@ func TestCalibrateFindsTheLeastNoise(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			epsilon, delta := mustRat(t, c.epsilon), mustRat(t, c.delta)
 			build := shares(c.weights, c.laplace)
-			rho, steps, err := Calibrate(epsilon, delta, build)
+			rho, steps, err := Calibrate(epsilon, delta, nil, build)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestCalibrateFindsTheLeastNoise(t *testing.T) {
 			t.Logf("ρ %.6g, of the conversion %.6g: %.1f%% less variance", nearest(rho), nearest(plain), 100*(1-nearest(plain)/nearest(rho)))
 		})
 	}
-	if _, _, err := Calibrate(mustRat(t, "1"), new(big.Rat), shares([]int64{1}, gaussian)); err == nil {
+	if _, _, err := Calibrate(mustRat(t, "1"), new(big.Rat), nil, shares([]int64{1}, gaussian)); err == nil {
 		t.Error("calibrated at delta 0")
 	}
 }

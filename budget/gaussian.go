@@ -67,7 +67,7 @@ func (g Gaussian) TruePositiveRate(falsePositiveRate float64) float64 {
 	if !g.valid() || !(falsePositiveRate < 1) {
 		return 1
 	}
-	z := normalQuantile(falsePositiveRate)
+	z := NormalQuantile(falsePositiveRate)
 	if math.IsInf(z, 1) {
 		return 0
 	}

@@ -115,17 +115,17 @@ func logNormalTail(z float64) float64 {
 	return Log(scaledTail(z)) - float64(z*z/2)
 }
 
-// normalQuantile returns the z with Q(z) = p for 0 < p < 1: +Inf at 0, −Inf at 1.
+// NormalQuantile returns the z with Q(z) = p for 0 < p < 1: +Inf at 0, −Inf at 1.
 // It is within 2⁻⁴⁵·(1+|z|) of it. Newton's iteration on ln Q, which is concave,
 // converges from one side after the first step.
-func normalQuantile(p float64) float64 {
+func NormalQuantile(p float64) float64 {
 	switch {
 	case !(p > 0):
 		return math.Inf(1)
 	case p >= 1:
 		return math.Inf(-1)
 	case p > 0.5:
-		return -normalQuantile(1 - p) // exact: 1−p loses nothing above ½
+		return -NormalQuantile(1 - p) // exact: 1−p loses nothing above ½
 	}
 	target := Log(p)
 	z := math.Sqrt(math.Max(0, float64(-2*(target+math.Ln2))))

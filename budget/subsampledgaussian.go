@@ -132,7 +132,7 @@ func (s SubsampledGaussian) TruePositiveRate(falsePositiveRate float64) float64 
 			low = middle
 		}
 	}
-	removal, addition := s.lossAt(normalQuantile(fpr)), -s.lossAt(low)
+	removal, addition := s.lossAt(NormalQuantile(fpr)), -s.lossAt(low)
 	rate := math.Max(float64(Exp(removal)*fpr)+s.DeltaRemove(removal), float64(Exp(addition)*fpr)+s.DeltaAdd(addition))
 	return atMostOne(raised(rate, 4))
 }

@@ -76,7 +76,7 @@ func GaussianThreshold(maxGroups, maxPerGroup int64, sigma, delta float64) float
 		return math.Inf(-1)
 	}
 	_, each := oneOf(1, delta, maxGroups)
-	z := normalQuantile(each)
+	z := NormalQuantile(each)
 	z += float64((1 + math.Abs(z)) * 0x1p-44)
 	return float64(maxPerGroup) + raisedFrom(float64(sigma*z), float64(maxPerGroup))
 }

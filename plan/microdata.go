@@ -20,6 +20,7 @@ type microdata struct {
 	asked   *spec.Synthetic
 	leaf    int
 	by      []Factor
+	derived []Factor
 	columns []int64 // cells of each column
 	cells   int64   // of all columns and all pairs of them, which are counted
 }
@@ -47,15 +48,26 @@ func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 	if r.Budget.Epsilon != nil && r.Budget.Delta == nil {
 		return d, errors.New("a pure ε budget cannot pay for them: give the budget a δ, or state it in ρ")
 	}
-	n := int64(len(asked.By))
+	t := r.Table(asked.Table)
+	for _, a := range asked.By {
+		f := Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}
+		if Counted(t, a) == a {
+			d.by = append(d.by, f)
+		} else {
+			d.derived = append(d.derived, f)
+		}
+	}
+	for _, f := range d.derived {
+		if _, _, err := originOf(t, d.by, f); err != nil {
+			return d, err
+		}
+	}
+	n := int64(len(d.by))
 	if n < 2 {
 		return d, fmt.Errorf("%s: at least two are needed, as pairs of them are measured", budget.Plural(n, "column"))
 	}
 	if pairs := n * (n - 1) / 2; pairs > maxPairs {
 		return d, fmt.Errorf("%s have %s pairs, more than %s: name fewer columns under `by`", budget.Plural(n, "column"), budget.Group(pairs), budget.Group(maxPairs))
-	}
-	for _, a := range asked.By {
-		d.by = append(d.by, Factor{Attribute: a.Column, Level: a.Level, Basis: Identity})
 	}
 	levels, err := Query{Table: asked.Table, Factors: d.by}.Levels(r)
 	if err != nil {
@@ -83,14 +95,16 @@ func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 func (d microdata) distinct() error {
 	s := d.named()
 	seen := map[string]string{}
-	for i, f := range d.by {
+	for i, f := range s.Columns() {
 		for _, name := range []string{f.String(), f.String() + LabelSuffix} {
 			if other, ok := seen[name]; ok {
 				return fmt.Errorf("there would be two columns %q, of %s and of %s: give the column another name and say where it comes from (from: %s)", name, other, f, f.Attribute)
 			}
 			seen[name] = f.String()
 		}
-		seen[s.Column(i)] = "column " + f.String()
+		if i < len(s.By) {
+			seen[s.Column(i)] = "column " + f.String()
+		}
 	}
 	for _, pair := range s.Pairs() {
 		id, of := s.pairID(pair), fmt.Sprintf("the pair of %s and %s", d.by[pair[0]], d.by[pair[1]])
@@ -104,7 +118,7 @@ func (d microdata) distinct() error {
 
 // named are the microdata as the plan writes them, without mechanisms.
 func (d microdata) named() Synthetic {
-	return Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: MST, By: d.by, Rows: d.asked.Rows, Rounds: len(d.by) - 1}
+	return Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: MST, By: d.by, Derived: d.derived, Rows: d.asked.Rows, Rounds: len(d.by) - 1}
 }
 
 // thirds are the parts of a leaf of microdata: the columns, the choices and the pairs get one each.
@@ -154,17 +168,11 @@ const choiceBits = 24
 // Guarantee: ρ-zCDP, for the neighbours that the scores' sensitivity is of. Theorem: Cesar & Rogers 2021, lemma 3.2.
 // Argument: docs/proofs/adaptive.md.
 func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
-	// ε·2²⁴ is the integer square root of 8ρ·2⁴⁸, rounded down.
-	scaled := new(big.Int).Lsh(rho.Num(), 3+2*choiceBits)
-	steps := scaled.Quo(scaled, rho.Denom())
-	steps.Sqrt(steps)
-	if steps.Sign() == 0 {
+	epsilon := rootBelow(new(big.Rat).Mul(rho, big.NewRat(8, 1)), choiceBits)
+	if epsilon.Sign() == 0 {
 		return budget.Mechanism{}, fmt.Errorf("a choice among pairs of columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
 	}
-	return budget.Mechanism{
-		Kind:      budget.ExponentialMechanism,
-		Parameter: new(big.Rat).SetFrac(steps, new(big.Int).Lsh(big.NewInt(1), choiceBits)),
-	}, nil
+	return budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: epsilon}, nil
 }
 
 // block stands for rounds that each make a choice and measure what they chose: ρ = rounds·(ε²/8 + ρ of the noise).

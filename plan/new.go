@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
@@ -8,79 +9,145 @@ import (
 )
 
 // New plans a release. It fails on a release that uses a part of the language
-// that is not built, whose tables clash or are too large to count, or whose
-// budget is too small for exact noise of a finite scale.
+// that is not built, whose tables clash or are too large to count, whose
+// budget is too small for exact noise of a finite scale, and with [*TooLittle]
+// where it is too small for its targets.
 func New(r *spec.Release) (*Plan, error) {
-	if len(r.Unbuilt) > 0 {
-		return nil, fmt.Errorf("%s: %s is not supported by this version", r.Unbuilt[0].Path, r.Unbuilt[0].Feature)
+	return passes(r, nil)
+}
+
+// passes plans a release in small steps, each of which works out one thing from those before it, and tells trace, where
+// there is one, after each.
+func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, error) {
+	done := func(pass string, d *draftPlan) {
+		if trace != nil {
+			trace(pass, d)
+		}
 	}
-	tables, err := expand(r)
-	if err != nil {
+	d, err := aim(r, done)
+	switch {
+	case errors.Is(err, errTooLittle):
+		return nil, refuse(r, nil, err)
+	case err != nil:
 		return nil, err
 	}
-	drafts, err := expandSynthetic(r)
-	if err != nil {
-		return nil, err
+	if missed := d.plan.missed(); len(missed) > 0 {
+		return nil, refuse(r, missed, nil)
 	}
-	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Source: r.Source, release: r}
-	b, err := newBlueprint(r, tables)
-	if err != nil {
-		return nil, err
-	}
-	if p.Cost, err = cost(r, b, tables, drafts); err != nil {
-		return nil, err
-	}
-	if err := p.spend(b, tables, drafts); err != nil {
-		return nil, err
-	}
-	p.Strategies = b.strategies(p.Leaves)
-	for _, t := range tables {
-		p.Tables = append(p.Tables, newTable(t))
-	}
-	if err := p.predict(); err != nil {
-		return nil, err
-	}
-	p.assess()
-	p.Size = size(tables, b, drafts)
+	p := d.plan
+	p.Strategies = d.blueprint.strategies(d.division, d.others)
+	done("strategies", d)
 	if p.Guarantee, err = guarantee(r, p); err != nil {
 		return nil, err
 	}
+	done("guarantee", d)
+	p.assess()
 	p.Warnings = warnings(r, p)
+	done("warnings", d)
 	return p, nil
 }
 
+// draftPlan is a plan on its way, with what it is made from.
+type draftPlan struct {
+	plan      *Plan
+	tables    []table
+	drafts    []microdata
+	blueprint *blueprint
+	division  *division
+	others    []*division // with the other kind of noise, by group
+}
+
+const (
+	// tighter is by how much margins are tightened where a leaf's targets are missed by the lattice that noise lies on.
+	tighter = 1 - 1.0/256
+	// mostTighter bounds how often.
+	mostTighter = 40
+)
+
+// aim plans all but what is said of it, and tightens the noise of leaves of targets until these are met.
+func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
+	if len(r.Unbuilt) > 0 {
+		return nil, fmt.Errorf("%s: %s is not supported by this version", r.Unbuilt[0].Path, r.Unbuilt[0].Feature)
+	}
+	d := &draftPlan{}
+	var err error
+	if d.tables, err = expand(r); err != nil {
+		return nil, err
+	}
+	if d.drafts, err = expandSynthetic(r); err != nil {
+		return nil, err
+	}
+	done("tables", d)
+	tighten := 1.0
+	for range mostTighter {
+		if err := d.measure(r, tighten, done); err != nil {
+			return nil, err
+		}
+		if !d.plan.missedInNeeded() {
+			return d, nil
+		}
+		tighten = float64(tighten * tighter)
+	}
+	return nil, errors.New("no noise was found with which all targets are met: widen the narrowest, or give the leaf a share")
+}
+
+// measure plans the measurements, and how good they will make the tables.
+func (d *draftPlan) measure(r *spec.Release, tighten float64, done func(string, *draftPlan)) error {
+	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Source: r.Source, release: r}
+	d.plan = p
+	var err error
+	if d.blueprint, err = newBlueprint(r, d.tables, d.drafts, tighten); err != nil {
+		return err
+	}
+	done("designs", d)
+	if d.division, d.others, err = d.blueprint.settle(); err != nil {
+		return err
+	}
+	p.Cost, p.Leaves = d.division.cost, d.division.leaves
+	done("division", d)
+	if err := p.spend(d.blueprint, d.division.planned); err != nil {
+		return err
+	}
+	p.Size = d.size()
+	done("measurements", d)
+	for _, t := range d.tables {
+		p.Tables = append(p.Tables, newTable(t))
+	}
+	if err := p.predict(); err != nil {
+		return err
+	}
+	p.aim(d.tables)
+	done("predictions", d)
+	return nil
+}
+
 // size is what measuring takes.
-func size(tables []table, b *blueprint, drafts []microdata) Size {
+func (d *draftPlan) size() Size {
 	var published, counted int64
-	for _, t := range tables {
+	for _, t := range d.tables {
 		published += t.cells
 	}
-	for _, p := range b.planned {
-		counted += p.measurement.Cells
+	for _, m := range d.division.planned {
+		counted += m.measurement.Cells
 	}
-	for _, d := range drafts {
-		counted += d.cells
+	for _, s := range d.drafts {
+		counted += s.cells
 	}
 	return Size{Cells: published, Bytes: counted * BytesPerCell}
 }
 
-// spend spends the plan's cost: its leaves, the measurements for the tables, and what microdata take: the measurements
-// of their columns, behind those, and their rounds.
-func (p *Plan) spend(b *blueprint, tables []table, drafts []microdata) error {
-	r := p.release
-	var err error
-	if p.Leaves, err = allocate(r.Budget.Leaves, p.Cost, tables, drafts); err != nil {
-		return err
-	}
-	for _, one := range b.planned {
+// spend spends the leaves: on the measurements for the tables, and on what microdata take: the measurements of their
+// columns, behind those, and their rounds.
+func (p *Plan) spend(b *blueprint, all []planned) error {
+	for _, one := range all {
 		m, err := one.spend(p.Leaves[one.leaf].Amount)
 		if err != nil {
 			return fmt.Errorf("measurement %s: %w", one.measurement.ID, err)
 		}
 		p.Measurements = append(p.Measurements, m)
 	}
-	for _, d := range drafts {
-		columns, s, err := d.spend(r, p.Leaves[d.leaf].Amount.Rho)
+	for _, d := range b.drafts {
+		columns, s, err := d.spend(b.release, p.Leaves[d.leaf].Amount.Rho)
 		if err != nil {
 			return fmt.Errorf("microdata of %s: %w", d.asked.Table, err)
 		}

@@ -118,11 +118,21 @@ func blueprintOf(t testing.TB, r *spec.Release) *blueprint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := newBlueprint(r, tables)
+	b, err := newBlueprint(r, tables, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// divisionOf is how the budget of a release is divided.
+func divisionOf(t testing.TB, b *blueprint) *division {
+	t.Helper()
+	d, _, err := b.settle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // factorRows is the matrix of a factor by its definition: a row per category of the level, a column per code.
@@ -219,7 +229,11 @@ func TestSharesOfALeaf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBlueprint(r, tables)
+		b, err := newBlueprint(r, tables, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, _, err := b.settle()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +241,7 @@ func TestSharesOfALeaf(t *testing.T) {
 		for i := range sums {
 			sums[i] = new(big.Rat)
 		}
-		for _, p := range b.planned {
+		for _, p := range d.planned {
 			if p.share.Sign() <= 0 {
 				t.Fatalf("%s has share %v", p.measurement.ID, p.share)
 			}
@@ -452,15 +466,22 @@ func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 // What a group is chosen by, the error of each design for its own measurements alone, is that of dense least squares; of
 // tables with columns of several levels, measured by themselves, that of each. A design of less error is never left.
 func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
-	for _, c := range together {
+	pure := []struct{ neighbours, budget, marginals string }{
+		{"add-remove", "{epsilon: 1}", "{x: {every: [0, 1, 2], by: [sex, kind, age.third]}}"},
+		{"replace", "{epsilon: 1}", "{x: {by: [kind, sex]}, y: {by: [sex]}, z: {by: [sex]}}"},
+		{"add-remove", "{epsilon: 1, delta: 1e-9}", "{x: {by: [sex]}, y: {by: [kind]}}"},
+	}
+	for _, c := range append(pure, together...) {
 		r := crossedRelease(t, c.neighbours, c.budget, 2, c.marginals)
-		for _, g := range blueprintOf(t, r).groups {
-			for _, d := range append([]design{g.design}, g.instead...) {
+		b := blueprintOf(t, r)
+		chosen := divisionOf(t, b)
+		for i, g := range b.groups {
+			taken := g.designs[chosen.choice[i]]
+			for _, d := range g.designs {
 				var measured []Measurement
 				var variances []float64 // for ρ = 1
-				for _, p := range d.planned {
-					share, _ := p.share.Float64()
-					measured, variances = append(measured, p.measurement), append(variances, floatOf(p.l2Squared)/share/2)
+				for i, p := range d.planned {
+					measured, variances = append(measured, p.measurement), append(variances, p.variance(d.parts[i]))
 				}
 				var sum, weighted float64
 				for _, table := range g.tables {
@@ -481,8 +502,8 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 				if math.Abs(d.spread/sum-1) > 1e-8 || math.Abs(d.error/weighted-1) > 1e-8 {
 					t.Errorf("%s, %s: %s of %d tables has Σ variance %v, weighted %v; said to be %v, %v", c.neighbours, c.marginals, d.kind, len(g.tables), sum, weighted, d.spread, d.error)
 				}
-				if d.error < g.error*(1-1e-6) && !(g.several() && g.kind == Residuals) {
-					t.Errorf("%s, %s: %s with %v instead of %s with %v", c.neighbours, c.marginals, g.kind, g.error, d.kind, d.error)
+				if d.noise == taken.noise && d.error < taken.error*(1-1e-6) && !(g.several() && taken.kind == Residuals) {
+					t.Errorf("%s, %s: %s with %v instead of %s with %v", c.neighbours, c.marginals, taken.kind, taken.error, d.kind, d.error)
 				}
 			}
 		}
@@ -495,7 +516,7 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 func TestAdultIsMeasuredWell(t *testing.T) {
 	p := planOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
 	one := big.NewInt(1)
-	_, mechanisms, err := budget.Calibrate(big.NewRat(1, 1), big.NewRat(1, 1_000_000_000), func(rho *big.Rat) ([]budget.Mechanism, error) {
+	_, mechanisms, err := budget.Calibrate(big.NewRat(1, 1), big.NewRat(1, 1_000_000_000), nil, func(rho *big.Rat) ([]budget.Mechanism, error) {
 		m, err := budget.GaussianFor(one, one, new(big.Rat).Quo(rho, big.NewRat(105, 1)))
 		m.Shifts = []budget.Shift{{1}}
 		return slices.Repeat([]budget.Mechanism{m}, 105), err
@@ -535,7 +556,7 @@ func TestChoosingIsFast(t *testing.T) {
 		began := time.Now()
 		chosen := blueprintOf(t, r)
 		took := time.Since(began)
-		t.Logf("%s: 5050 tables by %s in %v", b, chosen.groups[0].kind, took)
+		t.Logf("%s: 5050 tables by %s in %v", b, chosen.groups[0].designs[0].kind, took)
 		if took > 10*time.Second {
 			t.Errorf("%s: choosing for 5050 tables took %v", b, took)
 		}
@@ -551,9 +572,9 @@ func TestChoosingIsFast(t *testing.T) {
 	}
 }
 
-// wholeError is the error of pure measurements of these tables, 2·L1²·(Σ ∛(weight·cells))³, with the shares that make it
-// least, and those: each table that is not measured counts as that which it is a sum of.
-func wholeError(g group, measured []table) (whole float64, shares []float64) {
+// sharesOf are the shares of ε for which pure measurements of these tables have the least error: ∝ ∛(weight·cells), where
+// each table that is not measured counts as that which it is a sum of.
+func sharesOf(g group, measured []table) (shares []float64) {
 	served := make([]float64, len(measured))
 	for _, t := range g.tables {
 		best := -1
@@ -575,20 +596,7 @@ func wholeError(g group, measured []table) (whole float64, shares []float64) {
 	for _, s := range served {
 		shares = append(shares, math.Cbrt(s)/sum)
 	}
-	// A table may be the sum of another with less noise than the smallest.
-	for _, t := range g.tables {
-		least := math.Inf(1)
-		for i, m := range measured {
-			if of := float64(m.cells) / (shares[i] * shares[i]); m.path == t.path || contains(m, t) && of < least {
-				least = of
-				if m.path == t.path {
-					break
-				}
-			}
-		}
-		whole += t.weight() * least
-	}
-	return whole, shares
+	return shares
 }
 
 // With a pure budget no ε can be moved from one measurement to another for less error: ε³ is in proportion to what its
@@ -610,13 +618,18 @@ func TestPureStrategies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBlueprint(r, tables)
+		b, err := newBlueprint(r, tables, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		division, _, err := b.settle()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var lagrange []float64 // error of a group over the cube of its share
-		for _, g := range b.groups {
-			kinds[g.kind]++
+		for i, g := range b.groups {
+			taken := g.designs[division.choice[i]]
+			kinds[taken.kind]++
 			var outer []table
 			for i, t := range g.tables {
 				if !slices.ContainsFunc(g.tables, func(o table) bool {
@@ -625,24 +638,16 @@ func TestPureStrategies(t *testing.T) {
 					outer = append(outer, t)
 				}
 			}
-			each, eachShares := wholeError(g, g.tables)
-			largest, largestShares := wholeError(g, outer)
-			least, shares, kind := each, eachShares, Direct
-			if len(outer) < len(g.tables) && largest < each {
-				least, shares, kind = largest, largestShares, Largest
+			shares := sharesOf(g, g.tables)
+			if taken.kind == Largest {
+				shares = sharesOf(g, outer)
 			}
-			if g.kind != kind && math.Abs(largest/each-1) > 1e-6 {
-				t.Fatalf("%s: error %v of each by itself, %v of the outermost; chose %s", marginals, each, largest, g.kind)
-			}
-			if math.Abs(g.error/(2*4*least)-1) > 1e-6 {
-				t.Fatalf("%s: error %v, said to be %v", marginals, 8*least, g.error)
-			}
-			for i, p := range g.planned {
-				if v, _ := p.share.Float64(); g.kind == kind && math.Abs(v/shares[i]-1) > 1e-8 {
-					t.Fatalf("%s: %s has share %v, want %v", marginals, p.measurement.ID, v, shares[i])
+			for i, part := range taken.parts {
+				if math.Abs(part/shares[i]-1) > 1e-8 {
+					t.Fatalf("%s: %s has part %v, want %v", marginals, taken.planned[i].measurement.ID, part, shares[i])
 				}
 			}
-			lagrange = append(lagrange, g.error/math.Pow(g.share, 3))
+			lagrange = append(lagrange, taken.error/math.Pow(division.shares[i], 3))
 		}
 		for _, l := range lagrange {
 			if math.Abs(l/lagrange[0]-1) > 1e-8 {

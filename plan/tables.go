@@ -23,6 +23,7 @@ type Table struct {
 	Cells       int64       `json:"cells"`
 	Impossible  int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
 	Statistics  []Statistic `json:"statistics"`
+	Target      *Target     `json:"target,omitempty"`
 	Expectation string      `json:"expectation"` // in words: what the table will be good for
 	Usefulness  *Usefulness `json:"usefulness,omitempty"`
 }

@@ -1,0 +1,438 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the division of the budget: the kind of noise that each group of tables gets, and its part of its leaf.
+
+// blueprint is how the tables of a release can be measured, whatever the size of its budget.
+type blueprint struct {
+	release *spec.Release
+	tables  []table
+	drafts  []microdata
+	groups  []group
+	pure    bool
+}
+
+// newBlueprint groups the tables and designs every group.
+func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten float64) (*blueprint, error) {
+	b := &blueprint{release: r, tables: tables, drafts: drafts, pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
+	for _, confidential := range r.Tables {
+		var own []table
+		for _, t := range tables {
+			if t.marginal.Table == confidential.Name {
+				own = append(own, t)
+			}
+		}
+		if own == nil {
+			continue
+		}
+		c := newChains(r, own)
+		for leaf, l := range r.Budget.Leaves {
+			var of []table
+			for _, t := range own {
+				if t.leaf == leaf {
+					of = append(of, t)
+				}
+			}
+			for place, tables := range connected(of, c) {
+				g := group{leaf: leaf, place: place, tables: tables, chains: c, minimise: r.Budget.Minimise, needed: l.Needed}
+				if err := g.design(r, tighten); err != nil {
+					return nil, fmt.Errorf("budget leaf %q: %w", l.Path, err)
+				}
+				b.groups = append(b.groups, g)
+			}
+		}
+	}
+	return b, nil
+}
+
+// division is one way to spend the budget on a blueprint.
+type division struct {
+	choice  []int // the design of each group
+	planned []planned
+	shares  []float64 // of each group in its leaf: of ε in a pure budget, else of ρ
+	cost    budget.Cost
+	leaves  []Leaf
+	error   float64 // of all groups, in the sense of the objective; 0 where targets decide
+	epsilon float64 // at the budget's δ, where targets decide it all
+}
+
+// settle chooses the noise of every group: the one kind for all or the other, and then group by group whatever makes
+// the error of all tables less under the release's accountant. It returns also, for every group, what the plan would be
+// with its other kind of noise.
+func (b *blueprint) settle() (best *division, others []*division, err error) {
+	kinds := 0
+	for _, g := range b.groups {
+		kinds = len(g.best)
+	}
+	uniform := make([]*division, kinds)
+	for kind := range kinds {
+		choice := make([]int, len(b.groups))
+		for i, g := range b.groups {
+			choice[i] = g.best[kind]
+		}
+		if uniform[kind], err = b.divide(choice); err != nil {
+			return nil, nil, err
+		}
+	}
+	if kinds == 0 { // microdata alone
+		best, err = b.divide(nil)
+		return best, nil, err
+	}
+	best, others = uniform[0], make([]*division, len(b.groups))
+	if kinds == 1 {
+		return best, others, nil
+	}
+	other := uniform[1]
+	if other.less(best) {
+		best, other = other, best
+	}
+	for i := range b.groups {
+		others[i] = other
+	}
+	if len(b.groups) == 1 || len(b.groups) > mostFlips {
+		return best, others, nil
+	}
+	for i, g := range b.groups {
+		choice := slices.Clone(best.choice)
+		if choice[i] = g.best[0]; best.choice[i] == g.best[0] {
+			choice[i] = g.best[1]
+		}
+		trial, err := b.divide(choice)
+		if err != nil {
+			return nil, nil, err
+		}
+		if trial.less(best) {
+			best, trial = trial, best
+		}
+		others[i] = trial
+	}
+	return best, others, nil
+}
+
+// mostFlips bounds the groups that are tried one by one with their other noise.
+const mostFlips = 16
+
+// less tells that a division is better than another, by more than rounding.
+func (d *division) less(other *division) bool {
+	const rounding = 1 - 1e-6
+	if d.error != other.error {
+		return d.error < other.error*rounding
+	}
+	return d.epsilon < other.epsilon*rounding
+}
+
+// divide gives every group its design's measurements, shares every leaf among them, and finds the size of the budget.
+//
+// Within a leaf a group has what makes the error of all least: for an error of e/ρ a part ∝ √e, for e/ε² ∝ ∛e, and
+// where the largest variance counts ∝ e and √e. Where all noise of a leaf is Laplace noise, ε add up (nearly, under ε
+// and δ) and are divided; elsewhere ρ are.
+func (b *blueprint) divide(choice []int) (*division, error) {
+	d := &division{choice: choice, shares: make([]float64, len(b.groups))}
+	var parts []float64 // of all measurements
+	sums := make([]float64, len(b.release.Budget.Leaves))
+	for i, g := range b.groups {
+		whole := b.inEpsilon(choice, g.leaf)
+		design := g.designs[choice[i]]
+		amount := g.amount(design, whole)
+		for j, p := range design.planned {
+			part := 0.0
+			switch {
+			case g.needed:
+			case design.noise == budget.DiscreteGaussian:
+				part = float64(amount * design.parts[j])
+			case b.pure:
+				part = float64(amount * design.parts[j])
+			case whole:
+				part = float64(float64(amount*design.parts[j]) * float64(amount*design.parts[j]))
+			default:
+				part = float64(amount*float64(design.parts[j]*design.parts[j])) / (2 * design.perRho())
+			}
+			parts = append(parts, part)
+			sums[g.leaf] += part
+			d.shares[i] += part
+			d.planned = append(d.planned, p)
+		}
+	}
+	for i, g := range b.groups {
+		d.shares[i] /= sums[g.leaf]
+	}
+	for leaf, l := range b.release.Budget.Leaves {
+		if l.Needed {
+			continue
+		}
+		var own []float64
+		var at []int
+		for i, p := range d.planned {
+			if p.leaf == leaf {
+				own, at = append(own, parts[i]), append(at, i)
+			}
+		}
+		for i, share := range exactShares(own) {
+			d.planned[at[i]].share = share
+		}
+	}
+	if err := distinct(d.planned); err != nil {
+		return nil, err
+	}
+	if err := b.size(d); err != nil {
+		return nil, err
+	}
+	d.weigh(b)
+	return d, nil
+}
+
+// inEpsilon tells that the groups of a leaf have Laplace noise alone.
+func (b *blueprint) inEpsilon(choice []int, leaf int) bool {
+	for i, g := range b.groups {
+		if g.leaf == leaf && g.designs[choice[i]].noise != budget.DiscreteLaplace {
+			return false
+		}
+	}
+	return true
+}
+
+// amount is a group's part of its leaf, of ε or of ρ, in proportion.
+func (g *group) amount(d design, inEpsilon bool) float64 {
+	switch largest := g.minimise == spec.LeastLargest; {
+	case g.needed:
+		return 0
+	case inEpsilon && largest:
+		return math.Sqrt(d.error)
+	case inEpsilon:
+		return cubeRoot(d.error)
+	case largest:
+		return float64(d.error * d.perRho())
+	}
+	return math.Sqrt(float64(d.error * d.perRho()))
+}
+
+// perRho is ρ where the amount is 1: itself for Gaussian noise, Σ(ε·part)²/2 for the ε of Laplace noise.
+func (d design) perRho() float64 {
+	if d.noise != budget.DiscreteLaplace {
+		return 1
+	}
+	var sum float64
+	for _, part := range d.parts {
+		sum += float64(part * part)
+	}
+	return sum / 2
+}
+
+// at is a figure of a design, its error or its spread, for a group's share of a leaf's amount.
+func (d design) at(figure float64, amount budget.Cost, share float64) float64 {
+	if amount.Epsilon != nil {
+		e, _ := amount.Epsilon.Float64()
+		e *= share
+		return figure / float64(e*e)
+	}
+	rho, _ := amount.Rho.Float64()
+	return float64(figure*d.perRho()) / float64(rho*share)
+}
+
+// weigh works out the error of a division. Groups of targets have theirs as the targets want it.
+func (d *division) weigh(b *blueprint) {
+	for i, g := range b.groups {
+		if g.needed {
+			continue
+		}
+		design := g.designs[d.choice[i]]
+		e := design.at(design.error, d.leaves[g.leaf].Amount, d.shares[i])
+		if g.minimise == spec.LeastLargest {
+			d.error = max(d.error, e)
+		} else {
+			d.error += e
+		}
+	}
+}
+
+// size finds the size of the budget: the amounts of its leaves as asked and, for an ε,δ budget, the largest ρ for which
+// all that they buy, measurements and blocks, composed, is within ε and δ.
+func (b *blueprint) size(d *division) error {
+	asked := b.release.Budget
+	needed := b.needs(d.planned)
+	total := asked.Epsilon
+	switch {
+	case asked.Delta != nil:
+		var err error
+		if total, err = b.calibrate(d, needed); err != nil {
+			return err
+		}
+	case asked.Epsilon == nil:
+		total = asked.Rho
+	}
+	var err error
+	d.leaves, err = b.allocate(total, needed)
+	if err != nil {
+		return err
+	}
+	sum := new(big.Rat)
+	for _, l := range d.leaves {
+		if b.pure {
+			sum.Add(sum, l.Amount.Epsilon)
+		} else {
+			sum.Add(sum, l.Amount.Rho)
+		}
+	}
+	if b.pure {
+		d.cost.Epsilon = sum
+	} else {
+		d.cost.Rho = sum
+	}
+	return nil
+}
+
+// needs are what the leaves of targets take, by their paths.
+func (b *blueprint) needs(all []planned) map[string]*big.Rat {
+	needed := map[string]*big.Rat{}
+	for _, p := range all {
+		if p.needs == nil {
+			continue
+		}
+		path := b.release.Budget.Leaves[p.leaf].Path
+		if needed[path] == nil {
+			needed[path] = new(big.Rat)
+		}
+		needed[path].Add(needed[path], p.charge(b.pure))
+	}
+	return needed
+}
+
+// mostDoublings bounds the search for a total that leaves something for every leaf.
+const mostDoublings = 64
+
+// calibrate finds the ρ of an ε,δ budget. Where targets need more than the conversion of ρ alone allows, the search
+// begins at what they need. It fails with [errTooLittle] where that is more than ε and δ allow.
+func (b *blueprint) calibrate(d *division, needed map[string]*big.Rat) (*big.Rat, error) {
+	asked := b.release.Budget
+	from, err := budget.RhoForEpsilonDelta(asked.Epsilon, asked.Delta)
+	if err != nil {
+		return nil, fmt.Errorf("budget: %w", err)
+	}
+	if _, err := asked.Divide(from, needed); err != nil {
+		over := new(big.Rat).Set(from)
+		for range mostDoublings {
+			over.Add(over, over)
+			if _, err = asked.Divide(over, needed); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		for range 20 { // to a millionth
+			middle := new(big.Rat).Add(from, over)
+			middle.Quo(middle, big.NewRat(2, 1))
+			if _, err := asked.Divide(middle, needed); err == nil {
+				over = middle
+			} else {
+				from = middle
+			}
+		}
+		from = over
+	}
+	if b.isFixed(from, needed) {
+		return b.fixed(d, needed, from)
+	}
+	rho, _, err := budget.Calibrate(asked.Epsilon, asked.Delta, from, func(rho *big.Rat) ([]budget.Mechanism, error) {
+		leaves, err := b.allocate(rho, needed)
+		if err != nil {
+			return nil, err
+		}
+		trial := &Plan{Leaves: leaves}
+		err = trial.spend(b, d.planned)
+		return trial.Mechanisms(), err
+	})
+	switch {
+	case errors.Is(err, budget.ErrExceeded):
+		return nil, errTooLittle
+	case err != nil:
+		return nil, fmt.Errorf("budget: %w", err)
+	}
+	return rho, nil
+}
+
+// isFixed tells that no leaf has a share: twice the total gives the same amounts.
+func (b *blueprint) isFixed(total *big.Rat, needed map[string]*big.Rat) bool {
+	once, err := b.release.Budget.Divide(total, needed)
+	if err != nil {
+		return false
+	}
+	twice, err := b.release.Budget.Divide(new(big.Rat).Add(total, total), needed)
+	return err == nil && slices.EqualFunc(once, twice, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
+}
+
+// fixed is a ρ for a budget all of whose leaves have their amounts, whatever it is. It fails with [errTooLittle] where
+// these are more than ε and δ allow.
+func (b *blueprint) fixed(d *division, needed map[string]*big.Rat, total *big.Rat) (*big.Rat, error) {
+	leaves, err := b.allocate(total, needed)
+	if err != nil {
+		return nil, err
+	}
+	trial := &Plan{Leaves: leaves}
+	if err := trial.spend(b, d.planned); err != nil {
+		return nil, err
+	}
+	loss, err := budget.Compose(trial.Mechanisms()...)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := loss.EpsilonAt(b.release.Budget.Delta)
+	if err != nil {
+		return nil, err
+	}
+	d.epsilon = bound.Value
+	if epsilon := new(big.Rat).SetFloat64(bound.Value); epsilon == nil || epsilon.Cmp(b.release.Budget.Epsilon) > 0 {
+		return nil, errTooLittle
+	}
+	return total, nil
+}
+
+// distinct refuses two measurements of one name, which their noise is derived from.
+func distinct(all []planned) error {
+	seen := make(map[string]bool, len(all))
+	for _, p := range all {
+		if seen[p.measurement.ID] {
+			return fmt.Errorf("two measurements would have one name, %s: give a column another name and say where it comes from (from: …)", p.measurement.ID)
+		}
+		seen[p.measurement.ID] = true
+	}
+	return nil
+}
+
+// partBits is how many digits of a share are kept.
+const partBits = 30
+
+// exactShares are shares in proportion to parts, as exact fractions of few digits: each rounded down by less than 2⁻²⁹
+// of it, unless it has no more digits than that.
+//
+// Contract: they add up to at most 1, whatever the rounding of floats.
+func exactShares(parts []float64) []*big.Rat {
+	var sum float64
+	for _, p := range parts {
+		sum += p
+	}
+	out, total, most := make([]*big.Rat, len(parts)), new(big.Rat), 0
+	for i, p := range parts {
+		fraction, exponent := math.Frexp(p / sum)
+		out[i] = new(big.Rat).SetInt64(int64(math.Floor(math.Ldexp(fraction, partBits))))
+		out[i].Quo(out[i], new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(partBits-exponent))))
+		total.Add(total, out[i])
+		if out[i].Cmp(out[most]) > 0 {
+			most = i
+		}
+	}
+	if excess := total.Sub(total, big.NewRat(1, 1)); excess.Sign() > 0 {
+		out[most].Sub(out[most], excess)
+	}
+	return out
+}

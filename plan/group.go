@@ -1,0 +1,178 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the groups: tables of one budget leaf that share columns, and the designs that each can choose from.
+
+// group is tables of one leaf and one confidential table that share columns.
+type group struct {
+	leaf     int
+	place    int // among the groups of its leaf and confidential table
+	tables   []table
+	chains   chains // of all tables of the confidential table
+	minimise spec.Objective
+	needed   bool // the leaf gets what targets need
+	designs  []design
+	best     []int         // the best design of each kind of noise, the first noise that the budget suits first
+	reasons  []Alternative // those that cannot be
+}
+
+// noises are the kinds of noise that a budget can be spent on: discrete Laplace noise for a pure ε, discrete Gaussian
+// noise for a ρ, and for ε and δ either, whichever the whole composition makes the better one.
+func noises(b spec.Budget) []budget.Kind {
+	switch {
+	case b.Delta != nil:
+		return []budget.Kind{budget.DiscreteGaussian, budget.DiscreteLaplace}
+	case b.Epsilon != nil:
+		return []budget.Kind{budget.DiscreteLaplace}
+	}
+	return []budget.Kind{budget.DiscreteGaussian}
+}
+
+// connected parts tables into groups that share columns; a total goes with the first group. A table with impossible
+// cells is a group of its own.
+func connected(tables []table, c chains) [][]table {
+	group := make([]int, len(c.columns)) // of each column, 0 for none
+	var groups, alone [][]table
+	find := func(t table) []int {
+		var found []int
+		for _, a := range c.axes(t) {
+			if g := group[a.Column]; g > 0 && !slices.Contains(found, g) {
+				found = append(found, g)
+			}
+		}
+		slices.Sort(found)
+		return found
+	}
+	for _, t := range tables {
+		if t.masked() {
+			alone = append(alone, []table{t})
+		}
+		if len(t.by) == 0 || t.masked() {
+			continue
+		}
+		found := find(t)
+		if len(found) == 0 {
+			groups = append(groups, nil)
+			found = []int{len(groups)}
+		}
+		first := found[0]
+		for _, g := range found[1:] { // joined by this table
+			groups[first-1], groups[g-1] = append(groups[first-1], groups[g-1]...), nil
+			for i := range group {
+				if group[i] == g {
+					group[i] = first
+				}
+			}
+		}
+		groups[first-1] = append(groups[first-1], t)
+		for _, a := range c.axes(t) {
+			group[a.Column] = first
+		}
+	}
+	groups = slices.DeleteFunc(groups, func(g []table) bool { return g == nil })
+	for _, t := range tables {
+		if len(t.by) > 0 {
+			continue
+		}
+		if len(groups) == 0 {
+			groups = append(groups, nil)
+		}
+		groups[0] = append(groups[0], t)
+	}
+	return append(groups, alone...)
+}
+
+// design lists the designs of a group, and finds the best of each kind of noise. Those of a leaf of targets keep margins
+// that are smaller than asked by the factor tighten.
+func (g *group) design(r *spec.Release, tighten float64) error {
+	for _, noise := range noises(r.Budget) {
+		from := len(g.designs)
+		var err error
+		if g.needed {
+			err = g.designForTargets(r, noise, tighten)
+		} else {
+			err = g.designFor(r, noise)
+		}
+		if err != nil {
+			return err
+		}
+		best := from
+		for i, d := range g.designs[from:] {
+			if d.error < g.designs[best].error*(1-1e-9) || d.kind == Residuals && g.several() && !g.needed {
+				best = from + i
+			}
+		}
+		g.best = append(g.best, best)
+	}
+	return nil
+}
+
+// designFor adds the designs of one kind of noise. The residuals of a single marginal of columns of one level have the
+// very error of its cells and are left out.
+func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
+	each, err := g.direct(r, g.tables, Direct, noise)
+	if err != nil {
+		return err
+	}
+	g.designs = append(g.designs, each)
+	switch largest := g.outermost(); {
+	case noise == budget.DiscreteLaplace && len(largest) < len(g.tables) && !g.several():
+		d, err := g.direct(r, largest, Largest, noise)
+		if err != nil {
+			return err
+		}
+		g.designs = append(g.designs, d)
+	case noise == budget.DiscreteGaussian && (len(g.tables) > 1 || g.several()):
+		d, why, err := g.residuals(r)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			g.reasons = append(g.reasons, Alternative{Kind: Residuals, Noise: noise, Why: why})
+			return nil
+		}
+		g.designs = append(g.designs, d)
+	}
+	return nil
+}
+
+// masked tells that the group is a table with impossible cells, which is measured by itself.
+func (g *group) masked() bool { return g.tables[0].masked() }
+
+// several tells that a column of the group is used at several levels: direct measurements then bear on their own table
+// alone, so that residuals are taken wherever they can be.
+func (g *group) several() bool {
+	return !g.masked() && slices.ContainsFunc(g.tables, func(t table) bool { return !g.chains.flat(t) })
+}
+
+// outermost are the tables whose attributes are not all in another table of the group; of those that show the same
+// cells it is the first.
+func (g *group) outermost() []table {
+	var out []table
+	for i, t := range g.tables {
+		inner := false
+		for j, other := range g.tables {
+			inner = inner || (len(other.by) > len(t.by) || len(other.by) == len(t.by) && j < i) && contains(other, t)
+		}
+		if !inner {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// contains tells that a table has all attributes of another.
+func contains(outer, inner table) bool {
+	for _, a := range inner.counted {
+		if !slices.Contains(outer.counted, a) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,427 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the targets: how good tables must be, the noise that this allows, and the least budget that buys it.
+
+// Target is how good a table is asked to be, and whether it will be: its margin at a confidence of each cell, or of all
+// cells at once.
+type Target struct {
+	Margin     string `json:"margin"`
+	Confidence string `json:"confidence"`
+	AllCells   bool   `json:"all_cells,omitempty"`
+	// Reached is the margin of the widest cell at that confidence; for all cells at once, at the confidence that each of
+	// them needs for all to have it together (Bonferroni 1936).
+	Reached float64 `json:"reached"`
+}
+
+// goal is a margin and the confidence that each cell is to have it with.
+type goal struct{ margin, confidence float64 }
+
+// goal is that of a table's target, false for none.
+func (t table) goal() (goal, bool) {
+	asked := t.marginal.Target
+	if asked == nil {
+		return goal{}, false
+	}
+	g := goal{}
+	g.margin, _ = asked.Margin.Float64()
+	confidence := asked.Confidence
+	if asked.AllCells {
+		miss := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
+		miss.Quo(miss, big.NewRat(max(t.possible(), 1), 1))
+		confidence = miss.Sub(big.NewRat(1, 1), miss)
+	}
+	g.confidence, _ = confidence.Float64()
+	return g, true
+}
+
+// variance is the largest of normal noise that keeps a goal.
+func (g goal) variance() float64 {
+	z := budget.NormalQuantile((1 - g.confidence) / 2)
+	return float64(g.margin/z) * float64(g.margin/z)
+}
+
+// gridBits is the number of fractional bits of a mechanism's parameter.
+const gridBits = 12
+
+// parameter is the largest parameter of a noise, on the grid that parameters lie on, whose margin keeps a goal; nil where
+// there is none.
+func (g goal) parameter(noise budget.Kind) *big.Rat {
+	if g.margin < 1 {
+		return nil // the least noise there is moves a count by one
+	}
+	at := func(steps int64) *big.Rat { return big.NewRat(steps, 1<<gridBits) }
+	keeps := func(steps int64) bool {
+		one := big.NewInt(1)
+		m := budget.Mechanism{Kind: noise, Parameter: at(steps), L1: one, L2Squared: one}
+		margin, _ := m.Margin(g.confidence)
+		return float64(margin) <= g.margin
+	}
+	low, high := int64(1), int64(2)
+	if !keeps(low) {
+		return nil
+	}
+	for high < 1<<60 && keeps(high) {
+		low, high = high, high*2
+	}
+	for high-low > max(1, low>>40) {
+		if middle := low + (high-low)/2; keeps(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return at(low)
+}
+
+// designForTargets adds the designs that keep the targets of the group's tables, with the ε or ρ that each measurement
+// needs. Their error is the ρ that they cost.
+func (g *group) designForTargets(r *spec.Release, noise budget.Kind, tighten float64) error {
+	goals := make([]goal, len(g.tables))
+	for i, t := range g.tables {
+		asked, ok := t.goal()
+		if !ok {
+			return fmt.Errorf("table %s has no target, and its leaf gets what targets need", t.path)
+		}
+		asked.margin = float64(asked.margin * tighten)
+		goals[i] = asked
+	}
+	each, err := g.directForTargets(r, noise, goals)
+	if err != nil {
+		return err
+	}
+	g.designs = append(g.designs, each)
+	if noise == budget.DiscreteGaussian && (len(g.tables) > 1 || g.several()) {
+		d, why, err := g.residualsForTargets(r, goals)
+		switch {
+		case err != nil:
+			return err
+		case why != "":
+			g.reasons = append(g.reasons, Alternative{Kind: Residuals, Noise: noise, Why: why})
+		default:
+			g.designs = append(g.designs, d)
+		}
+	}
+	return nil
+}
+
+// directForTargets measures every table by itself, just well enough.
+func (g *group) directForTargets(r *spec.Release, noise budget.Kind, goals []goal) (design, error) {
+	d, err := g.direct(r, g.tables, Direct, noise)
+	if err != nil {
+		return d, err
+	}
+	variances := make([]float64, len(goals))
+	for i, asked := range goals {
+		p := &d.planned[i]
+		parameter := asked.parameter(noise)
+		if parameter == nil {
+			return d, unreachable(r, g.tables[i])
+		}
+		if noise == budget.DiscreteLaplace {
+			p.needs = new(big.Rat).Quo(new(big.Rat).SetInt(p.l1), parameter)
+		} else {
+			p.needs = new(big.Rat).Quo(new(big.Rat).SetInt(p.l2Squared), parameter)
+			p.needs.Quo(p.needs, big.NewRat(2, 1))
+		}
+		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.l1, L2Squared: p.l2Squared}
+		variances[i] = m.Variance()
+	}
+	place := make([]int, len(g.tables))
+	for i := range place {
+		place[i] = i
+	}
+	if err := g.predict(&d, place, variances); err != nil {
+		return d, err
+	}
+	d.error = cost(d.planned)
+	return d, nil
+}
+
+// residualsForTargets measures what the tables share once, with the least cost for which all targets are kept.
+func (g *group) residualsForTargets(r *spec.Release, goals []goal) (d design, why string, err error) {
+	w, why := g.residualWorkload(r, &d)
+	if why != "" {
+		return d, why, nil
+	}
+	bounds := make([]float64, len(goals))
+	for i, asked := range goals {
+		bounds[i] = asked.variance()
+	}
+	variances, _, err := w.Within(bounds)
+	if err != nil {
+		return d, "", err
+	}
+	for i, v := range variances {
+		steps := math.Floor(float64(v * (1 << gridBits)))
+		if steps < 1 {
+			return d, "a target is finer than the least noise on " + d.planned[i].measurement.ID, nil
+		}
+		parameter := new(big.Rat).SetFloat64(steps)
+		parameter.Quo(parameter, big.NewRat(1<<(gridBits-1), 1)) // 2σ²
+		d.planned[i].needs = parameter.Quo(new(big.Rat).SetInt(d.planned[i].l2Squared), parameter)
+	}
+	g.count(&d, w, variances)
+	d.error = cost(d.planned)
+	return d, "", nil
+}
+
+// cost is what measurements for targets need, as a ρ.
+func cost(all []planned) float64 {
+	sum := new(big.Rat)
+	for _, p := range all {
+		sum.Add(sum, p.charge(false))
+	}
+	f, _ := sum.Float64()
+	return f
+}
+
+// charge is what measurements for targets need, of ε in a pure budget, else of ρ.
+func (b *blueprint) charge(all []planned) *big.Rat {
+	sum := new(big.Rat)
+	for _, p := range all {
+		sum.Add(sum, p.charge(b.pure))
+	}
+	return sum
+}
+
+// unreachable is the error for a target that no noise on integers keeps.
+func unreachable(r *spec.Release, t table) error {
+	return r.Problem("marginals."+t.marginal.Name+".target", spec.Problem{
+		Message:  fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", budget.FormatRat(t.marginal.Target.Margin), t.path),
+		Expected: "a margin of 1 or more, as noise is whole numbers",
+	})
+}
+
+// aim says of every table with a target what margin it will have.
+func (p *Plan) aim(tables []table) {
+	for i, t := range tables {
+		asked, ok := t.goal()
+		if !ok {
+			continue
+		}
+		target := t.marginal.Target
+		p.Tables[i].Target = &Target{
+			Margin: budget.FormatRat(target.Margin), Confidence: budget.FormatRat(target.Confidence), AllCells: target.AllCells,
+			Reached: budget.RoundUp(p.margin(i, asked.confidence), significant),
+		}
+	}
+}
+
+// missed tells that a table will not be as good as its target asks.
+func (t Table) missed() bool {
+	if t.Target == nil {
+		return false
+	}
+	asked, err := budget.ParseRat(t.Target.Margin)
+	if err != nil {
+		return true
+	}
+	margin, _ := asked.Float64()
+	return t.Target.Reached > float64(margin*(1+1e-6))
+}
+
+// missed lists the tables that will not be as good as their targets ask.
+func (p *Plan) missed() []Table {
+	var out []Table
+	for _, t := range p.Tables {
+		if t.missed() {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// missedInNeeded tells that such a table is in a leaf that gets what its targets need.
+func (p *Plan) missedInNeeded() bool {
+	needed := map[string]bool{}
+	for _, l := range p.Leaves {
+		needed[l.Path] = l.Needed
+	}
+	leaves := map[string]string{}
+	for _, m := range p.release.Marginals {
+		leaves[m.Name] = m.Leaf
+	}
+	return slices.ContainsFunc(p.missed(), func(t Table) bool { return needed[leaves[t.Marginal]] })
+}
+
+// errTooLittle is the error for a budget that is less than its targets need.
+var errTooLittle = errors.New("the budget is less than its targets need")
+
+// TooLittle is the error for a budget with which targets are missed. Least is the smallest that meets them all, in the
+// terms of Key; "" where none was found. Nothing has been planned.
+type TooLittle struct {
+	Key     string   // epsilon or rho
+	Asked   string   // the budget's own
+	Least   string   // rounded up
+	Missed  []Table  // with the budget as it is; none where it does not even pay for what is needed
+	Binds   []string // the tables whose targets are met with nothing to spare by the least budget
+	problem error
+}
+
+// Error is the problem where it stands in the spec.
+func (e *TooLittle) Error() string { return e.problem.Error() }
+
+// Unwrap is the problem in the spec.
+func (e *TooLittle) Unwrap() error { return e.problem }
+
+// refuse says what budget would do.
+func refuse(r *spec.Release, missed []Table, why error) error {
+	e := &TooLittle{Key: key(r.Budget), Missed: missed}
+	problem := spec.Problem{Message: "the budget is less than the targets of its leaves need"}
+	if len(missed) > 0 {
+		var each []string
+		for _, t := range missed {
+			each = append(each, fmt.Sprintf("%s would have ±%s, its target is ±%s", t.Path, budget.DecimalNearest(t.Target.Reached, 4), t.Target.Margin))
+		}
+		const listed = 5
+		if more := len(each) - listed; more > 0 {
+			each = append(each[:listed], fmt.Sprintf("and %d more", more))
+		}
+		problem.Message = "targets would be missed: " + strings.Join(each, "; ")
+	} else if why != nil && !errors.Is(why, errTooLittle) {
+		return why
+	}
+	s, err := Solve(r)
+	if err != nil {
+		problem.Expected = "wider margins, or fewer tables with targets: " + err.Error()
+	} else {
+		e.Least, e.Binds = s.Amount, s.Binds
+		problem.Expected = fmt.Sprintf("%s: %s or more (the smallest that meets every target; it is set by %s), or wider margins", e.Key, s.Amount, strings.Join(s.Binds, ", "))
+	}
+	e.problem = r.Problem("budget."+e.Key, problem)
+	return e
+}
+
+// key is which amount of a budget is solved for.
+func key(b spec.Budget) string {
+	if b.Epsilon != nil {
+		return "epsilon"
+	}
+	return "rho"
+}
+
+// Solution is the smallest budget that meets all targets of a release.
+type Solution struct {
+	Key    string   `json:"key"`    // epsilon or rho
+	Amount string   `json:"amount"` // rounded up
+	Binds  []string `json:"binds"`  // the tables whose targets are met with nothing to spare
+	Plan   *Plan    `json:"-"`      // with that budget, without its guarantee and warnings
+}
+
+const (
+	// solvedDigits is to how many digits the smallest budget is found.
+	solvedDigits = 4
+	// mostTrials bounds the budgets that are tried.
+	mostTrials = 64
+	// tight is how near to its target a table's margin is that binds.
+	tight = 0.99
+)
+
+// Solve finds the smallest ε, or ρ, with which every target of a release is met, all shares and δ as they are. It fails
+// on a release without targets, and where no budget was found that meets them.
+func Solve(r *spec.Release) (*Solution, error) {
+	if !slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool { return m.Target != nil }) {
+		return nil, errors.New("no marginal has a target: give one a target, as target: {margin: 500}")
+	}
+	s := &Solution{Key: key(r.Budget)}
+	start := r.Budget.Epsilon
+	if start == nil {
+		start = r.Budget.Rho
+	}
+	// meets plans with an amount; nil where a target is missed.
+	meets := func(amount float64) (*Plan, string, error) {
+		text := budget.DecimalUp(new(big.Rat).SetFloat64(amount), solvedDigits)
+		text = strings.ReplaceAll(text, "\u202f", "")
+		other, err := r.WithBudget(s.Key, text)
+		if err != nil {
+			return nil, "", err
+		}
+		d, err := aim(other, func(string, *draftPlan) {})
+		switch {
+		case errors.Is(err, errTooLittle):
+			return nil, text, nil
+		case err != nil:
+			return nil, "", err
+		case len(d.plan.missed()) > 0:
+			return nil, text, nil
+		}
+		return d.plan, text, nil
+	}
+	amount, _ := start.Float64()
+	low, high := 0.0, 0.0
+	for range mostTrials {
+		p, text, err := meets(amount)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", s.Key, budget.DecimalNearest(amount, solvedDigits), err)
+		}
+		if p != nil {
+			high, s.Plan, s.Amount = amount, p, text
+		} else {
+			low = amount
+		}
+		switch {
+		case high == 0:
+			amount = 4 * low
+		case low == 0:
+			amount = high / 4
+		case high-low < high*5e-4:
+			s.Binds = s.Plan.binding()
+			return s, nil
+		case high > 2*low:
+			amount = math.Sqrt(float64(high * low))
+		default:
+			amount = (high + low) / 2
+		}
+		if amount > 1e6 || amount < 1e-9 {
+			break
+		}
+	}
+	return nil, fmt.Errorf("no %s between 1e-9 and 1e6 was found that just meets the targets", s.Key)
+}
+
+// binding are the tables whose targets are met with the least to spare.
+func (p *Plan) binding() []string {
+	var out []string
+	closest := 0.0
+	ratio := func(t Table) float64 {
+		asked, err := budget.ParseRat(t.Target.Margin)
+		if err != nil {
+			return 0
+		}
+		margin, _ := asked.Float64()
+		return t.Target.Reached / margin
+	}
+	for _, t := range p.Tables {
+		if t.Target != nil {
+			closest = max(closest, ratio(t))
+		}
+	}
+	for _, t := range p.Tables {
+		if t.Target != nil && ratio(t) >= float64(closest*tight) {
+			out = append(out, t.Path)
+		}
+	}
+	return out
+}
+
+// margin is that of the widest cell of a table at a confidence.
+func (p *Plan) margin(table int, confidence float64) float64 {
+	s := p.Tables[table].Statistics[0]
+	if m, ok := p.Measurement(s.Measurement); ok {
+		margin, _ := m.Mechanism.Margin(confidence)
+		return float64(margin)
+	}
+	return float64(max(s.StandardError, s.Uneven) * budget.NormalQuantile((1-confidence)/2))
+}
