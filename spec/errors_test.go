@@ -67,6 +67,21 @@ var targeted = strings.NewReplacer(
 	"stats: [count]", "cumulative: [age.band, fare.coarse], ranges: [region], target: {margin: 1/2}",
 ).Replace(base)
 
+// derived is the base with a derived column in its tables, and with what no row is.
+var derived = strings.NewReplacer(
+	"      hour:   {", "      stage:  {derived_from: age.band}\n      hour:   {",
+	"{by: [age, region.state]}", "{by: [sex, stage, region.state]}",
+	"by: [age.band, sex,", "by: [age.band, stage, sex,",
+	"marginals:", "impossible:\n  - {table: persons, where: {stage: 0–15, size: [NO, \"01\"]}}\n  - {where: {region.state: s1, hour: 7, sex: female}, rows: drop}\nmarginals:",
+).Replace(base)
+
+// after is a case of derived with one change.
+func after(name, old, new string) errorCase {
+	c := one(name, old, new)
+	c.text = derived
+	return c
+}
+
 func governedSource() Source {
 	src := baseSource()
 	src.Text = governed

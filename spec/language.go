@@ -30,14 +30,13 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "budget", shape: budgetShape(), required: "the privacy budget: {epsilon}, {rho} or {epsilon, delta}", fix: "budget: {epsilon: 1}"},
 		field{key: "tables", shape: tablesShape(), required: "the tables the release reads"},
 		field{key: "marginals", shape: marginalsShape(), required: "the tables of counts to publish"},
-		field{key: "impossible", shape: impossibleShape().notBuilt("impossible")},
+		field{key: "impossible", shape: impossibleShape()},
 		field{key: "invariants", shape: invariantsShape().notBuilt("invariants")},
 		field{key: "synthetic", shape: syntheticShape()},
 		field{key: "publish", shape: dictShape("options of what is written", `^.+$`, open).notBuilt("publish")},
 		field{key: "diagnostics", shape: open.notBuilt("diagnostics")},
 		field{key: "sample", shape: open.notBuilt("sample")},
 		field{key: "bounds", shape: open.notBuilt("bounds")},
-		field{key: "derived_from", shape: open.notBuilt("derived_from")},
 		field{key: "engines", shape: open.notBuilt("engines")},
 	)
 })
@@ -98,10 +97,19 @@ func splitShape() *shape {
 }
 
 func impossibleShape() *shape {
-	open := &shape{kind: anything, says: "anything"}
-	return listShape("a list of cells, each as {table, where: {…}}", objectShape("{table, where: {…}}",
+	says := "a category, or a list of categories"
+	category := categoryShape("a category, in quotes where YAML would read nothing")
+	categories := listShape(says, category, 1, 0)
+	categories.empty = "at least one category"
+	where := dictShape("attributes and their categories, as {age.band: 0–15, status: [employed, unemployed]}", `^.+$`,
+		choiceShape(says, onSequence(categories), onScalar(categoryShape(says))))
+	where.least, where.empty = 1, "at least one attribute with its categories, as {age.band: 0–15, status: employed}"
+	all := listShape("a list of what no row is, as [{where: {age.band: 0–15, status: employed}}]", objectShape("{table, where: {…}, rows}",
 		field{key: "table", shape: textShape("a table")},
-		field{key: "where", shape: dictShape("attributes and their categories", `^.+$`, open), required: "the cell: attributes and their categories"}), 0, 0)
+		field{key: "where", shape: where, required: "attributes and their categories", fix: "where: {age.band: 0–15, status: employed}"},
+		field{key: "rows", shape: enumShape("error or drop: what happens to a row that is so", rowsError, rowsDrop)}), 1, 0)
+	all.empty = "at least one, as {where: {age.band: 0–15, status: employed}}"
+	return all
 }
 
 func invariantsShape() *shape {

@@ -21,7 +21,6 @@ func tablesShape() *shape {
 		field{key: "join", shape: joinShape().notBuilt("join")},
 		field{key: "sample", shape: open.notBuilt("sample")},
 		field{key: "bounds", shape: open.notBuilt("bounds")},
-		field{key: "derived_from", shape: open.notBuilt("derived_from")},
 		field{key: "columns", shape: columnsShape(), required: "the columns that marginals use"}))
 	tables.least, tables.empty = 1, "at least one table"
 	return tables
@@ -105,9 +104,9 @@ func columnShape() *shape {
 		field{key: "unknown", shape: policyShape()},
 		field{key: "null", shape: policyShape()},
 		field{key: "bounds", shape: open.notBuilt("bounds")},
-		field{key: "derived_from", shape: open.notBuilt("derived_from")},
-	).withForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"})
-	column.empty = "a domain, declared once: values, codebook or range"
+		field{key: "derived_from", shape: textShape("an attribute of the table that decides the column, as age.band")},
+	).withForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"})
+	column.empty = "a domain, declared once: values, codebook, range or derived_from"
 	return column
 }
 

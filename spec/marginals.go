@@ -19,12 +19,16 @@ func (r *reader) readMarginals(root node) {
 
 func (r *reader) readMarginal(root, n node) {
 	m := Marginal{Name: n.key.Value, Stats: []string{"count"}, Line: n.key.Line}
-	t := r.readMarginalTable(&m, n)
+	t := r.readTable(n, "the marginal's table")
 	if t != nil {
+		m.Table = t.Name
 		m.By = r.readBy(root, t, n.get("by"))
 		r.readAlong(&m, t, n)
 	}
 	m.Every = r.readEvery(n)
+	if t != nil {
+		r.checkDecided(t, &m, n)
+	}
 	m.Target = r.readTarget(n.get("target"))
 	r.readStats(n.get("stats"))
 	m.Weight = r.readWeight(n.get("weight"))
@@ -32,8 +36,8 @@ func (r *reader) readMarginal(root, n node) {
 	r.release.Marginals = append(r.release.Marginals, m)
 }
 
-// readMarginalTable finds the marginal's table, nil where that cannot be told.
-func (r *reader) readMarginalTable(m *Marginal, n node) *Table {
+// readTable finds the table that something is of, nil where that cannot be told. It may be left out where there is one.
+func (r *reader) readTable(n node, what string) *Table {
 	tables := r.release.Tables
 	if len(tables) == 0 {
 		return nil
@@ -43,22 +47,20 @@ func (r *reader) readMarginalTable(m *Marginal, n node) *Table {
 		names = append(names, t.Name)
 	}
 	at := n.get("table")
-	if !at.present() {
-		if len(tables) > 1 {
-			r.report(n.key, n.path, Problem{
-				Message: "there is more than one table", Expected: "the marginal's table, one of " + strings.Join(names, ", "),
-				Fix: "table: " + names[0],
-			})
-			return nil
-		}
-		m.Table = tables[0].Name
+	switch {
+	case !at.present() && len(tables) == 1:
 		return tables[0]
+	case !at.present():
+		r.report(n.heading(), n.path, Problem{
+			Message: "there is more than one table", Expected: what + ", one of " + strings.Join(names, ", "),
+			Fix: "table: " + names[0],
+		})
+		return nil
 	}
-	m.Table = at.text()
-	t := r.release.Table(m.Table)
+	t := r.release.Table(at.text())
 	if t == nil {
-		p := Problem{Message: fmt.Sprintf("no table %q", clip(m.Table)), Expected: "one of " + strings.Join(names, ", ")}
-		r.problem(at, r.nearestFix(at, p, Nearest(m.Table, names)))
+		p := Problem{Message: fmt.Sprintf("no table %q", clip(at.text())), Expected: "one of " + strings.Join(names, ", ")}
+		r.problem(at, r.nearestFix(at, p, Nearest(at.text(), names)))
 	}
 	return t
 }

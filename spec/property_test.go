@@ -221,6 +221,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(governed)
 	f.Add(withMicrodata)
 	f.Add(targeted)
+	f.Add(derived)
 	for _, cases := range errorCases {
 		for _, c := range cases {
 			text := c.text

@@ -48,6 +48,7 @@ func (r *reader) readRelease(root node) {
 	r.readPrivacy(root.get("privacy"))
 	r.readBudget(root.get("budget"))
 	r.readTables(root)
+	r.readImpossible(root)
 	r.readMarginals(root)
 	r.readSynthetic(root)
 	r.checkNeeded(root)

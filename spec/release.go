@@ -194,7 +194,8 @@ type Synthetic struct {
 	Leaf string
 	// Method is how they are made.
 	Method SyntheticMethod
-	// By are the columns of the microdata, each at a level; all columns of the table where the spec does not say.
+	// By are the columns of the microdata, each at a level; all columns of the table that are read
+	// where the spec does not say.
 	By []Attribute
 	// Rows is how many there are, a public number; 0: as many as the noisy total says.
 	Rows int64

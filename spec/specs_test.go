@@ -54,7 +54,7 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 		},
 		"census.yaml": {
 			"privacy.within: within", "tables.persons.columns.adult.from: expressions", "tables.units.unit: unit: public",
-			"impossible: impossible", "invariants: invariants",
+			"invariants: invariants",
 			"marginals.detailed.each: each", "marginals.hisp_race.each: each", "publish: publish",
 		},
 		"labour.yaml": {

@@ -55,8 +55,8 @@ func (r *reader) microdataTable(n node) *Table {
 	return nil
 }
 
-// readColumns reads the columns of microdata: those of by, or all columns of the table at their
-// finest level.
+// readColumns reads the columns of microdata: those of by, or all columns of the table that
+// are read, at their finest level.
 func (r *reader) readColumns(root node, t *Table, n node) []Attribute {
 	by := n.get("by")
 	if !by.present() {
@@ -64,13 +64,16 @@ func (r *reader) readColumns(root node, t *Table, n node) []Attribute {
 	}
 	seen := map[string]bool{}
 	return r.readAttributes(root, t, by, func(a Attribute) (Problem, bool) {
+		if origin := t.origin(a); origin != a {
+			return Problem{Message: fmt.Sprintf("%s is derived: microdata show what it is derived from", a), Expected: origin.String() + " in its place"}, false
+		}
 		twice := seen[a.Column]
 		seen[a.Column] = true
 		return Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: "each column once in microdata"}, !twice
 	})
 }
 
-// allColumns are all columns of a table at their finest level. It reports columns without one,
+// allColumns are all columns of a table that are read, at their finest level. It reports columns without one,
 // and a table of too few columns.
 func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 	columns := root.get("tables").get(t.Name).get("columns")
@@ -79,14 +82,17 @@ func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 	}
 	var all []Attribute
 	var without []string
-	usable := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
+	var usable []string
+	for _, c := range t.Columns {
+		if c.DerivedFrom != nil {
+			continue // what decides it is there
+		}
 		all = append(all, Attribute{Column: c.Name})
-		usable[i] = c.Name
+		usable = append(usable, c.Name)
 		if d := c.Domain; d != nil && d.finest == nil {
 			without = append(without, fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type))
 			if levels := d.LevelNames(); len(levels) > 0 {
-				usable[i] = Attribute{c.Name, levels[0]}.String()
+				usable[len(usable)-1] = Attribute{c.Name, levels[0]}.String()
 			}
 		}
 	}

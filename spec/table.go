@@ -83,7 +83,7 @@ const (
 // Column is one column: where its values come from, what they may be, and what happens to
 // those that are not.
 type Column struct {
-	// Name is the column's name in the release, From its name in the source.
+	// Name is the column's name in the release, From its name in the source, "" for a derived column.
 	Name, From string
 	Type       Type
 	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and it

@@ -23,6 +23,7 @@ func (r *reader) readTables(root node) {
 		for _, c := range r.entries(pair.get("columns")) {
 			t.Columns = append(t.Columns, r.readColumn(c))
 		}
+		r.deriveColumns(t, pair.get("columns"))
 		t.Expect = r.readExpect(root, t)
 		r.release.Tables = append(r.release.Tables, t)
 		if unit := pair.get("unit"); !unit.present() || unit.text() != "public" {
@@ -121,6 +122,9 @@ func (r *reader) readExpect(root node, t *Table) *Expect {
 	if every := n.get("every"); every.present() {
 		seen := map[Attribute]bool{}
 		e.Every = r.readAttributes(root, t, every, func(a Attribute) (Problem, bool) {
+			if origin := t.origin(a); origin != a {
+				return Problem{Message: fmt.Sprintf("%s is derived and not read", a), Expected: origin.String() + " in its place"}, false
+			}
 			twice := seen[a]
 			seen[a] = true
 			return Problem{Message: fmt.Sprintf("%s is there twice", a), Expected: "each attribute once"}, !twice
@@ -130,6 +134,9 @@ func (r *reader) readExpect(root node, t *Table) *Expect {
 }
 
 func (r *reader) readColumn(n node) *Column {
+	if r.built(n) && n.get("derived_from").present() {
+		return r.readDerived(n)
+	}
 	c := &Column{Name: n.key.Value, From: n.key.Value}
 	if from := n.get("from"); r.built(from) {
 		c.From = from.text()
@@ -213,6 +220,15 @@ func (r *reader) checkTotal(root node) {
 	if !r.release.Privacy.Total {
 		return
 	}
+	for _, n := range root.get("impossible").items() {
+		if rows := n.get("rows"); r.sound(n) && (!rows.present() || rows.text() == rowsError) {
+			at := n
+			if rows.present() {
+				at = rows
+			}
+			r.problem(at, Problem{Message: "privacy is total, yet a row that is impossible stops the run", Expected: "rows: drop, which leaves it out", Fix: "rows: drop"})
+		}
+	}
 	for _, t := range r.release.Tables {
 		if expect := root.get("tables").get(t.Name).get("expect"); expect.present() {
 			r.report(expect.key, expect.path, Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})
@@ -220,7 +236,7 @@ func (r *reader) checkTotal(root node) {
 		columns := root.get("tables").get(t.Name).get("columns")
 		for _, c := range t.Columns {
 			n := columns.get(c.Name)
-			if !r.sound(n) {
+			if !r.sound(n) || c.DerivedFrom != nil {
 				continue
 			}
 			r.checkTotalPolicy(n, "unknown")

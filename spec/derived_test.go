@@ -1,0 +1,51 @@
+package spec
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A derived column has the categories of its level, with their labels, and no levels of its own; nothing of it is read.
+func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
+	src := baseSource()
+	src.Text = strings.Replace(derived, "      stage:  {", "      north:  {derived_from: region.state}\n      years:  {derived_from: age}\n      stage:  {", 1)
+	r, err := Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := r.Tables[0]
+	for name, from := range map[string]Attribute{"north": {"region", "state"}, "stage": {"age", "band"}, "years": {"age", ""}} {
+		c := columns.Column(name)
+		if c.DerivedFrom == nil || *c.DerivedFrom != from || c.From != "" || c.Type != Text || len(c.Domain.LevelNames()) != 0 {
+			t.Errorf("%s: %+v", name, c)
+		}
+		origin, _ := columns.Column(from.Column).Domain.Level(from.Level)
+		finest, _ := c.Domain.Level("")
+		if diff := cmp.Diff(origin.Categories, finest.Categories); diff != "" || c.Domain.Size() != origin.Size() || finest.Of != nil {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	north, _ := columns.Column("north").Domain.Level("")
+	if want := []Category{{"s1", "North"}, {"s2", "South"}}; !cmp.Equal(want, north.Categories) {
+		t.Errorf("categories %v, want %v", north.Categories, want)
+	}
+	want := []Attribute{{"age", "band"}, {"stage", ""}, {"sex", ""}, {"region", ""}, {"fare", "coarse"}}
+	if by := r.Marginals[2].By; !cmp.Equal(want, by) {
+		t.Errorf("by %v, want %v", by, want)
+	}
+}
+
+// Microdata of all columns are of those that are read.
+func TestMicrodataLeaveDerivedColumnsOut(t *testing.T) {
+	r, err := Parse(Source{Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1, split: {m: 1/2, t: 1/2}}\n" +
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {half: {derived_from: hour.half}, mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 23], levels: {half: {width: 12}}}}}}\n" +
+		"marginals: {m: {by: [half]}}\nsynthetic: {t: {}}\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Attribute{{"mode", ""}, {"hour", ""}}; !cmp.Equal(want, r.Synthetic[0].By) {
+		t.Errorf("microdata of %v, want %v", r.Synthetic[0].By, want)
+	}
+}
