@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -94,9 +93,4 @@ func decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
 		return nil, false
 	}
 	return nesting(domain.Size(), from, to)
-}
-
-// derivedOf lists the derived columns of a table, or of microdata that name some.
-func derivedOf(t *spec.Table, by []spec.Attribute) []spec.Attribute {
-	return slices.DeleteFunc(slices.Clone(by), func(a spec.Attribute) bool { return Counted(t, a) == a })
 }

@@ -36,6 +36,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	p.explainTables(b)
 	p.explainOthers(b)
 	p.explainStrategies(b)
+	p.explainImpossible(b)
 	for i := range p.Synthetic {
 		p.explainMicrodata(b, i)
 	}

@@ -20,6 +20,9 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 		ofColumns.Add(ofColumns, m.Mechanism.Rho())
 	}
 	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.By), s.rowsText())
+	if len(s.Derived) > 0 {
+		fmt.Fprintf(b, "  Beside them %s, which the others decide: not measured.\n", factorsText(s.Derived))
+	}
 	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval goes with what is counted in them.\n")
 	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(d, "column"), noiseText(widest), rhoText(ofColumns))
 	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s of columns, %s,\n", budget.Plural(int64(s.Rounds), "round"), s.Method, budget.Plural(pairs, "pair"), choiceText(s.Select))

@@ -184,6 +184,9 @@ func (b *factBook) table(t tableRow) {
 	say("counts rows of", t.From)
 	say("by", by)
 	say("cells", budget.Group(t.Cells))
+	if t.Impossible > 0 {
+		say("impossible cells", budget.Group(t.Impossible))
+	}
 	say("measured", t.measured)
 	if m := t.mechanism; m != nil {
 		say("mechanism", mechanismText(*m))
@@ -223,6 +226,7 @@ func (b *factBook) microdata(s Synthetic, columns []Measurement) {
 	}
 	say("rows", s.rowsText())
 	say("columns", by)
+	say("derived columns", factorsText(s.Derived))
 	say("method", s.Method)
 	say("rounds", budget.Group(int64(s.Rounds)))
 	exactly("choice of a round", choiceText(s.Select), s.Select.Parameter)
@@ -255,7 +259,11 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	name := t.Name + "." + c.Name
 	say := func(what, value string) { b.say(OnColumn, name, what, value) }
 	b.sum(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, budget.Plural(int64(c.Domain.Size()), "cell")))
-	say("from", c.From)
+	if c.DerivedFrom != nil {
+		say("derived from", c.DerivedFrom.String())
+	} else {
+		say("from", c.From)
+	}
 	say("type", string(c.Type))
 	say("cells", budget.Group(int64(c.Domain.Size())))
 	say("code book", c.Codebook)
@@ -267,6 +275,9 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 		if l, ok := c.Domain.Level(level); ok {
 			b.add(fact{topic: OnColumn, subject: name, what: what, value: countOf(l), level: l})
 		}
+	}
+	if c.DerivedFrom != nil {
+		return // it is not read
 	}
 	say("an unknown value", policyText(c, c.Unknown))
 	say("a null", policyText(c, c.Null))

@@ -219,7 +219,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 		}
 	}
 	for _, t := range p.Tables {
-		if slices.ContainsFunc(t.By, func(by string) bool { name, _, _ := strings.Cut(by, "."); return name == column }) {
+		if slices.ContainsFunc(p.Query(t).Factors, func(f Factor) bool { return f.Attribute == column }) {
 			tables++
 		}
 	}

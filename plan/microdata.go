@@ -49,6 +49,9 @@ func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 		return d, errors.New("a pure ε budget cannot pay for them: give the budget a δ, or state it in ρ")
 	}
 	t := r.Table(asked.Table)
+	if t == nil {
+		return d, fmt.Errorf("there is no table %q", asked.Table)
+	}
 	for _, a := range asked.By {
 		f := Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}
 		if Counted(t, a) == a {

@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the microdata of a plan: an adaptive method with all that it may ask and spend.
@@ -24,8 +26,11 @@ type Synthetic struct {
 	Table  string   `json:"table"`
 	Leaf   string   `json:"leaf"` // of the budget, which pays for nothing else
 	Method string   `json:"method"`
-	By     []Factor `json:"by"`             // the columns of the microdata, in order
-	Rows   int64    `json:"rows,omitempty"` // a public number; 0: the noisy total
+	By     []Factor `json:"by"` // the columns of the model, in order
+	// Derived are columns that are written behind those of the model, each as what one of them decides: they are not
+	// measured.
+	Derived []Factor `json:"derived,omitempty"`
+	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total
 	// Rounds is how many pairs are chosen and measured.
 	Rounds int `json:"rounds"`
 	// Select makes the choice of a round: the exponential mechanism with this ε.
@@ -34,6 +39,30 @@ type Synthetic struct {
 	Noise budget.Mechanism `json:"noise"`
 	// Block stands for all rounds in the plan's loss: an adaptive block with the ρ of Rounds choices and measurements.
 	Block budget.Mechanism `json:"block"`
+}
+
+// Columns are all columns of the microdata, in order: those of the model, and behind them the derived ones.
+func (s Synthetic) Columns() []Factor { return append(slices.Clone(s.By), s.Derived...) }
+
+// Origin finds for the i-th derived column the place in By of the one that decides it, and for each category of that one
+// the category of the derived column. It fails on microdata that the release's planner does not make.
+func (p *Plan) Origin(s Synthetic, i int) (from int, of []int, err error) {
+	t := p.release.Table(s.Table)
+	if t == nil || i < 0 || i >= len(s.Derived) {
+		return 0, nil, fmt.Errorf("the microdata of %s have no derived column number %d", s.Table, i+1)
+	}
+	return originOf(t, s.By, s.Derived[i])
+}
+
+// originOf finds the column of microdata that decides a derived one.
+func originOf(t *spec.Table, by []Factor, derived Factor) (from int, of []int, err error) {
+	counted := Counted(t, spec.Attribute{Column: derived.Attribute, Level: derived.Level})
+	for i, f := range by {
+		if of, ok := decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, counted); ok {
+			return i, of, nil
+		}
+	}
+	return 0, nil, fmt.Errorf("%s is derived from %s, which no column under `by` decides: add %s, or leave %s out", derived, counted, counted, derived)
 }
 
 // Column is the ID of the measurement of one of the columns; it is among the plan's measurements.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -29,6 +28,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 	}
 	w = append(w, weaknesses(p)...)
 	w = append(w, stops(r)...)
+	w = append(w, repeats(r)...)
 	if p.Size.Bytes > largeBytes {
 		counted := "the tables have"
 		if len(p.Synthetic) > 0 {
@@ -47,7 +47,11 @@ func warnings(r *spec.Release, p *Plan) []string {
 	}
 	first := map[string]Table{}
 	for _, t := range p.Tables {
-		key := fmt.Sprint(t.From, slices.Sorted(slices.Values(t.By)))
+		var by []string
+		for _, f := range p.Query(t).Factors {
+			by = append(by, f.String())
+		}
+		key := shown(t.From, by)
 		other, ok := first[key]
 		if !ok {
 			first[key] = t
