@@ -94,8 +94,7 @@ func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind, noi
 	weights, place := g.served(measured)
 	var sum float64
 	for i, t := range measured {
-		p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells, Impossible: t.impossible}, noise: noise, leaf: g.leaf}
-		p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
+		p := g.byItself(r, t, noise)
 		d.planned = append(d.planned, p)
 		d.parts[i] = partOf(r.Budget.Minimise, noise, weights[i], p)
 		sum += d.parts[i]
@@ -106,6 +105,29 @@ func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind, noi
 		variances[i] = d.planned[i].variance(d.parts[i])
 	}
 	return d, g.predict(&d, place, variances)
+}
+
+// equalShares measures each of several tables by itself, all for the same part.
+func (g *group) equalShares(r *spec.Release, noise budget.Kind) (design, bool) {
+	if len(g.tables) < 2 || g.needed {
+		return design{}, false
+	}
+	d := design{kind: EqualShares, noise: noise}
+	for _, t := range g.tables {
+		p := g.byItself(r, t, noise)
+		each := 1 / float64(len(g.tables))
+		d.planned, d.parts = append(d.planned, p), append(d.parts, each)
+		variance := p.variance(each)
+		g.add(&d, t, variance, variance)
+	}
+	return d, true
+}
+
+// byItself is the measurement of a table by itself.
+func (g *group) byItself(r *spec.Release, t table, noise budget.Kind) planned {
+	p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells, Impossible: t.impossible}, noise: noise, leaf: g.leaf}
+	p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
+	return p
 }
 
 // partOf is a measurement's part where the variance of each of its cells counts by a weight.

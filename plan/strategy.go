@@ -19,6 +19,8 @@ const (
 	Largest StrategyKind = "largest"
 	// Residuals measures every part that the tables share once.
 	Residuals StrategyKind = "residuals"
+	// EqualShares measures each table by itself, all for the same. It is what others do, and is never taken.
+	EqualShares StrategyKind = "equal-shares"
 )
 
 // Strategy is how a group of tables is measured: tables of one budget leaf that share columns.
@@ -44,6 +46,8 @@ type Alternative struct {
 	Noise budget.Kind  `json:"noise"`
 	RMSE  float64      `json:"rmse,omitempty"`
 	Needs string       `json:"needs,omitempty"` // of ε in a pure budget, else of ρ
+	// Charge is the ρ that the release would be charged with this kind of noise, where that is another.
+	Charge string `json:"charge,omitempty"`
 	Why   string       `json:"why,omitempty"`
 }
 
@@ -67,9 +71,13 @@ func (b *blueprint) strategies(d *division, others []*division) []Strategy {
 				continue
 			case other.noise != taken.noise:
 				of = others[i]
+				instead.Charge = budget.DecimalUp(of.cost.Rho, significant)
 			}
 			instead.RMSE = g.rmse(other, of, i)
 			s.Instead = append(s.Instead, instead)
+		}
+		if equal, ok := g.equalShares(b.release, taken.noise); ok {
+			s.Instead = append(s.Instead, Alternative{Kind: EqualShares, Noise: taken.noise, RMSE: g.rmse(equal, d, i)})
 		}
 		s.Instead = append(s.Instead, g.reasons...)
 		for _, t := range g.tables {
