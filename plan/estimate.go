@@ -68,7 +68,7 @@ func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
 	var marginals []residual.Marginal
 	place := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
 	for i, t := range tables {
-		if _, direct := measured[t.path]; direct && !c.flat(t) {
+		if _, direct := measured[t.path]; t.masked() || direct && !c.flat(t) {
 			place[t.path] = -1
 			continue
 		}
@@ -87,9 +87,12 @@ func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
 		if m.Query.Table != tables[0].marginal.Table {
 			continue
 		}
-		s := c.sourceOf(m)
 		own, direct := place[m.ID]
-		if direct && own < 0 || !e.Bears(s) {
+		if direct && own < 0 {
+			continue
+		}
+		s := c.sourceOf(m)
+		if !e.Bears(s) {
 			continue
 		}
 		if direct {
