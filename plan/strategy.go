@@ -48,7 +48,7 @@ type Alternative struct {
 	Needs string       `json:"needs,omitempty"` // of ε in a pure budget, else of ρ
 	// Charge is the ρ that the release would be charged with this kind of noise, where that is another.
 	Charge string `json:"charge,omitempty"`
-	Why   string       `json:"why,omitempty"`
+	Why    string `json:"why,omitempty"`
 }
 
 // strategies say what was chosen, and beside it what was not.

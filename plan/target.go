@@ -25,6 +25,20 @@ type Target struct {
 	Reached float64 `json:"reached"`
 }
 
+// String is the target in words, such as "±500, 95% sure of each cell".
+func (t Target) String() string {
+	of := "each cell"
+	if t.AllCells {
+		of = "all cells at once"
+	}
+	sure := t.Confidence
+	if share, err := budget.ParseRat(t.Confidence); err == nil {
+		v, _ := share.Float64()
+		sure = budget.Percent(v)
+	}
+	return fmt.Sprintf("±%s, %s sure of %s", t.Margin, sure, of)
+}
+
 // goal is a margin and the confidence that each cell is to have it with.
 type goal struct{ margin, confidence float64 }
 

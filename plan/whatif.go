@@ -62,3 +62,21 @@ func WriteWhatIf(w io.Writer, plans []*Plan) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// WriteSolution writes the smallest budget that meets all targets of a release, and how near to its target every table
+// comes with it.
+func WriteSolution(w io.Writer, s *Solution) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "The smallest budget that meets every target: %s = %s (rounded up), charged to the account: %s.\nIt is set by %s.\n\n",
+		s.Key, s.Amount, strings.TrimPrefix(s.Plan.Cost.String(), "= "), strings.Join(s.Binds, ", "))
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "table\ttarget\tmargin")
+	for _, table := range s.Plan.Tables {
+		if table.Target != nil {
+			fmt.Fprintf(t, "%s\t%s\t±%s\n", table.Path, table.Target, budget.DecimalNearest(table.Target.Reached, 4))
+		}
+	}
+	t.Flush()
+	_, err := io.WriteString(w, b.String())
+	return err
+}

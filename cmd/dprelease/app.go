@@ -51,6 +51,7 @@ type outcome struct {
 	Warnings []string            `json:"warnings,omitempty"`
 	Draft    string              `json:"draft,omitempty"`    // of init
 	Plans    []*plan.Plan        `json:"plans,omitempty"`    // of plan --what-if
+	Solution *plan.Solution      `json:"solution,omitempty"` // of plan --solve
 	Loss     *plan.Loss          `json:"loss,omitempty"`     // of loss
 	Diff     *release.Difference `json:"diff,omitempty"`     // of diff
 	Accounts []ledger.Statement  `json:"accounts,omitempty"` // of ledger show

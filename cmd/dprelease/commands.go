@@ -76,6 +76,7 @@ func (a *app) schemaCommand() *cobra.Command {
 
 func (a *app) planCommand() *cobra.Command {
 	var whatIf string
+	var solve bool
 	c := &cobra.Command{
 		Use:   "plan SPEC",
 		Short: "Print what a release will cost and how good it will be; reads no data",
@@ -87,6 +88,9 @@ func (a *app) planCommand() *cobra.Command {
 			}
 			if whatIf != "" {
 				return a.whatIf(args[0], whatIf, params)
+			}
+			if solve {
+				return a.solve(args[0], params)
 			}
 			p, path, err := release.Plan(args[0], params, a.out)
 			if err != nil {
@@ -104,6 +108,8 @@ func (a *app) planCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&whatIf, "what-if", "", "print what other budgets would buy, as epsilon=0.5,1,2,4, and write nothing")
+	c.Flags().BoolVar(&solve, "solve", false, "print the smallest budget that meets every target, and write nothing")
+	c.MarkFlagsMutuallyExclusive("what-if", "solve")
 	a.outFlag(c)
 	a.setFlag(c)
 	return c

@@ -30,3 +30,17 @@ func (a *app) whatIf(path, asked string, params map[string]string) error {
 	}
 	return plan.WriteWhatIf(a.stdout, plans)
 }
+
+// solve prints the smallest budget that meets every target of a spec, and what it would
+// make of the tables.
+func (a *app) solve(path string, params map[string]string) error {
+	s, err := release.Solve(path, params)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		a.outcome.Solution = s
+		return nil
+	}
+	return plan.WriteSolution(a.stdout, s)
+}

@@ -9,24 +9,11 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // Load reads a spec and plans it.
 func Load(specPath string, params map[string]string) (*plan.Plan, error) {
-	r, err := spec.Load(specPath, params)
-	var problems *spec.Errors
-	if errors.As(err, &problems) {
-		return nil, err
-	}
-	if err != nil {
-		return nil, &SpecError{File: specPath, Err: err}
-	}
-	p, err := plan.New(r)
-	if err != nil {
-		return nil, &SpecError{File: specPath, Err: err}
-	}
-	return p, nil
+	return ofSpec(specPath, params, plan.New)
 }
 
 // Plan writes a spec's plan to out/NAME.plan.json and returns it and its path.

@@ -12,17 +12,25 @@ import (
 // WhatIf plans a spec with each of several amounts of its budget, where key is epsilon,
 // delta or rho. It writes nothing and asks no ledger. Errors: as of [Load].
 func WhatIf(specPath string, params map[string]string, key string, amounts []string) ([]*plan.Plan, error) {
+	return ofSpec(specPath, params, func(r *spec.Release) ([]*plan.Plan, error) { return plan.WhatIf(r, key, amounts) })
+}
+
+// Solve finds the smallest budget that meets every target of a spec. It writes nothing and
+// asks no ledger. Errors: as of [Load].
+func Solve(specPath string, params map[string]string) (*plan.Solution, error) {
+	return ofSpec(specPath, params, plan.Solve)
+}
+
+// ofSpec works something out from a spec.
+func ofSpec[T any](specPath string, params map[string]string, work func(*spec.Release) (T, error)) (T, error) {
+	var out T
 	r, err := spec.Load(specPath, params)
+	if err == nil {
+		out, err = work(r)
+	}
 	var problems *spec.Errors
-	if errors.As(err, &problems) {
-		return nil, err
+	if err == nil || errors.As(err, &problems) {
+		return out, err
 	}
-	if err != nil {
-		return nil, &SpecError{File: specPath, Err: err}
-	}
-	plans, err := plan.WhatIf(r, key, amounts)
-	if err != nil {
-		return nil, &SpecError{File: specPath, Err: err}
-	}
-	return plans, nil
+	return out, &SpecError{File: specPath, Err: err}
 }
