@@ -38,7 +38,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 			counted, budget.Group(p.Size.Bytes/BytesPerCell), bytesText(p.Size.Bytes)))
 	}
 	for _, s := range p.Synthetic {
-		if bytes := s.Rows * int64(len(s.By)) * bytesPerValue; bytes > largeBytes {
+		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
 			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"), s.Table, bytesText(bytes)))
 		}
 		if s.Rounds == 1 {

@@ -15,7 +15,7 @@ import (
 // has an interval: how far a model is from the truth beyond noise is not known.
 type Microdata struct {
 	Table      string
-	Keys       []Key      // the columns
+	Keys       []Key      // the columns, those that others decide last
 	Rows       int        // how many
 	Codes      [][]uint32 // by key, then row: places among the categories of the key
 	Total      float64    // the unbiased noisy number of rows of the confidential table
@@ -52,7 +52,7 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 	if err != nil {
 		return Microdata{}, err
 	}
-	keys, err := keysOf(s.Plan.Release(), plan.Query{Table: asked.Table, Factors: asked.By})
+	keys, err := keysOf(s.Plan.Release(), plan.Query{Table: asked.Table, Factors: asked.Columns()})
 	if err != nil {
 		return Microdata{}, err
 	}
@@ -61,6 +61,17 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 	m := fit(max(total, 1), columns, asked.Pairs(), rounds)
 	out := Microdata{Table: asked.Table, Keys: keys, Rows: int(rows), Total: total, TotalError: math.Sqrt(variance)}
 	out.Codes = m.draw(out.Rows, newStream(s, "rows of "+asked.Table))
+	for i := range asked.Derived {
+		from, of, err := s.Plan.Origin(asked, i)
+		if err != nil {
+			return Microdata{}, err
+		}
+		derived := make([]uint32, out.Rows)
+		for row, code := range out.Codes[from] {
+			derived[row] = uint32(of[code])
+		}
+		out.Codes = append(out.Codes, derived)
+	}
 	for i, r := range rounds {
 		out.Pairs = append(out.Pairs, PairFit{
 			First: keys[m.pairs[i].pair[0]].Attribute, Second: keys[m.pairs[i].pair[1]].Attribute,
@@ -88,7 +99,7 @@ func Bytes(s *measured.Sealed, method int) (int64, error) {
 		return 0, err
 	}
 	total, _ := totalOf(columns)
-	return int64(rowsOf(asked, total)) * 16 * int64(len(asked.By)), nil
+	return int64(rowsOf(asked, total)) * 16 * int64(len(asked.Columns())), nil
 }
 
 // columnsOf finds the measurements of the single columns, in order.

@@ -92,7 +92,8 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 		if !ok {
 			return Statistic{}, fmt.Errorf("measurement %s is missing", st.Measurement)
 		}
-		return alone(st, m), nil
+		impossible, err := impossibleOf(r.plan.Release(), m)
+		return alone(st, m, impossible), err
 	}
 	together, err := newReconstruction(r.estimates[at.estimate], byID)
 	if err != nil {

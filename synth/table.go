@@ -56,6 +56,9 @@ const (
 	// NoiseDominates marks a cell whose interval reaches zero: it cannot be
 	// told from an empty one.
 	NoiseDominates Flag = "noise_dominates"
+	// Impossible marks a cell that the spec says no row falls into: its zero is
+	// exact, and was not measured.
+	Impossible Flag = "impossible"
 )
 
 // Category is the category of a key in a row of the table.
@@ -79,7 +82,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 	}
 	tables := make([]Table, len(s.Plan.Tables))
 	for i, t := range s.Plan.Tables {
-		keys, err := keysOf(s.Plan.Release(), s.Plan.Query(t))
+		keys, err := keysOf(s.Plan.Release(), s.Plan.Shown(t))
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
@@ -92,7 +95,11 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		if !ok {
 			return nil, fmt.Errorf("table %s: measurement %s is missing", t.Path, st.Measurement)
 		}
-		tables[i].Statistics = []Statistic{alone(st, m)}
+		impossible, err := impossibleOf(s.Plan.Release(), m)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Path, err)
+		}
+		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
 	}
 	estimates, err := s.Plan.Estimates()
 	if err != nil {
@@ -129,16 +136,28 @@ func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 	return keys, nil
 }
 
-// alone is the statistic of a count that is one measurement.
-func alone(st plan.Statistic, m measured.Measured) Statistic {
+// alone is the statistic of a count that is one measurement. Its impossible cells are exact zeros.
+func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic {
 	law := m.Measurement.Mechanism
 	margin, attained := law.Margin(st.Confidence)
 	cells := make([]float64, m.Values.Len())
 	errors := make([]float64, len(cells))
 	for i, v := range m.Values.Int64Values() {
-		cells[i], errors[i] = float64(v), math.Sqrt(law.Variance())
+		if impossible == nil || !impossible[i] {
+			cells[i], errors[i] = float64(v), math.Sqrt(law.Variance())
+		}
 	}
-	out := newStatistic(st.Name, cells, errors, func(int) float64 { return float64(margin) })
+	out := newStatistic(st.Name, cells, errors, func(i int) float64 {
+		if impossible != nil && impossible[i] {
+			return 0
+		}
+		return float64(margin)
+	})
+	for i := range impossible {
+		if impossible[i] {
+			out.Flags[i] = Impossible
+		}
+	}
 	out.Whole, out.StandardError, out.Margin = true, math.Sqrt(law.Variance()), float64(margin)
 	out.Confidence, out.Attained = st.Confidence, attained
 	return out

@@ -1,0 +1,32 @@
+package synth
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds impossible cells: those that the spec says no row falls into, published as exact zeros.
+
+// impossibleOf says which integers of a measurement are of impossible cells; nil where none is. It fails where one of
+// them is not the 0 that it is by the spec: no such measurement is made.
+func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
+	if m.Measurement.Impossible == 0 {
+		return nil, nil
+	}
+	mask, err := m.Measurement.Query.Impossible(r)
+	if err != nil {
+		return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
+	}
+	cells := mask.Cells()
+	if len(cells) != m.Values.Len() {
+		return nil, fmt.Errorf("measurement %s is not whole", m.Measurement.ID)
+	}
+	for i, impossible := range cells {
+		if impossible && m.Values.Value(i) != 0 {
+			return nil, fmt.Errorf("measurement %s has a row where the spec says that none can be", m.Measurement.ID)
+		}
+	}
+	return cells, nil
+}
