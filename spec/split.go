@@ -3,10 +3,13 @@ package spec
 // This file holds the split of a budget as a tree, and how an amount is divided by it.
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 )
+
+var errUnread = errors.New("a budget that was not read from a spec cannot be divided")
 
 // part is one entry of a split: an absolute amount, or a share of what absolute and needed parts leave of the whole that
 // it is a part of; with neither it is a leaf that gets what its targets need.
@@ -28,15 +31,53 @@ func (p part) isNeeded() bool { return p.amount == nil && p.share == nil }
 // and where nothing is left for a share.
 func (b *Budget) Divide(total *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
 	if b.split == nil {
-		return nil, fmt.Errorf("a budget that was not read from a spec cannot be divided")
+		return nil, errUnread
 	}
 	return divide("budget.split", b.split, total, needed)
 }
 
-// divide is Divide for the split at a path.
-func divide(path string, parts []part, whole *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
-	taken, shares := new(big.Rat), false
-	amounts := make([]*big.Rat, len(parts))
+// Least is the total beyond which Divide has enough for what is needed, by path: it succeeds with every larger one and with no
+// smaller one; with this one too, unless a part with a share would get nothing. It fails where no total is enough: where an
+// absolute part does not hold what is needed of it, or an amount is missing.
+func (b *Budget) Least(needed map[string]*big.Rat) (*big.Rat, error) {
+	if b.split == nil {
+		return nil, errUnread
+	}
+	return least("budget.split", b.split, needed)
+}
+
+// least is Least for the split at a path.
+func least(path string, parts []part, needed map[string]*big.Rat) (*big.Rat, error) {
+	amounts, taken, _, err := fixed(parts, needed)
+	if err != nil {
+		return nil, err
+	}
+	forShares := new(big.Rat)
+	for i, p := range parts {
+		if p.parts == nil {
+			continue
+		}
+		within := path + "." + p.key() + ".split"
+		if p.share == nil {
+			if _, err := divide(within, p.parts, amounts[i], needed); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		whole, err := least(within, p.parts, needed)
+		if err != nil {
+			return nil, err
+		}
+		if whole.Quo(whole, p.share); whole.Cmp(forShares) > 0 {
+			forShares = whole
+		}
+	}
+	return taken.Add(taken, forShares), nil
+}
+
+// fixed are the amounts of absolute and needed parts, nil for shares, with their sum, and whether there are shares.
+func fixed(parts []part, needed map[string]*big.Rat) (amounts []*big.Rat, taken *big.Rat, shares bool, err error) {
+	amounts, taken = make([]*big.Rat, len(parts)), new(big.Rat)
 	for i, p := range parts {
 		switch {
 		case p.share != nil:
@@ -45,13 +86,22 @@ func divide(path string, parts []part, whole *big.Rat, needed map[string]*big.Ra
 		case p.amount != nil:
 			amounts[i] = new(big.Rat).Set(p.amount)
 		case needed[p.path] == nil:
-			return nil, fmt.Errorf("budget leaf %q gets what its targets need, and that is not said", p.path)
+			return nil, nil, false, fmt.Errorf("budget leaf %q gets what its targets need, and that is not said", p.path)
 		case needed[p.path].Sign() < 0:
-			return nil, fmt.Errorf("budget leaf %q needs %s: less than nothing", p.path, shortNumber(needed[p.path]))
+			return nil, nil, false, fmt.Errorf("budget leaf %q needs %s: less than nothing", p.path, shortNumber(needed[p.path]))
 		default:
 			amounts[i] = new(big.Rat).Set(needed[p.path])
 		}
 		taken.Add(taken, amounts[i])
+	}
+	return amounts, taken, shares, nil
+}
+
+// divide is Divide for the split at a path.
+func divide(path string, parts []part, whole *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
+	amounts, taken, shares, err := fixed(parts, needed)
+	if err != nil {
+		return nil, err
 	}
 	left := new(big.Rat).Sub(whole, taken)
 	if left.Sign() < 0 || shares && left.Sign() == 0 {

@@ -220,3 +220,37 @@ func assertDivided(t *rapid.T, d *drawnSplit, b Budget, total *big.Rat, amounts 
 		t.Fatalf("%s: %v take %s of %s", d.text.String(), amounts, sum, total)
 	}
 }
+
+// Any more than the least is enough to divide, and any less is not; where there is no least, nothing is enough.
+func TestLeastIsEnoughAndNoMore(t *testing.T) {
+	found, without := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := &drawnSplit{absolute: map[string]*big.Rat{}, needed: map[string]*big.Rat{}}
+		d.draw(t, "", 2)
+		r, err := Parse(divided("{epsilon: 1, delta: 1e-9, split: "+d.text.String()+"}", d.leaves...))
+		if err != nil {
+			return
+		}
+		least, err := r.Budget.Least(d.needed)
+		if err != nil {
+			without++
+			if amounts, err := r.Budget.Divide(big.NewRat(1_000_000, 1), d.needed); err == nil {
+				t.Fatalf("%s is divided without a least: %v", d.text.String(), amounts)
+			}
+			return
+		}
+		found++
+		bit := big.NewRat(1, 1_000_000_000_000)
+		_, below := r.Budget.Divide(new(big.Rat).Sub(least, bit), d.needed)
+		_, above := r.Budget.Divide(new(big.Rat).Add(least, bit), d.needed)
+		if below == nil || above != nil {
+			t.Fatalf("%s needs %s: below %v, above %v", d.text.String(), least, below, above)
+		}
+	})
+	if found < 10 {
+		t.Errorf("%d with a least, %d without: the test has lost its force", found, without)
+	}
+	if _, err := new(Budget).Least(nil); err == nil {
+		t.Error("a budget that was not read has a least")
+	}
+}
