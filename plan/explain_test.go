@@ -18,7 +18,7 @@ func TestLossesAreRoundedUp(t *testing.T) {
 		{"{epsilon: 1.00049}", "ε = 1.00049 (pure", "ε 1.001"},
 		{"{rho: 0.123456}", "ρ = 0.123456 (zero", "ρ 0.1235"},
 		{"{epsilon: 1/3}", "ε ≤ 0.3333334 (pure", "ε 0.3334"},
-		{"{epsilon: 1.00049, delta: 1e-9}", "ε = 1.00049 and δ = 1e-9 (approximate", "ρ 0.01655"},
+		{"{epsilon: 1.00049, delta: 1e-9}", "ε = 1.00049 and δ = 1e-9 (approximate", "ε 1.001"},
 	} {
 		p := planOf(t, "add-remove", c.budget, "{id: who, max_rows: 1}", "{x: {by: [sex]}}")
 		page := pageOf(t, p)

@@ -84,10 +84,10 @@ func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 	for _, pair := range s.Pairs() {
 		a, b := d.columns[pair[0]], d.columns[pair[1]]
 		if a > maxCells/max(b, 1) {
-			return d, fmt.Errorf("the pair of %s and %s would have more than 2^40 cells: use coarser levels under `by`", d.by[pair[0]], d.by[pair[1]])
+			return d, fmt.Errorf("the pair of %s and %s would have more than 2^36 cells: use coarser levels under `by`", d.by[pair[0]], d.by[pair[1]])
 		}
 		if d.cells += a * b; d.cells > maxCells {
-			return d, errors.New("all pairs of columns are counted, and would have more than 2^40 cells together: use coarser levels or fewer columns under `by`")
+			return d, errors.New("all pairs of columns are counted, and would have more than 2^36 cells together: use coarser levels or fewer columns under `by`")
 		}
 	}
 	return d, d.distinct()

@@ -260,8 +260,8 @@ func TestMicrodataThatCannotBePlanned(t *testing.T) {
 	const shares = "split: {tables: 1/2, t: 1/2}"
 	for _, c := range []struct{ budget, columns, want string }{
 		{"{rho: 1, " + shares + "}", strings.Join(columns, ", "), "microdata of t (line 7): 448 columns have 100\u202f128 pairs, more than 100\u202f000: name fewer columns under `by`"},
-		{"{rho: 1, " + shares + "}", wide, "microdata of t (line 7): the pair of a and b would have more than 2^40 cells: use coarser levels under `by`"},
-		{"{rho: 1, " + shares + "}", strings.ReplaceAll(wide, "1999999", "899999") + ", c: {type: integer, range: [0, 899999]}", "together: use coarser levels or fewer columns under `by`"},
+		{"{rho: 1, " + shares + "}", wide, "microdata of t (line 7): the pair of a and b would have more than 2^36 cells: use coarser levels under `by`"},
+		{"{rho: 1, " + shares + "}", strings.ReplaceAll(wide, "1999999", "199999") + ", c: {type: integer, range: [0, 199999]}", "together: use coarser levels or fewer columns under `by`"},
 		{"{rho: 1, " + shares + "}", "a: {values: [p]}, b: {values: [p]}, a_x_b: {values: [p]}", "column a_x_b and the pair of a and b would have one name, microdata/t/a_x_b"},
 		{"{rho: 1, " + shares + "}", "a: {values: [p]}, b_x_c: {values: [p]}, a_x_b: {values: [p]}, c: {values: [p]}", "would have one name, microdata/t/a_x_b_x_c"},
 		{"{rho: 1, " + shares + "}", "a: {values: [p]}, a_label: {values: [p]}", "two columns \"a_label\", of a and of a_label"},

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -93,8 +92,11 @@ const LabelSuffix = "_label"
 const confidence = 0.95
 
 const (
-	// maxCells bounds one table, so that no product of sizes can overflow.
-	maxCells = int64(1) << 40
+	// maxCells bounds one table, so that no product of sizes can overflow and none is planned that no machine could count:
+	// it would take a terabyte.
+	maxCells = int64(1) << 36
+	// maxAttributes bounds the attributes of a table.
+	maxAttributes = 63
 	// maxTables bounds one marginal's subsets.
 	maxTables = 100000
 )
@@ -132,22 +134,23 @@ func expand(r *spec.Release) ([]table, error) {
 		m := &r.Marginals[i]
 		sets, err := subsets(r, m)
 		if err != nil {
-			return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
+			return nil, at(r, "marginals."+m.Name, err)
 		}
 		for _, by := range sets {
 			t := table{path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), leaf: leaf[m.Leaf]}
 			if other, ok := seen[t.path]; ok {
-				return nil, fmt.Errorf("marginal %s (line %d): its table %s would overwrite one of marginal %s: rename a column or a marginal", m.Name, m.Line, t.path, other)
+				return nil, at(r, "marginals."+m.Name, &fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.path, other), "a column or a marginal of another name"})
 			}
 			seen[t.path] = m.Name
-			if err := distinctColumns(t); err != nil {
-				return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
+			err := distinctColumns(t)
+			if err == nil {
+				t.cells, err = cells(r, t)
 			}
-			if t.cells, err = cells(r, t); err != nil {
-				return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
+			if err == nil {
+				t.impossible, err = impossible(rules, t)
 			}
-			if t.impossible, err = impossible(rules, t); err != nil {
-				return nil, fmt.Errorf("marginal %s (line %d): %w", m.Name, m.Line, err)
+			if err != nil {
+				return nil, at(r, "marginals."+m.Name, err)
 			}
 			tables = append(tables, t)
 		}
@@ -160,7 +163,7 @@ func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	confidential := r.Table(m.Table)
 	if m.Every == nil {
 		if derived, origin, found := twice(confidential, m.By); found {
-			return nil, fmt.Errorf("%s and %s say the same of a row, as %s decides both: leave one out", derived, origin, Counted(confidential, origin).Column)
+			return nil, &fault{"by", fmt.Sprintf("%s and %s say the same of a row, as %s decides both", derived, origin, Counted(confidential, origin).Column), "one of the two"}
 		}
 		return [][]spec.Attribute{m.By}, nil
 	}
@@ -169,7 +172,7 @@ func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 		n.Add(n, new(big.Int).Binomial(int64(len(m.By)), int64(k)))
 	}
 	if n.Cmp(big.NewInt(maxTables)) > 0 {
-		return nil, fmt.Errorf("`every` asks for %s tables, more than %d: ask for smaller subsets, or of fewer attributes", n, maxTables)
+		return nil, &fault{"every", fmt.Sprintf("it asks for %s tables, more than %d", n, maxTables), "smaller subsets, or of fewer attributes"}
 	}
 	var all [][]spec.Attribute
 	for _, k := range m.Every {
@@ -180,7 +183,7 @@ func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 		}
 	}
 	if all == nil {
-		return nil, errors.New("every subset that it asks for holds a derived column beside its origin: ask for smaller subsets")
+		return nil, &fault{"every", "every subset that it asks for holds a derived column beside its origin", "smaller subsets"}
 	}
 	return all, nil
 }
@@ -218,13 +221,16 @@ func impossible(l *rules, t table) (int64, error) {
 	}
 	n := mask.Count()
 	if n == t.cells {
-		return 0, fmt.Errorf("`impossible` rules out every cell of table %s: leave the table out, or mend the entry", t.path)
+		return 0, &fault{"", fmt.Sprintf("`impossible` rules out every cell of table %s", t.path), "a table with cells that can be, or another entry under `impossible`"}
 	}
 	return n, nil
 }
 
 // cells is the number of cells of a table: the product of its levels' sizes.
 func cells(r *spec.Release, t table) (int64, error) {
+	if len(t.by) > maxAttributes {
+		return 0, &fault{"by", fmt.Sprintf("table %s would have %d attributes", t.path, len(t.by)), fmt.Sprintf("at most %d", maxAttributes)}
+	}
 	levels, err := t.query().Levels(r)
 	if err != nil {
 		return 0, err
@@ -233,7 +239,7 @@ func cells(r *spec.Release, t table) (int64, error) {
 	for _, level := range levels {
 		size := int64(level.Size())
 		if n > maxCells/max(size, 1) {
-			return 0, fmt.Errorf("table %s would have more than 2^40 cells: use coarser levels or fewer attributes", t.path)
+			return 0, &fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count", t.path), "coarser levels or fewer attributes"}
 		}
 		n *= size
 	}
@@ -253,8 +259,7 @@ func distinctColumns(t table) error {
 	for _, a := range t.by {
 		for _, name := range []string{a.String(), a.String() + LabelSuffix} {
 			if other, ok := owner[name]; ok {
-				return fmt.Errorf("table %s would have two columns %q, of %s and of %s: give the column another name and say where it comes from (from: %s)",
-					t.path, name, other, a, a.Column)
+				return &fault{"by", fmt.Sprintf("table %s would have two columns %q, of %s and of %s", t.path, name, other, a), fmt.Sprintf("a column of another name that says where it comes from (from: %s)", a.Column)}
 			}
 			owner[name] = a.String()
 		}
