@@ -37,15 +37,23 @@ func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
 	}
 }
 
-// Microdata of all columns are of those that are read.
-func TestMicrodataLeaveDerivedColumnsOut(t *testing.T) {
-	r, err := Parse(Source{Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1, split: {m: 1/2, t: 1/2}}\n" +
-		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {half: {derived_from: hour.half}, mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 23], levels: {half: {width: 12}}}}}}\n" +
-		"marginals: {m: {by: [half]}}\nsynthetic: {t: {}}\n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []Attribute{{"mode", ""}, {"hour", ""}}; !cmp.Equal(want, r.Synthetic[0].By) {
-		t.Errorf("microdata of %v, want %v", r.Synthetic[0].By, want)
+// Derived columns stand in microdata beside what decides them, of all columns or of those that are named.
+func TestMicrodataHaveDerivedColumnsBesideWhatDecidesThem(t *testing.T) {
+	for synthetic, want := range map[string][]Attribute{
+		"{}":                               {{"half", ""}, {"mode", ""}, {"hour", ""}},
+		"{by: [mode, half, hour]}":         {{"mode", ""}, {"half", ""}, {"hour", ""}},
+		"{by: [mode, half, hour.quarter]}": {{"mode", ""}, {"half", ""}, {"hour", "quarter"}},
+		"{by: [mode, hour.third]}":         {{"mode", ""}, {"hour", "third"}},
+	} {
+		r, err := Parse(Source{Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1, split: {m: 1/2, t: 1/2}}\n" +
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {half: {derived_from: hour.half}, mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 23], levels: {half: {width: 12}, third: {width: 8}, quarter: {width: 6}}}}}}\n" +
+			"marginals: {m: {by: [half]}}\nsynthetic: {t: " + synthetic + "}\n"})
+		if err != nil {
+			t.Errorf("%s: %v", synthetic, err)
+			continue
+		}
+		if by := r.Synthetic[0].By; !cmp.Equal(want, by) {
+			t.Errorf("%s: microdata of %v, want %v", synthetic, by, want)
+		}
 	}
 }

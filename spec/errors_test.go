@@ -82,6 +82,14 @@ func after(name, old, new string) errorCase {
 	return c
 }
 
+// beside is a case of derived with microdata and nothing impossible.
+func beside(name, microdata string) errorCase {
+	c := after(name, "  split: {main: 1/2", "  split: {main: 1/4, persons: 1/4")
+	from, to := strings.Index(derived, "impossible:"), strings.Index(derived, "marginals:")
+	c.text = derived[:from] + "synthetic: {persons: " + microdata + "}\n" + derived[to:]
+	return c
+}
+
 func governedSource() Source {
 	src := baseSource()
 	src.Text = governed

@@ -194,8 +194,8 @@ type Synthetic struct {
 	Leaf string
 	// Method is how they are made.
 	Method SyntheticMethod
-	// By are the columns of the microdata, each at a level; all columns of the table that are read
-	// where the spec does not say.
+	// By are the columns of the microdata, each at a level; all columns of the table where the spec does not say.
+	// A derived one stands beside one that decides it.
 	By []Attribute
 	// Rows is how many there are, a public number; 0: as many as the noisy total says.
 	Rows int64

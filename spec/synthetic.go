@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -55,25 +56,53 @@ func (r *reader) microdataTable(n node) *Table {
 	return nil
 }
 
-// readColumns reads the columns of microdata: those of by, or all columns of the table that
-// are read, at their finest level.
+// readColumns reads the columns of microdata: those of by, or all columns of the table at their
+// finest level.
 func (r *reader) readColumns(root node, t *Table, n node) []Attribute {
 	by := n.get("by")
 	if !by.present() {
 		return r.allColumns(root, t, n)
 	}
 	seen := map[string]bool{}
-	return r.readAttributes(root, t, by, func(a Attribute) (Problem, bool) {
-		if origin := t.origin(a); origin != a {
-			return Problem{Message: fmt.Sprintf("%s is derived: microdata show what it is derived from", a), Expected: origin.String() + " in its place"}, false
-		}
+	all := r.readAttributes(root, t, by, func(a Attribute) (Problem, bool) {
 		twice := seen[a.Column]
 		seen[a.Column] = true
 		return Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: "each column once in microdata"}, !twice
 	})
+	if len(all) == len(by.items()) {
+		r.checkDerivedOf(t, by, all)
+	}
+	return all
 }
 
-// allColumns are all columns of a table that are read, at their finest level. It reports columns without one,
+// checkDerivedOf reports derived columns of microdata that no other of their columns decides, and fewer than two others.
+func (r *reader) checkDerivedOf(t *Table, by node, all []Attribute) {
+	var read []Attribute
+	for _, a := range all {
+		if t.origin(a) == a {
+			read = append(read, a)
+		}
+	}
+	for i, a := range all {
+		origin := t.origin(a)
+		decided := func(b Attribute) bool { return b.Column == origin.Column && t.decides(b, a) }
+		if origin == a || levelOf(t, a) == nil || slices.ContainsFunc(read, decided) {
+			continue
+		}
+		r.problem(by.items()[i], Problem{
+			Message:  fmt.Sprintf("%s is derived from %s, which no column of these microdata decides", a, origin),
+			Expected: fmt.Sprintf("%s beside it, or %s left out", origin, a),
+		})
+	}
+	if len(read) < leastColumns {
+		r.problem(by, Problem{
+			Message:  "fewer than two of these columns are read: the others are derived",
+			Expected: "at least two columns that are read",
+		})
+	}
+}
+
+// allColumns are all columns of a table at their finest level. It reports columns without one,
 // and a table of too few columns.
 func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 	columns := root.get("tables").get(t.Name).get("columns")
@@ -83,11 +112,13 @@ func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 	var all []Attribute
 	var without []string
 	var usable []string
+	read := 0
 	for _, c := range t.Columns {
-		if c.DerivedFrom != nil {
-			continue // what decides it is there
-		}
 		all = append(all, Attribute{Column: c.Name})
+		if c.DerivedFrom != nil {
+			continue // its origin at the finest level decides it
+		}
+		read++
 		usable = append(usable, c.Name)
 		if d := c.Domain; d != nil && d.finest == nil {
 			without = append(without, fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type))
@@ -97,7 +128,7 @@ func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 		}
 	}
 	switch {
-	case len(all) < leastColumns:
+	case read < leastColumns:
 		r.report(n.key, n.path, Problem{Message: fmt.Sprintf("table %s has one column", t.Name), Expected: "microdata of two or more columns; a marginal publishes one"})
 	case len(without) > 0:
 		r.report(n.key, n.path, Problem{
