@@ -15,7 +15,7 @@ import (
 // tables were put together from several measurements, whose intervals go by a normal
 // law.
 type Accuracy struct {
-	Numbers    int64   `json:"numbers"`    // published, in all tables
+	Numbers    int64   `json:"numbers"`    // published with noise, in all tables
 	Confidence float64 `json:"confidence"` // the least of all statistics
 	Margin     float64 `json:"margin"`     // the largest of all statistics
 	OneMargin  bool    `json:"one_margin"` // true where every statistic has it
@@ -27,7 +27,7 @@ func accuracyOf(tables []Table) Accuracy {
 	first := true
 	for _, t := range tables {
 		for _, s := range t.Statistics {
-			a.Numbers += t.Cells
+			a.Numbers += t.Cells - t.Impossible
 			a.Confidence = min(a.Confidence, s.Confidence)
 			a.OneMargin = a.OneMargin && (first || s.Margin == a.Margin)
 			a.Margin = max(a.Margin, s.Margin)
@@ -35,6 +35,9 @@ func accuracyOf(tables []Table) Accuracy {
 		}
 	}
 	a.Sentence = a.sentence(normal(tables))
+	if n := impossibleIn(tables); n > 0 {
+		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))
+	}
 	return a
 }
 

@@ -116,8 +116,8 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 
 // drawnFor refuses rows that are not those of a method of the plan.
 func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
-	columns := make([]string, len(s.By))
-	for i, f := range s.By {
+	columns := make([]string, len(s.Columns()))
+	for i, f := range s.Columns() {
 		columns[i] = f.String()
 	}
 	keys := make([]string, len(drawn.Keys))

@@ -12,7 +12,7 @@ import (
 
 // readingOf says how to read the figures of this very release, whose tables are made
 // from these sources.
-func readingOf(r *Report, from sources) []Note {
+func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	s := r.firstStatistic()
 	notes := []Note{
 		{"Every number brings its own error",
@@ -21,6 +21,7 @@ func readingOf(r *Report, from sources) []Note {
 			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
 		r.sumsNote(s),
 	}
+	notes = append(notes, r.impossibleNotes(p, s)...)
 	notes = append(notes, r.agreementNotes(s, from)...)
 	if len(r.Microdata) > 0 {
 		notes = append(notes, Note{"Microdata are a model's rows",
@@ -128,8 +129,12 @@ func (r *Report) exactCount() string {
 	if r.Guarantee.Unit != "each row" {
 		rows = fmt.Sprintf("at most %s of %s", budget.Plural(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
 	}
+	beside := ""
+	if len(r.Impossible()) > 0 {
+		beside = ", and rows that cannot be refused or left out"
+	}
 	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
-		", with unknown and missing values refused, dropped or put into a category as the spec says. What those rules leave out is not part of the margin."
+		", with unknown and missing values refused, dropped or put into a category as the spec says" + beside + ". What those rules leave out is not part of the margin."
 }
 
 // misuseOf says what the figures must not be used for.
@@ -208,8 +213,27 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 	for _, s := range p.Synthetic {
 		choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses pairs of them by what the answers so far leave unexplained, and measures each. What all of that may lose is fixed, and was debited before the first round.",
 			s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
+		if len(s.Derived) > 0 {
+			choices[len(choices)-1] += " Columns that the others decide were not measured: " + derivedNames(s) + "."
+		}
+	}
+	for _, t := range p.Release().Tables {
+		for _, c := range t.Columns {
+			if c.DerivedFrom != nil {
+				choices = append(choices, fmt.Sprintf("Column %s is %s under another name: it is neither read nor measured.", c.Name, c.DerivedFrom))
+			}
+		}
 	}
 	return append(choices, "Every declared cell is published, empty ones too: the list of cells comes from the spec, not from the data.")
+}
+
+// derivedNames lists the derived columns of microdata.
+func derivedNames(s plan.Synthetic) string {
+	names := make([]string, len(s.Derived))
+	for i, f := range s.Derived {
+		names[i] = f.String()
+	}
+	return fewNames(names)
 }
 
 // weightsOf lists the weights of the marginals, "" where they are all alike.

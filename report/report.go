@@ -113,12 +113,15 @@ func New(in Input) (*Report, error) {
 	if r.Guarantee, err = guaranteeOf(in.Plan.Guarantee); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	if given := publicSentence(in.Plan); given != "" {
+		r.Guarantee.Sentences = append(r.Guarantee.Sentences, given)
+	}
 	if r.Budget, err = budgetOf(in.Plan, paid); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	r.Accuracy = accuracyOf(r.Tables)
 	r.Misuse = misuseOf(r)
-	r.Reading = readingOf(r, from)
+	r.Reading = readingOf(r, in.Plan, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r)
 	if r.Certificate, err = certificateOf(in.Plan, r, paid, in.Approvals); err != nil {

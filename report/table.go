@@ -23,7 +23,8 @@ type Table struct {
 	Marginal    string      `json:"marginal"`
 	By          []string    `json:"by"`
 	Cells       int64       `json:"cells"`
-	Leaf        string      `json:"leaf"` // of the budget, that the spec names for it; "" where it is not split
+	Impossible  int64       `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
+	Leaf        string      `json:"leaf"`                 // of the budget, that the spec names for it; "" where it is not split
 	Expectation string      `json:"expectation"`
 	Statistics  []Statistic `json:"statistics"`
 }
@@ -98,7 +99,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		return Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
 	out := Table{
-		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: planned.Cells,
+		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: planned.Cells, Impossible: planned.Impossible,
 		Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
 	for i, s := range t.Statistics {
@@ -107,7 +108,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		if s.Name != asked.Name || alone != (asked.Measurement != "") || alone != s.Whole {
 			return Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
 		}
-		one, err := statisticOf(s, t.Cells)
+		one, err := statisticOf(s, t.Cells, planned.Impossible)
 		if err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
@@ -128,7 +129,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 }
 
 // statisticOf tells of the figures of a table, but for what they cost.
-func statisticOf(s synth.Statistic, cells int) (Statistic, error) {
+func statisticOf(s synth.Statistic, cells int, impossible int64) (Statistic, error) {
 	if err := wellFormed(s, cells); err != nil {
 		return Statistic{}, err
 	}
@@ -143,7 +144,11 @@ func statisticOf(s synth.Statistic, cells int) (Statistic, error) {
 		StandardError: s.StandardError, Margin: s.Margin, Confidence: s.Confidence, Attained: s.Attained,
 		TotalPublished: total(published), TotalUnbiased: totalOf(unbiased, s.Whole), Relative: relativeMargin(margin, published),
 	}
+	possible := int64(cells)
 	for i, v := range unbiased {
+		if s.Flags[i] == synth.Impossible {
+			possible--
+		}
 		if v < 0 {
 			out.ShownAsZero++
 		}
@@ -151,7 +156,10 @@ func statisticOf(s synth.Statistic, cells int) (Statistic, error) {
 			out.NoiseCells++
 		}
 	}
-	out.NoiseShare = part64(out.NoiseCells, int64(cells))
+	if int64(cells)-possible != impossible {
+		return Statistic{}, fmt.Errorf("the plan has %d impossible cells", impossible)
+	}
+	out.NoiseShare = part64(out.NoiseCells, possible)
 	return out, nil
 }
 

@@ -97,9 +97,10 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 	}
 	for i, d := range found.Tables {
 		t := e.plan.Tables[i]
+		possible := float64(d.Cells - t.Impossible) // the others are exact
 		one := tableTruth{
-			Path: t.Path, Cells: d.Cells, Rows: d.Rows, RMSE: math.Sqrt(d.Squares / float64(d.Cells)), Predicted: t.Statistics[0].StandardError,
-			Coverage: float64(d.Covered) / float64(d.Cells), Attained: t.Statistics[0].Attained,
+			Path: t.Path, Cells: d.Cells, Rows: d.Rows, RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
+			Coverage: float64(d.Covered-t.Impossible) / possible, Attained: t.Statistics[0].Attained,
 		}
 		if d.Rows > 0 {
 			l1 := d.L1 / float64(d.Rows)

@@ -43,7 +43,7 @@ func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := Condition{Attribute: attribute.String()}
+		c := Condition{Attribute: name}
 		if c.Codes, err = codesOf(attribute, level, codes); err != nil {
 			return nil, err
 		}
@@ -55,7 +55,8 @@ func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
 // errNoCategory is a question whose conditions no row can meet.
 var errNoCategory = errors.New("no category meets all conditions on this column")
 
-// attribute finds an attribute of the release.
+// attribute finds an attribute of the release: of a derived column, that by which its rows are counted, so that every
+// table that holds the origin answers.
 func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
 	column, levelName, dotted := strings.Cut(name, ".")
 	out := spec.Attribute{Column: column, Level: levelName}
@@ -67,7 +68,7 @@ func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
 				continue
 			}
 			if level, ok := c.Domain.Level(levelName); ok && (!dotted || levelName != "") {
-				return out, level, nil
+				return plan.Counted(t, out), level, nil
 			}
 			for _, l := range c.Domain.LevelNames() {
 				levels = append(levels, column+"."+l)

@@ -178,13 +178,22 @@ func statisticColumns(s synth.Statistic, protects string, at int) []column {
 		{s.Name + plan.StandardError, "standard error of the privacy noise", protects, "standard error", decimalKind, decimal(2, s.Error.Value)},
 		{s.Name + plan.Low, "lower " + interval, protects, "interval", kind, figure(3, s.Low.Value)},
 		{s.Name + plan.High, "upper " + interval, protects, "interval", kind, figure(4, s.High.Value)},
-		{s.Name + plan.Flag, "null, or noise_dominates where the interval reaches zero", "", "flag", optionalText, func(row int) parquet.Value {
+		{s.Name + plan.Flag, flagsText(s), "", "flag", optionalText, func(row int) parquet.Value {
 			if s.Flags[row] == synth.Plain {
 				return parquet.NullValue().Level(0, 0, at+5)
 			}
 			return parquet.ValueOf(string(s.Flags[row])).Level(0, 1, at+5)
 		}},
 	}
+}
+
+// flagsText is what the flag of a statistic says.
+func flagsText(s synth.Statistic) string {
+	text := "null, or noise_dominates where the interval reaches zero"
+	if slices.Contains(s.Flags, synth.Impossible) {
+		text += ", or impossible where the spec says that no row can be: an exact zero, not measured"
+	}
+	return text
 }
 
 // releaseMetadata is what every table and all microdata of a release say of it.

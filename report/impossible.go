@@ -1,0 +1,69 @@
+package report
+
+// This file holds what cannot be: cells that the spec declares to be exact zeros, and what that gives away.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// cannotBe heads the note on impossible cells.
+const cannotBe = "Cells that cannot be"
+
+// impossibleIn is how many cells of all tables cannot be.
+func impossibleIn(tables []Table) int64 {
+	var n int64
+	for _, t := range tables {
+		n += t.Impossible
+	}
+	return n
+}
+
+// publicSentence says what a release gives away beside its noisy figures, "" where that is nothing.
+func publicSentence(p *plan.Plan) string {
+	var rules []string
+	for _, i := range p.Impossibilities() {
+		rules = append(rules, fmt.Sprintf("no row of %s has %s", i.Table, i.Rule))
+	}
+	if rules == nil {
+		return ""
+	}
+	return "Given away, since the spec declares it and no data was read for it: " + strings.Join(rules, "; ") + "."
+}
+
+// impossibleNotes say which cells cannot be, and what happened to rows that fell into them.
+func (r *Report) impossibleNotes(p *plan.Plan, s string) []Note {
+	all := p.Impossibilities()
+	if len(all) == 0 {
+		return nil
+	}
+	var rules []string
+	for _, i := range all {
+		rules = append(rules, i.Sentence())
+	}
+	text := "Declared in the spec, not read from data: " + strings.Join(rules, "; ") + "."
+	var tables []string
+	for _, t := range r.Tables {
+		if t.Impossible > 0 {
+			tables = append(tables, fmt.Sprintf("%s of %s of %s", budget.Group(t.Impossible), budget.Plural(t.Cells, "cell"), t.Path))
+		}
+	}
+	if tables != nil {
+		text += fmt.Sprintf(" That makes %s exact zeros, which %s_flag calls impossible: they were not measured, carry no noise and say nothing of the data.", fewNames(tables), s)
+	}
+	return []Note{{cannotBe, text}}
+}
+
+// Impossible is the note on cells that cannot be, none where the spec declares nothing.
+func (r *Report) Impossible() []Note {
+	var notes []Note
+	for _, n := range r.Reading {
+		if n.Heading == cannotBe {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
