@@ -90,7 +90,7 @@ func rootBelow(x *big.Rat, bits uint) *big.Rat {
 // sensitivity s, and a variance of s²/2ρ_i or 2(s/ε_i)², the sum asks for ρ_i ∝ √(w·n·s²), ε_i ∝ ∛(w·n·s²) (Lagrange),
 // and the largest for ρ_i ∝ w·s², ε_i ∝ √(w·s²).
 func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind, noise budget.Kind) (design, error) {
-	d := design{kind: kind, noise: noise, parts: make([]float64, len(measured))}
+	d := design{kind: kind, noise: noise, planned: make([]planned, 0, len(measured)), parts: make([]float64, len(measured))}
 	weights, place := g.served(measured)
 	var sum float64
 	for i, t := range measured {
@@ -253,19 +253,23 @@ func (g *group) add(d *design, t table, mean, peak float64) {
 	}
 }
 
-// workload is that of the group's tables, as its marginals.
-func (g *group) workload() (*residual.Workload, error) {
+// workload is that of the group's tables, as its marginals. Designs share it.
+func (g *group) workload() (w *residual.Workload, err error) {
+	if g.work != nil {
+		return g.work, nil
+	}
 	marginals := make([]residual.Marginal, len(g.tables))
 	for i, t := range g.tables {
 		marginals[i] = residual.Marginal{Axes: set(g.chains.axes(t)), Weight: t.weight()}
 	}
-	return residual.NewWorkload(g.chains.columns, marginals)
+	g.work, err = residual.NewWorkload(g.chains.columns, marginals)
+	return g.work, err
 }
 
 const (
-	// mostReach bounds by how much the integers of a residual exceed the counts: with fewer than 2^34 rows they then stay
+	// mostReach bounds by how much the integers of a residual exceed the counts: with fewer than 2^32 rows they then stay
 	// below 2^62.
-	mostReach = int64(1) << 28
+	mostReach = int64(1) << 30
 	// manyCells is how many cells are counted without asking for how many are published.
 	manyCells = int64(1) << 22
 	// muchMore is by how much more cells may be counted than are published.
@@ -305,6 +309,7 @@ func (g *group) residualWorkload(r *spec.Release, d *design) (w *residual.Worklo
 	if err != nil {
 		return nil, err.Error()
 	}
+	d.planned = make([]planned, 0, len(w.Residuals))
 	var counted, published int64
 	for i, res := range w.Residuals {
 		p := planned{measurement: g.residual(r, res.Axes), noise: d.noise, leaf: g.leaf}
@@ -336,8 +341,12 @@ func (g *group) residual(r *spec.Release, axes residual.Set) Measurement {
 		if a.Level > 1 {
 			f.Within = g.chains.names[a.Column][a.Level-2]
 		}
+		column := g.chains.columns[a.Column]
+		if ranging, ok := column.Ranging(); ok {
+			f = f.ranged(ranging)
+		}
+		m.Cells *= int64(column.Integers(a.Level))
 		m.Query.Factors = append(m.Query.Factors, f)
-		m.Cells *= int64(g.chains.columns[a.Column].Size(a.Level))
 		names = append(names, f.String())
 	}
 	name := strings.Join(names, "_x_")

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -18,8 +19,9 @@ type group struct {
 	minimise spec.Objective
 	needed   bool // the leaf gets what targets need
 	designs  []design
-	best     []int         // the best design of each kind of noise, the first noise that the budget suits first
-	reasons  []Alternative // those that cannot be
+	best     []int              // the best design of each kind of noise, the first noise that the budget suits first
+	reasons  []Alternative      // those that cannot be
+	work     *residual.Workload // of the tables, once it is asked for
 }
 
 // noises are the kinds of noise that a budget can be spent on: discrete Laplace noise for a pure ε, discrete Gaussian
@@ -121,8 +123,12 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 		return err
 	}
 	g.designs = append(g.designs, each)
-	switch largest := g.outermost(); {
-	case noise == budget.DiscreteLaplace && len(largest) < len(g.tables) && !g.several():
+	switch {
+	case noise == budget.DiscreteLaplace && !g.several():
+		largest := g.outermost()
+		if len(largest) == len(g.tables) {
+			return nil
+		}
 		d, err := g.direct(r, largest, Largest, noise)
 		if err != nil {
 			return err
