@@ -171,7 +171,7 @@ func TestAlikeChangesAreFolded(t *testing.T) {
 	page := pageOfDiff(t, a, b)
 	// Three tables of one attribute, each a third of half the ρ, then of two thirds: σ² = 4/(2·1/12) and 4/(2·1/9). That
 	// of regions is put together from residuals, as m has regions at another level.
-	if strings.Count(page, "  n/sex and 1 more alike: scale: σ² = 24 → σ² = 18\n") != 1 || strings.Contains(page, "n/home") {
+	if strings.Count(page, "  n/sex and 1 more alike: scale: σ² = 24 → σ² = 18\n") != 1 || strings.Contains(page, "  n/home") {
 		t.Errorf("the page says\n%s", page)
 	}
 }

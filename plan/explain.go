@@ -43,6 +43,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	p.explainLeaves(b)
 	p.explainConversion(b)
 	fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
+	p.explainSizes(b)
 	for _, o := range Outlooks(p.Tables) {
 		fmt.Fprintf(b, "  %s: %s\n", o.Tables, o.Text)
 	}
@@ -255,6 +256,15 @@ func (p *Plan) explainStrategies(b *strings.Builder) {
 	b.WriteString("\nHow the tables are measured (error: root mean square of the standard errors of all cells, from these measurements alone)\n")
 	for _, line := range lines {
 		fmt.Fprintf(b, "  %s\n", line)
+	}
+}
+
+// explainSizes says where the size of an average cell comes from.
+func (p *Plan) explainSizes(b *strings.Builder) {
+	for _, t := range p.release.Tables {
+		if rows := expectedRows(t); rows > 0 && slices.ContainsFunc(p.Tables, func(shown Table) bool { return shown.From == t.Name }) {
+			fmt.Fprintf(b, "  An average cell: %s of %s (the middle of what `expect: rows` says), spread evenly over the cells that can have any.\n", budget.Plural(rows, "row"), t.Name)
+		}
 	}
 }
 

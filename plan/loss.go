@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/big"
@@ -12,13 +13,14 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Loss explains the privacy loss of a plan: of the whole release, of each table
-// alone, and of each attribute, which is what the release shows of it to somebody
-// who knows all else about a unit.
+// Loss explains the privacy loss of a plan: of the whole release, of each leaf of its
+// budget and each table alone, and of each attribute, which is what the release shows
+// of it to somebody who knows all else about a unit.
 type Loss struct {
 	Release    string      `json:"release"`
 	Deltas     []string    `json:"deltas"` // at which Epsilons are said
 	Whole      LossOf      `json:"whole"`
+	Leaves     []LossOf    `json:"leaves,omitempty"` // of a budget that is split
 	Tables     []LossOf    `json:"tables"`
 	Attributes []LossOf    `json:"attributes"`
 	Conversion *Conversion `json:"conversion,omitempty"`
@@ -33,6 +35,8 @@ type LossOf struct {
 	Epsilons []Equivalent `json:"epsilons"`
 	// TruePositiveRates of the best attack at these false positive rates.
 	TruePositiveRates []TruePositiveRate `json:"true_positive_rates"`
+
+	kind string // of a table: its marginal and how many attributes it has
 }
 
 // TruePositiveRate bounds how often an attack is right about a unit that is in
@@ -57,9 +61,9 @@ var falsePositiveRates = []float64{0.01, 0.05}
 
 // Loss works out the loss of the plan and of its parts.
 //
-// Contract: the loss of a table is that of its measurement for the plan's
-// neighbours, and that of microdata the loss of their columns and their block; that
-// of an attribute is for neighbours that differ in one unit's
+// Contract: the loss of a leaf is that of all measurements it pays for, for the
+// plan's neighbours, and that of a table of all that bear on it; that of microdata
+// the loss of their columns and their block; that of an attribute is for neighbours that differ in one unit's
 // values of the attribute, everything else about it and all others known: only
 // tables that hold the attribute can tell them apart, and in each at most all of
 // the unit's counted rows move from one cell to another, whatever the plan's own
@@ -109,15 +113,23 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms()); err != nil {
 		return nil, err
 	}
+	for _, leaf := range p.leafParts() {
+		one, err := of(leaf.name, leaf.tables, leaf.steps)
+		if err != nil {
+			return nil, err
+		}
+		l.Leaves = append(l.Leaves, one)
+	}
 	parts, err := p.parts()
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range parts {
-		one, err := of(part.name, 1, part.steps)
+		one, err := of(part.name, part.tables, part.steps)
 		if err != nil {
 			return nil, err
 		}
+		one.kind = part.kind
 		l.Tables = append(l.Tables, one)
 	}
 	for _, column := range p.attributes() {
@@ -137,25 +149,50 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 	return l, nil
 }
 
-// part is one published table, or the microdata of one, with all that is asked
-// for it.
-type part struct {
-	name  string
-	steps []budget.Mechanism
+// lossPart is a part of a plan: a leaf of its budget, a published table or the
+// microdata of one, with all that is asked for it.
+type lossPart struct {
+	name   string
+	kind   string
+	tables int
+	steps  []budget.Mechanism
+}
+
+// leafParts are the leaves of a budget that is split.
+func (p *Plan) leafParts() []lossPart {
+	if len(p.Leaves) < 2 {
+		return nil
+	}
+	all := make([]lossPart, len(p.Leaves))
+	for i, l := range p.Leaves {
+		all[i] = lossPart{name: l.Path, tables: l.Tables}
+		for _, m := range p.Measurements {
+			if m.Leaf == l.Path {
+				all[i].steps = append(all[i].steps, m.Mechanism)
+			}
+		}
+		for _, s := range p.Synthetic {
+			if s.Leaf == l.Path {
+				all[i].tables++
+				all[i].steps = append(all[i].steps, s.Block)
+			}
+		}
+	}
+	return all
 }
 
 // parts are the tables of a plan and its microdata, in order.
-func (p *Plan) parts() ([]part, error) {
+func (p *Plan) parts() ([]lossPart, error) {
 	behind, err := p.behind()
 	if err != nil {
 		return nil, err
 	}
-	var all []part
+	var all []lossPart
 	for i, t := range p.Tables {
-		all = append(all, part{t.Path, mechanisms(behind[i])})
+		all = append(all, lossPart{t.Path, fmt.Sprint(t.Marginal, len(t.By)), 1, mechanisms(behind[i])})
 	}
 	for i, s := range p.Synthetic {
-		all = append(all, part{s.name(), append(mechanisms(p.columnsOf(i)), s.Block)})
+		all = append(all, lossPart{s.name(), s.name(), 1, append(mechanisms(p.columnsOf(i)), s.Block)})
 	}
 	return all, nil
 }
@@ -271,8 +308,8 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 	return changed, nil
 }
 
-// Write prints the loss as a page: what the release, each table and each
-// attribute costs, and how far the best attack gets.
+// Write prints the loss as a page: what the release, each leaf of its budget, each
+// table and each attribute costs, and how far the best attack gets.
 func (l *Loss) Write(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Privacy loss of release %s; every figure is rounded up\n\n", l.Release)
@@ -288,27 +325,24 @@ func (l *Loss) Write(w io.Writer) error {
 		heads = append(heads, "found, "+budget.Percent(rate)+" wrongly")
 	}
 	fmt.Fprintln(t, strings.Join(heads, "\t"))
-	l.row(t, l.Whole)
-	fmt.Fprintln(t, "each table alone"+strings.Repeat("\t", len(heads)-1))
-	for from := 0; from < len(l.Tables); {
-		to := from + 1
-		for to < len(l.Tables) && l.Tables[to].sameAs(l.Tables[from]) {
-			to++
+	l.row(t, l.Whole.Of, l.Whole)
+	if len(l.Leaves) > 0 {
+		fmt.Fprintln(t, "each leaf of the budget alone"+strings.Repeat("\t", len(heads)-1))
+		for _, one := range l.Leaves {
+			l.row(t, "  "+one.Of, one)
 		}
-		one := l.Tables[from]
-		if more := to - from - 1; more > 0 {
-			one.Of += fmt.Sprintf(" and %d more like it", more)
-		}
-		one.Of = "  " + one.Of
-		l.row(t, one)
-		from = to
 	}
+	fmt.Fprintln(t, "each table alone"+strings.Repeat("\t", len(heads)-1))
+	l.tables(t)
 	fmt.Fprintln(t, "each attribute, all else known"+strings.Repeat("\t", len(heads)-1))
 	for _, one := range l.Attributes {
-		one.Of = "  " + one.Of
-		l.row(t, one)
+		l.row(t, "  "+one.Of, one)
 	}
 	t.Flush()
+	fmt.Fprintf(b, "\nTables, and attributes, share measurements: their losses are not parts of the whole.")
+	if len(l.Leaves) > 0 {
+		fmt.Fprintf(b, " Those of leaves are: in ρ, and in a pure ε, they add up to it.")
+	}
 	fmt.Fprintf(b, "\nFound: how often the best attack finds a unit that is in the data, if it may wrongly find one that is not at the rate named;\nwithout the release it would find as many as it finds wrongly.\n")
 	if c := l.Conversion; c != nil {
 		spent, plain := amount(c.Rho), amount(c.Plain)
@@ -320,21 +354,67 @@ func (l *Loss) Write(w io.Writer) error {
 	return err
 }
 
+// tables writes the rows of tables. Neighbours that lose the same have one row; where there are more than 40 tables, so
+// have all but the first three of those of one marginal that have as many attributes.
+func (l *Loss) tables(w io.Writer) {
+	many := len(l.Tables) > manyTables
+	for from := 0; from < len(l.Tables); {
+		to := from + 1
+		for to < len(l.Tables) && (many && l.Tables[to].kind == l.Tables[from].kind || !many && l.Tables[to].sameAs(l.Tables[from])) {
+			to++
+		}
+		listed := from + 1
+		if many && to > from+firstTables+1 {
+			listed = from + firstTables
+		} else if many {
+			listed = to
+		}
+		for _, one := range l.Tables[from:listed] {
+			if more := to - from - 1; !many && more > 0 {
+				one.Of += fmt.Sprintf(" and %d more like it", more)
+			}
+			l.row(w, "  "+one.Of, one)
+		}
+		if many && listed < to {
+			l.row(w, fmt.Sprintf("  … and %s more", budget.Group(int64(to-listed))), l.Tables[listed:to]...)
+		}
+		from = to
+	}
+}
+
 // sameAs tells that two tables lose the same.
 func (a LossOf) sameAs(b LossOf) bool {
 	return a.Rho == b.Rho && a.Pure == b.Pure && slices.Equal(a.Epsilons, b.Epsilons) && slices.Equal(a.TruePositiveRates, b.TruePositiveRates)
 }
 
-func (l *Loss) row(w io.Writer, one LossOf) {
-	cells := []string{one.Of, fmt.Sprint(one.Tables), budget.DecimalUp(amount(one.Rho), 4)}
+// row writes what some parts lose: where they are several, what their losses lie between.
+func (l *Loss) row(w io.Writer, name string, all ...LossOf) {
+	cells := []string{name, fmt.Sprint(all[0].Tables)}
+	if len(all) > 1 {
+		cells[1] += " each"
+	}
+	add := func(compare func(a, b LossOf) int, text func(LossOf) string) {
+		low, high := text(slices.MinFunc(all, compare)), text(slices.MaxFunc(all, compare))
+		if low != high {
+			high = low + " to " + high
+		}
+		cells = append(cells, high)
+	}
+	exactly := func(loss func(LossOf) string) {
+		add(func(a, b LossOf) int { return amount(loss(a)).Cmp(amount(loss(b))) }, func(one LossOf) string { return budget.DecimalUp(amount(loss(one)), 4) })
+	}
+	exactly(func(one LossOf) string { return one.Rho })
 	if l.Whole.Pure != "" {
-		cells = append(cells, budget.DecimalUp(amount(one.Pure), 4))
+		exactly(func(one LossOf) string { return one.Pure })
 	}
-	for _, e := range one.Epsilons {
-		cells = append(cells, strings.TrimPrefix(e.Bound(), "ε = "))
+	for i := range l.Whole.Epsilons {
+		add(func(a, b LossOf) int { return cmp.Compare(a.Epsilons[i].Epsilon, b.Epsilons[i].Epsilon) },
+			func(one LossOf) string { return strings.TrimPrefix(one.Epsilons[i].Bound(), "ε = ") })
 	}
-	for _, r := range one.TruePositiveRates {
-		cells = append(cells, budget.DecimalUp(new(big.Rat).SetFloat64(100*r.AtMost), 4)+" %")
+	for i := range l.Whole.TruePositiveRates {
+		rate := func(one LossOf) float64 { return one.TruePositiveRates[i].AtMost }
+		add(func(a, b LossOf) int { return cmp.Compare(rate(a), rate(b)) },
+			func(one LossOf) string { return budget.DecimalUp(new(big.Rat).SetFloat64(100*rate(one)), 4) + "%" })
 	}
 	fmt.Fprintln(w, strings.Join(cells, "\t"))
 }

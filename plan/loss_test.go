@@ -185,3 +185,68 @@ func TestAttributesLoseAtMostWhatIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// Each leaf loses what it has, in all of its measurements and rounds.
+func TestLossOfLeaves(t *testing.T) {
+	p := planOf(t, "add-remove", "{rho: 1/8, split: {a: 1/4, b: 3/4}}", "row", "{x: {by: [sex], budget: a}, y: {by: [age], budget: b}, z: {by: [age.half], budget: b}}")
+	l, err := p.Loss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Leaves) != 2 || l.Leaves[0].Of != "a" || l.Leaves[0].Tables != 1 || l.Leaves[1].Of != "b" || l.Leaves[1].Tables != 2 {
+		t.Fatalf("leaves %+v", l.Leaves)
+	}
+	assertNear(t, "a", l.Leaves[0].Rho, 1./32)
+	assertNear(t, "b", l.Leaves[1].Rho, 3./32)
+	// The leaf a is one draw with σ² = 16, near 1/4-GDP: Φ(Φ⁻¹(0.01) + 1/4) = Φ(−2.0763) = 1.893 %.
+	if got := l.Leaves[0].TruePositiveRates[0].AtMost; math.Abs(got-0.01893) > 0.0003 {
+		t.Errorf("found at 1 %% wrongly: %v, want about 1.893 %%", got)
+	}
+	var page bytes.Buffer
+	if err := l.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^each leaf of the budget alone *$\n^  a +1 +0\.03125 .*\n^  b +2 +0\.09375 `).MatchString(page.String()) {
+		t.Errorf("the page is\n%s", page.String())
+	}
+
+	pure := planOf(t, "add-remove", "{epsilon: 1, split: {a: 1/4, b: 3/4}}", "row", "{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}")
+	if l, err = pure.Loss(); err != nil {
+		t.Fatal(err)
+	}
+	assertNear(t, "a", l.Leaves[0].Pure, 1./4)
+	assertNear(t, "b", l.Leaves[1].Pure, 3./4)
+
+	rows := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/10, microdata: 9/10}}", "{id: person, max_rows: 2}", "{budget: microdata}")
+	if l, err = rows.loss(nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if last := l.Leaves[1]; last.Of != "microdata" || last.Tables != 1 {
+		t.Errorf("the leaf of the microdata is %+v", last)
+	}
+	assertNear(t, "microdata", l.Leaves[1].Rho, 9./10)
+
+	if l, err = planOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}").loss(nil, nil); err != nil || l.Leaves != nil {
+		t.Errorf("a budget that is not split has the leaves %+v, %v", l.Leaves, err)
+	}
+}
+
+// Many tables are summed up in a row of what they lose between them.
+func TestLossOfManyTablesIsFolded(t *testing.T) {
+	l, err := wide(t, 10).loss(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := l.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`(?m)^  … and 7 more +1 each +`, `(?m)^  … and 42 more +1 each +`} {
+		if !regexp.MustCompile(want).MatchString(page.String()) {
+			t.Errorf("no line %s on the page\n%s", want, page.String())
+		}
+	}
+	if rows := strings.Count(page.String(), "\n  x/"); rows != 2*firstTables {
+		t.Errorf("%d tables have rows of their own", rows)
+	}
+}

@@ -72,21 +72,21 @@ func amount(exact string) *big.Rat {
 type Outlook struct{ Tables, Text string }
 
 // Outlooks folds neighbouring tables of one marginal that have the same
-// expectation into one line, and where there are more than 40 tables those with as
-// many attributes, so that a release of a hundred tables can still be read. Of the
-// tables it looks at path, marginal, expectation and, where they are given, attributes
-// and statistics.
+// expectation and advice into one line, and where there are more than 40 tables those
+// with as many attributes, so that a release of a hundred tables can still be read. Of
+// the tables it looks at path, marginal, expectation and, where they are given,
+// attributes, statistics and usefulness.
 func Outlooks(tables []Table) []Outlook {
-	same := func(a, b int) bool { return tables[a].Expectation == tables[b].Expectation }
+	same := func(a, b int) bool { return tables[a].outlook() == tables[b].outlook() }
 	wide := func(a, b int) bool {
 		return same(a, b) || len(tables) > manyTables && tables[a].Statistics != nil && tables[b].Statistics != nil && len(tables[a].By) == len(tables[b].By)
 	}
 	var out []Outlook
 	for _, run := range runs(tables, wide) {
-		o := Outlook{Tables: tables[run.from].Path, Text: tables[run.from].Expectation}
+		o := Outlook{Tables: tables[run.from].Path, Text: tables[run.from].outlook()}
 		for i := run.from + 1; i < run.to; i++ {
 			if !same(run.from, i) {
-				o.Text = expectations(tables[run.from:run.to])
+				o.Text = expectations(tables[run.from:run.to]) + bandsText(tables[run.from:run.to])
 				break
 			}
 		}
@@ -96,6 +96,14 @@ func Outlooks(tables []Table) []Outlook {
 		out = append(out, o)
 	}
 	return out
+}
+
+// outlook is what to expect of a table, with what would make more of it.
+func (t Table) outlook() string {
+	if advice := t.Usefulness.advice(); advice != "" {
+		return t.Expectation + " " + advice
+	}
+	return t.Expectation
 }
 
 // run is the tables from ≤ i < to.

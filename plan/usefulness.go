@@ -271,26 +271,29 @@ func (p *Plan) shareOf(leaf string) *big.Rat {
 	return nil
 }
 
-// timesText is a factor in two digits, rounded up.
-func timesText(factor float64) string {
+// timesText is a factor in words.
+func timesText(factor float64) string { return factorText(factor) + " times" }
+
+// factorText is a factor in two digits, rounded up.
+func factorText(factor float64) string {
 	if r := new(big.Rat).SetFloat64(factor); r != nil {
-		return budget.DecimalUp(r, 2) + " times"
+		return budget.DecimalUp(r, 2)
 	}
-	return "more than any number of times"
+	return "∞"
 }
 
 // sentence is the band in words or, where no size is expected, from how many rows on the table is worth reading.
 func (u Usefulness) sentence(s Statistic, from string) string {
-	cell := sizeText(u.AverageCell)
+	cell := fmt.Sprintf("an average cell (%s if %s has %s)", sizeText(u.AverageCell), from, budget.Plural(u.Rows, "row"))
 	switch u.Band {
 	case Good:
-		return fmt.Sprintf("Good: the margin is %s of an average cell of %s.", budget.Percent(s.Margin/u.AverageCell), cell)
+		return fmt.Sprintf("Good: the margin is %s of %s.", budget.Percent(s.Margin/u.AverageCell), cell)
 	case Usable:
-		return fmt.Sprintf("Usable: the standard error is %s of an average cell of %s.", budget.Percent(s.StandardError/u.AverageCell), cell)
+		return fmt.Sprintf("Usable: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell)
 	case Weak:
-		return fmt.Sprintf("Weak: the standard error is %s of an average cell of %s.", budget.Percent(s.StandardError/u.AverageCell), cell)
+		return fmt.Sprintf("Weak: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell)
 	case MostlyNoise:
-		return fmt.Sprintf("Mostly noise: half its cells will be off by more than their size, by %s or more where an average cell has %s.", sizeText(s.Median), cell)
+		return fmt.Sprintf("Mostly noise: half its cells will be off by more than their size, by %s or more beside %s.", sizeText(s.Median), cell)
 	}
 	if u.EnoughRows < 2 {
 		return ""
@@ -303,13 +306,21 @@ func (u *Usefulness) advice() string {
 	if u == nil || len(u.Help) == 0 {
 		return ""
 	}
+	if hopeless(u.Help) {
+		return "Nothing but the budget would help (" + u.Help[0].Change + "): leave the table out."
+	}
 	var changes []string
 	for _, h := range u.Help[:min(2, len(u.Help))] {
 		changes = append(changes, h.Change)
 	}
-	text := strings.Join(changes, ", or ") + "."
-	return "What would help: " + text
+	return "What would help: " + strings.Join(changes, ", or ") + "."
 }
+
+// mostBudget is how many times what is spent somebody may still think of spending.
+const mostBudget = 10
+
+// hopeless tells that nothing helps but a budget that nobody will spend.
+func hopeless(all []Help) bool { return len(all) == 1 && all[0].Budget && all[0].Factor > mostBudget }
 
 // bandsText says how many of several tables are how good; or from how many rows on they are worth reading.
 func bandsText(tables []Table) string {

@@ -1,7 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -29,14 +34,9 @@ func warnings(r *spec.Release, p *Plan) []string {
 	w = append(w, weaknesses(p)...)
 	w = append(w, stops(r)...)
 	w = append(w, repeats(r)...)
-	if p.Size.Bytes > largeBytes {
-		counted := "the tables have"
-		if len(p.Synthetic) > 0 {
-			counted = "the tables, and the pairs of columns of microdata, have"
-		}
-		w = append(w, fmt.Sprintf("%s %s cells in all and need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes",
-			counted, budget.Group(p.Size.Bytes/BytesPerCell), bytesText(p.Size.Bytes)))
-	}
+	w = append(w, useless(p)...)
+	w = append(w, losers(p)...)
+	w = append(w, large(p.Size, len(p.Synthetic) > 0)...)
 	for _, s := range p.Synthetic {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
 			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"), s.Table, bytesText(bytes)))
@@ -60,6 +60,23 @@ func warnings(r *spec.Release, p *Plan) []string {
 		w = append(w, fmt.Sprintf("%s and %s show the same cells: drop one", other.Path, t.Path))
 	}
 	return w
+}
+
+// large says what a large release takes: the cells that are counted, which are others than those of its tables where
+// tables are put together, or where microdata are made.
+func large(s Size, microdata bool) []string {
+	if s.Bytes <= largeBytes {
+		return nil
+	}
+	counted, what := s.Bytes/BytesPerCell, "the tables have %s in all"
+	switch {
+	case microdata:
+		what = "%s are counted, of the tables and of all pairs of columns of the microdata,"
+	case counted != s.Cells:
+		what = "%s are counted for the tables, which have " + budget.Plural(s.Cells, "cell") + ","
+	}
+	return []string{fmt.Sprintf(what+" and need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes",
+		budget.Plural(counted, "cell"), bytesText(s.Bytes))}
 }
 
 // stops says what a stop for the sake of `expect` tells, which no budget pays for.
@@ -95,4 +112,203 @@ func weaknesses(p *Plan) []string {
 		}
 	}
 	return w
+}
+
+// useless names the tables that are mostly noise, and those that are weak, with what would help: one warning for those
+// of one confidential table, budget leaf and band.
+func useless(p *Plan) []string {
+	leaves := p.leavesOfTables()
+	var w []string
+	for _, band := range []Band{MostlyNoise, Weak} {
+		alike := map[string][]Table{}
+		var order []string
+		for _, t := range p.Tables {
+			if t.Usefulness == nil || t.Usefulness.Band != band {
+				continue
+			}
+			key := fmt.Sprint(t.From, leaves[t.Path])
+			if alike[key] == nil {
+				order = append(order, key)
+			}
+			alike[key] = append(alike[key], t)
+		}
+		for _, key := range order {
+			w = append(w, uselessText(alike[key]))
+		}
+	}
+	return w
+}
+
+// uselessText says that tables of one band are of little use, and what would help.
+func uselessText(tables []Table) string {
+	names, least, most := make([]string, len(tables)), math.Inf(1), 0.0
+	for i, t := range tables {
+		names[i] = t.Path
+		relative := t.Statistics[0].StandardError / t.Usefulness.AverageCell
+		least, most = min(least, relative), max(most, relative)
+	}
+	of := relativeText(least, most)
+	one := tables[0].Usefulness
+	rows := budget.Plural(one.Rows, "row")
+	switch {
+	case len(tables) > 1 && one.Band == MostlyNoise:
+		return fmt.Sprintf("%s are mostly noise: half their cells will be off by more than their size, with standard errors of %s an average cell if %s has %s. %s", fewTables(names), of, tables[0].From, rows, manyHelp(tables))
+	case len(tables) > 1:
+		return fmt.Sprintf("%s are weak: their standard errors are %s an average cell if %s has %s. %s", fewTables(names), of, tables[0].From, rows, manyHelp(tables))
+	case one.Band == MostlyNoise:
+		return fmt.Sprintf("%s is mostly noise: half its cells will be off by more than their size, with a standard error of %s an average cell if %s has %s. %s", names[0], of, tables[0].From, rows, one.helpText())
+	}
+	return fmt.Sprintf("%s is weak: its standard error is %s an average cell if %s has %s. %s", names[0], of, tables[0].From, rows, one.helpText())
+}
+
+// relativeText is what errors beside an average cell lie between: percentages of it or, where one is larger, so many
+// times it.
+func relativeText(least, most float64) string {
+	if most < 1 {
+		return between([]float64{least, most}, func(part float64) string { return budget.DecimalNearest(100*part, 2) }) + "% of"
+	}
+	return between([]float64{least, most}, func(times float64) string { return budget.DecimalNearest(times, 2) }) + " times"
+}
+
+// fewTables names a few tables, and says how many more there are.
+func fewTables(names []string) string {
+	const named = 3
+	if more := len(names) - named; more > 1 {
+		return fmt.Sprintf("%s and %s more tables", strings.Join(names[:named], ", "), budget.Group(int64(more)))
+	}
+	return inWords(names)
+}
+
+// helpText lists what would help a table, the smallest change first, each with the error that is left.
+func (u Usefulness) helpText() string {
+	if hopeless(u.Help) {
+		return u.advice()[:len(u.advice())-1]
+	}
+	var all []string
+	for _, h := range u.Help {
+		all = append(all, fmt.Sprintf("%s (%s of an average cell)", h.Change, budget.Percent(h.Relative)))
+	}
+	return "What would help, the smallest change first, with the standard error that it leaves: " + strings.Join(all, "; ")
+}
+
+// manyHelp says what would help several tables: the changes that help most of them, and the budget.
+func manyHelp(tables []Table) string {
+	count := map[string]int{}
+	var changes []string
+	var factors []float64
+	for _, t := range tables {
+		for _, h := range t.Usefulness.Help {
+			if h.Budget {
+				factors = append(factors, h.Factor)
+				continue
+			}
+			if count[h.Change] == 0 {
+				changes = append(changes, h.Change)
+			}
+			count[h.Change]++
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	if len(changes) == 0 && slices.Max(factors) > mostBudget {
+		return fmt.Sprintf("Nothing but %s times their budget would help: leave them out, or ask for fewer cells", between(factors, factorText))
+	}
+	const listed = 4
+	var all []string
+	for _, c := range changes[:min(listed, len(changes))] {
+		all = append(all, fmt.Sprintf("%s (helps %s of them)", c, budget.Group(int64(count[c]))))
+	}
+	if rest := len(changes) - listed; rest > 0 {
+		all = append(all, fmt.Sprintf("%s that plan.json has by table", budget.Plural(int64(rest), "more change")))
+	}
+	all = append(all, fmt.Sprintf("%s times their budget", between(factors, factorText)))
+	return "What would help: " + strings.Join(all, "; ")
+}
+
+// losing is how much worse a table may be than an equal share would make it before the plan says so.
+const losing = 1.1
+
+// losers names the tables that the planner makes worse, for the sake of all cells of their leaf together, than measuring
+// every table of the leaf by itself with an equal share would: where the spec does not weigh marginals differently, and
+// no target is set.
+func losers(p *Plan) []string {
+	leaves := p.leavesOfTables()
+	var w []string
+	for i, leaf := range p.Leaves {
+		if leaf.Tables < 2 || p.release.Budget.Leaves[i].Needed || p.weighted(leaf.Path) {
+			continue
+		}
+		var names []string
+		var worse []float64
+		every := false
+		for _, t := range p.Tables {
+			if leaves[t.Path] != leaf.Path {
+				continue
+			}
+			equal, err := p.equalShare(t, leaf)
+			if err != nil {
+				continue // too little for any noise: not worse than that
+			}
+			if times := t.Statistics[0].StandardError / equal; times > losing {
+				names, worse = append(names, t.Path), append(worse, times)
+				every = every || t.Path != t.Marginal // one of several tables of a marginal
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		have, of, their := "has", "", "its marginal"
+		if len(names) > 1 {
+			have, their = "have", "their marginals"
+		}
+		if every {
+			their += " changes that, in a marginal of their own beside the `every`"
+		} else {
+			their += " changes that"
+		}
+		if leaf.Path != "" {
+			of = " of leaf " + leaf.Path
+		}
+		w = append(w, fmt.Sprintf("%s %s %s times the error that measuring each of the %s%s by itself with an equal share would give: %s; a larger weight for %s",
+			fewTables(names), have, between(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }), budget.Plural(int64(leaf.Tables), "table"), of, p.aims(), their))
+	}
+	return w
+}
+
+// aims says what the planner makes least.
+func (p *Plan) aims() string {
+	if p.release.Budget.Minimise == spec.LeastLargest {
+		return "the planner makes the largest variance of a cell least"
+	}
+	return "the planner makes the sum of variances over all cells least, to which tables of few cells add little"
+}
+
+// weighted tells that the marginals of a leaf have different weights, so that the spec asks for tables to differ.
+func (p *Plan) weighted(leaf string) bool {
+	var first *spec.Marginal
+	for i := range p.release.Marginals {
+		m := &p.release.Marginals[i]
+		if m.Leaf != leaf {
+			continue
+		}
+		if first == nil {
+			first = m
+		}
+		if m.Weight.Cmp(first.Weight) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// equalShare is the standard error that a table would have if every table of its leaf were measured by itself, with as
+// much of the leaf each.
+func (p *Plan) equalShare(t Table, leaf Leaf) (float64, error) {
+	part, cost := big.NewRat(1, int64(leaf.Tables)), budget.Cost{}
+	if leaf.Amount.Epsilon != nil {
+		cost.Epsilon = part.Mul(part, leaf.Amount.Epsilon)
+	} else {
+		cost.Rho = part.Mul(part, leaf.Amount.Rho)
+	}
+	m, err := noiseFor(p.release, t.From, t.Cells, cost)
+	return math.Sqrt(m.Variance()), err
 }
