@@ -307,9 +307,6 @@ func (b *blueprint) needs(all []planned) map[string]*big.Rat {
 	return needed
 }
 
-// mostDoublings bounds the search for a total that leaves something for every leaf.
-const mostDoublings = 64
-
 // calibrate finds the ρ of an ε,δ budget. Where targets need more than the conversion of ρ alone allows, the search
 // begins at what they need. It fails with [errTooLittle] where that is more than ε and δ allow.
 func (b *blueprint) calibrate(d *division, needed map[string]*big.Rat) (*big.Rat, error) {
@@ -318,27 +315,10 @@ func (b *blueprint) calibrate(d *division, needed map[string]*big.Rat) (*big.Rat
 	if err != nil {
 		return nil, fmt.Errorf("budget: %w", err)
 	}
-	if _, err := asked.Divide(from, needed); err != nil {
-		over := new(big.Rat).Set(from)
-		for range mostDoublings {
-			over.Add(over, over)
-			if _, err = asked.Divide(over, needed); err == nil {
-				break
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		for range 20 { // to a millionth
-			middle := new(big.Rat).Add(from, over)
-			middle.Quo(middle, big.NewRat(2, 1))
-			if _, err := asked.Divide(middle, needed); err == nil {
-				over = middle
-			} else {
-				from = middle
-			}
-		}
-		from = over
+	if least, err := asked.Least(needed); err != nil {
+		return nil, fmt.Errorf("%w: %w", errTooLittle, err)
+	} else if least.Cmp(from) >= 0 { // a millionth more, so that there is something for every share
+		from = least.Add(least, new(big.Rat).Quo(least, big.NewRat(1_000_000, 1)))
 	}
 	if b.isFixed(from, needed) {
 		return b.fixed(d, needed, from)
