@@ -104,8 +104,19 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 
 // Sums adds up a table's cells, row by row of an answer: one Grouping for each key, the last one's rows fastest.
 func Sums(cells *array.Float64, groupings []Grouping) []float64 {
-	rows := 1
-	at := []int{0} // the row of each cell, −1 for none
+	at, rows := rowsOfCells(groupings)
+	out := make([]float64, rows)
+	for i, row := range at {
+		if row >= 0 {
+			out[row] += cells.Value(i)
+		}
+	}
+	return out
+}
+
+// rowsOfCells are the rows of an answer that a table's cells are counted in, −1 for none.
+func rowsOfCells(groupings []Grouping) (at []int, rows int) {
+	at, rows = []int{0}, 1
 	for _, g := range groupings {
 		rows *= g.Rows
 		next := make([]int, 0, len(at)*len(g.Of))
@@ -120,13 +131,7 @@ func Sums(cells *array.Float64, groupings []Grouping) []float64 {
 		}
 		at = next
 	}
-	out := make([]float64, rows)
-	for i, row := range at {
-		if row >= 0 {
-			out[row] += cells.Value(i)
-		}
-	}
-	return out
+	return at, rows
 }
 
 // Variances are those of the noise on Sums.
@@ -140,11 +145,18 @@ func Sums(cells *array.Float64, groupings []Grouping) []float64 {
 //
 // with (Σ_s c_a(s)·part(s))² for a key that the residual leaves out; and the estimates of residuals are uncorrelated
 // ([github.com/dprelease/dprelease/plan/residual.Workload.Combine]), so that these add up. A table that is one
-// measurement has independent noise: its variance times the number of cells.
+// measurement has independent noise: its variance times the number of cells that are not impossible.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 	at := r.at[table]
 	if at.estimate < 0 {
 		m := r.Needed(table)[0]
+		if m.Impossible > 0 {
+			out := make([]float64, 0, len(groupings))
+			for _, cells := range r.possible(m, groupings) {
+				out = append(out, float64(float64(cells)*m.Mechanism.Variance()))
+			}
+			return out
+		}
 		out := []float64{m.Mechanism.Variance()}
 		for _, g := range groupings {
 			out = outerOf(out, g.Members(), func(selected []int) float64 { return float64(len(selected)) })
@@ -184,6 +196,11 @@ func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 func (r *Reader) Alike(table int, groupings []Grouping) []int {
 	names := []string{""}
 	at := r.at[table]
+	if at.estimate < 0 {
+		if m := r.Needed(table)[0]; m.Impossible > 0 {
+			return alikeBy(r.possible(m, groupings))
+		}
+	}
 	for i, g := range groupings {
 		var rungs []rung
 		if at.estimate >= 0 {
@@ -202,13 +219,18 @@ func (r *Reader) Alike(table int, groupings []Grouping) []int {
 		}
 		names = next
 	}
-	first := map[string]int{}
-	out := make([]int, len(names))
-	for i, name := range names {
-		if _, ok := first[name]; !ok {
-			first[name] = i
+	return alikeBy(names)
+}
+
+// alikeBy says for each place of a list where its value is first.
+func alikeBy[T comparable](list []T) []int {
+	first := map[T]int{}
+	out := make([]int, len(list))
+	for i, v := range list {
+		if _, ok := first[v]; !ok {
+			first[v] = i
 		}
-		out[i] = first[name]
+		out[i] = first[v]
 	}
 	return out
 }

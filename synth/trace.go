@@ -122,10 +122,13 @@ func (r *Reader) each(table int, selected [][]int, together bool, tell func(m pl
 	if at.estimate < 0 {
 		m := r.Needed(table)[0]
 		levels, _ := m.Query.Levels(r.plan.Release())
-		weights, integers := []float64{1}, []int64{1}
+		weights, integers, impossible := []float64{1}, []int64{1}, r.impossible(m)
 		for i, s := range selected {
-			x := newStretch(indicator(s, levels[i].Size()), together)
+			x := newStretch(indicator(s, levels[i].Size()), together && impossible == nil)
 			weights, integers = outer(weights, x.values), counted(integers, x.integers)
+		}
+		if impossible != nil {
+			weights, integers = withoutImpossible(weights, impossible, together)
 		}
 		tell(m, weights, integers)
 		return

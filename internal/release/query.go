@@ -213,6 +213,8 @@ type interval struct {
 func newInterval(bearings []synth.Bearing, deviation, confidence float64, figures synth.Statistic, cell int) *interval {
 	law := newSumLaw(bearings)
 	switch {
+	case len(law.draws) == 0: // of impossible cells alone
+		return &interval{ExactLaw, 0, 1}
 	case law.whole() && cell >= 0:
 		return &interval{ExactLaw, figures.Margin, figures.Attained}
 	case law.whole() && len(law.draws) == 1 && law.draws[0].count == 1:
