@@ -66,41 +66,29 @@ type division struct {
 	epsilon float64 // at the budget's δ, where targets decide it all
 }
 
-// settle chooses the noise of every group: the one kind for all or the other, and then group by group whatever makes
-// the error of all tables less under the release's accountant. It returns also, for every group, what the plan would be
-// with its other kind of noise.
-func (b *blueprint) settle() (best *division, others []*division, err error) {
-	kinds := 0
-	for _, g := range b.groups {
-		kinds = len(g.best)
-	}
-	uniform := make([]*division, kinds)
-	for kind := range kinds {
+// settle chooses the noise of every group: one kind for all or the other, and then group by group whatever makes the
+// error of all tables less under the release's accountant. uniform is what the plan would be with one kind for all, in
+// the order of [noises].
+func (b *blueprint) settle() (best *division, uniform []*division, err error) {
+	for kind := range noises(b.release.Budget) {
 		choice := make([]int, len(b.groups))
 		for i, g := range b.groups {
 			choice[i] = g.best[kind]
 		}
-		if uniform[kind], err = b.divide(choice); err != nil {
+		d, err := b.divide(choice)
+		if err != nil {
 			return nil, nil, err
 		}
+		if best == nil || d.less(best) {
+			best = d
+		}
+		uniform = append(uniform, d)
+		if len(b.groups) == 0 {
+			break // microdata alone
+		}
 	}
-	if kinds == 0 { // microdata alone
-		best, err = b.divide(nil)
-		return best, nil, err
-	}
-	best, others = uniform[0], make([]*division, len(b.groups))
-	if kinds == 1 {
-		return best, others, nil
-	}
-	other := uniform[1]
-	if other.less(best) {
-		best, other = other, best
-	}
-	for i := range b.groups {
-		others[i] = other
-	}
-	if len(b.groups) == 1 || len(b.groups) > mostFlips {
-		return best, others, nil
+	if len(uniform) == 1 || len(b.groups) == 1 || len(b.groups) > mostFlips {
+		return best, uniform, nil
 	}
 	for i, g := range b.groups {
 		choice := slices.Clone(best.choice)
@@ -112,11 +100,10 @@ func (b *blueprint) settle() (best *division, others []*division, err error) {
 			return nil, nil, err
 		}
 		if trial.less(best) {
-			best, trial = trial, best
+			best = trial
 		}
-		others[i] = trial
 	}
-	return best, others, nil
+	return best, uniform, nil
 }
 
 // mostFlips bounds the groups that are tried one by one with their other noise.

@@ -35,7 +35,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 		return nil, refuse(r, missed, nil)
 	}
 	p := d.plan
-	p.Strategies = d.blueprint.strategies(d.division, d.others)
+	p.Strategies = d.blueprint.strategies(d.division, d.uniform)
 	done("strategies", d)
 	if p.Guarantee, err = guarantee(r, p); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ type draftPlan struct {
 	drafts    []microdata
 	blueprint *blueprint
 	division  *division
-	others    []*division // with the other kind of noise, by group
+	uniform   []*division // with one kind of noise for all groups
 }
 
 const (
@@ -100,7 +100,7 @@ func (d *draftPlan) measure(r *spec.Release, tighten float64, done func(string, 
 		return err
 	}
 	done("designs", d)
-	if d.division, d.others, err = d.blueprint.settle(); err != nil {
+	if d.division, d.uniform, err = d.blueprint.settle(); err != nil {
 		return err
 	}
 	p.Cost, p.Leaves = d.division.cost, d.division.leaves

@@ -39,8 +39,8 @@ type Strategy struct {
 }
 
 // Alternative is a strategy that was not taken: for its error, or in a leaf of targets for what it needs, or because it
-// cannot be. The error of another kind of noise is under the budget's ε and δ, of another strategy for the same part of
-// the leaf.
+// cannot be. The error of another kind of noise is what it would be if the whole release had that kind, under the
+// budget's ε and δ; that of another strategy is for the same part of the leaf.
 type Alternative struct {
 	Kind  StrategyKind `json:"kind"`
 	Noise budget.Kind  `json:"noise"`
@@ -52,7 +52,7 @@ type Alternative struct {
 }
 
 // strategies say what was chosen, and beside it what was not.
-func (b *blueprint) strategies(d *division, others []*division) []Strategy {
+func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 	var all []Strategy
 	for i, g := range b.groups {
 		taken := g.designs[d.choice[i]]
@@ -70,7 +70,7 @@ func (b *blueprint) strategies(d *division, others []*division) []Strategy {
 				s.Instead = append(s.Instead, instead)
 				continue
 			case other.noise != taken.noise:
-				of = others[i]
+				of = uniform[slices.Index(g.best, j)]
 				instead.Charge = budget.DecimalUp(of.cost.Rho, significant)
 			}
 			instead.RMSE = g.rmse(other, of, i)

@@ -39,6 +39,16 @@ func (t Target) String() string {
 	return fmt.Sprintf("±%s, %s sure of %s", t.Margin, sure, of)
 }
 
+// decimal writes an exact number as a decimal where it is one of few digits.
+func decimal(x *big.Rat) string {
+	const digits = 12
+	text := x.FloatString(digits)
+	if short, ok := new(big.Rat).SetString(text); !ok || short.Cmp(x) != 0 {
+		return x.RatString()
+	}
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
 // goal is a margin and the confidence that each cell is to have it with.
 type goal struct{ margin, confidence float64 }
 
@@ -213,7 +223,7 @@ func (b *blueprint) charge(all []planned) *big.Rat {
 // unreachable is the error for a target that no noise on integers keeps.
 func unreachable(r *spec.Release, t table) error {
 	return r.Problem("marginals."+t.marginal.Name+".target", spec.Problem{
-		Message:  fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", budget.FormatRat(t.marginal.Target.Margin), t.path),
+		Message:  fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", decimal(t.marginal.Target.Margin), t.path),
 		Expected: "a margin of 1 or more, as noise is whole numbers",
 	})
 }
@@ -227,7 +237,7 @@ func (p *Plan) aim(tables []table) {
 		}
 		target := t.marginal.Target
 		p.Tables[i].Target = &Target{
-			Margin: budget.FormatRat(target.Margin), Confidence: budget.FormatRat(target.Confidence), AllCells: target.AllCells,
+			Margin: decimal(target.Margin), Confidence: decimal(target.Confidence), AllCells: target.AllCells,
 			Reached: budget.RoundUp(p.margin(i, asked.confidence), significant),
 		}
 	}

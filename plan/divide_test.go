@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// tenColumns is a spec of ten columns of ten categories.
+const tenColumns = `version: 1
+release: ten
+privacy: {protects: trip, neighbours: add-remove}
+budget: %BUDGET%
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: &, b: &, c: &, d: &, e: &, f: &, g: &, h: &, i: &, j: &}}}
+marginals: %MARGINALS%
+`
+
+func tenRelease(t testing.TB, amount, marginals string) *spec.Release {
+	t.Helper()
+	text := strings.NewReplacer("&", "{type: integer, range: [0, 9]}", "%BUDGET%", amount, "%MARGINALS%", marginals).Replace(tenColumns)
+	r, err := spec.Parse(spec.Source{Name: "ten.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func tenPlan(t testing.TB, amount, marginals string) *Plan {
+	t.Helper()
+	p, err := New(tenRelease(t, amount, marginals))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Ten marginals at ε = 1 and δ = 1e-9: discrete Laplace noise of scale 10 has a standard error of √200 = 14.14, and what
+// the composition of ten discrete Gaussians allows is 17.4. The plan takes the first and says the second. Of a hundred
+// marginals the second is better: Laplace noise would be five times as wide for a tenth of ε each.
+func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
+	p := tenPlan(t, "{epsilon: 1, delta: 1e-9}", "{x: {every: [1], by: [a, b, c, d, e, f, g, h, i, j]}}")
+	if len(p.Strategies) != 10 {
+		t.Fatalf("%d groups", len(p.Strategies))
+	}
+	for _, s := range p.Strategies {
+		if s.Noise != budget.DiscreteLaplace || math.Abs(s.RMSE-14.14) > .01 {
+			t.Errorf("%v has %s noise and error %v, expected Laplace and 14.14", s.Tables, s.Noise, s.RMSE)
+		}
+		if len(s.Instead) != 1 || s.Instead[0].Noise != budget.DiscreteGaussian || math.Abs(s.Instead[0].RMSE-17.4) > .35 {
+			t.Errorf("%v would have %+v instead, expected a discrete Gaussian with 17.4", s.Tables, s.Instead)
+		}
+	}
+	for _, m := range p.Measurements {
+		if scale, _ := m.Mechanism.Parameter.Float64(); math.Abs(scale-10) > 1e-3 {
+			t.Errorf("%s has scale %v", m.ID, scale)
+		}
+	}
+	p = tenPlan(t, "{epsilon: 1, delta: 1e-9}", "{x: {every: [1, 2], by: [a, b, c, d, e, f, g, h, i, j]}}")
+	if s := p.Strategies[0]; s.Noise != budget.DiscreteGaussian {
+		t.Errorf("55 tables have %s noise", s.Noise)
+	}
+}
+
+// A pure budget has Laplace noise and one in ρ Gaussian noise.
+func TestNoiseSuitsTheBudget(t *testing.T) {
+	for amount, kind := range map[string]budget.Kind{"{epsilon: 1}": budget.DiscreteLaplace, "{rho: 1}": budget.DiscreteGaussian} {
+		for _, m := range tenPlan(t, amount, "{x: {every: [1, 2], by: [a, b, c]}, y: {by: [d]}}").Measurements {
+			if m.Mechanism.Kind != kind {
+				t.Errorf("%s: %s has %s noise", amount, m.ID, m.Mechanism.Kind)
+			}
+		}
+	}
+}
+
+// One leaf may have Gaussian noise, of many tables, and the other Laplace noise, of one: better than either for both. No
+// leaf takes more than its share of ρ, ε²/2 of an ε.
+func TestNoiseIsMixed(t *testing.T) {
+	p := tenPlan(t, "{epsilon: 1, delta: 1e-9, split: {one: 1/2, many: 1/2}}", "{total: {by: [], budget: one}, x: {every: [2], by: [a, b, c, d, e, f, g, h], budget: many}}")
+	kinds := map[string]budget.Kind{}
+	spent := map[string]*big.Rat{"one": new(big.Rat), "many": new(big.Rat)}
+	for _, m := range p.Measurements {
+		kinds[m.Leaf] = m.Mechanism.Kind
+		rho := m.Mechanism.Rho()
+		if e, err := m.Mechanism.Epsilon(); err == nil {
+			rho = new(big.Rat).Mul(e, e)
+			rho.Quo(rho, big.NewRat(2, 1))
+		}
+		spent[m.Leaf].Add(spent[m.Leaf], rho)
+	}
+	if kinds["one"] != budget.DiscreteLaplace || kinds["many"] != budget.DiscreteGaussian {
+		t.Errorf("the leaves have %v", kinds)
+	}
+	for _, l := range p.Leaves {
+		if ratio, _ := new(big.Rat).Quo(spent[l.Path], l.Amount.Rho).Float64(); ratio > 1 || ratio < .999 {
+			t.Errorf("leaf %s spends %v of itself", l.Path, ratio)
+		}
+	}
+}
+
+// The largest variance is made least where a spec asks for that: every table of a leaf then has the same, but for what
+// others add to it, and it is less than with the least sum.
+func TestLargestVarianceIsMadeLeast(t *testing.T) {
+	const marginals = "{x: {every: [1, 2], by: [a, b, c]}, y: {by: [d]}}"
+	for _, kind := range []string{"rho: 1/8", "epsilon: 1"} {
+		largest := func(minimise string) (most, sum float64) {
+			for _, table := range tenPlan(t, "{"+kind+minimise+"}", marginals).Tables {
+				s := table.Statistics[0]
+				most = max(most, max(s.StandardError, s.Uneven))
+				sum += s.StandardError * s.StandardError * float64(table.Cells)
+			}
+			return most, sum
+		}
+		most, sum := largest(", minimise: largest")
+		other, least := largest("")
+		if most >= .99*other || sum <= least {
+			t.Errorf("%s: the largest error is %v, %v with the least sum; the sums are %v and %v", kind, most, other, sum, least)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+const oneOfTen = "{ages: {by: [a], budget: n, target: {margin: %M%}}, rest: {every: [1, 2], by: [b, c, d], budget: s}}"
+
+// A leaf gets just what its target needs, whatever the other leaves get: one step of noise more would miss it, by the
+// exact law.
+func TestNeededLeavesGetWhatTheyNeed(t *testing.T) {
+	for _, amount := range []string{"epsilon: 2", "rho: 1/2", "epsilon: 2, delta: 1e-9"} {
+		for _, margin := range []string{"12", "30", "500", "12345.5"} {
+			p := tenPlan(t, "{"+amount+", split: {n: needed, s: 1}}", strings.ReplaceAll(oneOfTen, "%M%", margin))
+			m, ok := p.Measurement("ages")
+			if !ok {
+				t.Fatalf("%s: ages is not measured by itself", amount)
+			}
+			asked, _ := strconv.ParseFloat(margin, 64)
+			if got, attained := m.Mechanism.Margin(.95); float64(got) > asked || attained < .95 {
+				t.Errorf("%s, ±%s: the margin is %d, attained %v", amount, margin, got, attained)
+			}
+			wider := m.Mechanism
+			wider.Parameter = new(big.Rat).Mul(wider.Parameter, big.NewRat(1001, 1000))
+			wider.Parameter.Add(wider.Parameter, big.NewRat(1, 1<<gridBits))
+			if got, _ := wider.Margin(.95); float64(got) <= asked && asked < 400 {
+				t.Errorf("%s, ±%s: noise that is a thousandth wider would do", amount, margin)
+			}
+			if t0 := p.Tables[0].Target; t0 == nil || t0.Reached > asked || t0.Margin != margin {
+				t.Errorf("%s, ±%s: the plan says %+v", amount, margin, t0)
+			}
+			if !p.Leaves[0].Needed || p.Leaves[1].Needed {
+				t.Errorf("%s: leaves %+v", amount, p.Leaves)
+			}
+		}
+	}
+}
+
+// Several tables of a leaf of targets have what they share measured once, where that costs less; every target is met.
+func TestNeededLeavesShare(t *testing.T) {
+	const marginals = "{x: {every: [1, 2, 3], by: [a, b, c, d], budget: n, target: {margin: 100}}, rest: {by: [j], budget: s}}"
+	p := tenPlan(t, "{rho: 1, split: {n: needed, s: 1}}", marginals)
+	s := p.Strategies[0]
+	if s.Kind != Residuals || len(s.Instead) != 1 || s.Instead[0].Needs == "" {
+		t.Errorf("measured by %s, instead of %+v", s.Kind, s.Instead)
+	}
+	direct, err := budget.ParseRat(s.Instead[0].Needs)
+	if err != nil || direct.Cmp(p.Leaves[0].Amount.Rho) <= 0 {
+		t.Errorf("needs ρ %v, each table by itself %s", p.Leaves[0].Amount, s.Instead[0].Needs)
+	}
+	widest := 0.0
+	for _, table := range p.Tables[:14] {
+		widest = max(widest, table.Target.Reached)
+		if table.Target.Reached > 100 {
+			t.Errorf("%s reaches %v", table.Path, table.Target.Reached)
+		}
+	}
+	if widest < 99 {
+		t.Errorf("the widest margin is %v", widest)
+	}
+}
+
+// All cells at once: each has a confidence of 1 − (1 − c)/cells.
+func TestTargetsOfAllCells(t *testing.T) {
+	p := tenPlan(t, "{rho: 1, split: {n: needed}}", "{x: {by: [a, b], budget: n, target: {margin: 50, confidence: 90%, of: all-cells}}}")
+	m, _ := p.Measurement("x")
+	margin, attained := m.Mechanism.Margin(1 - .1/100)
+	if margin > 50 || attained < .999 || p.Tables[0].Target.Reached != float64(margin) {
+		t.Errorf("margin %d, attained %v; said to reach %v", margin, attained, p.Tables[0].Target.Reached)
+	}
+	sigma := math.Sqrt(m.Mechanism.Variance())
+	if want := 50.5 / 3.2905; math.Abs(sigma/want-1) > .01 { // 99.9 % of a normal law within 3.2905 σ
+		t.Errorf("σ %v, expected about %v", sigma, want)
+	}
+}
+
+// A budget that is too small is refused where it stands, with the smallest that would do and the targets that set it; with
+// that one the release is planned, and with a little less it is not.
+func TestTooLittleIsRefused(t *testing.T) {
+	for _, c := range []struct{ amount, key, marginals, binds string }{
+		{"epsilon: 1/100, split: {n: needed, s: 1}", "epsilon", strings.ReplaceAll(oneOfTen, "%M%", "30"), "ages"},
+		{"rho: 1/100000, split: {n: needed, s: 1}", "rho", strings.ReplaceAll(oneOfTen, "%M%", "30"), "ages"},
+		{"epsilon: 1/10, delta: 1e-9, split: {n: needed, s: 1}", "epsilon", strings.ReplaceAll(oneOfTen, "%M%", "20"), "ages"},
+		{"epsilon: 1/10, delta: 1e-9", "epsilon", "{x: {by: [a], target: {margin: 200}}, y: {by: [b], target: {margin: 20}}}", "y"},
+		{"epsilon: 1", "epsilon", "{x: {every: [1], by: [a, b, c], target: {margin: 5}}}", "x/a, x/b, x/c"},
+		{"epsilon: 1/10, delta: 1e-9, split: {n: needed}", "epsilon", "{x: {by: [a], budget: n, target: {margin: 20}}}", "x"},
+	} {
+		r := tenRelease(t, "{"+c.amount+"}", c.marginals)
+		_, err := New(r)
+		var refused *TooLittle
+		var problems *spec.Errors
+		if !errors.As(err, &refused) || !errors.As(err, &problems) {
+			t.Errorf("%s: error %v", c.amount, err)
+			continue
+		}
+		if p := problems.Problems[0]; p.Line != 4 || !strings.Contains(p.Expected, refused.Least) {
+			t.Errorf("%s: the problem is %+v", c.amount, p)
+		}
+		if refused.Key != c.key || strings.Join(refused.Binds, ", ") != c.binds {
+			t.Errorf("%s: the smallest %s is %s, set by %v", c.amount, refused.Key, refused.Least, refused.Binds)
+		}
+		enough, err := r.WithBudget(c.key, refused.Least)
+		if err == nil {
+			_, err = New(enough)
+		}
+		if err != nil {
+			t.Errorf("%s: %s %s is not enough: %v", c.amount, c.key, refused.Least, err)
+		}
+		least, _ := strconv.ParseFloat(refused.Least, 64)
+		less, err := r.WithBudget(c.key, strconv.FormatFloat(least*.997, 'g', 6, 64))
+		if err == nil {
+			_, err = New(less)
+		}
+		if !errors.As(err, &refused) {
+			t.Errorf("%s: a little less than %s is enough: %v", c.amount, refused.Least, err)
+		}
+	}
+}
+
+// A margin below 1 cannot be kept, as noise is whole numbers; a release without targets has no smallest budget.
+func TestTargetsThatCannotBe(t *testing.T) {
+	_, err := New(tenRelease(t, "{rho: 1, split: {n: needed, s: 1}}", strings.ReplaceAll(oneOfTen, "%M%", "1/2")))
+	if err == nil || !strings.Contains(err.Error(), "marginals.ages.target") || !strings.Contains(err.Error(), "1 or more") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Solve(tenRelease(t, "{rho: 1}", "{x: {by: [a]}}")); err == nil || !strings.Contains(err.Error(), "no marginal has a target") {
+		t.Errorf("error %v", err)
+	}
+}
