@@ -42,7 +42,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	}
 	done("guarantee", d)
 	p.assess()
-	p.Warnings = warnings(r, p)
+	p.Warnings = append(warnings(r, p), d.dearer()...)
 	done("warnings", d)
 	return p, nil
 }
