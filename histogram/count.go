@@ -103,7 +103,8 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 		}
 	}
 	for i, m := range all {
-		if err := project(r, m, counts[i]); err != nil {
+		var err error
+		if counts[i], err = project(r, m, counts[i]); err != nil {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}
@@ -113,14 +114,14 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 	return counts, nil
 }
 
-// project turns the counts of a query's marginal into its answers: for a query of
-// residual factors, the exact integers of the residual, in place.
-func project(r *spec.Release, m plan.Measurement, counts []int64) error {
-	columns, axes, residuals, err := m.Query.Residual(r)
-	if err != nil || !residuals || counts == nil {
-		return err
+// project turns the counts of a query's marginal into its answers: the exact integers
+// of the residual along each axis whose factor is one, in the memory of the counts.
+func project(r *spec.Release, m plan.Measurement, counts []int64) ([]int64, error) {
+	columns, axes, plain, err := m.Query.Residual(r)
+	if err != nil || !slices.Contains(plain, false) || counts == nil {
+		return counts, err
 	}
-	return residual.Exact(columns, axes, counts)
+	return residual.Exact(columns, axes, plain, counts)
 }
 
 // questions are all that a plan may ask of its tables: its measurements in order

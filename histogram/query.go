@@ -30,10 +30,10 @@ type query struct {
 // notes the columns and attributes that it needs.
 func (t *tally) compile(m plan.Measurement) (*query, error) {
 	q := &query{}
-	cells := uint64(1)
+	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)
-		if column == nil || f.Basis != plan.Identity && f.Basis != plan.Residual {
+		if column == nil || f.Basis != plan.Identity && f.Basis != plan.Residual && f.Basis != plan.Ranges {
 			return nil, fmt.Errorf("measurement %s: the factor %s is not one that this version can count", m.ID, f)
 		}
 		level, ok := column.Domain.Level(f.Level)
@@ -45,11 +45,15 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 			return nil, fmt.Errorf("measurement %s: has too many cells to be counted", m.ID)
 		}
 		cells = low
+		integers *= uint64(level.Size()) // no more than cells
+		if f.Basis == plan.Ranges {
+			integers -= integers / uint64(level.Size())
+		}
 		q.attributes = append(q.attributes, t.attribute(column, level))
 		q.sizes = append(q.sizes, uint64(level.Size()))
 	}
-	if int64(cells) != m.Cells {
-		return nil, fmt.Errorf("measurement %s: the plan says %d cells and its factors give %d", m.ID, m.Cells, cells)
+	if int64(integers) != m.Cells {
+		return nil, fmt.Errorf("measurement %s: the plan says %d cells and its factors give %d", m.ID, m.Cells, integers)
 	}
 	q.counts = make([]int64, cells)
 	return q, nil

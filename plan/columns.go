@@ -122,9 +122,9 @@ func set(axes residual.Set) residual.Set {
 	return sorted
 }
 
-// flat tells that every column of a table has one level.
+// flat tells that every column of a table has one level, and none has ranges.
 func (c chains) flat(t table) bool {
-	return !slices.ContainsFunc(c.axes(t), func(a residual.Axis) bool { return c.columns[a.Column].Levels() > 1 })
+	return !slices.ContainsFunc(c.axes(t), func(a residual.Axis) bool { return !c.columns[a.Column].Plain() })
 }
 
 // sourceOf is what a measurement says of the columns.

@@ -267,9 +267,9 @@ func (g *group) workload() (w *residual.Workload, err error) {
 }
 
 const (
-	// mostReach bounds by how much the integers of a residual exceed the counts: with fewer than 2^34 rows they then stay
+	// mostReach bounds by how much the integers of a residual exceed the counts: with fewer than 2^32 rows they then stay
 	// below 2^62.
-	mostReach = int64(1) << 28
+	mostReach = int64(1) << 30
 	// manyCells is how many cells are counted without asking for how many are published.
 	manyCells = int64(1) << 22
 	// muchMore is by how much more cells may be counted than are published.
@@ -341,8 +341,12 @@ func (g *group) residual(r *spec.Release, axes residual.Set) Measurement {
 		if a.Level > 1 {
 			f.Within = g.chains.names[a.Column][a.Level-2]
 		}
+		column := g.chains.columns[a.Column]
+		if ranging, ok := column.Ranging(); ok {
+			f = f.ranged(ranging)
+		}
+		m.Cells *= int64(column.Integers(a.Level))
 		m.Query.Factors = append(m.Query.Factors, f)
-		m.Cells *= int64(g.chains.columns[a.Column].Size(a.Level))
 		names = append(names, f.String())
 	}
 	name := strings.Join(names, "_x_")

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -284,12 +285,12 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 	changed := m.Mechanism
 	rows := p.release.Table(m.Query.Table).Unit.MaxRows
 	k := big.NewInt(rows)
-	columns, axes, residuals, err := m.Query.Residual(p.release)
+	columns, axes, plain, err := m.Query.Residual(p.release)
 	if err != nil {
 		return changed, err
 	}
 	changed.L2Squared = new(big.Int).Mul(k, k)
-	if !residuals {
+	if !slices.Contains(plain, false) {
 		changed.L2Squared.Lsh(changed.L2Squared, 1)
 		changed.L1 = k.Lsh(k, 1)
 		changed.Shifts = []budget.Shift{{rows, rows}}
@@ -297,7 +298,10 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 	}
 	changed.L1 = k.Lsh(k, 1)
 	for i, a := range axes {
-		moves := columns[i].Moves(a.Level)
+		moves := residual.CountMoves()
+		if !plain[i] {
+			moves = columns[i].Moves(a.Level)
+		}
 		squares := moves.Squares
 		if m.Query.Factors[i].Attribute == column {
 			squares = moves.Apart

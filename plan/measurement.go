@@ -3,6 +3,8 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -20,6 +22,9 @@ const (
 	// group, the categories of a coarser level or all: c·(g·I − 11ᵀ) for a group of
 	// g, with integers c that bring groups to nearly one scale ([residual.Column]).
 	Residual Basis = "residual"
+	// Ranges is n−1 integers of the n categories of the level, from which, with the total,
+	// prefix sums and ranges have the least error ([residual.NewRanged]).
+	Ranges Basis = "ranges"
 )
 
 // Factor is one attribute's part of a [Query].
@@ -30,11 +35,54 @@ type Factor struct {
 	// Within is the coarser level whose categories are the groups of a residual; empty:
 	// all categories are one group.
 	Within string `json:"within,omitempty"`
+	// Sums is what a factor of ranges is the best for: "prefixes", or "ranges". Method
+	// is how its integers are found ([residual.Method]), and Kappa, an exact decimal, how
+	// much of an optimal one leaves to the total.
+	Sums   string `json:"sums,omitempty"`
+	Method string `json:"method,omitempty"`
+	Kappa  string `json:"kappa,omitempty"`
 }
 
 // String is the attribute as a spec writes it, such as "age.band".
 func (f Factor) String() string {
 	return spec.Attribute{Column: f.Attribute, Level: f.Level}.String()
+}
+
+// Names of what a factor of ranges is the best for.
+const (
+	prefixSums = "prefixes"
+	allRanges  = "ranges"
+)
+
+// ranged is a factor of ranges with this strategy.
+func (f Factor) ranged(r residual.Ranging) Factor {
+	f.Basis, f.Within, f.Sums, f.Method = Ranges, "", prefixSums, string(r.Method)
+	if r.Sums == residual.Ranges {
+		f.Sums = allRanges
+	}
+	if r.Method == residual.Optimal {
+		f.Kappa = strconv.FormatFloat(r.Kappa, 'f', -1, 64)
+	}
+	return f
+}
+
+// ranging is the strategy of a factor of ranges. It fails where one was not written by ranged.
+func (f Factor) ranging() (residual.Ranging, error) {
+	r := residual.Ranging{Sums: residual.Prefixes, Method: residual.Method(f.Method)}
+	if f.Sums == allRanges {
+		r.Sums = residual.Ranges
+	}
+	if f.Kappa != "" {
+		kappa, err := strconv.ParseFloat(f.Kappa, 64)
+		if err != nil {
+			return r, fmt.Errorf("%s: κ is not a number: %q", f, f.Kappa)
+		}
+		r.Kappa = kappa
+	}
+	if again := f.ranged(r); again != f {
+		return r, fmt.Errorf("%s: there are no such sums, method or κ: %q, %q, %q", f, f.Sums, f.Method, f.Kappa)
+	}
+	return r, nil
 }
 
 // Query is an integer linear query on one table: the Kronecker product of its
@@ -74,35 +122,62 @@ func (m Measurement) Canonical() []byte {
 	return b
 }
 
-// Residual gives the columns and axes of a query of residual factors, one of each
-// per factor, for [residual.Exact]; false where a factor is none. It fails as
-// Levels does, and on levels that do not lie within each other.
-func (q Query) Residual(r *spec.Release) ([]*residual.Column, residual.Set, bool, error) {
+// Residual gives the columns and axes of a query, one of each per factor, for
+// [residual.Exact], and says which factors are identities; all are those of a
+// marginal, whose columns are not made. It fails as Levels does, on levels that do not
+// lie within each other, and on strategies of ranges that there are not.
+func (q Query) Residual(r *spec.Release) (columns []*residual.Column, axes residual.Set, plain []bool, err error) {
 	levels, err := q.Levels(r)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, nil, err
 	}
-	columns, axes := make([]*residual.Column, len(levels)), make(residual.Set, len(levels))
+	plain = make([]bool, len(levels))
 	for i, f := range q.Factors {
-		switch {
-		case f.Basis != Residual:
-			return nil, nil, false, nil
-		case f.Within == "":
-			columns[i], axes[i] = residual.Flat(levels[i].Size()), residual.Axis{Column: i, Level: 1}
-			continue
-		}
-		domain := r.Table(q.Table).Column(f.Attribute).Domain
-		groups, ok := domain.Level(f.Within)
-		if !ok {
-			return nil, nil, false, fmt.Errorf("%s: the column has no level %q", f, f.Within)
-		}
-		parent, ok := nesting(domain.Size(), levels[i], groups)
-		if !ok {
-			return nil, nil, false, fmt.Errorf("%s does not lie within level %q", f, f.Within)
-		}
-		columns[i], axes[i] = residual.NewColumn(make([]int, groups.Size()), parent), residual.Axis{Column: i, Level: 2}
+		plain[i] = f.Basis == Identity
 	}
-	return columns, axes, len(levels) > 0, nil
+	if !slices.Contains(plain, false) {
+		return nil, nil, plain, nil
+	}
+	columns, axes = make([]*residual.Column, len(levels)), make(residual.Set, len(levels))
+	for i, f := range q.Factors {
+		var parents [][]int
+		if parents, err = q.parents(r, f, levels[i]); err != nil {
+			return nil, nil, nil, err
+		}
+		switch f.Basis {
+		case Identity, Residual:
+			columns[i] = residual.NewColumn(parents...)
+		case Ranges:
+			var ranging residual.Ranging
+			if ranging, err = f.ranging(); err != nil {
+				return nil, nil, nil, err
+			}
+			if columns[i], err = residual.NewRanged(ranging, parents...); err != nil {
+				return nil, nil, nil, fmt.Errorf("%s: %w", f, err)
+			}
+		default:
+			return nil, nil, nil, fmt.Errorf("%s: there is no basis %q", f, f.Basis)
+		}
+		axes[i] = residual.Axis{Column: i, Level: len(parents)}
+	}
+	return columns, axes, plain, nil
+}
+
+// parents are the levels that a factor's column needs: its own, within the coarser one whose categories are its groups.
+func (q Query) parents(r *spec.Release, f Factor, level *spec.Level) ([][]int, error) {
+	if f.Within == "" {
+		return [][]int{make([]int, level.Size())}, nil
+	}
+	domain := r.Table(q.Table).Column(f.Attribute).Domain
+	groups, ok := domain.Level(f.Within)
+	if !ok {
+		return nil, fmt.Errorf("%s: the column has no level %q", f, f.Within)
+	}
+	parent, ok := nesting(domain.Size(), level, groups)
+	if !ok {
+		return nil, fmt.Errorf("%s does not lie within level %q", f, f.Within)
+	}
+	return [][]int{make([]int, groups.Size()), parent}, nil
 }
 
 // Levels finds the levels of a query's factors, in their order, among the

@@ -667,15 +667,15 @@ func TestStrategiesThatCannotBe(t *testing.T) {
 release: r
 privacy: {protects: person, neighbours: add-remove}
 budget: {%s}
-tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 1}, columns: {a: {type: integer, range: [0, 999], levels: {ten: {width: 10}}}, b: {type: integer, range: [0, 999]}, c: {type: integer, range: [0, 999]}}}}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 1}, columns: {a: {type: integer, range: [0, 999], levels: {ten: {width: 10}}}, b: {type: integer, range: [0, 999]}, c: {type: integer, range: [0, 1099]}}}}
 marginals: {x: {by: [a, b, c]}, y: {by: [%s]}}
 `
 	for _, c := range []struct {
 		budget, by string
 		shown      []string
 	}{
-		// 999³ > 2²⁸, and 9·999² < 2²⁸ (a group of ten).
-		{"rho: 1", "b", []string{"Each table is measured by itself.", " Not by residuals: its integers could overflow: residuals/t/a_x_b_x_c multiplies counts by 997002999."}},
+		// 999²·1099 > 2³⁰, and 9·999·1099 < 2³⁰ (a group of ten).
+		{"rho: 1", "b", []string{"Each table is measured by itself.", " Not by residuals: its integers could overflow: residuals/t/a_x_b_x_c multiplies counts by 1096803099."}},
 		{"epsilon: 1", "a.ten", []string{"Each table is measured by itself."}},
 	} {
 		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(text, c.budget, c.by)})

@@ -38,7 +38,7 @@ func newReconstruction(e plan.Estimate, byID map[string]measured.Measured) (*rec
 	for i, parts := range e.Parts {
 		axes := e.Residuals[i].Axes
 		for _, part := range parts {
-			figure := r.figure(axes, e.Places[part.Source], noisy[part.Source])
+			figure := e.Places[part.Source].Figure(e.Columns, axes, noisy[part.Source])
 			if r.residuals[i] == nil {
 				r.residuals[i] = make([]float64, len(figure))
 			}
@@ -48,18 +48,6 @@ func newReconstruction(e plan.Estimate, byID map[string]measured.Measured) (*rec
 		}
 	}
 	return r, nil
-}
-
-// figure is a residual as one source has it.
-func (r *reconstruction) figure(axes residual.Set, s residual.Source, noisy []float64) []float64 {
-	if s.Marginal() {
-		out := residual.Sum(r.Columns, s.Axes, axes, noisy)
-		residual.CentreCounts(r.Columns, axes, out)
-		return out
-	}
-	out := append([]float64{}, noisy...)
-	residual.Centre(r.Columns, axes, out)
-	return out
 }
 
 // statistic puts a table together.

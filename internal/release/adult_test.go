@@ -348,15 +348,15 @@ func (d *drawnNoise) read(t *testing.T, p *plan.Plan, place string, cells map[st
 		for _, f := range m.Query.Factors {
 			by = append(by, f.String())
 		}
-		columns, axes, residuals, err := m.Query.Residual(p.Release())
+		columns, axes, plain, err := m.Query.Residual(p.Release())
 		exact := slices.Clone(cells[strings.Join(by, "|")])
 		if len(by) == 0 {
 			exact = []int64{0}
 			for _, n := range cells[p.Tables[0].By[0]] {
 				exact[0] += n
 			}
-		} else if err == nil && residuals {
-			err = residual.Exact(columns, axes, exact)
+		} else if err == nil && slices.Contains(plain, false) {
+			exact, err = residual.Exact(columns, axes, plain, exact)
 		}
 		if err != nil || len(exact) != values.Len() {
 			t.Fatalf("%s: %d integers, expected %d (%v)", m.ID, values.Len(), len(exact), err)
@@ -373,7 +373,7 @@ func (d *drawnNoise) read(t *testing.T, p *plan.Plan, place string, cells map[st
 			noise[i] = float64(e) / scale
 			d.squares += noise[i] * noise[i]
 		}
-		residual.CentreCounts(columns, axes, noise)
+		noise = residual.CountsOf(axes, 1).Figure(columns, axes, noise)
 		for _, a := range axes {
 			freedom *= float64(columns[a.Column].Size(a.Level) - 1)
 		}

@@ -27,6 +27,8 @@ type Figures struct {
 	// Squares is the largest squared L2 norm of a column of R: how far one row moves
 	// the n−1 integers. Exact.
 	Squares int64
+	// Norm is the largest L1 norm of a column of R. Exact.
+	Norm int64
 	// Reach is the largest entry: R·counts is at most Reach times Σ|counts|.
 	Reach int64
 	// Tilt is t, of sum 1.
@@ -37,8 +39,8 @@ type Figures struct {
 	Total, Residual float64
 }
 
-// unit is the norm of a column of R: entries are rounded at 2⁻¹² of it.
-const unit = 1 << 12
+// unit is the norm of a column of R: entries are rounded at 2⁻¹⁰ of it.
+const unit = 1 << 10
 
 // ErrOverflow is the error for integers that a 64-bit number cannot hold.
 var ErrOverflow = errors.New("the counts are too large for the integers of this strategy")
@@ -114,45 +116,90 @@ func rounded(column []float64) []int32 {
 func (c *Column) work() error {
 	n := c.workload.n
 	squares := make([]int64, n)
-	upper := make([][]float64, n-1)
+	norms := make([]int64, n)
 	for i, row := range c.rows {
 		if row[0] == 0 {
 			return fmt.Errorf("%d categories are too many for integers of norm %d", n, unit)
 		}
-		upper[i] = make([]float64, len(row))
 		for j, k := range row {
 			squares[i+j] += int64(k) * int64(k)
-			upper[i][j] = float64(k)
+			norms[i+j] += max(int64(k), -int64(k))
 		}
 	}
-	c.Squares = slices.Max(squares)
+	c.Squares, c.Norm = slices.Max(squares), slices.Max(norms)
 	// R·t = 0: from the last category up.
 	c.Tilt = make([]float64, n)
 	c.Tilt[n-1] = 1
 	sum := 1.0
 	for i := n - 2; i >= 0; i-- {
-		c.Tilt[i] = -dot(upper[i][1:], c.Tilt[i+1:]) / upper[i][0]
+		c.Tilt[i] = -product(c.rows[i][1:], c.Tilt[i+1:]) / float64(c.rows[i][0])
 		sum += c.Tilt[i]
 	}
 	for i := range c.Tilt {
 		c.Tilt[i] /= sum
 	}
 	c.Total = c.workload.Norm(c.Tilt)
-	// G column by column: what R maps to one integer alone, without a last category,
-	// less its sum times t.
-	g := make([]float64, n)
-	for k := range n - 1 {
+	c.Visit(func(_ int, g []float64) { c.Residual += c.workload.Norm(g) })
+	return nil
+}
+
+// product is Σ k_i·x_i, in four sums side by side.
+func product(row []int32, x []float64) float64 {
+	var s0, s1, s2, s3 float64
+	x = x[:len(row)]
+	i := 0
+	for ; i+4 <= len(row); i += 4 {
+		s0 += float64(float64(row[i]) * x[i])
+		s1 += float64(float64(row[i+1]) * x[i+1])
+		s2 += float64(float64(row[i+2]) * x[i+2])
+		s3 += float64(float64(row[i+3]) * x[i+3])
+	}
+	for ; i < len(row); i++ {
+		s0 += float64(float64(row[i]) * x[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// Visit calls visit with the n−1 columns of G, one after the other: how the categories
+// from the one named on move with an integer; those that are left out do not. The
+// slice is overwritten by the next.
+func (c *Column) Visit(visit func(from int, g []float64)) {
+	// What R maps to one integer alone, without a last category, less its sum times t.
+	g := make([]float64, c.workload.n)
+	for k := range c.rows {
 		clear(g)
-		g[k] = 1 / upper[k][0]
+		g[k] = 1 / float64(c.rows[k][0])
 		sum := g[k]
 		for i := k - 1; i >= 0; i-- {
-			g[i] = -dot(upper[i][1:k-i+1], g[i+1:k+1]) / upper[i][0]
+			g[i] = -product(c.rows[i][1:k-i+1], g[i+1:k+1]) / float64(c.rows[i][0])
 			sum += g[i]
 		}
 		addTo(g, -sum, c.Tilt)
-		c.Residual += c.workload.Norm(g)
+		visit(0, g)
 	}
-	return nil
+}
+
+// Pairs looks at what two rows in different categories move: facing is the largest
+// −⟨a, b⟩, where it is positive, and apart the largest squared L2 distance.
+func (c *Column) Pairs() (facing, apart int64) {
+	n := c.workload.n
+	inner, squares := make([]int64, n*n), make([]int64, n)
+	for i, row := range c.rows {
+		for j, k := range row {
+			squares[i+j] += int64(k) * int64(k)
+			others := inner[(i+j)*n+i:]
+			for l := j + 1; l < len(row); l++ {
+				others[l] += int64(k) * int64(row[l])
+			}
+		}
+	}
+	for j := range n {
+		for l := j + 1; l < n; l++ {
+			facing = max(facing, -inner[j*n+l])
+			apart = max(apart, squares[j]+squares[l]-2*inner[j*n+l])
+		}
+	}
+	return facing, apart
 }
 
 // Measure returns R·counts, n−1 integers, or ErrOverflow.
@@ -198,15 +245,30 @@ func (c *Column) Solve(z []float64) []float64 {
 	x := make([]float64, n)
 	var sum float64
 	for i := n - 2; i >= 0; i-- {
-		rest := z[i]
-		for j, k := range c.rows[i][1:] {
-			rest -= float64(float64(k) * x[i+1+j])
-		}
-		x[i] = rest / float64(c.rows[i][0])
+		x[i] = (z[i] - product(c.rows[i][1:], x[i+1:])) / float64(c.rows[i][0])
 		sum += x[i]
 	}
 	addTo(x, -sum, c.Tilt)
 	return x
+}
+
+// Weights returns q'G: with which weights the answer to a query q of n coefficients
+// rests on the n−1 integers. On the total it rests with q't.
+func (c *Column) Weights(query []float64) []float64 {
+	part := dot(query, c.Tilt)
+	left := make([]float64, len(query))
+	for j, x := range query {
+		left[j] = x - part
+	}
+	out := make([]float64, len(c.rows))
+	for i, row := range c.rows {
+		y := left[i] / float64(row[0])
+		out[i] = y
+		for j, k := range row[1:] {
+			left[i+1+j] -= float64(y * float64(k))
+		}
+	}
+	return out
 }
 
 // Shares returns, for a query q of n coefficients, what noise of variance 1 on the
@@ -214,16 +276,8 @@ func (c *Column) Solve(z []float64) []float64 {
 // each of the n−1 integers adds, ‖q'G‖².
 func (c *Column) Shares(query []float64) (total, residual float64) {
 	part := dot(query, c.Tilt)
-	left := make([]float64, len(query))
-	for j, x := range query {
-		left[j] = x - part
-	}
-	for i, row := range c.rows {
-		y := left[i] / float64(row[0])
+	for _, y := range c.Weights(query) {
 		residual += float64(y * y)
-		for j, k := range row[1:] {
-			left[i+1+j] -= float64(y * float64(k))
-		}
 	}
 	return float64(part * part), residual
 }

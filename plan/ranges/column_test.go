@@ -108,8 +108,8 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 		if worst != f.Squares || reach != f.Reach {
 			t.Errorf("%s of %d: a row moves the integers by up to %d squared and %d, said to be %d and %d", name, w.Size(), worst, reach, f.Squares, f.Reach)
 		}
-		// The optimum's norms are all 2²⁴, to what one rounding of the smallest entry of a
-		// column leaves: at most 2¹² for a column of one entry or more.
+		// The optimum's norms are all 2²⁰, to what one rounding of the smallest entry of a
+		// column leaves: at most 2¹⁰ for a column of one entry or more.
 		if o != nil && w.Size() > 1 && (worst > unit*unit+unit || least < unit*unit-unit) {
 			t.Errorf("%s of %d: squared norms from %d to %d", name, w.Size(), least, worst)
 		}
@@ -117,7 +117,7 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 }
 
 // TestFiguresAreThoseOfTheQueries: what noise of variance 1 adds to each query, by the
-// columns of G themselves, and over all queries; the integers lose less than 5e-4 of
+// columns of G themselves, and over all queries; the variances of integers are within 1e-3 of
 // the real strategy's.
 func TestFiguresAreThoseOfTheQueries(t *testing.T) {
 	strategies(t, func(t *testing.T, name string, w *Workload, rows [][]float64, r residual, f Figures, o *Optimum) {
@@ -146,7 +146,7 @@ func TestFiguresAreThoseOfTheQueries(t *testing.T) {
 			t.Errorf("%s of %d: shares %v and %v of all queries, said to be %v and %v", name, n, total, rest, f.Total, f.Residual)
 		}
 		if o != nil && n > 1 {
-			if loss := f.Residual*float64(f.Squares)/o.Residual - 1; math.Abs(loss) > 5e-4 || math.Abs(f.Total/o.Total-1) > 5e-4 {
+			if loss := f.Residual*float64(f.Squares)/o.Residual - 1; math.Abs(loss) > 1e-3 || math.Abs(f.Total/o.Total-1) > 5e-4 {
 				t.Errorf("%s of %d: as integers %v and %v of what was found", name, n, 1+loss, f.Total/o.Total)
 			}
 		}
@@ -226,8 +226,8 @@ func TestRoundedIsUpOrDown(t *testing.T) {
 			}
 			sum += float64(k) * float64(k)
 		}
-		// The smallest of 200 entries is below 21, a step of it below 42.
-		if limit := map[bool]float64{true: 42, false: unit}[n == 200]; math.Abs(sum-unit*unit) > limit {
+		// The smallest of 200 entries is below 6, a step of it below 12.
+		if limit := map[bool]float64{true: 12, false: unit}[n == 200]; math.Abs(sum-unit*unit) > limit {
 			t.Errorf("%d entries have a squared norm of %v", n, sum)
 		}
 	}

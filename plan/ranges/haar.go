@@ -18,12 +18,25 @@ type Haar struct {
 	scale []int64 // c, by depth
 }
 
-// Haar returns the strategy for prefix sums or all ranges of 2 categories or more.
+// Haar returns the strategy of Gaussian noise for prefix sums or all ranges of 2
+// categories or more.
 //
 // With v_d what noise of variance 1 on the nodes of depth d, at c = 1, adds to the
 // sum of variances, Σ v_d/c_d² is least for Σ c_d² given at c_d² in proportion to
 // √v_d (Cauchy and Schwarz).
 func (w *Workload) Haar() (*Haar, error) {
+	return w.halved(math.Sqrt, math.Sqrt)
+}
+
+// HaarLaplace is the strategy of Laplace noise: Σ v_d/c_d² is least for Σ c_d given,
+// which is the L1 norm that a row moves, at c_d in proportion to ∛v_d (Lagrange).
+func (w *Workload) HaarLaplace() (*Haar, error) {
+	return w.halved(cubeRoot, func(part float64) float64 { return part })
+}
+
+// halved gives each depth the share size(v_d)/Σ size(v_d) of what the norms of the
+// depths add up to, which scaled turns into its integer in units of 2¹⁰.
+func (w *Workload) halved(size, scaled func(float64) float64) (*Haar, error) {
 	if w.gram != nil || w.n < 2 {
 		return nil, fmt.Errorf("halving is for prefix sums and all ranges of 2 categories or more")
 	}
@@ -38,16 +51,35 @@ func (w *Workload) Haar() (*Haar, error) {
 	var sum float64
 	w.parts(make([]float64, w.n), 0, parts)
 	for _, v := range parts {
-		sum += math.Sqrt(v)
+		sum += size(v)
 	}
 	for d, v := range parts {
-		c := math.Round(unit * math.Sqrt(math.Sqrt(v)/sum))
+		c := math.Round(unit * scaled(size(v)/sum))
 		scale[d] = int64(math.Max(c, 1))
 		h.Squares += scale[d] * scale[d]
+		h.Norm += scale[d]
 		h.Reach = max(h.Reach, scale[d])
 		h.Residual += v / float64(scale[d]*scale[d])
 	}
 	return h, nil
+}
+
+// cubeRoot is ∛x of x > 0, by Newton's iteration from a power of two within a factor
+// of 2 above it, where it falls until it cannot.
+func cubeRoot(x float64) float64 {
+	_, exponent := math.Frexp(x)
+	third := exponent / 3
+	if exponent > 0 && exponent%3 != 0 {
+		third++
+	}
+	y := math.Ldexp(1, third)
+	for {
+		next := (2*y + x/float64(y*y)) / 3
+		if !(next < y) {
+			return y
+		}
+		y = next
+	}
 }
 
 // parts adds what the nodes of these categories add to the sum of variances, by
@@ -126,21 +158,78 @@ func (h *Haar) Solve(z []float64) []float64 {
 	return x
 }
 
-// Shares returns, for a query q of n coefficients, what noise of variance 1 on the
-// total adds to the variance of its answer, (q't)², and what noise of variance 1 on
-// each of the n−1 integers adds, ‖q'G‖².
-func (h *Haar) Shares(query []float64) (total, residual float64) {
+// Weights returns q'G: with which weights the answer to a query q of n coefficients
+// rests on the n−1 integers. On the total it rests with q't.
+func (h *Haar) Weights(query []float64) []float64 {
+	out := make([]float64, 0, len(query)-1)
 	var walk func(q []float64, depth int) float64
 	walk = func(q []float64, depth int) float64 {
 		if len(q) == 1 {
 			return q[0]
 		}
+		at := len(out)
+		out = append(out, 0)
 		first := half(len(q))
 		a, b := walk(q[:first], depth+1), walk(q[first:], depth+1)
-		y := (a - b) / float64(2*h.scale[depth])
-		residual += float64(y * y)
+		out[at] = (a - b) / float64(2*h.scale[depth])
 		return (a + b) / 2
 	}
-	part := walk(query, 0)
+	walk(query, 0)
+	return out
+}
+
+// Shares returns, for a query q of n coefficients, what noise of variance 1 on the
+// total adds to the variance of its answer, (q't)², and what noise of variance 1 on
+// each of the n−1 integers adds, ‖q'G‖².
+func (h *Haar) Shares(query []float64) (total, residual float64) {
+	part := dot(query, h.Tilt)
+	for _, y := range h.Weights(query) {
+		residual += float64(y * y)
+	}
 	return float64(part * part), residual
+}
+
+// Visit calls visit with the n−1 columns of G, one after the other: how the categories
+// from the one named on move with an integer; those that are left out do not. The
+// slice is overwritten by the next.
+func (h *Haar) Visit(visit func(from int, g []float64)) {
+	g := make([]float64, len(h.Tilt))
+	var walk func(from, to, depth int)
+	walk = func(from, to, depth int) {
+		if to-from < 2 {
+			return
+		}
+		spread(g[from:to], 0, func(below int) float64 {
+			if below == 0 {
+				return 1 / float64(h.scale[depth])
+			}
+			return 0
+		})
+		visit(from, g[from:to])
+		middle := from + half(to-from)
+		walk(from, middle, depth+1)
+		walk(middle, to, depth+1)
+	}
+	walk(0, len(g), 0)
+}
+
+// Pairs looks at what two rows in different categories move: facing is the largest
+// −⟨a, b⟩, where it is positive, and apart the largest squared L2 distance. Rows that
+// part at depth s have the nodes above in common, with one sign, and that of depth s
+// with two.
+func (h *Haar) Pairs() (facing, apart int64) {
+	var walk func(n, depth int, above int64) (below int64) // the most squares of a path's nodes below
+	walk = func(n, depth int, above int64) int64 {
+		if n == 1 {
+			return 0
+		}
+		square := h.scale[depth] * h.scale[depth]
+		facing = max(facing, square-above)
+		first := half(n)
+		a, b := walk(first, depth+1, above+square), walk(n-first, depth+1, above+square)
+		apart = max(apart, a+b+4*square)
+		return square + max(a, b)
+	}
+	walk(len(h.Tilt), 0, 0)
+	return facing, apart
 }

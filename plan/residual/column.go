@@ -17,8 +17,12 @@ import (
 //
 // with integers c_p that bring groups of different g to nearly one scale; with one
 // group they are n·x_j − Σx, the matrix n·I − 11ᵀ.
+//
+// A ranged column ([NewRanged]) has one residual instead: n−1 integers of the n
+// categories of its finest level, whatever levels are used.
 type Column struct {
 	levels []level // from 0 on
+	ranged *ranged // nil where levels are nested
 }
 
 // level is one level of a column.
@@ -98,6 +102,19 @@ func (c *Column) Levels() int { return len(c.levels) - 1 }
 // Size is the number of categories of a level.
 func (c *Column) Size(level int) int { return c.levels[level].size }
 
+// Plain tells that counts of the column's categories have noise of the shape of its
+// residuals: it has one level, and is not ranged.
+func (c *Column) Plain() bool { return c.ranged == nil && c.Levels() <= 1 }
+
+// Integers is how many integers the residual of a level has: one a category or, in a
+// ranged column, one less.
+func (c *Column) Integers(level int) int {
+	if c.ranged != nil && level > 0 {
+		return c.levels[level].size - 1
+	}
+	return c.levels[level].size
+}
+
 // noise is the variance that noise of variance 1 on the integers of level k's
 // residual leaves, about its mean over the group, on category j: (1−1/g)/(c·g)².
 func (l level) noise(j int) float64 {
@@ -110,7 +127,23 @@ func (l level) noise(j int) float64 {
 }
 
 // Moves is how far rows can move the integers of a level's residual.
-func (c *Column) Moves(level int) Moves { return c.levels[level].moves }
+func (c *Column) Moves(level int) Moves {
+	if c.ranged != nil && level > 0 {
+		return c.ranged.far()
+	}
+	return c.levels[level].moves
+}
+
+// CountMoves is how far rows move counts: the unit matrix.
+func CountMoves() Moves { return Moves{Norm: 1, Squares: 1, Apart: 2, Reach: 1} }
+
+// squares is Moves(level).Squares, without the work of the rest.
+func (c *Column) squares(level int) int64 {
+	if c.ranged != nil && level > 0 {
+		return c.ranged.figures.Squares
+	}
+	return c.levels[level].moves.Squares
+}
 
 // spread maps each category of level at to the category of level k ≤ at that it
 // lies in, and to its part of that: each level divides evenly among the categories
@@ -138,6 +171,9 @@ func (c *Column) spread(at, k int) (of []int, part []float64) {
 // The estimate of a residual is centred; as centring is symmetric, its weights are the
 // centred coefficients.
 func (c *Column) Weights(a Axis, level int, q []float64, plain bool) []float64 {
+	if c.ranged != nil {
+		return c.ranged.weights(c.finest(a.Level), level, q, plain)
+	}
 	of, part := c.spread(a.Level, level)
 	out := make([]float64, c.levels[level].size)
 	for s, x := range q {
@@ -156,25 +192,6 @@ func (c *Column) shares(at, k int) []float64 {
 	out := make([]float64, len(of))
 	for j, a := range of {
 		out[j] = float64(c.levels[k].noise(a)*part[j]) * part[j]
-	}
-	return out
-}
-
-// different are categories of a level of which no two have the same shares at all
-// levels, one for all that have.
-func (c *Column) different(at int) []int {
-	var out []int
-	levels := make([][]float64, at+1)
-	for k := range levels {
-		levels[k] = c.shares(at, k)
-	}
-	same := func(i, j int) bool {
-		return !slices.ContainsFunc(levels, func(s []float64) bool { return s[i] != s[j] })
-	}
-	for j := range c.levels[at].size {
-		if !slices.ContainsFunc(out, func(i int) bool { return same(i, j) }) {
-			out = append(out, j)
-		}
 	}
 	return out
 }

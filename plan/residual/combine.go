@@ -87,8 +87,8 @@ func (w *Workload) Combine(sources []Source) (*Combination, error) {
 // shaped refuses sources whose noise has another shape than that of their residuals.
 func (w *Workload) shaped(s Source) error {
 	for i, a := range s.Axes {
-		if s.Plain[i] && a.Level > 1 {
-			return fmt.Errorf("counts of %v: noise on a column of several levels has not the shape of its residuals", s.Axes)
+		if s.Plain[i] && (a.Level > 1 || w.Columns[a.Column].ranged != nil) {
+			return fmt.Errorf("counts of %v: noise on a column of several levels, or of ranges, has not the shape of its residuals", s.Axes)
 		}
 	}
 	return nil
@@ -115,8 +115,8 @@ func (w *Workload) bearing(s Source, visit func(residual int, factor float64)) {
 			size = float64(w.Columns[a.Column].Size(a.Level))
 			walk(i+1, at, float64(factor*size))
 		}
-		if next, ok := w.places[step{at, Axis{Column: a.Column, Level: a.Level}}]; ok {
-			walk(i+1, next, float64(factor*size*size))
+		if next, ok := w.places[stepTo(at, a)]; ok {
+			walk(i+1, next, float64(float64(factor*size)*size))
 		}
 	}
 	walk(0, 0, 1)
@@ -133,7 +133,7 @@ func (w *Workload) Bears(s Source) bool {
 func (w *Workload) Find(axes Set) int {
 	at := int32(0)
 	for _, a := range axes {
-		next, ok := w.places[step{at, Axis{Column: a.Column, Level: a.Level}}]
+		next, ok := w.places[stepTo(at, a)]
 		if !ok {
 			return -1
 		}
@@ -151,29 +151,30 @@ func (w *Workload) Of(marginal int) []int {
 	return out
 }
 
-// Sum adds up the cells of a marginal, of these axes, over all axes but those of a
-// residual.
-func Sum(columns []*Column, marginal, residual Set, cells []float64) []float64 {
-	out := make([]float64, stridesAfter(columns, residual))
-	at := []int{0}
-	for _, a := range marginal {
-		stride := 0
-		for i, r := range residual {
-			if r.Column == a.Column {
-				stride = stridesAfter(columns, residual[i+1:])
-			}
+// Figure is a residual as a source has it, in units of counts, from the noisy integers
+// of the source: summed over the axes that the residual leaves out, and centred.
+func (s Source) Figure(columns []*Column, residual Set, noisy []float64) []float64 {
+	var sizes, left []int // of the axes that are left, and which they are
+	x, stride := slices.Clone(noisy), 1
+	for i := len(s.Axes) - 1; i >= 0; i-- {
+		column, level := columns[s.Axes[i].Column], s.Axes[i].Level
+		size := column.Integers(level)
+		if s.Plain[i] {
+			size = column.Size(level)
 		}
-		size := columns[a.Column].Size(a.Level)
-		next := make([]int, 0, len(at)*size)
-		for _, i := range at {
-			for j := range size {
-				next = append(next, i+stride*j)
-			}
+		if slices.ContainsFunc(residual, func(r Axis) bool { return r.Column == s.Axes[i].Column }) {
+			sizes, left = append(sizes, size), append(left, i)
+			stride *= size
+		} else {
+			x = added(x, size, stride)
 		}
-		at = next
 	}
-	for i, v := range cells {
-		out[at[i]] += v
+	slices.Reverse(sizes)
+	slices.Reverse(left)
+	order, plain := make([]int, len(residual)), make([]bool, len(residual))
+	for k, r := range residual {
+		order[k] = slices.IndexFunc(left, func(i int) bool { return s.Axes[i].Column == r.Column })
+		plain[k] = s.Plain[left[order[k]]]
 	}
-	return out
+	return centre(columns, residual, plain, permuted(x, sizes, order))
 }

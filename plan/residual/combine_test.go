@@ -31,10 +31,10 @@ func (t table) counted(axes Set) [][]float64 {
 	return t.dense(func(one table) []float64 { return floats(one.marginal(axes)) })
 }
 
-func (t table) integers(axes Set) [][]float64 {
+func (t table) integers(axes Set, plain []bool) [][]float64 {
 	return t.dense(func(one table) []float64 {
-		x := one.marginal(axes)
-		if err := Exact(t.Columns, axes, x); err != nil {
+		x, err := Exact(t.Columns, axes, plain, one.marginal(axes))
+		if err != nil {
 			panic(err)
 		}
 		return floats(x)
@@ -73,7 +73,7 @@ func TestCombineIsLeastSquares(t *testing.T) {
 		}
 		for i, res := range w.Residuals {
 			for range 1 + i%2 {
-				add(ResidualOf(res.Axes, 1+9*r.Float64()), w.integers(res.Axes))
+				add(ResidualOf(res.Axes, 1+9*r.Float64()), w.integers(res.Axes, nil))
 			}
 		}
 		for _, m := range w.Marginals {

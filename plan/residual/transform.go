@@ -3,6 +3,7 @@ package residual
 import (
 	"errors"
 	"math/bits"
+	"slices"
 )
 
 // This file holds the residuals as numbers: from counts to the exact integers that
@@ -12,18 +13,55 @@ import (
 // ErrOverflow is the error for integers that a 64-bit number cannot hold.
 var ErrOverflow = errors.New("the counts are too large for the integers of this strategy")
 
-// Exact turns the counts of a set's marginal into the integers of its residual, in
-// place. Apart from an overflow, which it returns as ErrOverflow, it is exact.
-func Exact(columns []*Column, axes Set, counts []int64) error {
+// Exact turns the counts of a set's marginal into the integers that are measured: those
+// of the residuals of its axes, but for plain ones (nil: none), along which counts
+// stay. It works in the slice that it is given, and returns one that is shorter where
+// a ranged column has fewer integers than categories. Apart from an overflow, for which
+// it returns ErrOverflow, it is exact.
+func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, error) {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {
-		l := columns[axes[i].Column].levels[axes[i].Level]
-		if err := l.exact(counts, stride); err != nil {
-			return err
+		column, level := columns[axes[i].Column], axes[i].Level
+		l := column.levels[level]
+		var err error
+		switch {
+		case plain != nil && plain[i]:
+			stride *= l.size
+			continue
+		case column.ranged != nil:
+			counts, err = column.ranged.exact(counts, l.size, stride)
+		default:
+			err = l.exact(counts, stride)
 		}
-		stride *= l.size
+		if err != nil {
+			return nil, err
+		}
+		stride *= column.Integers(level)
 	}
-	return nil
+	return counts, nil
+}
+
+// exact applies R along an axis of n categories whose neighbours lie stride apart. No
+// integer is written before all counts that stand where it goes are read.
+func (r *ranged) exact(x []int64, n, stride int) ([]int64, error) {
+	fibre := make([]int64, n)
+	for base, to := 0, 0; base < len(x); base, to = base+n*stride, to+(n-1)*stride {
+		block := make([]int64, (n-1)*stride)
+		for offset := range stride {
+			for j := range fibre {
+				fibre[j] = x[base+offset+j*stride]
+			}
+			z, err := r.Measure(fibre)
+			if err != nil {
+				return nil, ErrOverflow
+			}
+			for j, v := range z {
+				block[offset+j*stride] = v
+			}
+		}
+		copy(x[to:], block)
+	}
+	return x[:len(x)/n*(n-1)], nil
 }
 
 // exact applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours lie
@@ -84,24 +122,42 @@ func times(a, b int64) (int64, bool) {
 }
 
 // Centre turns noisy integers of a residual into the residual itself, in units of
-// counts, in place: along every axis (y_j − mean of y over the group)/(c_p·g). What
-// the group's mean holds is noise alone.
-func Centre(columns []*Column, axes Set, y []float64) {
-	centre(columns, axes, y, true)
+// counts: along every axis (y_j − mean of y over the group)/(c_p·g), in place. What
+// the group's mean holds is noise alone. Along an axis of a ranged column n−1 integers
+// become the n categories G·z, in a new slice.
+func Centre(columns []*Column, axes Set, y []float64) []float64 {
+	return centre(columns, axes, nil, y)
 }
 
-// CentreCounts does the same to noisy counts of the residual's own marginal.
-func CentreCounts(columns []*Column, axes Set, y []float64) {
-	centre(columns, axes, y, false)
-}
-
-func centre(columns []*Column, axes Set, y []float64, scaled bool) {
+// centre does the same where some axes are counts of the residual's own categories.
+func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {
-		l := columns[axes[i].Column].levels[axes[i].Level]
-		l.centre(y, stride, scaled)
+		column := columns[axes[i].Column]
+		l, counts := column.levels[axes[i].Level], plain != nil && plain[i]
+		if column.ranged != nil && !counts {
+			y = column.ranged.solve(y, l.size, stride)
+		} else {
+			l.centre(y, stride, !counts)
+		}
 		stride *= l.size
 	}
+	return y
+}
+
+// solve applies G along an axis of n−1 integers whose neighbours lie stride apart.
+func (r *ranged) solve(y []float64, n, stride int) []float64 {
+	z := make([]float64, n-1)
+	return gathered(y, n-1, n, stride, func(to, from []float64) {
+		for offset := range stride {
+			for j := range z {
+				z[j] = from[offset+j*stride]
+			}
+			for j, v := range r.Solve(z) {
+				to[offset+j*stride] = v
+			}
+		}
+	})
 }
 
 // centre takes the mean of each group from an axis, and divides by the scale of
@@ -127,37 +183,76 @@ func (l level) centre(y []float64, stride int, scaled bool) {
 	}
 }
 
-// Spread adds a residual, in units of counts, to the cells of a marginal that it is
-// part of. The marginal's axes may be in any order.
+// Spread adds a residual, in units of counts, to what a marginal that it is part of
+// shows: cells, or prefix sums along some axes. The marginal's axes may be in any order.
 func Spread(columns []*Column, marginal, axes Set, residual, cells []float64) {
-	at, part := []int{0}, []float64{1}
-	for _, a := range marginal {
-		level, stride := 0, 0
-		for i, r := range axes {
-			if r.Column == a.Column {
-				level, stride = r.Level, stridesAfter(columns, axes[i+1:])
-			}
-		}
-		of, parts := columns[a.Column].spread(a.Level, level)
-		nextAt, nextPart := make([]int, 0, len(at)*len(of)), make([]float64, 0, len(at)*len(of))
-		for i := range at {
-			for j, o := range of {
-				nextAt = append(nextAt, at[i]+stride*o)
-				nextPart = append(nextPart, float64(part[i]*parts[j]))
-			}
-		}
-		at, part = nextAt, nextPart
+	var have, order []int
+	for _, r := range axes {
+		have = append(have, columns[r.Column].Size(r.Level))
 	}
-	for i := range cells {
-		cells[i] += float64(residual[at[i]] * part[i])
+	sizes, parts, levels := make([]int, len(marginal)), make([][]float64, len(marginal)), make([]int, len(marginal))
+	for i, a := range marginal {
+		sizes[i] = columns[a.Column].Size(a.Level)
+		if at := slices.IndexFunc(axes, func(r Axis) bool { return r.Column == a.Column }); at >= 0 {
+			order, levels[i] = append(order, at), axes[at].Level
+		} else {
+			parts[i] = columns[a.Column].parts(a)
+		}
 	}
+	x := permuted(residual, have, order)
+	stride := 1
+	for i := len(marginal) - 1; i >= 0; i-- {
+		if parts[i] == nil {
+			x = columns[marginal[i].Column].show(marginal[i], levels[i], x, stride)
+			stride *= sizes[i]
+		}
+	}
+	spreadOver(cells, x, sizes, parts)
 }
 
-// stridesAfter is the number of cells of a set: the stride of the axis before it.
-func stridesAfter(columns []*Column, axes Set) int {
-	n := 1
-	for _, a := range axes {
-		n *= columns[a.Column].Size(a.Level)
+// parts is what each row of an axis has of the total.
+func (c *Column) parts(a Axis) []float64 {
+	var out []float64
+	if c.ranged != nil {
+		out = make([]float64, c.Size(a.Level))
+		for j, s := range c.finest(a.Level) {
+			out[s] += c.ranged.figures.Tilt[j]
+		}
+	} else {
+		_, out = c.spread(a.Level, 0)
 	}
-	return n
+	if a.Sums == Prefixes {
+		accumulate(out, 1)
+	}
+	return out
+}
+
+// show turns the categories of the residual of a level into the rows of an axis.
+func (c *Column) show(a Axis, level int, x []float64, stride int) []float64 {
+	if a.Level == level && a.Sums != Prefixes {
+		return x
+	}
+	of, part, coarser := []int(nil), []float64(nil), c.ranged != nil
+	if coarser {
+		of = c.finest(a.Level)
+	} else {
+		of, part = c.spread(a.Level, level)
+	}
+	rows := c.Size(a.Level)
+	return gathered(x, c.Size(level), rows, stride, func(to, from []float64) {
+		for j, s := range of {
+			if coarser { // row s has category j
+				for i, v := range from[j*stride : (j+1)*stride] {
+					to[s*stride+i] += v
+				}
+				continue
+			}
+			for i, v := range from[s*stride : (s+1)*stride] { // row j lies in category s
+				to[j*stride+i] = float64(v * part[j])
+			}
+		}
+		if a.Sums == Prefixes {
+			accumulate(to, stride)
+		}
+	})
 }

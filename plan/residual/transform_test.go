@@ -42,9 +42,33 @@ func newTable(t testing.TB, r *rand.Rand, columns []*Column, marginals ...Set) t
 	return out
 }
 
+// cellsOf is the number of cells of a set.
+func cellsOf(columns []*Column, axes Set) int {
+	n := 1
+	for _, a := range axes {
+		n *= columns[a.Column].Size(a.Level)
+	}
+	return n
+}
+
+// shown is a marginal with prefix sums where its axes show them.
+func (t table) shown(axes Set) []int64 {
+	out, stride := t.marginal(axes), 1
+	for i := len(axes) - 1; i >= 0; i-- {
+		size := t.Columns[axes[i].Column].Size(axes[i].Level)
+		for j := range out {
+			if axes[i].Sums == Prefixes && j/stride%size > 0 {
+				out[j] += out[j-stride]
+			}
+		}
+		stride *= size
+	}
+	return out
+}
+
 // marginal counts a set by definition, cell by cell of the whole table.
 func (t table) marginal(axes Set) []int64 {
-	n := stridesAfter(t.Columns, axes)
+	n := cellsOf(t.Columns, axes)
 	out := make([]int64, n)
 	codes := make([]int, len(t.finest))
 	for cell, count := range t.counts {
@@ -74,11 +98,11 @@ func TestResidualsPutTheCellsTogether(t *testing.T) {
 	w := newTable(t, r, []*Column{crooked(), Flat(5), NewColumn([]int{0, 0}, []int{0, 1, 1})}, append(sorted, Set{{0, 3, 0}, {2, 1, 0}})...)
 	cells := map[int][]float64{}
 	for m := range mixed {
-		cells[m] = make([]float64, stridesAfter(w.Columns, mixed[m]))
+		cells[m] = make([]float64, cellsOf(w.Columns, mixed[m]))
 	}
 	for _, res := range w.Residuals {
-		exact := w.marginal(res.Axes)
-		if err := Exact(w.Columns, res.Axes, exact); err != nil {
+		exact, err := Exact(w.Columns, res.Axes, nil, w.marginal(res.Axes))
+		if err != nil {
 			t.Fatal(err)
 		}
 		y := make([]float64, len(exact))
@@ -128,8 +152,8 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 		for cell := range w.counts {
 			clear(w.counts)
 			w.counts[cell] = 1
-			moved := w.marginal(res.Axes)
-			if err := Exact(w.Columns, res.Axes, moved); err != nil {
+			moved, err := Exact(w.Columns, res.Axes, nil, w.marginal(res.Axes))
+			if err != nil {
 				t.Fatal(err)
 			}
 			var squares float64
@@ -155,7 +179,7 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 	w := newTable(t, r, []*Column{crooked(), Flat(3)}, Set{{0, 3, 0}, {1, 1, 0}}, Set{{0, 1, 0}})
 	variances := w.LeastSum(1)
 	for m, marginal := range w.Marginals {
-		cells := stridesAfter(w.Columns, marginal.Axes)
+		cells := cellsOf(w.Columns, marginal.Axes)
 		squares := make([]float64, cells)
 		for range draws {
 			estimate := make([]float64, cells)
@@ -163,7 +187,7 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 				if !partOf(res.Axes, marginal.Axes) {
 					continue
 				}
-				y := make([]float64, stridesAfter(w.Columns, res.Axes))
+				y := make([]float64, cellsOf(w.Columns, res.Axes))
 				for j := range y {
 					y[j] = r.NormFloat64() * math.Sqrt(variances[i])
 				}
@@ -198,13 +222,13 @@ func TestOverflowIsAnError(t *testing.T) {
 	for _, c := range []int64{math.MaxInt64, math.MaxInt64 / 1000, -math.MaxInt64 / 999} {
 		counts := make([]int64, 1000)
 		counts[7] = c
-		if err := Exact(columns, Set{{0, 1, 0}}, counts); (err == nil) != (c == math.MaxInt64/1000) {
+		if _, err := Exact(columns, Set{{0, 1, 0}}, nil, counts); (err == nil) != (c == math.MaxInt64/1000) {
 			t.Errorf("count %d: %v", c, err)
 		}
 	}
 	counts := make([]int64, 1_000_000)
 	counts[7] = 1 << 53
-	if err := Exact(columns, Set{{0, 1, 0}, {1, 1, 0}}, counts); !errors.Is(err, ErrOverflow) {
+	if _, err := Exact(columns, Set{{0, 1, 0}, {1, 1, 0}}, nil, counts); !errors.Is(err, ErrOverflow) {
 		t.Errorf("2^53 · 999² fits, says %v", err)
 	}
 }

@@ -87,7 +87,7 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 		}
 		n := 1.0
 		for _, a := range m.Axes {
-			n *= float64(a.Level + 1)
+			n *= float64(len(columns[a.Column].below(a.Level)))
 		}
 		if total += n; total > maxUses {
 			return nil, fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes", maxUses)
@@ -111,27 +111,24 @@ type finder struct {
 
 // step leads from a residual to the one with an axis more. Every residual of a
 // marginal is reached by axes that are residuals of it too.
-type step struct {
-	from int32
-	axis Axis
+type step struct{ from, column, level int32 }
+
+func stepTo(from int32, a Axis) step { return step{from, int32(a.Column), int32(a.Level)} }
+
+// share is a column's factor of a use of its residual of a level.
+type share struct {
+	level      int
+	mean, peak float64
 }
 
-// share is a column's factor of a use.
-type share struct{ mean, peak float64 }
-
-// of lists the factors of an axis, for the column's residual of each level up to
-// the axis's, 0 for none.
+// of lists the factors of an axis, by the column's residuals that bear on it.
 func (f *finder) of(a Axis) []share {
 	all, ok := f.shares[a]
 	if !ok {
-		for level := 0; level <= a.Level; level++ {
-			s, each := share{}, f.Columns[a.Column].shares(a.Level, level)
-			for _, x := range each {
-				s.mean += x
-				s.peak = max(s.peak, x)
-			}
-			s.mean /= float64(len(each))
-			all = append(all, s)
+		c := f.Columns[a.Column]
+		levels := c.below(a.Level)
+		for k, r := range c.reaches(a) {
+			all = append(all, share{levels[k], r.mean, slices.Max(r.each)})
 		}
 		f.shares[a] = all
 	}
@@ -148,7 +145,7 @@ func (f *finder) find(marginal int) {
 	for i, a := range axes {
 		f.cells[marginal] *= float64(f.Columns[a.Column].Size(a.Level))
 		shares[i] = f.of(a)
-		count *= a.Level + 1
+		count *= len(shares[i])
 	}
 	uses := make([]use, 0, count)
 	var walk func(i int, at int32, share, peak float64)
@@ -157,13 +154,13 @@ func (f *finder) find(marginal int) {
 			uses = append(uses, use{int(at), share, peak})
 			return
 		}
-		for level, s := range shares[i] {
+		for _, s := range shares[i] {
 			next := at
 			switch {
-			case level > 0 && s.peak == 0: // every group has one category: there is no residual
+			case s.level > 0 && s.peak == 0: // every group has one category: there is no residual
 				continue
-			case level > 0:
-				next = f.place(at, Axis{Column: axes[i].Column, Level: level})
+			case s.level > 0:
+				next = f.place(at, Axis{Column: axes[i].Column, Level: s.level})
 			}
 			walk(i+1, next, float64(share*s.mean), float64(peak*s.peak))
 		}
@@ -174,7 +171,7 @@ func (f *finder) find(marginal int) {
 
 // place finds the residual with an axis more, or adds it.
 func (f *finder) place(from int32, a Axis) int32 {
-	key := step{from, a}
+	key := stepTo(from, a)
 	at, ok := f.places[key]
 	if !ok {
 		at = int32(len(f.Residuals))
@@ -182,7 +179,7 @@ func (f *finder) place(from int32, a Axis) int32 {
 		copy(axes, f.Residuals[from].Axes)
 		f.places[key] = at
 		f.Residuals = append(f.Residuals, Residual{
-			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(f.Columns[a.Column].levels[a.Level].moves.Squares),
+			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(f.Columns[a.Column].squares(a.Level)),
 		})
 	}
 	return at
@@ -237,64 +234,68 @@ func (w *Workload) Variance(marginal int, variances []float64) (mean, bound floa
 	return mean, bound
 }
 
-// CellVariances are the variances of the cells of a marginal, whose axes may be in
-// any order, given those of the residuals.
+// CellVariances are the variances of the cells of a marginal, or of what it shows in
+// their place, whose axes may be in any order, given those of the residuals.
 func (w *Workload) CellVariances(axes Set, variances []float64) []float64 {
-	return w.cellVariances(axes, variances, func(a Axis, level int) []float64 { return w.Columns[a.Column].shares(a.Level, level) })
+	reaches := make([][]reach, len(axes))
+	for i, a := range axes {
+		reaches[i] = w.Columns[a.Column].reaches(a)
+	}
+	return w.cellVariances(axes, variances, reaches)
 }
 
 // Largest is the variance of the worst cell of a marginal, given those of the
 // residuals.
 func (w *Workload) Largest(marginal int, variances []float64) float64 {
-	different := map[Axis][]int{}
-	for _, a := range w.Marginals[marginal].Axes {
-		different[a] = w.Columns[a.Column].different(a.Level)
-	}
-	return slices.Max(w.cellVariances(w.Marginals[marginal].Axes, variances, func(a Axis, level int) []float64 {
-		all := w.Columns[a.Column].shares(a.Level, level)
-		some := make([]float64, len(different[a]))
-		for i, j := range different[a] {
-			some[i] = all[j]
+	axes := w.Marginals[marginal].Axes
+	reaches := make([][]reach, len(axes))
+	for i, a := range axes {
+		all := w.Columns[a.Column].reaches(a)
+		rows := worst(all)
+		for _, r := range all {
+			some := newReach(len(rows))
+			for j, row := range rows {
+				some.each[j] = r.each[row]
+			}
+			reaches[i] = append(reaches[i], some)
 		}
-		return some
-	}))
+	}
+	return slices.Max(w.cellVariances(axes, variances, reaches))
 }
 
-// cellVariances are those of cells of a marginal, of the categories of which shares
-// gives the factors.
-func (w *Workload) cellVariances(axes Set, variances []float64, shares func(a Axis, level int) []float64) []float64 {
-	n := 1
-	for _, a := range axes {
-		n *= len(shares(a, 0))
+// cellVariances adds up, over the residuals of a marginal, what their noise adds to
+// each row. Axes whose rows are all alike are worked out for one.
+func (w *Workload) cellVariances(axes Set, variances []float64, reaches [][]reach) []float64 {
+	sizes, counted := make([]int, len(axes)), make([]int, len(axes))
+	n, all := 1, 1
+	for i, r := range reaches {
+		sizes[i], counted[i] = len(r[0].each), len(r[0].each)
+		if !slices.ContainsFunc(r, func(one reach) bool { return slices.Min(one.each) != slices.Max(one.each) }) {
+			counted[i] = 1
+		}
+		n *= counted[i]
+		all *= sizes[i]
 	}
 	out := make([]float64, n)
-	levels := make([]int, len(axes))
-	var walk func(i int, each []float64)
-	walk = func(i int, each []float64) {
+	levels, factors := make([]int, len(axes)), make([][]float64, len(axes))
+	var walk func(i int)
+	walk = func(i int) {
 		if i == len(axes) {
-			at := w.Find(reduced(axes, levels))
-			if at < 0 {
-				return // a residual that is always 0
-			}
-			for j, x := range each {
-				out[j] += float64(x * variances[at])
+			if at := w.Find(reduced(axes, levels)); at >= 0 { // if not, it is always 0
+				addProducts(out, factors, variances[at])
 			}
 			return
 		}
-		for level := 0; level <= axes[i].Level; level++ {
-			levels[i] = level
-			factors := shares(axes[i], level)
-			next := make([]float64, 0, len(each)*len(factors))
-			for _, x := range each {
-				for _, s := range factors {
-					next = append(next, float64(x*s))
-				}
-			}
-			walk(i+1, next)
+		for k, level := range w.Columns[axes[i].Column].below(axes[i].Level) {
+			levels[i], factors[i] = level, reaches[i][k].each[:counted[i]]
+			walk(i + 1)
 		}
 	}
-	walk(0, []float64{1})
-	return out
+	walk(0)
+	if n == all {
+		return out
+	}
+	return broadcast(out, counted, sizes)
 }
 
 // reduced is the residual of some axes at these levels, 0 for none.
