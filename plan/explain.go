@@ -173,8 +173,12 @@ func (p *Plan) leavesOfTables() map[string]string {
 	return leaves
 }
 
-// alike tells that two rows can be summed up in one: of as many attributes, measured the same way for one leaf.
+// alike tells that two rows can be summed up in one: of as many attributes, measured the same way for one leaf, with one
+// kind of noise.
 func (r tableRow) alike(other tableRow) bool {
+	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
+		return false
+	}
 	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf
 }
 
@@ -246,7 +250,7 @@ func (p *Plan) explainStrategies(b *strings.Builder) {
 	for _, s := range p.Strategies {
 		own := p.Measurements[from : from+s.Measurements]
 		from += s.Measurements
-		if len(s.Tables) > 1 || s.Kind != Direct {
+		if len(s.Tables) > 1 || s.Kind != Direct || s.otherNoise() {
 			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", s.names(), budget.Plural(int64(len(own)), "measurement"), costOfAll(mechanisms(own)), s.sentence()))
 		}
 	}
@@ -257,6 +261,11 @@ func (p *Plan) explainStrategies(b *strings.Builder) {
 	for _, line := range lines {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
+}
+
+// otherNoise tells that another kind of noise was weighed too.
+func (s Strategy) otherNoise() bool {
+	return slices.ContainsFunc(s.Instead, func(other Alternative) bool { return other.Noise != s.Noise })
 }
 
 // explainSizes says where the size of an average cell comes from.
@@ -289,13 +298,22 @@ func (s Strategy) sentence() string {
 	b.WriteString(s.way())
 	fmt.Fprintf(b, " Error %s", budget.DecimalNearest(s.RMSE, 4))
 	for _, other := range s.Instead {
-		if other.Why == "" {
-			fmt.Fprintf(b, "; %s would have %s", alternatives[other.Kind], budget.DecimalNearest(other.RMSE, 4))
+		switch {
+		case other.Why != "":
+		case other.Needs != "":
+			fmt.Fprintf(b, "; %s would need %s for the same targets", s.instead(other), other.Needs)
+		default:
+			fmt.Fprintf(b, "; %s would have %s", s.instead(other), budget.DecimalNearest(other.RMSE, 4))
+			if other.Charge != "" {
+				fmt.Fprintf(b, " for a charge of ρ %s", other.Charge)
+			}
 		}
 	}
 	b.WriteString(".")
-	if slices.ContainsFunc(s.Instead, func(other Alternative) bool { return other.Why == "" && other.RMSE < s.RMSE }) {
-		b.WriteString(" The choice goes by the weights of tables, and first for tables that agree where they show one column at several levels.")
+	if slices.ContainsFunc(s.Instead, func(other Alternative) bool {
+		return other.Why == "" && other.Needs == "" && other.Kind != EqualShares && other.RMSE < s.RMSE
+	}) {
+		b.WriteString(" The choice goes by all tables of the release together, by their weights and by what the budget minimises, and first for tables that agree where they show one column at several levels.")
 	}
 	for _, other := range s.Instead {
 		if other.Why != "" {
@@ -305,20 +323,42 @@ func (s Strategy) sentence() string {
 	return b.String()
 }
 
+// instead names a strategy that was not taken by what is other about it: the way, the noise, or both.
+func (s Strategy) instead(other Alternative) string {
+	switch noise := noiseName(other.Noise) + " noise everywhere"; {
+	case other.Noise == s.Noise:
+		return alternatives[other.Kind]
+	case other.Kind == s.Kind:
+		return noise
+	default:
+		return alternatives[other.Kind] + " with " + noise
+	}
+}
+
+// noiseName is a kind of noise in words.
+func noiseName(kind budget.Kind) string {
+	if kind == budget.DiscreteLaplace {
+		return "discrete Laplace"
+	}
+	return "discrete Gaussian"
+}
+
 // way says what is measured of a group.
 func (s Strategy) way() string {
+	noise := noiseName(s.Noise) + " noise"
 	switch s.Kind {
 	case Largest:
-		return "Tables that lie in no other are measured; the others are sums of these."
+		return "Tables that lie in no other are measured, with " + noise + "; the others are sums of these."
 	case Residuals:
-		return "What the tables share is measured once (residuals)."
+		return "What the tables share is measured once (residuals), with " + noise + "."
 	}
-	return "Each table is measured by itself."
+	return "Each table is measured by itself, with " + noise + "."
 }
 
 // alternatives name the strategies within a sentence.
 var alternatives = map[StrategyKind]string{
-	Direct: "each table by itself", Largest: "only tables that lie in no other", Residuals: "residuals, what the tables share once,",
+	Direct: "each table by itself", Largest: "only tables that lie in no other", Residuals: "what the tables share once (residuals)",
+	EqualShares: "each table by itself, all with equal shares,",
 }
 
 // explainLeaves writes the budget split, where there is one.
@@ -338,12 +378,20 @@ func (p *Plan) explainLeaves(b *strings.Builder) {
 // ε,δ budget.
 func (p *Plan) explainConversion(b *strings.Builder) {
 	spent, plain := amount(p.Guarantee.Rho), amount(p.Guarantee.PlainRho)
-	if p.Guarantee.PlainRho == "" {
-		return
+	switch {
+	case p.Guarantee.PlainRho == "":
+	case p.laplace():
+		fmt.Fprintf(b, "\nAll measurements composed numerically are within ε and δ. The account adds up ρ, which is %s here: for one ε and δ Laplace noise has more of it than Gaussian noise.\n", strings.TrimPrefix(budget.Amount(spent), "= "))
+	default:
+		more, _ := new(big.Rat).Quo(spent, plain).Float64()
+		fmt.Fprintf(b, "\nε and δ buy ρ %s, all measurements composed numerically. The conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
+			budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
 	}
-	more, _ := new(big.Rat).Quo(spent, plain).Float64()
-	fmt.Fprintf(b, "\nε and δ buy ρ %s, all measurements composed numerically. The conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
-		budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
+}
+
+// laplace tells that a measurement has Laplace noise.
+func (p *Plan) laplace() bool {
+	return slices.ContainsFunc(p.Measurements, func(m Measurement) bool { return m.Mechanism.Kind == budget.DiscreteLaplace })
 }
 
 func leafText(leaf string) string {
@@ -360,12 +408,7 @@ func sensitivityText(m budget.Mechanism) string {
 	return "L2² " + m.L2Squared.String()
 }
 
-func mechanismText(m budget.Mechanism) string {
-	if m.Kind == budget.DiscreteLaplace {
-		return "discrete Laplace"
-	}
-	return "discrete Gaussian"
-}
+func mechanismText(m budget.Mechanism) string { return noiseName(m.Kind) }
 
 func scaleText(m budget.Mechanism) string {
 	v, _ := m.Parameter.Float64()

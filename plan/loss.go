@@ -144,7 +144,7 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		}
 		l.Attributes = append(l.Attributes, one)
 	}
-	if g := p.Guarantee; g.PlainRho != "" {
+	if g := p.Guarantee; g.PlainRho != "" && !p.laplace() {
 		l.Conversion = &Conversion{Rho: g.Rho, Plain: g.PlainRho}
 	}
 	return l, nil

@@ -231,7 +231,12 @@ const losing = 1.1
 // every table of the leaf by itself with an equal share would: where the spec does not weigh marginals differently, and
 // no target is set.
 func losers(p *Plan) []string {
-	leaves := p.leavesOfTables()
+	leaves, noises := p.leavesOfTables(), map[string]budget.Kind{}
+	for _, s := range p.Strategies {
+		for _, path := range s.Tables {
+			noises[path] = s.Noise
+		}
+	}
 	var w []string
 	for i, leaf := range p.Leaves {
 		if leaf.Tables < 2 || p.release.Budget.Leaves[i].Needed || p.weighted(leaf.Path) {
@@ -244,7 +249,7 @@ func losers(p *Plan) []string {
 			if leaves[t.Path] != leaf.Path {
 				continue
 			}
-			equal, err := p.equalShare(t, leaf)
+			equal, err := p.equalShare(t, leaf, noises[t.Path])
 			if err != nil {
 				continue // too little for any noise: not worse than that
 			}
@@ -300,14 +305,17 @@ func (p *Plan) weighted(leaf string) bool {
 	return false
 }
 
-// equalShare is the standard error that a table would have if every table of its leaf were measured by itself, with as
-// much of the leaf each.
-func (p *Plan) equalShare(t Table, leaf Leaf) (float64, error) {
+// equalShare is the standard error that a table would have if every table of its leaf were measured by itself, with the
+// noise that it has and as much of the leaf each.
+func (p *Plan) equalShare(t Table, leaf Leaf, noise budget.Kind) (float64, error) {
 	part, cost := big.NewRat(1, int64(leaf.Tables)), budget.Cost{}
 	if leaf.Amount.Epsilon != nil {
 		cost.Epsilon = part.Mul(part, leaf.Amount.Epsilon)
 	} else {
 		cost.Rho = part.Mul(part, leaf.Amount.Rho)
+		if noise == budget.DiscreteLaplace { // ε²/2 = ρ
+			cost.Epsilon = rootBelow(new(big.Rat).Add(cost.Rho, cost.Rho), laplaceBits)
+		}
 	}
 	m, err := noiseFor(p.release, t.From, t.Cells, cost)
 	return math.Sqrt(m.Variance()), err

@@ -76,7 +76,7 @@ func (a *app) schemaCommand() *cobra.Command {
 
 func (a *app) planCommand() *cobra.Command {
 	var whatIf string
-	var solve bool
+	var solve, trace bool
 	c := &cobra.Command{
 		Use:   "plan SPEC",
 		Short: "Print what a release will cost and how good it will be; reads no data",
@@ -91,6 +91,9 @@ func (a *app) planCommand() *cobra.Command {
 			}
 			if solve {
 				return a.solve(args[0], params)
+			}
+			if trace {
+				return a.tracePlan(args[0], params)
 			}
 			p, path, err := release.Plan(args[0], params, a.out)
 			if err != nil {
@@ -109,7 +112,8 @@ func (a *app) planCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&whatIf, "what-if", "", "print what other budgets would buy, as epsilon=0.5,1,2,4, and write nothing")
 	c.Flags().BoolVar(&solve, "solve", false, "print the smallest budget that meets every target, and write nothing")
-	c.MarkFlagsMutuallyExclusive("what-if", "solve")
+	c.Flags().BoolVar(&trace, "trace", false, "print what every pass of the planner works out, and write nothing")
+	c.MarkFlagsMutuallyExclusive("what-if", "solve", "trace")
 	a.outFlag(c)
 	a.setFlag(c)
 	return c
@@ -118,10 +122,11 @@ func (a *app) planCommand() *cobra.Command {
 func (a *app) lossCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "loss PLAN",
-		Short: "Explain the privacy loss of a plan: in all, per table, per attribute",
-		Long: `Explain the privacy loss of a plan file: of the whole release, of each table
-alone, and of each attribute to somebody who knows all else about a unit; as ρ,
-as ε at several δ, and as how often the best attack finds a unit. Reads no data.`,
+		Short: "Explain the privacy loss of a plan: in all, per leaf, per table, per attribute",
+		Long: `Explain the privacy loss of a plan file: of the whole release, of each leaf of its
+budget and each table alone, and of each attribute to somebody who knows all else
+about a unit; as ρ, as ε at several δ, and as how often the best attack finds a
+unit. Reads no data.`,
 		Args: between(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := release.ReadPlan(args[0])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,4 +44,12 @@ func (a *app) solve(path string, params map[string]string) error {
 		return nil
 	}
 	return plan.WriteSolution(a.stdout, s)
+}
+
+// tracePlan prints what every pass of the planner works out for a spec.
+func (a *app) tracePlan(path string, params map[string]string) error {
+	if a.json {
+		return &usageError{errors.New("--trace prints text: leave out --json, and read plan.json for the figures")}
+	}
+	return release.TracePlan(path, params, a.stdout)
 }

@@ -4,6 +4,7 @@ package release
 
 import (
 	"errors"
+	"io"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -19,6 +20,13 @@ func WhatIf(specPath string, params map[string]string, key string, amounts []str
 // asks no ledger. Errors: as of [Load].
 func Solve(specPath string, params map[string]string) (*plan.Solution, error) {
 	return ofSpec(specPath, params, plan.Solve)
+}
+
+// TracePlan plans a spec and writes to w what every pass of the planner works out. It asks no
+// ledger, and writes nothing else. Errors: as of [Load].
+func TracePlan(specPath string, params map[string]string, w io.Writer) error {
+	_, err := ofSpec(specPath, params, func(r *spec.Release) (struct{}, error) { return struct{}{}, plan.Trace(r, w) })
+	return err
 }
 
 // ofSpec works something out from a spec.
