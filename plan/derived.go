@@ -60,7 +60,7 @@ func repeats(r *spec.Release) []string {
 		for i, a := range m.By {
 			for _, b := range m.By[:i] {
 				if derived, origin, found := twice(t, []spec.Attribute{b, a}); found {
-					pairs = append(pairs, fmt.Sprintf("%s with %s", derived, origin))
+					pairs = append(pairs, fmt.Sprintf("%s beside %s", derived, origin))
 				}
 			}
 		}
@@ -73,7 +73,7 @@ func repeats(r *spec.Release) []string {
 			}
 		}
 		if left > 0 {
-			all = append(all, fmt.Sprintf("marginal %s leaves out %s that hold %s: the one decides the other, and the cells are those of a table without it",
+			all = append(all, fmt.Sprintf("marginal %s leaves out %s with %s: both come from one column, and the cells would be those of a table without the first",
 				m.Name, budget.Plural(left, "subset"), strings.Join(pairs, ", or ")))
 		}
 	}

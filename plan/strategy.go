@@ -92,7 +92,7 @@ func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 func (g *group) rmse(design design, d *division, i int) float64 {
 	var cells float64
 	for _, t := range g.tables {
-		cells += float64(t.cells)
+		cells += float64(t.possible())
 	}
 	spread := design.spread
 	if !g.needed {
