@@ -1,0 +1,84 @@
+package budget
+
+import "math"
+
+// This file holds the law of a sum of integers: of noise whose weights are all of one size.
+
+// wholeLaw is the law of an integer K: with φ at θ_k = 2πk/L,
+//
+//	P(|K| ≤ m) = (1/L)·Σ_k φ(θ_k)·sin((2m+1)πk/L)/sin(πk/L), k = 0 … L−1,
+//
+// but for what K has beyond L−m−1: at most 1e-13. On (0, π] φ falls, so that what is left out, from where it is below 1e-13,
+// is at most 1e-13·(1+ln L).
+type wholeLaw struct {
+	length float64
+	phi    []float64 // from k = 1 on; k and L−k are alike
+	tail   func(m int64) float64
+}
+
+// latticeBeyond is the probability that is left out twice, mostWaves how many φ are worked out.
+const (
+	latticeBeyond = 1e-13
+	mostWaves     = 1 << 17
+)
+
+// wholeLaw is the law of S in units of its weights, for margins up to most; false where it takes too many φ.
+func (s *NoiseSum) wholeLaw(most float64) (*wholeLaw, bool) {
+	if len(s.draws) == 1 && s.draws[0].count == 1 {
+		d := s.draws[0]
+		if d.kind == DiscreteLaplace {
+			return &wholeLaw{tail: laplaceTail(d.parameter)}, true
+		}
+		return &wholeLaw{tail: gaussianTail(d.parameter)}, true
+	}
+	deep := -Log(latticeBeyond)
+	units := s.deviation / s.unit
+	l := &wholeLaw{length: 2*math.Ceil((most+float64(s.far(latticeBeyond)*units))/2) + 3} // odd, so that all but k = 0 come in pairs
+	for k := 1.0; k < l.length/2; k++ {
+		exponent := s.exponent(float64(2*math.Pi*k)/l.length*units, deep)
+		if exponent > deep {
+			break
+		}
+		if len(l.phi) == mostWaves {
+			return nil, false
+		}
+		l.phi = append(l.phi, Exp(-exponent))
+	}
+	return l, true
+}
+
+// within is P(|K| ≤ m).
+func (l *wholeLaw) within(m float64) float64 {
+	if l.tail != nil {
+		return 1 - l.tail(int64(m))
+	}
+	odd := 2*m + 1
+	sum := odd
+	for i, phi := range l.phi {
+		k := float64(i+1) / l.length
+		sum += float64(2*phi*sinPi(float64(odd*k))) / sinPi(k)
+	}
+	return math.Min(1, sum/l.length)
+}
+
+// wholeMargin is the least m with P(|K| ≤ m) at least the confidence, and that probability.
+func (s *NoiseSum) wholeMargin(confidence float64) (m, attained float64, ok bool) {
+	high := math.Ceil(float64(s.far(1-confidence)*s.deviation) / s.unit)
+	l, ok := s.wholeLaw(high)
+	if !ok {
+		return 0, 0, false
+	}
+	if l.tail != nil {
+		m, attained := leastMargin(confidence, l.tail)
+		return float64(m), attained, true
+	}
+	low := -1.0
+	for high-low > 1 {
+		if middle := math.Floor((low + high) / 2); l.within(middle) >= confidence {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high, l.within(high), true
+}
