@@ -216,6 +216,14 @@ func TestTableOfImpossibleCellsAlone(t *testing.T) {
 	}
 }
 
+// A table that counts up has no cells of its own to rule out.
+func TestCumulativeTableOfImpossibleCells(t *testing.T) {
+	_, err := New(homes(t, "{rho: 1}", "add-remove", "  m: {by: [kind, age], cumulative: [age]}"))
+	if err == nil || !strings.Contains(err.Error(), "marginals.m.cumulative") || !strings.Contains(err.Error(), "4 cells of table m cannot be") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A derived column is counted by its origin, and no subset of `every` has both.
 func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 	p, err := New(homes(t, "{rho: 1}", "add-remove", "  every: {by: [pair, age.odd, kind], every: [1, 2]}"))

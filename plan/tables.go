@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -109,6 +110,7 @@ type table struct {
 	counted  []spec.Attribute // as its rows are counted: of derived columns, their origins
 	leaf     int
 	cells    int64
+	sums     []residual.Sums // what it shows along each of counted
 	// impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its cells
 	// is no sum of the residuals of others.
 	impossible int64
@@ -213,7 +215,8 @@ func (t table) query() Query {
 	return marginalOf(t.marginal.Table, t.counted)
 }
 
-// impossible is how many cells of a table are. It refuses a table of nothing else.
+// impossible is how many cells of a table are. It refuses a table of nothing else, and one that counts up along a
+// column: what is impossible is a cell by itself.
 func impossible(l *rules, t table) (int64, error) {
 	mask, err := l.mask(t.query())
 	if err != nil {
@@ -222,6 +225,9 @@ func impossible(l *rules, t table) (int64, error) {
 	n := mask.Count()
 	if n == t.cells {
 		return 0, &fault{"", fmt.Sprintf("`impossible` rules out every cell of table %s", t.path), "a table with cells that can be, or another entry under `impossible`"}
+	}
+	if n > 0 && slices.ContainsFunc(t.marginal.Cumulative, func(a spec.Attribute) bool { return slices.Contains(t.by, a) }) {
+		return 0, &fault{"cumulative", fmt.Sprintf("%s of table %s cannot be", budget.Plural(n, "cell"), t.path), "a table of cells, or one whose cells all can be"}
 	}
 	return n, nil
 }

@@ -1,0 +1,183 @@
+package histogram
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// ruled is a survey with rules for rows of three columns, of which tables show two.
+const ruled = `version: 1
+release: survey
+privacy: {protects: person, neighbours: add-remove, account: survey}
+budget: {rho: 1/2}
+tables:
+  persons:
+    source: {csv: "*.csv"}
+    unit: UNIT
+    columns:
+      kind: {values: [a, b, c], unknown: {as: c}, null: drop}
+      age: {type: integer, range: [0, 9], levels: {band: {width: 5}}}
+      band: {derived_from: age.band}
+      work: {values: [y, n], null: drop}
+impossible:
+  - {where: {kind: c, band: 0–4}, rows: ROWS}
+  - {where: {work: y, age: [0, 1, 2, 3]}, rows: drop}
+marginals:
+  kinds: {by: [kind]}
+  ages: {by: [age]}
+  both: {by: [kind, age]}
+  bands: {by: [band]}
+`
+
+// ruledPlan plans it.
+func ruledPlan(t *testing.T, replacements ...string) *plan.Plan {
+	t.Helper()
+	r, err := spec.Parse(spec.Source{Name: "survey.yaml", Text: strings.NewReplacer(append(replacements, "UNIT", "row", "ROWS", "drop")...).Replace(ruled)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Rows that cannot be are left out of every table alike, also by a column that no table shows, and after values that count
+// as a category have been given it; a row that some column leaves out is left out once.
+func TestImpossibleRowsAreLeftOutOfEveryTable(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 0))
+	rows := strings.Builder{}
+	rows.WriteString("kind,age,work\n")
+	kinds, ages := make([]int64, 3), make([]int64, 10)
+	for range 2000 {
+		kind, age, work := []string{"a", "b", "c", "x", ""}[random.IntN(5)], random.IntN(10), []string{"y", "n", ""}[random.IntN(3)]
+		fmt.Fprintf(&rows, "%s,%d,%s\n", kind, age, work)
+		at := strings.Index("abcx", kind)
+		if kind == "" || work == "" || at >= 2 && age < 5 || work == "y" && age < 4 {
+			continue
+		}
+		kinds[min(at, 2)]++
+		ages[age]++
+	}
+	p := ruledPlan(t)
+	e := exactOf(t, p, folder(t, "t.csv", rows.String()), 1)
+	if got := countsOf(t, e, "kinds"); !slices.Equal(got, kinds) {
+		t.Errorf("kinds %v, expected %v", got, kinds)
+	}
+	if got := countsOf(t, e, "ages"); !slices.Equal(got, ages) {
+		t.Errorf("ages %v, expected %v", got, ages)
+	}
+	margin, both := make([]int64, 10), countsOf(t, e, "both")
+	for cell, n := range both {
+		margin[cell%10] += n
+		if cell/10 == 2 && cell%10 < 5 && n != 0 {
+			t.Errorf("cell %d has %d rows", cell, n)
+		}
+	}
+	if !slices.Equal(margin, ages) {
+		t.Errorf("the sums of both are %v, ages %v", margin, ages)
+	}
+	if got := countsOf(t, e, "bands"); !slices.Equal(got, []int64{total(ages[:5]), total(ages[5:])}) {
+		t.Errorf("bands %v of ages %v", got, ages)
+	}
+}
+
+// A row that cannot be is a breach that names the columns and no value; the values are for the operator's own file. One
+// that a column leaves out is none.
+func TestImpossibleRowsAreBreaches(t *testing.T) {
+	p := ruledPlan(t, "ROWS", "error")
+	const head = "kind,age,work\n"
+	count := func(rows string) error {
+		_, err := Count(context.Background(), p, folder(t, "t.csv", head+rows), streams(p, 1), Options{})
+		return err
+	}
+	if err := count("c,3,\n,2,n\na,1,y\n"); err != nil {
+		t.Errorf("rows that are left out: %v", err)
+	}
+	err := count("a,1,n\nb,8,y\nx,4,n\nc,0,n\n")
+	var contract *ContractError
+	if !errors.As(err, &contract) || contract.Table != "persons" || contract.Column != "kind × age.band" || contract.Kind != "impossible" {
+		t.Fatalf("%#v", err)
+	}
+	if want := "persons.kind × age.band: a row has categories that `impossible` rules out; correct the data or the entry, or set rows: drop"; err.Error() != want {
+		t.Errorf("%q, expected %q", err, want)
+	}
+	var b bytes.Buffer
+	if err := contract.WriteDiagnostics(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"\t3\t\"c × 4\"\n", "\t4\t\"c × 0\"\n"} {
+		if !strings.Contains(b.String(), line) {
+			t.Errorf("no line %q in\n%s", line, b.String())
+		}
+	}
+}
+
+// Bounding sees only rows that can be: of a unit whose only other rows are left out, the one that is left always stays.
+func TestBoundingComesAfterRowsAreLeftOut(t *testing.T) {
+	p := ruledPlan(t, "UNIT", "{id: who, max_rows: 1}")
+	const rows = "who,kind,age,work\n1,c,0,n\n1,c,1,n\n1,a,7,n\n1,a,2,y\n1,c,4,n\n"
+	for key := range byte(40) { // a bounder that saw all would keep the third row with a chance of 1/5
+		if got := countsOf(t, exactOf(t, p, folder(t, "t.csv", rows), key), "kinds"); !slices.Equal(got, []int64{1, 0, 0}) {
+			t.Fatalf("kinds %v", got)
+		}
+	}
+}
+
+// What is measured of an impossible cell is 0, whatever was counted there; the noise of the others is that of their
+// streams all the same.
+func TestImpossibleCellsAreNotMeasured(t *testing.T) {
+	p := ruledPlan(t)
+	e := exactOf(t, p, folder(t, "t.csv", "kind,age,work\na,7,n\n"), 1)
+	opened, err := e.Open(receiptOf(t, e, 1, false), streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Measurements {
+		noisy, err := opened.Measure(context.Background(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zeros := 0
+		for cell, v := range noisy.Values.Int64Values() {
+			if m.ID == "both" && cell/10 == 2 && cell%10 < 5 && v != 0 {
+				t.Errorf("impossible cell %d is %d", cell, v)
+			}
+			if v == 0 {
+				zeros++
+			}
+		}
+		if m.ID == "both" && (m.Impossible != 5 || zeros > 25) {
+			t.Errorf("%d impossible cells, %d of 30 integers are 0", m.Impossible, zeros)
+		}
+	}
+}
+
+// Made-up rows can be.
+func TestMadeUpRowsCanBe(t *testing.T) {
+	p := ruledPlan(t)
+	e, err := CountMadeUp(context.Background(), p, 20000, streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, ages := countsOf(t, e, "both"), countsOf(t, e, "ages")
+	for cell, n := range both {
+		if cell/10 == 2 && cell%10 < 5 && n != 0 {
+			t.Errorf("cell %d has %d rows", cell, n)
+		}
+	}
+	// Of ages 0–3 two kinds of three stay, and of those that do not work; of age 9 all.
+	if total(both) != total(ages) || ages[0] == 0 || ages[9] < 2*ages[0] {
+		t.Errorf("ages %v", ages)
+	}
+}
