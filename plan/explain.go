@@ -352,7 +352,11 @@ func (s Strategy) way() string {
 	case Residuals:
 		return "What the tables share is measured once (residuals), with " + noise + "."
 	}
-	return "Each table is measured by itself, with " + noise + "."
+	each := "Each table"
+	if len(s.Tables) == 1 {
+		each = "The table"
+	}
+	return each + " is measured by itself, with " + noise + "."
 }
 
 // alternatives name the strategies within a sentence.
