@@ -15,53 +15,81 @@ import (
 type chains struct {
 	columns []*residual.Column
 	names   [][]string // of the levels of each, coarsest first
-	source  []string   // the column of the table that each is of
+	origin  []string   // the column of the table that each is of
 	of      map[spec.Attribute]residual.Axis
 }
 
 // newChains builds the chains of the attributes of some tables, which are of one confidential table. Tables with
-// impossible cells have no part in them.
-func newChains(r *spec.Release, tables []table) chains {
+// impossible cells have no part in them. A column along which a table counts up, or is asked for ranges, has the one
+// residual that is best for these, whatever its levels; in a pure budget other columns have one level each, as nothing
+// is gained there by measuring what levels share. It fails on a column of too many categories for ranges.
+func newChains(r *spec.Release, tables []table) (chains, error) {
 	c := chains{of: map[spec.Attribute]residual.Axis{}}
+	b := chainBuilder{chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, levels: map[string][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
 	var columns []string
-	levels := map[string][]*spec.Level{}
-	names := map[*spec.Level]string{}
+	var marginals []residual.Marginal
 	for _, t := range tables {
 		if t.masked() {
 			continue
 		}
-		for _, a := range t.counted {
+		for i, a := range t.counted {
 			level, ok := r.Table(t.marginal.Table).Column(a.Column).Domain.Level(a.Level)
 			if !ok {
 				continue // refused before
 			}
-			if levels[a.Column] == nil {
+			if b.levels[a.Column] == nil {
 				columns = append(columns, a.Column)
 			}
-			if !slices.Contains(levels[a.Column], level) {
-				levels[a.Column] = append(levels[a.Column], level)
+			if !slices.Contains(b.levels[a.Column], level) {
+				b.levels[a.Column] = append(b.levels[a.Column], level)
 			}
-			names[level] = a.Level
+			b.names[level], b.sums[level] = a.Level, max(b.sums[level], t.sums[i])
 		}
 	}
 	for _, column := range columns {
-		c.chain(r.Table(tables[0].marginal.Table).Column(column).Domain.Size(), column, levels[column], names)
+		if err := b.chain(r.Table(tables[0].marginal.Table).Column(column).Domain.Size(), column); err != nil {
+			return c, at(r, "tables."+tables[0].marginal.Table+".columns."+column, err)
+		}
 	}
-	return c
+	for _, t := range tables {
+		if !t.masked() {
+			marginals = append(marginals, residual.Marginal{Axes: set(c.axes(t)), Weight: t.weight()})
+		}
+	}
+	if marginals == nil {
+		return c, nil
+	}
+	var err error
+	c.columns, err = residual.Tilted(c.columns, marginals)
+	return c, err
 }
 
-// chain adds a column: the levels sorted, coarsest first, into as few chains as a greedy search finds.
-func (c *chains) chain(base int, column string, levels []*spec.Level, names map[*spec.Level]string) {
+// chainBuilder adds columns to chains.
+type chainBuilder struct {
+	*chains
+	laplace bool // the budget is a pure ε
+	levels  map[string][]*spec.Level
+	names   map[*spec.Level]string
+	sums    map[*spec.Level]residual.Sums
+}
+
+// chain adds a column: its levels sorted, coarsest first, into as few chains as a greedy search finds.
+func (b *chainBuilder) chain(base int, column string) error {
+	levels := b.levels[column]
 	slices.SortStableFunc(levels, func(a, b *spec.Level) int { return cmp.Compare(a.Size(), b.Size()) })
+	sums := residual.Cells
+	for _, level := range levels {
+		sums = max(sums, b.sums[level])
+	}
 	for len(levels) > 0 {
 		var parents [][]int
 		var chain, left []*spec.Level
 		for _, level := range levels {
 			var parent []int
-			nested := true
+			nested := !b.laplace || sums != residual.Cells
 			if len(chain) == 0 {
-				parent = make([]int, level.Size())
-			} else {
+				parent, nested = make([]int, level.Size()), true
+			} else if nested {
 				parent, nested = nesting(base, level, chain[len(chain)-1])
 			}
 			if !nested {
@@ -70,15 +98,37 @@ func (c *chains) chain(base int, column string, levels []*spec.Level, names map[
 			}
 			chain, parents = append(chain, level), append(parents, parent)
 		}
-		at := len(c.columns)
-		c.columns = append(c.columns, residual.NewColumn(parents...))
-		c.names, c.source = append(c.names, nil), append(c.source, column)
+		made, err := b.column(chain, parents)
+		if err != nil {
+			return err
+		}
+		at := len(b.columns)
+		b.columns = append(b.columns, made)
+		b.chains.names, b.origin = append(b.chains.names, nil), append(b.origin, column)
 		for k, level := range chain {
-			c.names[at] = append(c.names[at], names[level])
-			c.of[spec.Attribute{Column: column, Level: names[level]}] = residual.Axis{Column: at, Level: k + 1}
+			b.chains.names[at] = append(b.chains.names[at], b.names[level])
+			b.of[spec.Attribute{Column: column, Level: b.names[level]}] = residual.Axis{Column: at, Level: k + 1}
 		}
 		levels = left
 	}
+	return nil
+}
+
+// column is the column of a chain of levels.
+func (b *chainBuilder) column(chain []*spec.Level, parents [][]int) (*residual.Column, error) {
+	sums := residual.Cells
+	for _, level := range chain {
+		sums = max(sums, b.sums[level])
+	}
+	n := chain[len(chain)-1].Size()
+	if sums == residual.Cells || n < 2 {
+		return residual.NewColumn(parents...), nil
+	}
+	c, err := residual.NewRanged(residual.RangingOf(sums, n, b.laplace), parents...)
+	if err != nil {
+		return nil, &fault{"", err.Error(), "a coarser level for what counts up or is asked for ranges"}
+	}
+	return c, nil
 }
 
 // nesting finds, for each category of a level, the one of a coarser level that it lies in; false where one lies in
@@ -105,13 +155,14 @@ func nesting(base int, fine, coarse *spec.Level) ([]int, bool) {
 }
 
 // attribute is the column that an axis is of.
-func (c chains) attribute(a residual.Axis) string { return c.source[a.Column] }
+func (c chains) attribute(a residual.Axis) string { return c.origin[a.Column] }
 
 // axes are a table's attributes as axes, in the table's order; set is the same, sorted.
 func (c chains) axes(t table) residual.Set {
 	out := make(residual.Set, len(t.counted))
 	for i, a := range t.counted {
 		out[i] = c.of[a]
+		out[i].Sums = t.sums[i]
 	}
 	return out
 }
@@ -127,10 +178,26 @@ func (c chains) flat(t table) bool {
 	return !slices.ContainsFunc(c.axes(t), func(a residual.Axis) bool { return !c.columns[a.Column].Plain() })
 }
 
+// ranged are the axes of a table whose columns have ranges.
+func (c chains) ranged(t table) residual.Set {
+	var out residual.Set
+	for _, a := range c.axes(t) {
+		if _, ok := c.columns[a.Column].Ranging(); ok {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // sourceOf is what a measurement says of the columns.
 func (c chains) sourceOf(m Measurement) residual.Source {
-	s := residual.Source{Variance: m.Mechanism.Variance()}
-	for _, f := range m.Query.Factors {
+	return c.from(m.Query, m.Mechanism.Variance())
+}
+
+// from is what a query with noise of a variance says of the columns.
+func (c chains) from(q Query, variance float64) residual.Source {
+	s := residual.Source{Variance: variance}
+	for _, f := range q.Factors {
 		s.Axes = append(s.Axes, c.of[spec.Attribute{Column: f.Attribute, Level: f.Level}])
 		s.Plain = append(s.Plain, f.Basis == Identity)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -35,6 +36,7 @@ type planned struct {
 	shifts        []budget.Shift
 	leaf          int
 	share         *big.Rat // of what the leaf has
+	adds          float64  // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
 	// needs is what targets ask for in place of a share: a ρ for Gaussian noise, an ε for Laplace noise.
 	needs *big.Rat
 }
@@ -90,21 +92,77 @@ func rootBelow(x *big.Rat, bits uint) *big.Rat {
 // sensitivity s, and a variance of s²/2ρ_i or 2(s/ε_i)², the sum asks for ρ_i ∝ √(w·n·s²), ε_i ∝ ∛(w·n·s²) (Lagrange),
 // and the largest for ρ_i ∝ w·s², ε_i ∝ √(w·s²).
 func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind, noise budget.Kind) (design, error) {
-	d := design{kind: kind, noise: noise, planned: make([]planned, 0, len(measured)), parts: make([]float64, len(measured))}
+	d := design{kind: kind, noise: noise, planned: make([]planned, 0, len(measured))}
 	weights, place := g.served(measured)
 	var sum float64
 	for i, t := range measured {
-		p := g.byItself(r, t, noise)
-		d.planned = append(d.planned, p)
-		d.parts[i] = partOf(r.Budget.Minimise, noise, weights[i], p)
-		sum += d.parts[i]
+		for _, p := range g.portions(r, t, noise) {
+			part := partOf(r.Budget.Minimise, noise, float64(weights[i]*p.adds), p)
+			d.planned, d.parts = append(d.planned, p), append(d.parts, part)
+			sum += part
+		}
 	}
-	variances := make([]float64, len(measured))
+	variances := make([]float64, len(d.planned))
 	for i := range d.planned {
 		d.parts[i] /= sum
 		variances[i] = d.planned[i].variance(d.parts[i])
 	}
 	return d, g.predict(&d, place, variances)
+}
+
+// portions are the measurements of a table by itself: its cells or, where columns of it have ranges, for every set of
+// these the residual of them, by the cells of all other columns: what the others leave out of it is measured apart.
+func (g *group) portions(r *spec.Release, t table, noise budget.Kind) []planned {
+	ranged := g.chains.ranged(t)
+	if len(ranged) == 0 || t.masked() {
+		return []planned{g.byItself(r, t, noise)}
+	}
+	var out []planned
+	for which := range 1 << len(ranged) {
+		var axes residual.Set
+		p := planned{noise: noise, leaf: g.leaf, adds: 1, measurement: Measurement{Leaf: r.Budget.Leaves[t.leaf].Path, Query: Query{Table: t.marginal.Table, Factors: []Factor{}}, Cells: 1}}
+		var names []string
+		for _, a := range g.chains.axes(t) {
+			column := g.chains.columns[a.Column]
+			place := slices.Index(ranged, a)
+			switch {
+			case place < 0:
+				p.measurement.Query.Factors = append(p.measurement.Query.Factors, g.chains.factor(a, Identity))
+				p.measurement.Cells *= int64(column.Size(a.Level))
+			case which>>place&1 == 1:
+				a = residual.Axis{Column: a.Column, Level: column.Levels()}
+				f := g.chains.factor(a, Ranges)
+				axes = append(axes, a)
+				names = append(names, f.String())
+				p.measurement.Query.Factors = append(p.measurement.Query.Factors, f)
+				p.measurement.Cells *= int64(column.Integers(a.Level))
+				p.adds *= column.Mean(ranged[place], column.Levels())
+			default:
+				p.adds *= column.Mean(a, 0)
+			}
+		}
+		if axes == nil {
+			names = []string{"total"}
+			p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, p.measurement.Cells)
+		} else {
+			p.l1, p.l2Squared, p.shifts, _ = g.moves(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, axes)
+		}
+		p.measurement.ID = "ranges/" + t.path + "/" + strings.Join(names, "_x_")
+		out = append(out, p)
+	}
+	return out
+}
+
+// factor is an axis as a factor of a query.
+func (c chains) factor(a residual.Axis, basis Basis) Factor {
+	f := Factor{Attribute: c.attribute(a), Level: c.names[a.Column][a.Level-1], Basis: basis}
+	if ranging, ok := c.columns[a.Column].Ranging(); ok && basis != Identity {
+		return f.ranged(ranging)
+	}
+	if basis == Residual && a.Level > 1 {
+		f.Within = c.names[a.Column][a.Level-2]
+	}
+	return f
 }
 
 // equalShares measures each of several tables by itself, all for the same part.
@@ -117,7 +175,7 @@ func (g *group) equalShares(r *spec.Release, noise budget.Kind) (design, bool) {
 		p := g.byItself(r, t, noise)
 		each := 1 / float64(len(g.tables))
 		d.planned, d.parts = append(d.planned, p), append(d.parts, each)
-		variance := p.variance(each)
+		variance := float64(p.variance(each) * g.chains.added(t))
 		g.add(&d, t, variance, variance)
 	}
 	return d, true
@@ -125,9 +183,28 @@ func (g *group) equalShares(r *spec.Release, noise budget.Kind) (design, bool) {
 
 // byItself is the measurement of a table by itself.
 func (g *group) byItself(r *spec.Release, t table, noise budget.Kind) planned {
-	p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells, Impossible: t.impossible}, noise: noise, leaf: g.leaf}
+	p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells, Impossible: t.impossible}, noise: noise, leaf: g.leaf, adds: 1}
 	p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
 	return p
+}
+
+// added is of how many cells what a table shows is the sum, on the mean: 1, or along n categories (n+1)/2 for prefix sums
+// and (n+2)/3 for ranges.
+func (c chains) added(t table) float64 {
+	out := 1.0
+	for i, a := range c.axes(t) {
+		n := float64(1)
+		if t.sums[i] != residual.Cells {
+			n = float64(c.columns[a.Column].Size(a.Level))
+		}
+		switch t.sums[i] {
+		case residual.Prefixes:
+			out *= (n + 1) / 2
+		case residual.Ranges:
+			out *= (n + 2) / 3
+		}
+	}
+	return out
 }
 
 // partOf is a measurement's part where the variance of each of its cells counts by a weight.
@@ -201,9 +278,9 @@ func (g *group) predict(d *design, place []int, variances []float64) error {
 	if err != nil {
 		return err
 	}
-	sources := make([]residual.Source, len(place))
-	for i, at := range place {
-		sources[i] = residual.CountsOf(g.chains.axes(g.tables[at]), variances[i])
+	sources := make([]residual.Source, len(variances))
+	for i, p := range d.planned {
+		sources[i] = g.chains.from(p.measurement.Query, variances[i])
 	}
 	c, err := w.Combine(sources)
 	if err != nil {
@@ -337,15 +414,8 @@ func (g *group) residual(r *spec.Release, axes residual.Set) Measurement {
 	m := Measurement{Leaf: path, Query: Query{Table: table, Factors: []Factor{}}, Cells: 1}
 	var names []string
 	for _, a := range axes {
-		f := Factor{Attribute: g.chains.attribute(a), Level: g.chains.names[a.Column][a.Level-1], Basis: Residual}
-		if a.Level > 1 {
-			f.Within = g.chains.names[a.Column][a.Level-2]
-		}
-		column := g.chains.columns[a.Column]
-		if ranging, ok := column.Ranging(); ok {
-			f = f.ranged(ranging)
-		}
-		m.Cells *= int64(column.Integers(a.Level))
+		f := g.chains.factor(a, Residual)
+		m.Cells *= int64(g.chains.columns[a.Column].Integers(a.Level))
 		m.Query.Factors = append(m.Query.Factors, f)
 		names = append(names, f.String())
 	}

@@ -35,7 +35,10 @@ func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten f
 		if own == nil {
 			continue
 		}
-		c := newChains(r, own)
+		c, err := newChains(r, own)
+		if err != nil {
+			return nil, err
+		}
 		for leaf, l := range r.Budget.Leaves {
 			var of []table
 			for _, t := range own {

@@ -40,7 +40,10 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 		if own == nil {
 			continue
 		}
-		c := newChains(p.release, own)
+		c, err := newChains(p.release, own)
+		if err != nil {
+			return nil, err
+		}
 		if p.Cost.Epsilon != nil {
 			sums, err := p.sums(c, own, at)
 			if err != nil {

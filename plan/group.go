@@ -104,6 +104,10 @@ func (g *group) design(r *spec.Release, tighten float64) error {
 		if err != nil {
 			return err
 		}
+		if len(g.designs) == from { // no way of its own
+			g.best = append(g.best, g.best[0])
+			continue
+		}
 		best := from
 		for i, d := range g.designs[from:] {
 			if d.error < g.designs[best].error*(1-1e-9) || d.kind == Residuals && g.several() && !g.needed {
@@ -116,15 +120,22 @@ func (g *group) design(r *spec.Release, tighten float64) error {
 }
 
 // designFor adds the designs of one kind of noise. The residuals of a single marginal of columns of one level have the
-// very error of its cells and are left out.
+// very error of its cells and are left out. Of columns with ranges a strategy for discrete Laplace noise is known for a
+// pure budget alone; under ε and δ they have discrete Gaussian noise.
 func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
-	each, err := g.direct(r, g.tables, Direct, noise)
-	if err != nil {
-		return err
-	}
-	g.designs = append(g.designs, each)
+	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged()
 	switch {
-	case noise == budget.DiscreteLaplace && !g.several():
+	case laplace && ranged && len(g.designs) > 0:
+		return nil
+	case !ranged || laplace:
+		each, err := g.direct(r, g.tables, Direct, noise)
+		if err != nil {
+			return err
+		}
+		g.designs = append(g.designs, each)
+	}
+	switch {
+	case laplace && !ranged && !g.several():
 		largest := g.outermost()
 		if len(largest) == len(g.tables) {
 			return nil
@@ -134,10 +145,13 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 			return err
 		}
 		g.designs = append(g.designs, d)
-	case noise == budget.DiscreteGaussian && (len(g.tables) > 1 || g.several()):
+	case !laplace && (len(g.tables) > 1 || g.several() || ranged):
 		d, why, err := g.residuals(r)
 		if err != nil {
 			return err
+		}
+		if why != "" && ranged {
+			return &fault{"", "the tables along whose columns counts are added up cannot be measured: " + why, "fewer attributes or coarser levels"}
 		}
 		if why != "" {
 			g.reasons = append(g.reasons, Alternative{Kind: Residuals, Noise: noise, Why: why})
@@ -148,13 +162,24 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 	return nil
 }
 
+// ranged tells that columns of the group have ranges.
+func (g *group) ranged() bool {
+	return slices.ContainsFunc(g.tables, func(t table) bool { return !t.masked() && len(g.chains.ranged(t)) > 0 })
+}
+
 // masked tells that the group is a table with impossible cells, which is measured by itself.
 func (g *group) masked() bool { return g.tables[0].masked() }
 
-// several tells that a column of the group is used at several levels: direct measurements then bear on their own table
-// alone, so that residuals are taken wherever they can be.
+// several tells that a column of the group is used at several levels that residuals part: direct measurements then bear
+// on their own table alone, so that residuals are taken wherever they can be.
 func (g *group) several() bool {
-	return !g.masked() && slices.ContainsFunc(g.tables, func(t table) bool { return !g.chains.flat(t) })
+	return slices.ContainsFunc(g.tables, func(t table) bool {
+		return !t.masked() && slices.ContainsFunc(g.chains.axes(t), func(a residual.Axis) bool {
+			column := g.chains.columns[a.Column]
+			_, ranged := column.Ranging()
+			return !ranged && column.Levels() > 1
+		})
+	})
 }
 
 // outermost are the tables whose attributes are not all in another table of the group; of those that show the same

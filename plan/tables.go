@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -119,6 +120,25 @@ type table struct {
 // possible is how many cells get noise.
 func (t table) possible() int64 { return t.cells - t.impossible }
 
+// summed tells that the table counts up along an attribute, or is asked for ranges.
+func (t table) summed() bool {
+	return slices.ContainsFunc(t.sums, func(s residual.Sums) bool { return s != residual.Cells })
+}
+
+// sumsOf is what a marginal shows along each of some of its attributes.
+func sumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
+	sums := make([]residual.Sums, len(by))
+	for i, a := range by {
+		switch {
+		case slices.Contains(m.Cumulative, a):
+			sums[i] = residual.Prefixes
+		case slices.Contains(m.Ranges, a):
+			sums[i] = residual.Ranges
+		}
+	}
+	return sums
+}
+
 // masked tells that some cells are impossible.
 func (t table) masked() bool { return t.impossible > 0 }
 
@@ -139,7 +159,7 @@ func expand(r *spec.Release) ([]table, error) {
 			return nil, at(r, "marginals."+m.Name, err)
 		}
 		for _, by := range sets {
-			t := table{path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), leaf: leaf[m.Leaf]}
+			t := table{path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), sums: sumsOf(m, by), leaf: leaf[m.Leaf]}
 			if other, ok := seen[t.path]; ok {
 				return nil, at(r, "marginals."+m.Name, &fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.path, other), "a column or a marginal of another name"})
 			}
@@ -150,6 +170,9 @@ func expand(r *spec.Release) ([]table, error) {
 			}
 			if err == nil {
 				t.impossible, err = impossible(rules, t)
+			}
+			if err == nil && t.masked() && t.summed() {
+				err = &fault{"", fmt.Sprintf("table %s has impossible cells, and counts up or is asked for ranges", t.path), "one or the other"}
 			}
 			if err != nil {
 				return nil, at(r, "marginals."+m.Name, err)
@@ -252,15 +275,27 @@ func cells(r *spec.Release, t table) (int64, error) {
 	return n, nil
 }
 
-// statistic is the one figure that tables hold so far.
-const statistic = "count"
+// The names of the figures that tables hold: how many rows a cell has, or where the table counts up along an attribute
+// how many it has with those before it.
+const (
+	countName      = "count"
+	cumulativeName = "cumulative_count"
+)
+
+// statistic is the name of a table's figure.
+func (t table) statistic() string {
+	if slices.Contains(t.sums, residual.Prefixes) {
+		return cumulativeName
+	}
+	return countName
+}
 
 // distinctColumns refuses a table two of whose columns would have one name: a
 // key, its label, or a figure with its error columns.
 func distinctColumns(t table) error {
 	owner := map[string]string{}
 	for _, suffix := range []string{Published, Unbiased, StandardError, Low, High, Flag} {
-		owner[statistic+suffix] = "the figures"
+		owner[t.statistic()+suffix] = "the figures"
 	}
 	for _, a := range t.by {
 		for _, name := range []string{a.String(), a.String() + LabelSuffix} {
@@ -279,7 +314,7 @@ func newTable(t table) Table {
 	for i, a := range t.by {
 		out.By[i] = a.String()
 	}
-	out.Statistics = []Statistic{{Name: statistic, Confidence: confidence}}
+	out.Statistics = []Statistic{{Name: t.statistic(), Confidence: confidence}}
 	return out
 }
 

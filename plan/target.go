@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -121,16 +122,28 @@ func (g *group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		asked.margin = float64(asked.margin * tighten)
 		goals[i] = asked
 	}
-	each, err := g.directForTargets(r, noise, goals)
-	if err != nil {
-		return err
+	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged()
+	switch {
+	case laplace && ranged && len(g.designs) > 0:
+		return nil
+	case !ranged || laplace:
+		work := g.directForTargets
+		if ranged {
+			work = g.rangedForTargets
+		}
+		each, err := work(r, noise, goals)
+		if err != nil {
+			return err
+		}
+		g.designs = append(g.designs, each)
 	}
-	g.designs = append(g.designs, each)
-	if noise == budget.DiscreteGaussian && (len(g.tables) > 1 || g.several()) {
+	if !laplace && (len(g.tables) > 1 || g.several() || ranged) {
 		d, why, err := g.residualsForTargets(r, goals)
 		switch {
 		case err != nil:
 			return err
+		case why != "" && ranged:
+			return &fault{"", "the tables along whose columns counts are added up cannot be measured: " + why, "fewer attributes or coarser levels"}
 		case why != "":
 			g.reasons = append(g.reasons, Alternative{Kind: Residuals, Noise: noise, Why: why})
 		default:
@@ -138,6 +151,52 @@ func (g *group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		}
 	}
 	return nil
+}
+
+// rangedForTargets measures every table by itself, in portions where its columns have ranges, well enough by the normal
+// law of what many draws add up to.
+func (g *group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []goal) (design, error) {
+	all := design{kind: Direct, noise: noise}
+	for i, t := range g.tables {
+		alone := &group{leaf: g.leaf, place: g.place, tables: []table{t}, chains: g.chains, minimise: g.minimise, needed: true}
+		d, err := alone.direct(r, alone.tables, Direct, noise)
+		if err != nil {
+			return d, err
+		}
+		_, peak, err := alone.variance(d)
+		if err != nil {
+			return d, err
+		}
+		epsilon := math.Sqrt(peak / goals[i].variance())
+		for j := range d.planned {
+			d.planned[j].needs = new(big.Rat).SetFloat64(float64(epsilon * d.parts[j]))
+			if d.planned[j].needs == nil || d.planned[j].needs.Sign() <= 0 {
+				return d, unreachable(r, t)
+			}
+		}
+		all.planned = append(all.planned, d.planned...)
+		all.spread += d.spread / float64(epsilon*epsilon)
+	}
+	all.error = cost(all.planned)
+	return all, nil
+}
+
+// variance is that of the cells of a group's one table, on the mean and at most, by a design of an ε or ρ of 1.
+func (g *group) variance(d design) (mean, peak float64, err error) {
+	w, err := g.workload()
+	if err != nil {
+		return 0, 0, err
+	}
+	sources := make([]residual.Source, len(d.planned))
+	for i, p := range d.planned {
+		sources[i] = g.chains.from(p.measurement.Query, p.variance(d.parts[i]))
+	}
+	c, err := w.Combine(sources)
+	if err != nil {
+		return 0, 0, err
+	}
+	mean, peak = w.Variance(0, c.Variances)
+	return mean, peak, nil
 }
 
 // directForTargets measures every table by itself, just well enough.

@@ -1,5 +1,7 @@
 package residual
 
+import "slices"
+
 // This file holds the reach of a residual: what its noise does to what a marginal shows.
 
 // reach is what noise of variance 1 on each integer of a column's residual, or on its total, adds to the variance of
@@ -29,6 +31,17 @@ func (c *Column) reaches(a Axis) []reach {
 		}
 	}
 	return out
+}
+
+// Mean is what noise of variance 1 on the integers of a column's residual of a level, 0 for the total, adds on the mean
+// to the variance of what a marginal shows along an axis, and is asked for. A residual that does not bear on the axis
+// adds nothing.
+func (c *Column) Mean(a Axis, level int) float64 {
+	at := slices.Index(c.below(a.Level), level)
+	if at < 0 {
+		return 0
+	}
+	return c.reaches(a)[at].mean
 }
 
 // below are the levels whose residuals bear on a marginal's axis of a level, 0 for the total.
