@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -12,42 +13,48 @@ import (
 
 // This file holds the reconstruction: tables that are put together from all that was measured of their residuals.
 
-// reconstruction is the estimates of all residuals that the tables of one confidential table need, in units of counts.
+// reconstruction is the estimates of the residuals that the tables of one confidential table need, in units of counts.
 type reconstruction struct {
 	plan.Estimate
-	residuals [][]float64
+	noisy     []*array.Int64 // by source
+	residuals [][]float64    // nil until a table needs it
 }
 
-// newReconstruction estimates every residual: each source's own figure of it, weighted as the plan says.
+// newReconstruction takes the measurements that an estimate needs. It fails where one is missing, or not whole.
+func newReconstruction(e plan.Estimate, byID map[string]measured.Measured) (*reconstruction, error) {
+	r := &reconstruction{Estimate: e, noisy: make([]*array.Int64, len(e.Sources)), residuals: make([][]float64, len(e.Residuals))}
+	for i, m := range e.Sources {
+		values, ok := byID[m.ID]
+		if !ok || int64(values.Values.Len()) != m.Cells {
+			return nil, fmt.Errorf("measurement %s is missing, or not whole", m.ID)
+		}
+		r.noisy[i] = values.Values
+	}
+	return r, nil
+}
+
+// residual estimates a residual: each source's own figure of it, weighted as the plan says.
 //
 // Contract: unbiased, and of the variances that the plan predicts (docs/proofs/residuals.md). It reads noisy integers
 // alone.
-func newReconstruction(e plan.Estimate, byID map[string]measured.Measured) (*reconstruction, error) {
-	r := &reconstruction{Estimate: e, residuals: make([][]float64, len(e.Residuals))}
-	noisy := make([][]float64, len(e.Sources))
-	for i, m := range e.Sources {
-		values, ok := byID[m.ID]
-		if !ok {
-			return nil, fmt.Errorf("measurement %s is missing", m.ID)
+func (r *reconstruction) residual(i int) []float64 {
+	if r.residuals[i] != nil { // a table before needed it
+		return r.residuals[i]
+	}
+	for k, part := range r.Parts[i] {
+		noisy := make([]float64, r.noisy[part.Source].Len())
+		for j, v := range r.noisy[part.Source].Int64Values() {
+			noisy[j] = float64(v)
 		}
-		noisy[i] = make([]float64, values.Values.Len())
-		for j, v := range values.Values.Int64Values() {
-			noisy[i][j] = float64(v)
+		figure := r.Places[part.Source].Figure(r.Columns, r.Residuals[i].Axes, noisy)
+		if k == 0 {
+			r.residuals[i] = make([]float64, len(figure))
+		}
+		for j, v := range figure {
+			r.residuals[i][j] += float64(part.Weight * v)
 		}
 	}
-	for i, parts := range e.Parts {
-		axes := e.Residuals[i].Axes
-		for _, part := range parts {
-			figure := e.Places[part.Source].Figure(e.Columns, axes, noisy[part.Source])
-			if r.residuals[i] == nil {
-				r.residuals[i] = make([]float64, len(figure))
-			}
-			for j, v := range figure {
-				r.residuals[i][j] += float64(part.Weight * v)
-			}
-		}
-	}
-	return r, nil
+	return r.residuals[i]
 }
 
 // statistic puts a table together.
@@ -55,7 +62,7 @@ func (r *reconstruction) statistic(marginal int, st plan.Statistic) Statistic {
 	axes := r.Axes[marginal]
 	cells := make([]float64, int(r.Cells(marginal)))
 	for _, i := range r.Of(marginal) {
-		residual.Spread(r.Columns, axes, r.Residuals[i].Axes, r.residuals[i], cells)
+		residual.Spread(r.Columns, axes, r.Residuals[i].Axes, r.residual(i), cells)
 	}
 	errors := r.CellVariances(axes, r.Variances)
 	for i, v := range errors {

@@ -241,15 +241,73 @@ func (f *Figures) fits(counts []int64) error {
 
 // Solve returns G·z: how the n categories lie from Tilt times the total.
 func (c *Column) Solve(z []float64) []float64 {
-	n := c.workload.n
-	x := make([]float64, n)
-	var sum float64
-	for i := n - 2; i >= 0; i-- {
-		x[i] = (z[i] - product(c.rows[i][1:], x[i+1:])) / float64(c.rows[i][0])
-		sum += x[i]
+	if c.workload.n == 1 {
+		return []float64{0}
 	}
-	addTo(x, -sum, c.Tilt)
-	return x
+	return c.SolveAll(z, 1)
+}
+
+// SolveAll does the same to every vector of an array: those of the n−1 integers that lie
+// stride apart, so many side by side. In what it returns the n categories do.
+func (c *Column) SolveAll(z []float64, stride int) []float64 {
+	n := c.workload.n
+	x := make([]float64, n*vectors)
+	return alongAll(z, n-1, n, stride, func(z []float64) []float64 {
+		var sum [vectors]float64
+		clear(x)
+		for i := n - 2; i >= 0; i-- {
+			s0, s1, s2, s3 := z[i*vectors], z[i*vectors+1], z[i*vectors+2], z[i*vectors+3]
+			row, next := c.rows[i], x[(i+1)*vectors:]
+			for _, k := range row[1:] {
+				v := next[:vectors]
+				next = next[vectors:]
+				f := float64(k)
+				s0 -= float64(f * v[0])
+				s1 -= float64(f * v[1])
+				s2 -= float64(f * v[2])
+				s3 -= float64(f * v[3])
+			}
+			pivot := float64(row[0])
+			for v, s := range [vectors]float64{s0, s1, s2, s3} {
+				x[i*vectors+v] = s / pivot
+				sum[v] += s / pivot
+			}
+		}
+		for i, t := range c.Tilt {
+			for v, s := range sum {
+				x[i*vectors+v] -= float64(s * t)
+			}
+		}
+		return x
+	})
+}
+
+// vectors is how many vectors are worked on side by side.
+const vectors = 4
+
+// alongAll applies a map of vectors, side by side, to all those of an array, and returns the array of what it maps them
+// to. A group that is not full is filled up with zeros.
+func alongAll(in []float64, from, to, stride int, apply func(in []float64) []float64) []float64 {
+	out := make([]float64, len(in)/from*to)
+	side := make([]float64, from*vectors)
+	for first, all := 0, len(in)/from; first < all; first += vectors {
+		clear(side)
+		count := min(vectors, all-first)
+		for v := range count {
+			at := (first+v)/stride*stride*from + (first+v)%stride
+			for i := range from {
+				side[i*vectors+v] = in[at+i*stride]
+			}
+		}
+		result := apply(side)
+		for v := range count {
+			at := (first+v)/stride*stride*to + (first+v)%stride
+			for i := range to {
+				out[at+i*stride] = result[i*vectors+v]
+			}
+		}
+	}
+	return out
 }
 
 // Weights returns q'G: with which weights the answer to a query q of n coefficients

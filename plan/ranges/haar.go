@@ -158,6 +158,24 @@ func (h *Haar) Solve(z []float64) []float64 {
 	return x
 }
 
+// SolveAll does the same to every vector of an array: those of the n−1 integers that lie
+// stride apart, so many side by side. In what it returns the n categories do.
+func (h *Haar) SolveAll(z []float64, stride int) []float64 {
+	n := len(h.Tilt)
+	x, one := make([]float64, n*vectors), make([]float64, n-1)
+	return alongAll(z, n-1, n, stride, func(z []float64) []float64 {
+		for v := range vectors {
+			for i := range one {
+				one[i] = z[i*vectors+v]
+			}
+			for i, s := range h.Solve(one) {
+				x[i*vectors+v] = s
+			}
+		}
+		return x
+	})
+}
+
 // Weights returns q'G: with which weights the answer to a query q of n coefficients
 // rests on the n−1 integers. On the total it rests with q't.
 func (h *Haar) Weights(query []float64) []float64 {

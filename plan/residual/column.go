@@ -3,6 +3,7 @@ package residual
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // A Column is an attribute with the levels that are in use, coarsest first. Each
@@ -23,6 +24,9 @@ import (
 type Column struct {
 	levels []level // from 0 on
 	ranged *ranged // nil where levels are nested
+
+	mu    sync.Mutex
+	known map[Axis][]reach // by level and sums
 }
 
 // level is one level of a column.

@@ -60,7 +60,7 @@ type ranged struct {
 // integers are what the strategies of package ranges have in common.
 type integers interface {
 	Measure(counts []int64) ([]int64, error)
-	Solve(z []float64) []float64
+	SolveAll(z []float64, stride int) []float64
 	Weights(query []float64) []float64
 	Visit(visit func(from int, g []float64))
 	Pairs() (facing, apart int64)

@@ -12,8 +12,24 @@ type reach struct {
 	mean float64
 }
 
-// reaches are those of an axis, by the residuals of its column that bear on it ([Column.below]).
+// reaches are those of an axis, by the residuals of its column that bear on it ([Column.below]). They are worked out
+// once.
 func (c *Column) reaches(a Axis) []reach {
+	a.Column = 0 // as it may stand anywhere
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.known[a]
+	if !ok {
+		if c.known == nil {
+			c.known = map[Axis][]reach{}
+		}
+		r = c.newReaches(a)
+		c.known[a] = r
+	}
+	return r
+}
+
+func (c *Column) newReaches(a Axis) []reach {
 	if c.ranged != nil {
 		return c.ranged.reaches(c.finest(a.Level), c.Size(a.Level), a.Sums)
 	}

@@ -13,7 +13,7 @@ import (
 // the marginals show is least, as [Workload.LeastSum] has it, of those in [ranges.Kappas]: column by column with the
 // others as they are, until none moves. Other columns stay as they are. It fails as [NewWorkload] does.
 func Tilted(columns []*Column, marginals []Marginal) ([]*Column, error) {
-	t := tilting{tried: make([][]*Column, len(columns)), weights: make([]float64, len(marginals)), known: map[tried][]reach{}}
+	t := tilting{tried: make([][]*Column, len(columns)), weights: make([]float64, len(marginals))}
 	found := false
 	for i, c := range columns {
 		if c.ranged == nil || c.ranged.Method != Optimal {
@@ -55,18 +55,12 @@ type tilting struct {
 	tried   [][]*Column // by column: itself with each κ; nil for those that stay
 	weights []float64   // of marginals, times cells
 	of      [][]at      // by column, the marginals that have it
-	known   map[tried][]reach
 }
 
 // at is a column in a marginal.
 type at struct {
 	marginal int
 	axis     Axis
-}
-
-type tried struct {
-	column *Column
-	axis   Axis
 }
 
 func (t *tilting) index() {
@@ -78,17 +72,6 @@ func (t *tilting) index() {
 			}
 		}
 	}
-}
-
-// reaches are those of an axis by a trial of its column.
-func (t *tilting) reaches(c *Column, a Axis) []reach {
-	key := tried{c, a}
-	r, ok := t.known[key]
-	if !ok {
-		r = c.reaches(a)
-		t.known[key] = r
-	}
-	return r
 }
 
 // enough is by how much, relatively, a move must lower the sum.
@@ -129,7 +112,7 @@ func (t *tilting) move(column int) bool {
 	coefficients := make([]float64, len(t.Residuals)*len(axes))
 	touched := make([]bool, len(t.Residuals))
 	for _, m := range t.of[column] {
-		r, place := t.reaches(now, m.axis), places[m.axis]
+		r, place := now.reaches(m.axis), places[m.axis]
 		for _, u := range t.uses[m.marginal] {
 			coefficients[u.residual*len(axes)+place] += float64(t.weights[m.marginal] * u.share / r[kind(has[u.residual])].mean)
 			touched[u.residual] = true
@@ -147,7 +130,7 @@ func (t *tilting) move(column int) bool {
 				p = float64(p * change)
 			}
 			for k, a := range axes {
-				all += float64(coefficients[i*len(axes)+k] * t.reaches(c, a)[kind(has[i])].mean)
+				all += float64(coefficients[i*len(axes)+k] * c.reaches(a)[kind(has[i])].mean)
 			}
 			s += math.Sqrt(float64(p * all))
 		}
@@ -178,7 +161,7 @@ func kind(has bool) int {
 func (t *tilting) replace(column int, to *Column, has []bool) {
 	now := t.Columns[column]
 	for _, m := range t.of[column] {
-		before, after := t.reaches(now, m.axis), t.reaches(to, m.axis)
+		before, after := now.reaches(m.axis), to.reaches(m.axis)
 		for i := range t.uses[m.marginal] {
 			u := &t.uses[m.marginal][i]
 			k := kind(has[u.residual])

@@ -67,27 +67,31 @@ func (r *ranged) exact(x []int64, n, stride int) ([]int64, error) {
 // exact applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours lie
 // stride apart.
 func (l level) exact(x []int64, stride int) error {
-	sums := make([]int64, l.parents())
+	sums := make([]int64, l.parents()*stride)
 	for base := 0; base < len(x); base += stride * l.size {
-		for offset := range stride {
-			clear(sums)
-			fibre := x[base+offset:]
-			for j, p := range l.parent {
-				sum, ok := add(sums[p], fibre[j*stride])
+		block := x[base : base+stride*l.size]
+		clear(sums)
+		for j, p := range l.parent {
+			of := sums[p*stride : (p+1)*stride]
+			for i, v := range block[j*stride : (j+1)*stride] {
+				sum, ok := add(of[i], v)
 				if !ok {
 					return ErrOverflow
 				}
-				sums[p] = sum
+				of[i] = sum
 			}
-			for j, p := range l.parent {
-				scaled, ok := times(fibre[j*stride], int64(l.group[j]))
+		}
+		for j, p := range l.parent {
+			of, row := sums[p*stride:(p+1)*stride], block[j*stride:(j+1)*stride]
+			for i, v := range row {
+				scaled, ok := times(v, int64(l.group[j]))
 				if !ok {
 					return ErrOverflow
 				}
-				if scaled, ok = add(scaled, -sums[p]); !ok {
+				if scaled, ok = add(scaled, -of[i]); !ok {
 					return ErrOverflow
 				}
-				if fibre[j*stride], ok = times(scaled, l.scale[j]); !ok {
+				if row[i], ok = times(scaled, l.scale[j]); !ok {
 					return ErrOverflow
 				}
 			}
@@ -136,7 +140,7 @@ func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 		column := columns[axes[i].Column]
 		l, counts := column.levels[axes[i].Level], plain != nil && plain[i]
 		if column.ranged != nil && !counts {
-			y = column.ranged.solve(y, l.size, stride)
+			y = column.ranged.SolveAll(y, stride)
 		} else {
 			l.centre(y, stride, !counts)
 		}
@@ -145,39 +149,39 @@ func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 	return y
 }
 
-// solve applies G along an axis of n−1 integers whose neighbours lie stride apart.
-func (r *ranged) solve(y []float64, n, stride int) []float64 {
-	z := make([]float64, n-1)
-	return gathered(y, n-1, n, stride, func(to, from []float64) {
-		for offset := range stride {
-			for j := range z {
-				z[j] = from[offset+j*stride]
-			}
-			for j, v := range r.Solve(z) {
-				to[offset+j*stride] = v
-			}
-		}
-	})
-}
-
 // centre takes the mean of each group from an axis, and divides by the scale of
 // the integers if so asked.
 func (l level) centre(y []float64, stride int, scaled bool) {
-	sums := make([]float64, l.parents())
+	groups := make([]float64, l.parents()) // how many categories lie in each
+	for _, p := range l.parent {
+		groups[p]++
+	}
+	sums := make([]float64, len(groups)*stride)
 	for base := 0; base < len(y); base += stride * l.size {
-		for offset := range stride {
-			clear(sums)
-			fibre := y[base+offset:]
-			for j, p := range l.parent {
-				sums[p] += fibre[j*stride]
+		block := y[base : base+stride*l.size]
+		clear(sums)
+		for j, p := range l.parent {
+			of := sums[p*stride : (p+1)*stride]
+			for i, v := range block[j*stride : (j+1)*stride] {
+				of[i] += v
 			}
-			for j, p := range l.parent {
-				g := float64(l.group[j])
-				v := fibre[j*stride] - sums[p]/g
-				if scaled {
-					v /= float64(float64(l.scale[j]) * g)
+		}
+		for p, g := range groups {
+			for i := range sums[p*stride : (p+1)*stride] {
+				sums[p*stride+i] /= g
+			}
+		}
+		for j, p := range l.parent {
+			mean, row := sums[p*stride:(p+1)*stride], block[j*stride:(j+1)*stride]
+			if !scaled {
+				for i, v := range row {
+					row[i] = v - mean[i]
 				}
-				fibre[j*stride] = v
+				continue
+			}
+			scale := float64(float64(l.scale[j]) * groups[p])
+			for i, v := range row {
+				row[i] = (v - mean[i]) / scale
 			}
 		}
 	}
