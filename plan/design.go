@@ -96,7 +96,11 @@ func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind, noi
 	weights, place := g.served(measured)
 	var sum float64
 	for i, t := range measured {
-		for _, p := range g.portions(r, t, noise) {
+		portions, err := g.portions(r, t, noise)
+		if err != nil {
+			return d, err
+		}
+		for _, p := range portions {
 			part := partOf(r.Budget.Minimise, noise, float64(weights[i]*p.adds), p)
 			d.planned, d.parts = append(d.planned, p), append(d.parts, part)
 			sum += part
@@ -112,10 +116,13 @@ func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind, noi
 
 // portions are the measurements of a table by itself: its cells or, where columns of it have ranges, for every set of
 // these the residual of them, by the cells of all other columns: what the others leave out of it is measured apart.
-func (g *group) portions(r *spec.Release, t table, noise budget.Kind) []planned {
+func (g *group) portions(r *spec.Release, t table, noise budget.Kind) ([]planned, error) {
 	ranged := g.chains.ranged(t)
 	if len(ranged) == 0 || t.masked() {
-		return []planned{g.byItself(r, t, noise)}
+		return []planned{g.byItself(r, t, noise)}, nil
+	}
+	if len(ranged) > mostRanged {
+		return nil, &fault{"", fmt.Sprintf("table %s has %d columns along which counts are added up", t.path, len(ranged)), fmt.Sprintf("at most %d", mostRanged)}
 	}
 	var out []planned
 	for which := range 1 << len(ranged) {
@@ -150,8 +157,11 @@ func (g *group) portions(r *spec.Release, t table, noise budget.Kind) []planned 
 		p.measurement.ID = "ranges/" + t.path + "/" + strings.Join(names, "_x_")
 		out = append(out, p)
 	}
-	return out
+	return out, nil
 }
+
+// mostRanged bounds the columns with ranges of a table that is measured by itself.
+const mostRanged = 10
 
 // factor is an axis as a factor of a query.
 func (c chains) factor(a residual.Axis, basis Basis) Factor {
