@@ -157,8 +157,12 @@ func nesting(base int, fine, coarse *spec.Level) ([]int, bool) {
 // attribute is the column that an axis is of.
 func (c chains) attribute(a residual.Axis) string { return c.origin[a.Column] }
 
-// axes are a table's attributes as axes, in the table's order; set is the same, sorted.
+// axes are a table's attributes as axes, in the table's order, none of a table with impossible cells; set is the same,
+// sorted.
 func (c chains) axes(t table) residual.Set {
+	if t.masked() {
+		return nil
+	}
 	out := make(residual.Set, len(t.counted))
 	for i, a := range t.counted {
 		out[i] = c.of[a]

@@ -84,6 +84,11 @@ func (p *Plan) facts() []fact {
 	}
 	for _, t := range p.release.Tables {
 		b.source(t)
+		for _, i := range p.Impossibilities() {
+			if i.Table == t.Name {
+				b.say(OnSource, t.Name, "no row has "+i.Rule, i.policy())
+			}
+		}
 	}
 	for _, t := range p.release.Tables {
 		for _, c := range t.Columns {

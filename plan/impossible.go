@@ -280,11 +280,15 @@ func conditionText(t *spec.Table, c spec.Condition) string {
 
 // Sentence says what the entry means for a row.
 func (i Impossibility) Sentence() string {
-	policy := "a row that is so stops the run, and nothing is spent"
+	return fmt.Sprintf("no row of %s has %s: %s", i.Table, i.Rule, i.policy())
+}
+
+// policy says what happens to a row that is so.
+func (i Impossibility) policy() string {
 	if i.Drop {
-		policy = "a row that is so is left out before anything is bounded or counted"
+		return "a row that is so is left out before anything is bounded or counted"
 	}
-	return fmt.Sprintf("no row of %s has %s: %s", i.Table, i.Rule, policy)
+	return "a row that is so stops the run, and nothing is spent"
 }
 
 // explainImpossible writes what cannot be, and what that makes of the tables.

@@ -216,11 +216,13 @@ func TestTableOfImpossibleCellsAlone(t *testing.T) {
 	}
 }
 
-// A table that counts up has no cells of its own to rule out.
-func TestCumulativeTableOfImpossibleCells(t *testing.T) {
-	_, err := New(homes(t, "{rho: 1}", "add-remove", "  m: {by: [kind, age], cumulative: [age]}"))
-	if err == nil || !strings.Contains(err.Error(), "marginals.m.cumulative") || !strings.Contains(err.Error(), "4 cells of table m cannot be") {
-		t.Errorf("error %v", err)
+// What is impossible is a cell by itself: a table that shows sums along a column has none to rule out.
+func TestSumsAlongImpossibleCells(t *testing.T) {
+	for _, along := range []string{"cumulative", "ranges"} {
+		_, err := New(homes(t, "{rho: 1}", "add-remove", "  m: {by: [kind, age], "+along+": [age]}"))
+		if err == nil || !strings.Contains(err.Error(), "marginals.m") || !strings.Contains(err.Error(), "table m has impossible cells") {
+			t.Errorf("%s: error %v", along, err)
+		}
 	}
 }
 
@@ -258,5 +260,25 @@ func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 	loss, err := two.StatedLoss()
 	if err != nil || len(loss.Attributes) != 2 || loss.Attributes[0].Of != "age" && loss.Attributes[1].Of != "age" || loss.Attributes[0].Tables != 2 {
 		t.Errorf("%v, losses %+v", err, loss)
+	}
+}
+
+// What no row is and what happens to one that is all the same are among what two plans differ in.
+func TestDifferenceOfRules(t *testing.T) {
+	before := must(New(homes(t, "{rho: 1}", "add-remove", "  m: {by: [kind, age]}")))(t)
+	text := strings.NewReplacer("BUDGET", "{rho: 1}", "NEIGHBOURS", "add-remove", "MARGINALS", "  m: {by: [kind, age]}",
+		"{where: {size: 4}, rows: drop}", "{where: {size: 4}}", "kind: a}, rows: drop", "kind: b}, rows: drop").Replace(homeSpec)
+	after := must(New(must(spec.Parse(spec.Source{Name: "homes.yaml", Text: text}))(t)))(t)
+	var page strings.Builder
+	if err := Diff(before, after).Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{
+		"t: no row has size = 4: a row that is so is left out before anything is bounded or counted → a row that is so stops the run, and nothing is spent",
+		"t: no row has age.pair = 0–1 or 2–3 with kind = a: gone", "t: no row has age.pair = 0–1 or 2–3 with kind = b: new",
+	} {
+		if !strings.Contains(page.String(), says) {
+			t.Errorf("no %q in\n%s", says, page.String())
+		}
 	}
 }

@@ -238,8 +238,7 @@ func (t table) query() Query {
 	return marginalOf(t.marginal.Table, t.counted)
 }
 
-// impossible is how many cells of a table are. It refuses a table of nothing else, and one that counts up along a
-// column: what is impossible is a cell by itself.
+// impossible is how many cells of a table are. It refuses a table of nothing else.
 func impossible(l *rules, t table) (int64, error) {
 	mask, err := l.mask(t.query())
 	if err != nil {
@@ -248,9 +247,6 @@ func impossible(l *rules, t table) (int64, error) {
 	n := mask.Count()
 	if n == t.cells {
 		return 0, &fault{"", fmt.Sprintf("`impossible` rules out every cell of table %s", t.path), "a table with cells that can be, or another entry under `impossible`"}
-	}
-	if n > 0 && slices.ContainsFunc(t.marginal.Cumulative, func(a spec.Attribute) bool { return slices.Contains(t.by, a) }) {
-		return 0, &fault{"cumulative", fmt.Sprintf("%s of table %s cannot be", budget.Plural(n, "cell"), t.path), "a table of cells, or one whose cells all can be"}
 	}
 	return n, nil
 }

@@ -18,6 +18,7 @@ import (
 type Strategy struct {
 	Leaf         string   `json:"leaf"` // part of the budget that pays, "" where it is not split
 	Kind         string   `json:"kind"` // "direct", "largest" or "residuals"
+	Noise        string   `json:"noise"`
 	Tables       []string `json:"tables"`
 	Measurements int      `json:"measurements"`
 	Loss         Amount   `json:"loss"` // of all of them, exact, in the account's terms
@@ -29,11 +30,15 @@ type Strategy struct {
 	Text    string    `json:"text"` // the same in words
 }
 
-// Instead is a strategy that was not taken.
+// Instead is a strategy that was not taken. With another noise than the strategy taken it is what the whole release with
+// that noise would have given.
 type Instead struct {
-	Kind string  `json:"kind"`
-	RMSE float64 `json:"rmse,omitempty"` // that it would have had; absent where it cannot be taken
-	Why  string  `json:"why,omitempty"`  // it cannot be taken
+	Kind   string  `json:"kind"` // or "equal-shares": each table by itself, all for the same
+	Noise  string  `json:"noise"`
+	RMSE   float64 `json:"rmse,omitempty"`   // that it would have had; absent where it cannot be taken
+	Needs  string  `json:"needs,omitempty"`  // what it would have taken of the budget for the same targets, in their place
+	Charge string  `json:"charge,omitempty"` // the ρ that the whole release would have been charged with another noise
+	Why    string  `json:"why,omitempty"`    // it cannot be taken
 }
 
 // strategiesOf tells how all tables were measured, in the plan's order, in which
@@ -48,14 +53,14 @@ func strategiesOf(p *plan.Plan, tables []Table) ([]Strategy, error) {
 		if s.Measurements > len(left) {
 			return nil, fmt.Errorf("the plan's strategies have more measurements than the plan")
 		}
-		all[i] = Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []Instead{}}
+		all[i] = Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Noise: string(s.Noise), Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []Instead{}}
 		var err error
 		if all[i].Loss, all[i].PartOfBudget, err = spentOn(left[:s.Measurements], p.Cost); err != nil {
 			return nil, err
 		}
 		left = left[s.Measurements:]
 		for _, other := range s.Instead {
-			all[i].Instead = append(all[i].Instead, Instead{Kind: string(other.Kind), RMSE: other.RMSE, Why: other.Why})
+			all[i].Instead = append(all[i].Instead, Instead{Kind: string(other.Kind), Noise: string(other.Noise), RMSE: other.RMSE, Needs: other.Needs, Charge: other.Charge, Why: other.Why})
 		}
 		all[i].Text = all[i].text(slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }))
 	}
@@ -80,34 +85,41 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (Amount, float64, error
 // their error otherwise; shared is true where a table rests on what was measured for
 // others.
 func (s Strategy) text(shared bool) string {
-	b := &strings.Builder{}
+	b, noise := &strings.Builder{}, noiseNames[budget.Kind(s.Noise)]
 	switch plan.StrategyKind(s.Kind) {
 	case plan.Direct:
 		if len(s.Tables) == 1 {
-			b.WriteString("The table is measured by itself, with noise of its own on every cell")
+			b.WriteString("The table is measured by itself, with " + noise + " noise of its own on every cell")
 		} else {
-			b.WriteString("Each table is measured by itself, with noise of its own on every cell")
+			b.WriteString("Each table is measured by itself, with " + noise + " noise of its own on every cell")
 		}
 		if shared {
 			b.WriteString("; what other measurements say of the same counts is then put together with that")
 		}
 		b.WriteString(".")
 	case plan.Largest:
-		b.WriteString("Only the tables whose attributes are not all in another one are measured, with noise on every cell; each other table is a sum of the cells of one of them.")
+		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise + " noise on every cell; each other table is a sum of the cells of one of them.")
 	case plan.Residuals:
-		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals). Every table is put together from these answers.")
+		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " + noise + " noise. Every table is put together from these answers.")
 	}
 	fmt.Fprintf(b, " Error of a cell: %s", decimal(s.RMSE))
 	better := false
 	for _, other := range s.Instead {
-		if other.Why == "" {
-			fmt.Fprintf(b, "; %s it would be %s", otherwise[plan.StrategyKind(other.Kind)], decimal(other.RMSE))
-			better = better || other.RMSE < s.RMSE
+		switch {
+		case other.Why != "":
+		case other.Needs != "":
+			fmt.Fprintf(b, "; %s %s of the budget would be needed for the same targets", s.otherwise(other), other.Needs)
+		default:
+			fmt.Fprintf(b, "; %s it would be %s", s.otherwise(other), decimal(other.RMSE))
+			if other.Charge != "" {
+				fmt.Fprintf(b, ", for a charge of ρ %s", other.Charge)
+			}
+			better = better || other.RMSE < s.RMSE && plan.StrategyKind(other.Kind) != plan.EqualShares
 		}
 	}
 	b.WriteString(".")
 	if better {
-		b.WriteString(" The smaller figure was not decisive: the choice goes by the weights that the spec gives to tables and, where levels of one column are used side by side, for tables that agree.")
+		b.WriteString(" The smaller figure was not decisive: the choice goes by all tables of the release together, with the weights that the spec gives them, and, where levels of one column are used side by side, for tables that agree.")
 	}
 	for _, other := range s.Instead {
 		if other.Why != "" {
@@ -122,6 +134,23 @@ var otherwise = map[plan.StrategyKind]string{
 	plan.Direct:    "with each table by itself",
 	plan.Largest:   "with only those tables that lie in no other",
 	plan.Residuals: "by what the tables have in common (residuals)",
+
+	plan.EqualShares: "with each table by itself and equal shares for all",
+}
+
+// noiseNames are the kinds of noise in words.
+var noiseNames = map[budget.Kind]string{budget.DiscreteLaplace: "discrete Laplace", budget.DiscreteGaussian: "discrete Gaussian"}
+
+// otherwise says a strategy that was not taken by what is other about it: the way, the noise, or both.
+func (s Strategy) otherwise(other Instead) string {
+	way, noise := otherwise[plan.StrategyKind(other.Kind)], noiseNames[budget.Kind(other.Noise)]+" noise everywhere"
+	switch {
+	case other.Noise == s.Noise:
+		return way
+	case other.Kind == s.Kind:
+		return "with " + noise
+	}
+	return way + ", and " + noise + ","
 }
 
 // Names are the tables of a strategy, in few words.
@@ -201,8 +230,8 @@ func sourcesOf(p *plan.Plan) (sources, error) {
 func (s *sources) count(p *plan.Plan, e plan.Estimate) {
 	column := map[string]int{} // of the estimate, by name
 	for marginal, at := range e.Tables {
-		for i, by := range p.Tables[at].By {
-			name, _, _ := strings.Cut(by, ".")
+		for i, f := range p.Query(p.Tables[at]).Factors {
+			name := f.Attribute
 			of, seen := column[name]
 			if seen && of != e.Axes[marginal][i].Column && !slices.Contains(s.apart, name) {
 				s.apart = append(s.apart, name)
