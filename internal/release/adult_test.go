@@ -185,7 +185,7 @@ const exponent = 28
 // in which discrete Gaussian noise of a standard deviation of 200 and more is Gaussian but
 // for a factor of less than 1 + 1e-1000). It is that of any part of the cells as well: as a quadratic form,
 // the part is below the whole, and so are the squares and the largest of its eigenvalues.
-func (n residualNoise) bar() float64 {
+func (n residualNoise) bar(exponent float64) float64 {
 	return 2*math.Sqrt(exponent*n.squares()) + 2*exponent*slices.Max(n.a)
 }
 
@@ -292,15 +292,15 @@ func holdErrors(t *testing.T, p *plan.Plan, runs float64, classes map[string]*cl
 			t.Errorf("%s: the plan predicts squares of %g, the theory of residuals %g", name, c.predicted, expected)
 		}
 		t.Logf("%-8s %6d cells: root mean squared error %.3f, predicted %.3f; %.4f of it in squares, the bar is ±%.4f",
-			name, c.cells, math.Sqrt(c.squares/float64(c.cells)), math.Sqrt(c.predicted/float64(c.cells)), c.squares/c.predicted, law.bar()/c.predicted)
-		if math.Abs(c.squares-c.predicted) > law.bar() {
-			t.Errorf("%s: the mean squared error is %.4f of predicted, beyond ±%.4f", name, c.squares/c.predicted, law.bar()/c.predicted)
+			name, c.cells, math.Sqrt(c.squares/float64(c.cells)), math.Sqrt(c.predicted/float64(c.cells)), c.squares/c.predicted, law.bar(exponent)/c.predicted)
+		if math.Abs(c.squares-c.predicted) > law.bar(exponent) {
+			t.Errorf("%s: the mean squared error is %.4f of predicted, beyond ±%.4f", name, c.squares/c.predicted, law.bar(exponent)/c.predicted)
 		}
 	}
 	// The draw is within one bar of the truth, and a prediction 15 % off is two away. The few
 	// 1-way cells have no such power: what they should have is held against the theory above.
 	for _, name := range []string{"all", "2-way"} {
-		if bar := noiseOn(p, runs, ways[name]).bar() / classes[name].predicted; bar > 0.06 {
+		if bar := noiseOn(p, runs, ways[name]).bar(exponent) / classes[name].predicted; bar > 0.06 {
 			t.Errorf("%s: the bar is ±%.4f: the test has no power", name, bar)
 		}
 	}

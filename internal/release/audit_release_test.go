@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -272,6 +273,17 @@ func newDrawer(t testing.TB, p *plan.Plan, runs int) *drawer {
 // draw returns the noisy answers of the next run, in the plan's order.
 func (d *drawer) draw(t testing.TB) [][]int64 {
 	t.Helper()
+	drawn := d.sealed(t)
+	answers := make([][]int64, len(drawn.Measured))
+	for i, m := range drawn.Measured {
+		answers[i] = m.Values.Int64Values()
+	}
+	return answers
+}
+
+// sealed returns all that the next run draws.
+func (d *drawer) sealed(t testing.TB) *measured.Sealed {
+	t.Helper()
 	key, err := noise.NewKey()
 	if err != nil {
 		t.Fatal(err)
@@ -293,9 +305,5 @@ func (d *drawer) draw(t testing.TB) [][]int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := make([][]int64, len(drawn.Measured))
-	for i, m := range drawn.Measured {
-		answers[i] = m.Values.Int64Values()
-	}
-	return answers
+	return drawn
 }
