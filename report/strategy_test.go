@@ -259,7 +259,7 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 func TestChoicesAreExplained(t *testing.T) {
 	text := strings.Replace(residualsText, "marginals:\n", "marginals:\n  total: {by: [sex], weight: 7}\n", 1)
 	in := specInput(report.Official, text)
-	in.Plan.Strategies[0].Instead = []plan.Alternative{{Kind: plan.Direct, RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: plan.Residuals, Why: "of a reason"}}
+	in.Plan.Strategies[0].Instead = []plan.Alternative{{Kind: plan.Direct, Noise: in.Plan.Strategies[0].Noise, RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: plan.Residuals, Why: "of a reason"}}
 	in.Receipt = receiptFor(in.Plan, report.Official)
 	page := pageOf(t, reportOf(t, in))
 	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The smaller figure was not decisive", "It cannot be measured by what the tables have in common (residuals): of a reason."} {
