@@ -209,16 +209,35 @@ func (c *Column) Pairs() (facing, apart int64) {
 // Theorem: none beyond the definition; Squares is enumerated.
 // Argument: docs/proofs/ranges.md.
 func (c *Column) Measure(counts []int64) ([]int64, error) {
-	if err := c.fits(counts); err != nil {
-		return nil, err
-	}
-	out := make([]int64, len(c.rows))
-	for i, row := range c.rows {
-		for j, k := range row {
-			out[i] += int64(k) * counts[i+j]
+	return c.MeasureAll(counts, 1)
+}
+
+// MeasureAll does the same to every vector of an array: those of the n categories that
+// lie stride apart, so many side by side. In what it returns the n−1 integers do.
+//
+// Guarantee, neighbours, theorem and argument: those of Measure, vector by vector.
+func (c *Column) MeasureAll(counts []int64, stride int) ([]int64, error) {
+	n := c.workload.n
+	z := make([]int64, (n-1)*vectors)
+	return alongAll(counts, n, n-1, stride, func(x []int64) ([]int64, error) {
+		if err := c.fits(x); err != nil { // all four of them together
+			return nil, err
 		}
-	}
-	return out, nil
+		for i, row := range c.rows {
+			var s0, s1, s2, s3 int64
+			next := x[i*vectors:]
+			for _, k := range row {
+				v := next[:vectors]
+				next = next[vectors:]
+				s0 += int64(k) * v[0]
+				s1 += int64(k) * v[1]
+				s2 += int64(k) * v[2]
+				s3 += int64(k) * v[3]
+			}
+			z[i*vectors], z[i*vectors+1], z[i*vectors+2], z[i*vectors+3] = s0, s1, s2, s3
+		}
+		return z, nil
+	})
 }
 
 // fits returns ErrOverflow where the integers of these counts might not fit.
@@ -241,7 +260,7 @@ func (f *Figures) fits(counts []int64) error {
 
 // Solve returns G·z: how the n categories lie from Tilt times the total.
 func (c *Column) Solve(z []float64) []float64 {
-	if c.workload.n == 1 {
+	if len(z) == 0 {
 		return []float64{0}
 	}
 	return c.SolveAll(z, 1)
@@ -252,7 +271,7 @@ func (c *Column) Solve(z []float64) []float64 {
 func (c *Column) SolveAll(z []float64, stride int) []float64 {
 	n := c.workload.n
 	x := make([]float64, n*vectors)
-	return alongAll(z, n-1, n, stride, func(z []float64) []float64 {
+	out, _ := alongAll(z, n-1, n, stride, func(z []float64) ([]float64, error) {
 		var sum [vectors]float64
 		clear(x)
 		for i := n - 2; i >= 0; i-- {
@@ -278,8 +297,9 @@ func (c *Column) SolveAll(z []float64, stride int) []float64 {
 				x[i*vectors+v] -= float64(s * t)
 			}
 		}
-		return x
+		return x, nil
 	})
+	return out
 }
 
 // vectors is how many vectors are worked on side by side.
@@ -287,9 +307,9 @@ const vectors = 4
 
 // alongAll applies a map of vectors, side by side, to all those of an array, and returns the array of what it maps them
 // to. A group that is not full is filled up with zeros.
-func alongAll(in []float64, from, to, stride int, apply func(in []float64) []float64) []float64 {
-	out := make([]float64, len(in)/from*to)
-	side := make([]float64, from*vectors)
+func alongAll[T int64 | float64](in []T, from, to, stride int, apply func(in []T) ([]T, error)) ([]T, error) {
+	out := make([]T, len(in)/from*to)
+	side := make([]T, from*vectors)
 	for first, all := 0, len(in)/from; first < all; first += vectors {
 		clear(side)
 		count := min(vectors, all-first)
@@ -299,7 +319,10 @@ func alongAll(in []float64, from, to, stride int, apply func(in []float64) []flo
 				side[i*vectors+v] = in[at+i*stride]
 			}
 		}
-		result := apply(side)
+		result, err := apply(side)
+		if err != nil {
+			return nil, err
+		}
 		for v := range count {
 			at := (first+v)/stride*stride*to + (first+v)%stride
 			for i := range to {
@@ -307,7 +330,7 @@ func alongAll(in []float64, from, to, stride int, apply func(in []float64) []flo
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // Weights returns q'G: with which weights the answer to a query q of n coefficients

@@ -10,8 +10,13 @@ import (
 // residual is what the strategies in integers have in common.
 type residual interface {
 	Measure(counts []int64) ([]int64, error)
+	MeasureAll(counts []int64, stride int) ([]int64, error)
 	Solve(z []float64) []float64
+	SolveAll(z []float64, stride int) []float64
 	Shares(query []float64) (total, residual float64)
+	Weights(query []float64) []float64
+	Visit(visit func(from int, g []float64))
+	Pairs() (facing, apart int64)
 }
 
 // strategies calls check with the strategies for some workloads: the optimum in
@@ -38,6 +43,10 @@ func strategies(t *testing.T, check func(t *testing.T, name string, w *Workload,
 					t.Fatal(err)
 				}
 				check(t, "halving, "+kind.name, w, rows, h, h.Figures, nil)
+				if h, err = w.HaarLaplace(); err != nil {
+					t.Fatal(err)
+				}
+				check(t, "halving for Laplace noise, "+kind.name, w, rows, h, h.Figures, nil)
 			}
 		}
 	}
@@ -89,8 +98,8 @@ func floats(x []int64) []float64 {
 // TestSensitivityIsThatOfTheWorstRow moves one row of each category in turn.
 func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 	strategies(t, func(t *testing.T, name string, w *Workload, _ [][]float64, r residual, f Figures, o *Optimum) {
-		var worst, least, reach int64 = 0, math.MaxInt64, 0
-		counts := make([]int64, w.Size())
+		var worst, least, reach, norm, facing, apart int64 = 0, math.MaxInt64, 0, 0, 0, 0
+		counts, rows := make([]int64, w.Size()), make([][]int64, w.Size())
 		for j := range counts {
 			clear(counts)
 			counts[j] = 1
@@ -98,15 +107,29 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var squares int64
+			var squares, sum int64
 			for _, v := range moved {
 				squares += v * v
+				sum += max(v, -v)
 				reach = max(reach, v, -v)
+			}
+			norm, rows[j] = max(norm, sum), moved
+			for _, other := range rows[:j] {
+				var inner, squares int64
+				for i, v := range moved {
+					inner += v * other[i]
+					squares += (v - other[i]) * (v - other[i])
+				}
+				facing, apart = max(facing, -inner), max(apart, squares)
 			}
 			worst, least = max(worst, squares), min(least, squares)
 		}
 		if worst != f.Squares || reach != f.Reach {
 			t.Errorf("%s of %d: a row moves the integers by up to %d squared and %d, said to be %d and %d", name, w.Size(), worst, reach, f.Squares, f.Reach)
+		}
+		if face, far := r.Pairs(); norm != f.Norm || face != facing || far != apart {
+			t.Errorf("%s of %d: a row moves the integers by up to %d, two face by %d and lie %d apart, said to be %d, %d and %d",
+				name, w.Size(), norm, facing, apart, f.Norm, face, far)
 		}
 		// The optimum's norms are all 2²⁰, to what one rounding of the smallest entry of a
 		// column leaves: at most 2¹⁰ for a column of one entry or more.
@@ -129,11 +152,28 @@ func TestFiguresAreThoseOfTheQueries(t *testing.T) {
 			z[i] = 1
 			g = append(g, r.Solve(z))
 		}
+		visited := 0
+		r.Visit(func(from int, column []float64) {
+			for j, x := range g[visited] {
+				if inside := j >= from && j < from+len(column); inside && math.Abs(x-column[j-from]) > 1e-12 || !inside && x != 0 {
+					t.Fatalf("%s of %d: integer %d moves category %d by %v, by definition %v", name, n, visited, j, column, x)
+				}
+			}
+			visited++
+		})
+		if visited != n-1 {
+			t.Errorf("%s of %d: %d columns", name, n, visited)
+		}
 		var total, rest float64
 		for _, row := range rows {
 			var want float64
-			for _, column := range g {
-				want += dot(row, column) * dot(row, column)
+			weights := r.Weights(row)
+			for i, column := range g {
+				x := dot(row, column)
+				want += x * x
+				if math.Abs(weights[i]-x) > 1e-12 {
+					t.Fatalf("%s of %d: weight %v on integer %d, by definition %v", name, n, weights[i], i, x)
+				}
 			}
 			a, b := r.Shares(row)
 			total, rest = total+a, rest+b

@@ -147,6 +147,30 @@ func (h *Haar) Measure(counts []int64) ([]int64, error) {
 	return out, nil
 }
 
+// MeasureAll does the same to every vector of an array: those of the n categories that
+// lie stride apart, so many side by side. In what it returns the n−1 integers do.
+//
+// Guarantee, neighbours, theorem and argument: those of Measure, vector by vector.
+func (h *Haar) MeasureAll(counts []int64, stride int) ([]int64, error) {
+	n := len(h.Tilt)
+	z, one := make([]int64, (n-1)*vectors), make([]int64, n)
+	return alongAll(counts, n, n-1, stride, func(x []int64) ([]int64, error) {
+		for v := range vectors {
+			for i := range one {
+				one[i] = x[i*vectors+v]
+			}
+			measured, err := h.Measure(one)
+			if err != nil {
+				return nil, err
+			}
+			for i, k := range measured {
+				z[i*vectors+v] = k
+			}
+		}
+		return z, nil
+	})
+}
+
 // Solve returns G·z: how the n categories lie from Tilt times the total.
 func (h *Haar) Solve(z []float64) []float64 {
 	x := make([]float64, len(h.Tilt))
@@ -163,7 +187,7 @@ func (h *Haar) Solve(z []float64) []float64 {
 func (h *Haar) SolveAll(z []float64, stride int) []float64 {
 	n := len(h.Tilt)
 	x, one := make([]float64, n*vectors), make([]float64, n-1)
-	return alongAll(z, n-1, n, stride, func(z []float64) []float64 {
+	out, _ := alongAll(z, n-1, n, stride, func(z []float64) ([]float64, error) {
 		for v := range vectors {
 			for i := range one {
 				one[i] = z[i*vectors+v]
@@ -172,8 +196,9 @@ func (h *Haar) SolveAll(z []float64, stride int) []float64 {
 				x[i*vectors+v] = s
 			}
 		}
-		return x
+		return x, nil
 	})
+	return out
 }
 
 // Weights returns q'G: with which weights the answer to a query q of n coefficients

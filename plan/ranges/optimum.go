@@ -120,26 +120,8 @@ func (o *Optimum) strategy() ([]float64, error) {
 	return x, nil
 }
 
-// Kappas are the weights of the total that [Workload.Best] tries.
+// Kappas are the weights of the total from which a plan chooses. Where what marginals
+// cost is a concave function of Total and Residual that rises with both, as the least
+// sum of variances is, no other strategy of Gaussian noise of the form "the total and a
+// residual" does better than the best κ ≥ 0, of which the list is a sample.
 var Kappas = []float64{0, .5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
-
-// Best returns, of the optima for all Kappas, the first one of least objective: what
-// the marginals that the column is part of cost with these figures of it. Where
-// that is a concave function of Total and Residual that rises with both, as the least
-// sum of variances of marginals is, no other strategy of Gaussian noise of the form
-// "the total and a residual" does better than the best κ ≥ 0, of which the list is a
-// sample.
-func (w *Workload) Best(objective func(total, residual float64) float64) (*Optimum, error) {
-	var best *Optimum
-	var least float64
-	for _, kappa := range Kappas {
-		o, err := w.Optimum(kappa)
-		if err != nil {
-			return nil, err
-		}
-		if figure := objective(o.Total, o.Residual); best == nil || figure < least {
-			best, least = o, figure
-		}
-	}
-	return best, nil
-}

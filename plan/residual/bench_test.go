@@ -24,6 +24,15 @@ func BenchmarkReconstruct(b *testing.B) {
 				noisy[i] = make([]float64, n)
 			}
 			variances := w.LeastSum(1)
+			b.Run("exact", func(b *testing.B) {
+				for b.Loop() {
+					for _, r := range w.Residuals {
+						if _, err := Exact(columns, r.Axes, nil, make([]int64, cellsOf(columns, r.Axes))); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
 			b.Run("centre", func(b *testing.B) {
 				for b.Loop() {
 					for i, r := range w.Residuals {

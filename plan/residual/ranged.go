@@ -59,7 +59,7 @@ type ranged struct {
 
 // integers are what the strategies of package ranges have in common.
 type integers interface {
-	Measure(counts []int64) ([]int64, error)
+	MeasureAll(counts []int64, stride int) ([]int64, error)
 	SolveAll(z []float64, stride int) []float64
 	Weights(query []float64) []float64
 	Visit(visit func(from int, g []float64))

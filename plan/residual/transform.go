@@ -15,7 +15,7 @@ var ErrOverflow = errors.New("the counts are too large for the integers of this 
 
 // Exact turns the counts of a set's marginal into the integers that are measured: those
 // of the residuals of its axes, but for plain ones (nil: none), along which counts
-// stay. It works in the slice that it is given, and returns one that is shorter where
+// stay. It works in the slice that it is given, and returns another, shorter one where
 // a ranged column has fewer integers than categories. Apart from an overflow, for which
 // it returns ErrOverflow, it is exact.
 func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, error) {
@@ -29,39 +29,16 @@ func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, 
 			stride *= l.size
 			continue
 		case column.ranged != nil:
-			counts, err = column.ranged.exact(counts, l.size, stride)
+			counts, err = column.ranged.MeasureAll(counts, stride)
 		default:
 			err = l.exact(counts, stride)
 		}
 		if err != nil {
-			return nil, err
+			return nil, ErrOverflow
 		}
 		stride *= column.Integers(level)
 	}
 	return counts, nil
-}
-
-// exact applies R along an axis of n categories whose neighbours lie stride apart. No
-// integer is written before all counts that stand where it goes are read.
-func (r *ranged) exact(x []int64, n, stride int) ([]int64, error) {
-	fibre := make([]int64, n)
-	for base, to := 0, 0; base < len(x); base, to = base+n*stride, to+(n-1)*stride {
-		block := make([]int64, (n-1)*stride)
-		for offset := range stride {
-			for j := range fibre {
-				fibre[j] = x[base+offset+j*stride]
-			}
-			z, err := r.Measure(fibre)
-			if err != nil {
-				return nil, ErrOverflow
-			}
-			for j, v := range z {
-				block[offset+j*stride] = v
-			}
-		}
-		copy(x[to:], block)
-	}
-	return x[:len(x)/n*(n-1)], nil
 }
 
 // exact applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours lie
