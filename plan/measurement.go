@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -56,12 +57,12 @@ const (
 
 // ranged is a factor of ranges with this strategy.
 func (f Factor) ranged(r residual.Ranging) Factor {
-	f.Basis, f.Within, f.Sums, f.Method = Ranges, "", prefixSums, string(r.Method)
+	f.Basis, f.Within, f.Sums, f.Method, f.Kappa = Ranges, "", prefixSums, string(r.Method), ""
 	if r.Sums == residual.Ranges {
 		f.Sums = allRanges
 	}
 	if r.Method == residual.Optimal {
-		f.Kappa = strconv.FormatFloat(r.Kappa, 'f', -1, 64)
+		f.Kappa = strconv.FormatFloat(math.Abs(r.Kappa), 'f', -1, 64)
 	}
 	return f
 }
