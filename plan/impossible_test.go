@@ -282,3 +282,42 @@ func TestDifferenceOfRules(t *testing.T) {
 		}
 	}
 }
+
+// Microdata have a derived column only beside a column that decides it, and it takes no part in what is measured.
+func TestDerivedColumnsOfMicrodata(t *testing.T) {
+	const text = `version: 1
+release: homes
+privacy: {protects: home, neighbours: add-remove, account: homes}
+budget: {rho: 1, split: {tables: 1/2, rows: 1/2}}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: row
+    columns: {age: {type: integer, range: [0, 7], levels: {pair: {width: 2}, odd: {edges: [0, 3, 7]}}}, pair: {derived_from: age.pair}, kind: {values: [a, b, c]}, home: {values: [x, y]}}
+marginals: {m: {by: [kind], budget: tables}}
+synthetic: {t: {budget: rows}}
+`
+	r := must(spec.Parse(spec.Source{Name: "homes.yaml", Text: text}))(t)
+	p := must(New(r))(t)
+	s := p.Synthetic[0]
+	if factorsText(s.By) != "age, kind, home" || factorsText(s.Derived) != "pair" || s.Rounds != 2 || len(s.Pairs()) != 3 {
+		t.Fatalf("%+v", s)
+	}
+	from, of, err := p.Origin(s, 0)
+	if err != nil || from != 0 || !slices.Equal(of, []int{0, 0, 1, 1, 2, 2, 3, 3}) {
+		t.Errorf("column %d, categories %v, %v", from, of, err)
+	}
+	var page strings.Builder
+	if err := p.Explain(&page); err != nil || !strings.Contains(page.String(), "Beside them pair, which the others decide: not measured.") {
+		t.Errorf("%v\n%s", err, page.String())
+	}
+	for _, level := range []string{"odd", "none"} { // across the pairs, or no age at all
+		r.Synthetic[0].By = []spec.Attribute{{Column: "age", Level: level}, {Column: "pair"}, {Column: "kind"}, {Column: "home"}}
+		if level == "none" {
+			r.Synthetic[0].By = r.Synthetic[0].By[1:]
+		}
+		if _, err := New(r); err == nil || !strings.Contains(err.Error(), "pair is derived from age.pair, which no column under `by` decides") {
+			t.Errorf("%s: error %v", level, err)
+		}
+	}
+}
