@@ -44,14 +44,6 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Cost.Epsilon != nil {
-			sums, err := p.sums(c, own, at)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, sums...)
-			continue
-		}
 		e, err := p.estimate(c, own, at)
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", confidential.Name, err)
@@ -76,8 +68,8 @@ func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
 			continue
 		}
 		place[t.path] = len(marginals)
-		marginals = append(marginals, residual.Marginal{Axes: set(c.axes(t)), Weight: 1})
-		e.Tables, e.Axes, e.Own = append(e.Tables, at[i]), append(e.Axes, c.axes(t)), append(e.Own, -1)
+		marginals = append(marginals, residual.Marginal{Axes: set(c.shown(t)), Weight: 1})
+		e.Tables, e.Axes, e.Own = append(e.Tables, at[i]), append(e.Axes, c.shown(t)), append(e.Own, -1)
 	}
 	if marginals == nil {
 		return nil, nil
@@ -136,12 +128,6 @@ func (e *Estimate) Alone(marginal int) int {
 	return alone
 }
 
-// normalMultiple is how many standard errors a normal law leaves 2.5 % beyond, on either side.
-const normalMultiple = 1.959963984540054
-
-// normalMedian is how many standard errors half of a normal law lies within.
-const normalMedian = 0.6744897501960817
-
 // predict says how good every table will be.
 func (p *Plan) predict() error {
 	estimates, err := p.Estimates()
@@ -154,18 +140,18 @@ func (p *Plan) predict() error {
 			p.Tables[i].alone(m)
 		}
 	}
-	sums := map[string]sumOf{}
+	known := laws{}
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
 			if alone := e.Alone(marginal); alone >= 0 {
 				continue
 			}
-			mean, _ := e.Variance(marginal, e.Variances)
+			mean := e.shown(marginal)
 			most := e.Largest(marginal, e.Variances)
-			p.Tables[at].together(math.Sqrt(mean), math.Sqrt(most))
-			if p.Cost.Epsilon != nil {
-				p.Tables[at].sum(e.Sources[0], sums)
-			}
+			s := &p.Tables[at].Statistics[0]
+			s.together(math.Sqrt(mean), math.Sqrt(most))
+			of := e.intervals(marginal, math.Sqrt(mean), math.Sqrt(most), known)
+			s.Margin, s.Attained, s.Median = of.margin, of.attained, of.half
 		}
 	}
 	for i, t := range p.Tables {
@@ -184,37 +170,12 @@ func (t *Table) alone(m Measurement) {
 	s.Median = float64(half)
 }
 
-// together says how good a table is that is put together from several.
-func (t *Table) together(mean, most float64) {
-	s := &t.Statistics[0]
-	s.Measurement, s.StandardError = "", budget.RoundUp(mean, significant)
+// together says what error a table has that is put together from several.
+func (s *Statistic) together(mean, most float64) {
+	s.Measurement, s.StandardError, s.Uneven = "", budget.RoundUp(mean, significant), 0
 	if most > mean*(1+1e-9) {
 		s.Uneven = budget.RoundUp(most, significant)
 	}
-	s.Margin, s.Attained = budget.RoundUp(float64(normalMultiple*most), significant), confidence
-	s.Median = budget.RoundUp(float64(normalMedian*mean), significant)
-}
-
-// sumOf is what the law of a sum of noise gives.
-type sumOf struct {
-	margin   int64
-	attained float64
-	half     int64 // the margin of one half
-}
-
-// sum says how good a table is whose cells are sums of cells of a pure measurement. It keeps what it found, by noise and
-// number of cells, as tables share few.
-func (t *Table) sum(m Measurement, known map[string]sumOf) {
-	s, cells := &t.Statistics[0], m.Cells/t.Cells
-	key := fmt.Sprint(m.Mechanism.Parameter, cells)
-	one, ok := known[key]
-	if !ok {
-		one.margin, one.attained = sumMargin(m.Mechanism, cells, confidence)
-		one.half, _ = sumMargin(m.Mechanism, cells, 0.5)
-		known[key] = one
-	}
-	// The law is integrated to 1e-12; the digits that are kept are the same on every machine.
-	s.Margin, s.Attained, s.Median = float64(one.margin), math.Floor(one.attained*1e9)/1e9, float64(one.half)
 }
 
 // behind are the measurements that bear on each table, in the plan's order.

@@ -32,13 +32,13 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	return cells, nil
 }
 
-// possible is how many possible cells of a measurement are added up in each row of an answer.
-func (r *Reader) possible(m plan.Measurement, groupings []Grouping) []int64 {
+// counted is how many cells of a measurement are added up in each row of an answer, impossible ones left out.
+func (r *Reader) counted(m plan.Measurement, groupings []Grouping) []int64 {
 	at, rows := rowsOfCells(groupings)
-	out := make([]int64, rows)
-	for i, impossible := range r.impossible(m) {
-		if at[i] >= 0 && !impossible {
-			out[at[i]]++
+	out, impossible := make([]int64, rows), r.impossible(m)
+	for i, row := range at {
+		if row >= 0 && (impossible == nil || !impossible[i]) {
+			out[row]++
 		}
 	}
 	return out
@@ -54,24 +54,4 @@ func (r *Reader) impossible(m plan.Measurement) []bool {
 		return nil // of a plan that was not made from its release
 	}
 	return mask.Cells()
-}
-
-// withoutImpossible are weights of the integers of a measurement without those of impossible cells, on which nothing
-// rests; together, as how many have a weight.
-func withoutImpossible(weights []float64, impossible []bool, together bool) ([]float64, []int64) {
-	var some int64
-	integers := make([]int64, len(weights))
-	for i, out := range impossible {
-		integers[i] = 1
-		if out {
-			weights[i] = 0
-		}
-		if weights[i] != 0 {
-			some++
-		}
-	}
-	if together {
-		return []float64{1}, []int64{some}
-	}
-	return weights, integers
 }

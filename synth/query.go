@@ -3,11 +3,11 @@ package synth
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
 )
 
 // This file holds the query: sums of a table's cells, with the errors that they have together.
@@ -102,6 +102,35 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 	return together.statistic(at.marginal, st), nil
 }
 
+// Cells are the table's unbiased estimates cell by cell, also where it shows sums of them, from the measurements that it
+// needs. It fails where one is missing.
+func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, error) {
+	at := r.at[table]
+	if at.estimate < 0 {
+		figures, err := r.Statistic(table, answers)
+		return figures.Unbiased, err
+	}
+	byID := make(map[string]measured.Measured, len(answers))
+	for _, m := range answers {
+		byID[m.Measurement.ID] = m
+	}
+	together, err := newReconstruction(r.estimates[at.estimate], byID)
+	if err != nil {
+		return nil, err
+	}
+	axes := slices.Clone(together.Axes[at.marginal])
+	for i := range axes {
+		axes[i].Sums = residual.Cells
+	}
+	return decimals(together.shown(at.marginal, axes)), nil
+}
+
+// Shows tells that a table shows its cells, and no sums of them.
+func (r *Reader) Shows(table int) bool {
+	at := r.at[table]
+	return at.estimate < 0 || !slices.ContainsFunc(r.estimates[at.estimate].Axes[at.marginal], func(a residual.Axis) bool { return a.Sums == residual.Prefixes })
+}
+
 // Sums adds up a table's cells, row by row of an answer: one Grouping for each key, the last one's rows fastest.
 func Sums(cells *array.Float64, groupings []Grouping) []float64 {
 	at, rows := rowsOfCells(groupings)
@@ -134,83 +163,47 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 	return at, rows
 }
 
-// Variances are those of the noise on Sums.
-//
-// With c(s) = Π c_a(s_a) the coefficients of the cells, 1 for those that are added up, the sum rests on the residual of
-// levels k by the coefficients Π b_a, b_a(j) = Σ c_a(s)·part(s→j) over the categories s within j. Noise of variance v on
-// the integers of that residual, less its mean over each group and divided by the scale c·g of the group's integers,
-// leaves on it the variance
-//
-//	v·Π_a Σ_groups (Σ b_a² − (Σ b_a)²/g)/(c·g)²,
-//
-// with (Σ_s c_a(s)·part(s))² for a key that the residual leaves out; and the estimates of residuals are uncorrelated
-// ([github.com/dprelease/dprelease/plan/residual.Workload.Combine]), so that these add up. A table that is one
-// measurement has independent noise: its variance times the number of cells that are not impossible.
+// Variances are those of the noise on Sums ([plan.Estimate.SumVariances]). A table that is one measurement has independent
+// noise: its variance times the number of cells that are not impossible.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 	at := r.at[table]
-	if at.estimate < 0 {
-		m := r.Needed(table)[0]
-		if m.Impossible > 0 {
-			out := make([]float64, 0, len(groupings))
-			for _, cells := range r.possible(m, groupings) {
-				out = append(out, float64(float64(cells)*m.Mechanism.Variance()))
-			}
-			return out
+	if at.estimate >= 0 {
+		q := make([][][]float64, len(groupings))
+		for i, g := range groupings {
+			q[i] = g.coefficients()
 		}
-		out := []float64{m.Mechanism.Variance()}
-		for _, g := range groupings {
-			out = outerOf(out, g.Members(), func(selected []int) float64 { return float64(len(selected)) })
-		}
-		return out
+		return r.estimates[at.estimate].SumVariances(at.marginal, q)
 	}
-	e := &r.estimates[at.estimate]
-	axes := e.Axes[at.marginal]
-	squares := make([][][]float64, len(axes)) // by axis, level and row
-	for i, a := range axes {
-		rungs := ladder(e.Columns, a)
-		members := groupings[i].Members()
-		squares[i] = make([][]float64, len(rungs))
-		for level, rung := range rungs {
-			for _, selected := range members {
-				squares[i][level] = append(squares[i][level], rung.squares(selected))
-			}
-		}
-	}
+	m := r.Needed(table)[0]
 	var out []float64
-	for _, residual := range e.Of(at.marginal) {
-		term := []float64{e.Variances[residual]}
-		for i, a := range axes {
-			term = outer(term, squares[i][levelIn(e.Residuals[residual].Axes, a)])
-		}
-		if out == nil {
-			out = make([]float64, len(term))
-		}
-		for i, v := range term {
-			out[i] += v
-		}
+	for _, cells := range r.counted(m, groupings) {
+		out = append(out, float64(float64(cells)*m.Mechanism.Variance()))
+	}
+	return out
+}
+
+// coefficients are, of every row, 1 for the categories that it adds up.
+func (g Grouping) coefficients() [][]float64 {
+	out := make([][]float64, g.Rows)
+	for row, selected := range g.Members() {
+		out[row] = indicator(selected, len(g.Of))
 	}
 	return out
 }
 
 // Alike says for each row of an answer which row, the first, has noise of the same law.
 func (r *Reader) Alike(table int, groupings []Grouping) []int {
-	names := []string{""}
 	at := r.at[table]
 	if at.estimate < 0 {
-		if m := r.Needed(table)[0]; m.Impossible > 0 {
-			return alikeBy(r.possible(m, groupings))
-		}
+		return alikeBy(r.counted(r.Needed(table)[0], groupings))
 	}
+	e := &r.estimates[at.estimate]
+	names := []string{""}
 	for i, g := range groupings {
-		var rungs []rung
-		if at.estimate >= 0 {
-			e := &r.estimates[at.estimate]
-			rungs = ladder(e.Columns, e.Axes[at.marginal][i])
-		}
 		next := make([]string, 0, len(names)*g.Rows)
-		of := make([]string, g.Rows)
-		for row, selected := range g.Members() {
-			of[row] = shape(rungs, selected)
+		var of []string
+		for _, q := range g.coefficients() {
+			of = append(of, e.Shape(e.Axes[at.marginal][i], q))
 		}
 		for _, name := range names {
 			for _, o := range of {
@@ -235,21 +228,6 @@ func alikeBy[T comparable](list []T) []int {
 	return out
 }
 
-// shape names all that a key's selected categories mean for the law of a sum.
-func shape(rungs []rung, selected []int) string {
-	name := fmt.Sprint(len(selected))
-	for _, r := range rungs {
-		var groups []string
-		for group, b := range r.grouped(selected) {
-			slices.Sort(b)
-			groups = append(groups, fmt.Sprint(r.size[group], r.scale[group], b))
-		}
-		slices.Sort(groups)
-		name += "|" + strings.Join(groups, ";")
-	}
-	return name
-}
-
 // outer are the products of all of one list with all of another, the latter fastest.
 func outer(a, b []float64) []float64 {
 	out := make([]float64, 0, len(a)*len(b))
@@ -259,13 +237,4 @@ func outer(a, b []float64) []float64 {
 		}
 	}
 	return out
-}
-
-// outerOf is outer with a figure of each of some selections.
-func outerOf(a []float64, selections [][]int, figure func([]int) float64) []float64 {
-	b := make([]float64, len(selections))
-	for i, s := range selections {
-		b[i] = figure(s)
-	}
-	return outer(a, b)
 }

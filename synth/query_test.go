@@ -319,8 +319,15 @@ func TestSumsAreLeastSquares(t *testing.T) {
 func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int, want []float64) {
 	t.Helper()
 	byID := map[string][]float64{}
-	r.each(table, selected, false, func(m plan.Measurement, weights []float64, integers []int64) { byID[m.ID] = weights })
-	listed := map[string][]Weight{}
+	if at := r.at[table]; at.estimate < 0 {
+		m := r.Needed(table)[0]
+		byID[m.ID] = r.ownWeights(m, selected)
+	} else {
+		for source, weights := range r.sum(table, selected).Weights() {
+			byID[r.Needed(table)[source].ID] = weights
+		}
+	}
+	listed := map[string][]plan.Weight{}
 	for _, b := range r.Bearings(table, selected) {
 		listed[b.Measurement.ID] = b.Weights
 	}

@@ -57,19 +57,30 @@ func (r *reconstruction) residual(i int) []float64 {
 	return r.residuals[i]
 }
 
-// statistic puts a table together.
+// statistic puts a table together. Sums of noisy integers, each as it was drawn, are rid of what rounding adds.
 func (r *reconstruction) statistic(marginal int, st plan.Statistic) Statistic {
 	axes := r.Axes[marginal]
-	cells := make([]float64, int(r.Cells(marginal)))
-	for _, i := range r.Of(marginal) {
-		residual.Spread(r.Columns, axes, r.Residuals[i].Axes, r.residual(i), cells)
+	cells := r.shown(marginal, axes)
+	if r.Whole(marginal) {
+		for i, v := range cells {
+			cells[i] = math.Floor(v + 0.5)
+		}
 	}
 	errors := r.CellVariances(axes, r.Variances)
 	for i, v := range errors {
 		errors[i] = math.Sqrt(v)
 	}
 	most := slices.Max(errors)
-	out := newStatistic(st.Name, cells, errors, func(i int) float64 { return float64(st.Margin * (errors[i] / most)) })
+	out := newStatistic(st.Name, cells, errors, func(i int) float64 { return st.MarginOf(errors[i], most) })
 	out.StandardError, out.Margin, out.Confidence, out.Attained = st.StandardError, st.Margin, st.Confidence, st.Attained
 	return out
+}
+
+// shown is what a marginal shows along these axes.
+func (r *reconstruction) shown(marginal int, axes residual.Set) []float64 {
+	cells := make([]float64, int(r.Cells(marginal)))
+	for _, i := range r.Of(marginal) {
+		residual.Spread(r.Columns, axes, r.Residuals[i].Axes, r.residual(i), cells)
+	}
+	return cells
 }

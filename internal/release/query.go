@@ -11,7 +11,6 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // This file holds the query: a figure that is in no published table, from the measurements of those that are.
@@ -71,10 +70,10 @@ type AnswerRow struct {
 type Law string
 
 const (
-	// ExactLaw is that of one noisy integer, or of a sum of so many of one measurement; it attains what it says.
+	// ExactLaw is that of one noisy integer, or of a sum of several, each as it is; it attains what it says.
 	ExactLaw Law = "exact"
-	// NormalLaw is 1.96 standard errors; Attained is at least what the law of the noise gives that.
-	NormalLaw Law = "normal"
+	// BoundedLaw is that of a weighted sum of noisy integers; it attains at least what it says, and hardly more.
+	BoundedLaw Law = "bounded"
 )
 
 // NoiseOnly is what every interval leaves out.
@@ -170,7 +169,14 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	if err != nil {
 		return &SpecError{File: a.Folder, Err: err}
 	}
-	sums, variances := synth.Sums(figures.Unbiased, from.groupings), reader.Variances(from.table, from.groupings)
+	cells := figures.Unbiased
+	shown := reader.Shows(from.table)
+	if !shown { // sums of cells, of which no others can be added up
+		if cells, err = reader.Cells(from.table, answers); err != nil {
+			return &SpecError{File: a.Folder, Err: err}
+		}
+	}
+	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)
 	alike := reader.Alike(from.table, from.groupings)
 	a.Table, a.Statistic, a.Confidence = table.Path, figures.Name, table.Statistics[0].Confidence
 	laws := map[int]*interval{}
@@ -183,7 +189,11 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 		law, ok := laws[alike[row.at]]
 		if !ok {
 			bearings := reader.Bearings(from.table, selected)
-			law = newInterval(bearings, math.Sqrt(variances[row.at]), a.Confidence, figures, from.cell(selected))
+			cell := from.cell(selected)
+			if !shown {
+				cell = -1
+			}
+			law = newInterval(bearings, a.Confidence, figures, cell)
 			laws[alike[row.at]] = law
 			for _, b := range bearings {
 				bear[b.Measurement.ID] = true
@@ -208,27 +218,24 @@ type interval struct {
 	margin, attained float64
 }
 
-// newInterval is the interval of a sum that rests on some measurements: as published where it is one cell (−1 where not),
-// by the exact law where it is a sum of integers of one measurement, else by the normal law.
-func newInterval(bearings []synth.Bearing, deviation, confidence float64, figures synth.Statistic, cell int) *interval {
-	law := newSumLaw(bearings)
-	switch {
-	case len(law.draws) == 0: // of impossible cells alone
+// newInterval is the interval of a sum that rests on some measurements: the least one that the law of its noise gives the
+// confidence or, of one published figure, the published one, which attains at least what all of its table do.
+func newInterval(bearings []plan.Bearing, confidence float64, figures synth.Statistic, cell int) *interval {
+	if len(bearings) == 0 { // of impossible cells alone
 		return &interval{ExactLaw, 0, 1}
-	case law.whole() && cell >= 0:
-		return &interval{ExactLaw, figures.Margin, figures.Attained}
-	case law.whole() && len(law.draws) == 1 && law.draws[0].count == 1:
-		margin, attained := bearings[0].Measurement.Mechanism.Margin(confidence)
-		return &interval{ExactLaw, float64(margin), attained}
-	case law.whole():
-		margin, attained := law.wholeMargin(confidence)
-		return &interval{ExactLaw, float64(margin), attained}
-	case cell >= 0:
-		margin := (figures.High.Value(cell) - figures.Low.Value(cell)) / 2
-		return &interval{NormalLaw, margin, law.attained(margin)}
 	}
-	margin := distuv.UnitNormal.Quantile((1+confidence)/2) * deviation
-	return &interval{NormalLaw, margin, law.attained(margin)}
+	noise := plan.LawOf(bearings)
+	out := &interval{law: BoundedLaw}
+	if noise.Whole() || noise.Deviation() == 0 {
+		out.law = ExactLaw
+	}
+	if cell < 0 {
+		out.margin, out.attained = noise.Margin(confidence)
+		return out
+	}
+	out.margin = (figures.High.Value(cell) - figures.Low.Value(cell)) / 2
+	out.attained = math.Max(noise.Within(out.margin), figures.Attained)
+	return out
 }
 
 // String is the condition as it was asked.

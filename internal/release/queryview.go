@@ -12,7 +12,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/synth"
 )
 
 // This file holds the answer and the trace as people read them.
@@ -65,8 +64,8 @@ func (a *Answer) notes() string {
 	if v, ok := attained[ExactLaw]; ok {
 		text += fmt.Sprintf("Intervals by the exact law of the noise: each covers the exact count with a probability of %s or more.\n", percentDown(v))
 	}
-	if v, ok := attained[NormalLaw]; ok {
-		text += fmt.Sprintf("Intervals by the normal law: by the law of the noise itself each covers the exact count with a probability of %s or more.\n", percentDown(v))
+	if v, ok := attained[BoundedLaw]; ok {
+		text += fmt.Sprintf("Intervals by the law of the weighted noise: each covers the exact count with a probability of %s or more.\n", percentDown(v))
 	}
 	same, more := 0, 0
 	for _, o := range a.Others {
@@ -134,8 +133,8 @@ func (t *Trace) Write(w io.Writer) error {
 	}
 	d := decimals(t.StandardError, t.Law == ExactLaw)
 	law := "exact law of the noise, which attains " + percentDown(t.Attained)
-	if t.Law == NormalLaw {
-		law = "normal law; the law of the noise itself gives it " + percentDown(t.Attained) + " or more"
+	if t.Law == BoundedLaw {
+		law = "law of the weighted noise, which attains " + percentDown(t.Attained) + " or more"
 	}
 	text := fmt.Sprintf("%s: table %s, %s%s\n\n", t.Release, t.Table, strings.Join(names, ", "), marked(t.Status))
 	text += aligned([][]string{
@@ -172,7 +171,7 @@ func (o Origin) text() string {
 }
 
 // weightsText names the weights, largest first.
-func weightsText(weights []synth.Weight) string {
+func weightsText(weights []plan.Weight) string {
 	const most = 6
 	var parts []string
 	for i, w := range weights {

@@ -58,7 +58,7 @@ type Origin struct {
 	Mechanism   budget.Mechanism `json:"mechanism"`
 	Variance    float64          `json:"variance"` // of the noise on one integer
 	Integers    int64            `json:"integers"` // that it has
-	Weights     []synth.Weight   `json:"weights"`  // largest first; integers with no weight are left out
+	Weights     []plan.Weight    `json:"weights"`  // largest first; integers with no weight are left out
 	Sum         float64          `json:"sum"`      // Σ weight × noisy integer
 	Share       float64          `json:"share_of_variance"`
 }
@@ -104,7 +104,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 		return nil, &SpecError{File: place, Err: err}
 	}
 	t.origins(made)
-	law := newInterval(made.Bearings, t.StandardError, t.Confidence, figures, row)
+	law := newInterval(made.Bearings, t.Confidence, figures, row)
 	t.Law, t.Attained = law.law, law.attained
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return nil, &Altered{Place: place, File: e.plan.Tables[at].File()}
