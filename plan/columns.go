@@ -171,6 +171,17 @@ func (c chains) axes(t table) residual.Set {
 	return out
 }
 
+// shown are the axes of a table as its rows show them: of ranges, the cells that any reader adds up.
+func (c chains) shown(t table) residual.Set {
+	out := c.axes(t)
+	for i := range out {
+		if out[i].Sums == residual.Ranges {
+			out[i].Sums = residual.Cells
+		}
+	}
+	return out
+}
+
 func set(axes residual.Set) residual.Set {
 	sorted := slices.Clone(axes)
 	slices.SortFunc(sorted, func(a, b residual.Axis) int { return cmp.Compare(a.Column, b.Column) })

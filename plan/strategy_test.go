@@ -148,8 +148,11 @@ func factorRows(f Factor) [][]float64 {
 			}
 		}
 	}
-	if f.Basis == Identity {
+	switch f.Basis {
+	case Identity:
 		return rows
+	case Ranges:
+		return rangedRows(f, of)
 	}
 	group := make([]int, size) // of each category
 	if f.Within != "" {
@@ -355,7 +358,7 @@ func assertMoves(t *testing.T, n spec.Neighbours, k int64, p planned) {
 			l1, l2 = max(l1, sum), max(l2, squares)
 		}
 	}
-	nested := slices.ContainsFunc(p.measurement.Query.Factors, func(f Factor) bool { return f.Within != "" })
+	nested := slices.ContainsFunc(p.measurement.Query.Factors, func(f Factor) bool { return f.Within != "" || f.Basis == Ranges })
 	claimed1, claimed2 := floatOf(p.l1), floatOf(p.l2Squared)
 	if claimed1 < l1 || claimed2 < l2 || n == spec.AddRemove && (claimed1 != l1 || claimed2 != l2) || !nested && claimed2 != l2 {
 		t.Errorf("%s, %d rows, %s: moves by %v and squares of %v; claimed %v and %v", n, k, p.measurement.ID, l1, l2, claimed1, claimed2)
@@ -675,8 +678,8 @@ marginals: {x: {by: [a, b, c]}, y: {by: [%s]}}
 		shown      []string
 	}{
 		// 999²·1099 > 2³⁰, and 9·999·1099 < 2³⁰ (a group of ten).
-		{"rho: 1", "b", []string{"Each table is measured by itself.", " Not by residuals: its integers could overflow: residuals/t/a_x_b_x_c multiplies counts by 1096803099."}},
-		{"epsilon: 1", "a.ten", []string{"Each table is measured by itself."}},
+		{"rho: 1", "b", []string{"Each table is measured by itself, with discrete ", " Not by residuals: its integers could overflow: residuals/t/a_x_b_x_c multiplies counts by 1096803099."}},
+		{"epsilon: 1", "a.ten", []string{"Each table is measured by itself, with discrete "}},
 	} {
 		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(text, c.budget, c.by)})
 		if err != nil {

@@ -1,0 +1,180 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// rangedRows is the matrix of a factor of ranges: what the integers are of one row in each category.
+func rangedRows(f Factor, of []int) [][]float64 {
+	n := slices.Max(of) + 1
+	ranging, err := f.ranging()
+	if err != nil {
+		panic(err)
+	}
+	column, err := residual.NewRanged(ranging, make([]int, n))
+	if err != nil {
+		panic(err)
+	}
+	rows := make([][]float64, column.Integers(1))
+	for i := range rows {
+		rows[i] = make([]float64, len(of))
+	}
+	for x, c := range of {
+		counts := make([]int64, n)
+		counts[c] = 1
+		moved, err := residual.Exact([]*residual.Column{column}, residual.Set{{Column: 0, Level: 1}}, []bool{false}, counts)
+		if err != nil {
+			panic(err)
+		}
+		for i, v := range moved {
+			rows[i][x] = float64(v)
+		}
+	}
+	return rows
+}
+
+// shownRows are what a table shows, as a matrix: its cells, added up along the attributes along which it counts up.
+func shownRows(p *Plan, table Table, t table) [][]float64 {
+	rows := matrixOf(p.Query(table).Factors)
+	stride := 1
+	for i := len(t.by) - 1; i >= 0; i-- {
+		size := slices.Max(codes[t.by[i].String()]) + 1
+		if t.sums[i] == residual.Prefixes {
+			for j := range rows {
+				if j/stride%size == 0 {
+					continue
+				}
+				for x := range rows[j] {
+					rows[j][x] += rows[j-stride][x]
+				}
+			}
+		}
+		stride *= size
+	}
+	return rows
+}
+
+// Tables that count up, or are asked for ranges, alone, together, beside levels, and in pure budgets: every cell has the
+// error of dense least squares over all integers that are measured, and what a table shows is named for what it is.
+func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
+	for _, c := range []struct{ neighbours, budget, marginals string }{
+		{"add-remove", "{rho: 1/8}", "{x: {by: [age], cumulative: [age]}}"},
+		{"replace", "{rho: 1/8}", "{x: {by: [sex, age], ranges: [age]}, y: {by: [kind]}}"},
+		{"add-remove", "{rho: 1/8}", "{x: {every: [1, 2], by: [sex, age, kind], cumulative: [age, kind]}, y: {by: [age.half, sex]}}"},
+		{"replace", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [age, kind], cumulative: [kind], ranges: [age], budget: a}, y: {every: [0, 1], by: [age, kind], budget: b}}"},
+		{"add-remove", "{rho: 1/8}", "{x: {by: [age.half, kind], cumulative: [age.half]}, y: {by: [age]}}"},
+		{"add-remove", "{epsilon: 1, delta: 1e-9}", "{x: {by: [sex, age], cumulative: [age]}, y: {by: [kind]}}"},
+		{"add-remove", "{epsilon: 1}", "{x: {by: [sex, age], cumulative: [age]}, y: {by: [kind, sex]}}"},
+		{"replace", "{epsilon: 1}", "{x: {by: [age], ranges: [age]}, y: {by: [age.half, kind]}, z: {by: [kind, age], cumulative: [kind, age]}}"},
+	} {
+		r := crossedRelease(t, c.neighbours, c.budget, 2, c.marginals)
+		p, err := New(r)
+		if err != nil {
+			t.Errorf("%s, %s: %v", c.budget, c.marginals, err)
+			continue
+		}
+		tables, err := expand(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		variances := make([]float64, len(p.Measurements))
+		for i, m := range p.Measurements {
+			variances[i] = m.Mechanism.Variance()
+		}
+		for i, table := range p.Tables {
+			queries := shownRows(p, table, tables[i])
+			covariance := leastSquares(t, p.Measurements, variances, queries)
+			var sum, most float64
+			for j := range queries {
+				sum, most = sum+covariance.At(j, j), max(most, covariance.At(j, j))
+			}
+			s := table.Statistics[0]
+			mean := math.Sqrt(sum / float64(len(queries)))
+			if s.StandardError < mean*(1-1e-9) || s.StandardError > mean*(1+1e-6) || math.Abs(max(s.StandardError, s.Uneven)/math.Sqrt(most)-1) > 1e-6 {
+				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.budget, c.marginals, table.Path, mean, math.Sqrt(most), s.StandardError, s.Uneven)
+			}
+			name := countName
+			if slices.Contains(tables[i].sums, residual.Prefixes) {
+				name = cumulativeName
+			}
+			if s.Name != name {
+				t.Errorf("%s, %s: %s shows %s", c.budget, c.marginals, table.Path, s.Name)
+			}
+		}
+	}
+}
+
+// What a group's design says of its error is that of dense least squares, ranges counted by all of them.
+func TestRangedDesignsAreJudgedByTheirErrors(t *testing.T) {
+	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}"} {
+		b := blueprintOf(t, crossedRelease(t, "add-remove", budget, 1, "{x: {by: [sex, age], ranges: [age]}, y: {by: [age], cumulative: [age]}}"))
+		for _, g := range b.groups {
+			for _, d := range g.designs {
+				var measured []Measurement
+				var variances []float64
+				for i, p := range d.planned {
+					measured, variances = append(measured, p.measurement), append(variances, p.variance(d.parts[i]))
+				}
+				var sum float64
+				for _, t0 := range g.tables {
+					cells := matrixOf(t0.query().Factors)
+					var rows [][]float64
+					const n = 6 // ages, the last attribute of both
+					for from := 0; from < len(cells); from += n {
+						for i := range n {
+							all := make([]float64, len(cells[0]))
+							for j := i; j < n; j++ {
+								for x := range all {
+									all[x] += cells[from+j][x]
+								}
+								if t0.path == "x" || i == 0 {
+									rows = append(rows, slices.Clone(all))
+								}
+							}
+						}
+					}
+					covariance := leastSquares(t, measured, variances, rows)
+					var trace float64
+					for j := range rows {
+						trace += covariance.At(j, j)
+					}
+					sum += trace / float64(len(rows)) * float64(t0.cells)
+				}
+				if math.Abs(d.error/sum-1) > 1e-8 {
+					t.Errorf("%s, %s: the error is %v, said to be %v", budget, d.kind, sum, d.error)
+				}
+			}
+		}
+	}
+}
+
+// How far a unit can move what is measured for ranges is enumerated over all pairs of neighbours, for Gaussian noise and,
+// in portions beside counts, for Laplace noise.
+func TestSensitivityOfRanges(t *testing.T) {
+	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}"} {
+		for _, c := range []struct {
+			marginals string
+			most      int64 // rows of a unit
+		}{
+			{"{x: {by: [age], cumulative: [age]}}", 3}, {"{x: {by: [sex, age], ranges: [age]}}", 2},
+			{"{x: {by: [kind, age], cumulative: [kind, age]}}", 2}, {"{x: {by: [age.half, sex], cumulative: [age.half]}, y: {by: [age, kind]}}", 1},
+		} {
+			for k := int64(1); k <= c.most; k++ {
+				for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
+					for _, g := range blueprintOf(t, crossedRelease(t, string(n), budget, int(k), c.marginals)).groups {
+						for _, d := range g.designs {
+							for _, p := range d.planned {
+								assertMoves(t, n, k, p)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
