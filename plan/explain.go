@@ -325,7 +325,11 @@ func (s Strategy) sentence() string {
 
 // instead names a strategy that was not taken by what is other about it: the way, the noise, or both.
 func (s Strategy) instead(other Alternative) string {
-	switch noise := noiseName(other.Noise) + " noise everywhere"; {
+	noise := noiseName(other.Noise) + " noise"
+	if other.Needs == "" {
+		noise += " everywhere" // its error is that with one noise for the whole release
+	}
+	switch {
 	case other.Noise == s.Noise:
 		return alternatives[other.Kind]
 	case other.Kind == s.Kind:

@@ -98,12 +98,16 @@ func Outlooks(tables []Table) []Outlook {
 	return out
 }
 
-// outlook is what to expect of a table, with what would make more of it.
+// outlook is what to expect of a table: beside its expectation how its target is met, and what would make more of it.
 func (t Table) outlook() string {
-	if advice := t.Usefulness.advice(); advice != "" {
-		return t.Expectation + " " + advice
+	text := t.Expectation
+	if t.Target != nil {
+		text += fmt.Sprintf(" Its target, %s, is met with ±%s.", t.Target, budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
 	}
-	return t.Expectation
+	if advice := t.Usefulness.advice(); advice != "" {
+		text += " " + advice
+	}
+	return text
 }
 
 // run is the tables from ≤ i < to.

@@ -167,8 +167,12 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "   Group %d: %s with %s noise, for %s\n", i+1, taken.kind, noiseName(taken.noise), part)
 	}
+	what := "weighted sum of variances"
+	if d.blueprint.release.Budget.Minimise == spec.LeastLargest {
+		what = "largest weighted variance"
+	}
 	figures := func(one *division) string {
-		return fmt.Sprintf("error of all groups %s, charged %s", budget.DecimalNearest(one.error, 5), strings.TrimPrefix(one.cost.String(), "= "))
+		return fmt.Sprintf("%s %s, charged %s", what, budget.DecimalNearest(one.error, 5), strings.TrimPrefix(one.cost.String(), "= "))
 	}
 	fmt.Fprintf(b, "   The whole: %s\n", figures(d.division))
 	if len(d.uniform) > 1 {

@@ -56,7 +56,7 @@ func TestTraceTellsBothNoises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"All groups with discrete Gaussian noise: error of all groups ", "All groups with discrete Laplace noise: error of all groups "} {
+	for _, want := range []string{"All groups with discrete Gaussian noise: weighted sum of variances ", "All groups with discrete Laplace noise: weighted sum of variances "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the trace does not say %q:\n%s", want, got)
 		}

@@ -126,18 +126,28 @@ func shown(from string, by []string) string {
 // some: the number of those cells, and of n categories that are counted up 2n/(n+1), as the i-th of them has i/n.
 func (p *Plan) evenCells(t Table) float64 {
 	cells := float64(t.possible())
-	for _, m := range p.release.Marginals {
-		if m.Name != t.Marginal {
-			continue
-		}
-		for _, a := range m.Cumulative {
-			if slices.Contains(t.By, a.String()) {
-				n := p.sizeOf(t.From, a)
-				cells *= 2 / (n + 1)
-			}
+	for _, name := range t.By {
+		if p.countsUp(t, name) {
+			cells *= 2 / (p.sizeOf(t.From, attributeOf(name)) + 1)
 		}
 	}
 	return cells
+}
+
+// countsUp tells that a table counts up along an attribute.
+func (p *Plan) countsUp(t Table, name string) bool {
+	return slices.ContainsFunc(p.release.Marginals, func(m spec.Marginal) bool {
+		return m.Name == t.Marginal && slices.Contains(m.Cumulative, attributeOf(name))
+	})
+}
+
+// evenSize is by how much an attribute of a table divides the rows, at its own level or at another.
+func (p *Plan) evenSize(t Table, name string, level spec.Attribute) float64 {
+	n := p.sizeOf(t.From, level)
+	if p.countsUp(t, name) {
+		return 2 * n / (n + 1)
+	}
+	return n
 }
 
 // possible is how many cells of a table can have rows.
@@ -177,12 +187,12 @@ func (p *Plan) help(t Table, u Usefulness, known map[string]Table) []Help {
 		return true
 	}
 	for i, name := range t.By {
-		size := p.sizeOf(t.From, attributeOf(name))
+		size := p.evenSize(t, name, attributeOf(name))
 		helped := false
 		for _, coarser := range p.coarser(t.From, name) {
 			by := slices.Clone(t.By)
 			by[i] = coarser.String()
-			if helped = try(fmt.Sprintf("%s for %s", coarser, name), by, size/p.sizeOf(t.From, coarser)); helped {
+			if helped = try(fmt.Sprintf("%s for %s", coarser, name), by, size/p.evenSize(t, name, coarser)); helped {
 				break
 			}
 		}
@@ -202,7 +212,7 @@ func (p *Plan) help(t Table, u Usefulness, known map[string]Table) []Help {
 				most = i
 			}
 		}
-		fewer *= p.sizeOf(t.From, attributeOf(by[most]))
+		fewer *= p.evenSize(t, by[most], attributeOf(by[most]))
 		dropped, by = append(dropped, by[most]), slices.Delete(by, most, most+1)
 		if len(dropped) > 1 && try("drop "+inWords(dropped), by, fewer) {
 			break

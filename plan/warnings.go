@@ -186,9 +186,9 @@ func (u Usefulness) helpText() string {
 	}
 	var all []string
 	for _, h := range u.Help {
-		all = append(all, fmt.Sprintf("%s (%s of an average cell)", h.Change, budget.Percent(h.Relative)))
+		all = append(all, fmt.Sprintf("%s: %s of an average cell", h.Change, budget.Percent(h.Relative)))
 	}
-	return "What would help, the smallest change first, with the standard error that it leaves: " + strings.Join(all, "; ")
+	return "What would help, the smallest change first, and the standard error that it leaves: " + strings.Join(all, "; ")
 }
 
 // manyHelp says what would help several tables: the changes that help most of them, and the budget.
@@ -246,7 +246,7 @@ func losers(p *Plan) []string {
 		var worse []float64
 		every := false
 		for _, t := range p.Tables {
-			if leaves[t.Path] != leaf.Path {
+			if leaves[t.Path] != leaf.Path || p.summed(t) {
 				continue
 			}
 			equal, err := p.equalShare(t, leaf, noises[t.Path])
@@ -277,6 +277,13 @@ func losers(p *Plan) []string {
 			fewTables(names), have, between(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }), budget.Plural(int64(leaf.Tables), "table"), of, p.aims(), their))
 	}
 	return w
+}
+
+// summed tells that a table is asked for sums along a column, for which its cells are measured less well.
+func (p *Plan) summed(t Table) bool {
+	return slices.ContainsFunc(p.release.Marginals, func(m spec.Marginal) bool {
+		return m.Name == t.Marginal && slices.ContainsFunc(slices.Concat(m.Cumulative, m.Ranges), func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
+	})
 }
 
 // aims says what the planner makes least.

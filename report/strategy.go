@@ -143,7 +143,10 @@ var noiseNames = map[budget.Kind]string{budget.DiscreteLaplace: "discrete Laplac
 
 // otherwise says a strategy that was not taken by what is other about it: the way, the noise, or both.
 func (s Strategy) otherwise(other Instead) string {
-	way, noise := otherwise[plan.StrategyKind(other.Kind)], noiseNames[budget.Kind(other.Noise)]+" noise everywhere"
+	way, noise := otherwise[plan.StrategyKind(other.Kind)], noiseNames[budget.Kind(other.Noise)]+" noise"
+	if other.Needs == "" {
+		noise += " everywhere"
+	}
 	switch {
 	case other.Noise == s.Noise:
 		return way
