@@ -46,6 +46,7 @@ func newChains(r *spec.Release, tables []table) (chains, error) {
 			b.names[level], b.sums[level] = a.Level, max(b.sums[level], t.sums[i])
 		}
 	}
+	b.besides(r, tables)
 	for _, column := range columns {
 		if err := b.chain(r.Table(tables[0].marginal.Table).Column(column).Domain.Size(), column); err != nil {
 			return c, at(r, "tables."+tables[0].marginal.Table+".columns."+column, err)
@@ -71,6 +72,40 @@ type chainBuilder struct {
 	levels  map[string][]*spec.Level
 	names   map[*spec.Level]string
 	sums    map[*spec.Level]residual.Sums
+	beside  map[string][]beside
+}
+
+// beside is what a table has together with a column: so many columns with ranges, itself among them, and so many cells of
+// the others.
+type beside struct {
+	columns int
+	cells   int64
+}
+
+// besides finds the tables that each column with ranges is in.
+func (b *chainBuilder) besides(r *spec.Release, tables []table) {
+	b.beside = map[string][]beside{}
+	ranged := func(a spec.Attribute) bool {
+		return slices.ContainsFunc(b.levels[a.Column], func(l *spec.Level) bool { return b.sums[l] != residual.Cells })
+	}
+	for _, t := range tables {
+		if t.masked() {
+			continue
+		}
+		one := beside{cells: 1}
+		for _, a := range t.counted {
+			if ranged(a) {
+				one.columns++
+			} else if level, ok := r.Table(t.marginal.Table).Column(a.Column).Domain.Level(a.Level); ok {
+				one.cells *= int64(level.Size()) // no more than the table has
+			}
+		}
+		for _, a := range t.counted {
+			if ranged(a) {
+				b.beside[a.Column] = append(b.beside[a.Column], one)
+			}
+		}
+	}
 }
 
 // chain adds a column: its levels sorted, coarsest first, into as few chains as a greedy search finds.
@@ -98,7 +133,7 @@ func (b *chainBuilder) chain(base int, column string) error {
 			}
 			chain, parents = append(chain, level), append(parents, parent)
 		}
-		made, err := b.column(chain, parents)
+		made, err := b.column(column, chain, parents)
 		if err != nil {
 			return err
 		}
@@ -115,7 +150,7 @@ func (b *chainBuilder) chain(base int, column string) error {
 }
 
 // column is the column of a chain of levels.
-func (b *chainBuilder) column(chain []*spec.Level, parents [][]int) (*residual.Column, error) {
+func (b *chainBuilder) column(name string, chain []*spec.Level, parents [][]int) (*residual.Column, error) {
 	sums := residual.Cells
 	for _, level := range chain {
 		sums = max(sums, b.sums[level])
@@ -124,7 +159,11 @@ func (b *chainBuilder) column(chain []*spec.Level, parents [][]int) (*residual.C
 	if sums == residual.Cells || n < 2 {
 		return residual.NewColumn(parents...), nil
 	}
-	c, err := residual.NewRanged(residual.RangingOf(sums, n, b.laplace), parents...)
+	ranging := residual.RangingOf(sums, n, b.laplace)
+	for _, t := range b.beside[name] {
+		ranging = ranging.Beside(t.columns, t.cells)
+	}
+	c, err := residual.NewRanged(ranging, parents...)
 	if err != nil {
 		return nil, &fault{"", err.Error(), "a coarser level for what counts up or is asked for ranges"}
 	}

@@ -38,10 +38,12 @@ type Factor struct {
 	Within string `json:"within,omitempty"`
 	// Sums is what a factor of ranges is the best for: "prefixes", or "ranges". Method
 	// is how its integers are found ([residual.Method]), and Kappa, an exact decimal, how
-	// much of an optimal one leaves to the total.
+	// much of an optimal one leaves to the total. Bits is of what size the integers are,
+	// where there are too many columns for the usual one.
 	Sums   string `json:"sums,omitempty"`
 	Method string `json:"method,omitempty"`
 	Kappa  string `json:"kappa,omitempty"`
+	Bits   int    `json:"bits,omitempty"`
 }
 
 // String is the attribute as a spec writes it, such as "age.band".
@@ -57,7 +59,7 @@ const (
 
 // ranged is a factor of ranges with this strategy.
 func (f Factor) ranged(r residual.Ranging) Factor {
-	f.Basis, f.Within, f.Sums, f.Method, f.Kappa = Ranges, "", prefixSums, string(r.Method), ""
+	f.Basis, f.Within, f.Sums, f.Method, f.Kappa, f.Bits = Ranges, "", prefixSums, string(r.Method), "", r.Bits
 	if r.Sums == residual.Ranges {
 		f.Sums = allRanges
 	}
@@ -69,7 +71,7 @@ func (f Factor) ranged(r residual.Ranging) Factor {
 
 // ranging is the strategy of a factor of ranges. It fails where one was not written by ranged.
 func (f Factor) ranging() (residual.Ranging, error) {
-	r := residual.Ranging{Sums: residual.Prefixes, Method: residual.Method(f.Method)}
+	r := residual.Ranging{Sums: residual.Prefixes, Method: residual.Method(f.Method), Bits: f.Bits}
 	if f.Sums == allRanges {
 		r.Sums = residual.Ranges
 	}

@@ -16,7 +16,7 @@ import (
 
 // A factor of ranges says all of its column's strategy, and others are written as before there were any.
 func TestFactorsOfRangesSayTheirStrategy(t *testing.T) {
-	all := []residual.Ranging{{Sums: residual.Prefixes, Method: residual.Haar}, {Sums: residual.Ranges, Method: residual.HaarLaplace}}
+	all := []residual.Ranging{{Sums: residual.Prefixes, Method: residual.Haar}, {Sums: residual.Ranges, Method: residual.HaarLaplace, Bits: 6}}
 	for _, kappa := range ranges.Kappas {
 		all = append(all, residual.Ranging{Sums: residual.Prefixes, Kappa: kappa}, residual.Ranging{Sums: residual.Ranges, Kappa: kappa})
 	}
@@ -65,6 +65,8 @@ marginals: {x: {by: [age]}}
 		"no strategy \"best\"":    func(f *Factor) { f.Method, f.Kappa = "best", "" },
 		"no such sums, method":    func(f *Factor) { f.Within = "half" },
 		"2 to 65536 categories":   func(f *Factor) { f.Level = "whole" },
+		"not of 12 bits":          func(f *Factor) { f.Bits = 12 },
+		"not of -3 bits":          func(f *Factor) { f.Bits = -3 },
 		"no basis \"ranged\"":     func(f *Factor) { f.Basis = "ranged" },
 		"no such level":           func(f *Factor) { f.Level = "quarter" },
 	} {
@@ -175,4 +177,40 @@ func places(sizes ...int) [][]int {
 		out = next
 	}
 	return out
+}
+
+// Four columns with ranges in one table have integers of 7 bits, whose products stay within 2³⁰; three of them all digits,
+// and beside a column of four categories two less in the product.
+func TestColumnsOfRangesTogetherHaveSmallerIntegers(t *testing.T) {
+	for by, want := range map[string]int{"a, b, c, d": 7, "a, b, c": 0, "a, b, c, e": 9} {
+		sums := strings.TrimSuffix(by, ", e")
+		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 1}, columns: {a: {type: integer, range: [0, 9]}, b: {type: integer, range: [0, 9]}, c: {type: integer, range: [0, 9]}, d: {type: integer, range: [0, 9]}, e: {type: integer, range: [0, 3]}}}}
+marginals: {x: {by: [%s], cumulative: [%s]}}
+`, by, sums)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, m := range p.Measurements {
+			for _, f := range m.Query.Factors {
+				if f.Basis == Ranges {
+					found++
+					if f.Bits != want {
+						t.Errorf("%s: %+v, expected %d bits", by, f, want)
+					}
+				}
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: no factor of ranges", by)
+		}
+	}
 }

@@ -38,7 +38,7 @@ func BenchmarkColumn(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := o.Column(); err != nil {
+				if _, err := o.Column(Bits); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// unit is the norm of the integers' columns.
+const unit = 1 << Bits
+
 // residual is what the strategies in integers have in common.
 type residual interface {
 	Measure(counts []int64) ([]int64, error)
@@ -31,19 +34,19 @@ func strategies(t *testing.T, check func(t *testing.T, name string, w *Workload,
 				if err != nil {
 					t.Fatal(err)
 				}
-				c, err := o.Column()
+				c, err := o.Column(Bits)
 				if err != nil {
 					t.Fatal(err)
 				}
 				check(t, kind.name, w, rows, c, c.Figures, o)
 			}
 			if n > 1 {
-				h, err := w.Haar()
+				h, err := w.Haar(Bits)
 				if err != nil {
 					t.Fatal(err)
 				}
 				check(t, "halving, "+kind.name, w, rows, h, h.Figures, nil)
-				if h, err = w.HaarLaplace(); err != nil {
+				if h, err = w.HaarLaplace(Bits); err != nil {
 					t.Fatal(err)
 				}
 				check(t, "halving for Laplace noise, "+kind.name, w, rows, h, h.Figures, nil)
@@ -205,7 +208,7 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := o.Column()
+	c, err := o.Column(Bits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +263,7 @@ func TestRoundedIsUpOrDown(t *testing.T) {
 		for i := range column {
 			column[i] *= unit / math.Sqrt(squares)
 		}
-		for i, k := range rounded(column) {
+		for i, k := range rounded(column, unit) {
 			if math.Abs(float64(k)-column[i]) >= 1 {
 				t.Errorf("%v is rounded to %d", column[i], k)
 			}
@@ -274,10 +277,10 @@ func TestRoundedIsUpOrDown(t *testing.T) {
 }
 
 func TestHaarIsForRanges(t *testing.T) {
-	if _, err := queriesOf(t, [][]float64{{1, 0}, {0, 1}}).Haar(); err == nil {
+	if _, err := queriesOf(t, [][]float64{{1, 0}, {0, 1}}).Haar(Bits); err == nil {
 		t.Error("two cells are halved")
 	}
-	if _, err := Prefix(1).Haar(); err == nil {
+	if _, err := Prefix(1).Haar(Bits); err == nil {
 		t.Error("one category is halved")
 	}
 }

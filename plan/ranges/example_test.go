@@ -18,7 +18,7 @@ func Example() {
 	}
 	fmt.Printf("root mean squared error at cost 1: %.4f\n", math.Sqrt(best.Upper/w.Count()))
 	fmt.Printf("no strategy has less than: %.4f\n", math.Sqrt(best.Lower/w.Count()))
-	column, err := best.Column()
+	column, err := best.Column(ranges.Bits)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -19,24 +19,25 @@ type Haar struct {
 }
 
 // Haar returns the strategy of Gaussian noise for prefix sums or all ranges of 2
-// categories or more.
+// categories or more, in integers whose squares add up to about 2^(2·bits) for a row.
 //
 // With v_d what noise of variance 1 on the nodes of depth d, at c = 1, adds to the
 // sum of variances, Σ v_d/c_d² is least for Σ c_d² given at c_d² in proportion to
 // √v_d (Cauchy and Schwarz).
-func (w *Workload) Haar() (*Haar, error) {
-	return w.halved(math.Sqrt, math.Sqrt)
+func (w *Workload) Haar(bits int) (*Haar, error) {
+	return w.halved(bits, math.Sqrt, math.Sqrt)
 }
 
 // HaarLaplace is the strategy of Laplace noise: Σ v_d/c_d² is least for Σ c_d given,
-// which is the L1 norm that a row moves, at c_d in proportion to ∛v_d (Lagrange).
-func (w *Workload) HaarLaplace() (*Haar, error) {
-	return w.halved(cubeRoot, func(part float64) float64 { return part })
+// which is the L1 norm that a row moves, about 2^bits, at c_d in proportion to ∛v_d
+// (Lagrange).
+func (w *Workload) HaarLaplace(bits int) (*Haar, error) {
+	return w.halved(bits, cubeRoot, func(part float64) float64 { return part })
 }
 
 // halved gives each depth the share size(v_d)/Σ size(v_d) of what the norms of the
-// depths add up to, which scaled turns into its integer in units of 2¹⁰.
-func (w *Workload) halved(size, scaled func(float64) float64) (*Haar, error) {
+// depths add up to, which scaled turns into its integer in units of 2^bits.
+func (w *Workload) halved(bits int, size, scaled func(float64) float64) (*Haar, error) {
 	if w.gram != nil || w.n < 2 {
 		return nil, fmt.Errorf("halving is for prefix sums and all ranges of 2 categories or more")
 	}
@@ -54,7 +55,7 @@ func (w *Workload) halved(size, scaled func(float64) float64) (*Haar, error) {
 		sum += size(v)
 	}
 	for d, v := range parts {
-		c := math.Round(unit * scaled(size(v)/sum))
+		c := math.Round(math.Ldexp(scaled(size(v)/sum), bits))
 		scale[d] = int64(math.Max(c, 1))
 		h.Squares += scale[d] * scale[d]
 		h.Norm += scale[d]

@@ -51,7 +51,7 @@ func TestKnownFigures(t *testing.T) {
 		}
 		if c.haar > 0 {
 			// The same c at all depths, and 1 on the total.
-			h, err := w.Haar()
+			h, err := w.Haar(Bits)
 			if err != nil {
 				t.Fatal(err)
 			}

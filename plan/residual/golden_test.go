@@ -205,7 +205,7 @@ func holdTilts(t *testing.T, name string, chosen *Workload, got float64) {
 		}
 		for _, kappa := range ranges.Kappas {
 			columns := append([]*Column{}, chosen.Columns...)
-			columns[i] = rangedOf(t, Ranging{r.Sums, r.Method, kappa}, make([]int, c.Size(1)))
+			columns[i] = rangedOf(t, Ranging{r.Sums, r.Method, kappa, 0}, make([]int, c.Size(1)))
 			w, err := NewWorkload(columns, chosen.Marginals)
 			if err != nil {
 				t.Fatal(err)

@@ -2,6 +2,7 @@ package residual
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -33,6 +34,25 @@ type Ranging struct {
 	Sums   Sums // what it is the best for: Prefixes or Ranges
 	Method Method
 	Kappa  float64 // of Optimal, one of [ranges.Kappas]; 0 otherwise
+	Bits   int     // of the size of its integers, where that is not [ranges.Bits]; 0 otherwise
+}
+
+const (
+	// mostBits is of what size products of the integers of several columns may be.
+	mostBits = 30
+	// fewBits are enough to lose little: a percent or two of the variance.
+	fewBits = 6
+)
+
+// Beside is the same strategy in integers of a size for tables of so many columns with ranges together, beside others
+// of so many cells: small enough that products stay within 2³⁰, if that costs little, and those of the columns with
+// ranges alone in any case.
+func (r Ranging) Beside(columns int, cells int64) Ranging {
+	size := max((mostBits-bits.Len64(uint64(cells-1)))/columns, min(fewBits, mostBits/columns))
+	if size < r.bits() {
+		r.Bits = size
+	}
+	return r
 }
 
 // RangingOf is the strategy for a column of n categories before its κ is chosen ([Tilted]).
@@ -109,6 +129,9 @@ func (c *Column) Ranging() (Ranging, bool) {
 // of works out the strategy for n categories.
 func (r Ranging) of(n int) (*ranged, error) {
 	var w *ranges.Workload
+	if r.Bits < 0 || r.Bits >= ranges.Bits {
+		return nil, fmt.Errorf("integers of a ranged column are not of %d bits", r.Bits)
+	}
 	switch r.Sums {
 	case Prefixes:
 		w = ranges.Prefix(n)
@@ -128,8 +151,16 @@ func (r Ranging) of(n int) (*ranged, error) {
 	return nil, fmt.Errorf("there is no strategy %q with κ = %v for %d categories", r.Method, r.Kappa, n)
 }
 
-func halved(r Ranging, make func() (*ranges.Haar, error)) (*ranged, error) {
-	h, err := make()
+// bits is of what size the integers are.
+func (r Ranging) bits() int {
+	if r.Bits == 0 {
+		return ranges.Bits
+	}
+	return r.Bits
+}
+
+func halved(r Ranging, make func(bits int) (*ranges.Haar, error)) (*ranged, error) {
+	h, err := make(r.bits())
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +197,7 @@ func (m *memory) of(r Ranging, w *ranges.Workload) (*ranged, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := o.Column()
+	c, err := o.Column(r.bits())
 	if err != nil {
 		return nil, err
 	}
