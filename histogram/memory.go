@@ -71,7 +71,7 @@ func Bytes(p *plan.Plan) int64 {
 	}
 	attributes := 0
 	for _, m := range p.Measurements {
-		add(uint64(max(m.Cells, 0)), 16)
+		add(cells(p, m), 16)
 		if m.Impossible > 0 { // which cells they are
 			add(uint64(max(m.Cells, 0)), 1)
 		}
@@ -95,6 +95,26 @@ func Bytes(p *plan.Plan) int64 {
 	// A raw value, its code and its code at a level.
 	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(attributes)*(16+4+4))
 	return int64(min(total, math.MaxInt64))
+}
+
+// cells is how many counts a measurement has before they become integers: along ranges
+// one more than these are.
+func cells(p *plan.Plan, m plan.Measurement) uint64 {
+	n := uint64(max(m.Cells, 0))
+	levels, err := m.Query.Levels(p.Release())
+	if err != nil {
+		return n // counting refuses it
+	}
+	for i, f := range m.Query.Factors {
+		if size := uint64(levels[i].Size()); f.Basis == plan.Ranges && size > 1 {
+			high, low := bits.Mul64(n/(size-1), size)
+			if high != 0 {
+				return math.MaxUint64
+			}
+			n = low
+		}
+	}
+	return n
 }
 
 // CheckMemory returns a *[MemoryError] where p cannot be measured in the memory

@@ -72,6 +72,11 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 			t.Errorf("%v: %v, expected %v", m.Query.Factors, got[i], want[i])
 		}
 	}
+	for i, n := range []uint64{30, 30, 30, 30, 6} {
+		if got := cells(p, all[i]); got != n {
+			t.Errorf("%v: %d counts, expected %d", all[i].Query.Factors, got, n)
+		}
+	}
 	wrong := all[1]
 	wrong.Cells = 30
 	if _, err := countAll(p, []plan.Measurement{wrong}, 1, func(*tally) error { return nil }); err == nil || !strings.Contains(err.Error(), "its factors give 27") {

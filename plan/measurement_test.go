@@ -188,7 +188,7 @@ func TestColumnsOfRangesTogetherHaveSmallerIntegers(t *testing.T) {
 release: r
 privacy: {protects: person, neighbours: add-remove}
 budget: {rho: 1}
-tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 1}, columns: {a: {type: integer, range: [0, 9]}, b: {type: integer, range: [0, 9]}, c: {type: integer, range: [0, 9]}, d: {type: integer, range: [0, 9]}, e: {type: integer, range: [0, 3]}}}}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 1}, columns: {a: {type: integer, range: [0, 2]}, b: {type: integer, range: [0, 2]}, c: {type: integer, range: [0, 2]}, d: {type: integer, range: [0, 2]}, e: {type: integer, range: [0, 3]}}}}
 marginals: {x: {by: [%s], cumulative: [%s]}}
 `, by, sums)})
 		if err != nil {
