@@ -172,7 +172,7 @@ func (p *Plan) help(t Table, u Usefulness, known map[string]Table) []Help {
 		if other, ok := known[shown(t.From, by)]; ok {
 			return other.Statistics[0].StandardError * p.evenCells(other) / float64(u.Rows)
 		}
-		if p.Cost.Epsilon != nil && t.Statistics[0].Measurement == "" {
+		if _, measured := p.Measurement(t.Path); p.Cost.Epsilon != nil && !measured {
 			return relative / math.Sqrt(fewer)
 		}
 		return relative / fewer
