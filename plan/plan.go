@@ -111,6 +111,9 @@ func Read(b []byte) (*Plan, error) {
 		return nil, fmt.Errorf("the spec inside the plan: %w", err)
 	}
 	p.release = r
+	if err := p.shaped(); err != nil {
+		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", ErrEdited, err)
+	}
 	return &p, nil
 }
 

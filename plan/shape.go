@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the shape of a plan that was read: whether its parts fit each other and its spec, so that nothing that
+// reads them has to ask.
+
+// shaped returns an error unless the tables are those that the spec asks for, and the measurements are whole ones of them
+// and of the microdata.
+func (p *Plan) shaped() error {
+	tables, err := expand(p.release)
+	if err != nil {
+		return err
+	}
+	if len(p.Tables) != len(tables) {
+		return fmt.Errorf("it has %d tables, its spec asks for %d", len(p.Tables), len(tables))
+	}
+	measured := map[string]Measurement{}
+	for _, m := range p.Measurements {
+		if _, twice := measured[m.ID]; twice {
+			return fmt.Errorf("measurement %s is there twice", m.ID)
+		}
+		if !(m.Mechanism.Variance() > 0) {
+			return fmt.Errorf("measurement %s has no noise", m.ID)
+		}
+		measured[m.ID] = m
+	}
+	itself := map[string]bool{}
+	for i, t := range p.Tables {
+		if err := t.shaped(newTable(tables[i])); err != nil {
+			return fmt.Errorf("table %s: %w", tables[i].path, err)
+		}
+		m, ok := measured[t.Path]
+		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && m.Query.Table == t.From && slices.Equal(m.Query.Factors, p.Query(t).Factors)
+		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
+			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
+		}
+		itself[t.Path] = own
+	}
+	if err := p.addsUp(); err != nil {
+		return err
+	}
+	return p.measurementsShaped(tables, itself)
+}
+
+// shaped compares a table with the one that the spec asks for.
+func (t Table) shaped(asked Table) error {
+	if t.Path != asked.Path || t.Marginal != asked.Marginal || t.From != asked.From || !slices.Equal(t.By, asked.By) || t.Cells != asked.Cells || t.Impossible != asked.Impossible {
+		return fmt.Errorf("it is not as the spec asks for it")
+	}
+	if len(t.Statistics) != 1 || t.Statistics[0].Name != asked.Statistics[0].Name {
+		return fmt.Errorf("it does not hold one count")
+	}
+	s := t.Statistics[0]
+	if !(s.Confidence > 0 && s.Confidence < 1) || !(s.Margin >= 0) || math.IsInf(s.Margin, 1) {
+		return fmt.Errorf("its intervals are none")
+	}
+	return nil
+}
+
+// addsUp counts the measurements of the strategies and of the microdata.
+func (p *Plan) addsUp() error {
+	left := len(p.Measurements)
+	for _, s := range p.Strategies {
+		if s.Measurements < 0 || s.Measurements > left {
+			return fmt.Errorf("its strategies do not have its measurements")
+		}
+		left -= s.Measurements
+	}
+	for _, s := range p.Synthetic {
+		left -= len(s.By)
+	}
+	if left != 0 {
+		return fmt.Errorf("its measurements are not those of its strategies and of its microdata")
+	}
+	return nil
+}
+
+// measurementsShaped tells that every measurement asks one question of columns that tables or microdata have, and has as
+// many answers.
+func (p *Plan) measurementsShaped(tables []table, itself map[string]bool) error {
+	of := map[string]chains{}
+	for _, confidential := range p.release.Tables {
+		var own []table
+		for _, t := range tables {
+			if t.marginal.Table == confidential.Name {
+				own = append(own, t)
+			}
+		}
+		var err error
+		if of[confidential.Name], err = newChains(p.release, own); err != nil {
+			return err
+		}
+	}
+	for i, m := range p.Measurements {
+		levels, err := m.Query.Levels(p.release)
+		if err != nil {
+			return fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+		if hasTwice(m.Query.Factors) {
+			return fmt.Errorf("measurement %s has a column twice", m.ID)
+		}
+		if cells, ok := of[m.Query.Table].answers(m.Query, levels, i < len(p.tableMeasurements()) && !itself[m.ID]); !ok || cells != m.Cells {
+			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
+		}
+	}
+	for i, s := range p.Synthetic {
+		for k, m := range p.columnsOf(i) {
+			if m.ID != s.Column(k) || len(m.Query.Factors) != 1 || m.Query.Factors[0] != s.By[k] {
+				return fmt.Errorf("the microdata of %s are not measured column by column", s.Table)
+			}
+		}
+	}
+	return nil
+}
+
+// hasTwice tells that two factors are of one column.
+func hasTwice(factors []Factor) bool {
+	for i, f := range factors {
+		if slices.ContainsFunc(factors[:i], func(other Factor) bool { return other.Attribute == f.Attribute }) {
+			return true
+		}
+	}
+	return false
+}
+
+// answers is how many answers a query has; false for one that is none: shared by tables, of axes of the chains, as counts
+// or residuals; else of counts.
+func (c chains) answers(q Query, levels []*spec.Level, shared bool) (int64, bool) {
+	n := int64(1)
+	for i, f := range q.Factors {
+		size := int64(levels[i].Size())
+		axis, ok := c.of[spec.Attribute{Column: f.Attribute, Level: f.Level}]
+		switch {
+		case shared && !ok || !shared && f.Basis != Identity:
+			return 0, false
+		case f.Basis == Residual || f.Basis == Ranges:
+			size = int64(c.columns[axis.Column].Integers(axis.Level))
+			if _, ranged := c.columns[axis.Column].Ranging(); ranged != (f.Basis == Ranges) {
+				return 0, false
+			}
+		case f.Basis != Identity:
+			return 0, false
+		}
+		if size < 1 || n > maxCells/size {
+			return 0, false
+		}
+		n *= size
+	}
+	return n, true
+}
