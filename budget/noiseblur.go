@@ -21,9 +21,10 @@ const (
 // but for what S+Z has beyond L−x, which the right side has too much. The sum ends at s_k·c/p = π: what follows is at most
 // (2/π)·π^−p/p. Where φ is below some level it is taken for 0, which loses at most (2/π)·level·(1+ln K) up to k = K.
 type blurred struct {
-	length float64
-	waves  []wave
-	lost   float64 // at most, of all that is left out
+	tolerance, most float64
+	length          float64
+	waves           []wave
+	lost            float64 // at most, of all that is left out
 }
 
 // wave is a summand of the series, without its sine.
@@ -31,15 +32,19 @@ type wave struct{ k, size float64 }
 
 // newBlurred works out the law for x up to most, each of the three parts that are left out to about a tolerance.
 func (s *NoiseSum) newBlurred(tolerance, most float64) *blurred {
+	if s.last != nil && s.last.tolerance == tolerance && s.last.most >= most {
+		return s.last
+	}
 	order := 8.0
 	remains := func() float64 { return 2 / math.Pi * Exp(-order*Log(math.Pi)) / order }
 	for remains() > tolerance && order < 30 {
 		order += 2
 	}
-	b := &blurred{length: most + s.far(tolerance) + 2*blur}
+	b := &blurred{tolerance: tolerance, most: most, length: most + s.far(tolerance) + 2*blur}
+	s.last = b
 	last := math.Ceil(float64(order*b.length) / (2 * blur))
-	deep := Log(10 / tolerance)
-	b.lost = tolerance + remains() + float64(2/math.Pi*(tolerance/10)*(1+Log(last)))
+	deep := Log(4 / tolerance)
+	b.lost = tolerance + remains() + float64(2/math.Pi*(tolerance/4)*(1+Log(last)))
 	openings := s.openings(deep)
 	step := 2 * math.Pi / b.length
 	for k := 1.0; k <= last; k++ {
