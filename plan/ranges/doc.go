@@ -16,7 +16,7 @@
 // [Workload.Haar], whose error is a fifth above. Workloads of other queries
 // ([Queries]) take O(n³) a round: 3 s at 256 categories.
 //
-// The package computes with sizes only: it never sees data but in [Column.Measure].
+// The package computes with sizes only: it never sees data but in Measure and MeasureAll.
 // Costs are in "pcost": 2ρ of the steps together, for one unit of one row. Its
 // figures are the same on every machine: it uses + − × ÷ √ and powers of two in a
 // fixed order, no product fused into a sum.

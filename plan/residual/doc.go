@@ -10,6 +10,10 @@
 // agree with each other, and have, for the best noise, the least sum of variances of
 // all strategies of Gaussian noise there are (Xiao, He, Zhang & Kifer 2023).
 //
+// A column whose prefix sums or ranges are asked for has one residual of its own kind,
+// from package ranges, whatever levels are used ([NewRanged]). What is measured may also
+// be a residual along some columns and counts along the others ([Source]).
+//
 // Costs are in "pcost": 2ρ of the steps together, for one unit of one row.
 //
 // The package computes with sizes and variances only. Its figures are the same on
