@@ -199,9 +199,10 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 				bear[b.Measurement.ID] = true
 			}
 		}
+		sum := law.law.figure(sums[row.at])
 		a.Rows = append(a.Rows, AnswerRow{
-			Keys: row.keys, Cells: from.cells(row.at), Unbiased: sums[row.at], StandardError: math.Sqrt(variances[row.at]),
-			Low: sums[row.at] - law.margin, High: sums[row.at] + law.margin, Law: law.law, Attained: law.attained,
+			Keys: row.keys, Cells: from.cells(row.at), Unbiased: sum, StandardError: math.Sqrt(variances[row.at]),
+			Low: sum - law.margin, High: sum + law.margin, Law: law.law, Attained: law.attained,
 		})
 	}
 	for _, m := range reader.Needed(from.table) {
@@ -210,6 +211,15 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 		}
 	}
 	return nil
+}
+
+// figure is a sum of cells. One of whole numbers is whole: the exact count may lie at the very end of its interval, and
+// must not be lost to the rounding of cells that were put together.
+func (l Law) figure(sum float64) float64 {
+	if l == ExactLaw {
+		return math.Round(sum)
+	}
+	return sum
 }
 
 // interval is half the width of an interval, with where it comes from and what it attains.
