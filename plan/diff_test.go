@@ -79,7 +79,7 @@ func TestChangesAreTold(t *testing.T) {
 		{"rho: 1/2,", "rho: 1/8,", []string{"  ρ: 0.5 → 0.125", "  charged to the account: ρ = 0.5 → ρ = 0.125", "  m: scale: σ² = 8 → σ² = 32", "  m: standard error: 2.619 → 5.237 (+100%)", "  main and 1 more alike: amount: ρ = 0.25 → ρ = 0.0625"}},
 		{"{rho: 1/2,", "{epsilon: 1, delta: 1e-9,", []string{"  definition: zero-concentrated differential privacy → approximate differential privacy", "  ε: new: 1", "  δ: new: 1e-9"}},
 		{"{rho: 1/2,", "{epsilon: 1,", []string{"  ρ: gone: 0.5", "  m: mechanism: discrete Gaussian → discrete Laplace", "  m: scale: σ² = 8 → t = 4",
-			"  n/sex and 1 more alike: measured: with others → as a sum", "  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian noise. → Tables that lie in no other are measured, with discrete Laplace noise; the others are sums of these."}},
+			"  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian noise. → Tables that lie in no other are measured, with discrete Laplace noise; the others are sums of these."}},
 		{"main: 1/2, rest: 1/2", "main: 3/4, rest: 1/4", []string{"  main: share: 50% → 75%", "  rest: share: 50% → 25%"}},
 		{"  m: {by: [age.half, region.state], budget: main}", "  k: {by: [age], budget: main}", []string{
 			"  m: gone: 4 cells by age.half, region.state; discrete Gaussian, σ² = 8; standard error 2.619, 95% margin ±6",

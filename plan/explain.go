@@ -156,8 +156,6 @@ func (p *Plan) howMeasured(t Table, measured map[string]Measurement) string {
 		return "by itself"
 	case direct:
 		return "by itself and with others"
-	case p.Cost.Epsilon != nil:
-		return "as a sum"
 	}
 	return "with others"
 }

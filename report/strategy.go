@@ -196,31 +196,16 @@ type sources struct {
 // sourcesOf finds the sources of every table.
 func sourcesOf(p *plan.Plan) (sources, error) {
 	s := sources{behind: make([]int, len(p.Tables)), sumOf: make([]string, len(p.Tables))}
-	place := map[string]int{}
-	for i, t := range p.Tables {
-		s.behind[i], place[t.Path] = 1, i
+	for i := range p.Tables {
+		s.behind[i] = 1
 	}
 	estimates, err := p.Estimates()
 	if err != nil {
 		return s, err
 	}
-	sets := map[string]int{} // of the sums of each measured table
 	for _, e := range estimates {
-		if p.Cost.Epsilon == nil {
-			s.agree = append(s.agree, e.Tables)
-			s.count(p, e)
-			continue
-		}
-		from := e.Sources[0].ID // a pure plan weighs nothing: its tables are sums of one measurement
-		at, ok := sets[from]
-		if !ok {
-			at, sets[from] = len(s.agree), len(s.agree)
-			s.agree = append(s.agree, []int{place[from]})
-		}
-		s.agree[at] = append(s.agree[at], e.Tables...)
-		for _, t := range e.Tables {
-			s.sumOf[t] = from
-		}
+		s.agree = append(s.agree, e.Tables)
+		s.count(p, e)
 	}
 	for _, set := range s.agree {
 		slices.Sort(set)
@@ -248,5 +233,12 @@ func (s *sources) count(p *plan.Plan, e plan.Estimate) {
 			}
 		}
 		s.behind[at] = len(bear)
+		if len(bear) == 1 && p.Tables[at].Statistics[0].Measurement == "" {
+			for source := range bear { // the only one
+				if e.Places[source].Marginal() {
+					s.sumOf[at] = e.Sources[source].ID
+				}
+			}
+		}
 	}
 }
