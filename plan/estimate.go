@@ -19,6 +19,8 @@ type Estimate struct {
 	Sources []Measurement  // in the order of the combination's sources
 	Places  []residual.Source
 	Own     []int // of each table, the source that measures it by itself; −1 for none
+
+	rows map[residual.Axis][]row // those that were worked out
 }
 
 // Estimates are how the plan's tables are put together. A table that is not in any is alone: it is the one measurement

@@ -98,15 +98,10 @@ func keyOf(terms []budget.NoiseTerm) string {
 // all of them: one of each shape along every axis. Where laws differ, a cell's margin is its standard error times what the
 // law that needs most needs ([Statistic.MarginOf]), so that each attains what the law of its own noise needs.
 func (e *Estimate) intervals(marginal int, mean, most float64, known laws) intervals {
-	axes := e.Axes[marginal]
-	rows := make([][][]float64, len(axes))
-	for i, a := range axes {
-		rows[i] = e.different(a)
-	}
 	out := intervals{attained: 1}
 	var ratio, half float64
 	some := 0
-	eachChoice(rows, func(q [][]float64) {
+	exactly := func(q [][]float64) {
 		l := known.of(e.Sum(marginal, q).terms())
 		some++
 		out.margin, out.attained = l.margin, min(out.attained, l.attained)
@@ -116,7 +111,37 @@ func (e *Estimate) intervals(marginal int, mean, most float64, known laws) inter
 		if l.deviation > 0 {
 			ratio, half = max(ratio, l.margin/l.deviation), max(half, l.half/l.deviation)
 		}
-	})
+	}
+	all, wide := e.drawnBy(marginal)
+	if wide = wide && e.hasRanges(marginal); wide {
+		rows := make([][]row, len(e.Axes[marginal]))
+		for i, a := range e.Axes[marginal] {
+			rows[i] = e.rowsOf(a)
+		}
+		widest := 0.0
+		eachChoice(rows, func(cell []row) {
+			at, ok := step(all, cell)
+			if ok && at <= mostStep {
+				some, widest = some+1, max(widest, at)
+				return
+			}
+			q := make([][]float64, len(cell))
+			for i, r := range cell {
+				q[i] = r.q
+			}
+			exactly(q)
+		})
+		if widest > 0 {
+			out.attained = min(out.attained, confidence)
+			ratio, half = max(ratio, normalMultiple(widest, confidence)), max(half, normalMultiple(widest, 0.5))
+		}
+	} else {
+		rows := make([][][]float64, len(e.Axes[marginal]))
+		for i, a := range e.Axes[marginal] {
+			rows[i] = e.different(a)
+		}
+		eachChoice(rows, exactly)
+	}
 	out.half = budget.RoundUp(float64(half*mean), significant)
 	if some > 1 {
 		out.margin = float64(ratio * most)
@@ -127,6 +152,132 @@ func (e *Estimate) intervals(marginal int, mean, most float64, known laws) inter
 	// Below the law by less than its own error, in digits that every machine agrees on.
 	out.attained = max(confidence, math.Floor(out.attained*1e9)/1e9)
 	return out
+}
+
+// row is one row of what an axis shows, as coefficients of the cells, with its weights on the integers of every residual of
+// the column, by level: the largest, and the sum of their squares.
+type row struct {
+	q                []float64
+	largest, squares map[int]float64
+}
+
+// rowsOf are the rows of an axis: one where all are alike.
+func (e *Estimate) rowsOf(a residual.Axis) []row {
+	if known, ok := e.rows[a]; ok {
+		return known
+	}
+	column := e.Columns[a.Column]
+	levels := []int{0}
+	if _, ranged := column.Ranging(); ranged {
+		levels = append(levels, column.Levels())
+	} else {
+		for level := 1; level <= a.Level; level++ {
+			levels = append(levels, level)
+		}
+	}
+	q := make([]float64, column.Size(a.Level))
+	var out []row
+	for i := range q {
+		q[i] = 1
+		r := row{slices.Clone(q), map[int]float64{}, map[int]float64{}}
+		for _, level := range levels {
+			for _, w := range column.Weights(a, level, q, false) {
+				r.largest[level] = max(r.largest[level], math.Abs(w))
+				r.squares[level] += float64(w * w)
+			}
+		}
+		out = append(out, r)
+		if a.Sums == residual.Prefixes {
+			continue
+		}
+		if q[i] = 0; column.Plain() { // nothing tells its categories apart
+			break
+		}
+	}
+	if e.rows == nil {
+		e.rows = map[residual.Axis][]row{}
+	}
+	e.rows[a] = out
+	return out
+}
+
+// hasRanges tells that a marginal has an axis with ranges: its cells rest on many different weights.
+func (e *Estimate) hasRanges(marginal int) bool {
+	return slices.ContainsFunc(e.Axes[marginal], func(a residual.Axis) bool {
+		_, ranged := e.Columns[a.Column].Ranging()
+		return ranged
+	})
+}
+
+// drawn is what a residual's estimate takes from one source.
+type drawn struct {
+	levels           []int   // of the axes of the marginal
+	weight, variance float64 // of an integer, and what it adds where its weight is 1
+}
+
+// drawnBy lists what the residuals of a marginal take, false where some noise is not wide discrete Gaussian noise on the
+// integers of residuals.
+func (e *Estimate) drawnBy(marginal int) ([]drawn, bool) {
+	const wide = 4 // the least σ²
+	var out []drawn
+	for _, r := range e.Of(marginal) {
+		var levels []int
+		for _, a := range e.Axes[marginal] {
+			levels = append(levels, levelIn(e.Residuals[r].Axes, a.Column))
+		}
+		for _, p := range e.Parts[r] {
+			m := e.Sources[p.Source].Mechanism
+			if v, _ := m.Parameter.Float64(); !e.Places[p.Source].Residual() || m.Kind != budget.DiscreteGaussian || v < wide {
+				return nil, false
+			}
+			out = append(out, drawn{levels, p.Weight, float64(p.Weight*p.Weight) * m.Variance()})
+		}
+	}
+	return out, true
+}
+
+// step is, for the cell of one row of every axis, the largest weight of a fine draw over the standard error. Draws are
+// fine, from the finest on, as soon as all of them together have so much of the variance that the lattice of the coarser
+// ones is blurred: enough times the square of the largest weight of all. It is false where all are coarse.
+func step(all []drawn, cell []row) (float64, bool) {
+	const enough = 6.5
+	type term struct{ largest, variance float64 }
+	terms := make([]term, len(all))
+	var most, variance float64
+	for i, d := range all {
+		t := term{d.weight, d.variance}
+		for axis, r := range cell {
+			t.largest *= r.largest[d.levels[axis]]
+			t.variance *= r.squares[d.levels[axis]]
+		}
+		terms[i] = t
+		most, variance = max(most, t.largest), variance+t.variance
+	}
+	slices.SortFunc(terms, func(a, b term) int { return cmp.Compare(a.largest, b.largest) })
+	var fine float64
+	for _, t := range terms {
+		if fine += t.variance; fine >= float64(float64(enough*most)*most) {
+			return t.largest / math.Sqrt(variance), true
+		}
+	}
+	return 0, false
+}
+
+// mostStep is up to which step the normal law is used: at it the error allowed for is half a per cent of confidence.
+const mostStep = 1.0 / 400
+
+// normalMultiple is of how many standard errors the margin of a cell of this step is, by the normal law widened by what
+// it can be wrong.
+//
+// Let S have the variance V, with fine draws of weights up to w that have the variance F of it, and w' the largest weight
+// of all. Esseen's smoothing inequality (1945; Feller 1971, XVI.3, lemma 2) with T = π/w gives
+// |P(S ≤ x) − Φ(x/√V)| ≤ 24·w/(π²·√(2πV)) < 0.971·w/√V, beside the integral over |θ| ≤ T of the difference of the
+// characteristic functions over |θ|. That of a discrete Gaussian of σ² ≥ 4 is, up to half a turn, the normal one times at
+// most 1 + 2e^{−2π²σ²}(cosh(2πσ²t) − 1) (Poisson's summation; further terms are nothing): up to π/w' the difference is
+// nothing, and from there on both are at most e^{−Fθ²/2} times that, with Fθ²/2 ≥ 6.5·π²/2 > 32. So the integral is below
+// 1e-12 for any number of draws that a cell has, and P(|S| ≤ m) ≥ 2Φ(m/√V) − 1 − 2·step.
+func normalMultiple(step, confidence float64) float64 {
+	return budget.NormalQuantile((1 - confidence - 2*step) / 2)
 }
 
 // Whole tells that the cells of a table that is put together are all sums of noisy integers, each as it was drawn.
@@ -143,8 +294,8 @@ func (e *Estimate) Whole(marginal int) bool {
 }
 
 // eachChoice visits every choice of one row for each axis.
-func eachChoice(rows [][][]float64, visit func(q [][]float64)) {
-	q := make([][]float64, len(rows))
+func eachChoice[T any](rows [][]T, visit func(q []T)) {
+	q := make([]T, len(rows))
 	var walk func(i int)
 	walk = func(i int) {
 		if i == len(rows) {
