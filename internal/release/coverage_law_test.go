@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/mat"
 )
@@ -63,6 +65,8 @@ func (x *explicit) factor(t testing.TB, c *spec.Column, f plan.Factor) [][]float
 	case plan.Identity:
 		return rows
 	case plan.Residual:
+	case plan.Ranges:
+		return x.certified(t, c, f)
 	default:
 		t.Fatalf("%s: no definition of the basis %q", f, f.Basis)
 	}
@@ -90,6 +94,33 @@ func (x *explicit) matrix(t testing.TB, m plan.Measurement) [][]float64 {
 	for _, f := range m.Query.Factors {
 		at := slices.IndexFunc(x.columns, func(c *spec.Column) bool { return c.Name == f.Attribute })
 		rows = x.times(rows, at, x.factor(t, x.columns[at], f))
+	}
+	return rows
+}
+
+// certified is the matrix of a factor of ranges, whose integers are what they were worked out to be: how each category
+// counts is taken from the counting itself.
+func (x *explicit) certified(t testing.TB, c *spec.Column, f plan.Factor) [][]float64 {
+	t.Helper()
+	columns, axes, plain, err := plan.Query{Table: x.release.Tables[0].Name, Factors: []plan.Factor{f}}.Residual(x.release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, size := category(c, f.Level)
+	var rows [][]float64
+	for base, j := range of {
+		one := make([]int64, size)
+		one[j] = 1
+		integers, err := residual.Exact(columns, axes, plain, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range integers {
+			if base == 0 {
+				rows = append(rows, make([]float64, len(of)))
+			}
+			rows[i][base] = float64(v)
+		}
 	}
 	return rows
 }
@@ -197,10 +228,13 @@ func (l *leastSquares) weights(t testing.TB, sum []float64) []float64 {
 }
 
 // sumOfNoise is the law of Σ weight·noise on the multiples of a step. Where the weights have no common step, every group
-// of equal weights is rounded to one, and the sum is off by slack at most.
+// of equal weights is rounded to one, and the sum is off by slack at most. Discrete Gaussian noise of a deviation of
+// 100 or more is a normal variable that is rounded to a whole number, but for a distance of the laws below 1e-6: the sum of
+// these is normal, and off by half of every weight at most.
 type sumOfNoise struct {
 	law
 	step, slack, deviation float64
+	normal                 float64 // deviation of the part of noise of a deviation of 100 or more
 }
 
 // grouped draws of one noise and one weight.
@@ -230,10 +264,21 @@ func (l *leastSquares) newSumOfNoise(weights []float64, scale func(measurement i
 		groups[at].count++
 	}
 	out.deviation = math.Sqrt(out.deviation)
+	var narrow []weighted
+	for _, g := range groups {
+		m := l.measured[g.measurement].Mechanism
+		if m.Kind == budget.DiscreteGaussian && m.Variance() >= 1e4 {
+			out.normal += g.weight * g.weight * float64(g.count) * m.Variance()
+			out.slack += g.weight * float64(g.count) / 2
+		} else {
+			narrow = append(narrow, g)
+		}
+	}
+	groups, out.normal = narrow, math.Sqrt(out.normal)
 	var exact bool
 	if out.step, exact = commonStep(groups); !exact {
 		out.step = out.deviation / 3000
-		out.slack = float64(len(groups)) * out.step / 2
+		out.slack += float64(len(groups)) * out.step / 2
 	}
 	out.law = law{0, []float64{1}}
 	for _, g := range groups {
@@ -286,6 +331,16 @@ func (l law) plusMultiples(other law, multiple float64) law {
 // within bounds P(|sum| ≤ m) from both sides: equal where there is a common step, of which m may be a multiple but for
 // rounding.
 func (s sumOfNoise) within(m float64) (low, high float64) {
+	if s.normal > 0 {
+		at := func(m float64) (sum float64) {
+			for i, p := range s.p {
+				x := float64(s.from+i) * s.step
+				sum += p * (math.Erf((m-x)/s.normal/math.Sqrt2) + math.Erf((m+x)/s.normal/math.Sqrt2)) / 2
+			}
+			return sum
+		}
+		return max(at(m-s.slack)-1e-5, 0), min(at(m+s.slack)+1e-5, 1)
+	}
 	at := func(m float64) (sum float64) {
 		most := math.Floor(m/s.step + 1e-5)
 		for i, p := range s.p {
