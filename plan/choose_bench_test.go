@@ -56,7 +56,7 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				blueprint, err := newBlueprint(r, tables, nil, 1)
+				blueprint, err := newBlueprint(r, tables, nil, 1, false)
 				if err != nil {
 					b.Fatal(err)
 				}

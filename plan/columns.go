@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/dprelease/dprelease/plan/residual"
@@ -16,17 +17,48 @@ type chains struct {
 	columns []*residual.Column
 	names   [][]string // of the levels of each, coarsest first
 	origin  []string   // the column of the table that each is of
-	of      map[spec.Attribute]residual.Axis
+	of      map[usage]residual.Axis
+	leaves  []string // their paths
+	ranges  map[source]bool
+}
+
+// usage is an attribute as the tables of some leaves use its column: for ranges, or not.
+type usage struct {
+	spec.Attribute
+	ranged bool
+}
+
+// source is a column in a leaf, by its path.
+type source struct{ leaf, column string }
+
+// axis is what an attribute is for the tables and measurements of a leaf.
+func (c chains) axis(leaf string, a spec.Attribute) (residual.Axis, bool) {
+	axis, ok := c.of[usage{a, c.ranges[source{leaf, a.Column}]}]
+	return axis, ok
 }
 
 // newChains builds the chains of the attributes of some tables, which are of one confidential table. Tables with
 // impossible cells have no part in them. A column along which a table counts up, or is asked for ranges, has the one
-// residual that is best for these, whatever its levels; in a pure budget other columns have one level each, as nothing
-// is gained there by measuring what levels share. It fails on a column of too many categories for ranges.
-func newChains(r *spec.Release, tables []table) (chains, error) {
-	c := chains{of: map[spec.Attribute]residual.Axis{}}
-	b := chainBuilder{chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, levels: map[string][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
-	var columns []string
+// residual that is best for these, whatever its levels, for all tables of that leaf, and of the leaves that also names;
+// for others it is a column of its own. In a pure budget other columns have one level each, as nothing is gained there by measuring what
+// levels share. It fails on a column of too many categories for ranges.
+func newChains(r *spec.Release, tables []table, also map[source]bool) (chains, error) {
+	c := chains{of: map[usage]residual.Axis{}, ranges: maps.Clone(also)}
+	if c.ranges == nil {
+		c.ranges = map[source]bool{}
+	}
+	for _, l := range r.Budget.Leaves {
+		c.leaves = append(c.leaves, l.Path)
+	}
+	for _, t := range tables {
+		for i, a := range t.counted {
+			if t.sums[i] != residual.Cells && !t.masked() {
+				c.ranges[source{c.leaves[t.leaf], a.Column}] = true
+			}
+		}
+	}
+	b := chainBuilder{chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
+	var columns []column
 	var marginals []residual.Marginal
 	for _, t := range tables {
 		if t.masked() {
@@ -37,19 +69,20 @@ func newChains(r *spec.Release, tables []table) (chains, error) {
 			if !ok {
 				continue // refused before
 			}
-			if b.levels[a.Column] == nil {
-				columns = append(columns, a.Column)
+			of := b.of(t, a)
+			if b.levels[of] == nil {
+				columns = append(columns, of)
 			}
-			if !slices.Contains(b.levels[a.Column], level) {
-				b.levels[a.Column] = append(b.levels[a.Column], level)
+			if !slices.Contains(b.levels[of], level) {
+				b.levels[of] = append(b.levels[of], level)
 			}
 			b.names[level], b.sums[level] = a.Level, max(b.sums[level], t.sums[i])
 		}
 	}
 	b.besides(r, tables)
-	for _, column := range columns {
-		if err := b.chain(r.Table(tables[0].marginal.Table).Column(column).Domain.Size(), column); err != nil {
-			return c, at(r, "tables."+tables[0].marginal.Table+".columns."+column, err)
+	for _, of := range columns {
+		if err := b.chain(r.Table(tables[0].marginal.Table).Column(of.name).Domain.Size(), of); err != nil {
+			return c, at(r, "tables."+tables[0].marginal.Table+".columns."+of.name, err)
 		}
 	}
 	for _, t := range tables {
@@ -69,10 +102,21 @@ func newChains(r *spec.Release, tables []table) (chains, error) {
 type chainBuilder struct {
 	*chains
 	laplace bool // the budget is a pure ε
-	levels  map[string][]*spec.Level
+	levels  map[column][]*spec.Level
 	names   map[*spec.Level]string
 	sums    map[*spec.Level]residual.Sums
 	beside  map[string][]beside
+}
+
+// column is a column of the table, as leaves use it that ask for ranges of it, or as others do.
+type column struct {
+	name   string
+	ranged bool
+}
+
+// of is the column of a table's attribute.
+func (b *chainBuilder) of(t table, a spec.Attribute) column {
+	return column{a.Column, b.ranges[source{b.leaves[t.leaf], a.Column}]}
 }
 
 // beside is what a table has together with a column: so many columns with ranges, itself among them, and so many cells of
@@ -85,23 +129,20 @@ type beside struct {
 // besides finds the tables that each column with ranges is in.
 func (b *chainBuilder) besides(r *spec.Release, tables []table) {
 	b.beside = map[string][]beside{}
-	ranged := func(a spec.Attribute) bool {
-		return slices.ContainsFunc(b.levels[a.Column], func(l *spec.Level) bool { return b.sums[l] != residual.Cells })
-	}
 	for _, t := range tables {
 		if t.masked() {
 			continue
 		}
 		one := beside{cells: 1}
 		for _, a := range t.counted {
-			if ranged(a) {
+			if b.of(t, a).ranged {
 				one.columns++
 			} else if level, ok := r.Table(t.marginal.Table).Column(a.Column).Domain.Level(a.Level); ok {
 				one.cells *= int64(level.Size()) // no more than the table has
 			}
 		}
 		for _, a := range t.counted {
-			if ranged(a) {
+			if b.of(t, a).ranged {
 				b.beside[a.Column] = append(b.beside[a.Column], one)
 			}
 		}
@@ -109,19 +150,15 @@ func (b *chainBuilder) besides(r *spec.Release, tables []table) {
 }
 
 // chain adds a column: its levels sorted, coarsest first, into as few chains as a greedy search finds.
-func (b *chainBuilder) chain(base int, column string) error {
-	levels := b.levels[column]
+func (b *chainBuilder) chain(base int, of column) error {
+	levels := b.levels[of]
 	slices.SortStableFunc(levels, func(a, b *spec.Level) int { return cmp.Compare(a.Size(), b.Size()) })
-	sums := residual.Cells
-	for _, level := range levels {
-		sums = max(sums, b.sums[level])
-	}
 	for len(levels) > 0 {
 		var parents [][]int
 		var chain, left []*spec.Level
 		for _, level := range levels {
 			var parent []int
-			nested := !b.laplace || sums != residual.Cells
+			nested := !b.laplace || of.ranged
 			if len(chain) == 0 {
 				parent, nested = make([]int, level.Size()), true
 			} else if nested {
@@ -133,16 +170,16 @@ func (b *chainBuilder) chain(base int, column string) error {
 			}
 			chain, parents = append(chain, level), append(parents, parent)
 		}
-		made, err := b.column(column, chain, parents)
+		made, err := b.column(of, chain, parents)
 		if err != nil {
 			return err
 		}
 		at := len(b.columns)
 		b.columns = append(b.columns, made)
-		b.chains.names, b.origin = append(b.chains.names, nil), append(b.origin, column)
+		b.chains.names, b.origin = append(b.chains.names, nil), append(b.origin, of.name)
 		for k, level := range chain {
 			b.chains.names[at] = append(b.chains.names[at], b.names[level])
-			b.of[spec.Attribute{Column: column, Level: b.names[level]}] = residual.Axis{Column: at, Level: k + 1}
+			b.chains.of[usage{spec.Attribute{Column: of.name, Level: b.names[level]}, of.ranged}] = residual.Axis{Column: at, Level: k + 1}
 		}
 		levels = left
 	}
@@ -150,17 +187,17 @@ func (b *chainBuilder) chain(base int, column string) error {
 }
 
 // column is the column of a chain of levels.
-func (b *chainBuilder) column(name string, chain []*spec.Level, parents [][]int) (*residual.Column, error) {
+func (b *chainBuilder) column(of column, chain []*spec.Level, parents [][]int) (*residual.Column, error) {
 	sums := residual.Cells
 	for _, level := range chain {
 		sums = max(sums, b.sums[level])
 	}
 	n := chain[len(chain)-1].Size()
-	if sums == residual.Cells || n < 2 {
+	if !of.ranged || sums == residual.Cells || n < 2 {
 		return residual.NewColumn(parents...), nil
 	}
 	ranging := residual.RangingOf(sums, n, b.laplace)
-	for _, t := range b.beside[name] {
+	for _, t := range b.beside[of.name] {
 		ranging = ranging.Beside(t.columns, t.cells)
 	}
 	c, err := residual.NewRanged(ranging, parents...)
@@ -204,7 +241,7 @@ func (c chains) axes(t table) residual.Set {
 	}
 	out := make(residual.Set, len(t.counted))
 	for i, a := range t.counted {
-		out[i] = c.of[a]
+		out[i], _ = c.axis(c.leaves[t.leaf], a)
 		out[i].Sums = t.sums[i]
 	}
 	return out
@@ -245,14 +282,15 @@ func (c chains) ranged(t table) residual.Set {
 
 // sourceOf is what a measurement says of the columns.
 func (c chains) sourceOf(m Measurement) residual.Source {
-	return c.from(m.Query, m.Mechanism.Variance())
+	return c.from(m, m.Mechanism.Variance())
 }
 
-// from is what a query with noise of a variance says of the columns.
-func (c chains) from(q Query, variance float64) residual.Source {
+// from is what a measurement with noise of a variance says of the columns.
+func (c chains) from(m Measurement, variance float64) residual.Source {
 	s := residual.Source{Variance: variance}
-	for _, f := range q.Factors {
-		s.Axes = append(s.Axes, c.of[spec.Attribute{Column: f.Attribute, Level: f.Level}])
+	for _, f := range m.Query.Factors {
+		axis, _ := c.axis(m.Leaf, spec.Attribute{Column: f.Attribute, Level: f.Level})
+		s.Axes = append(s.Axes, axis)
 		s.Plain = append(s.Plain, f.Basis == Identity)
 	}
 	return s

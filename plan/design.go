@@ -290,7 +290,7 @@ func (g *group) predict(d *design, place []int, variances []float64) error {
 	}
 	sources := make([]residual.Source, len(variances))
 	for i, p := range d.planned {
-		sources[i] = g.chains.from(p.measurement.Query, variances[i])
+		sources[i] = g.chains.from(p.measurement, variances[i])
 	}
 	c, err := w.Combine(sources)
 	if err != nil {

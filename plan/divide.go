@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -22,8 +23,9 @@ type blueprint struct {
 	pure    bool
 }
 
-// newBlueprint groups the tables and designs every group.
-func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten float64) (*blueprint, error) {
+// newBlueprint groups the tables and designs every group. Where shared is set, a column that one leaf asks for ranges of
+// is measured for ranges in all leaves, so that their measurements bear on each other.
+func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten float64, shared bool) (*blueprint, error) {
 	b := &blueprint{release: r, tables: tables, drafts: drafts, pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
 	for _, confidential := range r.Tables {
 		var own []table
@@ -35,7 +37,11 @@ func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten f
 		if own == nil {
 			continue
 		}
-		c, err := newChains(r, own)
+		var also map[source]bool
+		if shared {
+			also = everywhere(r, own)
+		}
+		c, err := newChains(r, own, also)
 		if err != nil {
 			return nil, err
 		}
@@ -56,6 +62,52 @@ func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten f
 		}
 	}
 	return b, nil
+}
+
+// everywhere are the columns of some tables that are asked for ranges of, in every leaf.
+func everywhere(r *spec.Release, tables []table) map[source]bool {
+	out := map[source]bool{}
+	for _, t := range tables {
+		for i, a := range t.counted {
+			if t.sums[i] == residual.Cells || t.masked() {
+				continue
+			}
+			for _, l := range r.Budget.Leaves {
+				out[source{l.Path, a.Column}] = true
+			}
+		}
+	}
+	return out
+}
+
+// mixed tells that a column which one leaf asks for ranges of is used in another that does not.
+func (b *blueprint) mixed() bool {
+	for _, confidential := range b.release.Tables {
+		asks, uses := map[string]map[int]bool{}, map[string]map[int]bool{}
+		note := func(in map[string]map[int]bool, column string, leaf int) {
+			if in[column] == nil {
+				in[column] = map[int]bool{}
+			}
+			in[column][leaf] = true
+		}
+		for _, t := range b.tables {
+			if t.marginal.Table != confidential.Name || t.masked() {
+				continue
+			}
+			for i, a := range t.counted {
+				note(uses, a.Column, t.leaf)
+				if t.sums[i] != residual.Cells {
+					note(asks, a.Column, t.leaf)
+				}
+			}
+		}
+		for column, leaves := range asks {
+			if len(leaves) < len(uses[column]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // division is one way to spend the budget on a blueprint.

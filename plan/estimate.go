@@ -42,7 +42,7 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 		if own == nil {
 			continue
 		}
-		c, err := newChains(p.release, own)
+		c, err := newChains(p.release, own, p.ranges(confidential.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -55,6 +55,19 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 		}
 	}
 	return all, nil
+}
+
+// ranges are the columns of a confidential table that are measured for ranges, by the leaf that pays.
+func (p *Plan) ranges(table string) map[source]bool {
+	out := map[source]bool{}
+	for _, m := range p.Measurements {
+		for _, f := range m.Query.Factors {
+			if m.Query.Table == table && f.Basis == Ranges {
+				out[source{m.Leaf, f.Attribute}] = true
+			}
+		}
+	}
+	return out
 }
 
 // estimate puts the tables of one confidential table together: all but those that are measured by themselves and have a

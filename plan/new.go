@@ -80,45 +80,69 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	done("tables", d)
 	tighten := 1.0
 	for range mostTighter {
-		if err := d.measure(r, tighten, done); err != nil {
+		best, err := d.measured(r, tighten, false)
+		if err != nil {
 			return nil, err
 		}
-		if !d.plan.missedInNeeded() {
-			return d, nil
+		if best.blueprint.mixed() {
+			shared, err := d.measured(r, tighten, true)
+			if err != nil {
+				return nil, err
+			}
+			if shared.error() < best.error() {
+				best = shared
+			}
+		}
+		for _, pass := range []string{"designs", "division", "measurements", "predictions"} {
+			done(pass, best)
+		}
+		if !best.plan.missedInNeeded() {
+			return best, nil
 		}
 		tighten = float64(tighten * tighter)
 	}
 	return nil, errors.New("no noise was found with which all targets are met: widen the narrowest, or give the leaf a share")
 }
 
-// measure plans the measurements, and how good they will make the tables.
-func (d *draftPlan) measure(r *spec.Release, tighten float64, done func(string, *draftPlan)) error {
+// measured plans the measurements, and how good they will make the tables.
+func (d *draftPlan) measured(r *spec.Release, tighten float64, shared bool) (*draftPlan, error) {
 	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Source: r.Source, release: r}
-	d.plan = p
+	out := &draftPlan{plan: p, tables: d.tables, drafts: d.drafts}
 	var err error
-	if d.blueprint, err = newBlueprint(r, d.tables, d.drafts, tighten); err != nil {
-		return err
+	if out.blueprint, err = newBlueprint(r, d.tables, d.drafts, tighten, shared); err != nil {
+		return nil, err
 	}
-	done("designs", d)
-	if d.division, d.uniform, err = d.blueprint.settle(); err != nil {
-		return err
+	if out.division, out.uniform, err = out.blueprint.settle(); err != nil {
+		return nil, err
 	}
-	p.Cost, p.Leaves = d.division.cost, d.division.leaves
-	done("division", d)
-	if err := p.spend(d.blueprint, d.division.planned); err != nil {
-		return err
+	p.Cost, p.Leaves = out.division.cost, out.division.leaves
+	if err := p.spend(out.blueprint, out.division.planned); err != nil {
+		return nil, err
 	}
-	p.Size = d.size()
-	done("measurements", d)
+	p.Size = out.size()
 	for _, t := range d.tables {
 		p.Tables = append(p.Tables, newTable(t))
 	}
 	if err := p.predict(); err != nil {
-		return err
+		return nil, err
 	}
 	p.aim(d.tables)
-	done("predictions", d)
-	return nil
+	return out, nil
+}
+
+// error is what the budget makes least, of all tables as they will be.
+func (d *draftPlan) error() float64 {
+	var out float64
+	for i, t := range d.plan.Tables {
+		s, weight := t.Statistics[0], d.tables[i].weight()
+		if d.blueprint.release.Budget.Minimise == spec.LeastLargest {
+			most := max(s.StandardError, s.Uneven)
+			out = max(out, float64(weight*most)*most)
+		} else {
+			out += float64(float64(weight*s.StandardError)*s.StandardError) * float64(d.tables[i].possible())
+		}
+	}
+	return out
 }
 
 // size is what measuring takes.

@@ -94,7 +94,7 @@ func (p *Plan) measurementsShaped(tables []table, itself map[string]bool) error 
 			}
 		}
 		var err error
-		if of[confidential.Name], err = newChains(p.release, own); err != nil {
+		if of[confidential.Name], err = newChains(p.release, own, p.ranges(confidential.Name)); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (p *Plan) measurementsShaped(tables []table, itself map[string]bool) error 
 		if hasTwice(m.Query.Factors) {
 			return fmt.Errorf("measurement %s has a column twice", m.ID)
 		}
-		if cells, ok := of[m.Query.Table].answers(m.Query, levels, i < len(p.tableMeasurements()) && !itself[m.ID]); !ok || cells != m.Cells {
+		if cells, ok := of[m.Query.Table].answers(m.Leaf, m.Query, levels, i < len(p.tableMeasurements()) && !itself[m.ID]); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
 		}
 	}
@@ -132,11 +132,11 @@ func hasTwice(factors []Factor) bool {
 
 // answers is how many answers a query has; false for one that is none: shared by tables, of axes of the chains, as counts
 // or residuals; else of counts.
-func (c chains) answers(q Query, levels []*spec.Level, shared bool) (int64, bool) {
+func (c chains) answers(leaf string, q Query, levels []*spec.Level, shared bool) (int64, bool) {
 	n := int64(1)
 	for i, f := range q.Factors {
 		size := int64(levels[i].Size())
-		axis, ok := c.of[spec.Attribute{Column: f.Attribute, Level: f.Level}]
+		axis, ok := c.axis(leaf, spec.Attribute{Column: f.Attribute, Level: f.Level})
 		switch {
 		case shared && !ok || !shared && f.Basis != Identity:
 			return 0, false

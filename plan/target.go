@@ -189,7 +189,7 @@ func (g *group) variance(d design) (mean, peak float64, err error) {
 	}
 	sources := make([]residual.Source, len(d.planned))
 	for i, p := range d.planned {
-		sources[i] = g.chains.from(p.measurement.Query, p.variance(d.parts[i]))
+		sources[i] = g.chains.from(p.measurement, p.variance(d.parts[i]))
 	}
 	c, err := w.Combine(sources)
 	if err != nil {
