@@ -48,6 +48,15 @@ marginals: {fine: {by: [x]}, coarse: {by: [x.k]}}
 `)
 }
 
+// togetherOffice is an office whose tables are put together from residuals.
+func togetherOffice(t *testing.T, ledger string) string {
+	t.Helper()
+	return officeWith(t, ledger, "cap: {rho: 1}", `budget: {rho: 1}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {x: {type: integer, range: [0, 99999], levels: {k: {width: 100}, m: {width: 5000}}}}}}
+marginals: {fine: {by: [x.k]}, coarse: {by: [x.m]}}
+`)
+}
+
 // rowsOffice is an office whose release has microdata of seven columns, so six rounds.
 func rowsOffice(t *testing.T, ledger string) string {
 	t.Helper()
@@ -201,6 +210,9 @@ func TestKilled(t *testing.T) {
 	tables := func(t *testing.T, at string) string { return office(t, at, 1) }
 	t.Run("file", func(t *testing.T) {
 		killRuns(t, tables, func() string { return fileLedger }, func(at string) string { return at })
+	})
+	t.Run("tables put together", func(t *testing.T) {
+		killRuns(t, togetherOffice, func() string { return fileLedger }, func(at string) string { return at })
 	})
 	t.Run("microdata", func(t *testing.T) {
 		killRuns(t, rowsOffice, func() string { return fileLedger }, func(at string) string { return at })
