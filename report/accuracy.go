@@ -11,9 +11,7 @@ import (
 )
 
 // Accuracy sums up all tables: at least Confidence of the published numbers lie
-// within Margin of the exact figure, on average over the noise; about so many where
-// tables were put together from several measurements, whose intervals go by a normal
-// law.
+// within Margin of the exact figure, on average over the noise.
 type Accuracy struct {
 	Numbers    int64   `json:"numbers"`    // published with noise, in all tables
 	Confidence float64 `json:"confidence"` // the least of all statistics
@@ -34,7 +32,7 @@ func accuracyOf(tables []Table) Accuracy {
 			first = false
 		}
 	}
-	a.Sentence = a.sentence(normal(tables))
+	a.Sentence = a.sentence()
 	if n := impossibleIn(tables); n > 0 {
 		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))
 	}
@@ -46,10 +44,11 @@ func together(tables []Table) bool {
 	return some(tables, func(s Statistic) bool { return s.Mechanism == nil })
 }
 
-// normal tells that the intervals of some table go by a normal law.
-func normal(tables []Table) bool { return some(tables, Statistic.normal) }
+// joint tells that some table is put together from several measurements, or from one
+// that is no table.
+func joint(tables []Table) bool { return some(tables, Statistic.joint) }
 
-func (s Statistic) normal() bool { return s.Mechanism == nil && s.SumOf == "" }
+func (s Statistic) joint() bool { return s.Mechanism == nil && s.SumOf == "" }
 
 // uneven tells that cells of some table have different errors.
 func uneven(tables []Table) bool {
@@ -61,26 +60,17 @@ func some(tables []Table, is func(Statistic) bool) bool {
 }
 
 // Chance is that of an interval to hold the exact count, in words.
-func (r *Report) Chance() string {
-	if normal(r.Tables) {
-		return "about " + level(r.Accuracy.Confidence)
-	}
-	return "at least " + level(r.Accuracy.Confidence)
-}
+func (r *Report) Chance() string { return "at least " + level(r.Accuracy.Confidence) }
 
 // sentence is the headline. Noise is drawn per number, so the part of numbers
 // that are covered is an average, not a certainty. Where an interval covers, the
 // number shown is within its margin rounded up, as the exact count is whole.
-func (a Accuracy) sentence(normal bool) string {
+func (a Accuracy) sentence() string {
 	within := "lie within ±" + budget.Group(plan.WholeMargin(a.Margin)) + " of the exact count"
 	if a.Margin == 0 {
 		within = "equal the exact count"
 	}
-	part := "at least " + level(a.Confidence)
-	if normal {
-		part = "about " + level(a.Confidence) + " or more"
-	}
-	s := fmt.Sprintf("Of the %s published numbers, on average %s %s, before sampling and response error", budget.Group(a.Numbers), part, within)
+	s := fmt.Sprintf("Of the %s published numbers, on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), level(a.Confidence), within)
 	if !a.OneMargin {
 		s += "; some tables are more exact than that, and the list of tables gives the margin of each"
 	}

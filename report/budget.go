@@ -33,6 +33,7 @@ type Leaf struct {
 	Path   string `json:"path"`  // "" where the budget is not split
 	Share  string `json:"share"` // of the whole, an exact fraction
 	Amount Amount `json:"amount"`
+	Needed bool   `json:"needed,omitempty"` // it is what the targets of its tables need, not a share
 	Tables int    `json:"tables"`
 	// Microdata is the table of the microdata that it pays for, and then for nothing
 	// else.
@@ -66,7 +67,7 @@ func budgetOf(p *plan.Plan, paid receipt) (Budget, error) {
 		if _, err := budget.ParseRat(l.Share); err != nil {
 			return Budget{}, fmt.Errorf("share of budget leaf %q: %w", l.Path, err)
 		}
-		b.Leaves[i] = Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Tables: l.Tables, Microdata: l.Microdata}
+		b.Leaves[i] = Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Needed: l.Needed, Tables: l.Tables, Microdata: l.Microdata}
 	}
 	b.Sentences = budgetSentences(paid)
 	return b, nil

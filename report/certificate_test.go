@@ -80,8 +80,9 @@ func TestCertificateOfTheAccount(t *testing.T) {
 
 // TestLossOfAnAttribute checks figures that can be added up by hand: under ε = 2,
 // split 3/5 and 2/5, the noise of the headline table has t = 1707/2048 and that of
-// sex by status t = 5/4, the other two being sums of the first; another sex moves one
-// row from a cell to another, so 2/t in each of the two that are measured.
+// sex by status t = 5/4. Another sex moves one row from a cell to another, so 2/t in
+// each of the two. All four tables are put together from both, so somebody who is
+// counted or not loses 1/t in each for any of them.
 func TestLossOfAnAttribute(t *testing.T) {
 	loss := reportOf(t, input(report.Official, nil)).Certificate.Loss
 	if len(loss.Attributes) != 2 || len(loss.Tables) != 4 {
@@ -92,8 +93,11 @@ func TestLossOfAnAttribute(t *testing.T) {
 	if sex.Of != "sex" || sex.Tables != 3 || sex.Epsilon != "34136/8535" {
 		t.Errorf("%+v", sex)
 	}
-	if loss.Tables[1].Of != "pairs/sex" || loss.Tables[1].Epsilon != "2048/1707" {
-		t.Errorf("%+v", loss.Tables[1])
+	for i, path := range []string{"status", "pairs/sex", "pairs/status", "pairs/sex_x_status"} {
+		// 2048/1707 + 4/5 = (10240 + 6828)/8535.
+		if one := loss.Tables[i]; one.Of != path || one.Epsilon != "17068/8535" {
+			t.Errorf("%+v", one)
+		}
 	}
 }
 

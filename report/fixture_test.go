@@ -243,3 +243,29 @@ func levelsInput() report.Input {
 var levelsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2, split: {headline: 1/2, detail: 1/2}}",
 	"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 11], levels: {band: {edges: [0, 2, 5]}}}",
 	"  status: {by: [sex, status], budget: headline}\n", "  status: {by: [sex, status], budget: headline}\n  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")
+
+// aloneInput is a release of two tables each of which is one measurement: they have an impossible cell.
+func aloneInput() report.Input {
+	p := planned(strings.Replace(impossibleText, "  sexes: {by: [sex]}\n", "  again: {by: [work, sex]}\n", 1))
+	tables := published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}, "again": {2, 700, 400, 0, 300, 1}})
+	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+}
+
+// sumsInput is a release of a pure ε of which the largest table alone is measured, the others being sums of it.
+func sumsInput() report.Input {
+	return specInput(report.Official, head("{epsilon: 1}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}", "pairs: {every: [1, 2], by: [sex, status]}"))
+}
+
+// summedInput is a release with a table that counts up and one that is asked for ranges, beside a plain one, of a public
+// number of rows.
+func summedInput(budget string) report.Input {
+	text := head(budget, "sex: {values: [female, male]}, age: {type: integer, range: [0, 7]}", "upto: {by: [sex, age], cumulative: [age]}, ages: {by: [age], ranges: [age]}, sexes: {by: [sex]}")
+	return specInput(report.Official, strings.Replace(text, "source: {parquet: lfs.parquet},", "source: {parquet: lfs.parquet}, expect: {rows: [700, 900]},", 1))
+}
+
+// targetInput is a release with a part of the budget that is what a target needs, of each cell, beside a target for all
+// cells at once.
+func targetInput() report.Input {
+	return specInput(report.Official, head("{epsilon: 3, delta: 1e-9, split: {a: needed, b: 1}}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",
+		"sexes: {by: [sex], budget: a, target: {margin: 20}}, pairs: {by: [sex, status], budget: b, target: {margin: 30, confidence: 99%, of: all-cells}}"))
+}

@@ -65,7 +65,7 @@ func (r *Report) HTML() ([]byte, error) {
 func outlooksOf(tables []Table) []plan.Outlook {
 	planned := make([]plan.Table, len(tables))
 	for i, t := range tables {
-		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation}
+		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation, Target: (*plan.Target)(t.Target)}
 	}
 	return plan.Outlooks(planned)
 }
@@ -111,7 +111,8 @@ func nearText(text string) string {
 }
 
 // source says what a figure was made from: the noise of its one measurement, or the
-// table that it is a sum of, or how many measurements it is put together from.
+// table that it is a sum of, or how many measurements, of which noise, it is put
+// together from.
 func (s Statistic) source() string {
 	switch {
 	case s.Mechanism != nil:
@@ -119,9 +120,18 @@ func (s Statistic) source() string {
 	case s.SumOf != "":
 		return "sums of " + s.SumOf
 	case s.Measurements == 1:
-		return "from a measurement that others share"
+		return "from one measurement, " + noisesText(s.Noise)
 	}
-	return "put together from " + budget.Plural(int64(s.Measurements), "measurement")
+	return "put together from " + budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
+}
+
+// noisesText names kinds of noise.
+func noisesText(kinds []string) string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = noiseNames[budget.Kind(kind)]
+	}
+	return strings.Join(names, " and ")
 }
 
 // errorText is the standard error, with the largest where cells differ.
@@ -132,19 +142,14 @@ func (s Statistic) errorText() string {
 	return decimal(s.StandardError)
 }
 
-// chance is that of one number to lie within its margin.
-func (s Statistic) chance() string {
-	if s.normal() {
-		return "about " + level(s.Attained)
-	}
-	return level(s.Attained)
-}
+// chance is the least that one number has to lie within its margin.
+func (s Statistic) chance() string { return level(s.Attained) }
 
 // Together tells that some table is not one measurement as it was drawn.
 func (r *Report) Together() bool { return together(r.Tables) }
 
-// Normal tells that the intervals of some table go by a normal law.
-func (r *Report) Normal() bool { return normal(r.Tables) }
+// Joint tells that some table is put together from several measurements.
+func (r *Report) Joint() bool { return joint(r.Tables) }
 
 // Uneven tells that cells of some table have different errors.
 func (r *Report) Uneven() bool { return uneven(r.Tables) }

@@ -59,9 +59,10 @@ func hostileReport(t *testing.T, text string) *report.Report {
 		r.Certificate.Mechanisms[i].Measurements = []string{text}
 	}
 	for i := range r.Tables { // a path is what the planner makes of names, and so is what it is a sum of
-		if s := &r.Tables[i].Statistics[0]; s.SumOf != "" {
-			s.SumOf = text
-		}
+		r.Tables[i].Statistics[0].SumOf = text
+		r.Tables[i].Cumulative, r.Tables[i].Ranges = []string{text}, []string{text}
+		r.Tables[i].Target = &report.Target{Margin: text, Confidence: text}
+		r.Tables[i].Band = text
 	}
 	return r
 }

@@ -24,8 +24,11 @@ func signed(v float64) string {
 	return decimal(v)
 }
 
-// number writes a sum: a whole one in full, another as signed does.
+// number writes a sum: a whole one in full, another as signed does, a dash for none.
 func number(n json.Number) string {
+	if n == "" {
+		return "–"
+	}
 	if !strings.Contains(n.String(), ".") {
 		return budget.GroupDigits(n.String())
 	}

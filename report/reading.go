@@ -8,19 +8,23 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // readingOf says how to read the figures of this very release, whose tables are made
 // from these sources.
 func readingOf(r *Report, p *plan.Plan, from sources) []Note {
-	s := r.firstStatistic()
+	s := r.figure()
 	notes := []Note{
 		{"Every number brings its own error",
 			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact count with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance())},
 		{"Below zero is not a mistake",
 			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
-		r.sumsNote(s),
 	}
+	if counts(r.Tables) {
+		notes = append(notes, r.sumsNote(s))
+	}
+	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
 	notes = append(notes, r.agreementNotes(s, from)...)
 	if len(r.Microdata) > 0 {
@@ -39,14 +43,16 @@ func (r *Report) sumsNote(s string) Note {
 		fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high. For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
 	alone, others := 0, 0
 	for _, t := range r.Tables {
-		if t.Statistics[0].normal() {
+		switch {
+		case t.Cumulative != nil:
+		case t.Statistics[0].joint():
 			others++
-		} else {
+		default:
 			alone++
 		}
 	}
 	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
-	hangs := fmt.Sprintf("the noise of cells hangs together: take a sum from the table that has it as a cell, with its error. Where no table does, the %s_noise_se of the cells added up are the most that the standard error of the sum can be.", s)
+	hangs := fmt.Sprintf("the noise of cells hangs together: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.", s)
 	switch {
 	case others == 0:
 		n.Text += " Over n cells of one table " + root
@@ -81,8 +87,11 @@ func (r *Report) Agreement() []Note {
 func (r *Report) agreementNotes(s string, from sources) []Note {
 	const exactly = "the total, the counts of an attribute that two of them have, and those of a level and a coarser one that it lies within, are the same in both once cells are added up, but for rounding in floating point"
 	published := fmt.Sprintf(" That holds in %[1]s_unbiased. It does not hold in %[1]s, whose numbers are rounded, and shown as 0 where they are negative: do not add those up.", s)
+	if cumulative(r.Tables) {
+		published += " Of a table that counts up take the row of the last category instead of adding up."
+	}
 	if len(from.apart) > 0 {
-		published += fmt.Sprintf(" Not all levels of %s lie within each other: two tables at such levels may agree in no more than what they have beside that column.", strings.Join(from.apart, " and of "))
+		published += fmt.Sprintf(" Not all that was measured of %s fits together, as levels do not lie within each other, or each was measured by itself, or sums of neighbours were measured for one part of the budget alone: two tables that show that column may agree in no more than what they have beside it.", strings.Join(from.apart, " and of "))
 	}
 	separate := map[int]bool{}
 	for i := range r.Tables {
@@ -154,7 +163,7 @@ func misuseOf(r *Report) []string {
 			"To learn from microdata how columns hang together that were not measured as a pair: what they show is an assumption.",
 			"To put a margin, a test or a confidence interval around a figure from microdata as around one from a sample: the rows are not a sample of the data.")
 	}
-	if noisy := mostlyNoise(r); noisy != "" {
+	if noisy := hardlyTold(r); noisy != "" {
 		uses = append([]string{noisy}, uses...)
 	}
 	switch r.Status {
@@ -166,12 +175,12 @@ func misuseOf(r *Report) []string {
 	return uses
 }
 
-// noiseShare is from which part of its cells on a table is called mostly noise.
+// noiseShare is from which part of its cells on, that cannot be told from none, a table is warned of.
 const noiseShare = 0.5
 
-// mostlyNoise names the tables half of whose cells, or more, cannot be told from
+// hardlyTold names the tables half of whose cells, or more, cannot be told from
 // none; empty where there are none.
-func mostlyNoise(r *Report) string {
+func hardlyTold(r *Report) string {
 	var names []string
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
@@ -184,7 +193,7 @@ func mostlyNoise(r *Report) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "To read single cells of tables that are mostly noise, whose cells cannot be told from none: " + fewNames(names) + ". Add cells up, or leave them out."
+	return "To read single cells of tables of which half or more cannot be told from none: " + fewNames(names) + ". Add cells up, or leave them out."
 }
 
 // choicesOf tells what the planner chose, as far as it can be read off a plan.
@@ -193,16 +202,25 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 	switch {
 	case !together(r.Tables):
 		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
-	case p.Cost.Epsilon != nil:
-		choices = append(choices, "Tables that share attributes are planned together. A table that is not measured is a sum of the cells of one that is.")
 	default:
 		choices = append(choices, "Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.")
+	}
+	if p.Guarantee.Definition == "approximate" {
+		choices = append(choices, "An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken.")
+	}
+	if p.Release().Budget.Minimise == spec.LeastLargest {
+		choices = append(choices, "In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together.")
 	}
 	if weights := weightsOf(p); weights != "" {
 		choices = append(choices, "The errors of tables were weighed as the spec says, by marginal: "+weights+".")
 	}
 	if len(p.Leaves) > 1 {
 		choices = append(choices, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+" by the spec, each kept exactly.")
+	}
+	for _, l := range p.Leaves {
+		if l.Needed {
+			choices = append(choices, "Part "+l.Path+" of the budget is what the targets of its tables need; the shares of the others are of what that leaves.")
+		}
 	}
 	for _, l := range p.Leaves {
 		if l.Tables > 1 {
@@ -251,13 +269,14 @@ func weightsOf(p *plan.Plan) string {
 	return strings.Join(weights, ", ")
 }
 
-func (r *Report) firstStatistic() string {
+// figure is the name of the first figure that is no sum along a column, or else of the first.
+func (r *Report) figure() string {
 	for _, t := range r.Tables {
-		for _, s := range t.Statistics {
-			return s.Name
+		if t.Cumulative == nil {
+			return t.Statistics[0].Name
 		}
 	}
-	return "count"
+	return r.Tables[0].Statistics[0].Name
 }
 
 func (r *Report) shownAsZero() int64 {

@@ -37,8 +37,14 @@ func (r *Report) Readme() []byte {
 // readmePage is a report with what only the readme needs.
 type readmePage struct {
 	*Report
-	Statistics []string // names, each once
+	Statistics []figure // each once
 	FirstFile  string   // of the first table, relative to the release's folder
+}
+
+// figure is one that tables have.
+type figure struct {
+	Name       string
+	Cumulative bool // it is already added up along a column
 }
 
 func readmePageOf(r *Report) readmePage {
@@ -48,8 +54,8 @@ func readmePageOf(r *Report) readmePage {
 			p.FirstFile = "tables/" + t.Path + ".parquet"
 		}
 		for _, s := range t.Statistics {
-			if !slices.Contains(p.Statistics, s.Name) {
-				p.Statistics = append(p.Statistics, s.Name)
+			if f := (figure{s.Name, t.Cumulative != nil}); !slices.Contains(p.Statistics, f) {
+				p.Statistics = append(p.Statistics, f)
 			}
 		}
 	}

@@ -209,7 +209,11 @@ func TestNewRefusesPartsOfDifferentReleases(t *testing.T) {
 		"margin below 0": {statistic(func(s *synth.Statistic) { s.Margin = -1 }), "not negative"},
 		"infinite count": {statistic(func(s *synth.Statistic) { s.Unbiased = floats(1, 2, 3, 4, 5, math.Inf(-1)) }), "finite"},
 		"no interval":    {statistic(func(s *synth.Statistic) { s.Low = nil }), "do not all have 6 cells"},
-		"not as drawn":   {statistic(func(s *synth.Statistic) { s.Whole = false }), "does not measure"},
+		"drawn at once":  {statistic(func(s *synth.Statistic) { s.Whole = true }), "does not measure"},
+		"not as drawn": {func(in *report.Input) {
+			*in = noisyInput([]int64{1, 2, 3, 4, 5, 6})
+			in.Tables[0].Statistics[0].Whole = false
+		}, "does not measure"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := input(report.Official, nil)

@@ -37,7 +37,7 @@ func TestSchemaRefusesWhatIsNoReport(t *testing.T) {
 	valid := string(reportOf(t, input(report.Official, nil)).JSON())
 	for _, change := range [][2]string{
 		{`"status": "release"`, `"status": "final"`},
-		{`"margin": 4,`, `"margin": -1,`},
+		{`"margin": `, `"margin": -`},
 		{`"release": "labour-2026q1",`, `"release": "labour-2026q1", "surprise": 1,`},
 		{`"weak": false`, `"weak": "no"`},
 		{`"neighbours": "add-remove",`, ``},
@@ -198,6 +198,12 @@ func inputs() map[string]report.Input {
 		"huge":        noisyInput([]int64{1 << 62, 1 << 62, 1 << 62, -1 << 63, 5, 1}),
 		"residuals":   residualsInput(),
 		"levels":      levelsInput(),
-		"separate":    partsInput(3),
+		"parts":       partsInput(3),
+		"alone":       aloneInput(),
+		"sums":        sumsInput(),
+		"summed":      summedInput("{rho: 1}"),
+		"summed pure": summedInput("{epsilon: 1}"),
+		"mixed noise": specInput(report.Official, oneTable("{epsilon: 1, delta: 1e-9}")),
+		"target":      targetInput(),
 	}
 }

@@ -54,17 +54,31 @@ func strategiesOf(p *plan.Plan, tables []Table) ([]Strategy, error) {
 			return nil, fmt.Errorf("the plan's strategies have more measurements than the plan")
 		}
 		all[i] = Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Noise: string(s.Noise), Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []Instead{}}
+		own := left[:s.Measurements]
 		var err error
-		if all[i].Loss, all[i].PartOfBudget, err = spentOn(left[:s.Measurements], p.Cost); err != nil {
+		if all[i].Loss, all[i].PartOfBudget, err = spentOn(own, p.Cost); err != nil {
 			return nil, err
 		}
 		left = left[s.Measurements:]
 		for _, other := range s.Instead {
 			all[i].Instead = append(all[i].Instead, Instead{Kind: string(other.Kind), Noise: string(other.Noise), RMSE: other.RMSE, Needs: other.Needs, Charge: other.Charge, Why: other.Why})
 		}
-		all[i].Text = all[i].text(slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }))
+		all[i].Text = all[i].text(slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }), rangedIn(own))
 	}
 	return all, nil
+}
+
+// rangedIn are the columns along which sums of neighbours are measured.
+func rangedIn(all []plan.Measurement) []string {
+	var columns []string
+	for _, m := range all {
+		for _, f := range m.Query.Factors {
+			if f.Basis == plan.Ranges && !slices.Contains(columns, f.String()) {
+				columns = append(columns, f.String())
+			}
+		}
+	}
+	return columns
 }
 
 // spentOn is what measurements cost together, with their part of the charge.
@@ -83,32 +97,47 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (Amount, float64, error
 
 // text says in words what was measured for the tables, and what would have been
 // their error otherwise; shared is true where a table rests on what was measured for
-// others.
-func (s Strategy) text(shared bool) string {
+// others, and ranged are the columns along which sums of neighbours are measured.
+func (s Strategy) text(shared bool, ranged []string) string {
 	b, noise := &strings.Builder{}, noiseNames[budget.Kind(s.Noise)]
 	switch plan.StrategyKind(s.Kind) {
 	case plan.Direct:
+		each := "Each table"
 		if len(s.Tables) == 1 {
-			b.WriteString("The table is measured by itself, with " + noise + " noise of its own on every cell")
-		} else {
-			b.WriteString("Each table is measured by itself, with " + noise + " noise of its own on every cell")
+			each = "The table"
 		}
-		if shared {
+		b.WriteString(each + " is measured by itself, with " + noise + " noise")
+		if ranged == nil {
+			b.WriteString(" of its own on every cell")
+		}
+		if shared && ranged == nil {
 			b.WriteString("; what other measurements say of the same counts is then put together with that")
 		}
 		b.WriteString(".")
 	case plan.Largest:
-		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise + " noise on every cell; each other table is a sum of the cells of one of them.")
+		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise + " noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.")
 	case plan.Residuals:
 		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " + noise + " noise. Every table is put together from these answers.")
 	}
-	fmt.Fprintf(b, " Error of a cell: %s", decimal(s.RMSE))
+	of := "a cell"
+	if ranged != nil {
+		fmt.Fprintf(b, " Along %s sums of neighbouring categories are measured, not single ones: what counts up, or is asked for ranges, has less error so.", strings.Join(ranged, " and "))
+		of = "a cell, or of a sum that is asked for"
+	}
+	fmt.Fprintf(b, " Error of %s: %s", of, decimal(s.RMSE))
+	letter := "ρ "
+	if s.Loss.Epsilon != "" {
+		letter = "ε "
+	}
+	if slices.ContainsFunc(s.Instead, func(other Instead) bool { return other.Needs != "" }) {
+		fmt.Fprintf(b, ", for %s", s.Loss)
+	}
 	better := false
 	for _, other := range s.Instead {
 		switch {
 		case other.Why != "":
 		case other.Needs != "":
-			fmt.Fprintf(b, "; %s %s of the budget would be needed for the same targets", s.otherwise(other), other.Needs)
+			fmt.Fprintf(b, "; %s %s would be needed for the same targets", s.otherwise(other), letter+other.Needs)
 		default:
 			fmt.Fprintf(b, "; %s it would be %s", s.otherwise(other), decimal(other.RMSE))
 			if other.Charge != "" {
@@ -119,7 +148,7 @@ func (s Strategy) text(shared bool) string {
 	}
 	b.WriteString(".")
 	if better {
-		b.WriteString(" The smaller figure was not decisive: the choice goes by all tables of the release together, with the weights that the spec gives them, and, where levels of one column are used side by side, for tables that agree.")
+		b.WriteString(" The smaller figure was not decisive: the choice goes by all tables of the release together, with the weights that the spec gives them and by what it makes least, and, where levels of one column are used side by side, for tables that agree.")
 	}
 	for _, other := range s.Instead {
 		if other.Why != "" {
@@ -185,19 +214,25 @@ func (r *Report) HowMeasured() []Strategy {
 
 // sources are what a plan's tables are made from.
 type sources struct {
-	behind []int    // how many measurements bear on each table, in the plan's order
-	sumOf  []string // the measured table that a table is a sum of, "" where it is none
+	behind []behind // each table, in the plan's order
 	agree  [][]int  // tables that are made from the same measurements, by their places
-	// apart are the columns some levels of which were measured apart, as they do not all
-	// lie within each other.
+	// apart are the columns of which not all measurements fit together: of levels that do
+	// not lie within each other, or of each level by itself, or for sums of neighbours.
 	apart []string
+}
+
+// behind is what stands behind one table.
+type behind struct {
+	measurements int      // that bear on it
+	sumOf        string   // the measured table that it is a sum of, "" where it is none
+	noise        []string // kinds of what several tables share; none where it is one measurement
 }
 
 // sourcesOf finds the sources of every table.
 func sourcesOf(p *plan.Plan) (sources, error) {
-	s := sources{behind: make([]int, len(p.Tables)), sumOf: make([]string, len(p.Tables))}
+	s := sources{behind: make([]behind, len(p.Tables))}
 	for i := range p.Tables {
-		s.behind[i] = 1
+		s.behind[i].measurements = 1
 	}
 	estimates, err := p.Estimates()
 	if err != nil {
@@ -232,13 +267,26 @@ func (s *sources) count(p *plan.Plan, e plan.Estimate) {
 				bear[part.Source] = true
 			}
 		}
-		s.behind[at] = len(bear)
-		if len(bear) == 1 && p.Tables[at].Statistics[0].Measurement == "" {
-			for source := range bear { // the only one
-				if e.Places[source].Marginal() {
-					s.sumOf[at] = e.Sources[source].ID
-				}
-			}
+		if p.Tables[at].Statistics[0].Measurement == "" {
+			s.behind[at] = behindOf(e, bear)
 		}
 	}
+}
+
+// behindOf is what the sources of an estimate are to a table that all of them bear on.
+func behindOf(e plan.Estimate, bear map[int]bool) behind {
+	b := behind{measurements: len(bear)}
+	kinds := map[budget.Kind]bool{}
+	for source := range bear {
+		kinds[e.Sources[source].Mechanism.Kind] = true
+		if len(bear) == 1 && slices.Contains(e.Own, source) {
+			b.sumOf = e.Sources[source].ID
+		}
+	}
+	for _, kind := range []budget.Kind{budget.DiscreteLaplace, budget.DiscreteGaussian} {
+		if kinds[kind] {
+			b.noise = append(b.noise, string(kind))
+		}
+	}
+	return b
 }

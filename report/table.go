@@ -24,17 +24,23 @@ type Table struct {
 	By          []string    `json:"by"`
 	Cells       int64       `json:"cells"`
 	Impossible  int64       `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
+	Cumulative  []string    `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
+	Ranges      []string    `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
 	Leaf        string      `json:"leaf"`                 // of the budget, that the spec names for it; "" where it is not split
+	Target      *Target     `json:"target,omitempty"`
 	Expectation string      `json:"expectation"`
+	Band        string      `json:"band,omitempty"`         // how good it is beside an average cell; "" where the spec expects no number of rows
+	AverageCell float64     `json:"average_cell,omitempty"` // the rows that the spec expects, spread evenly
 	Statistics  []Statistic `json:"statistics"`
 }
 
 // Statistic is one figure per cell of a table: one measurement, as it was drawn, or a
 // sum of the cells of one, or put together from several, which other tables share.
 type Statistic struct {
-	Name         string `json:"name"`
-	Measurements int    `json:"measurements"`     // that bear on it
-	SumOf        string `json:"sum_of,omitempty"` // path of the measured table of whose cells it is a sum
+	Name         string   `json:"name"`
+	Measurements int      `json:"measurements"`     // that bear on it
+	SumOf        string   `json:"sum_of,omitempty"` // path of the measured table of whose cells it is a sum
+	Noise        []string `json:"noise,omitempty"`  // kinds of it in them, where the figure is not one measurement
 	// Mechanism, Loss (exact, in the account's terms) and PartOfBudget (Loss ÷ charge)
 	// are there where the figure is one measurement. What measurements cost that other
 	// tables are made from too belongs to no table alone.
@@ -47,15 +53,16 @@ type Statistic struct {
 	Largest       float64 `json:"largest_standard_error,omitempty"`
 	Margin        float64 `json:"margin"`          // half the width of the widest interval
 	Confidence    float64 `json:"confidence"`      // asked of the interval
-	Attained      float64 `json:"attained"`        // given by the law of the noise; by a normal law where the figure is put together from several
+	Attained      float64 `json:"attained"`        // by the law of the noise, from below: at least Confidence
 	NoiseCells    int64   `json:"noise_dominates"` // cells whose interval reaches zero
 	NoiseShare    float64 `json:"noise_dominates_share"`
 	ShownAsZero   int64   `json:"negative_shown_as_zero"`
 	// Sums over the cells of the published and of the unbiased figures: the first
 	// exact; the second exact where the figure is one measurement, else the float64
-	// nearest to the exact sum, in the fewest digits that give it back.
-	TotalPublished json.Number `json:"total_published"`
-	TotalUnbiased  json.Number `json:"total_unbiased"`
+	// nearest to the exact sum, in the fewest digits that give it back. Absent where the
+	// table counts up: its figures are sums themselves.
+	TotalPublished json.Number `json:"total_published,omitempty"`
+	TotalUnbiased  json.Number `json:"total_unbiased,omitempty"`
 	// Relative is absent where no published figure is above zero.
 	Relative *RelativeMargin `json:"relative_margin,omitempty"`
 }
@@ -88,7 +95,8 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error)
 		}
 		out[i].Leaf = leaves[t.Path]
 		for k := range out[i].Statistics {
-			out[i].Statistics[k].Measurements, out[i].Statistics[k].SumOf = from.behind[i], from.sumOf[i]
+			s, b := &out[i].Statistics[k], from.behind[i]
+			s.Measurements, s.SumOf, s.Noise = b.measurements, b.sumOf, b.noise
 		}
 	}
 	return out, nil
@@ -100,7 +108,11 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 	}
 	out := Table{
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: planned.Cells, Impossible: planned.Impossible,
-		Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
+		Target: (*Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
+	}
+	out.Cumulative, out.Ranges = summedAlong(p, planned)
+	if u := planned.Usefulness; u != nil {
+		out.Band, out.AverageCell = string(u.Band), u.AverageCell
 	}
 	for i, s := range t.Statistics {
 		asked := planned.Statistics[i]
@@ -111,6 +123,9 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		one, err := statisticOf(s, t.Cells, planned.Impossible)
 		if err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
+		}
+		if out.Cumulative != nil {
+			one.TotalPublished, one.TotalUnbiased = "", ""
 		}
 		if asked.Uneven > 0 {
 			one.Largest = slices.Max(s.Error.Float64Values())
