@@ -117,12 +117,13 @@ type division struct {
 	shares  []float64 // of each group in its leaf: of ε in a pure budget, else of ρ
 	cost    budget.Cost
 	leaves  []Leaf
-	error   float64 // of all groups, in the sense of the objective; 0 where targets decide
-	epsilon float64 // at the budget's δ, where targets decide it all
+	errors  []float64 // of each leaf, in the sense of the objective; 0 where targets decide
+	error   float64   // of all
+	epsilon float64   // at the budget's δ, where targets decide it all
 }
 
-// settle chooses the noise of every group: one kind for all or the other, and then group by group whatever makes the
-// error of all tables less under the release's accountant. uniform is what the plan would be with one kind for all, in
+// settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or, group by
+// group, for some, where that makes the error of all tables less under the release's accountant, and of no leaf more. uniform is what the plan would be with one kind for all, in
 // the order of [noises].
 func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 	for kind := range noises(b.release.Budget) {
@@ -164,13 +165,19 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 // mostFlips bounds the groups that are tried one by one with their other noise.
 const mostFlips = 16
 
-// less tells that a division is better than another, by more than rounding.
+// less tells that a division is better than another by more than rounding, for all leaves together and for none of them
+// worse: no leaf pays for what another gains.
 func (d *division) less(other *division) bool {
-	const rounding = 1 - 1e-6
-	if d.error != other.error {
-		return d.error < other.error*rounding
+	const rounding = 1e-6
+	for leaf, e := range d.errors {
+		if e > float64(other.errors[leaf]*(1+rounding)) {
+			return false
+		}
 	}
-	return d.epsilon < other.epsilon*rounding
+	if d.error != other.error {
+		return d.error < float64(other.error*(1-rounding))
+	}
+	return d.epsilon < float64(other.epsilon*(1-rounding))
 }
 
 // divide gives every group its design's measurements, shares every leaf among them, and finds the size of the budget.
@@ -281,15 +288,24 @@ func (d design) at(figure float64, amount budget.Cost, share float64) float64 {
 	return float64(figure*d.perRho()) / float64(rho*share)
 }
 
-// weigh works out the error of a division. Groups of targets have theirs as the targets want it.
+// weigh works out the errors of a division. Groups of targets have theirs as the targets want it.
 func (d *division) weigh(b *blueprint) {
+	d.errors = make([]float64, len(d.leaves))
+	largest := b.release.Budget.Minimise == spec.LeastLargest
 	for i, g := range b.groups {
 		if g.needed {
 			continue
 		}
 		design := g.designs[d.choice[i]]
 		e := design.at(design.error, d.leaves[g.leaf].Amount, d.shares[i])
-		if g.minimise == spec.LeastLargest {
+		if largest {
+			d.errors[g.leaf] = max(d.errors[g.leaf], e)
+		} else {
+			d.errors[g.leaf] += e
+		}
+	}
+	for _, e := range d.errors {
+		if largest {
 			d.error = max(d.error, e)
 		} else {
 			d.error += e

@@ -76,27 +76,39 @@ func TestNoiseSuitsTheBudget(t *testing.T) {
 	}
 }
 
-// One leaf may have Gaussian noise, of many tables, and the other Laplace noise, of one: better than either for both. No
-// leaf takes more than its share of ρ, ε²/2 of an ε.
+// One group of a leaf may have Gaussian noise, of many tables, and another Laplace noise, of one that weighs as much: better
+// than either for both. They take no more than the ρ of the leaf, ε²/2 of an ε.
 func TestNoiseIsMixed(t *testing.T) {
-	p := tenPlan(t, "{epsilon: 1, delta: 1e-9, split: {one: 1/2, many: 1/2}}", "{total: {by: [], budget: one}, x: {every: [2], by: [a, b, c, d, e, f, g, h], budget: many}}")
+	p := tenPlan(t, "{epsilon: 1, delta: 1e-9}", "{one: {by: [j], weight: 1000}, x: {every: [2], by: [a, b, c, d, e, f, g, h]}}")
 	kinds := map[string]budget.Kind{}
-	spent := map[string]*big.Rat{"one": new(big.Rat), "many": new(big.Rat)}
+	for _, s := range p.Strategies {
+		kinds[s.Tables[0]] = s.Noise
+	}
+	if kinds["one"] != budget.DiscreteLaplace || kinds["x/a_x_b"] != budget.DiscreteGaussian {
+		t.Errorf("the groups have %v", kinds)
+	}
+	spent := new(big.Rat)
 	for _, m := range p.Measurements {
-		kinds[m.Leaf] = m.Mechanism.Kind
 		rho := m.Mechanism.Rho()
 		if e, err := m.Mechanism.Epsilon(); err == nil {
 			rho = new(big.Rat).Mul(e, e)
 			rho.Quo(rho, big.NewRat(2, 1))
 		}
-		spent[m.Leaf].Add(spent[m.Leaf], rho)
+		spent.Add(spent, rho)
 	}
-	if kinds["one"] != budget.DiscreteLaplace || kinds["many"] != budget.DiscreteGaussian {
-		t.Errorf("the leaves have %v", kinds)
+	if ratio, _ := new(big.Rat).Quo(spent, p.Leaves[0].Amount.Rho).Float64(); ratio > 1 || ratio < .999 {
+		t.Errorf("the leaf spends %v of itself", ratio)
 	}
-	for _, l := range p.Leaves {
-		if ratio, _ := new(big.Rat).Quo(spent[l.Path], l.Amount.Rho).Float64(); ratio > 1 || ratio < .999 {
-			t.Errorf("leaf %s spends %v of itself", l.Path, ratio)
+}
+
+// No leaf is worse off for what another gains by another kind of noise: a total that has half the budget keeps Gaussian
+// noise beside many tables, though these would gain by the other kind.
+func TestNoLeafPaysForAnother(t *testing.T) {
+	const spec = "{total: {by: [], budget: one}, x: {every: [2], by: [a, b, c, d, e, f, g, h], budget: many}}"
+	p := tenPlan(t, "{epsilon: 1, delta: 1e-9, split: {one: 1/2, many: 1/2}}", spec)
+	for _, s := range p.Strategies {
+		if s.Noise != budget.DiscreteGaussian {
+			t.Errorf("%v has %s noise", s.Tables, s.Noise)
 		}
 	}
 }

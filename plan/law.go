@@ -36,9 +36,18 @@ func (e *Estimate) shown(marginal int) float64 {
 // different are, of what an axis of a table shows of the cells, rows of which no two have one shape, and one for every
 // shape: the coefficients 1 for a category or, of prefix sums, for all up to it.
 func (e *Estimate) different(a residual.Axis) [][]float64 {
-	n := e.Columns[a.Column].Size(a.Level)
+	column := e.Columns[a.Column]
+	n := column.Size(a.Level)
 	q := make([]float64, n)
 	var out [][]float64
+	if _, ranged := column.Ranging(); !ranged && a.Sums != residual.Prefixes {
+		for _, i := range column.Kinds(a.Level) {
+			one := make([]float64, n)
+			one[i] = 1
+			out = append(out, one)
+		}
+		return out
+	}
 	seen := map[string]bool{}
 	for i := range n {
 		q[i] = 1
@@ -49,9 +58,7 @@ func (e *Estimate) different(a residual.Axis) [][]float64 {
 		if a.Sums == residual.Prefixes {
 			continue
 		}
-		if q[i] = 0; e.Columns[a.Column].Plain() { // nothing tells its categories apart
-			break
-		}
+		q[i] = 0
 	}
 	return out
 }
@@ -280,8 +287,18 @@ func normalMultiple(step, confidence float64) float64 {
 	return budget.NormalQuantile((1 - confidence - 2*step) / 2)
 }
 
-// Whole tells that the cells of a table that is put together are all sums of noisy integers, each as it was drawn.
+// Whole tells that the cells of a table that is put together are all sums of noisy integers of one measurement, each as it
+// was drawn.
 func (e *Estimate) Whole(marginal int) bool {
+	source := -1
+	for _, r := range e.Of(marginal) {
+		for _, p := range e.Parts[r] {
+			if source >= 0 && p.Source != source {
+				return false
+			}
+			source = p.Source
+		}
+	}
 	var first [][]float64
 	for _, a := range e.Axes[marginal] {
 		rows := e.different(a)

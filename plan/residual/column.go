@@ -110,6 +110,33 @@ func (c *Column) Size(level int) int { return c.levels[level].size }
 // residuals: it has one level, and is not ranged.
 func (c *Column) Plain() bool { return c.ranged == nil && c.Levels() <= 1 }
 
+// Kinds are categories of a level of which no two have groups of the same sizes above them, the first of every kind: what
+// is estimated of two categories of one kind has noise of one law.
+func (c *Column) Kinds(level int) []int {
+	kind := make([]int, c.levels[level].size) // of each category, so far
+	for k := level; k > 0; k-- {
+		of, _ := c.spread(level, k)
+		next := map[[3]int]int{}
+		for j, a := range of {
+			l := c.levels[k]
+			key := [3]int{kind[j], l.group[a], int(l.scale[a])}
+			if _, ok := next[key]; !ok {
+				next[key] = len(next)
+			}
+			kind[j] = next[key]
+		}
+	}
+	var out []int
+	seen := map[int]bool{}
+	for j, k := range kind {
+		if !seen[k] {
+			seen[k] = true
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
 // Integers is how many integers the residual of a level has: one a category or, in a
 // ranged column, one less.
 func (c *Column) Integers(level int) int {
