@@ -119,10 +119,8 @@ func (s Statistic) source() string {
 		return s.Mechanism.noise()
 	case s.SumOf != "":
 		return "sums of " + s.SumOf
-	case s.Measurements == 1:
-		return "from one measurement, " + noisesText(s.Noise)
 	}
-	return "put together from " + budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
+	return "from " + budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
 }
 
 // noisesText names kinds of noise.

@@ -127,7 +127,11 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
 	}
 	if len(alone) > 0 {
-		notes = append(notes, Note{othersDoNot, "Measured separately, with noise of their own, were " + fewNames(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
+		measured := "Measured separately, with noise of their own, were "
+		if len(alone) == 1 {
+			measured = "Measured separately, with noise of its own, was "
+		}
+		notes = append(notes, Note{othersDoNot, measured + fewNames(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
 	}
 	return notes
 }
