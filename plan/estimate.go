@@ -165,7 +165,7 @@ func (p *Plan) predict() error {
 			most := e.Largest(marginal, e.Variances)
 			s := &p.Tables[at].Statistics[0]
 			s.together(math.Sqrt(mean), math.Sqrt(most))
-			of := e.intervals(marginal, math.Sqrt(mean), math.Sqrt(most), known)
+			of := e.intervals(marginal, math.Sqrt(mean), math.Sqrt(most), confidence, known)
 			s.Margin, s.Attained, s.Median = of.margin, of.attained, of.half
 		}
 	}

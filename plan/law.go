@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -72,9 +73,9 @@ type law struct {
 	whole                             bool
 }
 
-// of is the law of the sum of these terms.
-func (l laws) of(terms []budget.NoiseTerm) law {
-	key := keyOf(terms)
+// of is the law of the sum of these terms, with its margin at a confidence.
+func (l laws) of(terms []budget.NoiseTerm, confidence float64) law {
+	key := keyOf(terms) + strconv.FormatFloat(confidence, 'g', -1, 64)
 	out, ok := l[key]
 	if !ok {
 		s := budget.NewNoiseSum(terms)
@@ -104,12 +105,12 @@ func keyOf(terms []budget.NoiseTerm) string {
 // intervals are those of a marginal's cells, which have these standard errors on the mean and at most, from the laws of
 // all of them: one of each shape along every axis. Where laws differ, a cell's margin is its standard error times what the
 // law that needs most needs ([Statistic.MarginOf]), so that each attains what the law of its own noise needs.
-func (e *Estimate) intervals(marginal int, mean, most float64, known laws) intervals {
+func (e *Estimate) intervals(marginal int, mean, most, confidence float64, known laws) intervals {
 	out := intervals{attained: 1}
 	var ratio, half float64
 	some := 0
 	exactly := func(q [][]float64) {
-		l := known.of(e.Sum(marginal, q).terms())
+		l := known.of(e.Sum(marginal, q).terms(), confidence)
 		some++
 		out.margin, out.attained = l.margin, min(out.attained, l.attained)
 		if l.whole {
@@ -128,7 +129,7 @@ func (e *Estimate) intervals(marginal int, mean, most float64, known laws) inter
 		widest := 0.0
 		eachChoice(rows, func(cell []row) {
 			at, ok := step(all, cell)
-			if ok && at <= mostStep {
+			if ok && at <= mostStep && 4*at < 1-confidence {
 				some, widest = some+1, max(widest, at)
 				return
 			}
@@ -270,7 +271,8 @@ func step(all []drawn, cell []row) (float64, bool) {
 	return 0, false
 }
 
-// mostStep is up to which step the normal law is used: at it the error allowed for is half a per cent of confidence.
+// mostStep is up to which step the normal law is used, where half of what the confidence leaves open is enough for its
+// error: half a per cent at most.
 const mostStep = 1.0 / 400
 
 // normalMultiple is of how many standard errors the margin of a cell of this step is, by the normal law widened by what

@@ -126,8 +126,7 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, shared bool) (*dr
 	if err := p.predict(); err != nil {
 		return nil, err
 	}
-	p.aim(d.tables)
-	return out, nil
+	return out, p.aim(d.tables)
 }
 
 // error is what the budget makes least, of all tables as they will be.

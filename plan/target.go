@@ -287,8 +287,27 @@ func unreachable(r *spec.Release, t table) error {
 	})
 }
 
-// aim says of every table with a target what margin it will have.
-func (p *Plan) aim(tables []table) {
+// aim says of every table with a target what margin it will have: of the widest cell, by the law of its noise.
+func (p *Plan) aim(tables []table) error {
+	if !slices.ContainsFunc(tables, func(t table) bool { return t.marginal.Target != nil }) {
+		return nil
+	}
+	estimates, err := p.Estimates()
+	if err != nil {
+		return err
+	}
+	reached := func(i int, confidence float64) float64 {
+		if m, ok := p.Measurement(p.Tables[i].Statistics[0].Measurement); ok {
+			margin, _ := m.Mechanism.Margin(confidence)
+			return float64(margin)
+		}
+		for _, e := range estimates {
+			if marginal := slices.Index(e.Tables, i); marginal >= 0 {
+				return e.intervals(marginal, 0, math.Sqrt(e.Largest(marginal, e.Variances)), confidence, laws{}).margin
+			}
+		}
+		return math.Inf(1)
+	}
 	for i, t := range tables {
 		asked, ok := t.goal()
 		if !ok {
@@ -297,9 +316,10 @@ func (p *Plan) aim(tables []table) {
 		target := t.marginal.Target
 		p.Tables[i].Target = &Target{
 			Margin: decimal(target.Margin), Confidence: decimal(target.Confidence), AllCells: target.AllCells,
-			Reached: budget.RoundUp(p.margin(i, asked.confidence), significant),
+			Reached: budget.RoundUp(reached(i, asked.confidence), significant),
 		}
 	}
+	return nil
 }
 
 // missed tells that a table will not be as good as its target asks.
@@ -497,14 +517,4 @@ func (p *Plan) binding() []string {
 		}
 	}
 	return out
-}
-
-// margin is that of the widest cell of a table at a confidence.
-func (p *Plan) margin(table int, confidence float64) float64 {
-	s := p.Tables[table].Statistics[0]
-	if m, ok := p.Measurement(s.Measurement); ok {
-		margin, _ := m.Mechanism.Margin(confidence)
-		return float64(margin)
-	}
-	return float64(max(s.StandardError, s.Uneven) * budget.NormalQuantile((1-confidence)/2))
 }
