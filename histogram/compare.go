@@ -26,6 +26,8 @@ type Claims struct {
 // Claim is a published table.
 type Claim struct {
 	Path string // of the table in the plan
+	// CountsUp says of each key whether the figures are running sums along it; nil for none.
+	CountsUp []bool
 	// Read gives the figures, once the truth is counted: tables are held one by one.
 	Read func() (Figures, error)
 }
@@ -59,7 +61,7 @@ type Difference struct {
 	veil
 	Rows    int64 // that the truth counts
 	Cells   int64
-	L1      float64 // Σ|published − truth| over the cells
+	L1      float64 // Σ|published − truth| over the cells; where they count up, of running sums, as all below
 	Squares float64 // Σ(unbiased − truth)²
 	Covered int64   // cells with low ≤ truth ≤ high
 }
@@ -155,20 +157,47 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 	}
 	t := c.plan.Tables[i]
 	m := plan.Measurement{ID: "table " + t.Path, Query: c.plan.Query(t), Cells: t.Cells}
+	levels, err := m.Query.Levels(c.plan.Release())
+	if err != nil {
+		return err
+	}
+	if claim.CountsUp != nil && len(claim.CountsUp) != len(levels) {
+		return fmt.Errorf("%s: %w", m.ID, errOtherCells)
+	}
 	c.questions = append(c.questions, question{m, func(truth []int64) error {
+		shown := slices.Clone(truth)
+		for key, up := range claim.CountsUp {
+			if up {
+				countUp(shown, levels, key)
+			}
+		}
 		figures, err := claim.Read()
 		if err == nil {
-			*out, err = figures.against(truth)
+			*out, err = figures.against(shown)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.ID, err)
 		}
+		out.Rows = total(truth)
 		return nil
 	}})
 	return nil
 }
 
-// against holds figures against the truth.
+// countUp adds to each count, row-major over the levels, those of all categories before its own of one key.
+func countUp(counts []int64, levels []*spec.Level, key int) {
+	stride := 1
+	for _, l := range levels[key+1:] {
+		stride *= l.Size()
+	}
+	for i := range counts {
+		if i/stride%levels[key].Size() > 0 {
+			counts[i] += counts[i-stride]
+		}
+	}
+}
+
+// against holds figures against the truth that they show.
 func (f Figures) against(truth []int64) (Difference, error) {
 	d := Difference{Cells: int64(len(truth))}
 	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {
@@ -177,7 +206,6 @@ func (f Figures) against(truth []int64) (Difference, error) {
 		}
 	}
 	for i, t := range truth {
-		d.Rows += t
 		d.L1 += math.Abs(float64(f.Published[i] - t))
 		exact := float64(t) // a number of rows, below 2^53
 		off := f.Unbiased[i] - exact

@@ -94,6 +94,26 @@ func TestCompareSaysHowFarTheFiguresLie(t *testing.T) {
 	}
 }
 
+// Figures that count up along a key are held against the running sums of the truth.
+func TestCompareCountsUp(t *testing.T) {
+	p := planOf(t)
+	dir := folder(t, "t.csv", "kind,age\na,1\na,1\na,7\nb,3\n") // by band, then kind: 2 1 0, 1 0 0
+	for _, c := range []struct {
+		up   []bool
+		want []float64
+	}{{[]bool{true, false}, []float64{2, 1, 0, 3, 1, 0}}, {[]bool{false, true}, []float64{2, 3, 3, 1, 1, 1}}, {[]bool{true, true}, []float64{2, 3, 3, 3, 4, 4}}} {
+		claim := claimOf("bands", 0, c.want...)
+		claim.CountsUp = c.up
+		if got := compared(t, p, dir, 1, Claims{Tables: []Claim{claim}}).Tables[0]; got.Rows != 4 || got.L1 != 0 || got.Squares != 0 || got.Covered != 6 {
+			t.Errorf("along %v: %d rows, L1 %v, squares %v, covered %d", c.up, got.Rows, got.L1, got.Squares, got.Covered)
+		}
+		claim.CountsUp = c.up[:1]
+		if _, err := Compare(t.Context(), noteOf(t, p, false), p, dir, streams(p, 1), Claims{Tables: []Claim{claim}}, Options{}); !errors.Is(err, errOtherCells) {
+			t.Errorf("with one key of two: %v", err)
+		}
+	}
+}
+
 // A row is left out of a marginal for what the plan says of any column that it
 // measures, and a unit has no more rows in it than the plan allows.
 func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {

@@ -51,7 +51,7 @@ func (e *edition) claims() (histogram.Claims, []product, error) {
 		if err != nil || !found {
 			return c, nil, err
 		}
-		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, Read: table.figures})
+		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, CountsUp: countsUp(e.plan, t), Read: table.figures})
 	}
 	for _, s := range e.plan.Synthetic {
 		rows, one, err := e.microdata(s)

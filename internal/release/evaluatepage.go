@@ -41,7 +41,9 @@ type tableTruth struct {
 	Path  string `json:"path"`
 	Cells int64  `json:"cells"`
 	Rows  int64  `json:"rows"` // that the truth counts: N
-	// L1 ÷ N of the published figures, and its half; absent where N is 0.
+	// CountsUp are the keys along which the figures are running sums, as those of the truth that they are held against.
+	CountsUp []string `json:"counts_up,omitempty"`
+	// L1 ÷ N of the published figures, and its half; absent where N is 0, and of running sums, which are no parts of N.
 	L1OverN *float64 `json:"l1_over_n,omitempty"`
 	TVD     *float64 `json:"total_variation_distance,omitempty"`
 	// RMSE of the unbiased figures, beside the standard error of the noise.
@@ -102,7 +104,12 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 			Path: t.Path, Cells: d.Cells, Rows: d.Rows, RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
 			Coverage: float64(d.Covered-t.Impossible) / possible, Attained: t.Statistics[0].Attained,
 		}
-		if d.Rows > 0 {
+		for key, up := range countsUp(e.plan, t) {
+			if up {
+				one.CountsUp = append(one.CountsUp, t.By[key])
+			}
+		}
+		if d.Rows > 0 && one.CountsUp == nil {
 			l1 := d.L1 / float64(d.Rows)
 			tvd := l1 / 2
 			one.L1OverN, one.TVD = &l1, &tvd
@@ -216,6 +223,11 @@ the part of the intervals that hold the truth, beside the part that the noise gi
 			l1, tvd, fourDigits(t.RMSE), fourDigits(t.Predicted), budget.Percent(t.Coverage), budget.Percent(t.Attained))
 	}
 	b.WriteString("\n")
+	for _, t := range v.Tables {
+		if t.CountsUp != nil {
+			fmt.Fprintf(b, "Table %s counts up along %s: running sums are held against those of the truth, and have no L1/N.\n\n", markdownText(t.Path), markdownText(strings.Join(t.CountsUp, ", ")))
+		}
+	}
 }
 
 func (m microdataTrue) page(b *strings.Builder) {

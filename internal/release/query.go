@@ -76,6 +76,9 @@ const (
 	BoundedLaw Law = "bounded"
 )
 
+// answerName is what every answer tells, also one from a table that counts up.
+const answerName = "count"
+
 // NoiseOnly is what every interval leaves out.
 const NoiseOnly = "privacy noise only; sampling and response error not included"
 
@@ -178,7 +181,7 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	}
 	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)
 	alike := reader.Alike(from.table, from.groupings)
-	a.Table, a.Statistic, a.Confidence = table.Path, figures.Name, table.Statistics[0].Confidence
+	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	laws := map[int]*interval{}
 	bear := map[string]bool{}
 	for _, row := range from.rows(asked) {

@@ -95,6 +95,11 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err := t.read(e, e.plan.Tables[at], row, selected); err != nil {
 		return nil, err
 	}
+	for i, up := range countsUp(e.plan, e.plan.Tables[at]) {
+		if up {
+			selected[i] = upTo(selected[i][0])
+		}
+	}
 	made, err := reader.Trace(at, selected, answers)
 	if err != nil {
 		return nil, &SpecError{File: place, Err: err}
@@ -110,6 +115,30 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 		return nil, &Altered{Place: place, File: e.plan.Tables[at].File()}
 	}
 	return t, nil
+}
+
+// countsUp says of each key of a table whether its figures count up along it: then a row is the sum of the cells of its
+// category and of all before it.
+func countsUp(p *plan.Plan, t plan.Table) []bool {
+	out := make([]bool, len(t.By))
+	for _, m := range p.Release().Marginals {
+		if m.Name != t.Marginal {
+			continue
+		}
+		for i, f := range p.Shown(t).Factors {
+			out[i] = slices.Contains(m.Cumulative, spec.Attribute{Column: f.Attribute, Level: f.Level})
+		}
+	}
+	return out
+}
+
+// upTo is a category and all before it.
+func upTo(category int) []int {
+	out := make([]int, category+1)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // origins lists the measurements, those that bring most of the variance first.
