@@ -248,14 +248,18 @@ func (p *Plan) explainStrategies(b *strings.Builder) {
 	for _, s := range p.Strategies {
 		own := p.Measurements[from : from+s.Measurements]
 		from += s.Measurements
-		if len(s.Tables) > 1 || s.Kind != Direct || s.otherNoise() {
+		if len(s.Tables) > 1 || s.Kind != Direct || s.inPortions() || s.otherNoise() {
 			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", s.names(), budget.Plural(int64(len(own)), "measurement"), costOfAll(mechanisms(own)), s.sentence()))
 		}
 	}
 	if len(lines) == 0 {
 		return
 	}
-	b.WriteString("\nHow the tables are measured (error: root mean square of the standard errors of all cells, from these measurements alone)\n")
+	figures := "all cells"
+	if slices.ContainsFunc(p.Tables, p.summed) {
+		figures = "all figures asked for: cells, running sums, and every range of neighbours"
+	}
+	fmt.Fprintf(b, "\nHow the tables are measured (error: root mean square of the standard errors of %s, from these measurements alone)\n", figures)
 	for _, line := range lines {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
@@ -345,18 +349,25 @@ func noiseName(kind budget.Kind) string {
 	return "discrete Gaussian"
 }
 
+// inPortions tells that a table of a group that is measured by itself takes several measurements: along columns whose
+// neighbours are added up it is measured apart from the rest.
+func (s Strategy) inPortions() bool { return s.Kind == Direct && s.Measurements > len(s.Tables) }
+
 // way says what is measured of a group.
 func (s Strategy) way() string {
 	noise := noiseName(s.Noise) + " noise"
 	switch s.Kind {
 	case Largest:
-		return "Tables that lie in no other are measured, with " + noise + "; the others are sums of these."
+		return "Tables that lie in no other are measured, with " + noise + "; all are put together from these by least squares."
 	case Residuals:
 		return "What the tables share is measured once (residuals), with " + noise + "."
 	}
 	each := "Each table"
 	if len(s.Tables) == 1 {
 		each = "The table"
+	}
+	if s.inPortions() {
+		noise += ", and where neighbours are to be added up along a column in portions: without that column, and what it adds"
 	}
 	return each + " is measured by itself, with " + noise + "."
 }

@@ -168,3 +168,31 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 		t.Errorf("reading it again: %v", err)
 	}
 }
+
+// Where sums along a column are asked for the error is said to be of them too; and a table that a pure budget measures in
+// portions, of the total of the column and of what it adds, says so though it is alone.
+func TestPageSaysWhatErrorsAreOf(t *testing.T) {
+	const ofCells, ofAll = "standard errors of all cells, from", "standard errors of all figures asked for: cells, running sums, and every range of neighbours, from"
+	const portions = "The table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions: without that column, and what it adds."
+	for _, c := range []struct {
+		budget, marginals string
+		has, lacks        []string
+	}{
+		{"{epsilon: 1}", "{x: {by: [sex]}, y: {by: [sex, age]}}", []string{ofCells}, []string{ofAll, "portions"}},
+		{"{epsilon: 1}", "{x: {by: [sex, age], ranges: [age]}}", []string{ofAll, "x: 2 measurements, ε 1. " + portions}, []string{ofCells}},
+		{"{epsilon: 1}", "{x: {by: [sex]}}", nil, []string{ofCells, ofAll, "portions"}},
+		{"{rho: 1}", "{x: {by: [age], cumulative: [age]}, y: {by: [age, sex]}}", []string{ofAll}, []string{ofCells, "portions"}},
+	} {
+		page := pageOf(t, planOf(t, "add-remove", c.budget, "row", c.marginals))
+		for _, text := range c.has {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s, %s: no %q in\n%s", c.budget, c.marginals, text, page)
+			}
+		}
+		for _, text := range c.lacks {
+			if strings.Contains(page, text) {
+				t.Errorf("%s, %s: %q in\n%s", c.budget, c.marginals, text, page)
+			}
+		}
+	}
+}

@@ -72,9 +72,14 @@ func (p *Plan) facts() []fact {
 	b := factBook{}
 	b.release(p)
 	b.guarantee(p)
+	b.say(OnBudget, "", "made least inside a leaf", objectives[p.release.Budget.Minimise])
 	b.leaves(p.Leaves)
+	marginals := map[string]spec.Marginal{}
+	for _, m := range p.release.Marginals {
+		marginals[m.Name] = m
+	}
 	for _, row := range p.tableRows() {
-		b.table(row)
+		b.table(row, marginals[row.Marginal])
 	}
 	for _, s := range p.Strategies {
 		b.strategy(s)
@@ -174,7 +179,23 @@ func (b *factBook) leaves(leaves []Leaf) {
 	}
 }
 
-func (b *factBook) table(t tableRow) {
+// objectives are what can be made least, in words.
+var objectives = map[spec.Objective]string{
+	spec.LeastSum: "the sum of weight × variance over all cells", spec.LeastLargest: "the largest weight × variance of a cell",
+}
+
+// summedAlong are those of some attributes that a table has, as text.
+func summedAlong(t Table, attributes []spec.Attribute) string {
+	var names []string
+	for _, a := range attributes {
+		if slices.Contains(t.By, a.String()) {
+			names = append(names, a.String())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (b *factBook) table(t tableRow, m spec.Marginal) {
 	s := t.Statistics[0]
 	by := strings.Join(t.By, ", ")
 	if by == "" {
@@ -184,19 +205,35 @@ func (b *factBook) table(t tableRow) {
 	if t.mechanism != nil {
 		noise = mechanismText(*t.mechanism) + ", " + scaleText(*t.mechanism)
 	}
-	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, noise, deviation, margin))
+	up, ranges, sums := summedAlong(t.Table, m.Cumulative), summedAlong(t.Table, m.Ranges), ""
+	if up != "" {
+		sums += ", counting up along " + up
+	}
+	if ranges != "" {
+		sums += ", for ranges of " + ranges
+	}
+	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
 	say("counts rows of", t.From)
 	say("by", by)
+	say("counts up along (cumulative)", up)
+	say("sums of neighbours are to be accurate along (ranges)", ranges)
+	if m.Weight != nil { // a plan that was edited may name no marginal
+		b.add(fact{topic: OnTable, subject: t.Path, what: "weight", value: decimal(m.Weight), exact: m.Weight.RatString()})
+	}
+	if t.Target != nil {
+		say("target", t.Target.String())
+		b.add(fact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" + budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4), exact: fmt.Sprint(t.Target.Reached)})
+	}
 	say("cells", budget.Group(t.Cells))
 	if t.Impossible > 0 {
 		say("impossible cells", budget.Group(t.Impossible))
 	}
 	say("measured", t.measured)
-	if m := t.mechanism; m != nil {
-		say("mechanism", mechanismText(*m))
-		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: scaleText(*m), exact: m.Parameter.RatString()})
-		say("sensitivity", sensitivityText(*m))
+	if noise := t.mechanism; noise != nil {
+		say("mechanism", mechanismText(*noise))
+		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: scaleText(*noise), exact: noise.Parameter.RatString()})
+		say("sensitivity", sensitivityText(*noise))
 	}
 	if t.leaf != leafText("") {
 		say("leaf", t.leaf)
@@ -210,7 +247,7 @@ func (b *factBook) table(t tableRow) {
 
 // strategy says how a group of tables is measured; of one table by itself its own facts say it.
 func (b *factBook) strategy(s Strategy) {
-	if len(s.Tables) == 1 && s.Kind == Direct {
+	if len(s.Tables) == 1 && s.Kind == Direct && !s.inPortions() {
 		return
 	}
 	b.sum(OnStrategy, s.names(), s.sentence())

@@ -25,6 +25,8 @@ type Loss struct {
 	Tables     []LossOf    `json:"tables"`
 	Attributes []LossOf    `json:"attributes"`
 	Conversion *Conversion `json:"conversion,omitempty"`
+
+	neighbours spec.Neighbours
 }
 
 // LossOf is the loss of some of a plan's mechanisms. Every figure is rounded up.
@@ -95,7 +97,7 @@ func (p *Plan) StatedLoss() (*Loss, error) {
 // loss works out the loss at these δ, and what attacks at these rates of false
 // positives find.
 func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
-	l := &Loss{Release: p.Name, Deltas: deltas}
+	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.release.Privacy.Neighbours}
 	alike := map[string]LossOf{} // by the mechanisms: tables, and attributes, share few
 	of := func(name string, tables int, steps []budget.Mechanism) (LossOf, error) {
 		key := fmt.Sprint(steps)
@@ -230,7 +232,33 @@ func (p *Plan) attributes() []string {
 			}
 		}
 	}
+	for _, e := range p.release.Impossible {
+		for _, c := range e.Where {
+			if e.Drop && !slices.Contains(columns, c.Attribute.Column) {
+				columns = append(columns, c.Attribute.Column)
+			}
+		}
+	}
 	return columns
+}
+
+// drops tells that a column's values decide which rows of a table are left out.
+func (p *Plan) drops(table, column string) bool {
+	return slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
+		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool { return c.Attribute.Column == column })
+	})
+}
+
+// exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
+// others added, each step a move of the sensitivity for adding or removing a unit (the triangle inequality). Where units
+// are replaced that is what the mechanism was made for.
+func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
+	if p.release.Privacy.Neighbours != spec.Replace {
+		m.L1 = new(big.Int).Lsh(m.L1, 1)
+		m.L2Squared = new(big.Int).Lsh(m.L2Squared, 2)
+		m.Shifts = nil
+	}
+	return m
 }
 
 // removedAndAdded is the ρ of two steps between neighbours, as a multiple of that
@@ -248,6 +276,10 @@ const removedAndAdded = 4
 // docs/proofs/adaptive.md.
 func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
+		if p.drops(m.Query.Table, column) {
+			steps = append(steps, p.exchanged(m.Mechanism))
+			continue
+		}
 		if slices.ContainsFunc(m.Query.Factors, func(f Factor) bool { return f.Attribute == column }) && m.Cells > 1 {
 			changed, err := p.changed(m, column)
 			if err != nil {
@@ -257,7 +289,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 		}
 	}
 	for _, t := range p.Tables {
-		if slices.ContainsFunc(p.Query(t).Factors, func(f Factor) bool { return f.Attribute == column }) {
+		if p.drops(t.From, column) || slices.ContainsFunc(p.Query(t).Factors, func(f Factor) bool { return f.Attribute == column }) {
 			tables++
 		}
 	}
@@ -346,6 +378,9 @@ func (l *Loss) Write(w io.Writer) error {
 	fmt.Fprintf(b, "\nTables, and attributes, share measurements: their losses are not parts of the whole.")
 	if len(l.Leaves) > 0 {
 		fmt.Fprintf(b, " Those of leaves are: in ρ, and in a pure ε, they add up to it.")
+	}
+	if l.neighbours == spec.AddRemove {
+		fmt.Fprintf(b, "\nAnother value of an attribute is one unit taken away and one added, which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ.")
 	}
 	fmt.Fprintf(b, "\nFound: how often the best attack finds a unit that is in the data, if it may wrongly find one that is not at the rate named;\nwithout the release it would find as many as it finds wrongly.\n")
 	if c := l.Conversion; c != nil {

@@ -250,3 +250,23 @@ func TestLossOfManyTablesIsFolded(t *testing.T) {
 		t.Errorf("%d tables have rows of their own", rows)
 	}
 }
+
+// Between neighbours that add or remove a unit another value is two steps, as the page says; between units that are
+// replaced it is one, and says nothing.
+func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
+	const why = "which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ."
+	for neighbours, want := range map[string]bool{"add-remove": true, "replace": false} {
+		l, err := planOf(t, neighbours, "{epsilon: 1}", "row", "{x: {by: [sex]}}").loss(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page bytes.Buffer
+		if err := l.Write(&page); err != nil {
+			t.Fatal(err)
+		}
+		more := amount(l.Attributes[0].Pure).Cmp(amount(l.Whole.Pure)) > 0
+		if said := strings.Contains(page.String(), why); said != want || more != want {
+			t.Errorf("%s: an attribute loses more: %t, and the page says why: %t\n%s", neighbours, more, said, page.String())
+		}
+	}
+}

@@ -165,15 +165,12 @@ func (p *Plan) sizeOf(table string, a spec.Attribute) float64 {
 // help are the changes to a table, at most one for each of its attributes, that bring its relative error to the aim of
 // its band: the finest declared level that does, or leaving the attribute out. Where none does by itself, the largest
 // attributes are left out together. Of a table that the plan has the error is known; of another the noise is taken to
-// stay as it is where the table is measured, and to grow with the root of the cells added up where it is a sum.
+// stay as it is: tables are put together by least squares, so that it would have less than the sum of noisy cells.
 func (p *Plan) help(t Table, u Usefulness, known map[string]Table) []Help {
 	relative := t.Statistics[0].StandardError / u.AverageCell
 	after := func(by []string, fewer float64) float64 {
 		if other, ok := known[shown(t.From, by)]; ok {
 			return other.Statistics[0].StandardError * p.evenCells(other) / float64(u.Rows)
-		}
-		if _, measured := p.Measurement(t.Path); p.Cost.Epsilon != nil && !measured {
-			return relative / math.Sqrt(fewer)
 		}
 		return relative / fewer
 	}

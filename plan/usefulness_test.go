@@ -233,3 +233,25 @@ func TestMemoryIsOfCountedCells(t *testing.T) {
 		}
 	}
 }
+
+// A table that a pure budget does not measure keeps its noise with fewer cells: its error against an average cell falls as
+// these grow, 20 times without the regions and 10 times by bands of ages, and not by the root of that.
+func TestHelpOfTablesThatAPureBudgetDoesNotMeasure(t *testing.T) {
+	p := sizedPlan(t, "{epsilon: 1/10}", 8000, "{x: {by: [age, region]}, y: {by: [age, region, sex]}}")
+	x := p.Tables[0]
+	if _, measured := p.Measurement(x.Path); measured || len(p.Measurements) != 1 {
+		t.Fatalf("measurements %+v", p.Measurements)
+	}
+	relative, found := x.Statistics[0].StandardError/4, 0
+	for _, h := range x.Usefulness.Help {
+		if fewer, ok := map[string]float64{"drop region": 20, "age.band for age": 10}[h.Change]; ok {
+			found++
+			if !near(h.Relative, relative/fewer) || h.Factor != fewer {
+				t.Errorf("%+v, of a table with the relative error %v", h, relative)
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("help %+v", x.Usefulness.Help)
+	}
+}
