@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,36 +13,70 @@ import (
 
 // This file holds what other budgets would buy.
 
+// OtherBudget is what one amount of a budget would buy: a plan, or nothing where it is too little for the targets.
+type OtherBudget struct {
+	Key, Amount string
+	Plan        *Plan
+	TooLittle   *TooLittle
+}
+
 // WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It fails on the first
-// amount that cannot be planned.
-func WhatIf(r *spec.Release, key string, amounts []string) ([]*Plan, error) {
-	plans := make([]*Plan, len(amounts))
+// amount that cannot be planned, but for those that are too little for the targets where another is enough.
+func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error) {
+	all := make([]OtherBudget, len(amounts))
+	var little error
+	enough := false
 	for i, amount := range amounts {
+		all[i] = OtherBudget{Key: key, Amount: amount}
 		other, err := r.WithBudget(key, amount)
 		if err == nil {
-			plans[i], err = New(other)
+			all[i].Plan, err = New(other)
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			enough = true
+		case errors.As(err, &all[i].TooLittle):
+			all[i].Plan = nil
+			if little == nil {
+				little = err
+			}
+		default:
 			return nil, fmt.Errorf("%s %s: %w", key, amount, err)
 		}
 	}
-	return plans, nil
+	if !enough {
+		return nil, little
+	}
+	return all, nil
 }
 
 // WriteWhatIf writes plans of one release side by side: the 95 % margin of every table, and what the whole costs in ρ or
-// ε. Neighbouring tables of one marginal with the same margins are folded.
-func WriteWhatIf(w io.Writer, plans []*Plan) error {
+// ε. Neighbouring tables of one marginal with the same margins are folded. One plan at least is there.
+func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "What other budgets would buy: 95%% margin of a cell (± around the exact count, before sampling and response error)\n\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	row := func(name string, cell func(p *Plan) string) {
+	row := func(name string, cell func(p *Plan) string, none func(a OtherBudget) string) {
 		fmt.Fprint(t, name)
-		for _, p := range plans {
-			fmt.Fprint(t, "\t"+cell(p))
+		for _, a := range all {
+			if a.Plan != nil {
+				fmt.Fprint(t, "\t"+cell(a.Plan))
+			} else {
+				fmt.Fprint(t, "\t"+none(a))
+			}
 		}
 		fmt.Fprintln(t)
 	}
-	row("", func(p *Plan) string { return p.Guarantee.Budget() })
+	says := func(text string) func(OtherBudget) string { return func(OtherBudget) string { return text } }
+	var plans []*Plan
+	for _, a := range all {
+		if a.Plan != nil {
+			plans = append(plans, a.Plan)
+		}
+	}
+	row("", func(p *Plan) string { return p.Guarantee.Budget() }, func(a OtherBudget) string {
+		return strings.NewReplacer("epsilon", "ε", "delta", "δ", "rho", "ρ").Replace(a.Key) + " = " + a.Amount
+	})
 	alike := func(a, c int) bool {
 		for _, p := range plans {
 			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin {
@@ -55,9 +90,9 @@ func WriteWhatIf(w io.Writer, plans []*Plan) error {
 		if more := r.to - r.from - 1; more > 0 {
 			name += fmt.Sprintf(" and %d more", more)
 		}
-		row(name, func(p *Plan) string { return "±" + budget.Group(WholeMargin(p.Tables[r.from].Statistics[0].Margin)) })
+		row(name, func(p *Plan) string { return "±" + budget.Group(WholeMargin(p.Tables[r.from].Statistics[0].Margin)) }, says("–"))
 	}
-	row("charged to the account", func(p *Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") })
+	row("charged to the account", func(p *Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") }, says("too little for its targets"))
 	t.Flush()
 	_, err := io.WriteString(w, b.String())
 	return err

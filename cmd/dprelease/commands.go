@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/release"
@@ -81,7 +82,16 @@ func (a *app) planCommand() *cobra.Command {
 		Use:   "plan SPEC",
 		Short: "Print what a release will cost and how good it will be; reads no data",
 		Args:  between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			var given []string
+			for _, name := range []string{"what-if", "solve", "trace"} {
+				if c.Flags().Changed(name) {
+					given = append(given, "--"+name)
+				}
+			}
+			if len(given) > 1 {
+				return &usageError{fmt.Errorf("%s exclude each other: give one", strings.Join(given, " and "))}
+			}
 			params, err := a.params()
 			if err != nil {
 				return err
@@ -113,7 +123,6 @@ func (a *app) planCommand() *cobra.Command {
 	c.Flags().StringVar(&whatIf, "what-if", "", "print what other budgets would buy, as epsilon=0.5,1,2,4, and write nothing")
 	c.Flags().BoolVar(&solve, "solve", false, "print the smallest budget that meets every target, and write nothing")
 	c.Flags().BoolVar(&trace, "trace", false, "print what every pass of the planner works out, and write nothing")
-	c.MarkFlagsMutuallyExclusive("what-if", "solve", "trace")
 	a.outFlag(c)
 	a.setFlag(c)
 	return c

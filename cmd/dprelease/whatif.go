@@ -21,15 +21,17 @@ func (a *app) whatIf(path, asked string, params map[string]string) error {
 	if !found {
 		return &usageError{fmt.Errorf("--what-if %q: expected --what-if KEY=AMOUNT,AMOUNT…, as epsilon=0.5,1,2,4", asked)}
 	}
-	plans, err := release.WhatIf(path, params, strings.TrimSpace(key), amounts)
+	all, err := release.WhatIf(path, params, strings.TrimSpace(key), amounts)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		a.outcome.Plans = plans
+		for _, one := range all { // null where the amount is too little
+			a.outcome.Plans = append(a.outcome.Plans, one.Plan)
+		}
 		return nil
 	}
-	return plan.WriteWhatIf(a.stdout, plans)
+	return plan.WriteWhatIf(a.stdout, all)
 }
 
 // solve prints the smallest budget that meets every target of a spec, and what it would

@@ -11,9 +11,9 @@ import (
 )
 
 // WhatIf plans a spec with each of several amounts of its budget, where key is epsilon,
-// delta or rho. It writes nothing and asks no ledger. Errors: as of [Load].
-func WhatIf(specPath string, params map[string]string, key string, amounts []string) ([]*plan.Plan, error) {
-	return ofSpec(specPath, params, func(r *spec.Release) ([]*plan.Plan, error) { return plan.WhatIf(r, key, amounts) })
+// delta or rho, as [plan.WhatIf]. It writes nothing and asks no ledger. Errors: as of [Load].
+func WhatIf(specPath string, params map[string]string, key string, amounts []string) ([]plan.OtherBudget, error) {
+	return ofSpec(specPath, params, func(r *spec.Release) ([]plan.OtherBudget, error) { return plan.WhatIf(r, key, amounts) })
 }
 
 // Solve finds the smallest budget that meets every target of a spec. It writes nothing and
