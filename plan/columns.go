@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/dprelease/dprelease/plan/residual"
@@ -38,30 +37,20 @@ func (c chains) axis(leaf string, a spec.Attribute) (residual.Axis, bool) {
 }
 
 // newChains builds the chains of the attributes of some tables, which are of one confidential table. Tables with
-// impossible cells have no part in them. A column along which a table counts up, or is asked for ranges, has the one
-// residual that is best for these, whatever its levels, for all tables of that leaf, and of the leaves that also names;
-// for others it is a column of its own. In a pure budget other columns have one level each, as nothing is gained there by measuring what
+// impossible cells, and those that stand apart for their many attributes, have no part in them. A column in a leaf that
+// ranges names has the one residual that is best for what counts up along it, or is asked for ranges of it, whatever its
+// levels; for other leaves it is a column of its own. In a pure budget other columns have one level each, as nothing is gained there by measuring what
 // levels share. It fails on a column of too many categories for ranges.
-func newChains(r *spec.Release, tables []table, also map[source]bool) (chains, error) {
-	c := chains{of: map[usage]residual.Axis{}, ranges: maps.Clone(also)}
-	if c.ranges == nil {
-		c.ranges = map[source]bool{}
-	}
+func newChains(r *spec.Release, tables []table, ranges map[source]bool) (chains, error) {
+	c := chains{of: map[usage]residual.Axis{}, ranges: ranges}
 	for _, l := range r.Budget.Leaves {
 		c.leaves = append(c.leaves, l.Path)
-	}
-	for _, t := range tables {
-		for i, a := range t.counted {
-			if t.sums[i] != residual.Cells && !t.masked() {
-				c.ranges[source{c.leaves[t.leaf], a.Column}] = true
-			}
-		}
 	}
 	b := chainBuilder{chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
 	var columns []column
 	var marginals []residual.Marginal
 	for _, t := range tables {
-		if t.masked() {
+		if t.apart() {
 			continue
 		}
 		for i, a := range t.counted {
@@ -86,7 +75,7 @@ func newChains(r *spec.Release, tables []table, also map[source]bool) (chains, e
 		}
 	}
 	for _, t := range tables {
-		if !t.masked() {
+		if !t.apart() {
 			marginals = append(marginals, residual.Marginal{Axes: set(c.axes(t)), Weight: t.weight()})
 		}
 	}
@@ -130,7 +119,7 @@ type beside struct {
 func (b *chainBuilder) besides(r *spec.Release, tables []table) {
 	b.beside = map[string][]beside{}
 	for _, t := range tables {
-		if t.masked() {
+		if t.apart() {
 			continue
 		}
 		one := beside{cells: 1}
@@ -170,6 +159,10 @@ func (b *chainBuilder) chain(base int, of column) error {
 			}
 			chain, parents = append(chain, level), append(parents, parent)
 		}
+		if b.laplace && of.ranged && b.most(chain) == residual.Cells { // without ranges of its own: one level each
+			left = append(left, chain[1:]...)
+			chain, parents = chain[:1], [][]int{make([]int, chain[0].Size())}
+		}
 		made, err := b.column(of, chain, parents)
 		if err != nil {
 			return err
@@ -186,12 +179,18 @@ func (b *chainBuilder) chain(base int, of column) error {
 	return nil
 }
 
-// column is the column of a chain of levels.
-func (b *chainBuilder) column(of column, chain []*spec.Level, parents [][]int) (*residual.Column, error) {
+// most is what is asked along a chain of levels: ranges before prefix sums before cells.
+func (b *chainBuilder) most(chain []*spec.Level) residual.Sums {
 	sums := residual.Cells
 	for _, level := range chain {
 		sums = max(sums, b.sums[level])
 	}
+	return sums
+}
+
+// column is the column of a chain of levels.
+func (b *chainBuilder) column(of column, chain []*spec.Level, parents [][]int) (*residual.Column, error) {
+	sums := b.most(chain)
 	n := chain[len(chain)-1].Size()
 	if !of.ranged || sums == residual.Cells || n < 2 {
 		return residual.NewColumn(parents...), nil
@@ -236,7 +235,7 @@ func (c chains) attribute(a residual.Axis) string { return c.origin[a.Column] }
 // axes are a table's attributes as axes, in the table's order, none of a table with impossible cells; set is the same,
 // sorted.
 func (c chains) axes(t table) residual.Set {
-	if t.masked() {
+	if t.apart() {
 		return nil
 	}
 	out := make(residual.Set, len(t.counted))

@@ -118,7 +118,7 @@ func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind, noi
 // these the residual of them, by the cells of all other columns: what the others leave out of it is measured apart.
 func (g *group) portions(r *spec.Release, t table, noise budget.Kind) ([]planned, error) {
 	ranged := g.chains.ranged(t)
-	if len(ranged) == 0 || t.masked() {
+	if len(ranged) == 0 || t.apart() {
 		return []planned{g.byItself(r, t, noise)}, nil
 	}
 	if len(ranged) > mostRanged {
@@ -147,6 +147,9 @@ func (g *group) portions(r *spec.Release, t table, noise budget.Kind) ([]planned
 			default:
 				p.adds *= column.Mean(a, 0)
 			}
+		}
+		if p.adds == 0 {
+			continue // the residual of a level of one category
 		}
 		if axes == nil {
 			names = []string{"total"}
@@ -177,7 +180,7 @@ func (c chains) factor(a residual.Axis, basis Basis) Factor {
 
 // equalShares measures each of several tables by itself, all for the same part.
 func (g *group) equalShares(r *spec.Release, noise budget.Kind) (design, bool) {
-	if len(g.tables) < 2 || g.needed {
+	if len(g.tables) < 2 && !g.summed() || g.needed {
 		return design{}, false
 	}
 	d := design{kind: EqualShares, noise: noise}
@@ -193,7 +196,7 @@ func (g *group) equalShares(r *spec.Release, noise budget.Kind) (design, bool) {
 
 // byItself is the measurement of a table by itself.
 func (g *group) byItself(r *spec.Release, t table, noise budget.Kind) planned {
-	p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells, Impossible: t.impossible}, noise: noise, leaf: g.leaf, adds: 1}
+	p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells, Impossible: t.impossible}, noise: noise, leaf: g.leaf, adds: g.chains.added(t)}
 	p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
 	return p
 }
@@ -280,7 +283,7 @@ func (g *group) served(measured []table) (weights []float64, place []int) {
 // by generalised least squares where every column has one level; where one has several, of each table by itself or as
 // the sum of least variance.
 func (g *group) predict(d *design, place []int, variances []float64) error {
-	if g.masked() || g.several() {
+	if g.apart() || g.several() {
 		g.predictSums(d, place, variances)
 		return nil
 	}
@@ -324,7 +327,7 @@ func (g *group) predictSums(d *design, place []int, variances []float64) {
 	}
 	d.error, d.spread = 0, 0
 	for k, t := range g.tables {
-		each := least[k] / float64(t.possible())
+		each := float64(least[k] / float64(t.possible()) * g.chains.added(t))
 		g.add(d, t, each, each)
 	}
 }
@@ -365,7 +368,7 @@ const (
 
 // residuals designs the strategy of residuals. why says why it cannot be taken.
 func (g *group) residuals(r *spec.Release) (d design, why string, err error) {
-	if g.masked() {
+	if g.apart() {
 		return d, "some cells are impossible, and what is known of the others is no sum of residuals", nil
 	}
 	w, why := g.residualWorkload(r, &d)

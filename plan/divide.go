@@ -23,9 +23,20 @@ type blueprint struct {
 	pure    bool
 }
 
-// newBlueprint groups the tables and designs every group. Where shared is set, a column that one leaf asks for ranges of
-// is measured for ranges in all leaves, so that their measurements bear on each other.
-func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten float64, shared bool) (*blueprint, error) {
+// Summing says how columns are measured along which tables count up, or are asked for ranges.
+type Summing string
+
+const (
+	// RangedApart measures them for that in the leaves that ask for it.
+	RangedApart Summing = ""
+	// RangedEverywhere does so in all leaves, so that their measurements bear on each other.
+	RangedEverywhere Summing = "everywhere"
+	// CellByCell measures them as other columns: sums are added up from cells.
+	CellByCell Summing = "cells"
+)
+
+// newBlueprint groups the tables and designs every group.
+func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten float64, how Summing) (*blueprint, error) {
 	b := &blueprint{release: r, tables: tables, drafts: drafts, pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
 	for _, confidential := range r.Tables {
 		var own []table
@@ -37,11 +48,7 @@ func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten f
 		if own == nil {
 			continue
 		}
-		var also map[source]bool
-		if shared {
-			also = everywhere(r, own)
-		}
-		c, err := newChains(r, own, also)
+		c, err := newChains(r, own, how.ranges(r, own))
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +62,7 @@ func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten f
 			for place, tables := range connected(of, c) {
 				g := group{leaf: leaf, place: place, tables: tables, chains: c, minimise: r.Budget.Minimise, needed: l.Needed}
 				if err := g.design(r, tighten); err != nil {
-					return nil, fmt.Errorf("budget leaf %q: %w", l.Path, err)
+					return nil, at(r, "marginals."+g.tables[0].marginal.Name, err)
 				}
 				b.groups = append(b.groups, g)
 			}
@@ -64,25 +71,39 @@ func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten f
 	return b, nil
 }
 
-// everywhere are the columns of some tables that are asked for ranges of, in every leaf.
-func everywhere(r *spec.Release, tables []table) map[source]bool {
+// ranges are the columns of some tables that are measured for what counts up along them, by leaf.
+func (v Summing) ranges(r *spec.Release, tables []table) map[source]bool {
 	out := map[source]bool{}
 	for _, t := range tables {
 		for i, a := range t.counted {
-			if t.sums[i] == residual.Cells || t.masked() {
+			if t.sums[i] == residual.Cells || t.apart() || v == CellByCell {
 				continue
 			}
+			out[source{r.Budget.Leaves[t.leaf].Path, a.Column}] = true
 			for _, l := range r.Budget.Leaves {
-				out[source{l.Path, a.Column}] = true
+				if v == RangedEverywhere {
+					out[source{l.Path, a.Column}] = true
+				}
 			}
 		}
 	}
 	return out
 }
 
+// variants are those that differ for some tables.
+func (d *draftPlan) variants(r *spec.Release) []Summing {
+	if !slices.ContainsFunc(d.tables, table.summed) {
+		return []Summing{RangedApart}
+	}
+	if !mixed(r, d.tables) {
+		return []Summing{RangedApart, CellByCell}
+	}
+	return []Summing{RangedApart, RangedEverywhere, CellByCell}
+}
+
 // mixed tells that a column which one leaf asks for ranges of is used in another that does not.
-func (b *blueprint) mixed() bool {
-	for _, confidential := range b.release.Tables {
+func mixed(r *spec.Release, tables []table) bool {
+	for _, confidential := range r.Tables {
 		asks, uses := map[string]map[int]bool{}, map[string]map[int]bool{}
 		note := func(in map[string]map[int]bool, column string, leaf int) {
 			if in[column] == nil {
@@ -90,8 +111,8 @@ func (b *blueprint) mixed() bool {
 			}
 			in[column][leaf] = true
 		}
-		for _, t := range b.tables {
-			if t.marginal.Table != confidential.Name || t.masked() {
+		for _, t := range tables {
+			if t.marginal.Table != confidential.Name || t.apart() {
 				continue
 			}
 			for i, a := range t.counted {
@@ -124,26 +145,35 @@ type division struct {
 
 // settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or, group by
 // group, for some, where that makes the error of all tables less under the release's accountant, and of no leaf more. uniform is what the plan would be with one kind for all, in
-// the order of [noises].
+// the order of [noises]; nil where that would be too little for targets.
 func (b *blueprint) settle() (best *division, uniform []*division, err error) {
+	uniform = make([]*division, len(noises(b.release.Budget)))
+	var little error
 	for kind := range noises(b.release.Budget) {
 		choice := make([]int, len(b.groups))
 		for i, g := range b.groups {
 			choice[i] = g.best[kind]
 		}
 		d, err := b.divide(choice)
+		if errors.Is(err, errTooLittle) { // the other kind may be cheaper
+			little = err
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}
 		if best == nil || d.less(best) {
 			best = d
 		}
-		uniform = append(uniform, d)
+		uniform[kind] = d
 		if len(b.groups) == 0 {
 			break // microdata alone
 		}
 	}
-	if len(uniform) == 1 || len(b.groups) == 1 || len(b.groups) > mostFlips {
+	if best == nil {
+		return nil, nil, little
+	}
+	if len(noises(b.release.Budget)) == 1 || len(b.groups) <= 1 || len(b.groups) > mostFlips {
 		return best, uniform, nil
 	}
 	for i, g := range b.groups {
@@ -151,11 +181,11 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 		if choice[i] = g.best[0]; best.choice[i] == g.best[0] {
 			choice[i] = g.best[1]
 		}
-		trial, err := b.divide(choice)
-		if err != nil {
+		switch trial, err := b.divide(choice); {
+		case errors.Is(err, errTooLittle):
+		case err != nil:
 			return nil, nil, err
-		}
-		if trial.less(best) {
+		case trial.less(best):
 			best = trial
 		}
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -18,7 +19,8 @@ type Estimate struct {
 	Axes    []residual.Set // of each table, in its own order of attributes
 	Sources []Measurement  // in the order of the combination's sources
 	Places  []residual.Source
-	Own     []int // of each table, the source that measures it by itself; −1 for none
+	Asked   []residual.Set // of each table, as what is asked for goes along them
+	Own     []int          // of each table, the source that measures it by itself; −1 for none
 
 	rows map[residual.Axis][]row // those that were worked out
 }
@@ -42,7 +44,7 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 		if own == nil {
 			continue
 		}
-		c, err := newChains(p.release, own, p.ranges(confidential.Name))
+		c, err := newChains(p.release, own, p.Sums.ranges(p.release, own))
 		if err != nil {
 			return nil, err
 		}
@@ -57,19 +59,6 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 	return all, nil
 }
 
-// ranges are the columns of a confidential table that are measured for ranges, by the leaf that pays.
-func (p *Plan) ranges(table string) map[source]bool {
-	out := map[source]bool{}
-	for _, m := range p.Measurements {
-		for _, f := range m.Query.Factors {
-			if m.Query.Table == table && f.Basis == Ranges {
-				out[source{m.Leaf, f.Attribute}] = true
-			}
-		}
-	}
-	return out
-}
-
 // estimate puts the tables of one confidential table together: all but those that are measured by themselves and have a
 // column of several levels, as noise on such counts has another shape than that of their residuals, or impossible cells.
 func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
@@ -78,13 +67,14 @@ func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
 	var marginals []residual.Marginal
 	place := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
 	for i, t := range tables {
-		if _, direct := measured[t.path]; t.masked() || direct && !c.flat(t) {
+		if _, direct := measured[t.path]; t.apart() || direct && !c.flat(t) {
 			place[t.path] = -1
 			continue
 		}
 		place[t.path] = len(marginals)
 		marginals = append(marginals, residual.Marginal{Axes: set(c.shown(t)), Weight: 1})
 		e.Tables, e.Axes, e.Own = append(e.Tables, at[i]), append(e.Axes, c.shown(t)), append(e.Own, -1)
+		e.Asked = append(e.Asked, c.axes(t))
 	}
 	if marginals == nil {
 		return nil, nil
@@ -132,8 +122,11 @@ func (p *Plan) measured() map[string]Measurement {
 	return all
 }
 
-// Alone is the source that a table is by itself, −1 where others bear on it.
+// Alone is the source that a table is by itself, −1 where others bear on it or it shows sums of what was measured.
 func (e *Estimate) Alone(marginal int) int {
+	if slices.ContainsFunc(e.Axes[marginal], func(a residual.Axis) bool { return a.Sums == residual.Prefixes }) {
+		return -1
+	}
 	alone := e.Own[marginal]
 	for _, r := range e.Of(marginal) {
 		if parts := e.Parts[r]; len(parts) != 1 || parts[0].Source != alone {
@@ -158,12 +151,15 @@ func (p *Plan) predict() error {
 	known := laws{}
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
+			s := &p.Tables[at].Statistics[0]
+			if s.OfRanges, err = e.ofRanges(marginal); err != nil {
+				return err
+			}
 			if alone := e.Alone(marginal); alone >= 0 {
 				continue
 			}
 			mean := e.shown(marginal)
 			most := e.Largest(marginal, e.Variances)
-			s := &p.Tables[at].Statistics[0]
 			s.together(math.Sqrt(mean), math.Sqrt(most))
 			of := e.intervals(marginal, math.Sqrt(mean), math.Sqrt(most), confidence, known)
 			s.Margin, s.Attained, s.Median = of.margin, of.attained, of.half
@@ -191,6 +187,24 @@ func (s *Statistic) together(mean, most float64) {
 	if most > mean*(1+1e-9) {
 		s.Uneven = budget.RoundUp(most, significant)
 	}
+}
+
+// ofRanges is the root mean square standard error of all sums of neighbours that are asked of a table, 0 for none.
+func (e *Estimate) ofRanges(marginal int) (float64, error) {
+	asked := e.Asked[marginal]
+	if !slices.ContainsFunc(asked, func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
+		return 0, nil
+	}
+	w, err := residual.NewWorkload(e.Columns, []residual.Marginal{{Axes: set(asked), Weight: 1}})
+	if err != nil {
+		return 0, err
+	}
+	variances := make([]float64, len(w.Residuals))
+	for i, r := range w.Residuals {
+		variances[i] = e.Variances[e.Find(r.Axes)]
+	}
+	mean, _ := w.Variance(0, variances)
+	return budget.RoundUp(math.Sqrt(mean), significant), nil
 }
 
 // behind are the measurements that bear on each table, in the plan's order.

@@ -34,6 +34,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", p.Guarantee.Sentence())
 	p.explainGovernance(b)
 	p.explainTables(b)
+	p.explainRanges(b)
 	p.explainOthers(b)
 	p.explainStrategies(b)
 	p.explainImpossible(b)
@@ -286,6 +287,31 @@ func (p *Plan) explainOthers(b *strings.Builder) {
 	}
 }
 
+// explainRanges says how good the sums of neighbours are that are asked of tables.
+func (p *Plan) explainRanges(b *strings.Builder) {
+	var asked []Table
+	for _, t := range p.Tables {
+		if t.Statistics[0].OfRanges > 0 {
+			asked = append(asked, t)
+		}
+	}
+	var parts []string
+	for _, r := range runs(asked, func(int, int) bool { return true }) {
+		var errors []float64
+		for _, t := range asked[r.from:r.to] {
+			errors = append(errors, t.Statistics[0].OfRanges)
+		}
+		name := asked[r.from].Path
+		if more := len(errors) - 1; more > 0 {
+			name += fmt.Sprintf(" and %s more", budget.Group(int64(more)))
+		}
+		parts = append(parts, name+" "+between(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(b, "\nSums of neighbours, of any length (root mean square of their standard errors): %s\n", strings.Join(parts, "; "))
+	}
+}
+
 // names are the tables of a group, in few words.
 func (s Strategy) names() string {
 	if more := len(s.Tables) - 1; more > 0 {
@@ -331,13 +357,17 @@ func (s Strategy) instead(other Alternative) string {
 	if other.Needs == "" {
 		noise += " everywhere" // its error is that with one noise for the whole release
 	}
+	way := alternatives[other.Kind]
+	if len(s.Tables) == 1 && (other.Kind == EqualShares || other.Kind == Direct) {
+		way = ofOneTable[other.Kind]
+	}
 	switch {
 	case other.Noise == s.Noise:
-		return alternatives[other.Kind]
+		return way
 	case other.Kind == s.Kind:
 		return noise
 	default:
-		return alternatives[other.Kind] + " with " + noise
+		return way + " with " + noise
 	}
 }
 
@@ -377,6 +407,10 @@ var alternatives = map[StrategyKind]string{
 	Direct: "each table by itself", Largest: "only tables that lie in no other", Residuals: "what the tables share once (residuals)",
 	EqualShares: "each table by itself, all with equal shares,",
 }
+
+// ofOneTable names those that are other words where the group is one table: equal shares then measure its cells, whatever
+// sums of them are asked for.
+var ofOneTable = map[StrategyKind]string{Direct: "the table by itself", EqualShares: "its cells alone"}
 
 // explainLeaves writes the budget split, where there is one.
 func (p *Plan) explainLeaves(b *strings.Builder) {

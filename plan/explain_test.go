@@ -169,21 +169,19 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 	}
 }
 
-// Where sums along a column are asked for the error is said to be of them too; and a table that a pure budget measures in
-// portions, of the total of the column and of what it adds, says so though it is alone.
+// Where sums along a column are asked for the error is said to be of them too.
 func TestPageSaysWhatErrorsAreOf(t *testing.T) {
 	const ofCells, ofAll = "standard errors of all cells, from", "standard errors of all figures asked for: cells, running sums, and every range of neighbours, from"
-	const portions = "The table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions: without that column, and what it adds."
 	for _, c := range []struct {
 		budget, marginals string
 		has, lacks        []string
 	}{
-		{"{epsilon: 1}", "{x: {by: [sex]}, y: {by: [sex, age]}}", []string{ofCells}, []string{ofAll, "portions"}},
-		{"{epsilon: 1}", "{x: {by: [sex, age], ranges: [age]}}", []string{ofAll, "x: 2 measurements, ε 1. " + portions}, []string{ofCells}},
-		{"{epsilon: 1}", "{x: {by: [sex]}}", nil, []string{ofCells, ofAll, "portions"}},
-		{"{rho: 1}", "{x: {by: [age], cumulative: [age]}, y: {by: [age, sex]}}", []string{ofAll}, []string{ofCells, "portions"}},
+		{"{epsilon: 1}", "{x: {by: [sex]}, y: {by: [sex, age]}}", []string{ofCells}, []string{ofAll, "Sums of neighbours"}},
+		{"{epsilon: 1}", "{x: {by: [age, sex], ranges: [age]}, y: {by: [age]}}", []string{ofAll, "\nSums of neighbours, of any length (root mean square of their standard errors): x "}, []string{ofCells}},
+		{"{epsilon: 1}", "{x: {by: [sex]}}", nil, []string{ofCells, ofAll}},
+		{"{rho: 1}", "{x: {by: [age], cumulative: [age]}, y: {by: [age, sex]}}", []string{ofAll}, []string{ofCells, "Sums of neighbours"}},
 	} {
-		page := pageOf(t, planOf(t, "add-remove", c.budget, "row", c.marginals))
+		page := pageOf(t, sizedPlan(t, c.budget, 0, c.marginals))
 		for _, text := range c.has {
 			if !strings.Contains(page, text) {
 				t.Errorf("%s, %s: no %q in\n%s", c.budget, c.marginals, text, page)
@@ -194,5 +192,29 @@ func TestPageSaysWhatErrorsAreOf(t *testing.T) {
 				t.Errorf("%s, %s: %q in\n%s", c.budget, c.marginals, text, page)
 			}
 		}
+	}
+}
+
+// A table takes several measurements where it is measured in portions; a way that was not taken speaks of the one table
+// where there is one.
+func TestStrategiesInWords(t *testing.T) {
+	x := Strategy{Kind: Direct, Noise: budget.DiscreteLaplace, Tables: []string{"x"}, Measurements: 1, RMSE: 3}
+	for _, c := range []struct {
+		measurements int
+		instead      []Alternative
+		want         string
+	}{
+		{1, nil, "The table is measured by itself, with discrete Laplace noise. Error 3."},
+		{2, nil, "The table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions: without that column, and what it adds. Error 3."},
+		{2, []Alternative{{Kind: EqualShares, Noise: budget.DiscreteLaplace, RMSE: 5}}, "without that column, and what it adds. Error 3; its cells alone would have 5."},
+	} {
+		x.Measurements, x.Instead = c.measurements, c.instead
+		if got := x.sentence(); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%d measurements: %s", c.measurements, got)
+		}
+	}
+	many := Strategy{Kind: Direct, Noise: budget.DiscreteLaplace, Tables: []string{"x", "y"}, Measurements: 3}
+	if got, want := many.way(), "Each table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions"; !strings.HasPrefix(got, want) {
+		t.Errorf("two tables: %s", got)
 	}
 }

@@ -81,6 +81,9 @@ func (p *Plan) facts() []fact {
 	for _, row := range p.tableRows() {
 		b.table(row, marginals[row.Marginal])
 	}
+	if slices.ContainsFunc(p.Tables, p.summed) {
+		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
+	}
 	for _, s := range p.Strategies {
 		b.strategy(s)
 	}
@@ -184,6 +187,11 @@ var objectives = map[spec.Objective]string{
 	spec.LeastSum: "the sum of weight × variance over all cells", spec.LeastLargest: "the largest weight × variance of a cell",
 }
 
+// summings are the ways to measure a column along which counts are added up, in words.
+var summings = map[Summing]string{
+	RangedApart: "measured for these sums in the leaves that ask for them", RangedEverywhere: "measured for these sums in all leaves", CellByCell: "measured as others are, so that sums are of cells",
+}
+
 // summedAlong are those of some attributes that a table has, as text.
 func summedAlong(t Table, attributes []spec.Attribute) string {
 	var names []string
@@ -241,6 +249,9 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation, exact: fmt.Sprint(s.StandardError), error: s.StandardError})
 	if s.Uneven > 0 {
 		b.add(fact{topic: OnTable, subject: t.Path, what: "largest standard error", value: budget.DecimalNearest(s.Uneven, 4), exact: fmt.Sprint(s.Uneven), error: s.Uneven})
+	}
+	if s.OfRanges > 0 {
+		b.add(fact{topic: OnTable, subject: t.Path, what: "standard error of sums of neighbours", value: budget.DecimalNearest(s.OfRanges, 4), exact: fmt.Sprint(s.OfRanges), error: s.OfRanges})
 	}
 	say("95% margin", margin)
 }

@@ -52,10 +52,10 @@ func connected(tables []table, c chains) [][]table {
 		return found
 	}
 	for _, t := range tables {
-		if t.masked() {
+		if t.apart() {
 			alone = append(alone, []table{t})
 		}
-		if len(t.by) == 0 || t.masked() {
+		if len(t.by) == 0 || t.apart() {
 			continue
 		}
 		found := find(t)
@@ -123,7 +123,7 @@ func (g *group) design(r *spec.Release, tighten float64) error {
 // very error of its cells and are left out. Of columns with ranges a strategy for discrete Laplace noise is known for a
 // pure budget alone; under ε and δ they have discrete Gaussian noise.
 func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
-	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged()
+	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.several()
 	switch {
 	case laplace && ranged && len(g.designs) > 0:
 		return nil
@@ -164,17 +164,20 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 
 // ranged tells that columns of the group have ranges.
 func (g *group) ranged() bool {
-	return slices.ContainsFunc(g.tables, func(t table) bool { return !t.masked() && len(g.chains.ranged(t)) > 0 })
+	return slices.ContainsFunc(g.tables, func(t table) bool { return !t.apart() && len(g.chains.ranged(t)) > 0 })
 }
 
-// masked tells that the group is a table with impossible cells, which is measured by itself.
-func (g *group) masked() bool { return g.tables[0].masked() }
+// summed tells that a table of the group counts up along a column, or is asked for ranges.
+func (g *group) summed() bool { return slices.ContainsFunc(g.tables, table.summed) }
+
+// apart tells that the group is a table that is measured by itself.
+func (g *group) apart() bool { return g.tables[0].apart() }
 
 // several tells that a column of the group is used at several levels that residuals part: direct measurements then bear
 // on their own table alone, so that residuals are taken wherever they can be.
 func (g *group) several() bool {
 	return slices.ContainsFunc(g.tables, func(t table) bool {
-		return !t.masked() && slices.ContainsFunc(g.chains.axes(t), func(a residual.Axis) bool {
+		return !t.apart() && slices.ContainsFunc(g.chains.axes(t), func(a residual.Axis) bool {
 			column := g.chains.columns[a.Column]
 			_, ranged := column.Ranging()
 			return !ranged && column.Levels() > 1

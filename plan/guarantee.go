@@ -75,11 +75,11 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 		}
 		return g, err
 	case b.Epsilon != nil:
-		g.Definition, g.Epsilon = "pure", budget.FormatRat(b.Epsilon)
+		g.Definition, g.Epsilon = "pure", budget.FormatRat(p.Cost.Epsilon)
 		g.Method = "the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)"
 		return g, nil
 	default:
-		g.Definition, g.Rho = "zcdp", budget.FormatRat(b.Rho)
+		g.Definition, g.Rho = "zcdp", budget.FormatRat(p.Cost.Rho)
 		g.Method = "the ρ of all measurements" + rounds + " added up (Bun and Steinke 2016)"
 	}
 	var err error

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -58,10 +59,11 @@ type draftPlan struct {
 }
 
 const (
-	// tighter is by how much margins are tightened where a leaf's targets are missed by the lattice that noise lies on.
-	tighter = 1 - 1.0/256
+	// tighter is by how much margins are tightened, at least, where a leaf's targets are missed by the lattice that noise
+	// lies on.
+	tighter = 1 - 1.0/2048
 	// mostTighter bounds how often.
-	mostTighter = 40
+	mostTighter = 100
 )
 
 // aim plans all but what is said of it, and tightens the noise of leaves of targets until these are met.
@@ -80,36 +82,57 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	done("tables", d)
 	tighten := 1.0
 	for range mostTighter {
-		best, err := d.measured(r, tighten, false)
-		if err != nil {
-			return nil, err
-		}
-		if best.blueprint.mixed() {
-			shared, err := d.measured(r, tighten, true)
-			if err != nil {
+		var best *draftPlan
+		var little error
+		for i, how := range d.variants(r) {
+			trial, err := d.measured(r, tighten, how)
+			switch {
+			case errors.Is(err, errTooLittle):
+				little = err
+				continue
+			case err != nil && i == 0:
 				return nil, err
+			case err != nil: // there are other ways
+				continue
 			}
-			if shared.error() < best.error() {
-				best = shared
+			if best == nil || trial.better(best) {
+				best = trial
 			}
+		}
+		if best == nil {
+			return nil, little
 		}
 		for _, pass := range []string{"designs", "division", "measurements", "predictions"} {
 			done(pass, best)
 		}
-		if !best.plan.missedInNeeded() {
+		ratio := best.plan.missedInNeeded()
+		if ratio >= 1 {
 			return best, nil
 		}
-		tighten = float64(tighten * tighter)
+		tighten = float64(tighten * min(ratio, tighter))
 	}
 	return nil, errors.New("no noise was found with which all targets are met: widen the narrowest, or give the leaf a share")
 }
 
+// better tells that a draft is better than another: what the budget makes least is less or, where targets decide that, its
+// cost is.
+func (d *draftPlan) better(other *draftPlan) bool {
+	const rounding = 1 - 1e-6
+	if !slices.ContainsFunc(d.plan.Leaves, func(l Leaf) bool { return !l.Needed }) {
+		if d.blueprint.pure {
+			return d.plan.Cost.Epsilon.Cmp(other.plan.Cost.Epsilon) < 0
+		}
+		return d.plan.Cost.Rho.Cmp(other.plan.Cost.Rho) < 0
+	}
+	return d.error() < float64(other.error()*rounding)
+}
+
 // measured plans the measurements, and how good they will make the tables.
-func (d *draftPlan) measured(r *spec.Release, tighten float64, shared bool) (*draftPlan, error) {
-	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Source: r.Source, release: r}
+func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*draftPlan, error) {
+	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Sums: how, Source: r.Source, release: r}
 	out := &draftPlan{plan: p, tables: d.tables, drafts: d.drafts}
 	var err error
-	if out.blueprint, err = newBlueprint(r, d.tables, d.drafts, tighten, shared); err != nil {
+	if out.blueprint, err = newBlueprint(r, d.tables, d.drafts, tighten, how); err != nil {
 		return nil, err
 	}
 	if out.division, out.uniform, err = out.blueprint.settle(); err != nil {
@@ -138,7 +161,11 @@ func (d *draftPlan) error() float64 {
 			most := max(s.StandardError, s.Uneven)
 			out = max(out, float64(weight*most)*most)
 		} else {
-			out += float64(float64(weight*s.StandardError)*s.StandardError) * float64(d.tables[i].possible())
+			each := s.StandardError
+			if s.OfRanges > 0 {
+				each = s.OfRanges
+			}
+			out += float64(float64(weight*each)*each) * float64(d.tables[i].possible())
 		}
 	}
 	return out

@@ -25,6 +25,7 @@ type Plan struct {
 	Guarantee    Guarantee     `json:"guarantee"`
 	Cost         budget.Cost   `json:"cost"` // what the account is debited
 	Leaves       []Leaf        `json:"leaves"`
+	Sums         Summing       `json:"sums,omitempty"` // how columns are measured along which tables count up, or are asked for ranges
 	Strategies   []Strategy    `json:"strategies"`
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`

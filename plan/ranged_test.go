@@ -1,12 +1,15 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
+	"pgregory.net/rapid"
 )
 
 // rangedRows is the matrix of a factor of ranges: what the integers are of one row in each category.
@@ -70,7 +73,9 @@ func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 		{"add-remove", "{rho: 1/8}", "{x: {by: [age.half, kind], cumulative: [age.half]}, y: {by: [age]}}"},
 		{"add-remove", "{epsilon: 1, delta: 1e-9}", "{x: {by: [sex, age], cumulative: [age]}, y: {by: [kind]}}"},
 		{"add-remove", "{epsilon: 1}", "{x: {by: [sex, age], cumulative: [age]}, y: {by: [kind, sex]}}"},
-		{"replace", "{epsilon: 1}", "{x: {by: [age], ranges: [age]}, y: {by: [age.half, kind]}, z: {by: [kind, age], cumulative: [kind, age]}}"},
+		{"add-remove", "{rho: 1/8}", "{x: {by: [age], cumulative: [age]}, y: {by: [kind, age.whole]}}"},
+		{"add-remove", "{epsilon: 1}", "{x: {by: [age], cumulative: [age]}, y: {by: [kind, age.whole]}}"},
+		{"replace", "{epsilon: 1}", "{x: {by: [age], ranges: [age]}, y: {by: [kind]}, z: {by: [kind, age], cumulative: [kind, age]}}"},
 	} {
 		r := crossedRelease(t, c.neighbours, c.budget, 2, c.marginals)
 		p, err := New(r)
@@ -177,4 +182,39 @@ func TestSensitivityOfRanges(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whatever levels a column is used at, in whichever leaves, and wherever sums along it are asked for: a plan can be read
+// again, which works out anew how its tables are put together.
+func TestPlansOfSumsCanBeReadAgain(t *testing.T) {
+	attributes := []string{"sex", "kind", "age", "age.half", "age.third", "age.odd", "age.same", "age.whole"}
+	rapid.Check(t, func(t *rapid.T) {
+		var marginals []string
+		leaves := rapid.IntRange(1, 3).Draw(t, "leaves")
+		for i := range rapid.IntRange(leaves, 5).Draw(t, "marginals") {
+			by := rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 1, 3, func(a string) string { c, _, _ := strings.Cut(a, "."); return c }).Draw(t, "by")
+			sums := ""
+			if a := rapid.SampledFrom(by).Draw(t, "along"); a != "age.whole" {
+				sums = rapid.SampledFrom([]string{"", "cumulative", "ranges"}).Draw(t, "sums")
+				if sums != "" {
+					sums = ", " + sums + ": [" + a + "]"
+				}
+			}
+			marginals = append(marginals, fmt.Sprintf("m%d: {by: [%s], budget: l%d%s}", i, strings.Join(by, ", "), i%leaves, sums))
+		}
+		split := []string{"l0: 1", "l0: 1/7, l1: 6/7", "l0: 1/7, l1: 3/7, l2: 3/7"}[leaves-1]
+		budget := "{" + rapid.SampledFrom([]string{"rho: 1/10", "epsilon: 1", "epsilon: 1, delta: 1e-9"}).Draw(t, "budget") + ", split: {" + split + "}}"
+		text := fmt.Sprintf(crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t, "neighbours"), budget, 2, "{"+strings.Join(marginals, ", ")+"}")
+		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(r)
+		if err != nil {
+			t.Fatalf("%s\n%v", text, err)
+		}
+		if _, err := Read(p.Bytes()); err != nil {
+			t.Fatalf("%s\n%v", text, err)
+		}
+	})
 }

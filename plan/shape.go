@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/budget"
 	"math"
 	"slices"
 
@@ -67,7 +68,18 @@ func (t Table) shaped(asked Table) error {
 // addsUp counts the measurements of the strategies and of the microdata.
 func (p *Plan) addsUp() error {
 	left := len(p.Measurements)
+	if !slices.Contains([]Summing{RangedApart, RangedEverywhere, CellByCell}, p.Sums) {
+		return fmt.Errorf("there is no way %q to measure columns of sums", p.Sums)
+	}
+	for _, text := range []string{p.Guarantee.Epsilon, p.Guarantee.Delta, p.Guarantee.Rho, p.Guarantee.PlainRho} {
+		if _, err := budget.ParseRat(text); text != "" && err != nil {
+			return fmt.Errorf("its guarantee has no number: %q", text)
+		}
+	}
 	for _, s := range p.Strategies {
+		if len(s.Tables) == 0 {
+			return fmt.Errorf("a strategy is of no table")
+		}
 		if s.Measurements < 0 || s.Measurements > left {
 			return fmt.Errorf("its strategies do not have its measurements")
 		}
@@ -94,7 +106,7 @@ func (p *Plan) measurementsShaped(tables []table, itself map[string]bool) error 
 			}
 		}
 		var err error
-		if of[confidential.Name], err = newChains(p.release, own, p.ranges(confidential.Name)); err != nil {
+		if of[confidential.Name], err = newChains(p.release, own, p.Sums.ranges(p.release, own)); err != nil {
 			return err
 		}
 	}

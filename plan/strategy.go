@@ -70,7 +70,9 @@ func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 				s.Instead = append(s.Instead, instead)
 				continue
 			case other.noise != taken.noise:
-				of = uniform[slices.Index(g.best, j)]
+				if of = uniform[slices.Index(g.best, j)]; of == nil {
+					continue
+				}
 				instead.Charge = budget.DecimalUp(of.cost.Rho, significant)
 			}
 			instead.RMSE = g.rmse(other, of, i)

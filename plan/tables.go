@@ -70,6 +70,8 @@ type Statistic struct {
 	Uneven float64 `json:"largest_standard_error,omitempty"`
 	// Median is what half of the cells are off by at most; the others are off by as much or more.
 	Median float64 `json:"median_error"`
+	// OfRanges is the root mean square standard error of all sums of neighbouring categories, where these are asked for.
+	OfRanges float64 `json:"ranges_error,omitempty"`
 	// Margin is half the width of a cell's interval, of the widest.
 	Margin     float64 `json:"margin"`
 	Confidence float64 `json:"confidence"` // asked of the interval
@@ -142,6 +144,13 @@ func sumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 // masked tells that some cells are impossible.
 func (t table) masked() bool { return t.impossible > 0 }
 
+// apart tells that the table is measured by itself, and nothing else bears on it: it has impossible cells, so that its
+// cells are no sum of residuals, or so many attributes that its residuals are too many to list.
+func (t table) apart() bool { return t.masked() || len(t.counted) > mostShared }
+
+// mostShared is up to how many attributes tables share measurements.
+const mostShared = 16
+
 // expand lists the tables that the marginals ask for, in spec order; `every`
 // gives one table for each subset of its attributes, small subsets first.
 func expand(r *spec.Release) ([]table, error) {
@@ -171,8 +180,8 @@ func expand(r *spec.Release) ([]table, error) {
 			if err == nil {
 				t.impossible, err = impossible(rules, t)
 			}
-			if err == nil && t.masked() && t.summed() {
-				err = &fault{"", fmt.Sprintf("table %s has impossible cells, and counts up or is asked for ranges", t.path), "one or the other"}
+			if err == nil && t.apart() && t.summed() {
+				err = &fault{"", fmt.Sprintf("table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.path, mostShared), "a table without `cumulative` and `ranges`, or without what is impossible"}
 			}
 			if err != nil {
 				return nil, at(r, "marginals."+m.Name, err)

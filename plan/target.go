@@ -122,13 +122,13 @@ func (g *group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		asked.margin = float64(asked.margin * tighten)
 		goals[i] = asked
 	}
-	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged()
+	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.several()
 	switch {
 	case laplace && ranged && len(g.designs) > 0:
 		return nil
 	case !ranged || laplace:
 		work := g.directForTargets
-		if ranged {
+		if g.summed() {
 			work = g.rangedForTargets
 		}
 		each, err := work(r, noise, goals)
@@ -322,18 +322,18 @@ func (p *Plan) aim(tables []table) error {
 	return nil
 }
 
-// missed tells that a table will not be as good as its target asks.
-func (t Table) missed() bool {
-	if t.Target == nil {
-		return false
-	}
-	asked, err := budget.ParseRat(t.Target.Margin)
-	if err != nil {
-		return true
+// ratio is the margin that is reached over the one that is asked for.
+func (t Target) ratio() float64 {
+	asked, err := budget.ParseRat(t.Margin)
+	if err != nil || asked.Sign() <= 0 {
+		return math.Inf(1)
 	}
 	margin, _ := asked.Float64()
-	return t.Target.Reached > float64(margin*(1+1e-6))
+	return t.Reached / margin
 }
+
+// missed tells that a table will not be as good as its target asks.
+func (t Table) missed() bool { return t.Target != nil && t.Target.ratio() > 1+1e-6 }
 
 // missed lists the tables that will not be as good as their targets ask.
 func (p *Plan) missed() []Table {
@@ -346,8 +346,9 @@ func (p *Plan) missed() []Table {
 	return out
 }
 
-// missedInNeeded tells that such a table is in a leaf that gets what its targets need.
-func (p *Plan) missedInNeeded() bool {
+// missedInNeeded is the least ratio of a target to the margin that is reached, of the tables of leaves that get what their
+// targets need: 1 where none is missed.
+func (p *Plan) missedInNeeded() float64 {
 	needed := map[string]bool{}
 	for _, l := range p.Leaves {
 		needed[l.Path] = l.Needed
@@ -356,7 +357,13 @@ func (p *Plan) missedInNeeded() bool {
 	for _, m := range p.release.Marginals {
 		leaves[m.Name] = m.Leaf
 	}
-	return slices.ContainsFunc(p.missed(), func(t Table) bool { return needed[leaves[t.Marginal]] })
+	ratio := 1.0
+	for _, t := range p.missed() {
+		if needed[leaves[t.Marginal]] {
+			ratio = min(ratio, 1/t.Target.ratio())
+		}
+	}
+	return ratio
 }
 
 // errTooLittle is the error for a budget that is less than its targets need.
@@ -498,21 +505,13 @@ func Solve(r *spec.Release) (*Solution, error) {
 func (p *Plan) binding() []string {
 	var out []string
 	closest := 0.0
-	ratio := func(t Table) float64 {
-		asked, err := budget.ParseRat(t.Target.Margin)
-		if err != nil {
-			return 0
-		}
-		margin, _ := asked.Float64()
-		return t.Target.Reached / margin
-	}
 	for _, t := range p.Tables {
 		if t.Target != nil {
-			closest = max(closest, ratio(t))
+			closest = max(closest, t.Target.ratio())
 		}
 	}
 	for _, t := range p.Tables {
-		if t.Target != nil && ratio(t) >= float64(closest*tight) {
+		if t.Target != nil && t.Target.ratio() >= float64(closest*tight) {
 			out = append(out, t.Path)
 		}
 	}

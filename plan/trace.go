@@ -211,8 +211,12 @@ func tracePredictions(d *draftPlan, b *strings.Builder) {
 		if t.Target != nil {
 			target = fmt.Sprintf("target %s, reached ±%s", t.Target, budget.DecimalNearest(t.Target.Reached, 4))
 		}
-		return fmt.Sprintf("%s\t%s\tstandard error %s\tmargin ±%s\thalf of the cells within %s\t%s", t.Path, how,
-			budget.DecimalNearest(s.StandardError, 4), budget.DecimalNearest(s.Margin, 4), budget.DecimalNearest(s.Median, 4), target)
+		ranges := ""
+		if s.OfRanges > 0 {
+			ranges = ", of sums of neighbours " + budget.DecimalNearest(s.OfRanges, 4)
+		}
+		return fmt.Sprintf("%s\t%s\tstandard error %s%s\tmargin ±%s\thalf of the cells within %s\t%s", t.Path, how,
+			budget.DecimalNearest(s.StandardError, 4), ranges, budget.DecimalNearest(s.Margin, 4), budget.DecimalNearest(s.Median, 4), target)
 	})
 }
 

@@ -31,7 +31,11 @@ func (c *Column) reaches(a Axis) []reach {
 
 func (c *Column) newReaches(a Axis) []reach {
 	if c.ranged != nil {
-		return c.ranged.reaches(c.finest(a.Level), c.Size(a.Level), a.Sums)
+		out := c.ranged.reaches(c.finest(a.Level), c.Size(a.Level), a.Sums)
+		if c.Size(a.Level) == 1 { // the total, on which the residual has only what rounding leaves
+			out[1] = newReach(1)
+		}
+		return out
 	}
 	out := make([]reach, a.Level+1)
 	for level := range out {

@@ -128,7 +128,11 @@ func (f *finder) of(a Axis) []share {
 		c := f.Columns[a.Column]
 		levels := c.below(a.Level)
 		for k, r := range c.reaches(a) {
-			all = append(all, share{levels[k], r.mean, slices.Max(r.each)})
+			one := share{levels[k], r.mean, slices.Max(r.each)}
+			if levels[k] > 0 && c.Moves(levels[k]).Squares == 0 { // every group has one category
+				one.mean, one.peak = 0, 0
+			}
+			all = append(all, one)
 		}
 		f.shares[a] = all
 	}
