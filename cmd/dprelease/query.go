@@ -16,8 +16,9 @@ func (a *app) queryCommand() *cobra.Command {
 		Long: `Count the rows that meet all conditions, for every combination of the attributes,
 from the measurements of a published folder alone: sums of published cells with the
 standard error and interval that they have together. An attribute is a column, or
-column.level; a condition may give several codes with commas. It costs no budget
-and reads nothing confidential. The folder must be as its manifest says.
+column.level; a condition may give several codes with commas, and 18..24 for all
+from 18 to 24 in the order of the spec. It costs no budget and reads nothing
+confidential. The folder must be as its manifest says.
 docs/query.md tells how the errors come about.
 
   dprelease query labour-2026q1 --by region --where age.band=25–34,35–44 --where sex=f`,
@@ -44,7 +45,7 @@ docs/query.md tells how the errors come about.
 		},
 	}
 	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes that the answer has a row for each category of, with commas")
-	c.Flags().StringArrayVar(&q.Where, "where", nil, "ATTRIBUTE=CODES that the counted rows have; may be repeated, and all must hold")
+	c.Flags().StringArrayVar(&q.Where, "where", nil, "ATTRIBUTE=CODES, or FROM..TO, that the counted rows have; may be repeated, and all must hold")
 	c.Flags().StringVar(&as, "as", as, "text or csv")
 	return c
 }

@@ -2,11 +2,11 @@ package release
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
@@ -19,7 +19,7 @@ import (
 // meet all of Where.
 type Question struct {
 	By    []string // attributes
-	Where []string // attribute=code, or several codes with commas
+	Where []string // attribute=code, or several codes with commas, or ranges of them, as 18..24
 }
 
 // Answer is what the measurements of a release say to a question.
@@ -44,6 +44,7 @@ type Answer struct {
 type Condition struct {
 	Attribute string   `json:"attribute"`
 	Codes     []string `json:"codes"`
+	asked     []string // codes and ranges of codes, as they were given
 }
 
 // OtherTable is a table that could have answered. StandardError is the root mean square over the rows. Same is true where
@@ -252,13 +253,4 @@ func newInterval(bearings []plan.Bearing, confidence float64, figures synth.Stat
 }
 
 // String is the condition as it was asked.
-func (c Condition) String() string {
-	text := c.Attribute + " = "
-	for i, code := range c.Codes {
-		if i > 0 {
-			text += " or "
-		}
-		text += fmt.Sprint(code)
-	}
-	return text
-}
+func (c Condition) String() string { return c.Attribute + " = " + strings.Join(c.asked, " or ") }

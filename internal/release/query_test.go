@@ -211,18 +211,21 @@ func tracesAddUpToThePublishedNumber(t *testing.T, place string) {
 func refusals(t *testing.T, place string) {
 	t.Helper()
 	for want, q := range map[string]Question{
-		`there is no column "mod"; did you mean "mode"?`:                 {By: []string{"mod"}},
-		`there is no attribute "age.tem"; did you mean "age.ten"?`:       {By: []string{"age.tem"}},
-		`there is no attribute "age."`:                                   {By: []string{"age."}},
-		`there is no category of mode "rides"; did you mean "ride"?`:     {Where: []string{"mode=walk,rides"}},
-		`there is no category of age.ten "10-19"; did you mean "10–19"?`: {Where: []string{"age.ten=10-19"}},
-		`expected attribute=code, such as mode=walk`:                     {Where: []string{"mode"}},
-		`column age is asked for twice`:                                  {By: []string{"age.ten", "age.twenty"}},
-		`age: no category meets all conditions`:                          {Where: []string{"age.ten=10–19", "age.twenty=40–59"}},
-		"Nearest:\n  ages: categories of age.ten lie across":             {By: []string{"age"}, Where: []string{"mode=walk"}},
-		"Nearest:\n  wide: categories of age.twenty lie across":          {By: []string{"age.ten", "side"}},
-		`there is no column "colour"; there is mode, age, side, day`:     {By: []string{"colour"}},
-		"Nearest:\n  ages: has no day\n  wide: has no day":               {By: []string{"day", "mode"}},
+		`there is no column "mod"; did you mean "mode"?`:                     {By: []string{"mod"}},
+		`there is no attribute "age.tem"; did you mean "age.ten"?`:           {By: []string{"age.tem"}},
+		`there is no attribute "age."`:                                       {By: []string{"age."}},
+		`there is no category of mode "rides"; did you mean "ride"?`:         {Where: []string{"mode=walk,rides"}},
+		`there is no category of age.ten "10-19"; did you mean "10–19"?`:     {Where: []string{"age.ten=10-19"}},
+		`there is no category of mode "rides"; did you mean`:                 {Where: []string{"mode=walk..rides"}},
+		`there is no category of age "60"`:                                   {Where: []string{"age=60..70"}},
+		`range "9..3" of age runs backwards: 3 comes before 9, so give 3..9`: {Where: []string{"age=9..3"}},
+		`expected attribute=code, such as mode=walk`:                         {Where: []string{"mode"}},
+		`column age is asked for twice`:                                      {By: []string{"age.ten", "age.twenty"}},
+		`age: no category meets all conditions`:                              {Where: []string{"age.ten=10–19", "age.twenty=40–59"}},
+		"Nearest:\n  ages: categories of age.ten lie across":                 {By: []string{"age"}, Where: []string{"mode=walk"}},
+		"Nearest:\n  wide: categories of age.twenty lie across":              {By: []string{"age.ten", "side"}},
+		`there is no column "colour"; there is mode, age, side, day`:         {By: []string{"colour"}},
+		"Nearest:\n  ages: has no day\n  wide: has no day":                   {By: []string{"day", "mode"}},
 	} {
 		_, err := Query(t.Context(), place, q)
 		var refused *SpecError
@@ -303,5 +306,41 @@ func answersAreWritten(t *testing.T, place string) {
 	}
 	if v, err := strconv.ParseFloat(rows[3][1], 64); err != nil || v != a.Rows[2].Unbiased {
 		t.Errorf("%s, expected %v", rows[3][1], a.Rows[2].Unbiased)
+	}
+}
+
+// TestRangesOfCategories asks for neighbours by the ends of their range: the same figure as by all of their codes.
+func TestRangesOfCategories(t *testing.T) {
+	spec := strings.Replace(querySpec, "[mon, tue]", `[mon, a, b, c, a..c, "c,d", e..f, e]`, 1) + "  days: {by: [day, age]}\n"
+	place := publishSpec(t, spec, "{epsilon: 2}")
+	for where, want := range map[string]struct {
+		codes []string
+		says  string
+	}{
+		"age.ten=10–19..30–39":      {[]string{"10–19", "20–29", "30–39"}, "age.ten = 10–19..30–39"},
+		"age=7..7":                  {[]string{"7"}, "age = 7..7"},
+		"age=18..21,3,40..41":       {[]string{"18", "19", "20", "21", "3", "40", "41"}, "age = 18..21 or 3 or 40..41"},
+		"day=a..c":                  {[]string{"a..c"}, "day = a..c"},
+		"day=b..a..c":               {[]string{"b", "c", "a..c"}, "day = b..a..c"},
+		"day=c..c,d":                {[]string{"c", "a..c", "c,d"}, "day = c..c,d"},
+		"day=e..f..e":               {[]string{"e..f", "e"}, "day = e..f..e"},
+		"mode=walk..by car, or van": {[]string{"walk", "ride", "by car, or van"}, "mode = walk..by car, or van"},
+	} {
+		got, err := Query(t.Context(), place, Question{Where: []string{where}})
+		if err != nil {
+			t.Errorf("%s: %v", where, err)
+			continue
+		}
+		if !slices.Equal(got.Where[0].Codes, want.codes) || got.Where[0].String() != want.says {
+			t.Errorf("%s: %s, of codes %q", where, got.Where[0], got.Where[0].Codes)
+		}
+	}
+	by, err := Query(t.Context(), place, Question{Where: []string{"age=18..21"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	each, err := Query(t.Context(), place, Question{Where: []string{"age=18,19,20,21"}})
+	if err != nil || by.Rows[0].Cells != each.Rows[0].Cells || by.Rows[0].Unbiased != each.Rows[0].Unbiased || by.Rows[0].Low != each.Rows[0].Low {
+		t.Errorf("%+v, by its ends %+v (%v)", each, by, err)
 	}
 }

@@ -43,8 +43,8 @@ func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := Condition{Attribute: name}
-		if c.Codes, err = codesOf(attribute, level, codes); err != nil {
+		c, err := conditionOf(attribute, name, level, codes)
+		if err != nil {
 			return nil, err
 		}
 		a.wheres, a.conditions = append(a.wheres, attribute), append(a.conditions, c)
@@ -81,19 +81,58 @@ func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
 	return out, nil, noSuch("attribute", name, levels)
 }
 
-// codesOf reads the codes of a condition: one that holds commas itself, or several.
-func codesOf(attribute spec.Attribute, level *spec.Level, text string) ([]string, error) {
+// rangeMark stands between the first code of a range and the last.
+const rangeMark = ".."
+
+// conditionOf reads the codes of a condition: one, or several with commas between them, of which each may be a range of
+// neighbours. What is a code itself, with its commas and dots, is that code.
+func conditionOf(attribute spec.Attribute, name string, level *spec.Level, text string) (Condition, error) {
+	c := Condition{Attribute: name}
 	codes := categoryCodes(level)
-	if slices.Contains(codes, text) {
-		return []string{text}, nil
+	parts := strings.Split(text, ",")
+	if _, _, ranged := rangeOf(codes, text); ranged || slices.Contains(codes, text) {
+		parts = []string{text}
 	}
-	all := strings.Split(text, ",")
-	for _, code := range all {
-		if !slices.Contains(codes, code) {
-			return nil, noSuch("category of "+attribute.String(), code, codes)
+	for _, part := range parts {
+		from, to, ranged := rangeOf(codes, part)
+		switch {
+		case slices.Contains(codes, part):
+			c.Codes, c.asked = append(c.Codes, part), append(c.asked, part)
+		case ranged && from > to:
+			return c, fmt.Errorf("range %q of %s runs backwards: %s comes before %s, so give %s%s%s", part, attribute, codes[to], codes[from], codes[to], rangeMark, codes[from])
+		case ranged:
+			c.Codes, c.asked = append(c.Codes, codes[from:to+1]...), append(c.asked, part)
+		default:
+			return c, noEnd(attribute, codes, part)
 		}
 	}
-	return all, nil
+	return c, nil
+}
+
+// rangeOf finds the two categories that a text names as the ends of a range, wherever the mark between them is.
+func rangeOf(codes []string, text string) (from, to int, ok bool) {
+	for i := range text {
+		if !strings.HasPrefix(text[i:], rangeMark) {
+			continue
+		}
+		from, to = slices.Index(codes, text[:i]), slices.Index(codes, text[i+len(rangeMark):])
+		if from >= 0 && to >= 0 {
+			return from, to, true
+		}
+	}
+	return 0, 0, false
+}
+
+// noEnd says which code there is not: of a range, which of its ends.
+func noEnd(attribute spec.Attribute, codes []string, text string) error {
+	from, to, ranged := strings.Cut(text, rangeMark)
+	switch {
+	case ranged && slices.Contains(codes, from):
+		text = to
+	case ranged:
+		text = from
+	}
+	return noSuch("category of "+attribute.String(), text, codes)
 }
 
 // categoryCodes are the codes of a level, in order.
