@@ -234,18 +234,23 @@ func (p *Plan) attributes() []string {
 	}
 	for _, e := range p.release.Impossible {
 		for _, c := range e.Where {
-			if e.Drop && !slices.Contains(columns, c.Attribute.Column) {
-				columns = append(columns, c.Attribute.Column)
+			read := Counted(p.release.Table(e.Table), c.Attribute).Column // what decides it, where it is derived
+			measured := slices.ContainsFunc(p.Measurements, func(m Measurement) bool { return m.Query.Table == e.Table })
+			if e.Drop && measured && !slices.Contains(columns, read) {
+				columns = append(columns, read)
 			}
 		}
 	}
 	return columns
 }
 
-// drops tells that a column's values decide which rows of a table are left out.
+// drops tells that a column's values decide which rows of a table are left out, as its own or as those of a column that is
+// derived from it.
 func (p *Plan) drops(table, column string) bool {
 	return slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
-		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool { return c.Attribute.Column == column })
+		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
+			return Counted(p.release.Table(table), c.Attribute).Column == column
+		})
 	})
 }
 
