@@ -349,17 +349,10 @@ func (p *Plan) missed() []Table {
 // missedInNeeded is the least ratio of a target to the margin that is reached, of the tables of leaves that get what their
 // targets need: 1 where none is missed.
 func (p *Plan) missedInNeeded() float64 {
-	needed := map[string]bool{}
-	for _, l := range p.Leaves {
-		needed[l.Path] = l.Needed
-	}
-	leaves := map[string]string{}
-	for _, m := range p.release.Marginals {
-		leaves[m.Name] = m.Leaf
-	}
+	needed := p.neededLeaves()
 	ratio := 1.0
-	for _, t := range p.missed() {
-		if needed[leaves[t.Marginal]] {
+	for i, t := range p.Tables {
+		if t.missed() && needed[p.leafOf(i)] {
 			ratio = min(ratio, 1/t.Target.ratio())
 		}
 	}
@@ -431,8 +424,10 @@ type Solution struct {
 }
 
 const (
-	// solvedDigits is to how many digits the smallest budget is found.
+	// solvedDigits is to how many digits the smallest budget is written, and solvedGap how near to it, relatively, it is
+	// found.
 	solvedDigits = 4
+	solvedGap    = 5e-4
 	// mostTrials bounds the budgets that are tried.
 	mostTrials = 64
 	// tight is how near to its target a table's margin is that binds.
@@ -450,55 +445,95 @@ func Solve(r *spec.Release) (*Solution, error) {
 	if start == nil {
 		start = r.Budget.Rho
 	}
-	// meets plans with an amount; nil where a target is missed.
-	meets := func(amount float64) (*Plan, string, error) {
-		text := budget.DecimalUp(new(big.Rat).SetFloat64(amount), solvedDigits)
-		text = strings.ReplaceAll(text, "\u202f", "")
-		other, err := r.WithBudget(s.Key, text)
-		if err != nil {
-			return nil, "", err
-		}
-		d, err := aim(other, func(string, *draftPlan) {})
-		switch {
-		case errors.Is(err, errTooLittle):
-			return nil, text, nil
-		case err != nil:
-			return nil, "", err
-		case len(d.plan.missed()) > 0:
-			return nil, text, nil
-		}
-		return d.plan, text, nil
-	}
 	amount, _ := start.Float64()
 	low, high := 0.0, 0.0
 	for range mostTrials {
-		p, text, err := meets(amount)
+		p, text, err := s.try(r, amount)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", s.Key, budget.DecimalNearest(amount, solvedDigits), err)
 		}
+		guess := 0.0 // where the widest margin would be just that of its target
 		if p != nil {
+			guess = float64(amount * p.widest())
+			if s.Key == "rho" { // margins go as 1/√ρ
+				guess *= p.widest()
+			}
+			guess *= 1 + solvedGap/4
+		}
+		if p != nil && len(p.missed()) == 0 {
 			high, s.Plan, s.Amount = amount, p, text
 		} else {
 			low = amount
 		}
+		below := float64(high * (1 - solvedGap))
 		switch {
-		case high == 0:
-			amount = 4 * low
-		case low == 0:
-			amount = high / 4
-		case high-low < high*5e-4:
+		case high > 0 && low >= below:
 			s.Binds = s.Plan.binding()
 			return s, nil
-		case high > 2*low:
-			amount = math.Sqrt(float64(high * low))
+		case guess > float64(low*(1+solvedGap/8)) && guess < below, guess > float64(low*(1+solvedGap/8)) && high == 0:
+			amount = guess
+		case high == 0:
+			amount = 4 * low
+		case guess >= below && guess <= high*(1+solvedGap):
+			amount = below
+		case low == 0:
+			amount = high / 4
 		default:
-			amount = (high + low) / 2
+			amount = math.Sqrt(float64(high * low))
 		}
 		if amount > 1e6 || amount < 1e-9 {
 			break
 		}
 	}
 	return nil, fmt.Errorf("no %s between 1e-9 and 1e6 was found that just meets the targets", s.Key)
+}
+
+// try plans with an amount; nil where that is less than what leaves of targets need.
+func (s *Solution) try(r *spec.Release, amount float64) (*Plan, string, error) {
+	text := budget.DecimalUp(new(big.Rat).SetFloat64(amount), solvedDigits)
+	text = strings.ReplaceAll(text, "\u202f", "")
+	other, err := r.WithBudget(s.Key, text)
+	if err != nil {
+		return nil, "", err
+	}
+	d, err := aim(other, func(string, *draftPlan) {})
+	if errors.Is(err, errTooLittle) {
+		return nil, text, nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return d.plan, text, nil
+}
+
+// widest is the largest ratio of a margin that is reached to its target, of tables that do not get just what they need.
+func (p *Plan) widest() float64 {
+	needed, most := p.neededLeaves(), 0.0
+	for i, t := range p.Tables {
+		if t.Target != nil && !needed[p.leafOf(i)] {
+			most = max(most, t.Target.ratio())
+		}
+	}
+	return most
+}
+
+// neededLeaves are the leaves that get what their targets need, by their paths.
+func (p *Plan) neededLeaves() map[string]bool {
+	needed := map[string]bool{}
+	for _, l := range p.Leaves {
+		needed[l.Path] = l.Needed
+	}
+	return needed
+}
+
+// leafOf is the leaf that pays for a table.
+func (p *Plan) leafOf(table int) string {
+	for _, m := range p.release.Marginals {
+		if m.Name == p.Tables[table].Marginal {
+			return m.Leaf
+		}
+	}
+	return ""
 }
 
 // binding are the tables whose targets are met with the least to spare.
