@@ -307,15 +307,16 @@ func (d design) perRho() float64 {
 	return sum / 2
 }
 
-// at is a figure of a design, its error or its spread, for a group's share of a leaf's amount.
-func (d design) at(figure float64, amount budget.Cost, share float64) float64 {
+// atShare is a figure of a design, its error or its spread, for a group's share of a leaf's amount: of ε or, where an
+// amount of 1 takes perRho of it, of ρ.
+func atShare(figure, perRho float64, amount budget.Cost, share float64) float64 {
 	if amount.Epsilon != nil {
 		e, _ := amount.Epsilon.Float64()
 		e *= share
 		return figure / float64(e*e)
 	}
 	rho, _ := amount.Rho.Float64()
-	return float64(figure*d.perRho()) / float64(rho*share)
+	return float64(figure*perRho) / float64(rho*share)
 }
 
 // weigh works out the errors of a division. Groups of targets have theirs as the targets want it.
@@ -327,7 +328,7 @@ func (d *division) weigh(b *blueprint) {
 			continue
 		}
 		design := g.designs[d.choice[i]]
-		e := design.at(design.error, d.leaves[g.leaf].Amount, d.shares[i])
+		e := atShare(design.error, design.perRho(), d.leaves[g.leaf].Amount, d.shares[i])
 		if largest {
 			d.errors[g.leaf] = max(d.errors[g.leaf], e)
 		} else {

@@ -58,7 +58,7 @@ func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 		taken := g.designs[d.choice[i]]
 		s := Strategy{
 			Leaf: d.leaves[g.leaf].Path, Kind: taken.kind, Noise: taken.noise, Measurements: len(taken.planned),
-			RMSE: g.rmse(taken, d, i),
+			RMSE: g.rmse(taken, taken.perRho(), d, i),
 		}
 		for j, other := range g.designs {
 			of, instead := d, Alternative{Kind: other.kind, Noise: other.noise}
@@ -75,11 +75,15 @@ func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 				}
 				instead.Charge = budget.DecimalUp(of.cost.Rho, significant)
 			}
-			instead.RMSE = g.rmse(other, of, i)
+			if other.noise == taken.noise { // for the same ρ, or the same ε of Laplace noise
+				instead.RMSE = g.rmse(other, taken.perRho(), of, i)
+			} else {
+				instead.RMSE = g.rmse(other, other.perRho(), of, i)
+			}
 			s.Instead = append(s.Instead, instead)
 		}
 		if equal, ok := g.equalShares(b.release, taken.noise); ok {
-			s.Instead = append(s.Instead, Alternative{Kind: EqualShares, Noise: taken.noise, RMSE: g.rmse(equal, d, i)})
+			s.Instead = append(s.Instead, Alternative{Kind: EqualShares, Noise: taken.noise, RMSE: g.rmse(equal, taken.perRho(), d, i)})
 		}
 		s.Instead = append(s.Instead, g.reasons...)
 		for _, t := range g.tables {
@@ -90,15 +94,16 @@ func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 	return all
 }
 
-// rmse is the root mean square error of the group's cells by one of its designs, for its part of a division.
-func (g *group) rmse(design design, d *division, i int) float64 {
+// rmse is the root mean square error of the group's figures by one of its designs, for its part of a division: of ε, or of
+// the ρ that an amount of 1 takes.
+func (g *group) rmse(design design, perRho float64, d *division, i int) float64 {
 	var cells float64
 	for _, t := range g.tables {
 		cells += float64(t.possible())
 	}
 	spread := design.spread
 	if !g.needed {
-		spread = design.at(spread, d.leaves[g.leaf].Amount, d.shares[i])
+		spread = atShare(spread, perRho, d.leaves[g.leaf].Amount, d.shares[i])
 	}
 	return budget.RoundUp(math.Sqrt(spread/cells), significant)
 }

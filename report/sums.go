@@ -11,8 +11,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// summedAlong are the attributes of a table along which it counts up, and those along which sums of neighbours are
-// accurate.
+// summedAlong are the attributes of a table along which it counts up, and those along which sums of neighbours are asked
+// for.
 func summedAlong(p *plan.Plan, t plan.Table) (cumulative, ranges []string) {
 	along := func(asked []spec.Attribute) []string {
 		var names []string
@@ -62,7 +62,7 @@ func (r *Report) AddedUp() []string {
 		return fmt.Sprintf("In %s a row counts those that have its category of %s or one before it: it is already added up, so do not add its rows.", tables, columns)
 	})
 	say(func(t Table) []string { return t.Ranges }, func(tables, columns string) string {
-		return fmt.Sprintf("In %s a row counts those of its own category; sums of neighbours along %s are more accurate than its rows by themselves suggest, and `dprelease query` adds them up with their error.", tables, columns)
+		return fmt.Sprintf("In %s a row counts those of its own category; it is there for sums of neighbours along %s, which `dprelease query` adds up with their error.", tables, columns)
 	})
 	return all
 }
