@@ -145,7 +145,8 @@ type division struct {
 
 // settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or, group by
 // group, for some, where that makes the error of all tables less under the release's accountant, and of no leaf more. uniform is what the plan would be with one kind for all, in
-// the order of [noises]; nil where that would be too little for targets.
+// the order of [noises]; nil where that would be too
+// little for targets, or has no chance.
 func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 	uniform = make([]*division, len(noises(b.release.Budget)))
 	var little error
@@ -153,6 +154,9 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 		choice := make([]int, len(b.groups))
 		for i, g := range b.groups {
 			choice[i] = g.best[kind]
+		}
+		if kind > 0 && b.tooMany(choice) {
+			continue
 		}
 		d, err := b.divide(choice)
 		if errors.Is(err, errTooLittle) { // the other kind may be cheaper
@@ -173,7 +177,8 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 	if best == nil {
 		return nil, nil, little
 	}
-	if len(noises(b.release.Budget)) == 1 || len(b.groups) <= 1 || len(b.groups) > mostFlips {
+	// With several leaves a group that changes alone makes its own leaf worse, but for one that has most of the budget.
+	if len(noises(b.release.Budget)) == 1 || len(b.release.Budget.Leaves) > 1 || len(b.groups) <= 1 || len(b.groups) > mostFlips {
 		return best, uniform, nil
 	}
 	for i, g := range b.groups {
@@ -190,6 +195,25 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 		}
 	}
 	return best, uniform, nil
+}
+
+// tooMany tells that so many measurements have Laplace noise by this choice that Gaussian noise is better under ε and δ: of
+// k equal ones that is so from about k = ln(1/δ) on, where k·√2/ε is √(2k·ln(1/δ))/ε, and here from more than twice that.
+func (b *blueprint) tooMany(choice []int) bool {
+	var sum, squares float64
+	for i, g := range b.groups {
+		design := g.designs[choice[i]]
+		if design.noise != budget.DiscreteLaplace || g.needed {
+			continue
+		}
+		amount := g.amount(design, true)
+		for _, part := range design.parts {
+			sum += float64(amount * part)
+			squares += float64(amount*part) * float64(amount*part)
+		}
+	}
+	delta, _ := b.release.Budget.Delta.Float64()
+	return squares > 0 && float64(sum*sum)/squares > float64(-2*budget.Log(delta))+8
 }
 
 // mostFlips bounds the groups that are tried one by one with their other noise.

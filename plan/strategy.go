@@ -71,6 +71,8 @@ func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 				continue
 			case other.noise != taken.noise:
 				if of = uniform[slices.Index(g.best, j)]; of == nil {
+					instead.Why = "with " + noiseName(other.noise) + " noise it has no chance under ε and δ"
+					s.Instead = append(s.Instead, instead)
 					continue
 				}
 				instead.Charge = budget.DecimalUp(of.cost.Rho, significant)

@@ -177,6 +177,10 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 	fmt.Fprintf(b, "   The whole: %s\n", figures(d.division))
 	if len(d.uniform) > 1 {
 		for i, noise := range noises(d.blueprint.release.Budget) {
+			if d.uniform[i] == nil {
+				fmt.Fprintf(b, "   All groups with %s noise: no chance\n", noiseName(noise))
+				continue
+			}
 			fmt.Fprintf(b, "   All groups with %s noise: %s\n", noiseName(noise), figures(d.uniform[i]))
 		}
 	}
