@@ -282,7 +282,7 @@ func TestAuditPublished(t *testing.T) {
 		{"one table, ε", audited{neighbours: spec.AddRemove, budget: "epsilon: 1", maxRows: 2, marginals: 1, trials: 100000}},
 		{"one table, ε, replace", audited{neighbours: spec.Replace, budget: "epsilon: 3", maxRows: 2, marginals: 1, trials: 120000}},
 		{"two tables, ε", audited{neighbours: spec.AddRemove, budget: "epsilon: 3", maxRows: 2, marginals: 2, trials: 120000}},
-		{"two tables, ε δ", audited{neighbours: spec.AddRemove, budget: approximate, maxRows: 2, marginals: 2, trials: 100000, epsilon0: 0.5}},
+		{"two tables, ε δ", audited{neighbours: spec.AddRemove, budget: approximate, maxRows: 4, marginals: 2, trials: 200000, epsilon0: 0.5}},
 		{"one table, ε δ, replace", audited{neighbours: spec.Replace, budget: approximate, maxRows: 3, marginals: 1, trials: 100000, epsilon0: 0.5}},
 	} {
 		t.Run(c.name, c.test)
