@@ -481,6 +481,8 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 		{"{rho: 1/8}", func(p *plan.Plan) { p.Guarantee.Rho = "1249/10000" }, "more than the ρ"},
 		{"{rho: 1/8}", func(p *plan.Plan) { p.Guarantee.Equivalents[1].Epsilon *= 0.999 }, "δ ="},
 		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Guarantee.Epsilon = "99/100" }, "δ ="},
+		// At so large a δ the noise is Gaussian, whose ε depends on δ.
+		{"{epsilon: 1, delta: 1/10}", func(p *plan.Plan) { p.Guarantee.Delta = "9/100" }, "δ ="},
 		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Measurements = append(p.Measurements, p.Measurements[0]) }, "more than the ρ"},
 		{rowsBudget, func(p *plan.Plan) { p.Guarantee.Rho = "1999/1000" }, "more than the ρ"},
 		{rowsBudget, func(p *plan.Plan) { p.Synthetic = append(p.Synthetic, p.Synthetic[0]) }, "more than the ρ"},
