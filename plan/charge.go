@@ -18,7 +18,7 @@ const dearer = 1.25
 // dearer warns where noise that gives the least error under ε and δ is charged to the account much more ρ than discrete
 // Gaussian noise alone would be: an account adds up ρ, in which Laplace noise counts ε²/2.
 func (d *draftPlan) dearer() []string {
-	targets := slices.ContainsFunc(d.tables, func(t table) bool { return t.marginal.Target != nil })
+	targets := slices.ContainsFunc(d.tables, func(t *table) bool { return t.marginal.Target != nil })
 	if len(d.uniform) < 2 || d.uniform[0] == nil || targets {
 		return nil
 	}

@@ -48,7 +48,7 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			m := &r.Marginals[0]
 			for _, by := range choose(m.By, 3) { // a marginal of a release may not ask for so many
-				t := table{path: tablePath(m.Name, true, by), marginal: m, by: by, counted: by, sums: sumsOf(m, by)}
+				t := &table{place: len(tables), path: tablePath(m.Name, true, by), marginal: m, by: by, counted: by, sums: sumsOf(m, by), weight: 1}
 				if t.cells, err = cells(r, t); err != nil {
 					b.Fatal(err)
 				}

@@ -19,6 +19,7 @@ type chains struct {
 	of      map[usage]residual.Axis
 	leaves  []string // their paths
 	ranges  map[source]bool
+	tables  []residual.Set // the attributes of each table of the release, in its order
 }
 
 // usage is an attribute as the tables of some leaves use its column: for ranges, or not.
@@ -41,42 +42,63 @@ func (c chains) axis(leaf string, a spec.Attribute) (residual.Axis, bool) {
 // ranges names has the one residual that is best for what counts up along it, or is asked for ranges of it, whatever its
 // levels; for other leaves it is a column of its own. In a pure budget other columns have one level each, as nothing is gained there by measuring what
 // levels share. It fails on a column of too many categories for ranges.
-func newChains(r *spec.Release, tables []table, ranges map[source]bool) (chains, error) {
+func newChains(r *spec.Release, tables []*table, ranges map[source]bool) (chains, error) {
 	c := chains{of: map[usage]residual.Axis{}, ranges: ranges}
 	for _, l := range r.Budget.Leaves {
 		c.leaves = append(c.leaves, l.Path)
 	}
 	b := chainBuilder{chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
 	var columns []column
-	var marginals []residual.Marginal
+	known := map[usage]*spec.Level{}
 	for _, t := range tables {
 		if t.apart() {
 			continue
 		}
 		for i, a := range t.counted {
-			level, ok := r.Table(t.marginal.Table).Column(a.Column).Domain.Level(a.Level)
-			if !ok {
-				continue // refused before
-			}
 			of := b.of(t, a)
-			if b.levels[of] == nil {
-				columns = append(columns, of)
+			level, ok := known[usage{a, of.ranged}]
+			if !ok {
+				if level, ok = r.Table(t.marginal.Table).Column(a.Column).Domain.Level(a.Level); !ok {
+					continue // refused before
+				}
+				known[usage{a, of.ranged}] = level
+				if b.levels[of] == nil {
+					columns = append(columns, of)
+				}
+				if !slices.Contains(b.levels[of], level) {
+					b.levels[of] = append(b.levels[of], level)
+				}
+				b.names[level] = a.Level
 			}
-			if !slices.Contains(b.levels[of], level) {
-				b.levels[of] = append(b.levels[of], level)
+			if t.sums[i] != residual.Cells {
+				b.sums[level] = max(b.sums[level], t.sums[i])
 			}
-			b.names[level], b.sums[level] = a.Level, max(b.sums[level], t.sums[i])
 		}
 	}
-	b.besides(r, tables)
+	if len(ranges) > 0 {
+		b.besides(r, tables)
+	}
 	for _, of := range columns {
 		if err := b.chain(r.Table(tables[0].marginal.Table).Column(of.name).Domain.Size(), of); err != nil {
 			return c, at(r, "tables."+tables[0].marginal.Table+".columns."+of.name, err)
 		}
 	}
+	if len(tables) > 0 {
+		c.tables = make([]residual.Set, tables[len(tables)-1].place+1)
+	}
+	var marginals []residual.Marginal
 	for _, t := range tables {
-		if !t.apart() {
-			marginals = append(marginals, residual.Marginal{Axes: set(c.axes(t)), Weight: t.weight()})
+		if t.apart() {
+			continue
+		}
+		axes := make(residual.Set, len(t.counted))
+		for i, a := range t.counted {
+			axes[i], _ = c.axis(c.leaves[t.leaf], a)
+			axes[i].Sums = t.sums[i]
+		}
+		c.tables[t.place] = axes
+		if len(ranges) > 0 {
+			marginals = append(marginals, residual.Marginal{Axes: set(axes), Weight: t.weight})
 		}
 	}
 	if marginals == nil {
@@ -104,7 +126,7 @@ type column struct {
 }
 
 // of is the column of a table's attribute.
-func (b *chainBuilder) of(t table, a spec.Attribute) column {
+func (b *chainBuilder) of(t *table, a spec.Attribute) column {
 	return column{a.Column, b.ranges[source{b.leaves[t.leaf], a.Column}]}
 }
 
@@ -116,7 +138,7 @@ type beside struct {
 }
 
 // besides finds the tables that each column with ranges is in.
-func (b *chainBuilder) besides(r *spec.Release, tables []table) {
+func (b *chainBuilder) besides(r *spec.Release, tables []*table) {
 	b.beside = map[string][]beside{}
 	for _, t := range tables {
 		if t.apart() {
@@ -234,21 +256,11 @@ func (c chains) attribute(a residual.Axis) string { return c.origin[a.Column] }
 
 // axes are a table's attributes as axes, in the table's order, none of a table with impossible cells; set is the same,
 // sorted.
-func (c chains) axes(t table) residual.Set {
-	if t.apart() {
-		return nil
-	}
-	out := make(residual.Set, len(t.counted))
-	for i, a := range t.counted {
-		out[i], _ = c.axis(c.leaves[t.leaf], a)
-		out[i].Sums = t.sums[i]
-	}
-	return out
-}
+func (c chains) axes(t *table) residual.Set { return c.tables[t.place] }
 
 // shown are the axes of a table as its rows show them: of ranges, the cells that any reader adds up.
-func (c chains) shown(t table) residual.Set {
-	out := c.axes(t)
+func (c chains) shown(t *table) residual.Set {
+	out := slices.Clone(c.axes(t))
 	for i := range out {
 		if out[i].Sums == residual.Ranges {
 			out[i].Sums = residual.Cells
@@ -258,18 +270,22 @@ func (c chains) shown(t table) residual.Set {
 }
 
 func set(axes residual.Set) residual.Set {
+	byColumn := func(a, b residual.Axis) int { return cmp.Compare(a.Column, b.Column) }
+	if slices.IsSortedFunc(axes, byColumn) {
+		return axes
+	}
 	sorted := slices.Clone(axes)
-	slices.SortFunc(sorted, func(a, b residual.Axis) int { return cmp.Compare(a.Column, b.Column) })
+	slices.SortFunc(sorted, byColumn)
 	return sorted
 }
 
 // flat tells that every column of a table has one level, and none has ranges.
-func (c chains) flat(t table) bool {
+func (c chains) flat(t *table) bool {
 	return !slices.ContainsFunc(c.axes(t), func(a residual.Axis) bool { return !c.columns[a.Column].Plain() })
 }
 
 // ranged are the axes of a table whose columns have ranges.
-func (c chains) ranged(t table) residual.Set {
+func (c chains) ranged(t *table) residual.Set {
 	var out residual.Set
 	for _, a := range c.axes(t) {
 		if _, ok := c.columns[a.Column].Ranging(); ok {
@@ -281,12 +297,7 @@ func (c chains) ranged(t table) residual.Set {
 
 // sourceOf is what a measurement says of the columns.
 func (c chains) sourceOf(m Measurement) residual.Source {
-	return c.from(m, m.Mechanism.Variance())
-}
-
-// from is what a measurement with noise of a variance says of the columns.
-func (c chains) from(m Measurement, variance float64) residual.Source {
-	s := residual.Source{Variance: variance}
+	s := residual.Source{Variance: m.Mechanism.Variance()}
 	for _, f := range m.Query.Factors {
 		axis, _ := c.axis(m.Leaf, spec.Attribute{Column: f.Attribute, Level: f.Level})
 		s.Axes = append(s.Axes, axis)

@@ -30,15 +30,73 @@ type design struct {
 
 // planned is a measurement whose noise is fixed but for its size.
 type planned struct {
-	measurement   Measurement // without its mechanism
-	noise         budget.Kind
-	l1, l2Squared *big.Int
-	shifts        []budget.Shift
-	leaf          int
-	share         *big.Rat // of what the leaf has
-	adds          float64  // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
+	group *group
+	table *table // which it is for; nil for a residual that tables share
+	// asks is what it asks of the columns of the chains, without a variance; nothing where table stands apart, whose cells
+	// it is.
+	asks  residual.Source
+	cells int64
+	noise budget.Kind
+	*distance
+	share *big.Rat // of what the leaf has
+	adds  float64  // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
 	// needs is what targets ask for in place of a share: a ρ for Gaussian noise, an ε for Laplace noise.
 	needs *big.Rat
+}
+
+// distance is how far one unit can move the integers of a measurement. It is never changed, as many have the same.
+type distance struct {
+	l1, l2Squared *big.Int
+	shifts        []budget.Shift // those that lose the most, where there is but one shape
+	reach         *big.Int       // by how much counts are multiplied at most
+}
+
+// measurement is what is measured, without its mechanism.
+func (p planned) measurement() Measurement {
+	g := p.group
+	m := Measurement{ID: p.id(), Leaf: g.path(), Query: Query{Table: g.tables[0].marginal.Table, Factors: make([]Factor, len(p.asks.Axes))}, Cells: p.cells}
+	if p.itself() {
+		m.Query, m.Impossible = p.table.query(), p.table.impossible
+		return m
+	}
+	for i, a := range p.asks.Axes {
+		m.Query.Factors[i] = g.chains.factor(a, p.asks.Plain[i])
+	}
+	return m
+}
+
+// itself tells that the cells of its table are measured.
+func (p planned) itself() bool {
+	return p.table != nil && (p.table.apart() || len(p.asks.Axes) == len(p.table.counted) && p.asks.Marginal())
+}
+
+// id is the measurement's own name: the table's, or that of the columns that are not measured as counts.
+func (p planned) id() string {
+	if p.itself() {
+		return p.table.path
+	}
+	var names []string
+	for i, a := range p.asks.Axes {
+		if !p.asks.Plain[i] {
+			names = append(names, p.group.chains.factor(a, false).String())
+		}
+	}
+	name := strings.Join(names, "_x_")
+	switch {
+	case p.table != nil && name == "":
+		name = "total"
+	case name == "" && p.group.place > 0:
+		name = fmt.Sprintf("total-%d", p.group.place+1)
+	case name == "":
+		name = "total"
+	}
+	if p.table != nil {
+		return "ranges/" + p.table.path + "/" + name
+	}
+	if path := p.group.path(); path != "" {
+		name = path + "/" + name
+	}
+	return "residuals/" + p.group.tables[0].marginal.Table + "/" + name
 }
 
 // spend gives a planned measurement the noise that its part of a leaf's amount buys.
@@ -47,7 +105,7 @@ type planned struct {
 // of ρ ε²/2 is at most its part. Theorem: pure ε is (ε²/2)-zCDP (Bun & Steinke 2016, proposition 1.4).
 // Argument: docs/proofs/sensitivity.md.
 func (p planned) spend(amount budget.Cost) (Measurement, error) {
-	m := p.measurement
+	m := p.measurement()
 	cost := p.needs
 	if cost == nil {
 		if cost = amount.Epsilon; cost == nil {
@@ -91,59 +149,63 @@ func rootBelow(x *big.Rat, bits uint) *big.Rat {
 // from the smallest measured table that has its attributes, itself if it is measured. With n cells of weight w and a
 // sensitivity s, and a variance of s²/2ρ_i or 2(s/ε_i)², the sum asks for ρ_i ∝ √(w·n·s²), ε_i ∝ ∛(w·n·s²) (Lagrange),
 // and the largest for ρ_i ∝ w·s², ε_i ∝ √(w·s²).
-func (g *group) direct(r *spec.Release, measured []table, kind StrategyKind, noise budget.Kind) (design, error) {
-	d := design{kind: kind, noise: noise, planned: make([]planned, 0, len(measured))}
-	weights, place := g.served(measured)
+//
+// measured are places among the group's tables.
+func (g *group) direct(r *spec.Release, measured []int, kind StrategyKind, noise budget.Kind) (design, error) {
+	d := design{kind: kind, noise: noise, planned: make([]planned, 0, len(measured)), parts: make([]float64, 0, len(measured))}
+	weights := g.served(measured)
 	var sum float64
-	for i, t := range measured {
-		portions, err := g.portions(r, t, noise)
-		if err != nil {
+	for i, place := range measured {
+		from := len(d.planned)
+		if err := g.portions(r, &d, g.tables[place]); err != nil {
 			return d, err
 		}
-		for _, p := range portions {
-			part := partOf(r.Budget.Minimise, noise, float64(weights[i]*p.adds), p)
-			d.planned, d.parts = append(d.planned, p), append(d.parts, part)
+		for _, p := range d.planned[from:] {
+			part := partOf(g.minimise, noise, float64(weights[i]*p.adds), p)
+			d.parts = append(d.parts, part)
 			sum += part
 		}
 	}
-	variances := make([]float64, len(d.planned))
-	for i := range d.planned {
+	for i := range d.parts {
 		d.parts[i] /= sum
-		variances[i] = d.planned[i].variance(d.parts[i])
 	}
-	return d, g.predict(&d, place, variances)
+	return d, g.predict(&d, measured, d.variances())
 }
 
-// portions are the measurements of a table by itself: its cells or, where columns of it have ranges, for every set of
-// these the residual of them, by the cells of all other columns: what the others leave out of it is measured apart.
-func (g *group) portions(r *spec.Release, t table, noise budget.Kind) ([]planned, error) {
+// variances are those of the measurements of a design where the amount is 1.
+func (d *design) variances() []float64 {
+	out := make([]float64, len(d.planned))
+	for i, p := range d.planned {
+		out[i] = p.variance(d.parts[i])
+	}
+	return out
+}
+
+// portions adds to a design the measurements of a table by itself: its cells or, where columns of it have ranges, for every
+// set of these the residual of them, by the cells of all other columns: what the others leave out of it is measured apart.
+func (g *group) portions(r *spec.Release, d *design, t *table) error {
 	ranged := g.chains.ranged(t)
-	if len(ranged) == 0 || t.apart() {
-		return []planned{g.byItself(r, t, noise)}, nil
+	if len(ranged) == 0 {
+		d.planned = append(d.planned, g.byItself(r, t, d.noise))
+		return nil
 	}
 	if len(ranged) > mostRanged {
-		return nil, &fault{"", fmt.Sprintf("table %s has %d columns along which counts are added up", t.path, len(ranged)), fmt.Sprintf("at most %d", mostRanged)}
+		return &fault{"", fmt.Sprintf("table %s has %d columns along which counts are added up", t.path, len(ranged)), fmt.Sprintf("at most %d", mostRanged)}
 	}
-	var out []planned
 	for which := range 1 << len(ranged) {
-		var axes residual.Set
-		p := planned{noise: noise, leaf: g.leaf, adds: 1, measurement: Measurement{Leaf: r.Budget.Leaves[t.leaf].Path, Query: Query{Table: t.marginal.Table, Factors: []Factor{}}, Cells: 1}}
-		var names []string
+		var residuals residual.Set
+		p := planned{group: g, table: t, noise: d.noise, adds: 1}
 		for _, a := range g.chains.axes(t) {
 			column := g.chains.columns[a.Column]
 			place := slices.Index(ranged, a)
 			switch {
 			case place < 0:
-				p.measurement.Query.Factors = append(p.measurement.Query.Factors, g.chains.factor(a, Identity))
-				p.measurement.Cells *= int64(column.Size(a.Level))
+				p.ask(a, true)
 			case which>>place&1 == 1:
-				a = residual.Axis{Column: a.Column, Level: column.Levels()}
-				f := g.chains.factor(a, Ranges)
-				axes = append(axes, a)
-				names = append(names, f.String())
-				p.measurement.Query.Factors = append(p.measurement.Query.Factors, f)
-				p.measurement.Cells *= int64(column.Integers(a.Level))
-				p.adds *= column.Mean(ranged[place], column.Levels())
+				finest := residual.Axis{Column: a.Column, Level: column.Levels()}
+				p.ask(finest, false)
+				residuals = append(residuals, finest)
+				p.adds *= column.Mean(a, column.Levels())
 			default:
 				p.adds *= column.Mean(a, 0)
 			}
@@ -151,28 +213,48 @@ func (g *group) portions(r *spec.Release, t table, noise budget.Kind) ([]planned
 		if p.adds == 0 {
 			continue // the residual of a level of one category
 		}
-		if axes == nil {
-			names = []string{"total"}
-			p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, p.measurement.Cells)
+		p.cells = g.chains.integers(p.asks)
+		if residuals == nil {
+			p.distance = g.counts(r, p.cells)
 		} else {
-			p.l1, p.l2Squared, p.shifts, _ = g.moves(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, axes)
+			p.distance = g.moves(r, residuals)
 		}
-		p.measurement.ID = "ranges/" + t.path + "/" + strings.Join(names, "_x_")
-		out = append(out, p)
+		d.planned = append(d.planned, p)
 	}
-	return out, nil
+	return nil
+}
+
+// ask adds an axis to what is asked, of counts or as a residual.
+func (p *planned) ask(a residual.Axis, plain bool) {
+	a.Sums = residual.Cells
+	p.asks.Axes, p.asks.Plain = append(p.asks.Axes, a), append(p.asks.Plain, plain)
+}
+
+// integers is how many integers a source has.
+func (c chains) integers(s residual.Source) int64 {
+	n := int64(1)
+	for i, a := range s.Axes {
+		if s.Plain[i] {
+			n *= int64(c.columns[a.Column].Size(a.Level))
+		} else {
+			n *= int64(c.columns[a.Column].Integers(a.Level))
+		}
+	}
+	return n
 }
 
 // mostRanged bounds the columns with ranges of a table that is measured by itself.
 const mostRanged = 10
 
-// factor is an axis as a factor of a query.
-func (c chains) factor(a residual.Axis, basis Basis) Factor {
-	f := Factor{Attribute: c.attribute(a), Level: c.names[a.Column][a.Level-1], Basis: basis}
-	if ranging, ok := c.columns[a.Column].Ranging(); ok && basis != Identity {
+// factor is an axis as a factor of a query: of counts (plain), or as its residual.
+func (c chains) factor(a residual.Axis, plain bool) Factor {
+	f := Factor{Attribute: c.attribute(a), Level: c.names[a.Column][a.Level-1], Basis: Residual}
+	switch ranging, ok := c.columns[a.Column].Ranging(); {
+	case plain:
+		f.Basis = Identity
+	case ok:
 		return f.ranged(ranging)
-	}
-	if basis == Residual && a.Level > 1 {
+	case a.Level > 1:
 		f.Within = c.names[a.Column][a.Level-2]
 	}
 	return f
@@ -195,15 +277,21 @@ func (g *group) equalShares(r *spec.Release, noise budget.Kind) (design, bool) {
 }
 
 // byItself is the measurement of a table by itself.
-func (g *group) byItself(r *spec.Release, t table, noise budget.Kind) planned {
-	p := planned{measurement: Measurement{ID: t.path, Leaf: r.Budget.Leaves[t.leaf].Path, Query: t.query(), Cells: t.cells, Impossible: t.impossible}, noise: noise, leaf: g.leaf, adds: g.chains.added(t)}
-	p.l1, p.l2Squared, p.shifts = sensitivity(r.Privacy.Neighbours, r.Table(t.marginal.Table).Unit.MaxRows, t.cells)
+func (g *group) byItself(r *spec.Release, t *table, noise budget.Kind) planned {
+	axes := g.chains.axes(t)
+	p := planned{
+		group: g, table: t, cells: t.cells, noise: noise, distance: g.counts(r, t.cells), adds: g.chains.added(t),
+		asks: residual.CountsOf(make(residual.Set, len(axes)), 0),
+	}
+	for i, a := range axes {
+		p.asks.Axes[i] = residual.Axis{Column: a.Column, Level: a.Level}
+	}
 	return p
 }
 
 // added is of how many cells what a table shows is the sum, on the mean: 1, or along n categories (n+1)/2 for prefix sums
 // and (n+2)/3 for ranges.
-func (c chains) added(t table) float64 {
+func (c chains) added(t *table) float64 {
 	out := 1.0
 	for i, a := range c.axes(t) {
 		n := float64(1)
@@ -251,56 +339,62 @@ func (p planned) variance(amount float64) float64 {
 // served is by how much the variance of each measured table counts: that of the tables that are taken from it, as the
 // smallest that has their attributes, each itself where it is measured. Each of their cells is a sum of measured ones,
 // and all of them together have the noise of all of those; where the largest variance counts, it is that of one such
-// sum. place says where the measured tables are in the group.
-func (g *group) served(measured []table) (weights []float64, place []int) {
-	weights, place = make([]float64, len(measured)), make([]int, len(measured))
-	at := make(map[string]int, len(measured))
-	for i, m := range measured {
-		at[m.path] = i
+// sum.
+func (g *group) served(measured []int) []float64 {
+	weights, from := make([]float64, len(measured)), make([]int, len(g.tables))
+	for k := range from {
+		from[k] = -1
+	}
+	for i, place := range measured {
+		from[place] = i
 	}
 	for k, t := range g.tables {
-		from, itself := at[t.path]
-		if itself {
-			place[from] = k
-		} else {
-			from = -1
-			for i, m := range measured {
-				if contains(m, t) && (from < 0 || m.cells < measured[from].cells) {
-					from = i
+		best := from[k]
+		if best < 0 {
+			for i, place := range measured {
+				if contains(g.tables[place], t) && (best < 0 || g.tables[place].cells < g.tables[measured[best]].cells) {
+					best = i
 				}
 			}
 		}
+		possible := float64(g.tables[measured[best]].possible())
 		if g.minimise == spec.LeastLargest {
-			weights[from] = max(weights[from], float64(t.weight()*float64(measured[from].possible()))/float64(t.possible()))
+			weights[best] = max(weights[best], float64(t.weight*possible)/float64(t.possible()))
 		} else {
-			weights[from] += float64(t.weight() * float64(measured[from].possible()))
+			weights[best] += float64(t.weight * possible)
 		}
 	}
-	return weights, place
+	return weights
 }
 
 // predict works out the error of a design of direct measurements, of these variances, as the tables will be put together:
 // by generalised least squares where every column has one level; where one has several, of each table by itself or as
-// the sum of least variance.
-func (g *group) predict(d *design, place []int, variances []float64) error {
+// the sum of least variance. measured are the places of its tables.
+func (g *group) predict(d *design, measured []int, variances []float64) error {
 	if g.apart() || g.several() {
-		g.predictSums(d, place, variances)
+		g.predictSums(d, measured, variances)
 		return nil
 	}
-	w, err := g.workload()
+	w, of, err := g.estimated(d, variances)
 	if err != nil {
 		return err
+	}
+	g.count(d, w, of)
+	return nil
+}
+
+// estimated are the variances of the residuals of the group's tables, as estimated from a design's measurements of these.
+func (g *group) estimated(d *design, variances []float64) (w *residual.Workload, of []float64, err error) {
+	if w, err = g.workload(); err != nil {
+		return nil, nil, err
 	}
 	sources := make([]residual.Source, len(variances))
 	for i, p := range d.planned {
-		sources[i] = g.chains.from(p.measurement, variances[i])
+		sources[i] = p.asks
+		sources[i].Variance = variances[i]
 	}
-	c, err := w.Combine(sources)
-	if err != nil {
-		return err
-	}
-	g.count(d, w, c.Variances)
-	return nil
+	of, err = w.Estimated(sources)
+	return w, of, err
 }
 
 // count works out the errors of a design from the variances of its residuals.
@@ -313,16 +407,16 @@ func (g *group) count(d *design, w *residual.Workload, variances []float64) {
 }
 
 // predictSums predicts tables that are measured, or sums of one that is.
-func (g *group) predictSums(d *design, place []int, variances []float64) {
+func (g *group) predictSums(d *design, measured []int, variances []float64) {
 	least := make([]float64, len(g.tables)) // Σ variance of all cells
-	for i, at := range place {
+	for i, at := range measured {
 		for k, t := range g.tables {
 			if sum := float64(variances[i] * float64(g.tables[at].possible())); k != at && contains(g.tables[at], t) && (least[k] == 0 || sum < least[k]) {
 				least[k] = sum
 			}
 		}
 	}
-	for i, at := range place {
+	for i, at := range measured {
 		least[at] = float64(variances[i] * float64(g.tables[at].possible()))
 	}
 	d.error, d.spread = 0, 0
@@ -333,13 +427,13 @@ func (g *group) predictSums(d *design, place []int, variances []float64) {
 }
 
 // add adds the cells of a table, of this variance on the mean and at most, to the errors of a design.
-func (g *group) add(d *design, t table, mean, peak float64) {
+func (g *group) add(d *design, t *table, mean, peak float64) {
 	all := float64(mean * float64(t.possible()))
 	d.spread += all
 	if g.minimise == spec.LeastLargest {
-		d.error = max(d.error, float64(t.weight()*peak))
+		d.error = max(d.error, float64(t.weight*peak))
 	} else {
-		d.error += float64(t.weight() * all)
+		d.error += float64(t.weight * all)
 	}
 }
 
@@ -350,7 +444,7 @@ func (g *group) workload() (w *residual.Workload, err error) {
 	}
 	marginals := make([]residual.Marginal, len(g.tables))
 	for i, t := range g.tables {
-		marginals[i] = residual.Marginal{Axes: set(g.chains.axes(t)), Weight: t.weight()}
+		marginals[i] = residual.Marginal{Axes: set(g.chains.axes(t)), Weight: t.weight}
 	}
 	g.work, err = residual.NewWorkload(g.chains.columns, marginals)
 	return g.work, err
@@ -399,18 +493,17 @@ func (g *group) residualWorkload(r *spec.Release, d *design) (w *residual.Worklo
 	if err != nil {
 		return nil, err.Error()
 	}
-	d.planned = make([]planned, 0, len(w.Residuals))
+	d.planned = make([]planned, len(w.Residuals))
 	var counted, published int64
 	for i, res := range w.Residuals {
-		p := planned{measurement: g.residual(r, res.Axes), noise: d.noise, leaf: g.leaf}
-		var reach *big.Int
-		p.l1, p.l2Squared, p.shifts, reach = g.moves(r.Privacy.Neighbours, r.Table(g.tables[0].marginal.Table).Unit.MaxRows, res.Axes)
-		if reach.Cmp(big.NewInt(mostReach)) > 0 {
-			return nil, fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.measurement.ID, reach)
+		p := planned{group: g, asks: residual.ResidualOf(res.Axes, 0), noise: d.noise, distance: g.moves(r, res.Axes)}
+		if p.reach.Cmp(big.NewInt(mostReach)) > 0 {
+			return nil, fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.id(), p.reach)
 		}
+		p.cells = g.chains.integers(p.asks)
 		w.Residuals[i].Squares = floatOf(p.l2Squared)
-		d.planned = append(d.planned, p)
-		counted += p.measurement.Cells
+		d.planned[i] = p
+		counted += p.cells
 	}
 	for _, t := range g.tables {
 		published += t.cells
@@ -421,49 +514,51 @@ func (g *group) residualWorkload(r *spec.Release, d *design) (w *residual.Worklo
 	return w, ""
 }
 
-// residual is the measurement of a residual.
-func (g *group) residual(r *spec.Release, axes residual.Set) Measurement {
-	path, table := r.Budget.Leaves[g.leaf].Path, g.tables[0].marginal.Table
-	m := Measurement{Leaf: path, Query: Query{Table: table, Factors: []Factor{}}, Cells: 1}
-	var names []string
-	for _, a := range axes {
-		f := g.chains.factor(a, Residual)
-		m.Cells *= int64(g.chains.columns[a.Column].Integers(a.Level))
-		m.Query.Factors = append(m.Query.Factors, f)
-		names = append(names, f.String())
-	}
-	name := strings.Join(names, "_x_")
-	switch {
-	case name == "" && g.place > 0:
-		name = fmt.Sprintf("total-%d", g.place+1)
-	case name == "":
-		name = "total"
-	}
-	if path != "" {
-		name = path + "/" + name
-	}
-	m.ID = "residuals/" + table + "/" + name
-	return m
+// counts is how far one unit can move so many counts.
+func (g *group) counts(r *spec.Release, cells int64) *distance {
+	l1, l2Squared, shifts := sensitivity(r.Privacy.Neighbours, r.Table(g.tables[0].marginal.Table).Unit.MaxRows, cells)
+	return &distance{l1, l2Squared, shifts, big.NewInt(1)}
 }
 
-// moves is how far one unit can move the integers of a residual: L1, squared L2, the shifts where there is but one
-// shape, and by how much counts are multiplied at most.
+// moves is how far one unit can move the integers of a residual. Those whose axes have the same moves have the same, which
+// is worked out once.
+func (g *group) moves(r *spec.Release, axes residual.Set) *distance {
+	if len(axes) == 0 {
+		return g.counts(r, 1)
+	}
+	var kinds [mostShared]int // of the moves of the axes, from 1 on
+	each := make([]residual.Moves, len(axes))
+	for i, a := range axes {
+		each[i] = g.chains.columns[a.Column].Moves(a.Level)
+		kinds[i] = 1 + slices.Index(g.kinds, each[i])
+		if kinds[i] == 0 {
+			g.kinds = append(g.kinds, each[i])
+			kinds[i] = len(g.kinds)
+		}
+	}
+	slices.Sort(kinds[:len(axes)])
+	known, ok := g.known[kinds]
+	if !ok {
+		known = movesOf(r.Privacy.Neighbours, r.Table(g.tables[0].marginal.Table).Unit.MaxRows, each)
+		if g.known == nil {
+			g.known = map[[mostShared]int]*distance{}
+		}
+		g.known[kinds] = known
+	}
+	return known
+}
+
+// movesOf is how far one unit can move the integers of a residual whose axes have these moves.
 //
 // Guarantee: no two neighbours have integers further apart. Neighbours: both relations; a unit has at most k counted
 // rows. Theorem: the integers are a Kronecker product, a row is one of its columns, and norms are convex. Two columns
 // have an inner product of at least −Π squares·(apart/squares) for the one axis where that is most. The total is
 // 1 × 1 and moves by k at most. Argument: docs/proofs/residuals.md.
-func (g *group) moves(n spec.Neighbours, maxRows int64, axes residual.Set) (l1, l2Squared *big.Int, shifts []budget.Shift, reach *big.Int) {
-	if len(axes) == 0 {
-		l1, l2Squared, shifts = sensitivity(n, maxRows, 1)
-		return l1, l2Squared, shifts, big.NewInt(1)
-	}
+func movesOf(n spec.Neighbours, maxRows int64, axes []residual.Moves) *distance {
 	k := big.NewInt(maxRows)
-	l1, l2Squared, reach = big.NewInt(maxRows), new(big.Int).Mul(k, k), big.NewInt(1)
+	l1, l2Squared, reach := big.NewInt(maxRows), new(big.Int).Mul(k, k), big.NewInt(1)
 	facing := new(big.Rat) // the most that an axis adds, relatively, where two rows differ in it alone
-	for _, a := range axes {
-		column := g.chains.columns[a.Column]
-		m := column.Moves(a.Level)
+	for _, m := range axes {
 		l1.Mul(l1, big.NewInt(m.Norm))
 		l2Squared.Mul(l2Squared, big.NewInt(m.Squares))
 		reach.Mul(reach, big.NewInt(m.Reach))
@@ -477,12 +572,12 @@ func (g *group) moves(n spec.Neighbours, maxRows int64, axes residual.Set) (l1, 
 		apart := new(big.Int).Mul(l2Squared, facing.Num())
 		l2Squared.Add(l2Squared, apart.Quo(apart, facing.Denom()))
 	}
-	return l1, l2Squared, nil, reach
+	return &distance{l1: l1, l2Squared: l2Squared, reach: reach}
 }
 
 // floatOf is an integer to the nearest float.
 func floatOf(x *big.Int) float64 {
-	f, _ := new(big.Float).SetInt(x).Float64()
+	f, _ := x.Float64()
 	return f
 }
 

@@ -17,9 +17,9 @@ import (
 // blueprint is how the tables of a release can be measured, whatever the size of its budget.
 type blueprint struct {
 	release *spec.Release
-	tables  []table
+	tables  []*table
 	drafts  []microdata
-	groups  []group
+	groups  []*group
 	pure    bool
 }
 
@@ -36,10 +36,10 @@ const (
 )
 
 // newBlueprint groups the tables and designs every group.
-func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten float64, how Summing) (*blueprint, error) {
+func newBlueprint(r *spec.Release, tables []*table, drafts []microdata, tighten float64, how Summing) (*blueprint, error) {
 	b := &blueprint{release: r, tables: tables, drafts: drafts, pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
 	for _, confidential := range r.Tables {
-		var own []table
+		var own []*table
 		for _, t := range tables {
 			if t.marginal.Table == confidential.Name {
 				own = append(own, t)
@@ -53,14 +53,9 @@ func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten f
 			return nil, err
 		}
 		for leaf, l := range r.Budget.Leaves {
-			var of []table
-			for _, t := range own {
-				if t.leaf == leaf {
-					of = append(of, t)
-				}
-			}
+			of := slices.DeleteFunc(slices.Clone(own), func(t *table) bool { return t.leaf != leaf })
 			for place, tables := range connected(of, c) {
-				g := group{leaf: leaf, place: place, tables: tables, chains: c, minimise: r.Budget.Minimise, needed: l.Needed}
+				g := &group{leaf: leaf, place: place, tables: tables, chains: c, minimise: r.Budget.Minimise, needed: l.Needed}
 				if err := g.design(r, tighten); err != nil {
 					return nil, at(r, "marginals."+g.tables[0].marginal.Name, err)
 				}
@@ -72,7 +67,7 @@ func newBlueprint(r *spec.Release, tables []table, drafts []microdata, tighten f
 }
 
 // ranges are the columns of some tables that are measured for what counts up along them, by leaf.
-func (v Summing) ranges(r *spec.Release, tables []table) map[source]bool {
+func (v Summing) ranges(r *spec.Release, tables []*table) map[source]bool {
 	out := map[source]bool{}
 	for _, t := range tables {
 		for i, a := range t.counted {
@@ -92,7 +87,7 @@ func (v Summing) ranges(r *spec.Release, tables []table) map[source]bool {
 
 // variants are those that differ for some tables.
 func (d *draftPlan) variants(r *spec.Release) []Summing {
-	if !slices.ContainsFunc(d.tables, table.summed) {
+	if !slices.ContainsFunc(d.tables, (*table).summed) {
 		return []Summing{RangedApart}
 	}
 	if !mixed(r, d.tables) {
@@ -102,7 +97,7 @@ func (d *draftPlan) variants(r *spec.Release) []Summing {
 }
 
 // mixed tells that a column which one leaf asks for ranges of is used in another that does not.
-func mixed(r *spec.Release, tables []table) bool {
+func mixed(r *spec.Release, tables []*table) bool {
 	for _, confidential := range r.Tables {
 		asks, uses := map[string]map[int]bool{}, map[string]map[int]bool{}
 		note := func(in map[string]map[int]bool, column string, leaf int) {
@@ -276,7 +271,7 @@ func (b *blueprint) divide(choice []int) (*division, error) {
 		var own []float64
 		var at []int
 		for i, p := range d.planned {
-			if p.leaf == leaf {
+			if p.group.leaf == leaf {
 				own, at = append(own, parts[i]), append(at, i)
 			}
 		}
@@ -411,7 +406,7 @@ func (b *blueprint) needs(all []planned) map[string]*big.Rat {
 		if p.needs == nil {
 			continue
 		}
-		path := b.release.Budget.Leaves[p.leaf].Path
+		path := p.group.path()
 		if needed[path] == nil {
 			needed[path] = new(big.Rat)
 		}
@@ -494,10 +489,11 @@ func (b *blueprint) fixed(d *division, needed map[string]*big.Rat, total *big.Ra
 func distinct(all []planned) error {
 	seen := make(map[string]bool, len(all))
 	for _, p := range all {
-		if seen[p.measurement.ID] {
-			return fmt.Errorf("two measurements would have one name, %s: give a column another name and say where it comes from (from: …)", p.measurement.ID)
+		id := p.id()
+		if seen[id] {
+			return fmt.Errorf("two measurements would have one name, %s: give a column another name and say where it comes from (from: …)", id)
 		}
-		seen[p.measurement.ID] = true
+		seen[id] = true
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 	}
 	var all []Estimate
 	for _, confidential := range p.release.Tables {
-		var own []table
+		var own []*table
 		var at []int
 		for i, t := range tables {
 			if t.marginal.Table == confidential.Name {
@@ -61,7 +61,7 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 
 // estimate puts the tables of one confidential table together: all but those that are measured by themselves and have a
 // column of several levels, as noise on such counts has another shape than that of their residuals, or impossible cells.
-func (p *Plan) estimate(c chains, tables []table, at []int) (*Estimate, error) {
+func (p *Plan) estimate(c chains, tables []*table, at []int) (*Estimate, error) {
 	measured := p.measured()
 	e := &Estimate{}
 	var marginals []residual.Marginal

@@ -14,15 +14,20 @@ import (
 type group struct {
 	leaf     int
 	place    int // among the groups of its leaf and confidential table
-	tables   []table
+	tables   []*table
 	chains   chains // of all tables of the confidential table
 	minimise spec.Objective
 	needed   bool // the leaf gets what targets need
 	designs  []design
-	best     []int              // the best design of each kind of noise, the first noise that the budget suits first
-	reasons  []Alternative      // those that cannot be
-	work     *residual.Workload // of the tables, once it is asked for
+	best     []int                         // the best design of each kind of noise, the first noise that the budget suits first
+	reasons  []Alternative                 // those that cannot be
+	work     *residual.Workload            // of the tables, once it is asked for
+	kinds    []residual.Moves              // that axes of its residuals have
+	known    map[[mostShared]int]*distance // of residuals whose axes have these kinds of moves, in ascending order
 }
+
+// path is that of the group's leaf.
+func (g *group) path() string { return g.chains.leaves[g.leaf] }
 
 // noises are the kinds of noise that a budget can be spent on: discrete Laplace noise for a pure ε, discrete Gaussian
 // noise for a ρ, and for ε and δ either, whichever the whole composition makes the better one.
@@ -38,10 +43,10 @@ func noises(b spec.Budget) []budget.Kind {
 
 // connected parts tables into groups that share columns; a total goes with the first group. A table with impossible
 // cells is a group of its own.
-func connected(tables []table, c chains) [][]table {
+func connected(tables []*table, c chains) [][]*table {
 	group := make([]int, len(c.columns)) // of each column, 0 for none
-	var groups, alone [][]table
-	find := func(t table) []int {
+	var groups, alone [][]*table
+	find := func(t *table) []int {
 		var found []int
 		for _, a := range c.axes(t) {
 			if g := group[a.Column]; g > 0 && !slices.Contains(found, g) {
@@ -53,7 +58,7 @@ func connected(tables []table, c chains) [][]table {
 	}
 	for _, t := range tables {
 		if t.apart() {
-			alone = append(alone, []table{t})
+			alone = append(alone, []*table{t})
 		}
 		if len(t.by) == 0 || t.apart() {
 			continue
@@ -77,7 +82,7 @@ func connected(tables []table, c chains) [][]table {
 			group[a.Column] = first
 		}
 	}
-	groups = slices.DeleteFunc(groups, func(g []table) bool { return g == nil })
+	groups = slices.DeleteFunc(groups, func(g []*table) bool { return g == nil })
 	for _, t := range tables {
 		if len(t.by) > 0 {
 			continue
@@ -128,7 +133,7 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 	case laplace && ranged && len(g.designs) > 0:
 		return nil
 	case !ranged || laplace:
-		each, err := g.direct(r, g.tables, Direct, noise)
+		each, err := g.direct(r, g.all(), Direct, noise)
 		if err != nil {
 			return err
 		}
@@ -164,11 +169,11 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 
 // ranged tells that columns of the group have ranges.
 func (g *group) ranged() bool {
-	return slices.ContainsFunc(g.tables, func(t table) bool { return !t.apart() && len(g.chains.ranged(t)) > 0 })
+	return slices.ContainsFunc(g.tables, func(t *table) bool { return !t.apart() && len(g.chains.ranged(t)) > 0 })
 }
 
 // summed tells that a table of the group counts up along a column, or is asked for ranges.
-func (g *group) summed() bool { return slices.ContainsFunc(g.tables, table.summed) }
+func (g *group) summed() bool { return slices.ContainsFunc(g.tables, (*table).summed) }
 
 // apart tells that the group is a table that is measured by itself.
 func (g *group) apart() bool { return g.tables[0].apart() }
@@ -176,7 +181,7 @@ func (g *group) apart() bool { return g.tables[0].apart() }
 // several tells that a column of the group is used at several levels that residuals part: direct measurements then bear
 // on their own table alone, so that residuals are taken wherever they can be.
 func (g *group) several() bool {
-	return slices.ContainsFunc(g.tables, func(t table) bool {
+	return slices.ContainsFunc(g.tables, func(t *table) bool {
 		return !t.apart() && slices.ContainsFunc(g.chains.axes(t), func(a residual.Axis) bool {
 			column := g.chains.columns[a.Column]
 			_, ranged := column.Ranging()
@@ -185,24 +190,33 @@ func (g *group) several() bool {
 	})
 }
 
-// outermost are the tables whose attributes are not all in another table of the group; of those that show the same
+// all are the places of the group's tables.
+func (g *group) all() []int {
+	out := make([]int, len(g.tables))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// outermost are the places of the tables whose attributes are not all in another table of the group; of those that show the same
 // cells it is the first.
-func (g *group) outermost() []table {
-	var out []table
+func (g *group) outermost() []int {
+	var out []int
 	for i, t := range g.tables {
 		inner := false
 		for j, other := range g.tables {
 			inner = inner || (len(other.by) > len(t.by) || len(other.by) == len(t.by) && j < i) && contains(other, t)
 		}
 		if !inner {
-			out = append(out, t)
+			out = append(out, i)
 		}
 	}
 	return out
 }
 
 // contains tells that a table has all attributes of another.
-func contains(outer, inner table) bool {
+func contains(outer, inner *table) bool {
 	for _, a := range inner.counted {
 		if !slices.Contains(outer.counted, a) {
 			return false

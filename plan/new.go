@@ -51,7 +51,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 // draftPlan is a plan on its way, with what it is made from.
 type draftPlan struct {
 	plan      *Plan
-	tables    []table
+	tables    []*table
 	drafts    []microdata
 	blueprint *blueprint
 	division  *division
@@ -156,7 +156,7 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*dr
 func (d *draftPlan) error() float64 {
 	var out float64
 	for i, t := range d.plan.Tables {
-		s, weight := t.Statistics[0], d.tables[i].weight()
+		s, weight := t.Statistics[0], d.tables[i].weight
 		if d.blueprint.release.Budget.Minimise == spec.LeastLargest {
 			most := max(s.StandardError, s.Uneven)
 			out = max(out, float64(weight*most)*most)
@@ -178,7 +178,7 @@ func (d *draftPlan) size() Size {
 		published += t.cells
 	}
 	for _, m := range d.division.planned {
-		counted += m.measurement.Cells
+		counted += m.cells
 	}
 	for _, s := range d.drafts {
 		counted += s.cells
@@ -190,9 +190,9 @@ func (d *draftPlan) size() Size {
 // columns, behind those, and their rounds.
 func (p *Plan) spend(b *blueprint, all []planned) error {
 	for _, one := range all {
-		m, err := one.spend(p.Leaves[one.leaf].Amount)
+		m, err := one.spend(p.Leaves[one.group.leaf].Amount)
 		if err != nil {
-			return fmt.Errorf("measurement %s: %w", one.measurement.ID, err)
+			return fmt.Errorf("measurement %s: %w", one.id(), err)
 		}
 		p.Measurements = append(p.Measurements, m)
 	}

@@ -42,7 +42,7 @@ func rangedRows(f Factor, of []int) [][]float64 {
 }
 
 // shownRows are what a table shows, as a matrix: its cells, added up along the attributes along which it counts up.
-func shownRows(p *Plan, table Table, t table) [][]float64 {
+func shownRows(p *Plan, table Table, t *table) [][]float64 {
 	rows := matrixOf(p.Query(table).Factors)
 	stride := 1
 	for i := len(t.by) - 1; i >= 0; i-- {
@@ -123,7 +123,7 @@ func TestRangedDesignsAreJudgedByTheirErrors(t *testing.T) {
 				var measured []Measurement
 				var variances []float64
 				for i, p := range d.planned {
-					measured, variances = append(measured, p.measurement), append(variances, p.variance(d.parts[i]))
+					measured, variances = append(measured, p.measurement()), append(variances, p.variance(d.parts[i]))
 				}
 				var sum float64
 				for _, t0 := range g.tables {

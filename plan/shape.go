@@ -96,10 +96,10 @@ func (p *Plan) addsUp() error {
 
 // measurementsShaped tells that every measurement asks one question of columns that tables or microdata have, and has as
 // many answers.
-func (p *Plan) measurementsShaped(tables []table, itself map[string]bool) error {
+func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error {
 	of := map[string]chains{}
 	for _, confidential := range p.release.Tables {
-		var own []table
+		var own []*table
 		for _, t := range tables {
 			if t.marginal.Table == confidential.Name {
 				own = append(own, t)

@@ -246,9 +246,9 @@ func TestSharesOfALeaf(t *testing.T) {
 		}
 		for _, p := range d.planned {
 			if p.share.Sign() <= 0 {
-				t.Fatalf("%s has share %v", p.measurement.ID, p.share)
+				t.Fatalf("%s has share %v", p.id(), p.share)
 			}
-			sums[p.leaf].Add(sums[p.leaf], p.share)
+			sums[p.group.leaf].Add(sums[p.group.leaf], p.share)
 		}
 		for i, sum := range sums {
 			if sum.Cmp(big.NewRat(1, 1)) > 0 || sum.Cmp(big.NewRat(1<<20-1, 1<<20)) < 0 {
@@ -314,9 +314,9 @@ func TestSensitivityOfResiduals(t *testing.T) {
 // assertMoves enumerates what units of up to k rows move, with each distinct row once.
 func assertMoves(t *testing.T, n spec.Neighbours, k int64, p planned) {
 	t.Helper()
-	matrix := matrixOf(p.measurement.Query.Factors)
-	if int64(len(matrix)) != p.measurement.Cells {
-		t.Fatalf("%s has %d cells, not %d", p.measurement.ID, p.measurement.Cells, len(matrix))
+	matrix := matrixOf(p.measurement().Query.Factors)
+	if int64(len(matrix)) != p.measurement().Cells {
+		t.Fatalf("%s has %d cells, not %d", p.id(), p.measurement().Cells, len(matrix))
 	}
 	seen := map[string]bool{}
 	var rows [][]float64 // what one row moves
@@ -358,10 +358,10 @@ func assertMoves(t *testing.T, n spec.Neighbours, k int64, p planned) {
 			l1, l2 = max(l1, sum), max(l2, squares)
 		}
 	}
-	nested := slices.ContainsFunc(p.measurement.Query.Factors, func(f Factor) bool { return f.Within != "" || f.Basis == Ranges })
+	nested := slices.ContainsFunc(p.measurement().Query.Factors, func(f Factor) bool { return f.Within != "" || f.Basis == Ranges })
 	claimed1, claimed2 := floatOf(p.l1), floatOf(p.l2Squared)
 	if claimed1 < l1 || claimed2 < l2 || n == spec.AddRemove && (claimed1 != l1 || claimed2 != l2) || !nested && claimed2 != l2 {
-		t.Errorf("%s, %d rows, %s: moves by %v and squares of %v; claimed %v and %v", n, k, p.measurement.ID, l1, l2, claimed1, claimed2)
+		t.Errorf("%s, %d rows, %s: moves by %v and squares of %v; claimed %v and %v", n, k, p.id(), l1, l2, claimed1, claimed2)
 	}
 }
 
@@ -484,7 +484,7 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 				var measured []Measurement
 				var variances []float64 // for ρ = 1
 				for i, p := range d.planned {
-					measured, variances = append(measured, p.measurement), append(variances, p.variance(d.parts[i]))
+					measured, variances = append(measured, p.measurement()), append(variances, p.variance(d.parts[i]))
 				}
 				var sum, weighted float64
 				for _, table := range g.tables {
@@ -500,7 +500,7 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 						of = mat.Trace(leastSquares(t, measured, variances, queries))
 					}
 					sum += of
-					weighted += table.weight() * of
+					weighted += table.weight * of
 				}
 				if math.Abs(d.spread/sum-1) > 1e-8 || math.Abs(d.error/weighted-1) > 1e-8 {
 					t.Errorf("%s, %s: %s of %d tables has Σ variance %v, weighted %v; said to be %v, %v", c.neighbours, c.marginals, d.kind, len(g.tables), sum, weighted, d.spread, d.error)
@@ -577,7 +577,7 @@ func TestChoosingIsFast(t *testing.T) {
 
 // sharesOf are the shares of ε for which pure measurements of these tables have the least error: ∝ ∛(weight·cells), where
 // each table that is not measured counts as that which it is a sum of.
-func sharesOf(g group, measured []table) (shares []float64) {
+func sharesOf(g *group, measured []*table) (shares []float64) {
 	served := make([]float64, len(measured))
 	for _, t := range g.tables {
 		best := -1
@@ -590,7 +590,7 @@ func sharesOf(g group, measured []table) (shares []float64) {
 				best = i
 			}
 		}
-		served[best] += t.weight() * float64(measured[best].cells)
+		served[best] += t.weight * float64(measured[best].cells)
 	}
 	var sum float64
 	for _, s := range served {
@@ -633,10 +633,10 @@ func TestPureStrategies(t *testing.T) {
 		for i, g := range b.groups {
 			taken := g.designs[division.choice[i]]
 			kinds[taken.kind]++
-			var outer []table
+			var outer []*table
 			for i, t := range g.tables {
-				if !slices.ContainsFunc(g.tables, func(o table) bool {
-					return contains(o, t) && (len(o.by) > len(t.by) || slices.IndexFunc(g.tables, func(x table) bool { return x.path == o.path }) < i && contains(t, o))
+				if !slices.ContainsFunc(g.tables, func(o *table) bool {
+					return contains(o, t) && (len(o.by) > len(t.by) || slices.IndexFunc(g.tables, func(x *table) bool { return x.path == o.path }) < i && contains(t, o))
 				}) {
 					outer = append(outer, t)
 				}
@@ -647,7 +647,7 @@ func TestPureStrategies(t *testing.T) {
 			}
 			for i, part := range taken.parts {
 				if math.Abs(part/shares[i]-1) > 1e-8 {
-					t.Fatalf("%s: %s has part %v, want %v", marginals, taken.planned[i].measurement.ID, part, shares[i])
+					t.Fatalf("%s: %s has part %v, want %v", marginals, taken.planned[i].id(), part, shares[i])
 				}
 			}
 			lagrange = append(lagrange, taken.error/math.Pow(division.shares[i], 3))

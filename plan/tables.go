@@ -107,11 +107,13 @@ const (
 
 // table is a published table on its way through the planner.
 type table struct {
+	place    int // among those of the release
 	path     string
 	marginal *spec.Marginal
 	by       []spec.Attribute // as it is published
 	counted  []spec.Attribute // as its rows are counted: of derived columns, their origins
 	leaf     int
+	weight   float64 // how much the variance of each of its cells counts
 	cells    int64
 	sums     []residual.Sums // what it shows along each of counted
 	// impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its cells
@@ -120,10 +122,10 @@ type table struct {
 }
 
 // possible is how many cells get noise.
-func (t table) possible() int64 { return t.cells - t.impossible }
+func (t *table) possible() int64 { return t.cells - t.impossible }
 
 // summed tells that the table counts up along an attribute, or is asked for ranges.
-func (t table) summed() bool {
+func (t *table) summed() bool {
 	return slices.ContainsFunc(t.sums, func(s residual.Sums) bool { return s != residual.Cells })
 }
 
@@ -142,33 +144,34 @@ func sumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 }
 
 // masked tells that some cells are impossible.
-func (t table) masked() bool { return t.impossible > 0 }
+func (t *table) masked() bool { return t.impossible > 0 }
 
 // apart tells that the table is measured by itself, and nothing else bears on it: it has impossible cells, so that its
 // cells are no sum of residuals, or so many attributes that its residuals are too many to list.
-func (t table) apart() bool { return t.masked() || len(t.counted) > mostShared }
+func (t *table) apart() bool { return t.masked() || len(t.counted) > mostShared }
 
 // mostShared is up to how many attributes tables share measurements.
 const mostShared = 16
 
 // expand lists the tables that the marginals ask for, in spec order; `every`
 // gives one table for each subset of its attributes, small subsets first.
-func expand(r *spec.Release) ([]table, error) {
+func expand(r *spec.Release) ([]*table, error) {
 	leaf := map[string]int{}
 	for i, l := range r.Budget.Leaves {
 		leaf[l.Path] = i
 	}
-	var tables []table
+	var tables []*table
 	seen := map[string]string{}
 	rules := newRules(r)
 	for i := range r.Marginals {
 		m := &r.Marginals[i]
+		weight, _ := m.Weight.Float64()
 		sets, err := subsets(r, m)
 		if err != nil {
 			return nil, at(r, "marginals."+m.Name, err)
 		}
 		for _, by := range sets {
-			t := table{path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), sums: sumsOf(m, by), leaf: leaf[m.Leaf]}
+			t := &table{place: len(tables), path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), sums: sumsOf(m, by), leaf: leaf[m.Leaf], weight: weight}
 			if other, ok := seen[t.path]; ok {
 				return nil, at(r, "marginals."+m.Name, &fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.path, other), "a column or a marginal of another name"})
 			}
@@ -236,19 +239,13 @@ func choose(list []spec.Attribute, k int) [][]spec.Attribute {
 	return all
 }
 
-// weight is how much the variance of each of its cells counts.
-func (t table) weight() float64 {
-	w, _ := t.marginal.Weight.Float64()
-	return w
-}
-
 // query is the marginal that a table shows.
-func (t table) query() Query {
+func (t *table) query() Query {
 	return marginalOf(t.marginal.Table, t.counted)
 }
 
 // impossible is how many cells of a table are. It refuses a table of nothing else.
-func impossible(l *rules, t table) (int64, error) {
+func impossible(l *rules, t *table) (int64, error) {
 	mask, err := l.mask(t.query())
 	if err != nil {
 		return 0, err
@@ -261,7 +258,7 @@ func impossible(l *rules, t table) (int64, error) {
 }
 
 // cells is the number of cells of a table: the product of its levels' sizes.
-func cells(r *spec.Release, t table) (int64, error) {
+func cells(r *spec.Release, t *table) (int64, error) {
 	if len(t.by) > maxAttributes {
 		return 0, &fault{"by", fmt.Sprintf("table %s would have %d attributes", t.path, len(t.by)), fmt.Sprintf("at most %d", maxAttributes)}
 	}
@@ -288,7 +285,7 @@ const (
 )
 
 // statistic is the name of a table's figure.
-func (t table) statistic() string {
+func (t *table) statistic() string {
 	if slices.Contains(t.sums, residual.Prefixes) {
 		return cumulativeName
 	}
@@ -297,7 +294,7 @@ func (t table) statistic() string {
 
 // distinctColumns refuses a table two of whose columns would have one name: a
 // key, its label, or a figure with its error columns.
-func distinctColumns(t table) error {
+func distinctColumns(t *table) error {
 	owner := map[string]string{}
 	for _, suffix := range []string{Published, Unbiased, StandardError, Low, High, Flag} {
 		owner[t.statistic()+suffix] = "the figures"
@@ -314,7 +311,7 @@ func distinctColumns(t table) error {
 }
 
 // newTable describes a table of counts, but for how good they will be.
-func newTable(t table) Table {
+func newTable(t *table) Table {
 	out := Table{Path: t.path, From: t.marginal.Table, Marginal: t.marginal.Name, By: make([]string, len(t.by)), Cells: t.cells, Impossible: t.impossible}
 	for i, a := range t.by {
 		out.By[i] = a.String()

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -54,7 +53,7 @@ func decimal(x *big.Rat) string {
 type goal struct{ margin, confidence float64 }
 
 // goal is that of a table's target, false for none.
-func (t table) goal() (goal, bool) {
+func (t *table) goal() (goal, bool) {
 	asked := t.marginal.Target
 	if asked == nil {
 		return goal{}, false
@@ -158,15 +157,16 @@ func (g *group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 func (g *group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []goal) (design, error) {
 	all := design{kind: Direct, noise: noise}
 	for i, t := range g.tables {
-		alone := &group{leaf: g.leaf, place: g.place, tables: []table{t}, chains: g.chains, minimise: g.minimise, needed: true}
-		d, err := alone.direct(r, alone.tables, Direct, noise)
+		alone := &group{leaf: g.leaf, place: g.place, tables: []*table{t}, chains: g.chains, minimise: g.minimise, needed: true}
+		d, err := alone.direct(r, alone.all(), Direct, noise)
 		if err != nil {
 			return d, err
 		}
-		_, peak, err := alone.variance(d)
+		w, of, err := alone.estimated(&d, d.variances())
 		if err != nil {
 			return d, err
 		}
+		_, peak := w.Variance(0, of)
 		epsilon := math.Sqrt(peak / goals[i].variance())
 		for j := range d.planned {
 			d.planned[j].needs = new(big.Rat).SetFloat64(float64(epsilon * d.parts[j]))
@@ -181,27 +181,9 @@ func (g *group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []goa
 	return all, nil
 }
 
-// variance is that of the cells of a group's one table, on the mean and at most, by a design of an ε or ρ of 1.
-func (g *group) variance(d design) (mean, peak float64, err error) {
-	w, err := g.workload()
-	if err != nil {
-		return 0, 0, err
-	}
-	sources := make([]residual.Source, len(d.planned))
-	for i, p := range d.planned {
-		sources[i] = g.chains.from(p.measurement, p.variance(d.parts[i]))
-	}
-	c, err := w.Combine(sources)
-	if err != nil {
-		return 0, 0, err
-	}
-	mean, peak = w.Variance(0, c.Variances)
-	return mean, peak, nil
-}
-
 // directForTargets measures every table by itself, just well enough.
 func (g *group) directForTargets(r *spec.Release, noise budget.Kind, goals []goal) (design, error) {
-	d, err := g.direct(r, g.tables, Direct, noise)
+	d, err := g.direct(r, g.all(), Direct, noise)
 	if err != nil {
 		return d, err
 	}
@@ -221,11 +203,7 @@ func (g *group) directForTargets(r *spec.Release, noise budget.Kind, goals []goa
 		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.l1, L2Squared: p.l2Squared}
 		variances[i] = m.Variance()
 	}
-	place := make([]int, len(g.tables))
-	for i := range place {
-		place[i] = i
-	}
-	if err := g.predict(&d, place, variances); err != nil {
+	if err := g.predict(&d, g.all(), variances); err != nil {
 		return d, err
 	}
 	d.error = cost(d.planned)
@@ -249,7 +227,7 @@ func (g *group) residualsForTargets(r *spec.Release, goals []goal) (d design, wh
 	for i, v := range variances {
 		steps := math.Floor(float64(v * (1 << gridBits)))
 		if steps < 1 {
-			return d, "a target is finer than the least noise on " + d.planned[i].measurement.ID, nil
+			return d, "a target is finer than the least noise on " + d.planned[i].id(), nil
 		}
 		parameter := new(big.Rat).SetFloat64(steps)
 		parameter.Quo(parameter, big.NewRat(1<<(gridBits-1), 1)) // 2σ²
@@ -280,7 +258,7 @@ func (b *blueprint) charge(all []planned) *big.Rat {
 }
 
 // unreachable is the error for a target that no noise on integers keeps.
-func unreachable(r *spec.Release, t table) error {
+func unreachable(r *spec.Release, t *table) error {
 	return r.Problem("marginals."+t.marginal.Name+".target", spec.Problem{
 		Message:  fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", decimal(t.marginal.Target.Margin), t.path),
 		Expected: "a margin of 1 or more, as noise is whole numbers",
@@ -288,8 +266,8 @@ func unreachable(r *spec.Release, t table) error {
 }
 
 // aim says of every table with a target what margin it will have: of the widest cell, by the law of its noise.
-func (p *Plan) aim(tables []table) error {
-	if !slices.ContainsFunc(tables, func(t table) bool { return t.marginal.Target != nil }) {
+func (p *Plan) aim(tables []*table) error {
+	if !slices.ContainsFunc(tables, func(t *table) bool { return t.marginal.Target != nil }) {
 		return nil
 	}
 	estimates, err := p.Estimates()

@@ -83,7 +83,7 @@ func traceTables(d *draftPlan, b *strings.Builder) {
 		if goal, ok := t.goal(); ok {
 			more += fmt.Sprintf(", each within ±%s with probability %s", budget.DecimalNearest(goal.margin, 4), budget.DecimalNearest(goal.confidence, 6))
 		}
-		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.path, t.marginal.Table, budget.Plural(t.cells, "cell"), more, budget.DecimalNearest(t.weight(), 4))
+		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.path, t.marginal.Table, budget.Plural(t.cells, "cell"), more, budget.DecimalNearest(t.weight, 4))
 	})
 	for _, s := range d.drafts {
 		fmt.Fprintf(b, "   microdata of %s: %s\n", s.asked.Table, budget.Plural(s.cells, "cell")+" of columns and pairs")
@@ -93,8 +93,7 @@ func traceTables(d *draftPlan, b *strings.Builder) {
 // traceDesigns writes the groups, with the error of every design for all of an amount.
 func traceDesigns(d *draftPlan, b *strings.Builder) {
 	r := d.blueprint.release
-	for i := range d.blueprint.groups {
-		g := &d.blueprint.groups[i]
+	for i, g := range d.blueprint.groups {
 		fmt.Fprintf(b, "   Group %d%s: %s\n", i+1, inLeaf(r.Budget.Leaves[g.leaf].Path), groupText(g))
 		var lines []string
 		for j, one := range g.designs {
@@ -158,8 +157,7 @@ func groupText(g *group) string {
 
 // traceDivision writes which noise was taken, what the budget amounts to, and the parts of leaves and groups.
 func traceDivision(d *draftPlan, b *strings.Builder) {
-	for i := range d.blueprint.groups {
-		g := &d.blueprint.groups[i]
+	for i, g := range d.blueprint.groups {
 		taken := g.designs[d.division.choice[i]]
 		part := budget.Percent(d.division.shares[i]) + " of its leaf"
 		if g.needed {

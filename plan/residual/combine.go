@@ -60,28 +60,47 @@ type Combination struct {
 // counts have noise of another shape than the residuals of its column: of a level
 // beyond the first.
 func (w *Workload) Combine(sources []Source) (*Combination, error) {
-	c := &Combination{Variances: make([]float64, len(w.Residuals)), Parts: make([][]Part, len(w.Residuals))}
+	c := &Combination{Parts: make([][]Part, len(w.Residuals))}
+	var err error
+	c.Variances, err = w.combine(sources, func(residual, source int, precision float64) {
+		c.Parts[residual] = append(c.Parts[residual], Part{source, precision})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, parts := range c.Parts {
+		for j := range parts {
+			parts[j].Weight *= c.Variances[i]
+		}
+	}
+	return c, nil
+}
+
+// Estimated are the variances of the estimates of [Workload.Combine], without their parts.
+func (w *Workload) Estimated(sources []Source) ([]float64, error) {
+	return w.combine(sources, func(int, int, float64) {})
+}
+
+// combine adds up, for every residual, the precisions of the sources that bear on it, each of which it visits.
+func (w *Workload) combine(sources []Source, visit func(residual, source int, precision float64)) ([]float64, error) {
+	precisions := make([]float64, len(w.Residuals))
 	for i, s := range sources {
 		if err := w.shaped(s); err != nil {
 			return nil, err
 		}
 		w.bearing(s, func(residual int, factor float64) {
-			variance := float64(s.Variance * factor)
-			c.Parts[residual] = append(c.Parts[residual], Part{i, 1 / variance})
-			c.Variances[residual] += 1 / variance // the precision, until all are added
+			precision := 1 / float64(s.Variance*factor)
+			precisions[residual] += precision
+			visit(residual, i, precision)
 		})
 	}
-	for i, parts := range c.Parts {
-		if parts == nil {
+	for i, precision := range precisions {
+		if precision == 0 {
 			return nil, fmt.Errorf("nothing measures the residual of %v", w.Residuals[i].Axes)
 		}
-		precision := c.Variances[i]
-		for j := range parts {
-			parts[j].Weight /= precision
-		}
-		c.Variances[i] = 1 / precision
+		precisions[i] = 1 / precision
 	}
-	return c, nil
+	return precisions, nil
 }
 
 // shaped refuses sources whose noise has another shape than that of their residuals.
