@@ -514,10 +514,14 @@ func (g *group) residualWorkload(r *spec.Release, d *design) (w *residual.Worklo
 	return w, ""
 }
 
-// counts is how far one unit can move so many counts.
+// counts is how far one unit can move so many counts: one, or more.
 func (g *group) counts(r *spec.Release, cells int64) *distance {
-	l1, l2Squared, shifts := sensitivity(r.Privacy.Neighbours, r.Table(g.tables[0].marginal.Table).Unit.MaxRows, cells)
-	return &distance{l1, l2Squared, shifts, big.NewInt(1)}
+	known := &g.knownCounts[min(cells, 2)-1]
+	if *known == nil {
+		l1, l2Squared, shifts := sensitivity(r.Privacy.Neighbours, r.Table(g.tables[0].marginal.Table).Unit.MaxRows, cells)
+		*known = &distance{l1, l2Squared, shifts, big.NewInt(1)}
+	}
+	return *known
 }
 
 // moves is how far one unit can move the integers of a residual. Those whose axes have the same moves have the same, which
@@ -527,18 +531,21 @@ func (g *group) moves(r *spec.Release, axes residual.Set) *distance {
 		return g.counts(r, 1)
 	}
 	var kinds [mostShared]int // of the moves of the axes, from 1 on
-	each := make([]residual.Moves, len(axes))
 	for i, a := range axes {
-		each[i] = g.chains.columns[a.Column].Moves(a.Level)
-		kinds[i] = 1 + slices.Index(g.kinds, each[i])
+		moves := g.chains.columns[a.Column].Moves(a.Level)
+		kinds[i] = 1 + slices.Index(g.kinds, moves)
 		if kinds[i] == 0 {
-			g.kinds = append(g.kinds, each[i])
+			g.kinds = append(g.kinds, moves)
 			kinds[i] = len(g.kinds)
 		}
 	}
 	slices.Sort(kinds[:len(axes)])
 	known, ok := g.known[kinds]
 	if !ok {
+		each := make([]residual.Moves, len(axes))
+		for i := range each {
+			each[i] = g.kinds[kinds[i]-1]
+		}
 		known = movesOf(r.Privacy.Neighbours, r.Table(g.tables[0].marginal.Table).Unit.MaxRows, each)
 		if g.known == nil {
 			g.known = map[[mostShared]int]*distance{}

@@ -12,18 +12,19 @@ import (
 
 // group is tables of one leaf and one confidential table that share columns.
 type group struct {
-	leaf     int
-	place    int // among the groups of its leaf and confidential table
-	tables   []*table
-	chains   chains // of all tables of the confidential table
-	minimise spec.Objective
-	needed   bool // the leaf gets what targets need
-	designs  []design
-	best     []int                         // the best design of each kind of noise, the first noise that the budget suits first
-	reasons  []Alternative                 // those that cannot be
-	work     *residual.Workload            // of the tables, once it is asked for
-	kinds    []residual.Moves              // that axes of its residuals have
-	known    map[[mostShared]int]*distance // of residuals whose axes have these kinds of moves, in ascending order
+	leaf        int
+	place       int // among the groups of its leaf and confidential table
+	tables      []*table
+	chains      chains // of all tables of the confidential table
+	minimise    spec.Objective
+	needed      bool // the leaf gets what targets need
+	designs     []design
+	best        []int                         // the best design of each kind of noise, the first noise that the budget suits first
+	reasons     []Alternative                 // those that cannot be
+	work        *residual.Workload            // of the tables, once it is asked for
+	kinds       []residual.Moves              // that axes of its residuals have
+	known       map[[mostShared]int]*distance // of residuals whose axes have these kinds of moves, in ascending order
+	knownCounts [2]*distance                  // of one count, and of more
 }
 
 // path is that of the group's leaf.

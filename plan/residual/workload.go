@@ -107,6 +107,7 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 type finder struct {
 	*Workload
 	shares map[Axis][]share
+	own    [][]share // of the axes of one marginal
 }
 
 // step leads from a residual to the one with an axis more. Every residual of a
@@ -143,7 +144,8 @@ func (f *finder) of(a Axis) []share {
 // coarser one, or left out.
 func (f *finder) find(marginal int) {
 	axes := f.Marginals[marginal].Axes
-	shares := make([][]share, len(axes))
+	shares := slices.Grow(f.own[:0], len(axes))[:len(axes)]
+	f.own = shares
 	f.cells[marginal] = 1
 	count := 1
 	for i, a := range axes {
