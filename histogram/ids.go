@@ -1,0 +1,153 @@
+package histogram
+
+// This file holds the ids of units: how they are read, told apart exactly, and
+// made into what draws are made from.
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"hash/maphash"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/internal/noise"
+)
+
+// idError says that the ids of a piece cannot be used, and what to do. It holds
+// no id, row or count.
+type idError struct {
+	piece   int
+	message string
+}
+
+func (e *idError) Error() string { return "the ids of units " + e.message }
+
+// Messages of idError.
+const (
+	idsInexact = ", which cannot tell units apart exactly; use text or integers"
+	idsMixed   = "have another type here than in the files before; write them alike in all files"
+	idsMissing = "are missing in rows: a row of no unit is outside every bound"
+)
+
+// permutation is a bijection of 64-bit words that depends on a key. It spreads
+// units over partitions; that ids are told apart rests on its being a bijection
+// alone, and nothing rests on its being hard to guess.
+type permutation struct{ add, first, second uint64 } // first and second are odd
+
+func newPermutation(stream *noise.Bits) permutation {
+	return permutation{add: stream.Uint64(), first: stream.Uint64() | 1, second: stream.Uint64() | 1}
+}
+
+// of is a composition of bijections: adding, multiplying by an odd number, and
+// x ⊕ ⌊x/2³²⌋, which is its own inverse.
+func (p permutation) of(id uint64) uint64 {
+	x := (id + p.add) * p.first
+	x ^= x >> 32
+	return x * p.second
+}
+
+// name is the id of one unit as draws and comparisons need it: a word that stands
+// for the id exactly or, for long ids, a hash of it beside its bytes.
+type name struct {
+	word uint64
+	long []byte // nil for ids of 64 bits
+}
+
+// seat is a block of 128 bits from which the draws of one unit are made.
+type seat [2]uint64
+
+// What a seat is for. Different purposes share no draws.
+const (
+	forRows byte = iota
+	forGroups
+	forGroup
+)
+
+// seats maps names to seats: those of 64 bits to themselves, others to 128 bits of
+// HMAC-SHA256 under a key of the table's own stream. Not for concurrent use.
+type seats struct {
+	mac    hash.Hash
+	buffer []byte
+	digest []byte
+}
+
+func newSeats(key []byte) *seats { return &seats{mac: hmac.New(sha256.New, key)} }
+
+// rows is the seat of the draws among the rows of a unit. Two long ids whose HMACs
+// agree would share their draws: each would still be bounded, by a sample that is
+// uniform on its own.
+func (s *seats) rows(n name) seat {
+	if n.long == nil {
+		return seat{n.word, 0}
+	}
+	return s.of(forRows, n, 0)
+}
+
+// of is the seat of a unit for a purpose and a group of its rows. Purpose and group
+// have a fixed length, so that no two inputs read the same.
+func (s *seats) of(purpose byte, n name, group uint64) seat {
+	s.buffer = append(s.buffer[:0], purpose)
+	s.buffer = binary.LittleEndian.AppendUint64(s.buffer, group)
+	if n.long == nil {
+		s.buffer = binary.LittleEndian.AppendUint64(s.buffer, n.word)
+	} else {
+		s.buffer = append(s.buffer, n.long...)
+	}
+	s.mac.Reset()
+	s.mac.Write(s.buffer)
+	s.digest = s.mac.Sum(s.digest[:0])
+	return seat{binary.LittleEndian.Uint64(s.digest), binary.LittleEndian.Uint64(s.digest[8:])}
+}
+
+// longHash is the hash by which long ids are put into partitions. Its seed is the
+// process's own: what is kept does not depend on it, because ids whose hashes agree
+// are compared byte by byte.
+func longHash() func(id []byte) uint64 {
+	seed := maphash.MakeSeed()
+	return func(id []byte) uint64 { return maphash.Bytes(seed, id) }
+}
+
+// idWords are the ids of a column as words that stand for them exactly, nil where
+// they are longer. scratch may hold the result.
+func idWords(ids arrow.Array, scratch []int64) []int64 {
+	switch a := ids.(type) {
+	case *array.Int64:
+		return a.Int64Values()
+	case *array.Date32:
+		scratch = scratch[:0]
+		for _, day := range a.Date32Values() {
+			scratch = append(scratch, int64(day))
+		}
+		return scratch
+	}
+	return nil
+}
+
+// idBytes returns the reading of long ids: bytes that are distinct for distinct ids
+// of one type, valid until the next call.
+func idBytes(ids arrow.Array) func(row int) []byte {
+	var scratch []byte
+	text := func(s string) []byte {
+		scratch = append(scratch[:0], s...)
+		return scratch
+	}
+	switch a := ids.(type) {
+	case *array.String:
+		return func(row int) []byte { return text(a.Value(row)) }
+	case *array.LargeString:
+		return func(row int) []byte { return text(a.Value(row)) }
+	case *array.Dictionary:
+		values := a.Dictionary().(*array.String)
+		return func(row int) []byte { return text(values.Value(a.GetValueIndex(row))) }
+	case *array.Decimal128:
+		return func(row int) []byte {
+			v := a.Value(row)
+			scratch = binary.LittleEndian.AppendUint64(scratch[:0], uint64(v.HighBits()))
+			scratch = binary.LittleEndian.AppendUint64(scratch, v.LowBits())
+			return scratch
+		}
+	}
+	panic("histogram: ids of a type that idKind refuses")
+}
