@@ -1016,6 +1016,8 @@ func idKind(ids arrow.Array) arrow.Type {
 		return arrow.LARGE_STRING
 	case *arrow.Int64Type:
 		return arrow.INT64
+	case *arrow.Date32Type:
+		return arrow.DATE32
 	case *arrow.Decimal128Type:
 		if t.Scale == 0 {
 			return arrow.DECIMAL128
@@ -1031,6 +1033,8 @@ func (u *unitNames) key(ids arrow.Array, row int) []byte {
 	switch a := ids.(type) {
 	case *array.Int64:
 		u.scratch = binary.LittleEndian.AppendUint64(u.scratch, uint64(a.Value(row)))
+	case *array.Date32:
+		u.scratch = binary.LittleEndian.AppendUint32(u.scratch, uint32(a.Value(row)))
 	case *array.String:
 		u.scratch = append(u.scratch, a.Value(row)...)
 	case *array.LargeString:
