@@ -12,6 +12,7 @@ import (
 // Purposes keep streams of one release apart that share everything else.
 const (
 	purposeNoise      = "noise"
+	purposeEmpty      = "noise of empty cells"
 	purposeBounding   = "bounding"
 	purposeMadeUp     = "made-up rows"
 	purposeSelection  = "selection"
@@ -46,6 +47,15 @@ func (s *Streams) Noise(definition, exactHash []byte, block int) *Bits {
 	var number [8]byte
 	binary.BigEndian.PutUint64(number[:], uint64(block))
 	return newBits(s.derive(purposeNoise, definition, exactHash, number[:]))
+}
+
+// Empty returns the stream for the cells of one stretch of a sparse measurement that count nothing: stretch number
+// stretch of [Exceeding.Stretch] cells, of the measurement with this canonical definition, beside exact integers with
+// this hash.
+func (s *Streams) Empty(definition, exactHash []byte, stretch int) *Bits {
+	var number [8]byte
+	binary.BigEndian.PutUint64(number[:], uint64(stretch))
+	return newBits(s.derive(purposeEmpty, definition, exactHash, number[:]))
 }
 
 // Bounding returns the stream that decides which rows of a unit stay, for one
