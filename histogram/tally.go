@@ -131,7 +131,7 @@ func (t *tally) sourceColumn(name string) int {
 // are collected. Where that is the end of the files, what they are expected to
 // hold is judged as well. What is returned does not depend on the number of workers.
 func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) (err error) {
-	rows, err := source.Open(ctx, dir, t.table.Source, t.sources)
+	rows, err := source.OpenRecords(ctx, dir, t.table.Source, t.sources)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (t *tally) count(ctx context.Context, chunks []chunk) error {
 // batches reads and encodes a record per worker at a time.
 type batches struct {
 	tally *tally
-	rows  *source.Reader
+	rows  *source.Records
 	err   error // met behind the last batch
 }
 

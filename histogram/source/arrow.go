@@ -12,7 +12,6 @@ import (
 	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
@@ -24,32 +23,28 @@ const (
 
 // arrowFile reads one Arrow IPC file or stream.
 type arrowFile struct {
-	path    string
-	mem     memory.Allocator
-	handle  *os.File
+	*handle
 	stream  *io.SectionReader // from the schema to the end marker
 	reader  *ipc.Reader
 	columns []arrowColumn
 
 	batches int // expected, -1 where the format does not say
 	read    int
-	batch   arrow.Record // being cut into records
-	at      int64
 }
 
 // arrowColumn is a wanted column and how its arrays are converted.
 type arrowColumn struct {
-	name    string
-	place   int
-	convert conversion
+	name  string
+	place int
+	of    arrow.DataType // of the arrays made of it
+	copy  conversion
 }
 
-func openArrow(path string, columns []string, mem memory.Allocator) (file, error) {
-	handle, err := os.Open(path)
-	if err != nil {
-		return nil, unreadable(path, err)
+func openArrow(h *handle, columns []Column) (file, error) {
+	if err := h.hold(); err != nil {
+		return nil, err
 	}
-	f := &arrowFile{path: path, mem: mem, handle: handle, batches: -1}
+	f := &arrowFile{handle: h, batches: -1}
 	if err := f.start(columns); err != nil {
 		f.close()
 		return nil, err
@@ -58,44 +53,40 @@ func openArrow(path string, columns []string, mem memory.Allocator) (file, error
 }
 
 // start finds the stream, reads the schema and the places of the columns.
-func (f *arrowFile) start(columns []string) (err error) {
+func (f *arrowFile) start(columns []Column) (err error) {
 	defer f.guard(&err)
 	if err := f.bounds(); err != nil {
 		return err
 	}
-	mem := capFor(f.mem, f.stream.Size())
+	mem := capFor(memory.DefaultAllocator, f.stream.Size())
 	f.reader, err = ipc.NewReaderFromMessageReader(&messages{stream: f.stream, mem: mem}, ipc.WithAllocator(mem))
 	if err != nil {
 		return f.damaged("the schema", err)
 	}
 	fields := f.reader.Schema().Fields()
-	names := make([]string, len(fields))
+	header := make([]string, len(fields))
 	for i, field := range fields {
-		names[i] = field.Name
+		header[i] = field.Name
 	}
-	places, err := locate(f.path, names, columns)
+	places, err := locate(f.path, header, names(columns))
 	if err != nil {
 		return err
 	}
 	for i, place := range places {
-		convert := conversionOf(fields[place].Type)
-		if convert == nil {
-			return &Error{Kind: WrongType, File: f.path, Column: columns[i], Message: fmt.Sprintf(
+		of, copy := conversionOf(fields[place].Type)
+		if copy == nil {
+			return &Error{Kind: WrongType, File: f.path, Column: columns[i].Name, Message: fmt.Sprintf(
 				"has the Arrow type %s, which is not read; write text, an integer, a double, a decimal128, a date, a timestamp or a boolean",
 				fields[place].Type)}
 		}
-		f.columns = append(f.columns, arrowColumn{name: columns[i], place: place, convert: convert})
+		f.columns = append(f.columns, arrowColumn{name: columns[i].Name, place: place, of: of, copy: copy})
 	}
 	return nil
 }
 
 // bounds finds where the stream begins and must end.
 func (f *arrowFile) bounds() error {
-	info, err := f.handle.Stat()
-	if err != nil {
-		return unreadable(f.path, err)
-	}
-	begin, end := int64(0), info.Size()
+	begin, end := int64(0), f.size()
 	head, err := f.bytes(0, int64(len(arrowMagic)))
 	if err != nil {
 		return err
@@ -116,7 +107,7 @@ func (f *arrowFile) bounds() error {
 // bytes reads part of the file.
 func (f *arrowFile) bytes(from, n int64) ([]byte, error) {
 	b := make([]byte, n)
-	_, err := f.handle.ReadAt(b, from)
+	_, err := f.ReadAt(b, from)
 	if errors.Is(err, io.EOF) {
 		return nil, malformed(f.path, "", "is too short for an Arrow file", "")
 	}
@@ -161,56 +152,26 @@ func (f *arrowFile) footer(size int64) (int64, error) {
 	return begin, nil
 }
 
-func (f *arrowFile) next(ctx context.Context) (record arrow.Record, err error) {
+func (f *arrowFile) next(context.Context) (p part, err error) {
 	defer f.guard(&err)
-	for f.batch == nil || f.at == f.batch.NumRows() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := f.advance(); err != nil {
-			return nil, err
-		}
-	}
-	from := f.at
-	to := min(from+MaxRows, f.batch.NumRows())
-	arrays := make([]arrow.Array, 0, len(f.columns))
-	defer func() {
-		for _, a := range arrays {
-			a.Release()
-		}
-	}()
-	fields := make([]arrow.Field, len(f.columns))
-	for i, column := range f.columns {
-		a, err := column.convert(f.mem, f.batch.Column(column.place), int(from), int(to))
-		if err != nil {
-			return nil, f.damaged("a record batch", err)
-		}
-		arrays = append(arrays, a)
-		fields[i] = arrow.Field{Name: column.name, Type: a.DataType(), Nullable: true}
-	}
-	f.at = to
-	return array.NewRecord(arrow.NewSchema(fields, nil), arrays, to-from), nil
-}
-
-// advance goes to the next record batch, or checks the end of the stream.
-func (f *arrowFile) advance() error {
-	f.batch, f.at = nil, 0
 	batch, err := f.reader.Read()
 	if errors.Is(err, io.EOF) {
-		return f.atEnd()
+		return nil, f.atEnd()
 	}
 	if err != nil {
-		return f.damaged("a record batch", err)
+		return nil, f.damaged("a record batch", err)
 	}
 	for i := range int(batch.NumCols()) {
 		if int64(batch.Column(i).Len()) != batch.NumRows() {
-			return f.damaged("a record batch", errors.New("its columns differ in length"))
+			return nil, f.damaged("a record batch", errors.New("its columns differ in length"))
 		}
 	}
-	f.batch = batch // belongs to the reader until its next Read
+	batch.Retain()
 	f.read++
-	return nil
+	return &recordBatch{file: f, Record: batch, number: f.read - 1}, nil
 }
+
+func (f *arrowFile) rows() int64 { return -1 }
 
 // atEnd makes sure that the stream was read to its end, so that no batch was
 // passed over.
@@ -237,23 +198,26 @@ func (f *arrowFile) guard(err *error) {
 }
 
 func (f *arrowFile) damaged(place string, err error) error {
+	return f.damagedColumn("", place, err)
+}
+
+func (f *arrowFile) damagedColumn(column, place string, err error) error {
 	var system *os.PathError
 	if errors.As(err, &system) {
 		return unreadable(f.path, err)
 	}
-	return malformed(f.path, "", "is damaged in "+place+"; write the file again", err.Error())
+	return malformed(f.path, column, "is damaged in "+place+"; write the file again", err.Error())
 }
 
 func (f *arrowFile) close() error {
 	f.release()
-	return f.handle.Close()
+	return f.drop()
 }
 
 // release frees the reader. After a message that could not be decoded the
 // decoder may fail once more here, which adds nothing to the first error.
 func (f *arrowFile) release() {
 	defer func() { _ = recover() }()
-	f.batch = nil
 	if f.reader != nil {
 		f.reader.Release()
 		f.reader = nil

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -35,21 +34,24 @@ type csvDialect struct {
 
 // csvFile reads one CSV file. Every wanted column becomes a String array.
 type csvFile struct {
-	path    string
+	*handle
 	nulls   []string
-	mem     memory.Allocator
 	schema  *arrow.Schema
 	names   []string // of the header
 	places  []int
 	single  bool // one column: a blank line could be a row
 	lines   *lineCounter
-	rows    *csv.Reader
+	records *csv.Reader
 	closers []func() error // in the order to be called
 }
 
-func (d csvDialect) open(path string, columns []string, mem memory.Allocator) (file, error) {
-	f := &csvFile{path: path, nulls: d.nulls, mem: mem, schema: textSchema(columns)}
-	if err := f.start(d.delimiter, columns); err != nil {
+func (d csvDialect) open(h *handle, columns []Column) (file, error) {
+	if err := h.hold(); err != nil {
+		return nil, err
+	}
+	f := &csvFile{handle: h, nulls: d.nulls, schema: textSchema(names(columns))}
+	f.closers = append(f.closers, h.drop)
+	if err := f.start(d.delimiter, names(columns)); err != nil {
 		f.close()
 		return nil, err
 	}
@@ -66,12 +68,7 @@ func textSchema(columns []string) *arrow.Schema {
 
 // start opens the file and reads its header.
 func (f *csvFile) start(delimiter rune, columns []string) error {
-	handle, err := os.Open(f.path)
-	if err != nil {
-		return unreadable(f.path, err)
-	}
-	f.closers = append(f.closers, handle.Close)
-	plain, err := f.decompress(handle)
+	plain, err := f.decompress(io.NewSectionReader(f, 0, f.size()))
 	if err != nil {
 		return f.fault(err)
 	}
@@ -83,12 +80,12 @@ func (f *csvFile) start(delimiter rune, columns []string) error {
 	if head == utf16Mark {
 		return malformed(f.path, "", "is written in UTF-16; save it as UTF-8", "")
 	}
-	f.rows = csv.NewReader(f.lines)
-	f.rows.ReuseRecord = true
+	f.records = csv.NewReader(f.lines)
+	f.records.ReuseRecord = true
 	if delimiter != 0 {
-		f.rows.Comma = delimiter
+		f.records.Comma = delimiter
 	}
-	header, err := f.rows.Read()
+	header, err := f.records.Read()
 	if errors.Is(err, io.EOF) {
 		return malformed(f.path, "", "is empty; its first line must name the columns", "")
 	}
@@ -137,8 +134,10 @@ func (f *csvFile) decompress(r io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-func (f *csvFile) next(ctx context.Context) (arrow.Record, error) {
-	builder := array.NewRecordBuilder(f.mem, f.schema)
+func (f *csvFile) rows() int64 { return -1 }
+
+func (f *csvFile) next(ctx context.Context) (part, error) {
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, f.schema)
 	defer builder.Release()
 	builder.Reserve(MaxRows)
 	rows, text := int64(0), 0
@@ -146,7 +145,7 @@ func (f *csvFile) next(ctx context.Context) (arrow.Record, error) {
 		if rows%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		fields, err := f.rows.Read()
+		fields, err := f.records.Read()
 		if errors.Is(err, io.EOF) {
 			if err := f.checkBlank(f.lines.seen); err != nil {
 				return nil, err
@@ -176,9 +175,8 @@ func (f *csvFile) next(ctx context.Context) (arrow.Record, error) {
 	columns := make([]arrow.Array, len(f.places))
 	for i := range columns {
 		columns[i] = builder.Field(i).NewArray()
-		defer columns[i].Release()
 	}
-	return array.NewRecord(f.schema, columns, rows), nil
+	return &csvBlock{array.NewRecord(f.schema, columns, rows)}, nil
 }
 
 // checkRow refuses text that is not UTF-8 and blank lines whose meaning is open.
@@ -189,7 +187,7 @@ func (f *csvFile) checkRow(fields []string) error {
 	if !f.single {
 		return nil
 	}
-	first, _ := f.rows.FieldPos(0)
+	first, _ := f.records.FieldPos(0)
 	if err := f.checkBlank(int64(first) - 1); err != nil {
 		return err
 	}
@@ -200,7 +198,7 @@ func (f *csvFile) checkRow(fields []string) error {
 // lastLine is the line on which the row just read ends.
 func (f *csvFile) lastLine(fields []string) int64 {
 	last := len(fields) - 1
-	line, _ := f.rows.FieldPos(last)
+	line, _ := f.records.FieldPos(last)
 	return int64(line + strings.Count(fields[last], "\n"))
 }
 
@@ -217,7 +215,7 @@ func (f *csvFile) checkBlank(reached int64) error {
 func (f *csvFile) checkText(fields []string) error {
 	for i, field := range fields {
 		if !utf8.ValidString(field) {
-			line, _ := f.rows.FieldPos(i)
+			line, _ := f.records.FieldPos(i)
 			return malformed(f.path, "", "is not valid UTF-8; convert it to UTF-8", fmt.Sprintf("line %d", line))
 		}
 	}
@@ -296,4 +294,38 @@ func (l *lineCounter) Read(p []byte) (n int, err error) {
 	}
 	l.seen += int64(bytes.Count(p[:n], []byte{'\n'}))
 	return n, err
+}
+
+// csvBlock is rows of a file.
+type csvBlock struct{ arrow.Record }
+
+func (c *csvBlock) rows() int64 { return c.NumRows() }
+
+func (c *csvBlock) read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
+	rows := int(c.NumRows())
+	for i := range b.codes {
+		if b.codes[i] == nil {
+			b.values[i] = newValueBuffer(arrow.BinaryTypes.String)
+		} else {
+			b.codes[i].page(c.Column(i))
+		}
+	}
+	for from := 0; from < rows; from += most {
+		n := min(most, rows-from)
+		for i := range b.codes {
+			if b.codes[i] == nil {
+				b.values[i].start(n)
+				if err := b.values[i].values(c.Column(i), from, from+n); err != nil {
+					return err
+				}
+				continue
+			}
+			b.codes[i].start(min(most, rows))
+			b.codes[i].take(from, from+n)
+		}
+		if err := b.pass(int64(from), n, visit); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
@@ -52,7 +51,7 @@ func TestEveryByteFlipped(t *testing.T) {
 			for i, right := range f.bytes {
 				wrong := right ^ []byte{0x01, 0x80, 0xFF}[i%3]
 				setByte(t, file, i, wrong)
-				n, err := countRows(t, dir, f.source, f.columns)
+				n, err := rowsOf(dir, f.source, f.columns)
 				setByte(t, file, i, right)
 				if err != nil {
 					refused++
@@ -81,18 +80,11 @@ func TestEveryTruncation(t *testing.T) {
 			if err := os.Truncate(path, int64(n)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := countRows(t, dir, f.source, f.columns); err == nil {
+			if _, err := rowsOf(dir, f.source, f.columns); err == nil {
 				t.Errorf("%s: the first %d of %d bytes are accepted", name, n, len(f.bytes))
 			}
 		}
 	}
-}
-
-// countRows reads a file that may be damaged; what it leaks on errors inside a
-// decoder is not checked.
-func countRows(t testing.TB, dir string, s spec.TableSource, columns []string) (int64, error) {
-	t.Helper()
-	return rowsOf(dir, s, columns, memory.NewGoAllocator())
 }
 
 func FuzzParquet(f *testing.F) { fuzz(f, spec.Parquet) }
@@ -108,7 +100,7 @@ func fuzz(f *testing.F, format spec.Format) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
 		write(t, dir, "f", b)
-		_, err := countRows(t, dir, spec.TableSource{Format: format, Paths: []string{"f"}}, []string{"a", "b", "c"})
+		_, err := rowsOf(dir, spec.TableSource{Format: format, Paths: []string{"f"}}, []string{"a", "b", "c"})
 		mustBeOurs(t, err)
 	})
 }
@@ -123,7 +115,7 @@ func FuzzCSV(f *testing.F) {
 		write(t, dir, "f.gz", b)
 		write(t, dir, "f.zst", b)
 		for _, name := range []string{"f", "f.gz", "f.zst"} {
-			_, err := countRows(t, dir, spec.TableSource{Format: spec.CSV, Paths: []string{filepath.Base(name)}, Nulls: []string{""}}, []string{"a"})
+			_, err := rowsOf(dir, spec.TableSource{Format: spec.CSV, Paths: []string{filepath.Base(name)}, Nulls: []string{""}}, []string{"a"})
 			mustBeOurs(t, err)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
@@ -62,7 +61,7 @@ func formatOf(path string) spec.Format {
 }
 
 func describeParquet(path string) (Description, error) {
-	opened, err := openParquet(path, nil, memory.DefaultAllocator)
+	opened, err := openParquet(&handle{path: path}, nil)
 	if err != nil {
 		return Description{}, err
 	}
@@ -79,19 +78,14 @@ func parquetType(c *parquet.Column) spec.Type {
 	if !c.Leaf() || c.Repeated() {
 		return ""
 	}
-	newSink := sinkOf(c.Type())
-	if newSink == nil {
-		return ""
+	if physical := physicalOf(c.Type()); physical != nil {
+		return arrowType(physical.of)
 	}
-	s := newSink(memory.DefaultAllocator)
-	defer s.release()
-	a := s.array()
-	defer a.Release()
-	return arrowType(a.DataType())
+	return ""
 }
 
 func describeArrow(path string) (Description, error) {
-	opened, err := openArrow(path, nil, memory.DefaultAllocator)
+	opened, err := openArrow(&handle{path: path}, nil)
 	if err != nil {
 		return Description{}, err
 	}
@@ -106,15 +100,15 @@ func describeArrow(path string) (Description, error) {
 func describeCSV(path string) (Description, error) {
 	best := Description{Format: spec.CSV}
 	for _, delimiter := range delimiters {
-		opened, err := csvDialect{delimiter: delimiter}.open(path, nil, memory.DefaultAllocator)
+		opened, err := csvDialect{delimiter: delimiter}.open(&handle{path: path}, nil)
 		if err != nil {
 			return Description{}, err
 		}
-		names := opened.(*csvFile).names
+		header := opened.(*csvFile).names
 		opened.close()
-		if len(names) > len(best.Fields) {
+		if len(header) > len(best.Fields) {
 			best.Delimiter, best.Fields = delimiter, nil
-			for _, name := range names {
+			for _, name := range header {
 				best.Fields = append(best.Fields, Field{Name: name})
 			}
 		}

@@ -22,18 +22,23 @@ func Example() {
 	}
 	ctx := context.Background()
 	table := spec.TableSource{Format: spec.CSV, Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}
-	rows, err := source.Open(ctx, dir, table, []string{"sex", "age"})
+	rows, err := source.Open(ctx, dir, table, source.Values("sex", "age"))
 	if err != nil {
 		panic(err)
 	}
 	defer rows.Close()
-	record, err := rows.Next(ctx)
+	piece, err := rows.Next(ctx)
 	if err != nil {
 		panic(err)
 	}
-	defer record.Release()
-	fmt.Println(record.NumRows(), record.Column(0), record.Column(1))
-	_, err = source.Open(ctx, dir, table, []string{"sax"})
+	err = piece.Read(ctx, &source.Buffers{}, 1000, func(b *source.Batch) error {
+		fmt.Println(b.Rows, b.Columns[0], b.Columns[1])
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	_, err = source.Open(ctx, dir, table, source.Values("sax"))
 	fmt.Println(err.(*source.Error).Message)
 	// Output:
 	// 2 ["f" "m"] ["40" (null)]

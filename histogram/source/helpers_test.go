@@ -7,11 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -34,8 +35,6 @@ func text(a arrow.Array, i int) string {
 		return null
 	}
 	switch a := a.(type) {
-	case *array.Dictionary:
-		return a.Dictionary().(*array.String).Value(a.GetValueIndex(i))
 	case *array.String:
 		return a.Value(i)
 	case *array.LargeString:
@@ -56,18 +55,83 @@ func text(a arrow.Array, i int) string {
 	return "type " + a.DataType().String()
 }
 
-// content reads everything with a checked allocator: rows of texts and the types seen.
+// register is a Coder that numbers the texts of values as it meets them, 0 for null.
+type register struct {
+	width   int
+	mu      sync.Mutex
+	numbers map[string]uint32
+	texts   []string
+}
+
+func newRegister(width int) *register {
+	return &register{width: width, numbers: map[string]uint32{null: 0}, texts: []string{null}}
+}
+
+func (r *register) Width() int { return r.width }
+
+func (r *register) Codes(values arrow.Array, codes []uint32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range codes {
+		s := text(values, i)
+		code, ok := r.numbers[s]
+		if !ok {
+			s = strings.Clone(s)
+			code = uint32(len(r.texts))
+			r.numbers[s], r.texts = code, append(r.texts, s)
+		}
+		if r.width < 4 {
+			code %= 1 << (8 * r.width)
+		}
+		codes[i] = code
+	}
+}
+
+// of is the texts of an array of codes.
+func (r *register) of(t testing.TB, a arrow.Array, largest uint32) []string {
+	out := make([]string, a.Len())
+	for i := range out {
+		code := codeAt(a, i)
+		if code > largest {
+			t.Fatalf("the code %d is above the largest, %d", code, largest)
+		}
+		out[i] = r.texts[code]
+	}
+	return out
+}
+
+func codeAt(a arrow.Array, i int) uint32 {
+	switch a := a.(type) {
+	case *array.Uint8:
+		return uint32(a.Value(i))
+	case *array.Uint16:
+		return uint32(a.Value(i))
+	}
+	return a.(*array.Uint32).Value(i)
+}
+
+// batchSize is how many rows a test reads at a time: not a divisor of anything.
+const batchSize = 4999
+
+// content reads everything in three ways that must agree: as records, as values
+// and as codes. It returns rows of texts and the types seen.
 func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (rows [][]string, types map[string]bool, err error) {
 	t.Helper()
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
-	ctx := context.Background()
 	types = map[string]bool{}
-	r, err := openWith(ctx, dir, s, columns, mem)
+	wanted, registers := Values(columns...), make([]*register, len(columns))
+	for i := range columns {
+		registers[i] = newRegister(4)
+		wanted = append(wanted, Column{columns[i], registers[i]})
+	}
+	ctx := context.Background()
+	r, err := Open(ctx, dir, s, wanted)
 	if err != nil {
 		return nil, nil, err
 	}
+	var b Buffers
+	pieces := 0
 	for {
-		record, err := r.Next(ctx)
+		p, err := r.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -75,26 +139,72 @@ func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (r
 			r.Close()
 			return nil, nil, err
 		}
-		if record.NumRows() < 1 || record.NumRows() > MaxRows || int(record.NumCols()) != len(columns) {
-			t.Fatalf("a record of %d × %d", record.NumRows(), record.NumCols())
+		if p.Number() != pieces {
+			t.Fatalf("piece %d has the number %d", pieces, p.Number())
 		}
-		start := len(rows)
-		for range record.NumRows() {
-			rows = append(rows, make([]string, len(columns)))
-		}
-		for j, c := range record.Columns() {
-			types[c.DataType().String()] = true
-			for i := range c.Len() {
-				rows[start+i][j] = text(c, i)
+		pieces++
+		start, read := len(rows), 0
+		err = p.Read(ctx, &b, batchSize, func(batch *Batch) error {
+			if batch.Rows < 1 || batch.Rows > batchSize || len(batch.Columns) != len(wanted) || batch.First != int64(read) {
+				t.Fatalf("a batch of %d × %d from %d after %d rows", batch.Rows, len(batch.Columns), batch.First, read)
 			}
+			read += batch.Rows
+			for range batch.Rows {
+				rows = append(rows, make([]string, len(columns)))
+			}
+			for j := range columns {
+				values, codes := batch.Columns[j], registers[j].of(t, batch.Columns[len(columns)+j], batch.Largest[len(columns)+j])
+				types[values.DataType().String()] = true
+				if values.Len() != batch.Rows || len(codes) != batch.Rows {
+					t.Fatalf("%d rows, %d values and %d codes", batch.Rows, values.Len(), len(codes))
+				}
+				for i := range batch.Rows {
+					if rows[len(rows)-batch.Rows+i][j] = text(values, i); codes[i] != text(values, i) {
+						t.Fatalf("row %d of %s has the value %q and the code of %q", i, columns[j], text(values, i), codes[i])
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			r.Close()
+			return nil, nil, err
 		}
-		record.Release()
+		if p.Rows() >= 0 && p.Rows() != int64(read) {
+			t.Fatalf("a piece of %d rows gave %d", p.Rows(), read)
+		}
+		sameRaw(t, p, rows[start:], len(columns))
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	mem.AssertSize(t, 0)
+	if r.Rows() >= 0 && r.Rows() != int64(len(rows)) {
+		t.Fatalf("a table of %d rows gave %d", r.Rows(), len(rows))
+	}
 	return rows, types, nil
+}
+
+// sameRaw checks that a piece read raw has the rows.
+func sameRaw(t testing.TB, p *Piece, rows [][]string, columns int) {
+	t.Helper()
+	at := 0
+	err := p.Raw(context.Background(), func(record arrow.Record) error {
+		if record.NumRows() < 1 || record.NumRows() > MaxRows {
+			t.Fatalf("a record of %d rows", record.NumRows())
+		}
+		for i := range int(record.NumRows()) {
+			for j := range columns {
+				if a, b := text(record.Column(j), i), text(record.Column(columns+j), i); a != rows[at][j] || b != a {
+					t.Fatalf("row %d is raw %q and %q, else %q", at, a, b, rows[at][j])
+				}
+			}
+			at++
+		}
+		return nil
+	})
+	if err != nil || at != len(rows) {
+		t.Fatalf("%d of %d rows raw, %v", at, len(rows), err)
+	}
 }
 
 // mustFail checks the kind of an error and returns it.
@@ -115,23 +225,30 @@ func column(rows [][]string, j int) []string {
 	return out
 }
 
-// rowsOf reads everything and counts the rows.
-func rowsOf(dir string, s spec.TableSource, columns []string, mem memory.Allocator) (n int64, err error) {
+// rowsOf counts the rows, reading every column as values and as codes of a width
+// by its place.
+func rowsOf(dir string, s spec.TableSource, columns []string) (n int64, err error) {
 	ctx := context.Background()
-	r, err := openWith(ctx, dir, s, columns, mem)
+	wanted := Values(columns...)
+	for i, c := range columns {
+		wanted = append(wanted, Column{c, newRegister(1 << (i % 3))})
+	}
+	r, err := Open(ctx, dir, s, wanted)
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
+	var b Buffers
 	for {
-		record, err := r.Next(ctx)
+		p, err := r.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return n, nil
 		}
 		if err != nil {
 			return 0, err
 		}
-		n += record.NumRows()
-		record.Release()
+		if err := p.Read(ctx, &b, 17, func(batch *Batch) error { n += int64(batch.Rows); return nil }); err != nil {
+			return 0, err
+		}
 	}
 }

@@ -1,6 +1,6 @@
 package source
 
-// This file holds the Parquet file: its row groups, cut into records.
+// This file holds the Parquet file: its row groups, each of them a piece.
 
 import (
 	"context"
@@ -10,78 +10,64 @@ import (
 	"io"
 	"os"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// parquetFile reads one Parquet file, a row group after another.
+// parquetFile is one Parquet file. Once it is open it does not change but for the
+// place of the reader, and goroutines read its row groups side by side.
 type parquetFile struct {
-	path   string
-	mem    memory.Allocator
-	handle *os.File
-	size   int64
+	*handle
 	footer *format.FileMetaData
 	groups []parquet.RowGroup
 	all    []*parquet.Column
 	wanted []parquetColumn
 
-	group  int            // next row group to start
-	chunks []*columnChunk // of the row group being read
-	left   int64          // its rows still to read
+	at int // next row group
 }
 
-// parquetColumn is a wanted column and how its values become an Arrow array.
+// parquetColumn is a wanted column and how its values are read.
 type parquetColumn struct {
 	name     string
 	leaf     int
 	optional bool
-	newSink  func(memory.Allocator) sink
+	physical *physical
 }
 
-func openParquet(path string, columns []string, mem memory.Allocator) (file, error) {
-	handle, err := os.Open(path)
-	if err != nil {
-		return nil, unreadable(path, err)
+func openParquet(h *handle, columns []Column) (file, error) {
+	if err := h.hold(); err != nil {
+		return nil, err
 	}
-	f := &parquetFile{path: path, mem: mem, handle: handle}
+	f := &parquetFile{handle: h}
 	if err := f.start(columns); err != nil {
-		handle.Close()
+		h.drop()
 		return nil, err
 	}
 	return f, nil
 }
 
 // start reads the footer and finds the wanted columns.
-func (f *parquetFile) start(columns []string) (err error) {
+func (f *parquetFile) start(columns []Column) (err error) {
 	defer f.guard(&err, "", "the footer")
-	info, err := f.handle.Stat()
-	if err != nil {
-		return unreadable(f.path, err)
-	}
-	f.size = info.Size()
-	if err := f.checkFooter(f.size); err != nil {
+	if err := f.checkFooter(f.size()); err != nil {
 		return err
 	}
-	opened, err := parquet.OpenFile(f.handle, f.size,
+	opened, err := parquet.OpenFile(f.handle, f.size(),
 		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<20))
 	if err != nil {
 		return f.damaged("", "the footer", err)
 	}
-	fields := opened.Root().Columns()
-	f.all = fields
-	names := make([]string, len(fields))
-	for i, field := range fields {
-		names[i] = field.Name()
+	f.all = opened.Root().Columns()
+	header := make([]string, len(f.all))
+	for i, field := range f.all {
+		header[i] = field.Name()
 	}
-	places, err := locate(f.path, names, columns)
+	places, err := locate(f.path, header, names(columns))
 	if err != nil {
 		return err
 	}
 	for i, place := range places {
-		column, err := f.column(columns[i], fields[place])
+		column, err := f.column(columns[i].Name, f.all[place])
 		if err != nil {
 			return err
 		}
@@ -121,7 +107,7 @@ func (f *parquetFile) checkFooter(size int64) error {
 	if size < 12 {
 		return malformed(f.path, "", "is too short for a Parquet file", "")
 	}
-	if _, err := f.handle.ReadAt(tail[:], size-8); err != nil {
+	if _, err := f.ReadAt(tail[:], size-8); err != nil {
 		return unreadable(f.path, err)
 	}
 	if string(tail[4:]) != "PAR1" {
@@ -163,109 +149,26 @@ func (f *parquetFile) column(name string, field *parquet.Column) (parquetColumn,
 		return parquetColumn{}, &Error{Kind: WrongType, File: f.path, Column: name,
 			Message: "is nested or repeated; write one plain value per row"}
 	}
-	newSink := sinkOf(field.Type())
-	if newSink == nil {
+	physical := physicalOf(field.Type())
+	if physical == nil {
 		return parquetColumn{}, &Error{Kind: WrongType, File: f.path, Column: name, Message: fmt.Sprintf(
 			"has the Parquet type %s, which is not read; write text, an integer, a double, a decimal of at most 38 digits, a date, a timestamp or a boolean",
 			typeName(field.Type()))}
 	}
-	return parquetColumn{name: name, leaf: field.Index(), optional: field.Optional(), newSink: newSink}, nil
+	return parquetColumn{name: name, leaf: field.Index(), optional: field.Optional(), physical: physical}, nil
 }
 
-func (f *parquetFile) next(ctx context.Context) (arrow.Record, error) {
-	for f.left == 0 {
-		if err := f.endGroup(); err != nil {
-			return nil, err
-		}
-		if f.group == len(f.groups) {
-			return nil, io.EOF
-		}
-		f.startGroup()
+func (f *parquetFile) next(context.Context) (part, error) {
+	if f.at == len(f.groups) {
+		return nil, io.EOF
 	}
-	n := min(f.left, MaxRows)
-	arrays := make([]arrow.Array, 0, len(f.chunks))
-	defer func() {
-		for _, a := range arrays {
-			a.Release()
-		}
-	}()
-	fields := make([]arrow.Field, len(f.chunks))
-	for i, chunk := range f.chunks {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		a, err := f.read(chunk, int(n))
-		if err != nil {
-			return nil, err
-		}
-		arrays = append(arrays, a)
-		fields[i] = arrow.Field{Name: chunk.name, Type: a.DataType(), Nullable: true}
-	}
-	f.left -= n
-	return array.NewRecord(arrow.NewSchema(fields, nil), arrays, n), nil
+	f.at++
+	return &rowGroup{file: f, number: f.at - 1}, nil
 }
 
-// startGroup opens the wanted chunks of the next row group.
-func (f *parquetFile) startGroup() {
-	group := f.groups[f.group]
-	for _, column := range f.wanted {
-		f.chunks = append(f.chunks, &columnChunk{
-			parquetColumn: column,
-			group:         f.group,
-			source:        group.ColumnChunks()[column.leaf],
-			check:         f.pageCheck(f.group, column.leaf),
-			sink:          column.newSink(f.mem),
-		})
-	}
-	f.group++
-	f.left = group.NumRows()
-}
+func (f *parquetFile) rows() int64 { return f.footer.NumRows }
 
-// pageCheck makes the check of a chunk's page headers.
-func (f *parquetFile) pageCheck(group, leaf int) func() error {
-	g := &f.footer.RowGroups[group]
-	return func() error { return checkPages(f.handle, f.size, &g.Columns[leaf].MetaData, g.NumRows) }
-}
-
-// endGroup checks that the chunks hold no more rows than their row group, and
-// frees them.
-func (f *parquetFile) endGroup() error {
-	var first error
-	for _, chunk := range f.chunks {
-		if err := f.finish(chunk); err != nil && first == nil {
-			first = err
-		}
-	}
-	f.dropGroup()
-	return first
-}
-
-func (f *parquetFile) dropGroup() {
-	for _, chunk := range f.chunks {
-		chunk.close()
-	}
-	f.chunks = nil
-}
-
-// read returns the next n rows of a chunk.
-func (f *parquetFile) read(chunk *columnChunk, n int) (a arrow.Array, err error) {
-	place := fmt.Sprintf("row group %d", chunk.group)
-	defer f.guard(&err, chunk.name, place)
-	if err := chunk.fill(n); err != nil {
-		return nil, f.damaged(chunk.name, place, err)
-	}
-	return chunk.sink.array(), nil
-}
-
-// finish checks that a chunk is at its end.
-func (f *parquetFile) finish(chunk *columnChunk) (err error) {
-	place := fmt.Sprintf("row group %d", chunk.group)
-	defer f.guard(&err, chunk.name, place)
-	if err := chunk.end(); err != nil {
-		return f.damaged(chunk.name, place, err)
-	}
-	return nil
-}
+func (f *parquetFile) close() error { return f.drop() }
 
 // guard turns a panic of the decoder, which a damaged file can cause, into an
 // error.
@@ -282,9 +185,4 @@ func (f *parquetFile) damaged(column, place string, err error) error {
 		return unreadable(f.path, err)
 	}
 	return malformed(f.path, column, "is damaged in "+place+"; write the file again", err.Error())
-}
-
-func (f *parquetFile) close() error {
-	f.dropGroup()
-	return f.handle.Close()
 }

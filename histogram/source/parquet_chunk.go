@@ -1,9 +1,10 @@
 package source
 
 // This file holds the column chunk: the pages of one column in one row group,
-// handed to a sink in pieces of any length.
+// handed to a sink in batches of any length.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,11 +14,9 @@ import (
 
 // columnChunk is a place in the pages of a column chunk.
 type columnChunk struct {
-	parquetColumn
-	group  int
-	source parquet.ColumnChunk
-	check  func() error // of the page headers, before the first page
-	sink   sink
+	source   parquet.ColumnChunk
+	optional bool
+	sink     sink
 
 	pages  parquet.Pages
 	page   parquet.Page
@@ -62,14 +61,11 @@ func (c *columnChunk) end() error {
 
 // turn goes to the next page and checks that its parts agree in length.
 func (c *columnChunk) turn() error {
-	if c.pages == nil {
-		if err := c.check(); err != nil {
-			return err
-		}
-		c.pages = c.source.Pages()
-	}
 	parquet.Release(c.page)
 	c.page, c.levels, c.row, c.rows, c.dense = nil, nil, 0, 0, 0
+	if c.pages == nil {
+		c.pages = c.source.Pages()
+	}
 	page, err := c.pages.ReadPage()
 	if err != nil {
 		return err
@@ -94,47 +90,27 @@ func (c *columnChunk) turn() error {
 }
 
 // present is how many rows of an optional column hold a value.
-func present(levels []byte) int {
-	n := 0
-	for _, level := range levels {
-		if level == 1 {
-			n++
-		}
-	}
-	return n
-}
+func present(levels []byte) int { return bytes.Count(levels, []byte{1}) }
 
-// copy puts the next m rows of the page into the sink, run by run.
+// copy puts the next m rows of the page into the sink.
 func (c *columnChunk) copy(m int) error {
-	end := c.row + m
-	if c.levels == nil {
-		err := c.sink.values(c.dense, c.dense+m)
-		c.row, c.dense = end, c.dense+m
-		return err
+	from, values := c.row, m
+	c.row += m
+	if c.levels != nil {
+		values = present(c.levels[from:c.row])
 	}
-	for c.row < end {
-		start, level := c.row, c.levels[c.row]
-		for c.row < end && c.levels[c.row] == level {
-			c.row++
-		}
-		run := c.row - start
-		if level != 1 {
-			c.sink.nulls(run)
-			continue
-		}
-		if err := c.sink.values(c.dense, c.dense+run); err != nil {
-			return err
-		}
-		c.dense += run
+	dense := c.dense
+	c.dense += values
+	if values == m {
+		return c.sink.take(dense, c.dense)
 	}
-	return nil
+	return c.sink.takeSome(c.levels[from:c.row], dense, c.dense)
 }
 
-// close frees the page and the builders. After a page that could not be decoded
-// the decoder may fail once more here, which adds nothing to the first error.
+// close frees the pages. After a page that could not be decoded the decoder may
+// fail once more here, which adds nothing to the first error.
 func (c *columnChunk) close() {
 	defer func() { _ = recover() }()
-	defer c.sink.release()
 	parquet.Release(c.page)
 	c.page = nil
 	if c.pages != nil {

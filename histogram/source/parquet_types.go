@@ -1,9 +1,12 @@
 package source
 
-// This file holds the table of Parquet types: which are read, and how.
+// This file holds the table of Parquet types: which are read, and as which Arrow
+// arrays.
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -14,236 +17,276 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// sinkOf returns what makes the sink of a Parquet type, nil where the type is
-// not read.
-func sinkOf(t parquet.Type) func(memory.Allocator) sink {
+var (
+	errShortPage = errors.New("a page holds another number of values than its header says")
+	errIndex     = errors.New("a page refers to a value that its dictionary does not hold")
+	errLongText  = errors.New("the text of one column is too long to be read")
+	errDigits    = fmt.Errorf("a decimal is empty or has more than %d digits", maxDigits)
+)
+
+// decoder turns the n values of a page or of a dictionary into an array, which is
+// valid as long as these are and until the next call.
+type decoder func(data encoding.Values, n int) (arrow.Array, error)
+
+// physical is a Parquet type that is read.
+type physical struct {
+	of         arrow.DataType // of the arrays
+	newDecoder func() decoder // each has memory of its own
+}
+
+// physicalOf returns how a Parquet type is read, nil where it is not.
+func physicalOf(t parquet.Type) *physical {
 	var logical any
 	if l := t.LogicalType(); l != nil {
 		logical = l.Value
 	}
 	if d, ok := logical.(*format.DecimalType); ok {
-		return decimalSink(t, d)
+		return decimalOf(t, d)
 	}
 	switch t.Kind() {
 	case parquet.Boolean:
-		return booleans
+		return &physical{arrow.FixedWidthTypes.Boolean, func() decoder { return booleans }}
 	case parquet.Int32:
-		return int32Sink(logical)
+		return int32Of(logical)
 	case parquet.Int64:
-		return int64Sink(logical)
+		return int64Of(logical)
 	case parquet.Float:
-		return floats(func(dst []float64, data encoding.Values, n int) ([]float64, error) {
-			return each(dst, data.Float(), n, func(v float32) float64 { return float64(v) })
-		})
+		return converted(arrow.PrimitiveTypes.Float64, (*encoding.Values).Float, func(v float32) float64 { return float64(v) })
 	case parquet.Double:
-		return floats(func(_ []float64, data encoding.Values, n int) ([]float64, error) {
-			return asIs(data.Double(), n)
-		})
+		return asIs(arrow.PrimitiveTypes.Float64, (*encoding.Values).Double)
 	case parquet.ByteArray:
-		return byteArraySink(t, logical)
+		return textOfBytes(t, logical)
 	case parquet.FixedLenByteArray:
 		if _, ok := logical.(*format.UUIDType); ok && t.Length() == 16 {
-			return uuids
+			return &physical{arrow.BinaryTypes.LargeString, uuids}
 		}
 	}
 	return nil
 }
 
-func int32Sink(logical any) func(memory.Allocator) sink {
+func int32Of(logical any) *physical {
 	switch l := logical.(type) {
 	case *format.DateType:
-		return func(mem memory.Allocator) sink {
-			return &plainSink[arrow.Date32]{builder: array.NewDate32Builder(mem),
-				convert: func(dst []arrow.Date32, data encoding.Values, n int) ([]arrow.Date32, error) {
-					return each(dst, data.Int32(), n, func(v int32) arrow.Date32 { return arrow.Date32(v) })
-				}}
-		}
+		return asIs(arrow.FixedWidthTypes.Date32, (*encoding.Values).Int32)
 	case *format.IntType:
 		if !l.IsSigned {
-			return integers(func(dst []int64, data encoding.Values, n int) ([]int64, error) {
-				return each(dst, data.Uint32(), n, func(v uint32) int64 { return int64(v) })
-			})
+			return converted(arrow.PrimitiveTypes.Int64, (*encoding.Values).Uint32, func(v uint32) int64 { return int64(v) })
 		}
 	case nil:
 	default:
 		return nil
 	}
-	return integers(func(dst []int64, data encoding.Values, n int) ([]int64, error) {
-		return each(dst, data.Int32(), n, func(v int32) int64 { return int64(v) })
-	})
+	return converted(arrow.PrimitiveTypes.Int64, (*encoding.Values).Int32, func(v int32) int64 { return int64(v) })
 }
 
-func int64Sink(logical any) func(memory.Allocator) sink {
+func int64Of(logical any) *physical {
 	switch l := logical.(type) {
 	case *format.TimestampType:
-		return timestampSink(l)
+		return timestampOf(l)
 	case *format.IntType:
 		if !l.IsSigned {
-			return decimals(wholeType, func(dst []decimal128.Num, data encoding.Values, n int) ([]decimal128.Num, error) {
-				return each(dst, data.Uint64(), n, decimal128.FromU64)
-			})
+			return converted(wholeType, (*encoding.Values).Uint64, decimal128.FromU64)
 		}
 	case nil:
 	default:
 		return nil
 	}
-	return integers(func(_ []int64, data encoding.Values, n int) ([]int64, error) {
-		return asIs(data.Int64(), n)
-	})
+	return asIs(arrow.PrimitiveTypes.Int64, (*encoding.Values).Int64)
 }
 
-func timestampSink(t *format.TimestampType) func(memory.Allocator) sink {
-	var toMicros func(int64) arrow.Timestamp
+func timestampOf(t *format.TimestampType) *physical {
 	switch t.Unit.Value.(type) {
 	case *format.MilliSeconds:
-		toMicros = func(v int64) arrow.Timestamp { return arrow.Timestamp(scaleUp(v, 1000)) }
+		return converted(microType, (*encoding.Values).Int64, func(v int64) int64 { return scaleUp(v, 1000) })
 	case *format.MicroSeconds:
-		toMicros = func(v int64) arrow.Timestamp { return arrow.Timestamp(v) }
+		return asIs(microType, (*encoding.Values).Int64)
 	case *format.NanoSeconds:
-		toMicros = func(v int64) arrow.Timestamp { return arrow.Timestamp(floorDiv(v, 1000)) }
-	default:
-		return nil
+		return converted(microType, (*encoding.Values).Int64, func(v int64) int64 { return floorDiv(v, 1000) })
 	}
-	return func(mem memory.Allocator) sink {
-		return &plainSink[arrow.Timestamp]{builder: array.NewTimestampBuilder(mem, microType),
-			convert: func(dst []arrow.Timestamp, data encoding.Values, n int) ([]arrow.Timestamp, error) {
-				return each(dst, data.Int64(), n, toMicros)
-			}}
-	}
+	return nil
 }
 
-// byteArraySink reads text: annotated as such, as an enumeration or JSON, or
-// not at all.
-func byteArraySink(t parquet.Type, logical any) func(memory.Allocator) sink {
+// textOfBytes reads text: annotated as such, as an enumeration or JSON, or not at
+// all.
+func textOfBytes(t parquet.Type, logical any) *physical {
+	text := &physical{arrow.BinaryTypes.String, func() decoder { return texts }}
 	switch logical.(type) {
 	case *format.StringType, *format.EnumType, *format.JsonType:
-		return newTextSink
+		return text
 	case nil:
 		if t.ConvertedType() == nil {
-			return newTextSink
+			return text
 		}
 	}
 	return nil
 }
 
-// decimalSink reads a decimal of at most 38 digits in any of its physical types.
-func decimalSink(t parquet.Type, d *format.DecimalType) func(memory.Allocator) sink {
+// decimalOf reads a decimal of at most 38 digits in any of its physical types.
+func decimalOf(t parquet.Type, d *format.DecimalType) *physical {
 	if d.Precision < 1 || d.Precision > maxDigits || d.Scale < 0 || d.Scale > d.Precision {
 		return nil
 	}
 	to := &arrow.Decimal128Type{Precision: d.Precision, Scale: d.Scale}
 	switch t.Kind() {
 	case parquet.Int32:
-		return decimals(to, func(dst []decimal128.Num, data encoding.Values, n int) ([]decimal128.Num, error) {
-			return each(dst, data.Int32(), n, func(v int32) decimal128.Num { return decimal128.FromI64(int64(v)) })
-		})
+		return converted(to, (*encoding.Values).Int32, func(v int32) decimal128.Num { return decimal128.FromI64(int64(v)) })
 	case parquet.Int64:
-		return decimals(to, func(dst []decimal128.Num, data encoding.Values, n int) ([]decimal128.Num, error) {
-			return each(dst, data.Int64(), n, decimal128.FromI64)
-		})
+		return converted(to, (*encoding.Values).Int64, decimal128.FromI64)
 	case parquet.FixedLenByteArray:
-		return decimals(to, fixedDecimals)
+		return &physical{to, func() decoder { return bytesOfDecimals(to, fixedLengths) }}
 	case parquet.ByteArray:
-		return decimals(to, variableDecimals)
+		return &physical{to, func() decoder { return bytesOfDecimals(to, anyLengths) }}
 	}
 	return nil
 }
 
-func fixedDecimals(dst []decimal128.Num, data encoding.Values, n int) ([]decimal128.Num, error) {
+// fixedLengths and anyLengths return the bytes of value i of n.
+func fixedLengths(data encoding.Values, n int) (func(i int) []byte, error) {
 	bytes, size := data.FixedLenByteArray()
 	if len(bytes) != size*n {
 		return nil, errShortPage
 	}
-	for i := range n {
-		v, ok := bigEndianDecimal(bytes[i*size : (i+1)*size])
-		if !ok {
-			return nil, fmt.Errorf("a decimal has more than %d digits", maxDigits)
-		}
-		dst = append(dst, v)
-	}
-	return dst, nil
+	return func(i int) []byte { return bytes[i*size : (i+1)*size] }, nil
 }
 
-func variableDecimals(dst []decimal128.Num, data encoding.Values, n int) ([]decimal128.Num, error) {
+func anyLengths(data encoding.Values, n int) (func(i int) []byte, error) {
 	bytes, offsets := data.ByteArray()
 	if err := checkOffsets(bytes, offsets, n); err != nil {
 		return nil, err
 	}
-	for i := range n {
-		v, ok := bigEndianDecimal(bytes[offsets[i]:offsets[i+1]])
-		if !ok {
-			return nil, fmt.Errorf("a decimal is empty or has more than %d digits", maxDigits)
+	return func(i int) []byte { return bytes[offsets[i]:offsets[i+1]] }, nil
+}
+
+func bytesOfDecimals(to arrow.DataType, values func(encoding.Values, int) (func(int) []byte, error)) decoder {
+	var scratch []decimal128.Num
+	return func(data encoding.Values, n int) (arrow.Array, error) {
+		value, err := values(data, n)
+		if err != nil {
+			return nil, err
 		}
-		dst = append(dst, v)
+		scratch = scratch[:0]
+		for i := range n {
+			v, ok := bigEndianDecimal(value(i))
+			if !ok {
+				return nil, errDigits
+			}
+			scratch = append(scratch, v)
+		}
+		return wrap(to, n, arrow.GetBytes(scratch)), nil
 	}
-	return dst, nil
+}
+
+// checkOffsets makes sure that the n texts lie within the bytes, in order.
+func checkOffsets(bytes []byte, offsets []uint32, n int) error {
+	if n == 0 {
+		return nil
+	}
+	if len(offsets) != n+1 {
+		return errShortPage
+	}
+	for i := range n {
+		if offsets[i] > offsets[i+1] {
+			return errShortPage
+		}
+	}
+	if int64(offsets[n]) > int64(len(bytes)) {
+		return errShortPage
+	}
+	return nil
+}
+
+// texts are the values of a page as they lie there.
+func texts(data encoding.Values, n int) (arrow.Array, error) {
+	bytes, offsets := data.ByteArray()
+	if err := checkOffsets(bytes, offsets, n); err != nil {
+		return nil, err
+	}
+	if len(bytes) > textLimit {
+		return nil, errLongText
+	}
+	if n == 0 {
+		offsets = []uint32{0}
+	}
+	return wrap(arrow.BinaryTypes.String, n, arrow.GetBytes(offsets), bytes), nil
 }
 
 // uuids reads UUIDs as their canonical text, in an array type of their own: an id
 // written as a UUID in one file and as text, perhaps in capitals, in another
 // must not pass for two ids of one type.
-func uuids(mem memory.Allocator) sink {
-	return &plainSink[string]{builder: array.NewLargeStringBuilder(mem),
-		convert: func(dst []string, data encoding.Values, n int) ([]string, error) {
-			bytes, size := data.FixedLenByteArray()
-			if size != 16 || len(bytes) != 16*n {
-				return nil, errShortPage
-			}
-			text := make([]byte, 0, 36)
-			for i := range n {
-				dst = append(dst, string(appendUUID(text, bytes[16*i:16*i+16])))
-			}
-			return dst, nil
-		}}
-}
-
-func booleans(mem memory.Allocator) sink {
-	return &plainSink[bool]{builder: array.NewBooleanBuilder(mem),
-		convert: func(dst []bool, data encoding.Values, n int) ([]bool, error) {
-			bits := data.Boolean()
-			if 8*len(bits) < n {
-				return nil, errShortPage
-			}
-			for i := range n {
-				dst = append(dst, bits[i/8]>>(i%8)&1 == 1)
-			}
-			return dst, nil
-		}}
-}
-
-func integers(convert func([]int64, encoding.Values, int) ([]int64, error)) func(memory.Allocator) sink {
-	return func(mem memory.Allocator) sink {
-		return &plainSink[int64]{builder: array.NewInt64Builder(mem), convert: convert}
+func uuids() decoder {
+	var text []byte
+	var offsets []int64
+	return func(data encoding.Values, n int) (arrow.Array, error) {
+		bytes, size := data.FixedLenByteArray()
+		if size != 16 || len(bytes) != 16*n {
+			return nil, errShortPage
+		}
+		text, offsets = text[:0], append(offsets[:0], 0)
+		for i := range n {
+			text = appendUUID(text, bytes[16*i:16*i+16])
+			offsets = append(offsets, int64(len(text)))
+		}
+		return wrap(arrow.BinaryTypes.LargeString, n, arrow.GetBytes(offsets), text), nil
 	}
 }
 
-func floats(convert func([]float64, encoding.Values, int) ([]float64, error)) func(memory.Allocator) sink {
-	return func(mem memory.Allocator) sink {
-		return &plainSink[float64]{builder: array.NewFloat64Builder(mem), convert: convert}
-	}
-}
-
-func decimals(to *arrow.Decimal128Type, convert func([]decimal128.Num, encoding.Values, int) ([]decimal128.Num, error)) func(memory.Allocator) sink {
-	return func(mem memory.Allocator) sink {
-		return &plainSink[decimal128.Num]{builder: array.NewDecimal128Builder(mem, to), convert: convert}
-	}
-}
-
-// asIs is the n values of a page themselves.
-func asIs[T any](values []T, n int) ([]T, error) {
-	if len(values) != n {
+func booleans(data encoding.Values, n int) (arrow.Array, error) {
+	bits := data.Boolean()
+	if 8*len(bits) < n {
 		return nil, errShortPage
 	}
-	return values, nil
+	return wrap(arrow.FixedWidthTypes.Boolean, n, bits), nil
 }
 
-// each converts the n values of a page.
-func each[P, T any](dst []T, values []P, n int, convert func(P) T) ([]T, error) {
-	if len(values) != n {
-		return nil, errShortPage
+// number is a type of fixed size that pages or arrays hold.
+type number interface {
+	int32 | int64 | uint32 | uint64 | float32 | float64 | decimal128.Num
+}
+
+// asIs is a type whose values lie in a page as in an array.
+func asIs[T int32 | int64 | float64](of arrow.DataType, values func(*encoding.Values) []T) *physical {
+	return &physical{of, func() decoder {
+		return func(data encoding.Values, n int) (arrow.Array, error) {
+			page := values(&data)
+			if len(page) != n {
+				return nil, errShortPage
+			}
+			return wrap(of, n, arrow.GetBytes(page)), nil
+		}
+	}}
+}
+
+// converted is a type whose values are converted one by one.
+func converted[P, T number](of arrow.DataType, values func(*encoding.Values) []P, convert func(P) T) *physical {
+	return &physical{of, func() decoder {
+		var scratch []T
+		return func(data encoding.Values, n int) (arrow.Array, error) {
+			page := values(&data)
+			if len(page) != n {
+				return nil, errShortPage
+			}
+			scratch = slices.Grow(scratch[:0], n)[:n]
+			for i, v := range page {
+				scratch[i] = convert(v)
+			}
+			return wrap(of, n, arrow.GetBytes(scratch)), nil
+		}
+	}}
+}
+
+// wrap is an array without nulls over buffers that belong to somebody else.
+func wrap(of arrow.DataType, n int, buffers ...[]byte) arrow.Array {
+	all := make([]*memory.Buffer, 1, 3)
+	for _, b := range buffers {
+		all = append(all, memory.NewBufferBytes(b))
 	}
-	for _, v := range values {
-		dst = append(dst, convert(v))
+	return array.MakeFromData(array.NewData(of, n, all, nil, 0, 0))
+}
+
+// typeName is a Parquet type in the words of its documentation.
+func typeName(t parquet.Type) string {
+	if logical := t.LogicalType(); logical != nil && logical.Value != nil {
+		return fmt.Sprintf("%s %s", t.Kind(), logical)
 	}
-	return dst, nil
+	return t.String()
 }

@@ -1,87 +1,85 @@
 package source
 
-// This file holds Reader: the rows of a table's files, one record after another.
+// This file holds Reader: the pieces of a table's files, one after another.
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// MaxRows is the most rows of a record.
+// MaxRows is the most rows of a record of [Piece.Raw].
 const MaxRows = 64 << 10
 
-// textLimit is the most bytes of text in one column of a record; an Arrow
+// textLimit is the most bytes of text in one column of a batch; an Arrow
 // string array holds less than 2 GiB.
 const textLimit = 1 << 30
 
 // file is an open file of one format.
 type file interface {
-	// next returns the next record, at most MaxRows rows of the wanted columns
-	// in the wanted order, or io.EOF. The caller releases it.
-	next(ctx context.Context) (arrow.Record, error)
+	// next returns the next part of the file, or io.EOF behind the last.
+	next(ctx context.Context) (part, error)
+	// rows is how many rows the file holds, −1 where only reading tells.
+	rows() int64
 	close() error
 }
 
 // opener opens a file and checks its schema, but reads no row.
-type opener func(path string, columns []string, mem memory.Allocator) (file, error)
+type opener func(h *handle, columns []Column) (file, error)
 
-// Reader reads the files of a table in the fixed order: files sorted by path,
-// rows in file order. It is for one goroutine at a time.
+// Reader goes through the files of a table in the fixed order: files sorted by
+// path, rows in file order. It is for one goroutine at a time; the pieces it
+// returns are for many.
 type Reader struct {
 	paths   []string
-	columns []string
+	infos   []os.FileInfo // when their schemas were checked
+	columns []Column
 	open    opener
-	mem     memory.Allocator
+	rows    int64
 
-	at      int   // path being read
-	current file  // nil before it is opened
-	first   int64 // row in the file of the next record
-
-	recordFile string
-	recordRow  int64
+	at      int  // path being read
+	current file // nil before it is opened
+	pieces  int  // returned so far
 }
 
 // Open finds the files of t, starting from the folder dir, and checks that each
 // of them holds every wanted column exactly once and in a type that can be read,
 // before any row is. Errors are *[Error] or the context's.
-func Open(ctx context.Context, dir string, t spec.TableSource, columns []string) (*Reader, error) {
-	return openWith(ctx, dir, t, columns, memory.DefaultAllocator)
-}
-
-func openWith(ctx context.Context, dir string, t spec.TableSource, columns []string, mem memory.Allocator) (*Reader, error) {
+func Open(ctx context.Context, dir string, t spec.TableSource, columns []Column) (*Reader, error) {
 	open, err := openerOf(t)
 	if err != nil {
 		return nil, err
-	}
-	for i, c := range columns {
-		if slices.Contains(columns[:i], c) {
-			return nil, &Error{Kind: Duplicate, Column: c, Message: "is wanted twice"}
-		}
 	}
 	paths, err := expand(dir, t.Paths)
 	if err != nil {
 		return nil, err
 	}
+	r := &Reader{paths: paths, columns: slices.Clone(columns), open: open}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		f, err := open(path, columns, mem)
+		h := &handle{path: path}
+		f, err := open(h, r.columns)
 		if err != nil {
 			return nil, err
+		}
+		r.infos = append(r.infos, h.info)
+		if n := f.rows(); n < 0 || r.rows < 0 {
+			r.rows = -1
+		} else {
+			r.rows += n
 		}
 		if err := f.close(); err != nil {
 			return nil, unreadable(path, err)
 		}
 	}
-	return &Reader{paths: paths, columns: slices.Clone(columns), open: open, mem: mem}, nil
+	return r, nil
 }
 
 func openerOf(t spec.TableSource) (opener, error) {
@@ -96,23 +94,25 @@ func openerOf(t spec.TableSource) (opener, error) {
 	return nil, &Error{Kind: Unreadable, Message: fmt.Sprintf("no reader for the format %q; use parquet, csv or arrow", t.Format)}
 }
 
-// Next returns the next record: 1 to [MaxRows] rows, a column per wanted column
-// in that order, or io.EOF at the end. The type of a column may differ from
-// record to record (a dictionary that overflowed goes on as plain strings). The
-// caller releases the record.
-func (r *Reader) Next(ctx context.Context) (arrow.Record, error) {
+// Rows is how many rows the files hold, −1 where only reading them tells, as with
+// CSV and Arrow.
+func (r *Reader) Rows() int64 { return r.rows }
+
+// Next returns the next piece in reading order, or io.EOF at the end. Errors are
+// *[Error] or the context's: a file that was changed since Open is refused.
+func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 	for r.at < len(r.paths) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if r.current == nil {
-			f, err := r.open(r.paths[r.at], r.columns, r.mem)
+			f, err := r.open(&handle{path: r.paths[r.at], info: r.infos[r.at]}, r.columns)
 			if err != nil {
 				return nil, err
 			}
-			r.current, r.first = f, 0
+			r.current = f
 		}
-		record, err := r.current.next(ctx)
+		part, err := r.current.next(ctx)
 		if errors.Is(err, io.EOF) {
 			if err := r.closeCurrent(); err != nil {
 				return nil, err
@@ -123,22 +123,13 @@ func (r *Reader) Next(ctx context.Context) (arrow.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		if record.NumRows() == 0 {
-			record.Release()
-			continue
-		}
-		r.recordFile, r.recordRow = r.paths[r.at], r.first
-		r.first += record.NumRows()
-		return record, nil
+		r.pieces++
+		return &Piece{of: r, file: r.paths[r.at], number: r.pieces - 1, part: part}, nil
 	}
 	return nil, io.EOF
 }
 
-// Position is where the last record of Next began: its file and the place of
-// its first row there, from 0. It is for diagnostics only.
-func (r *Reader) Position() (file string, firstRow int64) { return r.recordFile, r.recordRow }
-
-// Close closes the file being read. Records already returned stay valid.
+// Close closes the file being read. Pieces already returned stay valid.
 func (r *Reader) Close() error {
 	r.at = len(r.paths)
 	return r.closeCurrent()

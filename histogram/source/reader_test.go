@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -84,40 +86,67 @@ func TestSchemasAreCheckedFirst(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.csv", []byte("x\n1\n"))
 	write(t, dir, "b.csv", []byte("y\n1\n"))
-	_, err := Open(context.Background(), dir, globs("*.csv"), []string{"x"})
+	_, err := Open(context.Background(), dir, globs("*.csv"), Values("x"))
 	mustFail(t, err, Missing)
-	_, err = Open(context.Background(), dir, globs("a.csv"), []string{"x", "x"})
-	mustFail(t, err, Duplicate)
 	_, err = Open(context.Background(), dir, spec.TableSource{Format: "xls"}, nil)
 	mustFail(t, err, Unreadable)
 }
 
-func TestPositionAndClose(t *testing.T) {
+func TestCancelAndClose(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.arrow", arrowBytes(t, true, MaxRows*4))
+	write(t, dir, "a.arrow", arrowBytes(t, true, 100))
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Open(ctx, dir, arrowSource, []string{"b"})
+	r, err := Open(ctx, dir, arrowSource, Values("b"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 2 {
-		record, err := r.Next(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if file, row := r.Position(); filepath.Base(file) != "a.arrow" || row != int64(i*MaxRows) {
-			t.Errorf("record %d is at %s, %d", i, file, row)
-		}
-		record.Release()
+	p, err := r.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if filepath.Base(p.File()) != "a.arrow" || p.Rows() != 50 {
+		t.Errorf("a piece of %d rows in %s", p.Rows(), p.File())
+	}
+	stop := errors.New("enough")
+	if err := p.Read(ctx, &Buffers{}, 10, func(*Batch) error { return stop }); err != stop {
+		t.Errorf("got %v", err)
 	}
 	cancel()
+	if err := p.Read(ctx, &Buffers{}, 10, func(*Batch) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
 	if _, err := r.Next(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
+	for range 2 {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
+	if err := p.Raw(context.Background(), func(arrow.Record) error { return nil }); err != nil {
+		t.Error("after the reader was closed:", err)
+	}
+}
+
+// A file that was written again between the look at its schema and its rows is refused.
+func TestChangedFile(t *testing.T) {
+	for _, s := range []spec.TableSource{parquetSource, csvSource} {
+		dir := t.TempDir()
+		content := func(n int) []byte {
+			if s.Format == spec.CSV {
+				return []byte(strings.Repeat("a,b\n", n))
+			}
+			return wideBytes(t, n)
+		}
+		write(t, dir, "a.csv", content(10))
+		write(t, dir, "a.parquet", content(10))
+		r, err := Open(t.Context(), dir, s, Values("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "a.csv", content(11))
+		write(t, dir, "a.parquet", content(11))
+		_, err = r.Next(t.Context())
+		mustFail(t, err, Unreadable)
 	}
 }

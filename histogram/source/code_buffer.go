@@ -1,0 +1,160 @@
+package source
+
+// This file holds the code buffer: the codes of one column in their least width,
+// filled through tables.
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// codeBuffer collects the codes of a column, a batch at a time. It holds two
+// tables of codes: of the entries of a dictionary, and of the values of a page.
+type codeBuffer interface {
+	// start begins a batch of at most `most` rows.
+	start(most int)
+	// dictionary and page fill the tables.
+	dictionary(values arrow.Array)
+	page(values arrow.Array)
+	// gather appends the codes of dictionary entries. It panics where an index lies
+	// outside.
+	gather(index []int32)
+	// gatherSome is gather for rows of which those are null whose level is not 1;
+	// index has an entry for each of the others.
+	gatherSome(index []int32, levels []byte)
+	// take appends the codes from..to of the page.
+	take(from, to int)
+	// takeSome appends a code for each level: that of null, or that of the next
+	// value of the page from `from` on.
+	takeSome(from int, levels []byte)
+	// array is the codes of the batch, valid until the next start.
+	array() arrow.Array
+	// largest is an upper bound of them.
+	largest() uint32
+}
+
+func newCodeBuffer(c Coder) codeBuffer {
+	switch c.Width() {
+	case 1:
+		return newCodes[uint8](c, arrow.PrimitiveTypes.Uint8)
+	case 2:
+		return newCodes[uint16](c, arrow.PrimitiveTypes.Uint16)
+	}
+	return newCodes[uint32](c, arrow.PrimitiveTypes.Uint32)
+}
+
+// codes is a code buffer of one width.
+type codes[T uint8 | uint16 | uint32] struct {
+	coder Coder
+	of    arrow.DataType
+	null  T
+
+	out  []T // as long as a full batch
+	n    int // codes in it
+	most uint32
+	full arrow.Array // of all of out
+
+	entries, values    []T // the tables
+	topEntry, topValue uint32
+	wide               []uint32
+}
+
+func newCodes[T uint8 | uint16 | uint32](c Coder, of arrow.DataType) *codes[T] {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendNull()
+	null := b.NewArray()
+	defer null.Release()
+	code := []uint32{0}
+	c.Codes(null, code)
+	return &codes[T]{coder: c, of: of, null: T(code[0])}
+}
+
+func (c *codes[T]) start(most int) {
+	if len(c.out) != most {
+		c.out, c.full = slices.Grow(c.out[:0], most)[:most], nil
+	}
+	c.n, c.most = 0, 0
+}
+
+func (c *codes[T]) dictionary(values arrow.Array) {
+	c.entries, c.topEntry = c.encode(values, c.entries)
+}
+
+func (c *codes[T]) page(values arrow.Array) {
+	c.values, c.topValue = c.encode(values, c.values)
+}
+
+// encode returns the codes of values, in the memory of old, and the largest.
+func (c *codes[T]) encode(values arrow.Array, old []T) ([]T, uint32) {
+	n := values.Len()
+	c.wide = slices.Grow(c.wide[:0], n)[:n]
+	c.coder.Codes(values, c.wide)
+	codes, top := slices.Grow(old[:0], n)[:n], uint32(0)
+	for i, code := range c.wide {
+		codes[i] = T(code)
+		top = max(top, code)
+	}
+	return codes, top
+}
+
+// next returns the place for n more codes of which none is above top.
+func (c *codes[T]) next(n int, top uint32) []T {
+	out := c.out[c.n : c.n+n]
+	c.n += n
+	c.most = max(c.most, top)
+	return out
+}
+
+func (c *codes[T]) gather(index []int32) {
+	entries := c.entries
+	out := c.next(len(index), c.topEntry)
+	for i, at := range index {
+		out[i] = entries[at]
+	}
+}
+
+func (c *codes[T]) gatherSome(index []int32, levels []byte) {
+	entries := c.entries
+	out := c.next(len(levels), max(c.topEntry, uint32(c.null)))
+	at := 0
+	for i, level := range levels {
+		out[i] = c.null
+		if level == 1 {
+			out[i] = entries[index[at]]
+			at++
+		}
+	}
+}
+
+func (c *codes[T]) take(from, to int) {
+	copy(c.next(to-from, c.topValue), c.values[from:to])
+}
+
+func (c *codes[T]) takeSome(from int, levels []byte) {
+	out := c.next(len(levels), max(c.topValue, uint32(c.null)))
+	for i, level := range levels {
+		out[i] = c.null
+		if level == 1 {
+			out[i] = c.values[from]
+			from++
+		}
+	}
+}
+
+func (c *codes[T]) array() arrow.Array {
+	if c.n == len(c.out) && c.full != nil {
+		return c.full
+	}
+	bytes := memory.NewBufferBytes(arrow.GetBytes(c.out[:c.n]))
+	a := array.MakeFromData(array.NewData(c.of, c.n, []*memory.Buffer{nil, bytes}, nil, 0, 0))
+	if c.n == len(c.out) {
+		c.full = a
+	}
+	return a
+}
+
+func (c *codes[T]) largest() uint32 { return c.most }

@@ -1,0 +1,57 @@
+package source
+
+// This file holds Column and Coder: what is wanted of a table's columns.
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// Column is a column to read: as codes where Coder is set, else as its values
+// are. One source column may be wanted several times, as codes and as values.
+type Column struct {
+	Name  string
+	Coder Coder
+}
+
+// Coder says which code each value of a column has. It is used by several
+// goroutines at once.
+type Coder interface {
+	// Width is the bytes of a code: 1, 2 or 4.
+	Width() int
+	// Codes writes the code of each entry of values, which fits into Width bytes,
+	// to codes of the same length. values is a String, LargeString (a UUID as its
+	// canonical text), Int64, Float64, Decimal128, Boolean, Date32 or Timestamp
+	// array in microseconds; a null has the code of null. Neither argument, nor text of values, may be
+	// held. The entries need not be rows: an entry of a dictionary that no row
+	// refers to is coded as well, and equal rows may be coded once.
+	Codes(values arrow.Array, codes []uint32)
+}
+
+// Values are columns as their values are.
+func Values(names ...string) []Column {
+	columns := make([]Column, len(names))
+	for i, name := range names {
+		columns[i].Name = name
+	}
+	return columns
+}
+
+// names are the source columns of wanted columns, in order.
+func names(columns []Column) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// valuesOf is columns without their coders.
+func valuesOf(columns []Column) []Column {
+	out := slices.Clone(columns)
+	for i := range out {
+		out[i].Coder = nil
+	}
+	return out
+}

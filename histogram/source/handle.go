@@ -1,0 +1,66 @@
+package source
+
+// This file holds the handle: a file that is open while somebody reads it.
+
+import (
+	"os"
+	"sync"
+)
+
+// handle is a file of one path. It is opened by the first of its holders, closed
+// by the last and may be opened again, when it must be what it was.
+type handle struct {
+	path string
+	info os.FileInfo // when it was first opened
+
+	mu      sync.Mutex
+	holders int
+	file    *os.File
+}
+
+// hold opens the file for a holder.
+func (h *handle) hold() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.holders == 0 {
+		file, err := os.Open(h.path)
+		if err != nil {
+			return unreadable(h.path, err)
+		}
+		info, err := file.Stat()
+		if err == nil && h.info != nil && !same(h.info, info) {
+			file.Close()
+			return &Error{Kind: Unreadable, File: h.path, Message: "was changed while it was being read; begin again once it is written"}
+		}
+		if err != nil {
+			file.Close()
+			return unreadable(h.path, err)
+		}
+		h.file, h.info = file, info
+	}
+	h.holders++
+	return nil
+}
+
+// same tells whether a file is what it was, as far as the system says.
+func same(was, is os.FileInfo) bool {
+	return was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) && os.SameFile(was, is)
+}
+
+// drop closes the file where nobody else holds it.
+func (h *handle) drop() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.holders--; h.holders > 0 {
+		return nil
+	}
+	file := h.file
+	h.file = nil
+	return file.Close()
+}
+
+// ReadAt reads a file that is held.
+func (h *handle) ReadAt(p []byte, off int64) (int, error) { return h.file.ReadAt(p, off) }
+
+// size is the bytes of a file that is or was held.
+func (h *handle) size() int64 { return h.info.Size() }
