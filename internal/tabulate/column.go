@@ -1,0 +1,129 @@
+package tabulate
+
+// This file holds the super-columns: from the codes of a column to those of a group.
+
+import "fmt"
+
+// Codes are those of one column for some rows, in one of three widths: the other two
+// are nil.
+type Codes struct {
+	Narrow []uint8
+	Middle []uint16
+	Wide   []uint32
+}
+
+// Len is how many there are.
+func (c Codes) Len() int { return max(len(c.Narrow), len(c.Middle), len(c.Wide)) }
+
+// code is a width of codes.
+type code interface{ uint8 | uint16 | uint32 }
+
+// wide is a width of what is made of codes.
+type wide interface{ uint16 | uint32 | uint64 }
+
+// term is what an axis adds to a combined code: stride times its code.
+type term[T wide] struct {
+	column int
+	stride T
+	of     []T // what each code of the column adds; nil: stride times the code
+}
+
+// newTerm makes the term of an axis. Short look-up tables have all 256 entries, so
+// that no code of a byte has to be checked against their length.
+func newTerm[T wide](a Axis, stride int) term[T] {
+	t := term[T]{column: a.Column, stride: T(stride)}
+	if a.Of == nil && a.Size > 256 {
+		return t
+	}
+	codes := len(a.Of)
+	if a.Of == nil {
+		codes = a.Size
+	}
+	t.of = make([]T, max(codes, 256))
+	for c := range codes {
+		t.of[c] = T(c) * T(stride)
+		if a.Of != nil {
+			t.of[c] = T(a.Of[c]) * T(stride)
+		}
+	}
+	return t
+}
+
+// combine writes Σ terms of the rows from..from+len(out), or of those at places where
+// not nil.
+func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places []int32) error {
+	if len(terms) == 0 {
+		clear(out)
+	}
+	for i, t := range terms {
+		c := columns[t.column]
+		switch first := i == 0; {
+		case c.Narrow != nil && t.of != nil:
+			addBytes(out, (*[256]T)(t.of), c.Narrow[from:], places, first)
+		case c.Narrow != nil:
+			addCodes(out, t, c.Narrow[from:], places, first)
+		case c.Middle != nil:
+			addCodes(out, t, c.Middle[from:], places, first)
+		case c.Wide != nil:
+			addCodes(out, t, c.Wide[from:], places, first)
+		default:
+			return fmt.Errorf("tabulate: column %d has no codes", t.column)
+		}
+	}
+	return nil
+}
+
+// addBytes adds the term of a column of bytes.
+func addBytes[T wide](out []T, of *[256]T, codes []uint8, places []int32, first bool) {
+	switch {
+	case places == nil && first:
+		codes = codes[:len(out)]
+		for i, c := range codes {
+			out[i] = of[c]
+		}
+	case places == nil:
+		codes = codes[:len(out)]
+		for i, c := range codes {
+			out[i] += of[c]
+		}
+	case first:
+		places = places[:len(out)]
+		for i, p := range places {
+			out[i] = of[codes[p]]
+		}
+	default:
+		places = places[:len(out)]
+		for i, p := range places {
+			out[i] += of[codes[p]]
+		}
+	}
+}
+
+// addCodes adds the term of a column of any width.
+func addCodes[C code, T wide](out []T, t term[T], codes []C, places []int32, first bool) {
+	if first {
+		clear(out)
+	}
+	switch {
+	case places == nil && t.of == nil:
+		codes = codes[:len(out)]
+		for i, c := range codes {
+			out[i] += T(c) * t.stride
+		}
+	case places == nil:
+		codes = codes[:len(out)]
+		for i, c := range codes {
+			out[i] += t.of[c]
+		}
+	case t.of == nil:
+		places = places[:len(out)]
+		for i, p := range places {
+			out[i] += T(codes[p]) * t.stride
+		}
+	default:
+		places = places[:len(out)]
+		for i, p := range places {
+			out[i] += t.of[codes[p]]
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package tabulate
+
+// This file holds what counting costs, as data. BenchmarkCosts measures it anew and
+// prints it in this form.
+
+import "math"
+
+// updates is what a row costs a base of two super-columns, by the cells of the base:
+// nanoseconds of one core, on codes as uneven as those of surveys are (Zipf). Between
+// two entries it is linear in the logarithm of cells.
+var updates = []struct{ cells, ns float64 }{
+	{1 << 6, 0.45},
+	{1 << 12, 0.45},
+	{1 << 14, 0.45},
+	{1 << 16, 0.5},
+	{1 << 18, 0.6},
+	{1 << 20, 1},
+	{1 << 22, 4},
+	{1 << 24, 6},
+	{1 << 28, 10},
+}
+
+const (
+	loadCost    = 0.3 // ns a row for each super-column of a base beyond two
+	clearCost   = 0.8 // ns a cell for each worker's table: made, and added to the others
+	projectCost = 1.2 // ns a cell of a base for each ask taken from it
+	likelyRows  = 1 << 22
+)
+
+// octaves is updates at the powers of two.
+var octaves = func() (at [64]float64) {
+	for e := range at {
+		cells, last := math.Ldexp(1, e), updates[0]
+		at[e] = updates[len(updates)-1].ns
+		for _, next := range updates {
+			if cells <= next.cells {
+				at[e] = next.ns
+				if next != last {
+					at[e] = last.ns + math.Log2(cells/last.cells)/math.Log2(next.cells/last.cells)*(next.ns-last.ns)
+				}
+				break
+			}
+			last = next
+		}
+	}
+	return at
+}()
+
+// updateCost is what a row costs a base.
+func updateCost(cells float64, columns int) float64 {
+	ns := float64(max(columns-2, 0)) * loadCost
+	word := math.Float64bits(cells)
+	e := int(word>>52) - 1023
+	if e < 0 || e >= len(octaves)-1 {
+		return ns + octaves[min(max(e, 0), len(octaves)-1)]
+	}
+	part := float64(word&(1<<52-1)) / (1 << 52)
+	return ns + octaves[e] + part*(octaves[e+1]-octaves[e])
+}
+
+const (
+	// Blocks: where all bases together fit beside the codes into a second-level cache,
+	// rows are counted leastBlock at a time, so that their codes stay there; else
+	// mostBlock, so that a base does while it is counted.
+	leastBlock = 64 << 10
+	mostBlock  = 1 << 20
+	cacheBytes = 1 << 20
+	// superSize is the most codes of a super-column.
+	superSize = 1 << 16
+)

@@ -1,0 +1,117 @@
+package tabulate
+
+// This file holds the counter: what all workers count together.
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// Counter counts rows for one request. Its methods are for one goroutine at a time, its
+// workers for one each.
+type Counter struct {
+	*cover
+	totals  []total
+	common  []*table // of bases that are shared
+	sparse  []*sparseTable
+	workers []*Worker
+	most    uint64 // that a table may hold before it is moved
+}
+
+// Table is what was counted for an ask.
+type Table struct {
+	Cells  []uint64 // of a sparse ask: the cells that rows fell into, ascending; else nil
+	Counts []int64  // of each cell, or of each of Cells
+	// High is nil unless some sum of weights is not one of 64 bits: then sums are
+	// High·2^64 + uint64(Counts).
+	High []int64
+}
+
+// ErrMemory says that the cells that rows fall into do not fit into the memory given.
+var ErrMemory = errors.New("the cells that rows fall into do not fit into memory")
+
+// New plans how to count a request.
+func New(r Request) (*Counter, error) {
+	r.Workers = max(r.Workers, 1)
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	c := &Counter{cover: newCover(&r), most: mostCount}
+	if r.Weighted {
+		c.most = mostSum
+	}
+	c.totals, c.common = make([]total, len(c.bases)), make([]*table, len(c.bases))
+	for i, b := range c.bases {
+		if b.shared {
+			c.common[i] = &table{total: &c.totals[i]}
+		}
+	}
+	pool := newPool(&r, c.cover)
+	for _, ask := range c.cover.sparse {
+		cells, err := r.cells(r.Asks[ask])
+		if err != nil {
+			return nil, err
+		}
+		c.sparse = append(c.sparse, newSparseTable(uint64(cells), pool))
+	}
+	return c, nil
+}
+
+// Finish ends the counting, of which nothing is left behind but the tables: one for each ask, in order.
+func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
+	out := make([]Table, len(c.request.Asks))
+	err := each(ctx, c.request.Workers, len(c.workers), func(i int) error { return c.workers[i].end() })
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, c.request.Workers, len(c.bases), func(i int) error {
+		c.project(i, out)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, ask := range c.cover.sparse {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if out[ask].Cells, out[ask].Counts, err = c.sparse[i].finish(); err != nil {
+			return nil, err
+		}
+		c.sparse[i] = nil
+	}
+	return out, nil
+}
+
+// each calls do(0) … do(n−1) on at most workers goroutines and waits for all of them;
+// of several errors it returns the one of the least number. A panic of do is one of
+// the goroutine that calls each.
+func each(ctx context.Context, workers, n int, do func(i int) error) error {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	errs, panics := make([]error, n), make([]any, n)
+	for range min(workers, n) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					func() {
+						defer func() { panics[i] = recover() }()
+						errs[i] = do(i)
+					}()
+				}
+			}
+		})
+	}
+	all.Wait()
+	for i, err := range errs {
+		if panics[i] != nil {
+			panic(panics[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package tabulate
+
+// This file holds the cover: the super-columns and bases that a request is counted by,
+// and from which base each ask is projected.
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// cover is how a request is counted.
+type cover struct {
+	request *Request
+	groups  []group
+	bases   []base
+	sparse  []int // asks that have tables of their own
+	block   int   // rows that are counted at a time
+}
+
+// group is a super-column: one code for the codes of several axes.
+type group struct {
+	lead    []int // axes that tell apart what all its axes do, the last fastest
+	strides []int // of each
+	size    int
+	digits  map[int]digit // of each of its axes
+}
+
+// digit says how an axis is read from the code of its group: code/stride%size, mapped.
+type digit struct {
+	stride, size int
+	of           []uint32 // nil: as it is
+}
+
+// base is a table that rows are counted into: a cell per combination of groups,
+// row-major.
+type base struct {
+	groups []int
+	cells  int
+	asks   []int // that are projected from it
+	shared bool  // by all workers
+}
+
+// newCover plans a request that is in order.
+func newCover(r *Request) *cover {
+	c := &cover{request: r}
+	at := make([]int, len(r.Axes)) // group of each axis that a dense ask has
+	needed := make([]bool, len(r.Axes))
+	for _, a := range r.Asks {
+		for _, axis := range a.Axes {
+			needed[axis] = needed[axis] || !a.Sparse
+		}
+	}
+	for _, axes := range partition(r) {
+		if axes = slices.DeleteFunc(axes, func(a int) bool { return !needed[a] }); len(axes) == 0 {
+			continue
+		}
+		for _, a := range axes {
+			at[a] = len(c.groups)
+		}
+		c.groups = append(c.groups, newGroup(r, axes))
+	}
+	c.assign(at)
+	c.share()
+	c.block = c.rowsAtATime()
+	return c
+}
+
+func newGroup(r *Request, axes []int) group {
+	g := group{size: 1, digits: map[int]digit{}}
+	g.lead = leading(axes, func(fine, coarse int) bool { _, ok := r.refinement(fine, coarse); return ok })
+	g.strides = make([]int, len(g.lead))
+	for i, a := range slices.Backward(g.lead) {
+		g.strides[i] = g.size
+		g.digits[a] = digit{stride: g.size, size: r.Axes[a].Size}
+		g.size *= r.Axes[a].Size
+	}
+	for _, a := range axes {
+		if _, ok := g.digits[a]; ok {
+			continue
+		}
+		for _, fine := range g.lead {
+			if of, ok := r.refinement(fine, a); ok {
+				d := g.digits[fine]
+				d.of = of
+				g.digits[a] = d
+				break
+			}
+		}
+	}
+	return g
+}
+
+// assign makes the bases and gives each ask to the smallest that has all its groups.
+func (c *cover) assign(at []int) {
+	type wanted struct {
+		set   bitset
+		cells float64
+		asks  []int
+	}
+	var sets []*wanted
+	bySet := map[string]*wanted{}
+	for i, a := range c.request.Asks {
+		if a.Sparse {
+			c.sparse = append(c.sparse, i)
+			continue
+		}
+		w := &wanted{set: newBitset(len(c.groups) + 1), cells: 1}
+		for _, axis := range a.Axes {
+			if g := at[axis]; !w.set.has(g) {
+				w.set.add(g)
+				w.cells *= float64(c.groups[g].size)
+			}
+		}
+		key := w.set.key()
+		if same := bySet[key]; same != nil {
+			same.asks = append(same.asks, i)
+			continue
+		}
+		w.asks = []int{i}
+		bySet[key] = w
+		sets = append(sets, w)
+	}
+	// Wide sets first: what contains a set stands before it.
+	slices.SortStableFunc(sets, func(a, b *wanted) int {
+		return cmp.Or(cmp.Compare(b.set.len(), a.set.len()), cmp.Compare(b.cells, a.cells))
+	})
+	s := &search{request: c.request, rows: float64(c.request.Rows), perCell: clearCost * float64(c.request.Workers)}
+	if c.request.Rows == 0 {
+		s.rows = likelyRows
+	}
+	of := make([][]int, len(c.groups)) // bases of each group
+	widest := 0
+	var chosen []*wanted
+	for _, w := range sets {
+		least := -1
+		if w.set.len() < widest {
+			least = c.smallest(w.set, of)
+		}
+		if least >= 0 && float64(len(w.asks))*projectCost*float64(c.bases[least].cells) < s.cost(w.cells, w.set.len(), len(w.asks)) {
+			c.bases[least].asks = append(c.bases[least].asks, w.asks...)
+			continue
+		}
+		widest = max(widest, w.set.len())
+		c.bases = append(c.bases, c.newBase(w.set, w.asks))
+		chosen = append(chosen, w)
+		w.set.each(func(g int) { of[g] = append(of[g], len(c.bases)-1) })
+	}
+}
+
+// smallest is the smallest base that has all groups of a set, which is one that
+// stands in the rarest of them; −1 where there is none.
+func (c *cover) smallest(set bitset, of [][]int) int {
+	rarest, least := -1, -1
+	set.each(func(g int) {
+		if rarest < 0 || len(of[g]) < len(of[rarest]) {
+			rarest = g
+		}
+	})
+	try := func(b int) {
+		if least < 0 || c.bases[b].cells < c.bases[least].cells {
+			least = b
+		}
+	}
+	if rarest < 0 {
+		for b := range c.bases {
+			try(b)
+		}
+		return least
+	}
+	for _, b := range of[rarest] {
+		all := true
+		set.each(func(g int) { all = all && slices.Contains(c.bases[b].groups, g) })
+		if all {
+			try(b)
+		}
+	}
+	return least
+}
+
+// newBase orders groups as the first ask does, so that its cells are the base's where
+// each group is an axis of it.
+func (c *cover) newBase(set bitset, asks []int) base {
+	b := base{cells: 1, asks: asks}
+	for _, axis := range c.request.Asks[asks[0]].Axes {
+		set.each(func(g int) {
+			if _, ok := c.groups[g].digits[axis]; ok && !slices.Contains(b.groups, g) {
+				b.groups = append(b.groups, g)
+			}
+		})
+	}
+	for _, g := range b.groups {
+		b.cells *= c.groups[g].size
+	}
+	return b
+}
+
+// bytes is what a cell of a worker's table takes.
+func (r *Request) bytes() int {
+	if r.Weighted {
+		return 8
+	}
+	return 4
+}
+
+// share lets workers share the largest bases where a set of tables for each would
+// not be within the memory.
+func (c *cover) share() {
+	order := make([]int, len(c.bases))
+	need := 0.0
+	for i, b := range c.bases {
+		order[i] = i
+		need += float64(b.cells) * float64(c.request.bytes()*c.request.Workers)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.bases[b].cells, c.bases[a].cells) })
+	for _, i := range order {
+		if need <= float64(c.request.Memory)*3/4 {
+			return
+		}
+		c.bases[i].shared = c.request.Workers > 1
+		need -= float64(c.bases[i].cells) * float64(c.request.bytes()*(c.request.Workers-1))
+	}
+}
+
+// rowsAtATime is how many rows are counted at a time, in the memory there is.
+func (c *cover) rowsAtATime() int {
+	tables, row := 0.0, 0
+	for _, b := range c.bases {
+		tables += float64(b.cells) * float64(c.request.bytes())
+	}
+	for _, g := range c.groups {
+		row += 2
+		if g.size > superSize {
+			row += 2
+		}
+	}
+	if c.request.Weighted {
+		row += 8
+	}
+	block := leastBlock
+	if tables > cacheBytes {
+		block = mostBlock
+	}
+	if c.request.Rows > 0 { // no more than a worker will have
+		share := uint64(c.request.Rows)/uint64(c.request.Workers) + 1
+		block = min(block, max(leastBlock, 1<<bits.Len64(share)))
+	}
+	for block > 4096 && float64(block)*float64(row*c.request.Workers) > float64(c.request.Memory)/4 {
+		block /= 2
+	}
+	return block
+}
+
+// key is a set as a key of maps.
+func (b bitset) key() string {
+	key := make([]byte, 0, 8*len(b))
+	for _, word := range b {
+		for i := range 8 {
+			key = append(key, byte(word>>(8*i)))
+		}
+	}
+	return string(key)
+}

@@ -1,0 +1,91 @@
+package tabulate
+
+// This file holds the request: which columns there are and which tables are wanted.
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Request says what is counted, and what there is to count it with. Nothing below
+// Asks changes a count.
+type Request struct {
+	Axes     []Axis
+	Asks     []Ask
+	Weighted bool  // rows have weights
+	Rows     int64 // about how many there are; 0: not known
+	Workers  int   // the most there will be
+	Memory   int64 // bytes for tables and rows in hand. One set of dense tables is made whatever it is.
+}
+
+// Axis is a column of codes at some coarseness.
+type Axis struct {
+	Column int      // its place among the columns of [Worker.Add]
+	Size   int      // its codes are 0 … Size−1
+	Of     []uint32 // its code of each code of the column; nil: the same
+}
+
+// Ask is a table: a cell per combination of its axes, row-major, the last fastest.
+type Ask struct {
+	Axes   []int // places among the axes
+	Sparse bool  // only the cells that some row falls into
+}
+
+// cells is how many cells an ask has.
+func (r *Request) cells(a Ask) (int, error) {
+	cells := uint64(1)
+	for _, axis := range a.Axes {
+		if axis < 0 || axis >= len(r.Axes) {
+			return 0, fmt.Errorf("tabulate: there is no axis %d", axis)
+		}
+		high, low := bits.Mul64(cells, uint64(r.Axes[axis].Size))
+		if high != 0 || low > math.MaxInt64 {
+			return 0, fmt.Errorf("tabulate: a table has more than 2^63 cells")
+		}
+		cells = low
+	}
+	return int(cells), nil
+}
+
+// check refuses what cannot be counted.
+func (r *Request) check() error {
+	for i, a := range r.Axes {
+		if a.Size < 1 || a.Size > math.MaxUint32 || a.Column < 0 {
+			return fmt.Errorf("tabulate: axis %d has %d codes of column %d", i, a.Size, a.Column)
+		}
+		for _, c := range a.Of {
+			if uint64(c) >= uint64(a.Size) {
+				return fmt.Errorf("tabulate: axis %d maps a code beyond its %d", i, a.Size)
+			}
+		}
+	}
+	for _, a := range r.Asks {
+		if _, err := r.cells(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refinement is the code of axis b for each code of axis a where a tells apart all
+// that b does; false where it does not, or where that cannot be told.
+func (r *Request) refinement(a, b int) ([]uint32, bool) {
+	fine, coarse := r.Axes[a], r.Axes[b]
+	switch {
+	case fine.Column != coarse.Column:
+		return nil, false
+	case fine.Of == nil:
+		return coarse.Of, true
+	case coarse.Of == nil || len(fine.Of) != len(coarse.Of):
+		return nil, false
+	}
+	of, set := make([]uint32, fine.Size), make([]bool, fine.Size)
+	for i, code := range fine.Of {
+		if set[code] && of[code] != coarse.Of[i] {
+			return nil, false
+		}
+		of[code], set[code] = coarse.Of[i], true
+	}
+	return of, true
+}

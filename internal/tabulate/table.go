@@ -1,0 +1,169 @@
+package tabulate
+
+// This file holds the table: the counts of a base that one worker, or all, add to.
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+)
+
+// table counts rows of a base. Counts are held in 32 bits and sums of weights in 64, and
+// moved to wider ones before they could run over.
+type table struct {
+	mu     sync.Mutex
+	counts []uint32
+	sums   []int64
+	bound  uint64 // no count, and no absolute value of a sum, is more
+	total  *total // where they are moved to
+}
+
+// total is what was moved from the tables of a base.
+type total struct {
+	mu   sync.Mutex
+	low  []int64 // nil before anything was
+	high []int64 // of weights: the sum is high·2^64 + uint64(low)
+}
+
+// columns are those of a base for a block of rows.
+type columns struct {
+	short  [][]uint16 // nil where the group is wide
+	wide   [][]uint32 // nil where it is not
+	sizes  []int
+	weight []int64 // nil: each row is one
+}
+
+// add counts rows whose weights have absolute values of weight in sum. The caller holds
+// the lock; cell is for use meanwhile.
+func (t *table) add(c columns, cells, rows int, weight, most uint64, cell []uint32) {
+	if t.bound > most-weight {
+		t.move(cells)
+	}
+	t.bound += weight
+	if c.weight != nil {
+		if t.sums == nil {
+			t.sums = make([]int64, cells)
+		}
+		tally(t.sums, c, rows, cell)
+		return
+	}
+	if t.counts == nil {
+		t.counts = make([]uint32, cells)
+	}
+	tally(t.counts, c, rows, cell)
+}
+
+// move adds a table to the base's total and clears it.
+func (t *table) move(cells int) {
+	t.total.mu.Lock()
+	defer t.total.mu.Unlock()
+	t.total.take(t, cells)
+	clear(t.counts)
+	clear(t.sums)
+	t.bound = 0
+}
+
+// take adds a table to the total.
+func (o *total) take(t *table, cells int) {
+	if o.low == nil {
+		o.low = make([]int64, cells)
+	}
+	for i, n := range t.counts {
+		o.low[i] += int64(n)
+	}
+	if t.sums == nil {
+		return
+	}
+	if o.high == nil {
+		o.high = make([]int64, cells)
+	}
+	for i, n := range t.sums {
+		o.low[i], o.high[i] = add128(o.low[i], o.high[i], n, n>>63)
+	}
+}
+
+// add128 is a sum in 128 bits.
+func add128(low, high, byLow, byHigh int64) (int64, int64) {
+	sum, carry := bits.Add64(uint64(low), uint64(byLow), 0)
+	return int64(sum), high + byHigh + int64(carry)
+}
+
+// mostCount and mostSum are what tables may hold.
+const (
+	mostCount = math.MaxUint32
+	mostSum   = math.MaxInt64
+)
+
+// tally adds rows to the cells of a base.
+func tally[T uint32 | int64](t []T, c columns, rows int, cell []uint32) {
+	short := true
+	for _, s := range c.short {
+		short = short && s != nil
+	}
+	switch {
+	case c.weight != nil || !short || len(t) > math.MaxUint32:
+		tallyAny(t, c, rows)
+	case len(c.short) == 1:
+		for _, x := range c.short[0][:rows] {
+			t[x]++
+		}
+	case len(c.short) == 2:
+		tally2(t, c.short[0][:rows], c.short[1][:rows], c.sizes[1])
+	case len(c.short) == 3:
+		tally3(t, c.short[0][:rows], c.short[1][:rows], c.short[2][:rows], c.sizes[1], c.sizes[2])
+	default:
+		tallyMany(t, c, rows, cell)
+	}
+}
+
+func tally2[T uint32 | int64](t []T, a, b []uint16, size int) {
+	b = b[:len(a)]
+	for i, x := range a {
+		t[int(x)*size+int(b[i])]++
+	}
+}
+
+func tally3[T uint32 | int64](t []T, a, b, c []uint16, sizeB, sizeC int) {
+	b, c = b[:len(a)], c[:len(a)]
+	for i, x := range a {
+		t[(int(x)*sizeB+int(b[i]))*sizeC+int(c[i])]++
+	}
+}
+
+// tallyMany works out the cells of some rows at a time, in a first-level cache.
+func tallyMany[T uint32 | int64](t []T, c columns, rows int, cell []uint32) {
+	for from := 0; from < rows; from += len(cell) {
+		some := cell[:min(len(cell), rows-from)]
+		clear(some)
+		for g, codes := range c.short {
+			size := uint32(c.sizes[g])
+			codes := codes[from:][:len(some)]
+			for i, x := range codes {
+				some[i] = some[i]*size + uint32(x)
+			}
+		}
+		for _, x := range some {
+			t[x]++
+		}
+	}
+}
+
+// tallyAny is tally for all widths, with weights or without.
+func tallyAny[T uint32 | int64](t []T, c columns, rows int) {
+	for i := range rows {
+		cell := 0
+		for g, size := range c.sizes {
+			cell *= size
+			if c.short[g] != nil {
+				cell += int(c.short[g][i])
+			} else {
+				cell += int(c.wide[g][i])
+			}
+		}
+		if c.weight != nil {
+			t[cell] += T(c.weight[i])
+		} else {
+			t[cell]++
+		}
+	}
+}

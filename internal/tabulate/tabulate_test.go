@@ -1,0 +1,404 @@
+package tabulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// counted is what an ask must come to, by cell.
+func counted(r Request, a Ask, columns [][]uint32, keep []uint64, weights []int64) map[int]*big.Int {
+	out := map[int]*big.Int{}
+	for row := range columns[0] {
+		if keep != nil && keep[row/64]>>(row%64)&1 == 0 {
+			continue
+		}
+		cell, weight := 0, int64(1)
+		for _, axis := range a.Axes {
+			code := columns[r.Axes[axis].Column][row]
+			if of := r.Axes[axis].Of; of != nil {
+				code = of[code]
+			}
+			cell = cell*r.Axes[axis].Size + int(code)
+		}
+		if weights != nil {
+			weight = weights[row]
+		}
+		if out[cell] == nil {
+			out[cell] = new(big.Int)
+		}
+		out[cell].Add(out[cell], big.NewInt(weight))
+	}
+	return out
+}
+
+// sum is a count of a table in full.
+func (t Table) sum(i int) *big.Int {
+	if t.High == nil {
+		return big.NewInt(t.Counts[i])
+	}
+	x := new(big.Int).Lsh(big.NewInt(t.High[i]), 64)
+	return x.Add(x, new(big.Int).SetUint64(uint64(t.Counts[i])))
+}
+
+// holds fails unless a table is what the reference says.
+func holds(t rapid.TB, a Ask, got Table, want map[int]*big.Int, cells int) {
+	t.Helper()
+	if a.Sparse {
+		var occupied []uint64
+		for cell := range want {
+			occupied = append(occupied, uint64(cell))
+		}
+		slices.Sort(occupied)
+		if !slices.Equal(got.Cells, occupied) {
+			t.Fatalf("ask %v: cells %v, want %v", a, got.Cells, occupied)
+		}
+		for i, cell := range occupied {
+			if got.sum(i).Cmp(want[int(cell)]) != 0 {
+				t.Fatalf("ask %v: cell %d has %v, want %v", a, cell, got.sum(i), want[int(cell)])
+			}
+		}
+		return
+	}
+	if len(got.Counts) != cells || got.Cells != nil {
+		t.Fatalf("ask %v: %d cells, want %d", a, len(got.Counts), cells)
+	}
+	for cell := range cells {
+		w := cmp.Or(want[cell], new(big.Int))
+		if got.sum(cell).Cmp(w) != 0 {
+			t.Fatalf("ask %v: cell %d has %v, want %v", a, cell, got.sum(cell), w)
+		}
+	}
+}
+
+// drawRequest draws axes over columns, some of them coarser than their column, and asks.
+func drawRequest(t *rapid.T) (r Request, sizes []int) {
+	sizes = rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 3, 5, 17, 255, 256, 257, 300, 70000}), 1, 6).Draw(t, "sizes")
+	for column, size := range sizes {
+		for range rapid.IntRange(1, 3).Draw(t, "levels") {
+			a := Axis{Column: column, Size: size}
+			if coarse := rapid.IntRange(0, 3).Draw(t, "width"); coarse > 0 && size > 1 {
+				width := rapid.SampledFrom([]int{2, 4, 6, 100, 70000}).Draw(t, "by")
+				a.Of = make([]uint32, size)
+				for i := range a.Of {
+					a.Of[i] = uint32(i / width)
+				}
+				a.Size = (size-1)/width + 1
+			}
+			r.Axes = append(r.Axes, a)
+		}
+	}
+	asks := rapid.IntRange(1, 12).Draw(t, "asks")
+	for range asks {
+		a := Ask{Sparse: rapid.IntRange(0, 3).Draw(t, "sparse") == 0}
+		cells := 1
+		for axis := range r.Axes {
+			if rapid.IntRange(0, len(r.Axes)).Draw(t, "take") < 2 {
+				if cells *= r.Axes[axis].Size; cells > 300_000 && !a.Sparse || cells > 1<<40 {
+					break
+				}
+				a.Axes = append(a.Axes, axis)
+			}
+		}
+		if rapid.Bool().Draw(t, "turned") {
+			slices.Reverse(a.Axes)
+		}
+		r.Asks = append(r.Asks, a)
+	}
+	return r, sizes
+}
+
+// codesIn are codes in the least width that holds a size, or in a wider one.
+func codesIn(codes []uint32, size, wider int) Codes {
+	var c Codes
+	switch {
+	case size <= 1<<8 && wider == 0:
+		for _, x := range codes {
+			c.Narrow = append(c.Narrow, uint8(x))
+		}
+	case size <= 1<<16 && wider < 2:
+		for _, x := range codes {
+			c.Middle = append(c.Middle, uint16(x))
+		}
+	default:
+		c.Wide = codes
+	}
+	return c
+}
+
+// Whatever the axes, asks, workers, blocks, memory, limits of tables, rows kept and
+// weights: the tables are those of a reference that counts row by row.
+func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, sizes := drawRequest(t)
+		r.Workers = rapid.IntRange(1, 4).Draw(t, "workers")
+		r.Memory = rapid.SampledFrom([]int64{0, 1 << 14, 1 << 20, 1 << 30}).Draw(t, "memory")
+		r.Rows = rapid.SampledFrom([]int64{0, 1, 1000, 1 << 40}).Draw(t, "rows known")
+		r.Weighted = rapid.Bool().Draw(t, "weighted")
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		rows := rapid.SampledFrom([]int{1, 63, 64, 65, 5000, 9000}).Draw(t, "rows")
+		columns := make([][]uint32, len(sizes))
+		for c, size := range sizes {
+			for range rows {
+				columns[c] = append(columns[c], uint32(min(random.IntN(size), random.IntN(size))))
+			}
+		}
+		var keep []uint64
+		if rapid.Bool().Draw(t, "keep") {
+			for range (rows + 63) / 64 {
+				keep = append(keep, random.Uint64()|-uint64(random.IntN(2)))
+			}
+		}
+		var weights []int64
+		if r.Weighted {
+			most := rapid.SampledFrom([]int64{1, 1 << 30, math.MaxInt64}).Draw(t, "weights")
+			for i := range rows {
+				weights = append(weights, random.Int64N(most)-most/3)
+				if slices.ContainsFunc(r.Asks, func(a Ask) bool { return a.Sparse }) {
+					weights[i] %= 1 << 40
+				}
+			}
+		}
+		c, err := New(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rapid.Bool().Draw(t, "small") {
+			c.block = some
+			if !r.Weighted {
+				c.most = uint64(some) // rows that a table may count before they are moved
+			}
+		}
+		for i := range c.bases {
+			if rapid.IntRange(0, 3).Draw(t, "share") == 0 {
+				c.common[i] = &table{total: &c.totals[i]}
+			}
+		}
+		var all sync.WaitGroup
+		wider := rapid.IntRange(0, 2).Draw(t, "wider")
+		for w := range r.Workers {
+			worker := c.Worker()
+			all.Go(func() {
+				from, to := w*rows/r.Workers/64*64, (w+1)*rows/r.Workers/64*64
+				if w == r.Workers-1 {
+					to = rows
+				}
+				var codes []Codes
+				for i, column := range columns {
+					codes = append(codes, codesIn(column[from:to], sizes[i], wider))
+				}
+				k, ws := keep, weights
+				if keep != nil {
+					k = keep[from/64:]
+				}
+				if weights != nil {
+					ws = weights[from:to]
+				}
+				if from < to {
+					if err := worker.Add(codes, to-from, k, ws); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		tables, err := c.Finish(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range r.Asks {
+			cells, _ := r.cells(a)
+			holds(t, a, tables[i], counted(r, a, columns, keep, weights), cells)
+		}
+	})
+}
+
+// Counts beyond 2^32 are what they are: a table is moved before it could run over.
+func TestCountsBeyond32Bits(t *testing.T) {
+	c, err := New(Request{Axes: []Axis{{Size: 2}}, Asks: []Ask{{Axes: []int{0}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := c.Worker()
+	w.tables[0].counts, w.tables[0].bound = []uint32{math.MaxUint32 - 5, 3}, math.MaxUint32-2
+	if err := w.Add([]Codes{{Narrow: make([]uint8, 1000)}}, 1000, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := c.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int64{math.MaxUint32 + 995, 3}; !slices.Equal(tables[0].Counts, want) {
+		t.Errorf("counts %v, want %v", tables[0].Counts, want)
+	}
+}
+
+// A sparse table whose occupied cells do not fit is refused; one that fits is merged
+// from as many runs as it takes.
+func TestSparseTablesKeepToTheirMemory(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, test := range []struct {
+		cells uint32
+		err   error
+	}{{300_000, nil}, {math.MaxUint32 - 1, ErrMemory}} {
+		r := Request{Axes: []Axis{{Size: int(test.cells)}}, Asks: []Ask{{Axes: []int{0}, Sparse: true}}, Workers: 2}
+		c, err := New(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := [2]*Worker{c.Worker(), c.Worker()}
+		column := make([]uint32, 100_000)
+		want := map[uint64]int64{}
+		for i := range 20 {
+			for k := range column {
+				column[k] = random.Uint32N(test.cells)
+				want[uint64(column[k])]++
+			}
+			if err = w[i%2].Add([]Codes{{Wide: column}}, len(column), nil, nil); err != nil {
+				break
+			}
+		}
+		var tables []Table
+		if err == nil {
+			tables, err = c.Finish(t.Context())
+		}
+		if !errors.Is(err, test.err) {
+			t.Fatalf("%d cells: %v, want %v", test.cells, err, test.err)
+		}
+		if err != nil {
+			continue
+		}
+		if len(tables[0].Cells) != len(want) || !slices.IsSorted(tables[0].Cells) {
+			t.Fatalf("%d cells, want %d, ascending", len(tables[0].Cells), len(want))
+		}
+		for i, cell := range tables[0].Cells {
+			if tables[0].Counts[i] != want[cell] {
+				t.Fatalf("cell %d: %d, want %d", cell, tables[0].Counts[i], want[cell])
+			}
+		}
+	}
+}
+
+// What cannot be counted is refused.
+func TestRequestsThatCannotBeCounted(t *testing.T) {
+	for name, r := range map[string]Request{
+		"no such axis":    {Asks: []Ask{{Axes: []int{0}}}},
+		"an empty axis":   {Axes: []Axis{{Size: 0}}},
+		"too many cells":  {Axes: []Axis{{Size: 1 << 31}, {Size: 1 << 31, Column: 1}, {Size: 4, Column: 2}}, Asks: []Ask{{Axes: []int{0, 1, 2}, Sparse: true}}},
+		"a code too many": {Axes: []Axis{{Size: 2, Of: []uint32{0, 1, 2}}}},
+	} {
+		if _, err := New(r); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+	c, err := New(Request{Axes: []Axis{{Size: 2}}, Asks: []Ask{{Axes: []int{0}}}, Weighted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := c.Worker()
+	for name, err := range map[string]error{
+		"no weights":        w.Add([]Codes{{Narrow: []uint8{0}}}, 1, nil, nil),
+		"too few codes":     w.Add([]Codes{{Narrow: []uint8{0}}}, 2, nil, []int64{1, 1}),
+		"a weight of -2^63": w.Add([]Codes{{Narrow: []uint8{0}}}, 1, nil, []int64{math.MinInt64}),
+	} {
+		if err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+}
+
+func TestFinishHeedsTheContext(t *testing.T) {
+	c, err := New(Request{Axes: []Axis{{Size: 2}}, Asks: []Ask{{Axes: []int{0}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Worker()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Finish(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("finished with %v", err)
+	}
+}
+
+// surveySizes are the domains of a table such as surveys have.
+var surveySizes = []int{2, 2, 3, 5, 7, 9, 15, 16, 42, 51, 85, 100}
+
+// subsets are all sets of so many of n axes.
+func subsets(n, of int) []Ask {
+	var all []Ask
+	var add func(from int, axes []int)
+	add = func(from int, axes []int) {
+		if len(axes) == of {
+			all = append(all, Ask{Axes: slices.Clone(axes)})
+			return
+		}
+		for a := from; a < n; a++ {
+			add(a+1, append(axes, a))
+		}
+	}
+	add(0, nil)
+	return all
+}
+
+func axesOf(sizes []int) []Axis {
+	var axes []Axis
+	for c, size := range sizes {
+		axes = append(axes, Axis{Column: c, Size: size})
+	}
+	return axes
+}
+
+// Planning is quick and merges what is worth it.
+func TestCoversAreFewAndQuick(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var sizes []int
+	for range 100 {
+		sizes = append(sizes, 2+random.IntN(30))
+	}
+	var many []Ask
+	for range 5000 {
+		axes := random.Perm(100)[:1+random.IntN(3)]
+		many = append(many, Ask{Axes: axes})
+	}
+	all := slices.Concat(subsets(12, 0), subsets(12, 1), subsets(12, 2), subsets(12, 3))
+	for _, test := range []struct {
+		name   string
+		r      Request
+		bases  int // at the most
+		within time.Duration
+	}{
+		{"pairs", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 24, 10 * time.Millisecond},
+		{"triples", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 3), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 70, 20 * time.Millisecond},
+		{"up to triples", Request{Axes: axesOf(surveySizes), Asks: all, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 70, 20 * time.Millisecond},
+		{"5000 of 100 axes", Request{Axes: axesOf(sizes), Asks: many, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 4900, 100 * time.Millisecond},
+		{"all pairs of 100 axes", Request{Axes: axesOf(sizes), Asks: subsets(100, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 2000, 100 * time.Millisecond},
+	} {
+		least := time.Hour
+		var c *cover
+		for range 3 { // others may be at work
+			start := time.Now()
+			c = newCover(&test.r)
+			least = min(least, time.Since(start))
+		}
+		cells := 0
+		for _, b := range c.bases {
+			cells += b.cells
+		}
+		t.Logf("%s: %d groups, %d bases, %d cells, block %d, planned in %v", test.name, len(c.groups), len(c.bases), cells, c.block, least)
+		if len(c.bases) > test.bases {
+			t.Errorf("%s: %d bases, more than %d", test.name, len(c.bases), test.bases)
+		}
+		if least > 4*test.within {
+			t.Errorf("%s: planned in %v, not within %v", test.name, least, test.within)
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package tabulate
+
+// This file holds the worker: it gathers rows into blocks of super-columns, and
+// counts a block for one base after the other, so that a base stays in the cache.
+
+import (
+	"errors"
+	"math/bits"
+)
+
+// Worker adds rows. It is for one goroutine.
+type Worker struct {
+	counter *Counter
+	tables  []*table // of each base
+	short   []shortColumn
+	long    []longColumn
+	keys    []sparseColumn
+	weights []int64
+	rows    int    // in the block
+	weight  uint64 // Σ|weight| of the block
+	first   int    // base that it begins with, so that workers do not meet
+	places  []int32
+	cell    []uint32
+}
+
+// shortColumn is a group of 16-bit codes in the making, longColumn one of a single
+// wide axis.
+type shortColumn struct {
+	group int
+	terms []term[uint16]
+	codes []uint16
+}
+
+type longColumn struct {
+	group int
+	terms []term[uint32]
+	codes []uint32
+}
+
+// sparseColumn is the cell of each row in a sparse table.
+type sparseColumn struct {
+	terms []term[uint64]
+	cells []uint64
+	table *sparseWorker
+}
+
+// some is how many rows are looked at at a time, so that what is gathered of them stays
+// in a first-level cache.
+const some = 4096
+
+// Worker returns a new worker of the counter.
+func (c *Counter) Worker() *Worker {
+	w := &Worker{counter: c, tables: make([]*table, len(c.bases)), places: make([]int32, some), cell: make([]uint32, some)}
+	for i := range c.bases {
+		if w.tables[i] = c.common[i]; w.tables[i] == nil {
+			w.tables[i] = &table{total: &c.totals[i]}
+		}
+	}
+	for i, g := range c.groups {
+		if g.size > superSize {
+			w.long = append(w.long, longColumn{i, termsOf[uint32](c.request, g.lead, g.strides), nil})
+		} else {
+			w.short = append(w.short, shortColumn{i, termsOf[uint16](c.request, g.lead, g.strides), nil})
+		}
+	}
+	for i, ask := range c.cover.sparse {
+		axes := c.request.Asks[ask].Axes
+		strides, stride := make([]int, len(axes)), 1
+		for k := len(axes) - 1; k >= 0; k-- {
+			strides[k] = stride
+			stride *= c.request.Axes[axes[k]].Size
+		}
+		w.keys = append(w.keys, sparseColumn{termsOf[uint64](c.request, axes, strides), make([]uint64, some), c.sparse[i].worker()})
+	}
+	w.first = len(c.workers) * len(c.bases) / c.request.Workers
+	c.workers = append(c.workers, w)
+	return w
+}
+
+func termsOf[T wide](r *Request, axes, strides []int) []term[T] {
+	terms := make([]term[T], len(axes))
+	for i, a := range axes {
+		terms[i] = newTerm[T](r.Axes[a], strides[i])
+	}
+	return terms
+}
+
+var errRows = errors.New("tabulate: columns, rows to keep and weights are not of one length")
+
+// Add counts rows: those of bits set in keep, or all where it is nil. weights are nil
+// unless the request is weighted. Codes of rows that are kept must be those of their
+// axes; the others may be anything. Nothing of the arguments is held on to.
+func (w *Worker) Add(columns []Codes, rows int, keep []uint64, weights []int64) error {
+	for _, c := range columns {
+		if c.Len() != 0 && c.Len() < rows {
+			return errRows
+		}
+	}
+	if keep != nil && len(keep) < (rows+63)/64 || w.counter.request.Weighted != (weights != nil) || weights != nil && len(weights) < rows {
+		return errRows
+	}
+	for from := 0; from < rows; from += some {
+		n := min(some, rows-from)
+		var places []int32
+		if keep != nil {
+			if places = w.kept(keep, from, n); len(places) == n {
+				places = nil
+			} else if n = len(places); n == 0 {
+				continue
+			}
+		}
+		if err := w.take(columns, from, n, places, weights); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kept lists the rows of from..from+n that stay, from 0.
+func (w *Worker) kept(keep []uint64, from, n int) []int32 {
+	places := w.places[:0]
+	for at := 0; at < n; at += 64 {
+		word := keep[(from+at)/64]
+		if n-at < 64 {
+			word &= 1<<(n-at) - 1
+		}
+		for ; word != 0; word &= word - 1 {
+			places = append(places, int32(at+bits.TrailingZeros64(word)))
+		}
+	}
+	return places
+}
+
+// take gathers n rows behind from, or those at places behind it, and counts those
+// before them where there is no room for more.
+func (w *Worker) take(columns []Codes, from, n int, places []int32, weights []int64) error {
+	weight := uint64(n)
+	if weights != nil {
+		switch weight = heft(weights[from:], n, places); {
+		case weight <= mostSum:
+		case n == 1:
+			return errWeight
+		case places != nil:
+			if err := w.take(columns, from, n/2, places[:n/2], weights); err != nil {
+				return err
+			}
+			return w.take(columns, from, n-n/2, places[n/2:], weights)
+		default:
+			if err := w.take(columns, from, n/2, nil, weights); err != nil {
+				return err
+			}
+			return w.take(columns, from+n/2, n-n/2, nil, weights)
+		}
+	}
+	if w.rows+n > w.counter.block || weight > w.counter.most-w.weight {
+		w.count()
+	}
+	w.weight += weight
+	if weights != nil {
+		w.weights = append(w.weights[:w.rows], weightsOf(weights[from:], n, places)...)
+	}
+	return w.gather(columns, from, n, places)
+}
+
+// gather adds rows to the block and to the sparse tables.
+func (w *Worker) gather(columns []Codes, from, n int, places []int32) error {
+	first, last := w.rows, w.rows+n
+	for i := range w.short {
+		s := &w.short[i]
+		s.codes = grown(s.codes, last, w.counter.block)
+		if err := combine(s.codes[first:last], s.terms, columns, from, places); err != nil {
+			return err
+		}
+	}
+	for i := range w.long {
+		l := &w.long[i]
+		l.codes = grown(l.codes, last, w.counter.block)
+		if err := combine(l.codes[first:last], l.terms, columns, from, places); err != nil {
+			return err
+		}
+	}
+	for i := range w.keys {
+		k := &w.keys[i]
+		if err := combine(k.cells[:n], k.terms, columns, from, places); err != nil {
+			return err
+		}
+		var weights []int64
+		if w.counter.request.Weighted {
+			weights = w.weights[first:last]
+		}
+		if err := k.table.add(k.cells[:n], weights); err != nil {
+			return err
+		}
+	}
+	w.rows = last
+	return nil
+}
+
+// grown is codes with room for so many rows, and for a whole block at the most.
+func grown[T wide](codes []T, rows, block int) []T {
+	if rows <= len(codes) {
+		return codes
+	}
+	out := make([]T, max(rows, min(2*len(codes), block), some))
+	copy(out, codes)
+	return out
+}
+
+var errWeight = errors.New("tabulate: a weight of -2^63 cannot be counted")
+
+// heft is Σ|weight| of n rows, or more than mostSum where it is.
+func heft(weights []int64, n int, places []int32) uint64 {
+	sum := uint64(0)
+	for i := range n {
+		at := i
+		if places != nil {
+			at = int(places[i])
+		}
+		size := uint64(weights[at])
+		if weights[at] < 0 {
+			size = -size
+		}
+		if sum += size; sum > mostSum { // each is 2^63 at the most: it has not run over
+			return sum
+		}
+	}
+	return sum
+}
+
+// weightsOf are those of n rows.
+func weightsOf(weights []int64, n int, places []int32) []int64 {
+	if places == nil {
+		return weights[:n]
+	}
+	out := make([]int64, n)
+	for i, p := range places {
+		out[i] = weights[p]
+	}
+	return out
+}
+
+// count adds the block to every base: first to those that no other worker holds.
+func (w *Worker) count() {
+	if w.rows == 0 {
+		return
+	}
+	waiting := make([]int, 0, len(w.tables))
+	for i := range w.tables {
+		b := (w.first + i) % len(w.tables)
+		if !w.addTo(b, false) {
+			waiting = append(waiting, b)
+		}
+	}
+	for _, b := range waiting {
+		w.addTo(b, true)
+	}
+	w.rows, w.weight = 0, 0
+}
+
+// addTo adds the block to a base, unless another worker is at it and it need not wait.
+func (w *Worker) addTo(b int, wait bool) bool {
+	t, of := w.tables[b], &w.counter.bases[b]
+	if wait {
+		t.mu.Lock()
+	} else if !t.mu.TryLock() {
+		return false
+	}
+	defer t.mu.Unlock()
+	c := columns{}
+	for _, g := range of.groups {
+		c.sizes = append(c.sizes, w.counter.groups[g].size)
+		c.short, c.wide = append(c.short, nil), append(c.wide, nil)
+		for _, s := range w.short {
+			if s.group == g {
+				c.short[len(c.short)-1] = s.codes
+			}
+		}
+		for _, l := range w.long {
+			if l.group == g {
+				c.wide[len(c.wide)-1] = l.codes
+			}
+		}
+	}
+	if w.counter.request.Weighted {
+		c.weight = w.weights
+	}
+	t.add(c, of.cells, w.rows, w.weight, w.counter.most, w.cell)
+	return true
+}
+
+// end counts what is left and lets go of the block.
+func (w *Worker) end() error {
+	w.count()
+	for _, k := range w.keys {
+		if err := k.table.end(); err != nil {
+			return err
+		}
+	}
+	w.short, w.long, w.keys, w.weights = nil, nil, nil, nil
+	return nil
+}
