@@ -67,6 +67,8 @@ func partition(r *Request) [][]int {
 		}
 	}
 	s.absorbAll()
+	// Wide bases are worth some memory, not all that there is.
+	s.most = min(s.most, 4*s.cells+mostBlock)
 	for s.looked < searchLimit && s.merge() {
 	}
 	var groups [][]int // of all axes: two sets of one hash cost time, and nothing else
