@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -125,12 +124,13 @@ func newCapped(column string, c caps, stream *noise.Bits, o boundOptions) (*boun
 // of a partition that fits the cache, of what a worker gathers for a partition, and
 // of the least partition that is not split.
 const (
-	tupleBytes = 16
-	partBytes  = 2 << 20
-	leastChunk = 1 << 12
-	mostChunk  = 1 << 16
-	leastLoad  = 1 << 17
-	mostParts  = 1 << 10
+	tupleBytes  = 16
+	partBytes   = 2 << 20
+	leastChunk  = 1 << 12
+	mostChunk   = 1 << 16
+	leastLoad   = 1 << 17
+	mostParts   = 1 << 10
+	stayingRows = 1 << 17 // places, of 8 bytes
 )
 
 // layOut decides on sizes: half of the memory is for what is put aside, a quarter
@@ -262,69 +262,6 @@ func (w *boundWorker) addLong(place uint64, ids arrow.Array, groups, out []uint6
 	return nil
 }
 
-// router gathers rows by bits of their words and puts them aside for the
-// partitions of a spill. Not for concurrent use.
-type router struct {
-	spill *spill
-	base  int // the first partition
-	skip  int // bits of the words that are the same in all rows
-	shift int // what is left of a word without those bits is a partition
-	chunk int // bytes to gather
-	held  [][]byte
-	used  []int
-}
-
-func newRouter(s *spill, base, skip, parts, chunk int) router {
-	return router{spill: s, base: base, skip: skip, shift: 64 - bits.Len(uint(parts-1)), chunk: chunk,
-		held: make([][]byte, parts), used: make([]int, parts)}
-}
-
-// room returns the bytes of the next row of a partition.
-func (r *router) room(word uint64, size int) ([]byte, error) {
-	p := word << r.skip >> r.shift
-	from := r.used[p]
-	if from+size > len(r.held[p]) {
-		if err := r.renew(int(p), size); err != nil {
-			return nil, err
-		}
-		from = r.used[p]
-	}
-	r.used[p] = from + size
-	return r.held[p][from : from+size], nil
-}
-
-// renew makes room for a row of a partition: what was gathered grows up to a
-// chunk, and then it is put aside.
-func (r *router) renew(p, size int) error {
-	held, used := r.held[p], r.used[p]
-	if len(held) < r.chunk {
-		grown := make([]byte, max(min(4*len(held), r.chunk), 16*tupleBytes, used+size))
-		copy(grown, held[:used])
-		r.held[p] = grown
-		return nil
-	}
-	keeps, err := r.spill.put(r.base+p, held[:used])
-	if err != nil {
-		return err
-	}
-	if keeps || len(held) > r.chunk || size > len(held) {
-		r.held[p] = make([]byte, max(r.chunk, size))
-	}
-	r.used[p] = 0
-	return nil
-}
-
-// flush leaves what is gathered with the spill. The router is not to be used
-// behind it.
-func (r *router) flush() {
-	for p, held := range r.held {
-		if r.used[p] > 0 {
-			r.spill.leave(r.base+p, held[:r.used[p]])
-		}
-	}
-	r.held = nil
-}
-
 // finish says which rows stay, and removes what is on disk. No worker may be used
 // behind it.
 //
@@ -355,17 +292,20 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 		}
 	}
 	k := newKept(sizes)
-	free := make(chan *sorter, b.opt.workers)
+	sorters := make(chan *sorter, b.opt.workers)
 	for range b.opt.workers {
-		free <- newSorter(ctx, b, k, longIDs)
+		sorters <- newSorter(ctx, b, k, longIDs)
 	}
 	err := parallel(ctx, b.opt.workers, b.parts, func(p int) error {
-		s := <-free
-		defer func() { free <- s }()
+		s := <-sorters
+		defer func() { sorters <- s }()
 		return s.part(p, bits.Len(uint(b.parts-1)))
 	})
 	if err != nil {
 		return nil, err
+	}
+	for range b.opt.workers {
+		(<-sorters).flush()
 	}
 	return k, nil
 }
@@ -392,7 +332,10 @@ func (b *bounding) mixed() error {
 }
 
 // kept is a bit per row: whether it stays.
-type kept struct{ pieces [][]uint64 }
+type kept struct {
+	mu     sync.Mutex
+	pieces [][]uint64
+}
 
 func newKept(sizes []int64) *kept {
 	k := &kept{pieces: make([][]uint64, len(sizes))}
@@ -420,9 +363,18 @@ func (k *kept) empty() *kept {
 	return e
 }
 
-func (k *kept) keep(place uint64) {
+// keep sets the bits of places.
+func (k *kept) keep(places []uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, place := range places {
+		k.set(place)
+	}
+}
+
+func (k *kept) set(place uint64) {
 	row := place & mostRow
-	atomic.OrUint64(&k.pieces[place>>rowBits][row>>6], 1<<(row&63))
+	k.pieces[place>>rowBits][row>>6] |= 1 << (row & 63)
 }
 
 // row64 is a row put aside.
@@ -443,6 +395,7 @@ type sorter struct {
 	rows    []row64
 	counts  []uint32
 	chosen  []uint64
+	staying []uint64 // places that are not in kept yet
 }
 
 func newSorter(ctx context.Context, b *bounding, k *kept, longIDs bool) *sorter {
@@ -655,10 +608,20 @@ func only[T any](entries []T, chosen []uint64) []T {
 	return stay
 }
 
+// keep notes rows that stay. A bit at a time, workers would wrest the memory of the
+// bits from each other; so they are set many at a time, by one worker.
 func (s *sorter) keep(rows []row64) {
 	for _, r := range rows {
-		s.kept.keep(r.at)
+		s.staying = append(s.staying, r.at)
 	}
+	if len(s.staying) >= stayingRows {
+		s.flush()
+	}
+}
+
+func (s *sorter) flush() {
+	s.kept.keep(s.staying)
+	s.staying = s.staying[:0]
 }
 
 // split decides for a partition that is too large to be sorted, by the bits that
@@ -749,7 +712,7 @@ func (s *sorter) heavy(p int) error {
 					return nil
 				}
 			}
-			its.keep(t.place())
+			its.set(t.place())
 			rows++
 			return nil
 		})
@@ -774,46 +737,11 @@ func (s *sorter) keepOf(n name, its *kept, rows uint64) {
 		for i, word := range words {
 			for ; word != 0; word &= word - 1 {
 				if chosen == nil || chosen[number>>6]>>(number&63)&1 == 1 {
-					s.kept.keep(uint64(piece)<<rowBits | uint64(64*i+bits.TrailingZeros64(word)))
+					s.keep([]row64{{at: uint64(piece)<<rowBits | uint64(64*i+bits.TrailingZeros64(word))}})
 				}
 				number++
 			}
 		}
-	}
-}
-
-// draws is a pseudo-random function from seats to integers: AES-256 under a key of
-// the table's own stream. Not for concurrent use.
-type draws struct {
-	block   cipher.Block
-	seats   *seats
-	in, out [aes.BlockSize]byte
-}
-
-// below is uniform in [0, n), exactly (rejection after Lemire 2019), and a function
-// of key, seat and n. n is below 2⁴⁸, so that n and try do not share bits.
-func (d *draws) below(from seat, n uint64) uint64 {
-	for try := uint64(0); ; try++ {
-		binary.LittleEndian.PutUint64(d.in[:], from[0])
-		binary.LittleEndian.PutUint64(d.in[8:], from[1]^(n<<16|try))
-		d.block.Encrypt(d.out[:], d.in[:])
-		high, low := bits.Mul64(binary.LittleEndian.Uint64(d.out[:]), n)
-		if low >= n || low >= -n%n {
-			return high
-		}
-	}
-}
-
-// choose sets the bits of a uniform choice of most of n, most < n, in chosen, which
-// has none set (Floyd's algorithm, Bentley and Floyd 1987): when a draw from the
-// first i + 1 is taken already, then number i is not.
-func (d *draws) choose(from seat, n, most uint64, chosen []uint64) {
-	for i := n - most; i < n; i++ {
-		t := d.below(from, i+1)
-		if chosen[t>>6]>>(t&63)&1 == 1 {
-			t = i
-		}
-		chosen[t>>6] |= 1 << (t & 63)
 	}
 }
 

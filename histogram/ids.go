@@ -1,14 +1,17 @@
 package histogram
 
-// This file holds the ids of units: how they are read, told apart exactly, and
-// made into what draws are made from.
+// This file holds the ids of units: how they are read and told apart exactly, and
+// the draws that are made from them.
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
 	"hash/maphash"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -99,6 +102,57 @@ func (s *seats) of(purpose byte, n name, group uint64) seat {
 	s.mac.Write(s.buffer)
 	s.digest = s.mac.Sum(s.digest[:0])
 	return seat{binary.LittleEndian.Uint64(s.digest), binary.LittleEndian.Uint64(s.digest[8:])}
+}
+
+// draws is a stream of uniform words for each seat: AES-256 in counter mode under a
+// key of the table's own stream, counted from the seat. Not for concurrent use.
+type draws struct {
+	block   cipher.Block
+	seats   *seats
+	from    seat
+	next    uint64 // word
+	in, out [aes.BlockSize]byte
+}
+
+// start turns to the first word of a seat.
+func (d *draws) start(from seat) { d.from, d.next = from, 0 }
+
+// word is the next word of the seat: number i is a half of block ⌊i/2⌋.
+func (d *draws) word() uint64 {
+	half := d.next & 1 * 8
+	if half == 0 {
+		binary.LittleEndian.PutUint64(d.in[:], d.from[0])
+		binary.LittleEndian.PutUint64(d.in[8:], d.from[1]^(d.next>>1))
+		d.block.Encrypt(d.out[:], d.in[:])
+	}
+	d.next++
+	return binary.LittleEndian.Uint64(d.out[half:])
+}
+
+// below is uniform in [0, n), exactly (rejection after Lemire 2019), and a function
+// of key, seat and the draws of the seat before it.
+func (d *draws) below(n uint64) uint64 {
+	for {
+		high, low := bits.Mul64(d.word(), n)
+		if low >= n || low >= -n%n {
+			return high
+		}
+	}
+}
+
+// choose sets the bits of a uniform choice of most of n, most < n, in chosen, which
+// has none set (Floyd's algorithm, Bentley and Floyd 1987): when a draw from the
+// first i + 1 is taken already, then number i is not. It is a function of key, seat,
+// n and most.
+func (d *draws) choose(from seat, n, most uint64, chosen []uint64) {
+	d.start(from)
+	for i := n - most; i < n; i++ {
+		t := d.below(i + 1)
+		if chosen[t>>6]>>(t&63)&1 == 1 {
+			t = i
+		}
+		chosen[t>>6] |= 1 << (t & 63)
+	}
 }
 
 // longHash is the hash by which long ids are put into partitions. Its seed is the

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"sync"
@@ -219,6 +220,69 @@ func (s *spill) close() error {
 func spillError(err error) error {
 	return fmt.Errorf("units that do not fit into memory are put aside on disk for a while; "+
 		"give more memory, or a folder for temporary files with more room: %w", err)
+}
+
+// router gathers rows by bits of their words and puts them aside for the
+// partitions of a spill. Not for concurrent use.
+type router struct {
+	spill *spill
+	base  int // the first partition
+	skip  int // bits of the words that are the same in all rows
+	shift int // what is left of a word without those bits is a partition
+	chunk int // bytes to gather
+	held  [][]byte
+	used  []int
+}
+
+func newRouter(s *spill, base, skip, parts, chunk int) router {
+	return router{spill: s, base: base, skip: skip, shift: 64 - bits.Len(uint(parts-1)), chunk: chunk,
+		held: make([][]byte, parts), used: make([]int, parts)}
+}
+
+// room returns the bytes of the next row of a partition.
+func (r *router) room(word uint64, size int) ([]byte, error) {
+	p := word << r.skip >> r.shift
+	from := r.used[p]
+	if from+size > len(r.held[p]) {
+		if err := r.renew(int(p), size); err != nil {
+			return nil, err
+		}
+		from = r.used[p]
+	}
+	r.used[p] = from + size
+	return r.held[p][from : from+size], nil
+}
+
+// renew makes room for a row of a partition: what was gathered grows up to a
+// chunk, and then it is put aside.
+func (r *router) renew(p, size int) error {
+	held, used := r.held[p], r.used[p]
+	if len(held) < r.chunk {
+		grown := make([]byte, max(min(4*len(held), r.chunk), 16*tupleBytes, used+size))
+		copy(grown, held[:used])
+		r.held[p] = grown
+		return nil
+	}
+	keeps, err := r.spill.put(r.base+p, held[:used])
+	if err != nil {
+		return err
+	}
+	if keeps || len(held) > r.chunk || size > len(held) {
+		r.held[p] = make([]byte, max(r.chunk, size))
+	}
+	r.used[p] = 0
+	return nil
+}
+
+// flush leaves what is gathered with the spill. The router is not to be used
+// behind it.
+func (r *router) flush() {
+	for p, held := range r.held {
+		if r.used[p] > 0 {
+			r.spill.leave(r.base+p, held[:r.used[p]])
+		}
+	}
+	r.held = nil
 }
 
 // fit is a slice of n entries, in the memory of scratch where they fit.
