@@ -24,20 +24,20 @@ const (
 // arrowFile reads one Arrow IPC file or stream.
 type arrowFile struct {
 	*handle
-	stream  *io.SectionReader // from the schema to the end marker
-	reader  *ipc.Reader
+	stream *io.SectionReader // from the schema to the end marker
+	reader *ipc.Reader
+	located
 	columns []arrowColumn
 
 	batches int // expected, -1 where the format does not say
 	read    int
 }
 
-// arrowColumn is a wanted column and how its arrays are converted.
+// arrowColumn is a wanted column of the file and how its arrays are converted.
 type arrowColumn struct {
-	name  string
-	place int
-	of    arrow.DataType // of the arrays made of it
-	copy  conversion
+	name string
+	of   arrow.DataType // of the arrays made of it
+	copy conversion
 }
 
 func openArrow(h *handle, columns []Column) (file, error) {
@@ -68,18 +68,21 @@ func (f *arrowFile) start(columns []Column) (err error) {
 	for i, field := range fields {
 		header[i] = field.Name
 	}
-	places, err := locate(f.path, header, names(columns))
-	if err != nil {
+	if f.located, err = locate(f.handle, header, columns); err != nil {
 		return err
 	}
-	for i, place := range places {
+	f.columns = make([]arrowColumn, len(columns))
+	for i, place := range f.places {
+		if place < 0 {
+			continue
+		}
 		of, copy := conversionOf(fields[place].Type)
 		if copy == nil {
 			return &Error{Kind: WrongType, File: f.path, Column: columns[i].Name, Message: fmt.Sprintf(
 				"has the Arrow type %s, which is not read; write text, an integer, a double, a decimal128, a date, a timestamp or a boolean",
 				fields[place].Type)}
 		}
-		f.columns = append(f.columns, arrowColumn{name: columns[i].Name, place: place, of: of, copy: copy})
+		f.columns[i] = arrowColumn{name: columns[i].Name, of: of, copy: copy}
 	}
 	return nil
 }

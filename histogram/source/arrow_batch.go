@@ -17,27 +17,28 @@ type recordBatch struct {
 	number int
 }
 
+// arrowScratch is what a goroutine reads record batches with.
+type arrowScratch struct {
+	entries []arrow.Array // of the dictionary of each wanted column, nil where it has none
+	index   []int32
+	levels  []byte // 1 for each row with an index, 0 for each null
+}
+
 func (r *recordBatch) rows() int64 { return r.NumRows() }
 
 func (r *recordBatch) read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
-	rows := int(r.NumRows())
-	entries := make([]arrow.Array, len(r.file.columns)) // of dictionaries, as they are read
-	for i := range r.file.columns {
-		if b.codes[i] == nil {
-			b.values[i] = newValueBuffer(r.file.columns[i].of)
-		}
-		var err error
-		if entries[i], err = r.entries(b, i); err != nil {
-			return err
-		}
+	if err := r.prepare(b); err != nil {
+		return err
 	}
+	rows := int(r.NumRows())
 	for from := 0; from < rows; {
 		to := min(from+most, rows)
+		b.start(min(rows, most))
 		for i := range r.file.columns {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := r.fill(b, i, from, to, min(rows, most), entries[i]); err != nil {
+			if err := r.fill(b, i, from, to); err != nil {
 				return err
 			}
 		}
@@ -49,32 +50,57 @@ func (r *recordBatch) read(ctx context.Context, b *Buffers, most int, visit func
 	return nil
 }
 
-// entries takes up the dictionary of a column, if it has one.
-func (r *recordBatch) entries(b *Buffers, i int) (a arrow.Array, err error) {
-	column := r.file.columns[i]
-	d, ok := r.Column(column.place).(*array.Dictionary)
-	if !ok {
-		return nil, nil
+// prepare fits the buffers to the batch and takes up its dictionaries.
+func (r *recordBatch) prepare(b *Buffers) error {
+	b.opened = r.file
+	b.arrow.entries = make([]arrow.Array, len(r.file.columns))
+	for i, place := range r.file.places {
+		if place < 0 {
+			b.hold(i, arrow.BinaryTypes.String)
+			continue
+		}
+		b.hold(i, r.file.columns[i].of)
+		if d, ok := r.Column(place).(*array.Dictionary); ok {
+			if err := r.takeUp(b, i, d); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// takeUp takes up the dictionary of a column.
+func (r *recordBatch) takeUp(b *Buffers, i int, d *array.Dictionary) (err error) {
+	column := r.file.columns[i]
 	defer r.guard(&err, column.name)
-	if a, err = column.copy(d.Dictionary(), 0, d.Dictionary().Len()); err != nil {
-		return nil, r.damaged(column.name, err)
+	entries, err := column.copy(d.Dictionary(), 0, d.Dictionary().Len())
+	if err != nil {
+		return r.damaged(column.name, err)
 	}
 	if b.codes[i] != nil {
-		b.codes[i].dictionary(a)
+		b.codes[i].dictionary(entries)
 	}
-	return a, nil
+	b.arrow.entries[i] = entries
+	return nil
 }
 
 // fill reads the rows from..to of a column.
-func (r *recordBatch) fill(b *Buffers, i, from, to, most int, entries arrow.Array) (err error) {
+func (r *recordBatch) fill(b *Buffers, i, from, to int) (err error) {
+	if r.file.places[i] < 0 {
+		b.repeat(i, r.file.constants[i], to-from)
+		return nil
+	}
 	column := r.file.columns[i]
 	defer r.guard(&err, column.name)
-	values := r.Column(column.place)
-	if entries != nil {
-		err = b.indexed(i, values.(*array.Dictionary), from, to, most, entries)
+	values := r.Column(r.file.places[i])
+	if b.arrow.entries[i] != nil {
+		err = b.indexed(i, values.(*array.Dictionary), from, to)
 	} else {
-		err = b.plain(i, column.copy, values, from, to, most)
+		var a arrow.Array
+		if a, err = column.copy(values, from, to); err == nil {
+			err = b.take(i, a, 0, to-from)
+			a.Release()
+		}
 	}
 	if err != nil {
 		return r.damaged(column.name, err)
@@ -82,45 +108,27 @@ func (r *recordBatch) fill(b *Buffers, i, from, to, most int, entries arrow.Arra
 	return nil
 }
 
-// plain takes up rows of an array that is no dictionary.
-func (b *Buffers) plain(i int, copy conversion, values arrow.Array, from, to, most int) error {
-	a, err := copy(values, from, to)
-	if err != nil {
-		return err
-	}
-	defer a.Release()
-	if b.codes[i] == nil {
-		b.values[i].start(most)
-		return b.values[i].values(a, 0, to-from)
-	}
-	b.codes[i].start(most)
-	b.codes[i].page(a)
-	b.codes[i].take(0, to-from)
-	return nil
-}
-
 // indexed takes up rows of a dictionary array.
-func (b *Buffers) indexed(i int, d *array.Dictionary, from, to, most int, entries arrow.Array) error {
-	b.index, b.levels = b.index[:0], b.levels[:0]
+func (b *Buffers) indexed(i int, d *array.Dictionary, from, to int) error {
+	s := &b.arrow
+	s.index, s.levels = s.index[:0], s.levels[:0]
 	for row := from; row < to; row++ {
 		if d.IsNull(row) {
-			b.levels = append(b.levels, 0)
+			s.levels = append(s.levels, 0)
 			continue
 		}
 		at := d.GetValueIndex(row)
-		if at < 0 || at >= entries.Len() {
+		if at < 0 || at >= s.entries[i].Len() {
 			return errIndex
 		}
-		b.levels, b.index = append(b.levels, 1), append(b.index, int32(at))
+		s.levels, s.index = append(s.levels, 1), append(s.index, int32(at))
 	}
 	if b.codes[i] != nil {
-		b.codes[i].start(most)
-		b.codes[i].gatherSome(b.index, b.levels)
+		b.codes[i].gatherSome(s.index, s.levels)
 		return nil
 	}
-	b.values[i].start(most)
-	return runs(b.levels, b.values[i].nulls, func(from, to int) error {
-		return b.values[i].entries(entries, b.index[from:to])
+	return runs(s.levels, b.values[i].nulls, func(from, to int) error {
+		return b.values[i].entries(s.entries[i], s.index[from:to])
 	})
 }
 

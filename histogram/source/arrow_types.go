@@ -87,10 +87,10 @@ func copyOf[A arrow.Array, T any](of arrow.DataType, value func(A, int) T) (arro
 	}
 }
 
-// stringArray is String and LargeString.
-type stringArray interface {
-	arrow.Array
-	Value(i int) string
+// appender is the part of an Arrow builder that takes values of type T.
+type appender[T any] interface {
+	array.Builder
+	Append(T)
 }
 
 func stringOf(a stringArray, i int) string { return a.Value(i) }

@@ -15,30 +15,60 @@ type Buffers struct {
 	of      *Reader
 	columns []Column
 	codes   []codeBuffer  // of each wanted column, nil where values are wanted
-	values  []valueBuffer // of each wanted column that a file has the type of, nil where codes are
+	values  []valueBuffer // of each wanted column, nil where codes are
+	types   []arrow.DataType
 	batch   Batch
 
-	opened any    // the file that decoders are for
-	sinks  []sink // of a Parquet file, one per column
+	opened any // the file that the rest is for
+	sinks  []sink
 	chunks []columnChunk
-
-	index  []int32 // of an Arrow dictionary
-	levels []byte
+	text   textScratch
+	arrow  arrowScratch
 }
 
 // prepare fits the buffers to the columns of a reader.
 func (b *Buffers) prepare(r *Reader, columns []Column) {
-	if b.of == r && len(b.columns) == len(columns) {
+	if b.of == r {
 		return
 	}
-	*b = Buffers{of: r, columns: slices.Clone(columns), codes: make([]codeBuffer, len(columns)), values: make([]valueBuffer, len(columns))}
+	n := len(columns)
+	*b = Buffers{of: r, columns: slices.Clone(columns), codes: make([]codeBuffer, n),
+		values: make([]valueBuffer, n), types: make([]arrow.DataType, n)}
 	for i, c := range columns {
 		if c.Coder != nil {
 			b.codes[i] = newCodeBuffer(c.Coder)
 		}
 	}
-	b.batch.Columns = make([]arrow.Array, len(columns))
-	b.batch.Largest = make([]uint32, len(columns))
+	b.batch.Columns = make([]arrow.Array, n)
+	b.batch.Largest = make([]uint32, n)
+}
+
+// hold makes sure that column i can take values of a type.
+func (b *Buffers) hold(i int, of arrow.DataType) {
+	if b.codes[i] == nil && (b.types[i] == nil || !arrow.TypeEqual(b.types[i], of)) {
+		b.values[i], b.types[i] = newValueBuffer(of), of
+	}
+}
+
+// start begins a batch of at most `most` rows in every column.
+func (b *Buffers) start(most int) {
+	for i := range b.columns {
+		if b.codes[i] != nil {
+			b.codes[i].start(most)
+		} else {
+			b.values[i].start(most)
+		}
+	}
+}
+
+// take appends the rows from..to of an array to column i.
+func (b *Buffers) take(i int, a arrow.Array, from, to int) error {
+	if b.codes[i] == nil {
+		return b.values[i].values(a, from, to)
+	}
+	b.codes[i].page(a)
+	b.codes[i].take(from, to)
+	return nil
 }
 
 // pass visits the batch of rows that the buffers hold.
@@ -51,16 +81,5 @@ func (b *Buffers) pass(first int64, rows int, visit func(*Batch) error) error {
 			b.batch.Columns[i] = b.values[i].array()
 		}
 	}
-	defer b.release()
 	return visit(&b.batch)
-}
-
-// release lets go of the values of the last batch.
-func (b *Buffers) release() {
-	for i, a := range b.batch.Columns {
-		if b.codes[i] == nil {
-			a.Release()
-		}
-		b.batch.Columns[i] = nil
-	}
 }

@@ -30,6 +30,10 @@ type codeBuffer interface {
 	// takeSome appends a code for each level: that of null, or that of the next
 	// value of the page from `from` on.
 	takeSome(from int, levels []byte)
+	// repeat appends n times the code of the first value of the page.
+	repeat(n int)
+	// each appends codes as they are.
+	each(codes []uint32)
 	// array is the codes of the batch, valid until the next start.
 	array() arrow.Array
 	// largest is an upper bound of them.
@@ -143,6 +147,21 @@ func (c *codes[T]) takeSome(from int, levels []byte) {
 			from++
 		}
 	}
+}
+
+func (c *codes[T]) repeat(n int) {
+	for i, out := 0, c.next(n, c.topValue); i < n; i++ {
+		out[i] = c.values[0]
+	}
+}
+
+func (c *codes[T]) each(codes []uint32) {
+	out, top := c.next(len(codes), 0), c.most
+	for i, code := range codes {
+		out[i] = T(code)
+		top = max(top, code)
+	}
+	c.most = top
 }
 
 func (c *codes[T]) array() arrow.Array {

@@ -38,15 +38,6 @@ func Values(names ...string) []Column {
 	return columns
 }
 
-// names are the source columns of wanted columns, in order.
-func names(columns []Column) []string {
-	out := make([]string, len(columns))
-	for i, c := range columns {
-		out[i] = c.Name
-	}
-	return out
-}
-
 // valuesOf is columns without their coders.
 func valuesOf(columns []Column) []Column {
 	out := slices.Clone(columns)

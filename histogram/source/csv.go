@@ -1,12 +1,12 @@
 package source
 
-// This file holds the CSV file: text with a header line, perhaps compressed.
+// This file holds the CSV file: text with a header line, perhaps compressed, cut
+// into blocks of whole lines.
 
 import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -15,102 +15,89 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/klauspost/compress/zstd"
 )
+
+const (
+	blockBytes  = 4 << 20   // of a block
+	headBytes   = 64 << 10  // read for the header
+	recordBytes = 256 << 20 // the most of one row
+)
+
+var errNotText = errors.New("is not valid UTF-8; convert it to UTF-8")
 
 // csvDialect is how the spec says a CSV file is written: RFC 4180 with a
 // delimiter of choice, a header line, UTF-8 with or without a byte order mark.
 //
-// A field that equals one of nulls is null. Quotes do not matter for that:
-// encoding/csv does not tell "" from an empty field, and neither do most of the
-// programs that write CSV.
+// A field that equals one of nulls is null. Quotes do not matter for that: most
+// of the programs that write CSV do not tell "" from an empty field.
 type csvDialect struct {
 	delimiter rune
 	nulls     []string
 }
 
-// csvFile reads one CSV file. Every wanted column becomes a String array.
+// csvFile reads one CSV file. Every wanted column becomes text.
 type csvFile struct {
 	*handle
-	nulls   []string
-	schema  *arrow.Schema
-	names   []string // of the header
-	places  []int
-	single  bool // one column: a blank line could be a row
-	lines   *lineCounter
-	records *csv.Reader
-	closers []func() error // in the order to be called
+	nulls     []string
+	delimiter []byte
+	header    []string
+	slots     []int // of each field: where its spans go, −1 where it is not wanted
+	located         // the slot of each wanted column
+
+	plain   io.Reader // decompressed
+	closers []func() error
+	ahead   []byte // read, but not yet part of a block
+	ended   bool   // there is nothing behind ahead
+	lines   int64  // before ahead
 }
 
 func (d csvDialect) open(h *handle, columns []Column) (file, error) {
 	if err := h.hold(); err != nil {
 		return nil, err
 	}
-	f := &csvFile{handle: h, nulls: d.nulls, schema: textSchema(names(columns))}
-	f.closers = append(f.closers, h.drop)
-	if err := f.start(d.delimiter, names(columns)); err != nil {
+	if d.delimiter == 0 {
+		d.delimiter = ','
+	}
+	f := &csvFile{handle: h, nulls: d.nulls, delimiter: utf8.AppendRune(nil, d.delimiter), closers: []func() error{h.drop}}
+	if err := f.start(columns); err != nil {
 		f.close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func textSchema(columns []string) *arrow.Schema {
-	fields := make([]arrow.Field, len(columns))
-	for i, c := range columns {
-		fields[i] = arrow.Field{Name: c, Type: arrow.BinaryTypes.String, Nullable: true}
-	}
-	return arrow.NewSchema(fields, nil)
-}
-
-// start opens the file and reads its header.
-func (f *csvFile) start(delimiter rune, columns []string) error {
-	plain, err := f.decompress(io.NewSectionReader(f, 0, f.size()))
-	if err != nil {
+// start reads the header and finds the wanted columns.
+func (f *csvFile) start(columns []Column) error {
+	var err error
+	if f.plain, err = f.decompress(io.NewSectionReader(f, 0, f.size())); err != nil {
 		return f.fault(err)
 	}
-	f.lines = &lineCounter{r: plain}
-	head, err := f.lines.peekMark()
-	if err != nil {
-		return f.fault(err)
-	}
-	if head == utf16Mark {
-		return malformed(f.path, "", "is written in UTF-16; save it as UTF-8", "")
-	}
-	f.records = csv.NewReader(f.lines)
-	f.records.ReuseRecord = true
-	if delimiter != 0 {
-		f.records.Comma = delimiter
-	}
-	header, err := f.records.Read()
-	if errors.Is(err, io.EOF) {
-		return malformed(f.path, "", "is empty; its first line must name the columns", "")
-	}
-	if err != nil {
-		return f.fault(err)
-	}
-	if err := f.checkText(header); err != nil {
+	if err := f.readHeader(); err != nil {
 		return err
 	}
-	if strings.Contains(strings.Join(header, ""), "\r") {
-		return malformed(f.path, "", "ends its lines in a carriage return alone; save it with LF or CRLF", "")
-	}
-	f.single = len(header) == 1
-	f.lines.expected = f.lastLine(header)
-	f.names = make([]string, len(header))
-	for i, name := range header {
-		f.names[i] = strings.Clone(name)
-	}
-	f.places, err = locate(f.path, f.names, columns)
+	f.located, err = locate(f.handle, f.header, columns)
 	var missing *Error
 	if errors.As(err, &missing) && missing.Kind == Missing {
 		// The first line may be data where a header was left out: it is not shown.
 		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column", missing.Message
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	f.slots = slices.Repeat([]int{-1}, len(f.header))
+	slots := 0
+	for i, place := range f.places {
+		if place < 0 {
+			continue
+		}
+		if f.slots[place] < 0 {
+			f.slots[place] = slots
+			slots++
+		}
+		f.places[i] = f.slots[place]
+	}
+	return nil
 }
 
 // decompress reads through gzip or zstd where the file name says so.
@@ -134,105 +121,157 @@ func (f *csvFile) decompress(r io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
+// readHeader reads the first row and checks that the file is text as it should be.
+func (f *csvFile) readHeader() error {
+	text, err := f.block(headBytes)
+	if err != nil {
+		return err
+	}
+	text, err = f.skipMark(text)
+	if err != nil {
+		return err
+	}
+	s := scanner{block: text, delimiter: f.delimiter}
+	if some, _ := s.skipBlank(); !some {
+		return malformed(f.path, "", "is empty; its first line must name the columns", "")
+	}
+	fields, err := s.header()
+	first := csvBlock{file: f, text: text}
+	if err != nil {
+		return first.fault(&s, err)
+	}
+	if !utf8.Valid(text[:s.at]) {
+		first.text = text[:s.at]
+		return first.notText()
+	}
+	var name []byte
+	for _, field := range fields {
+		name = unescape(name[:0], field.bytes(text))
+		if bytes.IndexByte(name, '\r') >= 0 {
+			return malformed(f.path, "", "ends its lines in a carriage return alone; save it with LF or CRLF", "")
+		}
+		f.header = append(f.header, string(name))
+	}
+	f.lines = first.line(s.at) - 1
+	f.ahead = append(slices.Clone(text[s.at:]), f.ahead...)
+	return nil
+}
+
+// skipMark skips the byte order mark of UTF-8 and refuses those of UTF-16.
+func (f *csvFile) skipMark(text []byte) ([]byte, error) {
+	if bytes.HasPrefix(text, []byte{0xFE, 0xFF}) || bytes.HasPrefix(text, []byte{0xFF, 0xFE}) {
+		return nil, malformed(f.path, "", "is written in UTF-16; save it as UTF-8", "")
+	}
+	return bytes.TrimPrefix(text, []byte{0xEF, 0xBB, 0xBF}), nil
+}
+
 func (f *csvFile) rows() int64 { return -1 }
 
-func (f *csvFile) next(ctx context.Context) (part, error) {
-	builder := array.NewRecordBuilder(memory.DefaultAllocator, f.schema)
-	defer builder.Release()
-	builder.Reserve(MaxRows)
-	rows, text := int64(0), 0
-	for ; rows < MaxRows && text < textLimit/2; rows++ {
-		if rows%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+func (f *csvFile) next(context.Context) (part, error) {
+	text, err := f.block(blockBytes)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) == 0 {
+		return nil, io.EOF
+	}
+	b := &csvBlock{file: f, text: text, lines: f.lines}
+	f.lines += int64(bytes.Count(text, []byte{'\n'}))
+	return b, nil
+}
+
+// block returns the next rows, of about so many bytes and with padding behind
+// them, or nothing at the end. In a file that keeps to the rules a line ends its
+// row where the number of quotes before it is even. In one that does not, the
+// first block that breaks them still begins with a row, and is refused when it is
+// read.
+func (f *csvFile) block(size int) ([]byte, error) {
+	text := append(make([]byte, 0, max(size, len(f.ahead))+1+padding), f.ahead...)
+	f.ahead = nil
+	for quotes, counted := 0, 0; ; {
+		var err error
+		if text, err = f.read(text); err != nil {
+			return nil, err
 		}
-		fields, err := f.records.Read()
-		if errors.Is(err, io.EOF) {
-			if err := f.checkBlank(f.lines.seen); err != nil {
-				return nil, err
-			}
-			break
+		quotes, counted = quotes+bytes.Count(text[counted:], []byte{'"'}), len(text)
+		if f.ended {
+			return f.last(text), nil
+		}
+		if end := lastRow(text, quotes); end > 0 {
+			f.ahead = slices.Clone(text[end:])
+			return text[:end], nil
+		}
+		if len(text) > recordBytes {
+			return nil, f.malformed(errQuote, f.lines+1)
+		}
+		text = slices.Grow(text, len(text)+1+padding)
+	}
+}
+
+// read fills the memory behind text but for room for a last line end and padding.
+func (f *csvFile) read(text []byte) ([]byte, error) {
+	room := text[len(text) : cap(text)-1-padding]
+	if f.ended || len(room) == 0 {
+		return text, nil
+	}
+	for n := 0; n < len(room); {
+		m, err := f.plain.Read(room[n:])
+		n += m
+		text = text[:len(text)+m]
+		if errors.Is(err, io.EOF) { // and not that of a compressed file that is cut short
+			f.ended = true
+			return text, f.check()
 		}
 		if err != nil {
 			return nil, f.fault(err)
 		}
-		if err := f.checkRow(fields); err != nil {
-			return nil, err
+	}
+	return text, nil
+}
+
+// last is the text that ends a file, with a line end.
+func (f *csvFile) last(text []byte) []byte {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return text
+}
+
+// lastRow returns where the last row that ends in text ends, 0 for nowhere. text
+// holds so many quotes.
+func lastRow(text []byte, quotes int) int {
+	for end := len(text); ; {
+		n := bytes.LastIndexByte(text[:end], '\n')
+		if n < 0 {
+			return 0
 		}
-		for i, place := range f.places {
-			column, field := builder.Field(i).(*array.StringBuilder), fields[place]
-			if slices.Contains(f.nulls, field) {
-				column.AppendNull()
-				continue
-			}
-			column.Append(field)
-			text += len(field)
+		if quotes -= bytes.Count(text[n:end], []byte{'"'}); quotes%2 == 0 {
+			return n + 1
 		}
+		end = n
 	}
-	if rows == 0 {
-		return nil, io.EOF
-	}
-	// Built by hand: a record of no columns still has rows.
-	columns := make([]arrow.Array, len(f.places))
-	for i := range columns {
-		columns[i] = builder.Field(i).NewArray()
-	}
-	return &csvBlock{array.NewRecord(f.schema, columns, rows)}, nil
 }
 
-// checkRow refuses text that is not UTF-8 and blank lines whose meaning is open.
-func (f *csvFile) checkRow(fields []string) error {
-	if err := f.checkText(fields); err != nil {
-		return err
-	}
-	if !f.single {
-		return nil
-	}
-	first, _ := f.records.FieldPos(0)
-	if err := f.checkBlank(int64(first) - 1); err != nil {
-		return err
-	}
-	f.lines.expected = f.lastLine(fields)
-	return nil
-}
-
-// lastLine is the line on which the row just read ends.
-func (f *csvFile) lastLine(fields []string) int64 {
-	last := len(fields) - 1
-	line, _ := f.records.FieldPos(last)
-	return int64(line + strings.Count(fields[last], "\n"))
-}
-
-// checkBlank refuses a blank line in a file of one column: it could be an empty
-// value or nothing. reached is the number of lines before the present place.
-func (f *csvFile) checkBlank(reached int64) error {
-	if !f.single || reached <= f.lines.expected {
-		return nil
-	}
-	return malformed(f.path, "", `has a blank line; in a file of one column write "" for an empty value and remove other blank lines`,
-		fmt.Sprintf("line %d", reached))
-}
-
-func (f *csvFile) checkText(fields []string) error {
-	for i, field := range fields {
-		if !utf8.ValidString(field) {
-			line, _ := f.records.FieldPos(i)
-			return malformed(f.path, "", "is not valid UTF-8; convert it to UTF-8", fmt.Sprintf("line %d", line))
+// isNull tells whether a text stands for null.
+func (f *csvFile) isNull(text []byte) bool {
+	for _, null := range f.nulls {
+		if string(text) == null {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
-// fault turns an error of a reader beneath into one that names the file and
-// keeps what it says for the diagnostics.
+// malformed is a breach of the rules in a line, whose number is for the
+// diagnostics.
+func (f *csvFile) malformed(err error, line int64) error {
+	return malformed(f.path, "", err.Error(), fmt.Sprintf("line %d", line))
+}
+
+// fault tells an error of the system from one of decompression.
 func (f *csvFile) fault(err error) error {
-	var broken *csv.ParseError
 	var system *fs.PathError
-	switch {
-	case errors.As(err, &broken) && errors.Is(err, csv.ErrFieldCount):
-		return malformed(f.path, "", "a row has more or fewer fields than the header", fmt.Sprintf("line %d", broken.Line))
-	case errors.As(err, &broken):
-		return malformed(f.path, "", "a quote is misplaced or never closed", fmt.Sprintf("line %d", broken.Line))
-	case errors.As(err, &system):
+	if errors.As(err, &system) {
 		return unreadable(f.path, err)
 	}
 	return malformed(f.path, "", "cannot be decompressed; it may be cut short", err.Error())
@@ -245,87 +284,4 @@ func (f *csvFile) close() error {
 	}
 	f.closers = nil
 	return errors.Join(all...)
-}
-
-// lineCounter passes bytes on and counts the lines that ended in them.
-type lineCounter struct {
-	r        io.Reader
-	ahead    []byte // read by peekMark, still to pass on
-	seen     int64  // lines that ended
-	expected int64  // last line of the last row
-}
-
-// mark is the byte order mark at the start of a file.
-type mark int
-
-const (
-	noMark mark = iota
-	utf8Mark
-	utf16Mark
-)
-
-// peekMark looks for a byte order mark and skips that of UTF-8.
-func (l *lineCounter) peekMark() (mark, error) {
-	head := make([]byte, 3)
-	n, err := io.ReadFull(l.r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return noMark, err
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) && n == 0 {
-		return noMark, err
-	}
-	head = head[:n]
-	switch {
-	case bytes.HasPrefix(head, []byte{0xEF, 0xBB, 0xBF}):
-		return utf8Mark, nil
-	case bytes.HasPrefix(head, []byte{0xFE, 0xFF}), bytes.HasPrefix(head, []byte{0xFF, 0xFE}):
-		return utf16Mark, nil
-	}
-	l.ahead = head
-	return noMark, nil
-}
-
-func (l *lineCounter) Read(p []byte) (n int, err error) {
-	if len(l.ahead) > 0 {
-		n = copy(p, l.ahead)
-		l.ahead = l.ahead[n:]
-	} else {
-		n, err = l.r.Read(p)
-	}
-	l.seen += int64(bytes.Count(p[:n], []byte{'\n'}))
-	return n, err
-}
-
-// csvBlock is rows of a file.
-type csvBlock struct{ arrow.Record }
-
-func (c *csvBlock) rows() int64 { return c.NumRows() }
-
-func (c *csvBlock) read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
-	rows := int(c.NumRows())
-	for i := range b.codes {
-		if b.codes[i] == nil {
-			b.values[i] = newValueBuffer(arrow.BinaryTypes.String)
-		} else {
-			b.codes[i].page(c.Column(i))
-		}
-	}
-	for from := 0; from < rows; from += most {
-		n := min(most, rows-from)
-		for i := range b.codes {
-			if b.codes[i] == nil {
-				b.values[i].start(n)
-				if err := b.values[i].values(c.Column(i), from, from+n); err != nil {
-					return err
-				}
-				continue
-			}
-			b.codes[i].start(min(most, rows))
-			b.codes[i].take(from, from+n)
-		}
-		if err := b.pass(int64(from), n, visit); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -104,7 +104,7 @@ func describeCSV(path string) (Description, error) {
 		if err != nil {
 			return Description{}, err
 		}
-		header := opened.(*csvFile).names
+		header := opened.(*csvFile).header
 		opened.close()
 		if len(header) > len(best.Fields) {
 			best.Delimiter, best.Fields = delimiter, nil

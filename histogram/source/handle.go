@@ -10,8 +10,9 @@ import (
 // handle is a file of one path. It is opened by the first of its holders, closed
 // by the last and may be opened again, when it must be what it was.
 type handle struct {
-	path string
-	info os.FileInfo // when it was first opened
+	path   string
+	within string      // the path as seen from the data folder
+	info   os.FileInfo // when it was first opened
 
 	mu      sync.Mutex
 	holders int
@@ -27,18 +28,28 @@ func (h *handle) hold() error {
 		if err != nil {
 			return unreadable(h.path, err)
 		}
-		info, err := file.Stat()
-		if err == nil && h.info != nil && !same(h.info, info) {
+		h.file = file
+		if err := h.check(); err != nil {
 			file.Close()
-			return &Error{Kind: Unreadable, File: h.path, Message: "was changed while it was being read; begin again once it is written"}
+			return err
 		}
-		if err != nil {
-			file.Close()
-			return unreadable(h.path, err)
-		}
-		h.file, h.info = file, info
 	}
 	h.holders++
+	return nil
+}
+
+// check refuses a held file that is no longer what it was.
+func (h *handle) check() error {
+	info, err := h.file.Stat()
+	if err != nil {
+		return unreadable(h.path, err)
+	}
+	if h.info == nil {
+		h.info = info
+	}
+	if !same(h.info, info) {
+		return &Error{Kind: Unreadable, File: h.path, Message: "was changed while it was being read; begin again once it is written"}
+	}
 	return nil
 }
 

@@ -36,9 +36,9 @@ func text(a arrow.Array, i int) string {
 	}
 	switch a := a.(type) {
 	case *array.String:
-		return a.Value(i)
+		return strings.Clone(a.Value(i))
 	case *array.LargeString:
-		return a.Value(i)
+		return strings.Clone(a.Value(i))
 	case *array.Int64:
 		return fmt.Sprint(a.Value(i))
 	case *array.Float64:
@@ -76,7 +76,6 @@ func (r *register) Codes(values arrow.Array, codes []uint32) {
 		s := text(values, i)
 		code, ok := r.numbers[s]
 		if !ok {
-			s = strings.Clone(s)
 			code = uint32(len(r.texts))
 			r.numbers[s], r.texts = code, append(r.texts, s)
 		}

@@ -21,12 +21,13 @@ type parquetFile struct {
 	footer *format.FileMetaData
 	groups []parquet.RowGroup
 	all    []*parquet.Column
+	located
 	wanted []parquetColumn
 
 	at int // next row group
 }
 
-// parquetColumn is a wanted column and how its values are read.
+// parquetColumn is a wanted column of the file and how its values are read.
 type parquetColumn struct {
 	name     string
 	leaf     int
@@ -62,16 +63,19 @@ func (f *parquetFile) start(columns []Column) (err error) {
 	for i, field := range f.all {
 		header[i] = field.Name()
 	}
-	places, err := locate(f.path, header, names(columns))
-	if err != nil {
+	if f.located, err = locate(f.handle, header, columns); err != nil {
 		return err
 	}
-	for i, place := range places {
+	f.wanted = make([]parquetColumn, len(columns))
+	for i, place := range f.places {
+		if place < 0 {
+			continue
+		}
 		column, err := f.column(columns[i].Name, f.all[place])
 		if err != nil {
 			return err
 		}
-		f.wanted = append(f.wanted, column)
+		f.wanted[i] = column
 	}
 	f.groups, f.footer = opened.RowGroups(), opened.Metadata()
 	if err := f.checkCodecs(); err != nil {
@@ -84,7 +88,10 @@ func (f *parquetFile) start(columns []Column) (err error) {
 // of a column's first chunk for all of them, and on damaged LZ4 it asks for ever
 // more memory.
 func (f *parquetFile) checkCodecs() error {
-	for _, column := range f.wanted {
+	for i, column := range f.wanted {
+		if f.places[i] < 0 {
+			continue
+		}
 		for _, group := range f.footer.RowGroups {
 			switch codec := group.Columns[column.leaf].MetaData.Codec; codec {
 			case format.Lz4Raw:

@@ -6,6 +6,8 @@ package source
 import (
 	"context"
 	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // rowGroup is a row group of a file.
@@ -28,11 +30,12 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 	rows := g.rows()
 	for first := int64(0); first < rows; {
 		n := int(min(rows-first, int64(most)))
+		b.start(int(min(rows, int64(most))))
 		for i := range b.chunks {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := g.fill(b, i, n, int(min(rows, int64(most)))); err != nil {
+			if err := g.fill(b, i, n); err != nil {
 				return err
 			}
 		}
@@ -53,15 +56,22 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 func (g *rowGroup) open(ctx context.Context, b *Buffers) error {
 	f := g.file
 	if b.opened != f {
-		b.opened, b.sinks, b.chunks = f, nil, make([]columnChunk, len(f.wanted))
+		b.opened, b.sinks, b.chunks = f, make([]sink, len(f.wanted)), make([]columnChunk, len(f.wanted))
 		for i, column := range f.wanted {
-			b.sinks = append(b.sinks, b.newSink(i, column.physical))
+			if f.places[i] < 0 {
+				b.hold(i, arrow.BinaryTypes.String)
+			} else {
+				b.sinks[i] = b.newSink(i, column.physical)
+			}
 		}
 	}
 	chunks := f.groups[g.number].ColumnChunks()
 	for i, column := range f.wanted {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if f.places[i] < 0 {
+			continue
 		}
 		if err := g.check(column); err != nil {
 			return err
@@ -77,7 +87,7 @@ func (b *Buffers) newSink(i int, p *physical) sink {
 	if b.codes[i] != nil {
 		return &codeSink{to: b.codes[i], decode: p.newDecoder()}
 	}
-	b.values[i] = newValueBuffer(p.of)
+	b.hold(i, p.of)
 	return &valueSink{to: b.values[i], decode: p.newDecoder(), decodeMore: p.newDecoder()}
 }
 
@@ -97,11 +107,14 @@ func (g *rowGroup) check(column parquetColumn) (err error) {
 	return nil
 }
 
-// fill reads the next n rows of a column, of a batch of at most `most`.
-func (g *rowGroup) fill(b *Buffers, i, n, most int) (err error) {
+// fill reads the next n rows of a column.
+func (g *rowGroup) fill(b *Buffers, i, n int) (err error) {
+	if g.file.places[i] < 0 {
+		b.repeat(i, g.file.constants[i], n)
+		return nil
+	}
 	name := g.file.wanted[i].name
 	defer g.file.guard(&err, name, g.place())
-	b.sinks[i].start(most)
 	if err := b.chunks[i].fill(n); err != nil {
 		return g.file.damaged(name, g.place(), err)
 	}
@@ -110,6 +123,9 @@ func (g *rowGroup) fill(b *Buffers, i, n, most int) (err error) {
 
 // finish checks that a column is at its end.
 func (g *rowGroup) finish(b *Buffers, i int) (err error) {
+	if g.file.places[i] < 0 {
+		return nil
+	}
 	name := g.file.wanted[i].name
 	defer g.file.guard(&err, name, g.place())
 	if err := b.chunks[i].end(); err != nil {

@@ -13,8 +13,6 @@ import (
 type sink interface {
 	// chunk begins a column chunk, and with it another dictionary.
 	chunk()
-	// start begins a batch of at most `most` rows.
-	start(most int)
 	// page takes up a page of that many values that are not null.
 	page(p parquet.Page, values int) error
 	// take appends the values from..to of the page.
@@ -43,8 +41,7 @@ type codeSink struct {
 	index      []int32 // of a dictionary page, else nil
 }
 
-func (s *codeSink) chunk()         { s.dictionary, s.index = nil, nil }
-func (s *codeSink) start(most int) { s.to.start(most) }
+func (s *codeSink) chunk() { s.dictionary, s.index = nil, nil }
 
 func (s *codeSink) page(p parquet.Page, values int) (err error) {
 	s.index = nil
@@ -98,8 +95,7 @@ type valueSink struct {
 	index      []int32     // of a dictionary page, else nil
 }
 
-func (s *valueSink) chunk()         { s.dictionary, s.entries, s.values, s.index = nil, nil, nil, nil }
-func (s *valueSink) start(most int) { s.to.start(most) }
+func (s *valueSink) chunk() { s.dictionary, s.entries, s.values, s.index = nil, nil, nil, nil }
 
 func (s *valueSink) page(p parquet.Page, values int) (err error) {
 	s.index = nil

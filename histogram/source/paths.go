@@ -68,6 +68,14 @@ func literal(dir string) string {
 	return b.String()
 }
 
+// within is a path as seen from the folder dir, or itself where it lies elsewhere.
+func within(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
 // distinct refuses folders and a file that two of the paths lead to.
 func distinct(paths []string) error {
 	type named struct {

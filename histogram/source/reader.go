@@ -36,6 +36,7 @@ type opener func(h *handle, columns []Column) (file, error)
 // path, rows in file order. It is for one goroutine at a time; the pieces it
 // returns are for many.
 type Reader struct {
+	dir     string
 	paths   []string
 	infos   []os.FileInfo // when their schemas were checked
 	columns []Column
@@ -59,12 +60,12 @@ func Open(ctx context.Context, dir string, t spec.TableSource, columns []Column)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{paths: paths, columns: slices.Clone(columns), open: open}
+	r := &Reader{dir: dir, paths: paths, columns: slices.Clone(columns), open: open}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		h := &handle{path: path}
+		h := &handle{path: path, within: within(dir, path)}
 		f, err := open(h, r.columns)
 		if err != nil {
 			return nil, err
@@ -106,7 +107,8 @@ func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 			return nil, err
 		}
 		if r.current == nil {
-			f, err := r.open(&handle{path: r.paths[r.at], info: r.infos[r.at]}, r.columns)
+			path := r.paths[r.at]
+			f, err := r.open(&handle{path: path, within: within(r.dir, path), info: r.infos[r.at]}, r.columns)
 			if err != nil {
 				return nil, err
 			}

@@ -7,6 +7,8 @@ import (
 	"context"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -40,8 +42,14 @@ func (r *Records) Next(ctx context.Context) (arrow.Record, error) {
 		}
 		r.piece = p
 		err = p.Raw(ctx, func(record arrow.Record) error {
-			record.Retain()
-			r.queue = append(r.queue, record)
+			columns := make([]arrow.Array, record.NumCols())
+			for i := range columns {
+				var err error
+				if columns[i], err = array.Concatenate([]arrow.Array{record.Column(i)}, memory.DefaultAllocator); err != nil {
+					return err
+				}
+			}
+			r.queue = append(r.queue, array.NewRecord(record.Schema(), columns, record.NumRows()))
 			return nil
 		})
 		if err != nil {

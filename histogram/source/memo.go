@@ -1,0 +1,103 @@
+package source
+
+// This file holds the memo: the codes of the texts met lately.
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+const (
+	memoSlots = 1 << 13
+	memoText  = 48 // bytes of a text that a slot holds
+)
+
+// memo gives texts their codes, and asks the coder for those alone that it does
+// not hold.
+type memo struct {
+	coder  Coder
+	isNull func(text []byte) bool
+	slots  []memoSlot
+
+	missed  textBuffer[int32] // texts that no slot holds
+	hashes  []uint64          // of these
+	places  []int32           // where their codes go
+	answers []uint32
+}
+
+// memoSlot is a text and its code, a line of cache. Texts of one hash share one.
+type memoSlot struct {
+	hash   uint64
+	code   uint32
+	length uint8 // of the text, one more; 0 in an empty slot
+	text   [memoText]byte
+}
+
+func newMemo(c Coder, isNull func(text []byte) bool) *memo {
+	return &memo{coder: c, isNull: isNull, slots: make([]memoSlot, memoSlots)}
+}
+
+// start begins codes for at most `most` texts.
+func (m *memo) start(most int) {
+	m.missed.start(most)
+	m.hashes, m.places = m.hashes[:0], m.places[:0]
+}
+
+// find returns the code of a text; where no slot holds it, ask will put it at that
+// place. The text has 8 bytes of memory behind it.
+func (m *memo) find(text []byte, place int) uint32 {
+	hash := hashOf(text)
+	slot := &m.slots[hash%memoSlots]
+	if slot.hash == hash && int(slot.length) == len(text)+1 && string(slot.text[:len(text)]) == string(text) {
+		return slot.code
+	}
+	m.miss(text, hash, place)
+	return 0
+}
+
+func (m *memo) miss(text []byte, hash uint64, place int) {
+	if m.isNull(text) {
+		m.missed.text = append(m.missed.text, text...) // which the slot will hold
+		m.missed.nulls(1)
+	} else {
+		m.missed.add(text)
+	}
+	m.hashes, m.places = append(m.hashes, hash), append(m.places, int32(place))
+}
+
+// ask puts the codes of the texts that were missed into their places.
+func (m *memo) ask(codes []uint32) {
+	n := len(m.places)
+	if n == 0 {
+		return
+	}
+	m.answers = slices.Grow(m.answers[:0], n)[:n]
+	a := m.missed.array()
+	defer a.Release()
+	m.coder.Codes(a, m.answers)
+	for i, place := range m.places {
+		codes[place] = m.answers[i]
+		text := m.missed.text[m.missed.offsets[i]:m.missed.offsets[i+1]]
+		if len(text) <= memoText {
+			slot := &m.slots[m.hashes[i]%memoSlots]
+			slot.hash, slot.code, slot.length = m.hashes[i], m.answers[i], uint8(len(text)+1)
+			copy(slot.text[:], text)
+		}
+	}
+}
+
+// hashOf spreads texts over slots. It reads up to 8 bytes behind the text and
+// makes nothing of them.
+func hashOf(text []byte) uint64 {
+	const odd = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio
+	hash := uint64(len(text)) * odd
+	for len(text) > 8 {
+		hash = bits.RotateLeft64(hash^binary.LittleEndian.Uint64(text), 29) * odd
+		text = text[8:]
+	}
+	word := binary.LittleEndian.Uint64(text[:8:8])
+	word &= 1<<(8*len(text)) - 1
+	hash = (hash ^ word) * odd
+	return hash ^ hash>>32
+}
