@@ -56,7 +56,7 @@ func (p planned) measurement() Measurement {
 	g := p.group
 	m := Measurement{ID: p.id(), Leaf: g.path(), Query: Query{Table: g.tables[0].marginal.Table, Factors: make([]Factor, len(p.asks.Axes))}, Cells: p.cells}
 	if p.itself() {
-		m.Query, m.Impossible = p.table.query(), p.table.impossible
+		m.Query, m.Impossible, m.Above = p.table.query(), p.table.impossible, p.table.marginal.Above
 		return m
 	}
 	for i, a := range p.asks.Axes {
@@ -462,6 +462,9 @@ const (
 
 // residuals designs the strategy of residuals. why says why it cannot be taken.
 func (g *group) residuals(r *spec.Release) (d design, why string, err error) {
+	if g.tables[0].sparse() {
+		return d, "the table is sparse, and residuals have no threshold", nil
+	}
 	if g.apart() {
 		return d, "some cells are impossible, and what is known of the others is no sum of residuals", nil
 	}

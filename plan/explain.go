@@ -153,6 +153,8 @@ func (p *Plan) tableRows() []tableRow {
 func (p *Plan) howMeasured(t Table, measured map[string]Measurement) string {
 	_, direct := measured[t.Path]
 	switch {
+	case t.Sparse != nil:
+		return "by itself, above " + budget.Group(t.Sparse.Above)
 	case t.Statistics[0].Measurement != "":
 		return "by itself"
 	case direct:

@@ -238,6 +238,13 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 		say("impossible cells", budget.Group(t.Impossible))
 	}
 	say("measured", t.measured)
+	if s := t.Sparse; s != nil {
+		say("published above", budget.Group(s.Above))
+		b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published", value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
+		for _, m := range s.Missed {
+			say("chance to miss "+budget.Plural(m.Rows, "row"), budget.Percent(m.Chance))
+		}
+	}
 	if noise := t.mechanism; noise != nil {
 		say("mechanism", mechanismText(*noise))
 		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: scaleText(*noise), exact: noise.Parameter.RatString()})

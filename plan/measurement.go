@@ -105,8 +105,11 @@ type Measurement struct {
 	Query Query  `json:"query"`
 	Cells int64  `json:"cells"` // answers of the query
 	// Impossible is how many of the answers are never measured: those that [Query.Impossible] marks, exact zeros.
-	Impossible int64            `json:"impossible,omitempty"`
-	Mechanism  budget.Mechanism `json:"mechanism"`
+	Impossible int64 `json:"impossible,omitempty"`
+	// Above is the threshold of a sparse measurement: of all its answers those are kept whose noisy integer is larger. 0:
+	// all are kept.
+	Above     int64            `json:"above,omitempty"`
+	Mechanism budget.Mechanism `json:"mechanism"`
 }
 
 // Canonical is the definition from which the noise stream of the measurement is
@@ -117,8 +120,9 @@ func (m Measurement) Canonical() []byte {
 		ID         string           `json:"id"`
 		Query      Query            `json:"query"`
 		Impossible int64            `json:"impossible,omitempty"`
+		Above      int64            `json:"above,omitempty"`
 		Mechanism  budget.Mechanism `json:"mechanism"`
-	}{m.ID, m.Query, m.Impossible, m.Mechanism})
+	}{m.ID, m.Query, m.Impossible, m.Above, m.Mechanism})
 	if err != nil {
 		panic("plan: a measurement always encodes: " + err.Error())
 	}

@@ -36,6 +36,9 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 		return nil, refuse(r, missed, nil)
 	}
 	p := d.plan
+	if err := p.sparsely(d.tables); err != nil {
+		return nil, err
+	}
 	p.Strategies = d.blueprint.strategies(d.division, d.uniform)
 	done("strategies", d)
 	if p.Guarantee, err = guarantee(r, p); err != nil {
@@ -175,10 +178,18 @@ func (d *draftPlan) error() float64 {
 func (d *draftPlan) size() Size {
 	var published, counted int64
 	for _, t := range d.tables {
-		published += t.cells
+		if t.sparse() {
+			published += t.filled
+		} else {
+			published += t.cells
+		}
 	}
 	for _, m := range d.division.planned {
-		counted += m.cells
+		if m.table != nil && m.table.sparse() {
+			counted += 2 * m.table.filled // where a cell is has to be kept too
+		} else {
+			counted += m.cells
+		}
 	}
 	for _, s := range d.drafts {
 		counted += s.cells

@@ -38,7 +38,8 @@ type Plan struct {
 	release *spec.Release
 }
 
-// Size says what measuring takes: the cells of all published tables, and the bytes
+// Size says what measuring takes: the cells of all published tables, of a sparse one as many as rows are expected (2^20
+// where none are), and the bytes
 // of all counts, those of every pair of columns that microdata may choose
 // included. A machine adds its buffers to that.
 type Size struct {

@@ -38,7 +38,7 @@ func (p *Plan) shaped() error {
 			return fmt.Errorf("table %s: %w", tables[i].path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && m.Query.Table == t.From && slices.Equal(m.Query.Factors, p.Query(t).Factors)
+		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && m.Above == t.above() && m.Query.Table == t.From && slices.Equal(m.Query.Factors, p.Query(t).Factors)
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
 		}
@@ -52,7 +52,7 @@ func (p *Plan) shaped() error {
 
 // shaped compares a table with the one that the spec asks for.
 func (t Table) shaped(asked Table) error {
-	if t.Path != asked.Path || t.Marginal != asked.Marginal || t.From != asked.From || !slices.Equal(t.By, asked.By) || t.Cells != asked.Cells || t.Impossible != asked.Impossible {
+	if t.Path != asked.Path || t.Marginal != asked.Marginal || t.From != asked.From || !slices.Equal(t.By, asked.By) || t.Cells != asked.Cells || t.Impossible != asked.Impossible || t.above() != asked.above() {
 		return fmt.Errorf("it is not as the spec asks for it")
 	}
 	if len(t.Statistics) != 1 || t.Statistics[0].Name != asked.Statistics[0].Name {
@@ -118,7 +118,7 @@ func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error
 		if hasTwice(m.Query.Factors) {
 			return fmt.Errorf("measurement %s has a column twice", m.ID)
 		}
-		if cells, ok := of[m.Query.Table].answers(m.Leaf, m.Query, levels, i < len(p.tableMeasurements()) && !itself[m.ID]); !ok || cells != m.Cells {
+		if cells, ok := of[m.Query.Table].answers(m.Leaf, m.Query, levels, i < len(p.tableMeasurements()) && !itself[m.ID], mostCells(m)); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
 		}
 	}
@@ -130,6 +130,22 @@ func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error
 		}
 	}
 	return nil
+}
+
+// mostCells is how many answers a measurement may have.
+func mostCells(m Measurement) int64 {
+	if m.Above > 0 {
+		return maxSparseCells
+	}
+	return maxCells
+}
+
+// above is the threshold of a sparse table, 0 of another.
+func (t Table) above() int64 {
+	if t.Sparse == nil {
+		return 0
+	}
+	return t.Sparse.Above
 }
 
 // hasTwice tells that two factors are of one column.
@@ -144,7 +160,7 @@ func hasTwice(factors []Factor) bool {
 
 // answers is how many answers a query has; false for one that is none: shared by tables, of axes of the chains, as counts
 // or residuals; else of counts.
-func (c chains) answers(leaf string, q Query, levels []*spec.Level, shared bool) (int64, bool) {
+func (c chains) answers(leaf string, q Query, levels []*spec.Level, shared bool, most int64) (int64, bool) {
 	n := int64(1)
 	for i, f := range q.Factors {
 		size := int64(levels[i].Size())
@@ -160,7 +176,7 @@ func (c chains) answers(leaf string, q Query, levels []*spec.Level, shared bool)
 		case f.Basis != Identity:
 			return 0, false
 		}
-		if size < 1 || n > maxCells/size {
+		if size < 1 || n > most/size {
 			return 0, false
 		}
 		n *= size

@@ -15,7 +15,8 @@ import (
 // This file holds the published tables: which there are, and what their columns mean.
 
 // Table is one published table: a row per combination of categories of By, in
-// domain order, the last attribute's fastest.
+// domain order, the last attribute's fastest; of a sparse table without those that
+// are not above its threshold.
 type Table struct {
 	Path        string      `json:"path"`
 	Marginal    string      `json:"marginal"`
@@ -23,6 +24,7 @@ type Table struct {
 	By          []string    `json:"by"`
 	Cells       int64       `json:"cells"`
 	Impossible  int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
+	Sparse      *Sparse     `json:"sparse,omitempty"`
 	Statistics  []Statistic `json:"statistics"`
 	Target      *Target     `json:"target,omitempty"`
 	Expectation string      `json:"expectation"` // in words: what the table will be good for
@@ -99,6 +101,8 @@ const (
 	// maxCells bounds one table, so that no product of sizes can overflow and none is planned that no machine could count:
 	// it would take a terabyte.
 	maxCells = int64(1) << 36
+	// maxSparseCells bounds a sparse table, whose cells are not visited one by one.
+	maxSparseCells = int64(1) << 62
 	// maxAttributes bounds the attributes of a table.
 	maxAttributes = 63
 	// maxTables bounds one marginal's subsets.
@@ -119,10 +123,16 @@ type table struct {
 	// impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its cells
 	// is no sum of the residuals of others.
 	impossible int64
+	filled     int64 // of a sparse table: as how many cells it counts
 }
 
-// possible is how many cells get noise.
-func (t *table) possible() int64 { return t.cells - t.impossible }
+// possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have rows.
+func (t *table) possible() int64 {
+	if t.sparse() {
+		return t.filled
+	}
+	return t.cells - t.impossible
+}
 
 // summed tells that the table counts up along an attribute, or is asked for ranges.
 func (t *table) summed() bool {
@@ -143,12 +153,16 @@ func sumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 	return sums
 }
 
+// sparse tells that the cells above a threshold are published, and no others.
+func (t *table) sparse() bool { return t.marginal.Above > 0 }
+
 // masked tells that some cells are impossible.
 func (t *table) masked() bool { return t.impossible > 0 }
 
 // apart tells that the table is measured by itself, and nothing else bears on it: it has impossible cells, so that its
-// cells are no sum of residuals, or so many attributes that its residuals are too many to list.
-func (t *table) apart() bool { return t.masked() || len(t.counted) > mostShared }
+// cells are no sum of residuals, or so many attributes that its residuals are too many to list; or it is sparse, so that
+// most of its cells are not known.
+func (t *table) apart() bool { return t.masked() || t.sparse() || len(t.counted) > mostShared }
 
 // mostShared is up to how many attributes tables share measurements.
 const mostShared = 16
@@ -182,9 +196,10 @@ func expand(r *spec.Release) ([]*table, error) {
 			}
 			if err == nil {
 				t.impossible, err = impossible(rules, t)
+				t.filled = filled(r, t)
 			}
 			if err == nil && t.apart() && t.summed() {
-				err = &fault{"", fmt.Sprintf("table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.path, mostShared), "a table without `cumulative` and `ranges`, or without what is impossible"}
+				err = &fault{"", fmt.Sprintf("table %s is sparse, or has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.path, mostShared), "a table without `cumulative` and `ranges`, or without what is impossible"}
 			}
 			if err != nil {
 				return nil, at(r, "marginals."+m.Name, err)
@@ -269,8 +284,11 @@ func cells(r *spec.Release, t *table) (int64, error) {
 	n := int64(1)
 	for _, level := range levels {
 		size := int64(level.Size())
-		if n > maxCells/max(size, 1) {
-			return 0, &fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count", t.path), "coarser levels or fewer attributes"}
+		if t.sparse() && n > maxSparseCells/max(size, 1) {
+			return 0, &fault{"by", fmt.Sprintf("table %s would have more than 2^62 cells", t.path), "coarser levels or fewer attributes"}
+		}
+		if !t.sparse() && n > maxCells/max(size, 1) {
+			return 0, &fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count", t.path), "coarser levels or fewer attributes, or `cells: {above: N}`: a sparse table, of which the cells above a threshold are published"}
 		}
 		n *= size
 	}
@@ -315,6 +333,9 @@ func newTable(t *table) Table {
 	out := Table{Path: t.path, From: t.marginal.Table, Marginal: t.marginal.Name, By: make([]string, len(t.by)), Cells: t.cells, Impossible: t.impossible}
 	for i, a := range t.by {
 		out.By[i] = a.String()
+	}
+	if t.sparse() {
+		out.Sparse = &Sparse{Above: t.marginal.Above}
 	}
 	out.Statistics = []Statistic{{Name: t.statistic(), Confidence: confidence}}
 	return out

@@ -30,6 +30,7 @@ func (r *reader) readMarginal(root, n node) {
 		r.checkDecided(t, &m, n)
 	}
 	m.Target = r.readTarget(n.get("target"))
+	m.Above = r.readAbove(n)
 	r.readStats(n.get("stats"))
 	m.Weight = r.readWeight(n.get("weight"))
 	m.Leaf = r.readLeaf(n)

@@ -51,6 +51,7 @@ func (r *reader) readRelease(root node) {
 	r.readImpossible(root)
 	r.readMarginals(root)
 	r.readSynthetic(root)
+	r.checkSparse(root)
 	r.checkNeeded(root)
 	r.checkLeavesUsed(root)
 	r.checkTotal(root)

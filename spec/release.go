@@ -157,6 +157,9 @@ type Marginal struct {
 	Ranges []Attribute
 	// Target is how good the table must be; nil where the spec does not say.
 	Target *Target
+	// Above is the public threshold of a sparse table, of which those cells are published whose noisy count is larger; 0
+	// where every cell is published.
+	Above int64
 	// Line is where the marginal stands in the spec.
 	Line int
 }

@@ -1,0 +1,48 @@
+package spec
+
+// This file holds the reading of sparse tables: cells of which those above a threshold are published.
+
+import "fmt"
+
+// readAbove reads the threshold of a sparse table, 0 where every cell is published. What a sparse table cannot be is
+// reported: whatever needs the cells that are not published.
+func (r *reader) readAbove(n node) int64 {
+	cells := n.get("cells")
+	if !r.sound(cells) {
+		return 0
+	}
+	for _, never := range []struct{ key, why string }{
+		{"cumulative", "sums from the first category on need every cell, and a sparse table leaves most of them out"},
+		{"ranges", "sums of neighbouring categories need every cell, and a sparse table leaves most of them out"},
+	} {
+		if other := n.get(never.key); other.present() {
+			r.report(other.key, other.path, Problem{Message: "`" + never.key + "` beside `cells`: " + never.why, Expected: "one of the two; a second marginal can have the other"})
+		}
+	}
+	if of := n.get("target").get("of"); of.present() && of.text() == allCells {
+		r.problem(of, Problem{
+			Message:  "the target is of all cells, and a sparse table does not publish all of them",
+			Expected: "a target of each cell", Fix: "of: " + eachCell,
+		})
+	}
+	if by := n.get("by"); len(by.items()) == 0 && by.present() {
+		r.problem(cells, Problem{Message: "a total is one cell, which a threshold would only hide", Expected: "a marginal with attributes"})
+	}
+	return r.whole(cells.get("above"))
+}
+
+// checkSparse reports microdata of a table that has sparse marginals.
+func (r *reader) checkSparse(root node) {
+	for _, m := range r.release.Marginals {
+		for _, s := range r.release.Synthetic {
+			if m.Above == 0 || m.Table != s.Table {
+				continue
+			}
+			cells := root.get("marginals").get(m.Name).get("cells")
+			r.report(cells.key, cells.path, Problem{
+				Message:  fmt.Sprintf("table %s has microdata, which agree with its published tables cell by cell, and of a sparse one only the cells above the threshold are published", s.Table),
+				Expected: "a release of its own for the sparse table, or no microdata of " + s.Table,
+			})
+		}
+	}
+}
