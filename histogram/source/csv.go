@@ -173,6 +173,9 @@ func (f *csvFile) next(context.Context) (part, error) {
 		return nil, err
 	}
 	if len(text) == 0 {
+		if err := f.check(); err != nil {
+			return nil, err
+		}
 		return nil, io.EOF
 	}
 	b := &csvBlock{file: f, text: text, lines: f.lines}
@@ -220,7 +223,7 @@ func (f *csvFile) read(text []byte) ([]byte, error) {
 		text = text[:len(text)+m]
 		if errors.Is(err, io.EOF) { // and not that of a compressed file that is cut short
 			f.ended = true
-			return text, f.check()
+			return text, nil
 		}
 		if err != nil {
 			return nil, f.fault(err)

@@ -126,36 +126,43 @@ func (s *scanner) rows(slots []int, spans [][]span, most int) (int, error) {
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
+
+	lineFeeds = ones * '\n'
+	returns   = ones * '\r'
+	quotes    = ones * '"'
 )
+
+// zeros has the high bit of the lowest zero byte of a word, and of no lower one: a
+// zero byte minus one borrows.
+func zeros(word uint64) uint64 { return (word - ones) &^ word & highs }
 
 // field returns the field that begins at a place, where the next begins, and
 // whether it was the last of its row.
 func (s *scanner) field(at int) (f span, next int, last bool, err error) {
-	if s.block[at] == '"' {
+	block := s.block[: len(s.block)+padding : len(s.block)+padding]
+	if block[at] == '"' {
 		return s.quoted(at)
 	}
 	begin := at
 	delimiter := ones * uint64(s.delimiter[0])
 	for {
-		// A zero byte of a word minus one borrows: the lowest high bit is exact.
-		w := binary.LittleEndian.Uint64(s.block[at : at+8 : at+8])
-		d, n, q := w^delimiter, w^(ones*'\n'), w^(ones*'"')
-		found := ((d-ones)&^d | (n-ones)&^n | (q-ones)&^q) & highs
+		w := binary.LittleEndian.Uint64(block[at:])
+		found := zeros(w^delimiter) | zeros(w^lineFeeds) | zeros(w^quotes)
 		if found == 0 {
 			at += 8
 			continue
 		}
 		at += bits.TrailingZeros64(found) >> 3
-		switch c := s.block[at]; {
+		switch c := block[at]; {
 		case c == '\n':
 			end := at
-			if end > begin && s.block[end-1] == '\r' {
+			if end > begin && block[end-1] == '\r' {
 				end--
 			}
 			return span{uint32(begin), uint32(end-begin) << 1}, at + 1, true, nil
 		case c == '"':
 			return span{}, 0, false, errQuote
-		case len(s.delimiter) == 1 || bytes.HasPrefix(s.block[at:], s.delimiter):
+		case len(s.delimiter) == 1 || bytes.HasPrefix(block[at:], s.delimiter):
 			return span{uint32(begin), uint32(at-begin) << 1}, at + len(s.delimiter), false, nil
 		}
 		at++
@@ -164,27 +171,32 @@ func (s *scanner) field(at int) (f span, next int, last bool, err error) {
 
 // quoted is field for a field in quotes.
 func (s *scanner) quoted(at int) (f span, next int, last bool, err error) {
-	begin, end, escaped := at+1, at+1, uint32(0)
+	block := s.block[: len(s.block)+padding : len(s.block)+padding]
+	at++
+	begin, escaped := at, uint32(0)
 	for {
-		n := bytes.IndexByte(s.block[end:], '"')
-		if n < 0 {
+		w := binary.LittleEndian.Uint64(block[at:])
+		found := zeros(w^quotes) | zeros(w^returns)
+		at += min(bits.TrailingZeros64(found)>>3, 8)
+		if at >= len(s.block) {
 			return span{}, 0, false, errQuote
 		}
-		end += n
-		if end+1 == len(s.block) || s.block[end+1] != '"' {
-			break
+		if found == 0 {
+			continue
 		}
-		end, escaped = end+2, 1
+		if block[at] == '"' {
+			if at++; block[at] != '"' {
+				break
+			}
+		}
+		at, escaped = at+1, 1
 	}
-	if bytes.IndexByte(s.block[begin:end], '\r') >= 0 {
-		escaped = 1
-	}
-	f = span{uint32(begin), uint32(end-begin)<<1 | escaped}
-	if n := lineEnd(s.block[end+1:]); n > 0 {
-		return f, end + 1 + n, true, nil
-	}
-	if bytes.HasPrefix(s.block[end+1:], s.delimiter) {
-		return f, end + 1 + len(s.delimiter), false, nil
+	f = span{uint32(begin), uint32(at-1-begin)<<1 | escaped}
+	switch {
+	case block[at] == s.delimiter[0] && bytes.HasPrefix(block[at:], s.delimiter):
+		return f, at + len(s.delimiter), false, nil
+	case lineEnd(block[at:]) > 0:
+		return f, at + lineEnd(block[at:]), true, nil
 	}
 	return span{}, 0, false, errQuote
 }

@@ -251,3 +251,20 @@ func rowsOf(dir string, s spec.TableSource, columns []string) (n int64, err erro
 		}
 	}
 }
+
+// readPieces reads the rest of a table and returns its rows.
+func readPieces(t testing.TB, r *Reader, b *Buffers) (n int64) {
+	t.Helper()
+	for {
+		p, err := r.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			return n
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Read(t.Context(), b, 64<<10, func(batch *Batch) error { n += int64(batch.Rows); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
