@@ -54,7 +54,7 @@ type bounding struct {
 	opt    boundOptions
 
 	permutation permutation
-	hash        func(id []byte) uint64 // of long ids
+	hash        func(id string) uint64 // of long ids
 	macKey      []byte
 	block       cipher.Block // AES under a key of the table's own stream
 	choose      func(*draws, seat, uint64, uint64, []uint64)
@@ -155,7 +155,7 @@ type boundWorker struct {
 	router  router
 	sizes   map[int]int64      // rows of the pieces that were added, as far as they were
 	kinds   map[arrow.Type]int // first piece of the type
-	words   []int64            // scratch
+	days    []int64            // scratch
 	longIDs bool
 }
 
@@ -204,8 +204,8 @@ func (w *boundWorker) addGrouped(piece int, first int64, ids arrow.Array, groups
 		groups = nil
 	}
 	place := uint64(piece)<<rowBits | uint64(first)
-	if w.words = idWords(ids, w.words); w.words != nil {
-		return w.addWords(place, w.words, groups, out)
+	if words, exact := w.idWords(ids); exact {
+		return w.addWords(place, words, groups, out)
 	}
 	w.longIDs = true
 	return w.addLong(place, ids, groups, out)
@@ -236,7 +236,7 @@ func (w *boundWorker) addWords(place uint64, ids []int64, groups, out []uint64) 
 }
 
 func (w *boundWorker) addLong(place uint64, ids arrow.Array, groups, out []uint64) error {
-	value := idBytes(ids)
+	value := longIDs(ids)
 	head := tupleBytes + 4
 	if groups != nil {
 		head += 8
@@ -270,7 +270,10 @@ func (w *boundWorker) addLong(place uint64, ids arrow.Array, groups, out []uint6
 // of the context.
 func (b *bounding) finish(ctx context.Context) (*kept, error) {
 	k, err := b.sort(ctx)
-	return k, errors.Join(err, b.close())
+	if closing := b.close(); err == nil {
+		err = closing
+	}
+	return k, err
 }
 
 // close removes what is on disk. It may be called at any time, and twice.
@@ -526,7 +529,10 @@ func (s *sorter) sameWord(rows []row64) {
 		s.keep(s.placed(rows))
 	default:
 		id := func(r row64) []byte { return s.id(s.bytes[r.at:]) }
-		slices.SortFunc(rows, func(a, b row64) int { return bytes.Compare(id(a), id(b)) })
+		byID := func(a, b row64) int { return bytes.Compare(id(a), id(b)) }
+		if !slices.IsSortedFunc(rows, byID) { // nearly always they are one unit's
+			slices.SortFunc(rows, byID)
+		}
 		for len(rows) > 0 {
 			n, long := 1, id(rows[0])
 			for n < len(rows) && bytes.Equal(id(rows[n]), long) {

@@ -69,7 +69,7 @@ func (a arrangement) capped(t testing.TB, key byte, c caps, rows []tableRow) []b
 		b.load = a.load
 	}
 	if a.weak {
-		b.hash = func([]byte) uint64 { return 7 }
+		b.hash = func(string) uint64 { return 7 }
 	}
 	if a.wrong != nil {
 		b.choose = a.wrong()
@@ -608,7 +608,7 @@ func TestUnitsAreToldApartExactly(t *testing.T) {
 					b.load = load
 				}
 				if weak {
-					b.hash = func([]byte) uint64 { return 0 }
+					b.hash = func(string) uint64 { return 0 }
 				}
 				if err := b.worker().add(0, 0, ids, nil); err != nil {
 					t.Fatal(kind, err)

@@ -158,49 +158,44 @@ func (d *draws) choose(from seat, n, most uint64, chosen []uint64) {
 // longHash is the hash by which long ids are put into partitions. Its seed is the
 // process's own: what is kept does not depend on it, because ids whose hashes agree
 // are compared byte by byte.
-func longHash() func(id []byte) uint64 {
+func longHash() func(id string) uint64 {
 	seed := maphash.MakeSeed()
-	return func(id []byte) uint64 { return maphash.Bytes(seed, id) }
+	return func(id string) uint64 { return maphash.String(seed, id) }
 }
 
-// idWords are the ids of a column as words that stand for them exactly, nil where
-// they are longer. scratch may hold the result.
-func idWords(ids arrow.Array, scratch []int64) []int64 {
+// idWords are ids as words that stand for them exactly, valid until the next call;
+// false where they are longer.
+func (w *boundWorker) idWords(ids arrow.Array) ([]int64, bool) {
 	switch a := ids.(type) {
 	case *array.Int64:
-		return a.Int64Values()
+		return a.Int64Values(), true
 	case *array.Date32:
-		scratch = scratch[:0]
+		w.days = w.days[:0]
 		for _, day := range a.Date32Values() {
-			scratch = append(scratch, int64(day))
+			w.days = append(w.days, int64(day))
 		}
-		return scratch
+		return w.days, true
 	}
-	return nil
+	return nil, false
 }
 
-// idBytes returns the reading of long ids: bytes that are distinct for distinct ids
-// of one type, valid until the next call.
-func idBytes(ids arrow.Array) func(row int) []byte {
-	var scratch []byte
-	text := func(s string) []byte {
-		scratch = append(scratch[:0], s...)
-		return scratch
-	}
+// longIDs returns the reading of ids as texts that are distinct for distinct ids of
+// one type.
+func longIDs(ids arrow.Array) func(row int) string {
 	switch a := ids.(type) {
 	case *array.String:
-		return func(row int) []byte { return text(a.Value(row)) }
+		return a.Value
 	case *array.LargeString:
-		return func(row int) []byte { return text(a.Value(row)) }
+		return a.Value
 	case *array.Dictionary:
 		values := a.Dictionary().(*array.String)
-		return func(row int) []byte { return text(values.Value(a.GetValueIndex(row))) }
+		return func(row int) string { return values.Value(a.GetValueIndex(row)) }
 	case *array.Decimal128:
-		return func(row int) []byte {
-			v := a.Value(row)
-			scratch = binary.LittleEndian.AppendUint64(scratch[:0], uint64(v.HighBits()))
-			scratch = binary.LittleEndian.AppendUint64(scratch, v.LowBits())
-			return scratch
+		return func(row int) string {
+			var id [16]byte
+			binary.LittleEndian.PutUint64(id[:], uint64(a.Value(row).HighBits()))
+			binary.LittleEndian.PutUint64(id[8:], a.Value(row).LowBits())
+			return string(id[:])
 		}
 	}
 	panic("histogram: ids of a type that idKind refuses")

@@ -264,14 +264,11 @@ func (r *router) renew(p, size int) error {
 		return nil
 	}
 	keeps, err := r.spill.put(r.base+p, held[:used])
-	if err != nil {
-		return err
-	}
 	if keeps || len(held) > r.chunk || size > len(held) {
 		r.held[p] = make([]byte, max(r.chunk, size))
 	}
 	r.used[p] = 0
-	return nil
+	return err
 }
 
 // flush leaves what is gathered with the spill. The router is not to be used
