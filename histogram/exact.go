@@ -40,18 +40,26 @@ type answer struct {
 	measurement plan.Measurement
 	definition  []byte // canonical
 	counts      []int64
-	hash        []byte // SHA-256 of the counts
+	cells       []uint64 // of a sparse measurement: the places of the counts, ascending; all others are 0
+	hash        []byte   // SHA-256 of the counts, and of their places
+}
+
+// tallied is the counts of a question: of all its cells or, where cells is not nil, of those, ascending, and 0 of all
+// others.
+type tallied struct {
+	cells  []uint64
+	counts []int64
 }
 
 // newExact takes the counts of all questions of a plan, in their order. The hash,
 // and with it what a release is debited for, is of all of them: of a pair that no
 // round will choose as well.
-func newExact(p *plan.Plan, all []plan.Measurement, counts [][]int64, s *noise.Streams, madeUp bool) *Exact {
+func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.Streams, madeUp bool) *Exact {
 	e := &exact{plan: p, madeUp: madeUp}
 	answers := make([]answer, len(all))
 	hash := sha256.New()
 	for i, m := range all {
-		a := answer{measurement: m, definition: m.Canonical(), counts: counts[i], hash: hashOf(counts[i])}
+		a := answer{measurement: m, definition: m.Canonical(), counts: counts[i].counts, cells: counts[i].cells, hash: counts[i].hash()}
 		answers[i] = a
 		definition := sha256.Sum256(a.definition)
 		hash.Write(definition[:])
@@ -68,8 +76,19 @@ func newExact(p *plan.Plan, all []plan.Measurement, counts [][]int64, s *noise.S
 	return out
 }
 
+// hash is the SHA-256 of the counts. That of a sparse measurement is of its places and of its counts.
+func (t tallied) hash() []byte {
+	if t.cells == nil {
+		return hashOf(t.counts)
+	}
+	h := sha256.New()
+	h.Write(hashOf(t.cells))
+	h.Write(hashOf(t.counts))
+	return h.Sum(nil)
+}
+
 // hashOf is the SHA-256 of integers written as 8 bytes each, little-endian.
-func hashOf(counts []int64) []byte {
+func hashOf[T int64 | uint64](counts []T) []byte {
 	h := sha256.New()
 	buffer := make([]byte, 0, 8*4096)
 	for i, c := range counts {

@@ -61,12 +61,16 @@ func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 		return measured.Measured{}, errGiven
 	}
 	a := &x.exact.answers[i]
-	noisy, err := x.noisy(ctx, *a)
+	measure := x.noisy
+	if a.measurement.Above > 0 {
+		measure = x.sparse
+	}
+	noisy, err := measure(ctx, *a)
 	if err != nil {
 		x.disclaim(i) // nothing was given; a second try draws the same noise
 		return measured.Measured{}, err
 	}
-	a.counts = nil
+	a.counts, a.cells = nil, nil
 	return noisy, nil
 }
 
@@ -93,22 +97,11 @@ func (x *opened) disclaim(i int) {
 	x.given[i] = false
 }
 
-// noisy is an answer's counts with the noise of its measurement: drawn exactly and
-// in blocks of [noise.BlockCells], each from a stream of its own that depends on
-// the key, the canonical definition and the exact integers. Impossible cells are not
+// noisy is an answer with its noise. Impossible cells are not
 // measured: what was drawn for them is thrown away, and they are 0 whatever the counts
 // (docs/proofs/impossible.md).
 func (x *opened) noisy(ctx context.Context, a answer) (measured.Measured, error) {
-	add, err := adderOf(a.measurement)
-	if err != nil {
-		return measured.Measured{}, err
-	}
-	counts := slices.Clone(a.counts)
-	blocks := (len(counts) + noise.BlockCells - 1) / noise.BlockCells
-	err = parallel(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
-		cells := counts[i*noise.BlockCells : min((i+1)*noise.BlockCells, len(counts))]
-		return add(x.streams.Noise(a.definition, a.hash, i), cells)
-	})
+	counts, err := x.add(ctx, a)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -127,6 +120,22 @@ func (x *opened) noisy(ctx context.Context, a answer) (measured.Measured, error)
 	data := array.NewData(arrow.PrimitiveTypes.Int64, len(counts), []*memory.Buffer{nil, values}, nil, 0, 0)
 	defer data.Release()
 	return measured.Measured{Measurement: a.measurement, Values: array.NewInt64Data(data)}, nil
+}
+
+// add is an answer's counts with the noise of its measurement: drawn exactly and
+// in blocks of [noise.BlockCells], each from a stream of its own that depends on
+// the key, the canonical definition and the exact integers.
+func (x *opened) add(ctx context.Context, a answer) ([]int64, error) {
+	add, err := adderOf(a.measurement)
+	if err != nil {
+		return nil, err
+	}
+	counts := slices.Clone(a.counts)
+	blocks := (len(counts) + noise.BlockCells - 1) / noise.BlockCells
+	return counts, parallel(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
+		cells := counts[i*noise.BlockCells : min((i+1)*noise.BlockCells, len(counts))]
+		return add(x.streams.Noise(a.definition, a.hash, i), cells)
+	})
 }
 
 // adderOf is the sampler of a measurement's mechanism.

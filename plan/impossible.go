@@ -201,6 +201,26 @@ func meet(a, b string) (string, bool) {
 	return string(out), some
 }
 
+// Holds says of one cell, by its place row-major, whether it is impossible.
+func (m *Mask) Holds(cell uint64) bool {
+	if len(m.boxes) == 0 {
+		return false
+	}
+	at := make([]int, len(m.sizes))
+	for i := len(m.sizes) - 1; i >= 0; i-- {
+		at[i] = int(cell % uint64(m.sizes[i]))
+		cell /= uint64(m.sizes[i])
+	}
+	return slices.ContainsFunc(m.boxes, func(b box) bool {
+		for i, marked := range b {
+			if marked != nil && !marked[at[i]] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // Cells says of each cell, row-major, whether it is impossible; nil where none is.
 func (m *Mask) Cells() []bool {
 	if len(m.boxes) == 0 {

@@ -42,14 +42,23 @@ const (
 // missedBy are the chances for which a sparse table says how large a cell must be.
 var missedBy = []float64{0.05, 0.01, 0.001}
 
-// filled is as how many cells a sparse table counts where errors are added up: those that can have rows, of which there
+// filledOf is as how many cells a sparse table counts where errors are added up: those that can have rows, of which there
 // are no more than rows are expected.
-func filled(r *spec.Release, t *table) int64 {
-	rows := expectedRows(r.Table(t.marginal.Table))
+func filledOf(t *spec.Table, possible int64) int64 {
+	rows := expectedRows(t)
 	if rows == 0 {
 		rows = unknownRows
 	}
-	return min(rows, t.cells-t.impossible)
+	return min(rows, possible)
+}
+
+// Held is how many integers of a measurement are in memory while it is measured, about: all of them or, of a sparse one,
+// those of as many cells as rows are expected, with their places.
+func (p *Plan) Held(m Measurement) int64 {
+	if m.Above == 0 {
+		return m.Cells
+	}
+	return 2 * filledOf(p.release.Table(m.Query.Table), m.Cells-m.Impossible)
 }
 
 // sparsely says of every sparse table how many false cells it is expected to have, and what it misses. It fails on one

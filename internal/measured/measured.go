@@ -23,10 +23,13 @@ import (
 )
 
 // Measured is a measurement with its noisy answers, in the order that
-// [plan.Query] documents.
+// [plan.Query] documents. Of a sparse measurement those are there that are above its
+// threshold, and no others; Cells are their places in that order, ascending. Cells is nil
+// of a measurement whose answers are all there.
 type Measured struct {
 	Measurement plan.Measurement
 	Values      *array.Int64
+	Cells       []uint64
 }
 
 // Sealed is the content of a sealed folder.
@@ -46,11 +49,18 @@ const (
 )
 
 // Path is where a measurement's answers are kept within a release or a sealed
-// folder, slash-separated: one INT64 column "value", a row per answer.
+// folder, slash-separated: one INT64 column "value", a row per answer; of a sparse
+// measurement an INT64 column "cell" before it.
 func Path(id string) string { return "measurements/" + id + ".parquet" }
 
 // row is the layout of a measurement file.
 type row struct {
+	Value int64 `parquet:"value,delta"`
+}
+
+// sparseRow is the layout of the file of a sparse measurement.
+type sparseRow struct {
+	Cell  int64 `parquet:"cell,delta"`
 	Value int64 `parquet:"value,delta"`
 }
 
@@ -177,8 +187,18 @@ func (s seal) read(name string) ([]byte, error) {
 // plan hash and the release's status in words as metadata. Equal input gives
 // equal bytes.
 func Encode(m Measured, planHash, status string) ([]byte, error) {
+	if m.Measurement.Above > 0 {
+		return encodeRows(m, planHash, status, func(i int) sparseRow {
+			return sparseRow{int64(m.Cells[i]), m.Values.Value(i)}
+		})
+	}
+	return encodeRows(m, planHash, status, func(i int) row { return row{m.Values.Value(i)} })
+}
+
+// encodeRows is Encode for one layout.
+func encodeRows[T any](m Measured, planHash, status string, at func(i int) T) ([]byte, error) {
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[row](&b,
+	w := parquet.NewGenericWriter[T](&b,
 		parquet.Compression(&zstd.Codec{}),
 		parquet.CreatedBy("dprelease", "", ""),
 		parquet.KeyValueMetadata("dprelease.schema", "dprelease.measurement/1"),
@@ -186,9 +206,9 @@ func Encode(m Measured, planHash, status string) ([]byte, error) {
 		parquet.KeyValueMetadata("dprelease.plan", planHash),
 		parquet.KeyValueMetadata("dprelease.measurement", string(m.Measurement.Canonical())),
 	)
-	rows := make([]row, m.Values.Len())
-	for i, v := range m.Values.Int64Values() {
-		rows[i].Value = v
+	rows := make([]T, m.Values.Len())
+	for i := range rows {
+		rows[i] = at(i)
 	}
 	if _, err := w.Write(rows); err != nil {
 		return nil, err
@@ -243,7 +263,7 @@ func (s *Sealed) readMeasured(files seal, m plan.Measurement) (Measured, error) 
 	if err != nil {
 		return Measured{}, err
 	}
-	values, status, err := Decode(b, m, files.plan)
+	answer, status, err := Decode(b, m, files.plan)
 	if err == nil && s.Measured != nil && status != s.Status {
 		err = errors.New("has another status than the measurements before it")
 	}
@@ -251,41 +271,70 @@ func (s *Sealed) readMeasured(files seal, m plan.Measurement) (Measured, error) 
 		return Measured{}, fmt.Errorf("%s: %w", files.path(Path(m.ID)), err)
 	}
 	s.Status = status
-	return Measured{Measurement: m, Values: values}, nil
+	return answer, nil
 }
 
 // Decode reads a measurement's file and checks that it answers this measurement of
-// this plan, whole. status is what its metadata carry.
-func Decode(b []byte, m plan.Measurement, planHash string) (values *array.Int64, status string, err error) {
+// this plan, whole; of a sparse one, that what is there is above its threshold, each place once. status is what its
+// metadata carry.
+func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, status string, err error) {
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
-		return nil, "", err
+		return Measured{}, "", err
 	}
 	if h, _ := f.Lookup("dprelease.plan"); h != planHash {
-		return nil, "", errors.New("belongs to another plan")
+		return Measured{}, "", errors.New("belongs to another plan")
 	}
 	if d, _ := f.Lookup("dprelease.measurement"); d != string(m.Canonical()) {
-		return nil, "", errors.New("answers another question")
+		return Measured{}, "", errors.New("answers another question")
 	}
-	r := parquet.NewGenericReader[row](f)
-	defer r.Close()
-	if r.NumRows() != m.Cells {
-		return nil, "", fmt.Errorf("holds %d answers, expected %d", r.NumRows(), m.Cells)
-	}
-	rows := make([]row, m.Cells)
-	for n := 0; n < len(rows); {
-		k, err := r.Read(rows[n:])
-		n += k
-		if n < len(rows) && err != nil {
-			return nil, "", err
-		}
-	}
+	answer.Measurement = m
 	builder := array.NewInt64Builder(memory.DefaultAllocator)
 	defer builder.Release()
-	builder.Reserve(len(rows))
-	for _, r := range rows {
-		builder.UnsafeAppend(r.Value)
+	if m.Above > 0 {
+		answer.Cells = []uint64{}
+		err = decodeRows(f, f.NumRows(), func(r sparseRow) error {
+			last := len(answer.Cells) - 1
+			if r.Cell < 0 || r.Cell >= m.Cells || last >= 0 && answer.Cells[last] >= uint64(r.Cell) || r.Value <= m.Above {
+				return errors.New("holds an answer that its measurement does not have")
+			}
+			answer.Cells = append(answer.Cells, uint64(r.Cell))
+			builder.Append(r.Value)
+			return nil
+		})
+	} else {
+		err = decodeRows(f, m.Cells, func(r row) error {
+			builder.Append(r.Value)
+			return nil
+		})
+	}
+	if err != nil {
+		return Measured{}, "", err
 	}
 	status, _ = f.Lookup("dprelease.status")
-	return builder.NewInt64Array(), status, nil
+	answer.Values = builder.NewInt64Array()
+	return answer, status, nil
+}
+
+// decodeRows reads the rows of a file, which must be so many.
+func decodeRows[T any](f *parquet.File, want int64, tell func(T) error) error {
+	r := parquet.NewGenericReader[T](f)
+	defer r.Close()
+	if r.NumRows() != want {
+		return fmt.Errorf("holds %d answers, expected %d", r.NumRows(), want)
+	}
+	rows := make([]T, min(want, 1<<16))
+	for n := int64(0); n < want; {
+		k, err := r.Read(rows[:min(want-n, int64(len(rows)))])
+		for _, one := range rows[:k] {
+			if err := tell(one); err != nil {
+				return err
+			}
+		}
+		n += int64(k)
+		if n < want && (err != nil || k == 0) {
+			return errors.Join(errors.New("ends too early"), err)
+		}
+	}
+	return nil
 }

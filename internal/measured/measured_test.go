@@ -40,7 +40,7 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 		}
 		values := b.NewInt64Array()
 		answers[m.ID] = values.Int64Values()
-		all = append(all, Measured{m, values})
+		all = append(all, Measured{Measurement: m, Values: values})
 	}
 	write := func(name string, b []byte) error {
 		path := filepath.Join(dir, filepath.FromSlash(name))

@@ -39,7 +39,7 @@ func withRounds(t *testing.T, choices ...int) *Sealed {
 		for i := range m.Cells {
 			b.Append(from - 3*i)
 		}
-		return Measured{m, b.NewInt64Array()}
+		return Measured{Measurement: m, Values: b.NewInt64Array()}
 	}
 	s := &Sealed{Plan: p, Receipt: []byte("{}"), Status: "RELEASE", Rounds: [][]Round{{}}}
 	for i, m := range p.Measurements {

@@ -339,10 +339,11 @@ func (d *drawnNoise) read(t *testing.T, p *plan.Plan, place string, cells map[st
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, _, err := measured.Decode(b, m, p.Hash())
+		answer, _, err := measured.Decode(b, m, p.Hash())
 		if err != nil {
 			t.Fatal(err)
 		}
+		values := answer.Values
 		var by []string
 		freedom := 1.0
 		for _, f := range m.Query.Factors {

@@ -181,11 +181,11 @@ func (a audited) published(t *testing.T, p *plan.Plan, planted []bool) [][]int64
 			if err != nil {
 				t.Fatal(err)
 			}
-			values, _, err := measured.Decode(b, m, p.Hash())
+			answer, _, err := measured.Decode(b, m, p.Hash())
 			if err != nil || m.ID != p.Tables[i].Path {
 				t.Fatalf("measurement %s: %v", m.ID, err)
 			}
-			answers[i] = values.Int64Values()
+			answers[i] = answer.Values.Int64Values()
 		}
 		return a.own(answers)
 	}

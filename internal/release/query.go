@@ -157,11 +157,9 @@ func (e *edition) answers(measurements []plan.Measurement) ([]measured.Measured,
 		if err != nil {
 			return nil, &Altered{Place: e.place, File: name}
 		}
-		values, _, err := measured.Decode(b, m, hash)
-		if err != nil {
+		if out[i], _, err = measured.Decode(b, m, hash); err != nil {
 			return nil, &SpecError{File: filepath.Join(e.place, name), Err: err}
 		}
-		out[i] = measured.Measured{Measurement: m, Values: values}
 	}
 	return out, nil
 }

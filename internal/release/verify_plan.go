@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/contour"
 	"github.com/dprelease/dprelease/histogram"
@@ -75,7 +74,7 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 			return "", err
 		}
 		s.Measured = append(s.Measured, one)
-		cells += m.Cells
+		cells += int64(one.Values.Len())
 	}
 	says := "one for each measurement of the plan"
 	for _, method := range v.plan.Synthetic {
@@ -100,11 +99,10 @@ func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash
 	if err != nil {
 		return one, err
 	}
-	values, status, err := decoded(b, m, planHash)
+	one, status, err := decoded(b, m, planHash)
 	if err != nil {
 		return one, wrongf(name, "%v", err)
 	}
-	one = measured.Measured{Measurement: m, Values: values}
 	again, err := measured.Encode(one, planHash, status)
 	if err != nil {
 		return one, err
@@ -148,7 +146,7 @@ func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHas
 
 // decoded reads a measurement's file, which anybody may have written: what makes
 // the reader of Parquet panic is no measurement.
-func decoded(b []byte, m plan.Measurement, planHash string) (values *array.Int64, status string, err error) {
+func decoded(b []byte, m plan.Measurement, planHash string) (answer measured.Measured, status string, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errors.New("is damaged: it cannot be read")

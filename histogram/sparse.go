@@ -1,0 +1,109 @@
+package histogram
+
+// This file holds the answer to a sparse measurement: of very many cells those whose noisy count is above a threshold.
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// sparse is the cells of an answer whose counts with the noise of its measurement are above its threshold, ascending.
+// Every possible cell has noise of its own: those with rows have it added to their counts, and of those without the ones
+// whose noise alone is above the threshold are drawn ([noise.Exceeding]).
+//
+// Guarantee: the cells and their noisy counts have exactly the law that they have where noise is added to the count of
+// every cell ([opened.noisy]) and those above the threshold are looked up, so that the loss is at most that of the
+// mechanism on all cells. Neighbours: those of the mechanism's sensitivity.
+// Argument: docs/proofs/sparse.md.
+func (x *opened) sparse(ctx context.Context, a answer) (measured.Measured, error) {
+	mask, err := a.measurement.Query.Impossible(x.exact.plan.Release())
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	filled, err := x.filled(ctx, a, mask)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	empty, err := x.empty(ctx, a, mask)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	values := array.NewInt64Builder(memory.DefaultAllocator)
+	defer values.Release()
+	values.Reserve(len(filled) + len(empty))
+	cells := make([]uint64, 0, len(filled)+len(empty))
+	for len(filled)+len(empty) > 0 {
+		from := &filled
+		if len(filled) == 0 || len(empty) > 0 && empty[0].cell < filled[0].cell {
+			from = &empty
+		}
+		cells = append(cells, (*from)[0].cell)
+		values.UnsafeAppend((*from)[0].noisy)
+		*from = (*from)[1:]
+	}
+	return measured.Measured{Measurement: a.measurement, Values: values.NewInt64Array(), Cells: cells}, nil
+}
+
+// above is a cell whose noisy count is above the threshold.
+type above struct {
+	cell  uint64
+	noisy int64
+}
+
+// filled are the cells with rows that are above the threshold, ascending: noise is added in blocks, as to the cells of any
+// measurement.
+func (x *opened) filled(ctx context.Context, a answer, mask *plan.Mask) ([]above, error) {
+	noisy, err := x.add(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	var out []above
+	for i, count := range noisy {
+		if count > a.measurement.Above && !mask.Holds(a.cells[i]) {
+			out = append(out, above{a.cells[i], count})
+		}
+	}
+	return out, nil
+}
+
+// empty are the cells without rows whose noise is above the threshold, ascending. Noise is drawn for stretches of all
+// cells, each from a stream of its own; what falls on a cell with rows, which has its own noise, or on an impossible
+// one is thrown away.
+func (x *opened) empty(ctx context.Context, a answer, mask *plan.Mask) ([]above, error) {
+	law, err := exceedingOf(a.measurement)
+	if err != nil {
+		return nil, err
+	}
+	cells := uint64(a.measurement.Cells)
+	stretches := make([][]above, (cells+law.Stretch()-1)/law.Stretch())
+	err = parallel(ctx, runtime.GOMAXPROCS(0), len(stretches), func(i int) error {
+		from := uint64(i) * law.Stretch()
+		return law.Draw(x.streams.Empty(a.definition, a.hash, i), func(place uint64, noisy int64) {
+			cell := from + place
+			if _, filled := slices.BinarySearch(a.cells, cell); cell < cells && !filled && !mask.Holds(cell) {
+				stretches[i] = append(stretches[i], above{cell, noisy})
+			}
+		})
+	})
+	return slices.Concat(stretches...), err
+}
+
+// exceedingOf is the law of the noise of a measurement above its threshold.
+func exceedingOf(m plan.Measurement) (*noise.Exceeding, error) {
+	switch m.Mechanism.Kind {
+	case budget.DiscreteLaplace:
+		return noise.ExceedingLaplace(m.Mechanism.Parameter, m.Above)
+	case budget.DiscreteGaussian:
+		return noise.ExceedingGaussian(m.Mechanism.Parameter, m.Above)
+	}
+	return nil, fmt.Errorf("there is no sampler for the mechanism %q", m.Mechanism.Kind)
+}

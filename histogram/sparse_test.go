@@ -1,0 +1,382 @@
+package histogram
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math"
+	"math/big"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// trips is a release of one sparse table whose size, threshold and budget a test fills in.
+const trips = `version: 1
+release: trips
+privacy: {protects: trip, neighbours: add-remove, account: trips}
+budget: {BUDGET}
+tables:
+  trips:
+    source: {csv: "*.csv"}
+    unit: row
+    columns:
+      from: {type: integer, range: [1, SIDE]}
+      to: {type: integer, range: [1, SIDE]}
+IMPOSSIBLE
+marginals:
+  od: {by: [from, to], cells: {above: ABOVE}}
+`
+
+func tripsPlan(t testing.TB, replacements ...string) *plan.Plan {
+	t.Helper()
+	text := strings.NewReplacer(append(replacements, "BUDGET", "rho: 1/8", "SIDE", "30", "ABOVE", "3", "IMPOSSIBLE\n", "")...).Replace(trips)
+	r, err := spec.Parse(spec.Source{Name: "trips.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// openedSparse is the exact answer to a sparse measurement, opened with a key.
+func openedSparse(p *plan.Plan, key noise.Key, counts tallied) (*opened, answer) {
+	s := noise.NewStreams(key, p.Hash())
+	e := newExact(p, p.Measurements, []tallied{counts}, s, false)
+	return &opened{exact: e.inner, streams: s, given: make([]bool, 1)}, e.inner.answers[0]
+}
+
+// someFilled has one cell in nine with rows, of 1 to 6.
+func someFilled(cells uint64) tallied {
+	var out tallied
+	for i := uint64(4); i < cells; i += 9 {
+		out.cells, out.counts = append(out.cells, i), append(out.counts, 1+int64(i/9)%6)
+	}
+	return out
+}
+
+// sparseSample is how often each cell of a sparse table was published, and with which values cells of each number of rows.
+type sparseSample struct {
+	p      *plan.Plan
+	filled tallied
+	runs   int
+	often  []float64
+	values map[int64]map[int64]float64 // by rows and value
+}
+
+func newSparseSample(p *plan.Plan, filled tallied) *sparseSample {
+	return &sparseSample{p: p, filled: filled, often: make([]float64, p.Measurements[0].Cells), values: map[int64]map[int64]float64{}}
+}
+
+func (s *sparseSample) rows(cell uint64) int64 {
+	if at, ok := slices.BinarySearch(s.filled.cells, cell); ok {
+		return s.filled.counts[at]
+	}
+	return 0
+}
+
+func (s *sparseSample) include(m measured.Measured) {
+	s.runs++
+	for i, cell := range m.Cells {
+		s.often[cell]++
+		rows := s.rows(cell)
+		if s.values[rows] == nil {
+			s.values[rows] = map[int64]float64{}
+		}
+		s.values[rows][m.Values.Value(i)]++
+	}
+}
+
+// judge is the least probability, over cells and over numbers of rows, that a sample of cells which each have the noise of
+// the mechanism deviates as much.
+func (s *sparseSample) judge() float64 {
+	m := s.p.Measurements[0]
+	chance := func(rows, value int64) float64 { // P(rows + X = value)
+		return m.Mechanism.Above(value-rows-1) - m.Mechanism.Above(value-rows)
+	}
+	statistic, n := 0.0, float64(s.runs)
+	for cell, often := range s.often {
+		q := m.Mechanism.Above(m.Above - s.rows(uint64(cell)))
+		statistic += (often - n*q) * (often - n*q) / (n * q * (1 - q))
+	}
+	least := distuv.ChiSquared{K: float64(len(s.often))}.Survival(statistic)
+	for rows := range int64(7) {
+		cells := float64(len(s.often) - len(s.filled.cells))
+		if rows > 0 {
+			cells = 0
+			for _, c := range s.filled.counts {
+				if c == rows {
+					cells++
+				}
+			}
+		}
+		statistic, freedom, have, want := 0.0, 0.0, 0.0, 0.0
+		for value := m.Above + 1; value < m.Above+200; value++ {
+			have, want = have+s.values[rows][value], want+cells*n*chance(rows, value)
+			if want >= 50 || value == m.Above+199 && want > 0 {
+				statistic, freedom = statistic+(have-want)*(have-want)/want, freedom+1
+				have, want = 0, 0
+			}
+		}
+		least = min(least, distuv.ChiSquared{K: freedom}.Survival(statistic))
+	}
+	return least
+}
+
+func keyNumbered(n int) (key noise.Key) {
+	binary.BigEndian.PutUint64(key[:], uint64(n))
+	key[31] = 1
+	return key
+}
+
+// sparseRuns is how many tables of 900 cells are judged.
+const sparseRuns = 1000
+
+// TestSparseAnswersHaveTheLawOfDenseOnes draws a table again and again: every cell, with rows and without, is published as
+// often, and with the values, as if each had noise of its own. An exact sampler fails with probability 1e-9 per check, 24
+// in all. Dense answers that are cut at the threshold pass the same checks.
+func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
+	for _, money := range []string{"rho: 1/8", "epsilon: 1/2", "epsilon: 1, delta: 1e-9"} {
+		p := tripsPlan(t, "BUDGET", money)
+		filled := someFilled(900)
+		sparse, dense := newSparseSample(p, filled), newSparseSample(p, filled)
+		full := tallied{counts: make([]int64, 900)}
+		for i, cell := range filled.cells {
+			full.counts[cell] = filled.counts[i]
+		}
+		for run := range sparseRuns {
+			x, a := openedSparse(p, keyNumbered(run), filled)
+			m, err := x.sparse(context.Background(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.IsSorted(m.Cells) || len(slices.Compact(slices.Clone(m.Cells))) != len(m.Cells) {
+				t.Fatalf("%s: cells are not ascending: %v", money, m.Cells)
+			}
+			sparse.include(m)
+			x, a = openedSparse(p, keyNumbered(run), full)
+			if m, err = x.noisy(context.Background(), a); err != nil {
+				t.Fatal(err)
+			}
+			dense.include(cut(m))
+		}
+		if p := sparse.judge(); p < 1e-9 {
+			t.Errorf("%s: sparse answers have another law (%g)", money, p)
+		}
+		if p := dense.judge(); p < 1e-9 {
+			t.Errorf("%s: dense answers have another law (%g)", money, p)
+		}
+	}
+}
+
+// cut is a dense answer without what is not above the threshold.
+func cut(m measured.Measured) measured.Measured {
+	var cells []uint64
+	var values []int64
+	for i, v := range m.Values.Int64Values() {
+		if v > m.Measurement.Above {
+			cells, values = append(cells, uint64(i)), append(values, v)
+		}
+	}
+	return measured.Measured{Measurement: m.Measurement, Cells: cells, Values: int64s(values)}
+}
+
+// TestWrongSparseAnswersAreNoticed makes one mistake each.
+func TestWrongSparseAnswersAreNoticed(t *testing.T) {
+	p := tripsPlan(t)
+	filled := someFilled(900)
+	for name, wrong := range map[string]func(x *opened, a answer, m measured.Measured) measured.Measured{
+		"cells with rows have no noise": func(_ *opened, a answer, m measured.Measured) measured.Measured {
+			return merged(m, func(cell uint64, noisy int64) (int64, bool) {
+				at, ok := slices.BinarySearch(a.cells, cell)
+				if !ok {
+					return noisy, true
+				}
+				return a.counts[at], a.counts[at] > a.measurement.Above
+			}, a.cells)
+		},
+		"cells with rows are drawn as empty ones too": func(x *opened, a answer, m measured.Measured) measured.Measured {
+			twin := a
+			twin.cells, twin.counts = nil, nil
+			mask, _ := a.measurement.Query.Impossible(x.exact.plan.Release())
+			all, err := x.empty(context.Background(), twin, mask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := map[uint64]int64{}
+			for _, one := range all {
+				of[one.cell] = one.noisy
+			}
+			return merged(m, func(cell uint64, noisy int64) (int64, bool) {
+				if noisy == 0 {
+					noisy = of[cell]
+				}
+				return noisy, noisy > a.measurement.Above
+			}, a.cells)
+		},
+		"only cells with rows are published": func(_ *opened, a answer, m measured.Measured) measured.Measured {
+			return merged(m, func(cell uint64, noisy int64) (int64, bool) {
+				_, ok := slices.BinarySearch(a.cells, cell)
+				return noisy, ok && noisy > 0
+			}, nil)
+		},
+		"the threshold itself is published": func(_ *opened, a answer, m measured.Measured) measured.Measured {
+			return merged(m, func(_ uint64, noisy int64) (int64, bool) { return noisy - 1, true }, nil)
+		},
+	} {
+		sample := newSparseSample(p, filled)
+		for run := range sparseRuns / 2 {
+			x, a := openedSparse(p, keyNumbered(run), filled)
+			m, err := x.sparse(context.Background(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sample.include(wrong(x, a, m))
+		}
+		if p := sample.judge(); p > 1e-12 {
+			t.Errorf("%s: is not noticed (%g)", name, p)
+		}
+	}
+}
+
+// merged passes every published cell, and those of more that are not (with a value of 0), through a function.
+func merged(m measured.Measured, change func(cell uint64, noisy int64) (int64, bool), more []uint64) measured.Measured {
+	var cells []uint64
+	var values []int64
+	for _, cell := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.Cells, more)))) {
+		noisy := int64(0)
+		if at, ok := slices.BinarySearch(m.Cells, cell); ok {
+			noisy = m.Values.Value(at)
+		}
+		if v, ok := change(cell, noisy); ok {
+			cells, values = append(cells, cell), append(values, v)
+		}
+	}
+	return measured.Measured{Measurement: m.Measurement, Cells: cells, Values: int64s(values)}
+}
+
+// TestImpossibleCellsAreNeverInSparseAnswers rules out a part of a table in which false cells are sure to be.
+func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
+	p := tripsPlan(t, "SIDE", "3000", "ABOVE", "5", "IMPOSSIBLE\n", "impossible:\n  - {where: {from: [7, 8, 2999]}, rows: drop}\n  - {where: {from: [1, 2], to: [3]}, rows: drop}\n")
+	if p.Tables[0].Impossible != 9002 {
+		t.Fatalf("%d cells are impossible", p.Tables[0].Impossible)
+	}
+	mask, err := p.Measurements[0].Query.Impossible(p.Release())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cell, impossible := range mask.Cells() {
+		if mask.Holds(uint64(cell)) != impossible {
+			t.Fatalf("cell %d: Holds says %t, Cells %t", cell, !impossible, impossible)
+		}
+	}
+	published := 0
+	for key := range 20 {
+		x, a := openedSparse(p, keyNumbered(key), tallied{cells: []uint64{6 * 3000}, counts: []int64{100}}) // a row that no table can have
+		m, err := x.sparse(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		published += len(m.Cells)
+		for _, cell := range m.Cells {
+			if mask.Holds(cell) {
+				t.Fatalf("cell %d is impossible, and published", cell)
+			}
+		}
+	}
+	if published < 100000 {
+		t.Errorf("%d cells are published, too few to say anything", published)
+	}
+}
+
+// TestSparseAnswersResume holds that key, counts and places decide the answer, and nothing else.
+func TestSparseAnswersResume(t *testing.T) {
+	p := tripsPlan(t, "SIDE", "30000", "ABOVE", "8")
+	filled := someFilled(90000)
+	draw := func(key int, filled tallied) measured.Measured {
+		x, a := openedSparse(p, keyNumbered(key), filled)
+		m, err := x.sparse(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	same := func(a, b measured.Measured) bool {
+		return slices.Equal(a.Cells, b.Cells) && slices.Equal(a.Values.Int64Values(), b.Values.Int64Values())
+	}
+	first := draw(1, filled)
+	if len(first.Cells) < 100 {
+		t.Fatalf("%d cells say nothing", len(first.Cells))
+	}
+	was := runtime.GOMAXPROCS(1)
+	alone := draw(1, filled)
+	runtime.GOMAXPROCS(was)
+	if !same(first, alone) {
+		t.Error("the answer depends on the number of processors")
+	}
+	moved := tallied{slices.Clone(filled.cells), filled.counts}
+	moved.cells[len(moved.cells)-1]++
+	more := tallied{filled.cells, slices.Clone(filled.counts)}
+	more.counts[0]++
+	for name, other := range map[string]measured.Measured{"another key": draw(2, filled), "a count more": draw(1, more), "a cell elsewhere": draw(1, moved)} {
+		at := 0
+		for _, cell := range other.Cells {
+			if _, ok := slices.BinarySearch(first.Cells, cell); ok {
+				at++
+			}
+		}
+		if at > len(first.Cells)/5 {
+			t.Errorf("%s: %d of %d cells are the same", name, at, len(first.Cells))
+		}
+	}
+	if bytes.Equal((tallied{cells: []uint64{}}).hash(), (tallied{}).hash()) {
+		t.Error("nothing sparse has the hash of nothing")
+	}
+}
+
+// TestSparseAnswersOfManyCells takes 10⁹ cells, and 2⁶² with no more rows.
+func TestSparseAnswersOfManyCells(t *testing.T) {
+	p := tripsPlan(t, "SIDE", "31622", "ABOVE", "12")
+	m := p.Measurements[0]
+	for _, cells := range []int64{m.Cells, 1 << 62} {
+		huge := m
+		huge.Cells = cells
+		huge.Mechanism.Parameter = new(big.Rat).Set(m.Mechanism.Parameter)
+		if cells > m.Cells {
+			huge.Above = int64(9 * math.Sqrt(m.Mechanism.Variance()))
+		}
+		x, a := openedSparse(p, keyNumbered(5), tallied{cells: []uint64{3, uint64(cells) - 1}, counts: []int64{1000, 1000}})
+		a.measurement = huge
+		got, err := x.sparse(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Cells[0] > 3 || got.Cells[len(got.Cells)-1] != uint64(cells)-1 {
+			t.Errorf("%d cells: the two of 1000 rows are not there", cells)
+		}
+		mean := huge.Mechanism.Above(huge.Above) * float64(cells)
+		if off := math.Abs(float64(len(got.Cells)-2) - mean); off > 7*math.Sqrt(mean)+3 { // below 1e-11
+			t.Errorf("%d cells: %d are above %d, %g on the mean", cells, len(got.Cells)-2, huge.Above, mean)
+		}
+	}
+}
+
+func int64s(values []int64) *array.Int64 {
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(values, nil)
+	return b.NewInt64Array()
+}
