@@ -1,127 +1,137 @@
 package histogram
 
-// This file holds the chunk: up to 64 Ki encoded rows, column by column.
+// This file holds the chunk: rows as they are read, in codes column by column, and
+// what is said of each from its own values alone.
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
-// chunk is rows × columns of codes without nulls, in reading order.
+// chunk is up to source.MaxRows rows of a piece. One goroutine reads all its rows
+// through one chunk.
 type chunk struct {
 	rows    int
-	columns []*array.Dictionary
+	codes   []tabulate.Codes // of each reader of the tally, without nulls; empty where it is not read
+	largest []uint32         // an upper bound of the codes of each
+	ids     arrow.Array      // nil where each row is a unit, or ids are not read
+
+	left, hits, keep []uint64 // scratch: a bit per row
 }
 
-func (c chunk) release() {
-	for _, column := range c.columns {
-		column.Release()
+// load takes up the rows of a batch, whose columns are those of the readers given
+// and, behind them, the ids where there are any.
+func (c *chunk) load(b *source.Batch, readers []int, ids bool) {
+	c.rows, c.ids = b.Rows, nil
+	for i, r := range readers {
+		c.codes[r], c.largest[r] = codesOf(b.Columns[i]), b.Largest[i]
+	}
+	if ids {
+		c.ids = b.Columns[len(readers)]
 	}
 }
 
-// record is what encoding makes of one record: the rows that stay and, where
-// units have ids, the unit of each.
-type record struct {
-	chunk
-	file     string
-	first    int64       // place of the record's first row in its file, from 0
-	ids      arrow.Array // nil where each row is a unit
-	places   []int32     // where among ids the rows stand; nil: all, in order
-	breaches []breach
-}
-
-func (r *record) release() {
-	r.chunk.release()
-	if r.ids != nil {
-		r.ids.Release()
+// codesOf are the codes of a column of a batch.
+func codesOf(a arrow.Array) tabulate.Codes {
+	switch a := a.(type) {
+	case *array.Uint8:
+		return tabulate.Codes{Narrow: a.Uint8Values()}
+	case *array.Uint16:
+		return tabulate.Codes{Middle: a.Uint16Values()}
 	}
+	return tabulate.Codes{Wide: a.(*array.Uint32).Uint32Values()}
 }
 
-// idPlace is where among the ids row i stands.
-func (r *record) idPlace(i int) int {
-	if r.places == nil {
-		return i
-	}
-	return int(r.places[i])
-}
-
-// encodeRecord encodes the columns of a raw record whose last column is the id
-// where the table's units have one. It keeps no reference to raw but its ids.
-func (t *tally) encodeRecord(raw arrow.Record, file string, first int64) *record {
-	r := &record{file: file, first: first}
-	codes := make([][]uint32, len(t.readers))
-	var all bool
+// judge says which rows are left out, a bit per row and nil where none is, and
+// whether some row breaks the contract. Only columns that were read are looked at, and of
+// the entries of `impossible` those that drop rows, or with whole all. What is returned
+// is valid until the next call.
+//
+// A row is left out where a column's policy says so, of those that measurements need,
+// or where it meets an entry of `impossible` that drops rows (ruleOut).
+//
+// Guarantee: whether a row is left out depends on its own values alone, so that two
+// tables that differ in one unit differ in that unit's rows alone once rows are left
+// out. Neighbours: both relations. Argument: docs/proofs/impossible.md.
+func (t *tally) judge(c *chunk, whole bool) (out []uint64, bad bool) {
+	left, marked := cleared(&c.left, c.rows), false
 	for i, e := range t.readers {
-		column := raw.Column(t.from[i])
-		var found []misfit
-		codes[i], found = e.encode(column)
-		for _, f := range found {
-			r.breaches = append(r.breaches, breach{Table: e.table, Column: e.column.Name, Kind: f.kind,
-				File: file, Row: first + int64(f.row) + 1, Value: column.ValueStr(f.row)})
+		if c.codes[i].Len() == 0 || c.largest[i] < e.marks {
+			continue
 		}
+		into := left
+		if i >= len(t.encoders) { // expected to be complete, and nothing else
+			into = cleared(&c.hits, c.rows)
+		}
+		some, wrong := marks(c.codes[i], e.marks, c.rows, into)
+		marked = marked || some && i < len(t.encoders)
+		bad = bad || wrong
 	}
-	t.expect.note(raw, codes)
-	codes = codes[:len(t.encoders)]
-	if !t.table.Unit.Row {
-		r.ids = raw.Column(t.id)
-		r.ids.Retain()
-		r.breaches = append(r.breaches, t.nullIDs(r)...)
+	bad = bad || c.ids != nil && c.ids.NullN() > 0
+	ruled, wrong := t.ruleOut(c, left, whole)
+	if marked || ruled {
+		out = left
 	}
-	t.ruleOut(r, codes, int(raw.NumRows()))
-	if len(r.breaches) > 0 {
-		slices.SortStableFunc(r.breaches, func(a, b breach) int { return cmp.Compare(a.Row, b.Row) })
-		return r
-	}
-	r.places, all = stay(codes, int(raw.NumRows()))
-	r.rows = len(r.places)
-	if all {
-		r.places, r.rows = nil, int(raw.NumRows())
-	}
-	r.columns = make([]*array.Dictionary, len(codes))
-	for i, e := range t.encoders {
-		r.columns[i] = e.pack(t.mem, codes[i], r.places)
-	}
-	return r
+	return out, bad || wrong
 }
 
-// stay returns the rows that no column drops, and whether that is all of them.
-func stay(codes [][]uint32, rows int) (places []int32, all bool) {
-	drop := make([]bool, rows)
-	all = true
-	for _, column := range codes {
-		for i, c := range column {
-			if c == dropped {
-				drop[i], all = true, false
-			}
-		}
+// marks sets the bits of rows whose code says that they are left out, and tells
+// whether there are any, and any that break the contract.
+func marks(c tabulate.Codes, first uint32, rows int, out []uint64) (some, wrong bool) {
+	switch {
+	case c.Narrow != nil:
+		return marksOf(c.Narrow[:rows], uint8(first), out)
+	case c.Middle != nil:
+		return marksOf(c.Middle[:rows], uint16(first), out)
 	}
-	if all {
-		return nil, true
-	}
-	places = make([]int32, 0, rows)
-	for i, d := range drop {
-		if !d {
-			places = append(places, int32(i))
-		}
-	}
-	return places, false
+	return marksOf(c.Wide[:rows], first, out)
 }
 
-// nullIDs are the breaches of rows without a unit. A row that a column drops
-// needs a unit as well: the contract does not depend on other columns.
-func (t *tally) nullIDs(r *record) []breach {
-	var found []breach
-	if r.ids.NullN() == 0 {
+func marksOf[T uint8 | uint16 | uint32](codes []T, first T, out []uint64) (some, wrong bool) {
+	for i, c := range codes {
+		switch {
+		case c < first:
+		case c == first:
+			wrong = true
+		default:
+			out[i/64] |= 1 << (i % 64)
+			some = true
+		}
+	}
+	return some, wrong
+}
+
+// cleared is a bit per row, none of them set, in the memory of scratch.
+func cleared(scratch *[]uint64, rows int) []uint64 {
+	*scratch = fit(*scratch, (rows+63)/64)
+	clear(*scratch)
+	return *scratch
+}
+
+// stay are the rows of a chunk that are counted: of those of kept, from row first on
+// (nil: of all), those that are not left out. nil stands for all.
+func (c *chunk) stay(k *kept, piece int, first int64, out []uint64) []uint64 {
+	if k == nil && out == nil {
 		return nil
 	}
-	for i := range r.ids.Len() {
-		if r.ids.IsNull(i) && len(found) < breachLimit {
-			found = append(found, breach{Table: t.table.Name, Column: t.table.Unit.ID, Kind: kindNullID,
-				File: r.file, Row: r.first + int64(i) + 1})
+	keep := cleared(&c.keep, c.rows)
+	if k == nil {
+		for i := range keep {
+			keep[i] = ^out[i]
+		}
+		return keep
+	}
+	bits, shift := k.of(piece), uint(first%64)
+	at := int(first / 64)
+	for i := range keep { // which rows are left out is known to bounding: none of them is among those
+		if at+i < len(bits) {
+			keep[i] = bits[at+i] >> shift
+		}
+		if shift > 0 && at+i+1 < len(bits) {
+			keep[i] |= bits[at+i+1] << (64 - shift)
 		}
 	}
-	return found
+	return keep
 }

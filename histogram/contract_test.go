@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,15 +148,16 @@ func TestWrongTypeIsNeverDropped(t *testing.T) {
 }
 
 func TestCodesHaveTheLeastWidth(t *testing.T) {
-	for size, want := range map[int]arrow.DataType{1: arrow.PrimitiveTypes.Uint8, 256: arrow.PrimitiveTypes.Uint8,
-		257: arrow.PrimitiveTypes.Uint16, 65536: arrow.PrimitiveTypes.Uint16, 65537: arrow.PrimitiveTypes.Uint32} {
-		if got := indexType(size); got != want {
-			t.Errorf("%d cells: got %s", size, got)
+	for size, want := range map[int]int{1: 1, 254: 1, 255: 2, 65534: 2, 65535: 4, 1 << 31: 4} {
+		if got := widthOf(size); got != want {
+			t.Errorf("%d cells: got %d bytes", size, got)
 		}
 	}
-	a := encoderOf(t, "kind").pack(memory.DefaultAllocator, []uint32{2, 0}, nil)
-	if got := a.String(); !strings.Contains(got, `["a" "b" "c"]`) || a.GetValueIndex(0) != 2 {
-		t.Errorf("got %s", got)
+	e := encoderOf(t, "kind", "UNKNOWN", "drop")
+	codes := make([]uint32, 4)
+	e.Codes(fromJSON(t, arrow.BinaryTypes.String, `["c", "x", null, "a"]`), codes)
+	if want := []uint32{2, 255, 254, 0}; !slices.Equal(codes, want) {
+		t.Errorf("got %v, want %v", codes, want)
 	}
 }
 
@@ -166,11 +168,21 @@ func TestIDTypes(t *testing.T) {
 	floats := fromJSON(t, arrow.PrimitiveTypes.Float64, `[7, 8]`)
 	for name, ids := range map[string][]arrow.Array{"float": {floats}, "mixed": {ints, texts}, "mixed back": {texts, ints}} {
 		p := planOf(t)
-		b := newBounder(spec.Unit{ID: "id", MaxRows: 1}, streams(p, 1).Bounding("x"), nil, 1<<30)
-		var err error
-		for _, a := range ids {
-			err = b.add(&record{chunk: chunk{rows: 2}, ids: a, file: "f"})
+		b, err := newBounding(spec.Unit{ID: "id", MaxRows: 1}, streams(p, 1).Bounding("x"), boundOptions{memory: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
 		}
+		read, w := &pass{tally: &tally{table: &spec.Table{Unit: spec.Unit{ID: "id"}}}}, b.worker()
+		for piece, a := range ids {
+			read.read = append(read.read, reading{file: "f"})
+			if err == nil {
+				err = w.add(piece, 0, a, nil)
+			}
+		}
+		if err == nil {
+			_, err = b.finish(t.Context())
+		}
+		err = read.named(err)
 		var e *source.Error
 		if !errors.As(err, &e) || e.Kind != source.WrongType || e.Column != "id" || e.File != "f" {
 			t.Errorf("%s: got %v", name, err)

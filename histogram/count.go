@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
@@ -29,7 +30,9 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 	if err := checkMemory(p, have); err != nil {
 		return nil, err
 	}
+	progress := newProgress(opt.Progress)
 	return count(p, s, opt.workers(), false, func(t *tally) error {
+		t.progress = progress
 		return t.scan(ctx, dataDir, s, have-Bytes(p))
 	})
 }
@@ -44,7 +47,7 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 		return nil, err
 	}
 	return count(p, s, Options{}.workers(), true, func(t *tally) error {
-		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name))
+		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name), Options{}.memory()-Bytes(p))
 	})
 }
 
@@ -71,13 +74,13 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 }
 
 // countAll answers questions to the tables of a plan's release, each table in one pass.
-func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tally) error) ([][]int64, error) {
+func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tally) error) ([]tallied, error) {
 	r := p.Release()
 	var shown []plan.Query
 	for _, t := range p.Tables {
 		shown = append(shown, p.Query(t))
 	}
-	counts := make([][]int64, len(all))
+	counts := make([]tallied, len(all))
 	asked := map[string]bool{}
 	for _, m := range all {
 		asked[m.Query.Table] = true
@@ -97,14 +100,14 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 		next := 0
 		for i, m := range all {
 			if m.Query.Table == table.Name {
-				counts[i] = t.queries[next].counts
+				counts[i] = tallied{t.queries[next].cells, t.queries[next].counts}
 				next++
 			}
 		}
 	}
 	for i, m := range all {
 		var err error
-		if counts[i], err = project(r, m, counts[i]); err != nil {
+		if counts[i].counts, err = project(r, m, counts[i].counts); err != nil {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}
@@ -142,37 +145,35 @@ func questions(p *plan.Plan) ([]plan.Measurement, error) {
 }
 
 // makeUp counts rows drawn uniformly, column by column within a chunk, but for those that are impossible.
-func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits) error {
+func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limit int64) error {
+	counter, err := t.counter(rows, limit)
+	if err != nil {
+		return err
+	}
+	worker := counter.Worker()
+	codes, columns := make([][]uint32, len(t.encoders)), make([]tabulate.Codes, len(t.encoders))
 	for rows > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		drawn := int(min(rows, source.MaxRows))
 		rows -= int64(drawn)
-		codes := make([][]uint32, len(t.encoders))
 		for column, e := range t.encoders {
-			codes[column] = make([]uint32, drawn)
+			codes[column] = fit(codes[column], drawn)
 			for i := range drawn {
 				codes[column][i] = uint32(stream.Below(uint64(e.column.Domain.Size())))
 			}
+			columns[column].Wide = codes[column]
 		}
+		keep := make([]uint64, (drawn+63)/64)
 		for i := range drawn {
-			for _, rule := range t.rules {
-				if rule.meets(codes, i) {
-					codes[rule.columns[0]][i] = dropped
-				}
+			if !slices.ContainsFunc(t.rules, func(r rule) bool { return r.meets(codes, i) }) {
+				keep[i/64] |= 1 << (i % 64)
 			}
 		}
-		c := chunk{rows: drawn}
-		places, all := stay(codes, drawn)
-		if !all {
-			c.rows = len(places)
-		}
-		for column, e := range t.encoders {
-			c.columns = append(c.columns, e.pack(t.mem, codes[column], places))
-		}
-		err := t.count(ctx, []chunk{c})
-		c.release()
-		if err != nil {
+		if err := worker.Add(columns, drawn, keep, nil); err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.answer(ctx, counter, limit)
 }

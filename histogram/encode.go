@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -20,12 +19,13 @@ const (
 	unseen   = math.MaxUint32 - 2 // an entry of a look-up table not yet asked for
 )
 
-// encoder encodes one column. It is immutable and shared by goroutines.
+// encoder encodes one column. It is immutable and shared by goroutines; as a
+// [source.Coder] it says to readers which code each value has.
 type encoder struct {
 	table  string
 	column *spec.Column
-	of     *arrow.DictionaryType // of the arrays it makes: indexes of the least width
-	labels arrow.Array           // the declared base cells as text, in order
+	width  int    // bytes of a code
+	marks  uint32 // codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
 }
 
 // newEncoder fails where a domain is too large to have codes.
@@ -34,35 +34,58 @@ func newEncoder(table string, c *spec.Column) (*encoder, error) {
 	if size < 1 || uint64(size) >= unseen {
 		return nil, fmt.Errorf("%s.%s: a domain has 1 to %d cells", table, c.Name, uint64(unseen)-1)
 	}
-	return &encoder{table: table, column: c, labels: labels(c.Domain),
-		of: &arrow.DictionaryType{IndexType: indexType(size), ValueType: arrow.BinaryTypes.String}}, nil
+	width := widthOf(size)
+	return &encoder{table: table, column: c, width: width, marks: uint32(1<<(8*width) - 2)}, nil
 }
 
-// indexType is the narrowest type that holds the codes of a domain.
-func indexType(size int) arrow.DataType {
+// widthOf is the least bytes that hold so many codes and two marks.
+func widthOf(size int) int {
 	switch {
-	case size <= math.MaxUint8+1:
-		return arrow.PrimitiveTypes.Uint8
-	case size <= math.MaxUint16+1:
-		return arrow.PrimitiveTypes.Uint16
+	case size <= math.MaxUint8-1:
+		return 1
+	case size <= math.MaxUint16-1:
+		return 2
 	}
-	return arrow.PrimitiveTypes.Uint32
+	return 4
 }
 
-// labels is the dictionary of a column's codes: its finest categories or, where
-// it has none (a range without step), the places of its cells.
-func labels(d *spec.Domain) arrow.Array {
-	b := array.NewStringBuilder(memory.DefaultAllocator)
-	defer b.Release()
-	finest, ok := d.Level("")
-	for i := range d.Size() {
-		if ok {
-			b.Append(finest.Categories[i].Code)
-		} else {
-			b.Append(fmt.Sprint(i))
-		}
+// label is a code as text: its finest category or, where the column has none (a range
+// without step), the place of its cell.
+func (e *encoder) label(code uint32) string {
+	if finest, ok := e.column.Domain.Level(""); ok {
+		return finest.Categories[code].Code
 	}
-	return b.NewArray()
+	return fmt.Sprint(code)
+}
+
+// leavesOut tells that some value of the column may have its row left out.
+func (e *encoder) leavesOut() bool {
+	return e.column.Null.Action == spec.Drop || e.column.Unknown.Action == spec.Drop
+}
+
+// Width is the bytes of a code. It leaves room for two marks.
+func (e *encoder) Width() int { return e.width }
+
+// Codes writes the code of each value, of which the last two of the width are marks:
+// of one that breaks the contract, and of one whose row is left out.
+func (e *encoder) Codes(values arrow.Array, codes []uint32) {
+	code := e.reader(values)
+	nulls := values.NullN() > 0
+	for i := range codes {
+		c := uint32(0)
+		if nulls && values.IsNull(i) {
+			c = e.obey(e.column.Null)
+		} else {
+			c, _ = code(i)
+		}
+		switch c {
+		case dropped:
+			c = e.marks + 1
+		case breached:
+			c = e.marks
+		}
+		codes[i] = c
+	}
 }
 
 // misfit is a row whose value breaks the contract.
@@ -165,48 +188,4 @@ func (e *encoder) lookUp(a *array.Dictionary) func(row int) (uint32, spec.Fit) {
 		}
 		return codes[at], fits[at]
 	}
-}
-
-// pack returns the codes at the places given (nil: all) as an Arrow dictionary
-// array over the declared domain. No code may be a mark.
-func (e *encoder) pack(mem memory.Allocator, codes []uint32, places []int32) *array.Dictionary {
-	var index arrow.Array
-	switch e.of.IndexType.ID() {
-	case arrow.UINT8:
-		b := array.NewUint8Builder(mem)
-		defer b.Release()
-		b.AppendValues(narrow[uint8](codes, places), nil)
-		index = b.NewArray()
-	case arrow.UINT16:
-		b := array.NewUint16Builder(mem)
-		defer b.Release()
-		b.AppendValues(narrow[uint16](codes, places), nil)
-		index = b.NewArray()
-	default:
-		b := array.NewUint32Builder(mem)
-		defer b.Release()
-		b.AppendValues(narrow[uint32](codes, places), nil)
-		index = b.NewArray()
-	}
-	defer index.Release()
-	return array.NewDictionaryArray(e.of, index, e.labels)
-}
-
-// code is an index type of a dictionary.
-type code interface{ uint8 | uint16 | uint32 }
-
-// narrow gathers the codes at the places (nil: all) in their least width.
-func narrow[T code](codes []uint32, places []int32) []T {
-	if places == nil {
-		out := make([]T, len(codes))
-		for i, c := range codes {
-			out[i] = T(c)
-		}
-		return out
-	}
-	out := make([]T, len(places))
-	for i, place := range places {
-		out[i] = T(codes[place])
-	}
-	return out
 }

@@ -8,7 +8,7 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -28,6 +28,7 @@ type watch struct {
 	attribute spec.Attribute
 	reader    int // the place of its column among the tally's readers
 	level     *spec.Level
+	codes     int             // base codes of the column
 	seen      []atomic.Uint32 // a bit per category; set from the start where it need not occur
 	left      atomic.Int64    // bits that are not set
 }
@@ -59,7 +60,7 @@ func newExpectation(table *spec.Table, reader func(*spec.Column) (int, error)) (
 // newWatch waits for every category that a declared base cell belongs to. Those
 // of a range that hold unknown and null values alone need not occur.
 func newWatch(a spec.Attribute, reader int, d *spec.Domain, level *spec.Level) *watch {
-	w := &watch{attribute: a, reader: reader, level: level, seen: make([]atomic.Uint32, (level.Size()+31)/32)}
+	w := &watch{attribute: a, reader: reader, level: level, codes: d.Size(), seen: make([]atomic.Uint32, (level.Size()+31)/32)}
 	for i := range w.seen {
 		w.seen[i].Store(math.MaxUint32)
 	}
@@ -80,25 +81,35 @@ func (w *watch) at(code uint32) (word *atomic.Uint32, bit uint32) {
 	return &w.seen[code/32], 1 << (code % 32)
 }
 
-// note takes the rows of a record: the codes of every reader, with the marks.
-func (x *expectation) note(raw arrow.Record, codes [][]uint32) {
-	x.met.Add(raw.NumRows())
+// note takes the rows of a chunk with the codes of every reader.
+func (x *expectation) note(c *chunk) {
+	x.met.Add(int64(c.rows))
 	for _, w := range x.watches {
-		w.note(codes[w.reader])
+		w.note(c.codes[w.reader], c.rows)
 	}
 }
 
-// note sets the bits of base codes, of which marks have none. Once all are set,
-// which in complete files is soon, it costs nothing.
-func (w *watch) note(codes []uint32) {
-	if w.left.Load() == 0 {
-		return
+// note takes the codes of rows. Once all bits are set, which in complete files is soon,
+// it costs nothing.
+func (w *watch) note(codes tabulate.Codes, rows int) {
+	switch {
+	case w.left.Load() == 0:
+	case codes.Narrow != nil:
+		notice(w, codes.Narrow[:rows])
+	case codes.Middle != nil:
+		notice(w, codes.Middle[:rows])
+	default:
+		notice(w, codes.Wide[:rows])
 	}
+}
+
+// notice sets the bits of base codes, of which marks have none.
+func notice[T uint8 | uint16 | uint32](w *watch, codes []T) {
 	for _, c := range codes {
-		if c >= unseen {
+		if uint64(c) >= uint64(w.codes) {
 			continue
 		}
-		if word, bit := w.at(c); word.Load()&bit == 0 && word.Or(bit)&bit == 0 {
+		if word, bit := w.at(uint32(c)); word.Load()&bit == 0 && word.Or(bit)&bit == 0 {
 			w.left.Add(-1)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
@@ -182,13 +183,13 @@ func TestWatchesAreShared(t *testing.T) {
 	level, _ := d.Level("")
 	w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
 	err := parallel(context.Background(), 8, 1000, func(i int) error {
-		w.note([]uint32{uint32(i % 9), dropped, breached})
+		w.note(tabulate.Codes{Wide: []uint32{uint32(i % 9), dropped, breached}}, 3)
 		return nil
 	})
 	if err != nil || w.left.Load() != 1 {
 		t.Errorf("%d codes are left, %v", w.left.Load(), err)
 	}
-	w.note([]uint32{9})
+	w.note(tabulate.Codes{Narrow: []uint8{255, 9}}, 2)
 	if w.left.Load() != 0 {
 		t.Errorf("%d codes are left", w.left.Load())
 	}
@@ -199,16 +200,16 @@ func TestWatchesAreShared(t *testing.T) {
 // hundred or more.
 func BenchmarkWatch(b *testing.B) {
 	d := planOf(b).Release().Tables[0].Column("age").Domain
-	codes := make([]uint32, 1<<16)
+	codes := make([]uint8, 1<<16)
 	for name, kinds := range map[string]int{"met": 10, "missing": 9} {
 		for i := range codes {
-			codes[i] = uint32(i % kinds)
+			codes[i] = uint8(i % kinds)
 		}
 		b.Run(name, func(b *testing.B) {
 			level, _ := d.Level("")
 			w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
 			for b.Loop() {
-				w.note(codes)
+				w.note(tabulate.Codes{Narrow: codes}, len(codes))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(codes)), "ns/row")
 		})

@@ -18,8 +18,10 @@ import (
 
 // Options are what a machine decides; none of them changes a count.
 type Options struct {
-	MemoryLimit int64 // bytes; 0: what the machine has free
+	MemoryLimit int64 // bytes; 0: half of what the machine has, or what of that is free
 	Workers     int   // goroutines; 0, and the most: GOMAXPROCS
+	// Progress, where not nil, is told a few times a second how far the reading is.
+	Progress func(Progress)
 }
 
 func (o Options) workers() int {
@@ -34,25 +36,32 @@ func (o Options) memory() int64 {
 	if o.MemoryLimit > 0 {
 		return o.MemoryLimit
 	}
-	return min(debug.SetMemoryLimit(-1), available())
+	return min(debug.SetMemoryLimit(-1), machine())
 }
 
-// available is MemAvailable of Linux in bytes; elsewhere it is unknown and
-// nothing is refused.
-func available() int64 {
+// machine is the half of the machine's memory or, where less is free, that: MemTotal
+// and MemAvailable of Linux in bytes. Elsewhere it is unknown and nothing is refused.
+func machine() int64 {
+	least := int64(math.MaxInt64)
 	info, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
-		return math.MaxInt64
+		return least
 	}
 	for line := range bytes.Lines(info) {
 		fields := bytes.Fields(line)
-		if len(fields) >= 2 && string(fields[0]) == "MemAvailable:" {
-			if kib, err := strconv.ParseInt(string(fields[1]), 10, 64); err == nil {
-				return kib << 10
-			}
+		if len(fields) < 2 {
+			continue
+		}
+		kib, err := strconv.ParseInt(string(fields[1]), 10, 64)
+		switch name := string(fields[0]); {
+		case err != nil:
+		case name == "MemTotal:":
+			least = min(least, kib<<10/2)
+		case name == "MemAvailable:":
+			least = min(least, kib<<10)
 		}
 	}
-	return math.MaxInt64
+	return least
 }
 
 // Bytes is the memory that measuring p takes beside the rows that bounding
@@ -72,7 +81,7 @@ func Bytes(p *plan.Plan) int64 {
 	attributes := 0
 	for _, m := range p.Measurements {
 		add(cells(p, m), 16)
-		if m.Impossible > 0 { // which cells they are
+		if m.Impossible > 0 && m.Above == 0 { // which cells they are
 			add(uint64(max(m.Cells, 0)), 1)
 		}
 		attributes += len(m.Query.Factors)
@@ -100,7 +109,7 @@ func Bytes(p *plan.Plan) int64 {
 // cells is how many counts a measurement has before they become integers: along ranges
 // one more than these are.
 func cells(p *plan.Plan, m plan.Measurement) uint64 {
-	n := uint64(max(m.Cells, 0))
+	n := uint64(max(p.Held(m), 0))
 	levels, err := m.Query.Levels(p.Release())
 	if err != nil {
 		return n // counting refuses it

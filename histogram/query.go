@@ -1,14 +1,16 @@
 package histogram
 
-// This file holds the query as a kernel: strides over level codes.
+// This file holds the query: the table that one measurement asks for.
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -22,14 +24,15 @@ type attribute struct {
 // query counts the rows of one measurement: the marginal over its factors.
 type query struct {
 	attributes []int    // places of its factors among the tally's attributes
-	sizes      []uint64 // categories of each factor
+	sparse     bool     // only cells that some row falls into are counted
+	cells      []uint64 // of a sparse query: which cells have the counts, ascending; nil: all
 	counts     []int64  // row-major, the last factor fastest
 }
 
 // compile resolves the factors of a measurement against the tally's table and
 // notes the columns and attributes that it needs.
 func (t *tally) compile(m plan.Measurement) (*query, error) {
-	q := &query{}
+	q := &query{sparse: m.Above > 0}
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)
@@ -50,12 +53,10 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 			integers -= integers / uint64(level.Size())
 		}
 		q.attributes = append(q.attributes, t.attribute(column, level))
-		q.sizes = append(q.sizes, uint64(level.Size()))
 	}
 	if int64(integers) != m.Cells {
 		return nil, fmt.Errorf("measurement %s: the plan says %d cells and its factors give %d", m.ID, m.Cells, integers)
 	}
-	q.counts = make([]int64, cells)
 	return q, nil
 }
 
@@ -78,49 +79,30 @@ func (t *tally) column(c *spec.Column) int {
 	return len(t.columns) - 1
 }
 
-// block is how many rows are indexed at a time: the indexes stay in the
-// first-level cache while they are used.
-const block = 2048
-
-// add counts the rows of a chunk, given the level codes of its attributes.
-func (q *query) add(rows int, levels [][]uint32) {
-	var cell [block]uint64
-	for from := 0; from < rows; from += block {
-		to := min(from+block, rows)
-		cells := cell[:to-from]
-		clear(cells)
-		for f, a := range q.attributes {
-			size, codes := q.sizes[f], levels[a][from:to]
-			for i, c := range codes {
-				cells[i] = cells[i]*size + uint64(c)
-			}
-		}
-		for _, c := range cells {
-			q.counts[c]++
-		}
+// counter counts all queries at once. rows is about how many there will be, 0 where
+// that is not known, and limit the memory that tables may take.
+func (t *tally) counter(rows, limit int64) (*tabulate.Counter, error) {
+	r := tabulate.Request{Rows: max(rows, 0), Workers: t.workers, Memory: limit}
+	for _, a := range t.attributes {
+		r.Axes = append(r.Axes, tabulate.Axis{Column: a.column, Size: a.level.Size(), Of: a.level.Of})
 	}
+	for _, q := range t.queries {
+		r.Asks = append(r.Asks, tabulate.Ask{Axes: q.attributes, Sparse: q.sparse})
+	}
+	return tabulate.New(r)
 }
 
-// levelCodes returns the codes of a column at a level.
-func levelCodes(a *array.Dictionary, level *spec.Level) []uint32 {
-	switch index := a.Indices().(type) {
-	case *array.Uint8:
-		return coarsen(index.Uint8Values(), level.Of)
-	case *array.Uint16:
-		return coarsen(index.Uint16Values(), level.Of)
+// answer gives the queries what was counted.
+func (t *tally) answer(ctx context.Context, c *tabulate.Counter, limit int64) error {
+	tables, err := c.Finish(ctx)
+	if errors.Is(err, tabulate.ErrMemory) {
+		return &MemoryError{Have: limit}
 	}
-	return coarsen(codesOf[uint32](a), level.Of)
-}
-
-// coarsen maps base codes to those of a level; nil is the identity.
-func coarsen[T code](base []T, of []uint32) []uint32 {
-	out := make([]uint32, len(base))
-	for i, c := range base {
-		if of == nil {
-			out[i] = uint32(c)
-		} else {
-			out[i] = of[c]
-		}
+	if err != nil {
+		return err
 	}
-	return out
+	for i, q := range t.queries {
+		q.cells, q.counts = tables[i].Cells, tables[i].Counts
+	}
+	return nil
 }

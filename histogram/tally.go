@@ -7,13 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -29,17 +26,13 @@ type tally struct {
 	rules      []rule   // the entries of `impossible` that are of the table
 	queries    []*query // one per measurement of the table, in the plan's order
 
-	sources []string // source columns to read
-	from    []int    // where among them the column of each reader is
-	id      int      // where among them the id is
-
-	workers int
-	mem     memory.Allocator
+	workers  int
+	progress *progress
 }
 
 // newTally compiles the measurements of a table.
 func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measurement, shown []plan.Query, workers int) (*tally, error) {
-	t := &tally{table: table, workers: workers, mem: memory.DefaultAllocator}
+	t := &tally{table: table, workers: workers}
 	for _, m := range measurements {
 		if m.Query.Table != table.Name {
 			continue
@@ -59,15 +52,12 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 		if err != nil {
 			return nil, err
 		}
-		t.read(e)
+		t.readers = append(t.readers, e)
 	}
 	t.encoders = t.readers[:len(t.readers):len(t.readers)]
 	var err error
 	if t.expect, err = newExpectation(table, t.reader); err != nil {
 		return nil, err
-	}
-	if !table.Unit.Row {
-		t.id = t.sourceColumn(table.Unit.ID)
 	}
 	return t, nil
 }
@@ -95,12 +85,6 @@ func (t *tally) show(shown []plan.Query) error {
 	return nil
 }
 
-// read adds an encoder to those that read.
-func (t *tally) read(e *encoder) {
-	t.readers = append(t.readers, e)
-	t.from = append(t.from, t.sourceColumn(e.column.From))
-}
-
 // reader is the place among the readers of a column, which is added where no
 // measurement needs it. Such a column keeps its contract, but no row is left out
 // for its sake: what is counted does not depend on what is expected.
@@ -112,174 +96,109 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.read(e)
+	t.readers = append(t.readers, e)
 	return len(t.readers) - 1, nil
 }
 
-// sourceColumn is the place of a source column among those to read. Two columns,
-// or a column and the id, may come from one.
-func (t *tally) sourceColumn(name string) int {
-	if i := slices.Index(t.sources, name); i >= 0 {
-		return i
-	}
-	t.sources = append(t.sources, name)
-	return len(t.sources) - 1
-}
-
-// scan counts the table's files. limit is the memory that bounding may hold. A
-// breach of the contract ends the counting; reading goes on until enough of them
-// are collected. Where that is the end of the files, what they are expected to
+// scan counts the table's files. limit is the memory that bounding and tables may
+// take. A breach of the contract ends the counting; reading goes on until enough of
+// them are collected. Where that is the end of the files, what they are expected to
 // hold is judged as well. What is returned does not depend on the number of workers.
-func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) (err error) {
-	rows, err := source.OpenRecords(ctx, dir, t.table.Source, t.sources)
-	if err != nil {
+//
+// Where units have ids, the files are read twice: first the ids and the columns that
+// can have rows left out, which says which rows stay, then the columns that are counted.
+func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
+	if t.table.Unit.Row {
+		return t.countRows(ctx, dir, nil, nil, limit)
+	}
+	first, kept, err := t.bound(ctx, dir, s, limit)
+	if err == nil {
+		return t.countRows(ctx, dir, first, kept, limit)
+	}
+	pieces, ok := first.toExamine(err)
+	if !ok || ctx.Err() != nil {
 		return err
 	}
+	// What came first in reading order: this, or a breach that other columns show.
+	whole := t.wholePass(true)
+	whole.until = pieces
+	if other := whole.run(ctx, dir); other != nil {
+		return other
+	}
+	if errors.Is(err, errBreached) {
+		return errBug
+	}
+	return first.named(err)
+}
+
+// countRows counts the rows that stay: all that are not left out, or those that
+// bounding, by the pass before, has kept.
+func (t *tally) countRows(ctx context.Context, dir string, before *pass, k *kept, limit int64) error {
+	p := t.wholePass(false)
+	p.before = before
+	var counter *tabulate.Counter
+	var workers []*tabulate.Worker
+	p.begin = func(rows int64) (err error) {
+		if counter, err = t.counter(rows, limit); err != nil {
+			return err
+		}
+		for range t.workers {
+			workers = append(workers, counter.Worker())
+		}
+		return nil
+	}
+	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
+		return workers[worker].Add(c.codes[:len(t.encoders)], c.rows, c.stay(k, piece, first, out), nil)
+	}
+	if err := p.run(ctx, dir); err != nil {
+		return err
+	}
+	return guarded(func(int) error { return t.answer(ctx, counter, limit) }, 0)
+}
+
+// wholePass reads all columns.
+func (t *tally) wholePass(ids bool) *pass {
+	p := &pass{tally: t, whole: true, ids: ids}
+	for i := range t.readers {
+		p.readers = append(p.readers, i)
+	}
+	return p
+}
+
+// bound reads the ids and says which rows stay.
+func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, k *kept, err error) {
+	p = &pass{tally: t, ids: true}
+	for i, e := range t.encoders {
+		if e.leavesOut() || slices.ContainsFunc(t.rules, func(r rule) bool { return r.drop && slices.Contains(r.columns, i) }) {
+			p.readers = append(p.readers, i)
+		}
+	}
+	var bound *bounding
 	defer func() {
-		if closing := rows.Close(); err == nil {
-			err = closing
+		if bound != nil {
+			if closing := bound.close(); err == nil {
+				err = closing
+			}
 		}
 	}()
-	var bound *bounder
-	if !t.table.Unit.Row {
-		bound = newBounder(t.table.Unit, s.Bounding(t.table.Name), t.encoders, limit)
-	}
-	var breaches []breach
-	batches := batches{tally: t, rows: rows}
-	for len(breaches) < breachLimit {
-		var batch []*record
-		if batch, err = batches.next(ctx); err != nil {
-			break
+	var workers []*boundWorker
+	p.begin = func(rows int64) (err error) {
+		bound, err = newBounding(t.table.Unit, s.Bounding(t.table.Name), boundOptions{memory: limit, workers: t.workers, rows: rows})
+		for range t.workers {
+			if err == nil {
+				workers = append(workers, bound.worker())
+			}
 		}
-		for _, r := range batch {
-			breaches = collect(breaches, r.breaches)
-		}
-		if len(breaches) == 0 {
-			err = t.take(ctx, batch, bound)
-		}
-		for _, r := range batch {
-			r.release()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	breaches = breaches[:min(len(breaches), breachLimit)]
-	if errors.Is(err, io.EOF) {
-		breaches = append(breaches, t.expect.breaches()...)
-	}
-	switch {
-	case len(breaches) > 0:
-		return newContractError(breaches)
-	case !errors.Is(err, io.EOF):
-		return err
-	case bound != nil:
-		return t.countKept(ctx, bound)
-	}
-	return nil
-}
-
-// take counts a batch or, where units have ids, hands it to the bounder in
-// reading order.
-func (t *tally) take(ctx context.Context, batch []*record, bound *bounder) error {
-	if bound == nil {
-		chunks := make([]chunk, len(batch))
-		for i, r := range batch {
-			chunks[i] = r.chunk
-		}
-		return t.count(ctx, chunks)
-	}
-	for _, r := range batch {
-		if err := bound.add(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// countKept counts the rows that bounding kept.
-func (t *tally) countKept(ctx context.Context, bound *bounder) error {
-	for from := 0; from < bound.chunks(); from += t.workers {
-		chunks := make([]chunk, min(t.workers, bound.chunks()-from))
-		err := parallel(ctx, t.workers, len(chunks), func(i int) error {
-			chunks[i] = bound.chunk(t.mem, from+i)
-			return nil
-		})
-		if err == nil {
-			err = t.count(ctx, chunks)
-		}
-		for _, c := range chunks {
-			c.release()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// count adds chunks to all queries: first the level codes of each chunk, then
-// the cells of each query. A query belongs to one goroutine at a time, so there
-// is one set of counts whatever the number of workers.
-func (t *tally) count(ctx context.Context, chunks []chunk) error {
-	levels := make([][][]uint32, len(chunks))
-	err := parallel(ctx, t.workers, len(chunks), func(i int) error {
-		levels[i] = make([][]uint32, len(t.attributes))
-		for a, at := range t.attributes {
-			levels[i][a] = levelCodes(chunks[i].columns[at.column], at.level)
-		}
-		return nil
-	})
-	if err != nil {
 		return err
 	}
-	return parallel(ctx, t.workers, len(t.queries), func(q int) error {
-		for i, c := range chunks {
-			t.queries[q].add(c.rows, levels[i])
-		}
-		return nil
-	})
-}
-
-// batches reads and encodes a record per worker at a time.
-type batches struct {
-	tally *tally
-	rows  *source.Records
-	err   error // met behind the last batch
-}
-
-// next returns the next records in reading order, or the error behind them. The
-// caller releases them.
-func (b *batches) next(ctx context.Context) ([]*record, error) {
-	type place struct {
-		raw   arrow.Record
-		file  string
-		first int64
+	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
+		return workers[worker].add(piece, first, c.ids, out)
 	}
-	var read []place
-	for len(read) < b.tally.workers && b.err == nil {
-		p := place{}
-		if p.raw, b.err = b.rows.Next(ctx); b.err == nil {
-			p.file, p.first = b.rows.Position()
-			read = append(read, p)
-		}
+	if err = p.run(ctx, dir); err == nil {
+		err = guarded(func(int) (err error) {
+			k, err = bound.finish(ctx)
+			return err
+		}, 0)
 	}
-	if len(read) == 0 {
-		return nil, b.err
-	}
-	batch := make([]*record, len(read))
-	err := parallel(ctx, b.tally.workers, len(read), func(i int) error {
-		batch[i] = b.tally.encodeRecord(read[i].raw, read[i].file, read[i].first)
-		return nil
-	})
-	for i, p := range read {
-		p.raw.Release()
-		if err != nil && batch[i] != nil {
-			batch[i].release()
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return batch, nil
+	return p, k, err
 }

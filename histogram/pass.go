@@ -1,0 +1,298 @@
+package histogram
+
+// This file holds the pass: one reading of all files of a table, piece by piece and
+// several pieces at once.
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/tabulate"
+)
+
+// pass reads the files of a table. Each worker takes the next piece in reading order,
+// judges its rows batch by batch, and hands them to take. A piece with a row that breaks
+// the contract is read again as values, to say what breaks it.
+type pass struct {
+	tally   *tally
+	readers []int // of the tally's, whose columns are read
+	ids     bool  // and the ids of units
+	whole   bool  // all that the contract says is judged; else breaches are noticed alone
+	until   int   // pieces to read, 0: all
+	before  *pass // that read the same files
+
+	begin func(rows int64) error                                             // before a row is read; rows: −1 where not known
+	take  func(worker, piece int, first int64, c *chunk, out []uint64) error // rows of a batch, and which are left out
+	bad   atomic.Bool                                                        // a breach was met: nothing is counted any more
+
+	mu      sync.Mutex
+	rows    *source.Reader
+	ended   bool // no piece is taken any more
+	read    []reading
+	settled int // pieces whose reading is known, and that of all before them
+
+	breaches []breach // of settled pieces
+	err      error    // of the first piece that has one
+	inFile   int64    // rows of the last settled file
+	complete bool     // all pieces were read
+}
+
+// reading is what came of one piece.
+type reading struct {
+	file     string
+	info     os.FileInfo // of the file, when its first piece was taken
+	rows     int64
+	done     bool
+	breaches []breach // whose rows are counted from the piece's first
+	err      error
+}
+
+// errBreached says that a row breaks the contract, where nothing is said of it.
+var errBreached = errors.New("a row breaks the contract of its table")
+
+// run reads the files.
+//
+// Errors, of the first piece in reading order that has one: *[source.Error],
+// *[ContractError], that of take; or the context's.
+func (p *pass) run(ctx context.Context, dir string) (err error) {
+	var columns []source.Column
+	for _, r := range p.readers {
+		e := p.tally.readers[r]
+		columns = append(columns, source.Column{Name: e.column.From, Coder: e})
+	}
+	if p.ids {
+		columns = append(columns, source.Column{Name: p.tally.table.Unit.ID})
+	}
+	if p.rows, err = source.Open(ctx, dir, p.tally.table.Source, columns); err != nil {
+		return err
+	}
+	defer func() {
+		if closing := p.rows.Close(); err == nil {
+			err = closing
+		}
+	}()
+	if p.begin != nil {
+		if err := p.begin(p.rows.Rows()); err != nil {
+			return err
+		}
+	}
+	p.tally.progress.pass(p.tally.table, p.rows.Rows(), p.before != nil)
+	err = parallel(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.work(ctx, i) })
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return p.outcome()
+}
+
+// outcome is what all pieces come to.
+func (p *pass) outcome() error {
+	breaches := p.breaches[:min(len(p.breaches), breachLimit)]
+	if p.complete && p.whole && p.err == nil {
+		breaches = append(breaches, p.tally.expect.breaches()...)
+	}
+	if len(breaches) > 0 {
+		return newContractError(breaches)
+	}
+	return p.err
+}
+
+// work reads pieces until there are no more.
+func (p *pass) work(ctx context.Context, worker int) error {
+	readers := len(p.tally.readers)
+	c := &chunk{codes: make([]tabulate.Codes, readers), largest: make([]uint32, readers)}
+	buffers := &source.Buffers{}
+	for {
+		piece := p.next(ctx)
+		if piece == nil {
+			return nil
+		}
+		r := reading{}
+		r.err = guarded(func(int) error { return p.piece(ctx, worker, piece, buffers, c, &r) }, 0)
+		p.settle(piece.Number(), r)
+	}
+}
+
+// next takes the next piece, nil where none is to be read.
+func (p *pass) next(ctx context.Context) *source.Piece {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended || p.until > 0 && len(p.read) >= p.until {
+		return nil
+	}
+	piece, err := p.rows.Next(ctx)
+	if err != nil {
+		p.ended = true
+		if p.complete = errors.Is(err, io.EOF); !p.complete {
+			p.read = append(p.read, reading{done: true, err: err})
+			p.advance()
+		}
+		return nil
+	}
+	r := reading{file: piece.File()}
+	if n := len(p.read); n > 0 && p.read[n-1].file == r.file {
+		r.info = p.read[n-1].info
+	} else if r.info, err = os.Stat(r.file); err != nil {
+		r.info = nil // reading says so
+	}
+	p.read = append(p.read, r)
+	return piece
+}
+
+// piece reads one piece.
+func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffers *source.Buffers, c *chunk, r *reading) error {
+	bad := false
+	err := piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
+		c.load(b, p.readers, p.ids)
+		r.rows += int64(b.Rows)
+		if p.whole {
+			p.tally.expect.note(c)
+		}
+		out, wrong := p.tally.judge(c, p.whole)
+		p.tally.progress.add(b.Rows)
+		if bad = bad || wrong; bad || p.take == nil || p.bad.Load() {
+			return nil
+		}
+		return p.take(worker, piece.Number(), b.First, c, out)
+	})
+	if err != nil || !bad {
+		return err
+	}
+	p.bad.Store(true)
+	if !p.whole {
+		return errBreached
+	}
+	rows := int64(0)
+	err = piece.Raw(ctx, func(raw arrow.Record) error {
+		r.breaches = collect(r.breaches, p.examine(raw, piece.File(), rows))
+		rows += raw.NumRows()
+		return nil
+	})
+	if err == nil && len(r.breaches) == 0 {
+		err = errBug
+	}
+	return err
+}
+
+// settle notes what came of a piece.
+func (p *pass) settle(piece int, r reading) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	to := &p.read[piece]
+	to.done, to.rows, to.breaches, to.err = true, r.rows, r.breaches, r.err
+	if to.err == nil && p.before != nil && !p.before.read[min(piece, len(p.before.read)-1)].like(*to) {
+		to.err = changed(to.file)
+	}
+	if to.err != nil {
+		p.ended = true
+	}
+	p.advance()
+}
+
+// like tells that a piece is what it was when the files were read before, as far as
+// the system says.
+func (r reading) like(is reading) bool {
+	return r.file == is.file && r.rows == is.rows && r.info != nil && is.info != nil &&
+		r.info.Size() == is.info.Size() && r.info.ModTime().Equal(is.info.ModTime()) && os.SameFile(r.info, is.info)
+}
+
+func changed(file string) error {
+	return &source.Error{Kind: source.Unreadable, File: file, Message: "was changed while it was being read; begin again once it is written"}
+}
+
+// advance takes up the pieces that are settled in reading order, up to the first
+// error or until enough breaches are collected. Pieces are taken in that order, so what is
+// taken up does not depend on which worker is faster.
+func (p *pass) advance() {
+	for p.settled < len(p.read) && p.read[p.settled].done && p.err == nil && len(p.breaches) < breachLimit {
+		r := &p.read[p.settled]
+		if p.settled == 0 || p.read[p.settled-1].file != r.file {
+			p.inFile = 0
+		}
+		for i := range r.breaches {
+			r.breaches[i].Row += p.inFile
+		}
+		p.breaches = collect(p.breaches, r.breaches)
+		r.breaches = nil
+		p.inFile += r.rows
+		p.err = r.err
+		p.settled++
+	}
+	if p.err != nil || len(p.breaches) >= breachLimit {
+		p.ended, p.complete = true, false
+	}
+}
+
+// examine says what breaks the contract in a raw record that begins at row first of
+// its piece.
+func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
+	t := p.tally
+	var found []breach
+	codes := make([][]uint32, len(t.readers))
+	for i, e := range t.readers {
+		column := raw.Column(i)
+		var misfits []misfit
+		codes[i], misfits = e.encode(column)
+		for _, m := range misfits {
+			found = append(found, breach{Table: e.table, Column: e.column.Name, Kind: m.kind,
+				File: file, Row: first + int64(m.row) + 1, Value: column.ValueStr(m.row)})
+		}
+	}
+	if p.ids {
+		found = append(found, t.nullIDs(raw.Column(len(t.readers)), file, first)...)
+	}
+	found = append(found, t.impossible(codes[:len(t.encoders)], int(raw.NumRows()), file, first)...)
+	slices.SortStableFunc(found, func(a, b breach) int { return cmp.Compare(a.Row, b.Row) })
+	return found
+}
+
+// nullIDs are the breaches of rows without a unit. A row that a column drops
+// needs a unit as well: the contract does not depend on other columns.
+func (t *tally) nullIDs(ids arrow.Array, file string, first int64) []breach {
+	var found []breach
+	if ids.NullN() == 0 {
+		return nil
+	}
+	for i := range ids.Len() {
+		if ids.IsNull(i) && len(found) < breachLimit {
+			found = append(found, breach{Table: t.table.Name, Column: t.table.Unit.ID, Kind: kindNullID,
+				File: file, Row: first + int64(i) + 1})
+		}
+	}
+	return found
+}
+
+// toExamine is how many pieces a whole pass must read to find what came first in
+// reading order, where this one failed: 0 for all. It is false where the failure is of
+// no piece.
+func (p *pass) toExamine(err error) (pieces int, ok bool) {
+	var id *idError
+	switch {
+	case errors.Is(err, errBreached):
+		return 0, true
+	case errors.As(err, &id):
+		return id.piece + 1, true
+	case p.err != nil:
+		return p.settled, true
+	}
+	return 0, false
+}
+
+// named is an error of ids as one of the file that holds them.
+func (p *pass) named(err error) error {
+	var id *idError
+	if !errors.As(err, &id) {
+		return err
+	}
+	return &source.Error{Kind: source.WrongType, File: p.read[id.piece].file, Column: p.tally.table.Unit.ID, Message: id.Error()}
+}
