@@ -109,7 +109,7 @@ func newCapped(column string, c caps, stream *noise.Bits, o boundOptions) (*boun
 		return nil, err
 	}
 	b.layOut()
-	b.spill = newSpill(o.dir, o.memory/2, b.parts)
+	b.spill = newSpill(o.dir, o.memory/4, b.parts)
 	return b, nil
 }
 
@@ -126,20 +126,21 @@ const (
 	stayingRows = 1 << 17 // places, of 8 bytes
 )
 
-// layOut decides on sizes: half of the memory is for what is put aside, a quarter
-// for what workers gather, and a quarter for the partitions that they sort.
+// layOut decides on sizes: a quarter of the memory is for what is put aside, an
+// eighth for what workers gather, and an eighth for the partitions that they sort.
+// The other half is the garbage collector's, which lets what is held grow twofold.
 func (b *bounding) layOut() {
 	b.parts = mostParts
 	if b.opt.rows >= 0 {
 		want := min(b.opt.rows/(partBytes/tupleBytes), mostParts-1)
 		b.parts = 1 << bits.Len64(uint64(want))
 	}
-	each := b.opt.memory / 4 / int64(b.opt.workers)
+	each := b.opt.memory / 8 / int64(b.opt.workers)
 	for b.parts > 1 && each/int64(b.parts) < leastChunk {
 		b.parts /= 2
 	}
 	b.chunk = int(min(max(each/int64(b.parts), leastChunk), mostChunk)) &^ (tupleBytes - 1)
-	b.load = max(each/3, leastLoad)
+	b.load = max(each/2, leastLoad)
 }
 
 // boundWorker is what one goroutine adds rows by.
@@ -742,23 +743,4 @@ func (s *sorter) keepOf(n name, its *kept, rows uint64) {
 			}
 		}
 	}
-}
-
-// idKind is the type that ids are compared as, NULL where they cannot be.
-func idKind(ids arrow.Array) arrow.Type {
-	switch t := ids.DataType().(type) {
-	case *arrow.StringType, *arrow.DictionaryType:
-		return arrow.STRING
-	case *arrow.LargeStringType: // UUIDs
-		return arrow.LARGE_STRING
-	case *arrow.Int64Type:
-		return arrow.INT64
-	case *arrow.Date32Type:
-		return arrow.DATE32
-	case *arrow.Decimal128Type:
-		if t.Scale == 0 {
-			return arrow.DECIMAL128
-		}
-	}
-	return arrow.NULL
 }

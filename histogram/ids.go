@@ -155,6 +155,25 @@ func (d *draws) choose(from seat, n, most uint64, chosen []uint64) {
 	}
 }
 
+// idKind is the type that ids are compared as, NULL where they cannot be.
+func idKind(ids arrow.Array) arrow.Type {
+	switch t := ids.DataType().(type) {
+	case *arrow.StringType, *arrow.DictionaryType:
+		return arrow.STRING
+	case *arrow.LargeStringType: // UUIDs
+		return arrow.LARGE_STRING
+	case *arrow.Int64Type:
+		return arrow.INT64
+	case *arrow.Date32Type:
+		return arrow.DATE32
+	case *arrow.Decimal128Type:
+		if t.Scale == 0 {
+			return arrow.DECIMAL128
+		}
+	}
+	return arrow.NULL
+}
+
 // longHash is the hash by which long ids are put into partitions. Its seed is the
 // process's own: what is kept does not depend on it, because ids whose hashes agree
 // are compared byte by byte.
