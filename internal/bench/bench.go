@@ -1,0 +1,195 @@
+package main
+
+// This file runs the cases: everybody who counts, in turn, and medians of what they used.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// bench is one run of the command.
+type bench struct {
+	options
+	progress io.Writer
+}
+
+// contender counts a case in one form, in a process of its own.
+type contender struct {
+	who, form, words string
+	count            func(context.Context) (*outcome, error)
+}
+
+// us is how we are called among contenders.
+const us = "dprelease"
+
+// run runs cases and returns the document of all.
+func (b *bench) run(ctx context.Context, cases []kase) (*document, error) {
+	asked, err := peersOf(b.peers)
+	if err != nil {
+		return nil, err
+	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return nil, err
+	}
+	doc := &document{Machine: thisMachine(), Rows: b.rows, Runs: b.runs, Threads: b.threads, Agree: true}
+	there := map[string]bool{}
+	for _, p := range asked {
+		there[p.name] = p.there(ctx)
+	}
+	for _, c := range cases {
+		r, err := b.runCase(ctx, c, asked, there)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		doc.Cases = append(doc.Cases, *r)
+		for _, e := range r.Entries {
+			doc.Agree = doc.Agree && len(e.Differ) == 0
+		}
+	}
+	return doc, nil
+}
+
+// runCase runs one case: in each round everybody counts once, so that whatever else the
+// machine does falls on all alike.
+func (b *bench) runCase(ctx context.Context, c kase, asked []peer, there map[string]bool) (*result, error) {
+	t := c.table(b.rows)
+	b.say("%s: table of %d rows", c.name, t.rows)
+	file, err := t.file(b.dir, c.format)
+	if err != nil {
+		return nil, err
+	}
+	want, err := c.reference(t)
+	if err != nil {
+		return nil, err
+	}
+	r := &result{Case: c.name, Title: c.title, Rows: t.rows, Tables: len(c.tables), Cells: c.cells()}
+	if r.FileBytes, err = warm(file); err != nil {
+		return nil, err
+	}
+	contenders := []contender{b.ourselves(c, file, want)}
+	for _, p := range asked {
+		for _, form := range p.formsOf(c) {
+			contenders = append(contenders, b.other(p, c, file, form, want))
+		}
+	}
+	outcomes := make([][]*outcome, len(contenders))
+	for round := range b.runs {
+		for i, o := range contenders {
+			slow := round > 0 && len(outcomes[i]) > 0 && outcomes[i][0].Wall > b.limit.Seconds()
+			if o.who != us && (!there[o.who] || slow) {
+				continue
+			}
+			b.say("%s: run %d, %s %s", c.name, round+1, o.who, o.form)
+			out, err := o.count(ctx)
+			if err != nil {
+				return nil, err
+			}
+			outcomes[i] = append(outcomes[i], out)
+		}
+	}
+	for i, o := range contenders {
+		r.Entries = append(r.Entries, entryOf(o, outcomes[i], len(c.tables)))
+	}
+	r.compare()
+	r.judge(c.bars)
+	return r, nil
+}
+
+// say tells whoever waits what is being done.
+func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
+
+// ourselves counts with this very program.
+func (b *bench) ourselves(c kase, file string, want *reference) contender {
+	return contender{who: us, words: "spec, plan, counts", count: func(ctx context.Context) (*outcome, error) {
+		program, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(job{Case: c.name, File: file, Memory: b.memory, Rows: want.rows, Hashes: want.hashes})
+		if err != nil {
+			return nil, err
+		}
+		command := exec.CommandContext(ctx, program, "-child", string(text))
+		command.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", b.threads))
+		return outcomeOf(command, us)
+	}}
+}
+
+// other counts with a peer in one of its forms.
+func (b *bench) other(p peer, c kase, file, form string, want *reference) contender {
+	return contender{who: p.name, form: form, words: p.words[form], count: func(ctx context.Context) (*outcome, error) {
+		out, err := p.count(ctx, c.request(file, form, b.threads, b.limit))
+		if err == nil {
+			out.Differ = out.Tallies.differ(want.tallies, c.maxRows > 0)
+		}
+		return out, err
+	}}
+}
+
+// entryOf sums up what a contender came to. Without any outcome it was not measured.
+func entryOf(o contender, outcomes []*outcome, tables int) entry {
+	e := entry{Who: o.who, Form: o.form, Words: o.words, Runs: len(outcomes)}
+	if len(outcomes) == 0 {
+		return e
+	}
+	of := func(value func(*outcome) float64) float64 {
+		var values []float64
+		for _, out := range outcomes {
+			values = append(values, value(out))
+		}
+		return median(values)
+	}
+	e.Version = outcomes[0].Version
+	e.Wall = of(func(out *outcome) float64 { return out.Wall })
+	e.CPU = of(func(out *outcome) float64 { return out.CPU })
+	e.Peak = int64(of(func(out *outcome) float64 { return float64(out.Peak) }))
+	e.Steps = map[string]float64{}
+	for step := range outcomes[0].Steps {
+		e.Steps[step] = of(func(out *outcome) float64 { return out.Steps[step] })
+	}
+	e.Counted = tables
+	for _, out := range outcomes {
+		e.Counted = min(e.Counted, out.Done)
+		for _, name := range out.Differ {
+			if !slices.Contains(e.Differ, name) {
+				e.Differ = append(e.Differ, name)
+			}
+		}
+	}
+	sort.Strings(e.Differ)
+	return e
+}
+
+// median is the middle value, or the mean of the two in the middle.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// cells is how many cells the tables of a case declare.
+func (c kase) cells() int64 {
+	var all int64
+	for _, places := range c.tables {
+		all += cellsOf(places)
+	}
+	return all
+}
+
+// firstLine is what a command prints first, or nothing.
+func firstLine(name string, args ...string) string {
+	text, err := exec.Command(name, args...).Output()
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(line)
+}

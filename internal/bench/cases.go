@@ -1,0 +1,160 @@
+package main
+
+// This file holds the cases, and what is asked of us in each.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// kase is a case: tables to count, of how many rows a person, from which file.
+type kase struct {
+	name, title string
+	tables      [][]int // places of columns
+	maxRows     int     // rows of a person that count; 0: all
+	format      string  // parquet or csv
+	most        int     // rows at the most; 0: any number
+	bars        []bar
+}
+
+// bar is what a case should reach.
+type bar struct {
+	kind barKind
+	at   float64
+}
+
+// barKind says what a bar is about.
+type barKind int
+
+const (
+	cpuAtMost  barKind = iota // CPU seconds for every 10 million rows
+	timesFast                 // wall time of DuckDB's best form, in ours
+	peakAtMost                // bytes
+	perCore                   // bytes of the file for every CPU second, at least
+)
+
+const megabyte = 1_000_000
+
+// all are the cases in the order in which they run.
+var all = []kase{
+	{name: "pairs", title: "all 66 pairs", tables: subsets(2), format: "parquet",
+		bars: []bar{{cpuAtMost, 0.6}, {timesFast, 12}, {peakAtMost, 128 * megabyte}}},
+	{name: "triples", title: "all 220 triples", tables: subsets(3), format: "parquet",
+		bars: []bar{{timesFast, 7}, {peakAtMost, 400 * megabyte}}},
+	{name: "four", title: "one 4-way of 514 080 cells", tables: [][]int{{6, 7, 8, 9}}, format: "parquet"},
+	{name: "wide", title: "one 4-way of 18 207 000 cells", tables: [][]int{{8, 9, 10, 11}}, format: "parquet",
+		bars: []bar{{timesFast, 8}}},
+	{name: "bounded", title: "at most 2 rows of a person, all 66 pairs", tables: subsets(2), maxRows: 2, format: "parquet",
+		bars: []bar{{timesFast, 12}, {peakAtMost, 128 * megabyte}}},
+	{name: "csv", title: "all 66 pairs from CSV", tables: subsets(2), format: "csv", most: 2_000_000,
+		bars: []bar{{perCore, 250 * megabyte}}},
+}
+
+// caseNames are the names of all cases.
+func caseNames() []string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// defaultCases are those that run where none are named: all but that of a file of its own.
+func defaultCases() string {
+	return strings.Join(slices.DeleteFunc(caseNames(), func(name string) bool { return name == "csv" }), ",")
+}
+
+// casesOf reads the names of cases, parted by commas; each runs once.
+func casesOf(names string) ([]kase, error) {
+	var cases []kase
+	asked := strings.Split(names, ",")
+	for _, name := range asked {
+		if !slices.Contains(caseNames(), name) {
+			return nil, fmt.Errorf("there is no case %q: choose of %s", name, strings.Join(caseNames(), ","))
+		}
+	}
+	for _, c := range all {
+		if slices.Contains(asked, c.name) {
+			cases = append(cases, c)
+		}
+	}
+	return cases, nil
+}
+
+// caseOf is the case of a name.
+func caseOf(name string) (kase, error) {
+	cases, err := casesOf(name)
+	if err != nil {
+		return kase{}, err
+	}
+	return cases[0], nil
+}
+
+// table is the table that a case of so many rows counts.
+func (c kase) table(rows int) table {
+	if c.most > 0 {
+		rows = min(rows, c.most)
+	}
+	return table{rows: rows}
+}
+
+// subsets are all sets of n columns, in lexicographic order.
+func subsets(n int) [][]int {
+	var sets [][]int
+	var grow func(set []int, from int)
+	grow = func(set []int, from int) {
+		if len(set) == n {
+			sets = append(sets, slices.Clone(set))
+			return
+		}
+		for place := from; place < len(columns); place++ {
+			grow(append(set, place), place+1)
+		}
+	}
+	grow(nil, 0)
+	return sets
+}
+
+// spec is the release that asks for the tables of a case of a file, under pure ε: then
+// what is measured are the tables themselves, as everybody else counts them. Where rows of
+// a person are left out, the noise is little, so that how many stay shows in it.
+func (c kase) spec(file string) string {
+	var s strings.Builder
+	unit, epsilon := "row", 1
+	if c.maxRows > 0 {
+		unit = fmt.Sprintf("{id: person_id, max_rows: %d}", c.maxRows)
+		epsilon = 3 * len(c.tables)
+	}
+	fmt.Fprintf(&s, `version: 1
+release: bench
+privacy: {protects: person, neighbours: add-remove}
+budget: {epsilon: %d}
+tables:
+  rows:
+    source: {%s: %q}
+    unit: %s
+    columns:
+`, epsilon, c.format, file, unit)
+	for i, column := range columns {
+		if slices.ContainsFunc(c.tables, func(places []int) bool { return slices.Contains(places, i) }) {
+			values := strings.Join(column.values(), ", ")
+			fmt.Fprintf(&s, "      %s: {values: [%s]}\n", column.Name, values)
+		}
+	}
+	s.WriteString("marginals:\n")
+	for _, places := range c.tables {
+		name := nameOf(places)
+		fmt.Fprintf(&s, "  %s: {by: [%s]}\n", strings.ReplaceAll(name, ",", "_"), name)
+	}
+	return s.String()
+}
+
+// cellsOf is how many cells the table of some columns declares.
+func cellsOf(places []int) int64 {
+	cells := int64(1)
+	for _, place := range places {
+		cells *= int64(columns[place].Size)
+	}
+	return cells
+}

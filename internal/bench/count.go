@@ -1,0 +1,176 @@
+package main
+
+// This file counts as a release does: from the text of a spec to a plan and exact
+// counts. Nothing shows these; that they are right is seen by what they are committed to.
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// job is what a child process of this command does.
+type job struct {
+	Case   string            `json:"case"`
+	File   string            `json:"file"`
+	Memory int64             `json:"memory"`
+	Rows   int64             `json:"rows"`   // that must be counted
+	Hashes map[string]string `json:"hashes"` // of the counts of each table
+}
+
+// outcome is what a child process, of ours or of a peer, has to say.
+type outcome struct {
+	Version string             `json:"version,omitempty"` // of a peer
+	Wall    float64            `json:"wall_seconds"`
+	CPU     float64            `json:"cpu_seconds"`
+	Peak    int64              `json:"peak_bytes"` // resident memory of the process at the most, when all was counted
+	Steps   map[string]float64 `json:"steps,omitempty"`
+	Done    int                `json:"tables_counted"` // wall and CPU are worked out from these where they are not all
+	Tallies tallies            `json:"tallies,omitempty"`
+	Differ  []string           `json:"differ,omitempty"` // tables whose counts are not those of the reference
+}
+
+// child does a job given as JSON and writes its outcome.
+func child(ctx context.Context, text string, to io.Writer) error {
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return fmt.Errorf("the job of a child process: %w", err)
+	}
+	c, err := caseOf(j.Case)
+	if err != nil {
+		return err
+	}
+	out, err := c.count(ctx, j)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(to).Encode(out)
+}
+
+// count counts the tables of a case in a file, under a new key. Counting is timed, and
+// planning apart from it: that depends on no data. What follows only looks whether it was
+// right.
+func (c kase) count(ctx context.Context, j job) (*outcome, error) {
+	began := time.Now()
+	r, err := spec.Parse(spec.Source{Name: "bench.yaml", Text: c.spec(filepath.Base(j.File))})
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		return nil, err
+	}
+	planned := time.Since(began)
+	key, err := noise.NewKey()
+	if err != nil {
+		return nil, err
+	}
+	streams := noise.NewStreams(key, p.Hash())
+
+	before := now()
+	exact, err := histogram.Count(ctx, p, filepath.Dir(j.File), streams, histogram.Options{MemoryLimit: j.Memory})
+	if err != nil {
+		return nil, err
+	}
+	after := now()
+
+	out := &outcome{
+		Wall: after.wall.Sub(before.wall).Seconds(), CPU: after.cpu - before.cpu, Peak: after.peak,
+		Steps: map[string]float64{"plan": planned.Seconds()}, Done: len(p.Measurements),
+	}
+	if c.maxRows > 0 {
+		out.Differ, err = strayTotals(ctx, p, exact, streams, j.Rows)
+	} else if exact.Commitment(streams) != commitment(p, streams, j.Hashes) {
+		out.Differ = []string{"at least one of all tables"}
+	}
+	return out, err
+}
+
+// commitment is what exact counts with given hashes are committed to under a key: a keyed
+// hash of all of them, each beside that of its measurement's definition.
+func commitment(p *plan.Plan, streams *noise.Streams, hashes map[string]string) string {
+	all := sha256.New()
+	for _, m := range p.Measurements {
+		definition := sha256.Sum256(m.Canonical())
+		all.Write(definition[:])
+		counts, _ := hex.DecodeString(hashes[tableOf(m)]) // of a table that is not there: empty, which no hash is
+		all.Write(counts)
+	}
+	committed := streams.Commitment(all.Sum(nil))
+	return hex.EncodeToString(committed[:])
+}
+
+// tableOf is the name of the table that a measurement is of.
+func tableOf(m plan.Measurement) string {
+	var names []string
+	for _, f := range m.Query.Factors {
+		names = append(names, f.Attribute)
+	}
+	return strings.Join(names, ",")
+}
+
+// strayTotals pays for exact counts, measures them, and names the tables whose noisy total
+// is ten standard deviations of its noise or more from the rows that must be counted. One
+// sound table in a million is named by chance, at the most (a sum of Laplace noise is
+// beyond ten standard deviations with a probability below e^-14).
+func strayTotals(ctx context.Context, p *plan.Plan, exact *histogram.Exact, streams *noise.Streams, rows int64) ([]string, error) {
+	receipt, err := pay(ctx, p, exact.Commitment(streams))
+	if err != nil {
+		return nil, err
+	}
+	opened, err := exact.Open(receipt, streams)
+	if err != nil {
+		return nil, err
+	}
+	var stray []string
+	for _, m := range p.Measurements {
+		noisy, err := opened.Measure(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		off := -rows
+		for _, n := range noisy.Values.Int64Values() {
+			off += n
+		}
+		if math.Abs(float64(off)) >= 10*math.Sqrt(float64(m.Cells)*m.Mechanism.Variance()) {
+			stray = append(stray, tableOf(m))
+		}
+	}
+	return stray, nil
+}
+
+// pay debits a practice account of a ledger of which nothing stays.
+func pay(ctx context.Context, p *plan.Plan, commitment string) (ledger.Receipt, error) {
+	var none ledger.Receipt
+	dir, err := os.MkdirTemp("", "dprelease-bench-")
+	if err != nil {
+		return none, err
+	}
+	defer os.RemoveAll(dir)
+	l, err := ledger.Open(ctx, filepath.Join(dir, "ledger.sqlite"), ledger.OpenOptions{})
+	if err != nil {
+		return none, err
+	}
+	defer l.Close()
+	terms := ledger.Terms{Protects: "person", Neighbours: "add-remove", Definition: ledger.Epsilon}
+	if err := l.InitPractice(ctx, ledger.Policy{Account: "bench", Terms: terms, Cap: p.Cost}); err != nil {
+		return none, err
+	}
+	return l.Debit(ctx, ledger.Charge{
+		Account: "bench", Release: p.Name, PlanHash: p.Hash(), Terms: terms, Cost: p.Cost, Commitment: commitment,
+	})
+}

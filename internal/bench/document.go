@@ -1,0 +1,251 @@
+package main
+
+// This file holds the document of a run: what was measured, what it is held against, and
+// how a person reads it.
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+)
+
+// document is a run.
+type document struct {
+	Machine machine  `json:"machine"`
+	Rows    int      `json:"rows"`
+	Runs    int      `json:"runs"`
+	Threads int      `json:"threads"`
+	Agree   bool     `json:"counts_agree"`
+	Cases   []result `json:"cases"`
+}
+
+// machine is where it ran.
+type machine struct {
+	Processor string `json:"processor,omitempty"`
+	CPUs      int    `json:"cpus"`
+	Memory    int64  `json:"memory_bytes,omitempty"`
+	System    string `json:"system"`
+	Go        string `json:"go"`
+	Python    string `json:"python,omitempty"`
+	Commit    string `json:"commit,omitempty"`
+}
+
+// thisMachine is the machine at hand, as far as it tells.
+func thisMachine() machine {
+	m := machine{
+		CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
+		Python: firstLine("python3", "--version"), Commit: firstLine("git", "describe", "--always", "--dirty"),
+	}
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		m.Processor = processor(string(text))
+	}
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		var kib int64
+		if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kib); err == nil {
+			m.Memory = kib << 10
+		}
+	}
+	return m
+}
+
+// processor is the name of the first processor in /proc/cpuinfo, with its family and
+// model, since some names are of many.
+func processor(cpuinfo string) string {
+	fields := map[string]string{}
+	for line := range strings.Lines(cpuinfo) {
+		name, value, _ := strings.Cut(line, ":")
+		name = strings.TrimSpace(name)
+		if _, seen := fields[name]; !seen {
+			fields[name] = strings.TrimSpace(value)
+		}
+	}
+	name := fields["model name"]
+	if name != "" && fields["cpu family"] != "" {
+		name += fmt.Sprintf(" (family %s, model %s)", fields["cpu family"], fields["model"])
+	}
+	return name
+}
+
+// result is a case that was run.
+type result struct {
+	Case      string    `json:"case"`
+	Title     string    `json:"title"`
+	Rows      int       `json:"rows"`
+	FileBytes int64     `json:"file_bytes"`
+	Tables    int       `json:"tables"`
+	Cells     int64     `json:"cells"`
+	Entries   []entry   `json:"entries"`
+	Bars      []verdict `json:"bars"`
+}
+
+// entry is what one contender used, as medians. Its ratios are in what we used.
+type entry struct {
+	Who      string             `json:"who"`
+	Form     string             `json:"form,omitempty"`
+	Words    string             `json:"words"`
+	Version  string             `json:"version,omitempty"`
+	Runs     int                `json:"runs"` // 0: not measured
+	Wall     float64            `json:"wall_seconds,omitempty"`
+	CPU      float64            `json:"cpu_seconds,omitempty"`
+	Peak     int64              `json:"peak_bytes,omitempty"`
+	Steps    map[string]float64 `json:"steps_seconds,omitempty"`
+	Times    float64            `json:"times_wall,omitempty"`
+	TimesCPU float64            `json:"times_cpu,omitempty"`
+	Counted  int                `json:"tables_counted,omitempty"` // where not all, times are worked out from these
+	Differ   []string           `json:"differ,omitempty"`         // tables whose counts are others than those made
+}
+
+// verdict says of a bar whether it is met, MISSED, or not measured.
+type verdict struct {
+	Bar     string `json:"bar"`
+	Reached string `json:"reached,omitempty"`
+	Verdict string `json:"verdict"`
+}
+
+// The verdicts on a bar.
+const (
+	met         = "met"
+	missed      = "MISSED"
+	notMeasured = "not measured"
+)
+
+// compare sets the ratios of all entries to our own, which is the first.
+func (r *result) compare() {
+	ours := r.Entries[0]
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		if e.Runs == 0 {
+			continue
+		}
+		e.Times = e.Wall / ours.Wall
+		if ours.CPU > 0 {
+			e.TimesCPU = e.CPU / ours.CPU
+		}
+	}
+}
+
+// judge holds the entries against bars.
+func (r *result) judge(bars []bar) {
+	for _, b := range bars {
+		r.Bars = append(r.Bars, b.judge(*r))
+	}
+}
+
+// judge holds a case against a bar. Bars are of tables of ten million rows or more:
+// with fewer, what does not grow with the rows weighs more than it should.
+func (b bar) judge(r result) verdict {
+	ours := r.Entries[0]
+	v := verdict{Verdict: notMeasured}
+	hold := func(value float64, most bool) {
+		v.Verdict = missed
+		if value >= b.at && !most || value <= b.at && most {
+			v.Verdict = met
+		}
+	}
+	switch b.kind {
+	case cpuAtMost:
+		v.Bar = fmt.Sprintf("at most %.1f CPU seconds for ten million rows", b.at)
+		if ours.CPU > 0 {
+			each := ours.CPU / float64(r.Rows) * 1e7
+			v.Reached = fmt.Sprintf("%.2f", each)
+			hold(each, true)
+		}
+	case timesFast:
+		v.Bar = fmt.Sprintf("DuckDB in its best form takes at least %.0f times as long", b.at)
+		if best, ok := r.best("duckdb"); ok {
+			v.Reached = fmt.Sprintf("%.1f", best.Times)
+			hold(best.Times, false)
+		}
+	case peakAtMost:
+		v.Bar = fmt.Sprintf("at most %.0f MB of memory", b.at/megabyte)
+		if ours.Peak > 0 {
+			v.Reached = fmt.Sprintf("%.0f", float64(ours.Peak)/megabyte)
+			hold(float64(ours.Peak), true)
+		}
+	case perCore:
+		v.Bar = fmt.Sprintf("at least %.0f MB for every CPU second", b.at/megabyte)
+		if ours.CPU > 0 {
+			speed := float64(r.FileBytes) / ours.CPU
+			v.Reached = fmt.Sprintf("%.0f", speed/megabyte)
+			hold(speed, false)
+		}
+	}
+	return v
+}
+
+// best is the entry of a contender that took the least time.
+func (r result) best(who string) (entry, bool) {
+	var best entry
+	for _, e := range r.Entries {
+		if e.Who == who && e.Runs > 0 && (best.Runs == 0 || e.Wall < best.Wall) {
+			best = e
+		}
+	}
+	return best, best.Runs > 0
+}
+
+// write prints the document for a person.
+func (d *document) write(to io.Writer) error {
+	m := d.Machine
+	fmt.Fprintf(to, "%s, %d processors, %.0f GiB, %s, %s, %s, commit %s\n", m.Processor, m.CPUs, float64(m.Memory)/(1<<30), m.System, m.Go, m.Python, m.Commit)
+	fmt.Fprintf(to, "%d threads each, medians of %d runs in turn, files in the page cache\n", d.Threads, d.Runs)
+	for _, r := range d.Cases {
+		r.write(to)
+	}
+	verdict := "All counts agree with the rows as they were made."
+	if !d.Agree {
+		verdict = "COUNTS DISAGREE with the rows as they were made."
+	}
+	_, err := fmt.Fprintf(to, "\n%s\n", verdict)
+	return err
+}
+
+// write prints a case.
+func (r result) write(to io.Writer) {
+	fmt.Fprintf(to, "\n%s: %s of %d rows (%.0f MB), %d cells\n", r.Case, r.Title, r.Rows, float64(r.FileBytes)/megabyte, r.Cells)
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  \twall s\tCPU s\tpeak MB\t× wall\t× CPU\tsteps\tcounts")
+	for _, e := range r.Entries {
+		e.write(w, r.Tables)
+	}
+	w.Flush()
+	for _, v := range r.Bars {
+		if v.Reached != "" {
+			v.Verdict += ", " + v.Reached
+		}
+		fmt.Fprintf(to, "  %s: %s\n", v.Bar, v.Verdict)
+	}
+}
+
+// write prints what one contender used.
+func (e entry) write(to io.Writer, tables int) {
+	who := e.Who
+	if e.Version != "" {
+		who += " " + e.Version
+	}
+	who += ", " + e.Words
+	if e.Runs == 0 {
+		fmt.Fprintf(to, "  %s\tnot measured\n", who)
+		return
+	}
+	var steps []string
+	for _, step := range []string{"plan", "encode", "count"} {
+		if seconds, ok := e.Steps[step]; ok {
+			steps = append(steps, fmt.Sprintf("%s %.2f", step, seconds))
+		}
+	}
+	counts := "agree"
+	if e.Counted < tables {
+		counts = fmt.Sprintf("%d of %d agree, times worked out from these", e.Counted, tables)
+	}
+	if len(e.Differ) > 0 {
+		counts = fmt.Sprintf("DIFFER in %d: %s", len(e.Differ), e.Differ[0])
+	}
+	if e.Runs == 1 {
+		counts += ", run once"
+	}
+	fmt.Fprintf(to, "  %s\t%.3f\t%.2f\t%.0f\t%.1f\t%.1f\t%s\t%s\n", who, e.Wall, e.CPU, float64(e.Peak)/megabyte, e.Times, e.TimesCPU, strings.Join(steps, " + "), counts)
+}

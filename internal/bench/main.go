@@ -1,0 +1,106 @@
+// Command bench times counting beside DuckDB and Polars on one made-up table.
+//
+//	go run ./internal/bench                      # 10 million rows, all cases but csv, some minutes
+//	go run ./internal/bench -rows 1000000 -cases pairs,bounded
+//	go run ./internal/bench -cases csv -json
+//
+// It makes the table once (table.go), then runs each case (cases.go) in child
+// processes in turn, so that nobody profits from another's memory: ourselves from
+// the text of a spec to exact counts (count.go), and each peer that python3 can
+// import in its best forms (peers/). A peer that is not there is "not measured",
+// which meets no bar. Every count is held against counts of the rows as they were
+// made, which no file and no reader has touched (reference.go); where any differ
+// the exit code is 1.
+//
+// It never sees confidential data: what it counts it has made up. docs/benchmarks.md
+// has a run of it and says how to read one.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	switch err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// options are what the command line says.
+type options struct {
+	rows    int
+	cases   string
+	peers   string
+	dir     string
+	runs    int
+	threads int
+	memory  int64
+	limit   time.Duration
+	json    bool
+	child   string
+}
+
+// errDisagree ends a run in which anybody counted anything else than was made.
+var errDisagree = errors.New("counts disagree: see the table")
+
+// run executes one command line.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.IntVar(&o.rows, "rows", 10_000_000, "rows of the table")
+	f.StringVar(&o.cases, "cases", defaultCases(), "cases to run, of "+strings.Join(caseNames(), ","))
+	f.StringVar(&o.peers, "peers", "duckdb,polars", "peers to run beside ourselves, where python3 can import them")
+	f.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "dprelease-bench"), "folder in which tables are kept")
+	f.IntVar(&o.runs, "runs", 5, "runs of each, of which the median counts")
+	f.IntVar(&o.threads, "threads", 2, "threads of each")
+	f.Int64Var(&o.memory, "memory", 0, "bytes that we may take; 0: what the machine has free")
+	f.DurationVar(&o.limit, "limit", 30*time.Second, "a peer that counts for longer is stopped, worked out from the tables it has done, and run once")
+	f.BoolVar(&o.json, "json", false, "print one JSON document")
+	f.StringVar(&o.child, "child", "", "do one job, given as JSON (used by the command itself)")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if o.child != "" {
+		return child(ctx, o.child, stdout)
+	}
+	if f.NArg() > 0 || o.rows < 1 || o.runs < 1 || o.threads < 1 {
+		return fmt.Errorf("expected flags alone, and at least one row, run and thread (see -help)")
+	}
+	cases, err := casesOf(o.cases)
+	if err != nil {
+		return err
+	}
+	b := &bench{options: o, progress: stderr}
+	doc, err := b.run(ctx, cases)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		err = e.Encode(doc)
+	} else {
+		err = doc.write(stdout)
+	}
+	if err == nil && !doc.Agree {
+		err = errDisagree
+	}
+	return err
+}

@@ -1,0 +1,130 @@
+package main
+
+// This file runs a peer: a library that python3 can import, told what to count by a
+// script that is part of this command.
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:embed peers/*.py
+var scripts embed.FS
+
+// peer is somebody who counts as well, in forms of which the best is compared.
+type peer struct {
+	name           string
+	forms, bounded []string // bounded: where rows of a person are left out
+	words          map[string]string
+}
+
+var peers = []peer{
+	{name: "duckdb", forms: []string{"encoded", "direct"}, bounded: []string{"ordered", "drawn"}, words: map[string]string{
+		"encoded": "codes in memory, then queries", "direct": "queries on the file",
+		"ordered": "row_number() over persons, then queries", "drawn": "min_by(…, random(), 2), then queries"}},
+	{name: "polars", forms: []string{"encoded", "grouped", "lazy"}, bounded: []string{"encoded"}, words: map[string]string{
+		"encoded": "codes in memory, then cells", "grouped": "codes in memory, then group_by", "lazy": "lazy scans of the file"}},
+}
+
+// peersOf reads the names of peers, parted by commas; none is allowed.
+func peersOf(names string) ([]peer, error) {
+	var some []peer
+	if names == "" {
+		return nil, nil
+	}
+	for _, name := range strings.Split(names, ",") {
+		i := slices.IndexFunc(peers, func(p peer) bool { return p.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no peer %q: choose of duckdb,polars", name)
+		}
+		some = append(some, peers[i])
+	}
+	return some, nil
+}
+
+// formsOf are the forms of a peer in a case.
+func (p peer) formsOf(c kase) []string {
+	if c.maxRows > 0 {
+		return p.bounded
+	}
+	return p.forms
+}
+
+// there tells whether python3 can import the peer.
+func (p peer) there(ctx context.Context) bool {
+	return exec.CommandContext(ctx, "python3", "-c", "import "+p.name).Run() == nil
+}
+
+// request is what the script of a peer is told.
+type request struct {
+	File    string          `json:"file"`
+	Format  string          `json:"format"`
+	Form    string          `json:"form"`
+	Threads int             `json:"threads"`
+	Limit   float64         `json:"limit"`
+	MaxRows int             `json:"max_rows"`
+	Columns []requestColumn `json:"columns"`
+	Tables  [][]string      `json:"tables"`
+	Weight  [3]int64        `json:"weight"` // a, b and p
+}
+
+// requestColumn is a column with the texts of its codes.
+type requestColumn struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// request is what a case asks of a peer.
+func (c kase) request(file, form string, threads int, limit time.Duration) request {
+	q := request{
+		File: file, Format: c.format, Form: form, Threads: threads, Limit: limit.Seconds(), MaxRows: c.maxRows,
+		Weight: [3]int64{weightA, weightB, weightP},
+	}
+	for _, column := range columns {
+		q.Columns = append(q.Columns, requestColumn{Name: column.Name, Values: column.values()})
+	}
+	for _, places := range c.tables {
+		q.Tables = append(q.Tables, strings.Split(nameOf(places), ","))
+	}
+	return q
+}
+
+// count lets a peer count in a process of its own.
+func (p peer) count(ctx context.Context, q request) (*outcome, error) {
+	script, err := scripts.ReadFile("peers/" + p.name + ".py")
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, "python3", "-c", string(script), string(text))
+	c.Env = append(os.Environ(), fmt.Sprintf("POLARS_MAX_THREADS=%d", q.Threads))
+	return outcomeOf(c, p.name)
+}
+
+// outcomeOf runs a command that prints an outcome.
+func outcomeOf(c *exec.Cmd, name string) (*outcome, error) {
+	text, err := c.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil, fmt.Errorf("%s: %w\n%s", name, err, exit.Stderr)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var out outcome
+	if err := json.Unmarshal(text, &out); err != nil {
+		return nil, fmt.Errorf("%s: what it printed is not an outcome: %w", name, err)
+	}
+	return &out, nil
+}
