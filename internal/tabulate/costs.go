@@ -59,12 +59,11 @@ func updateCost(cells float64, columns int) float64 {
 }
 
 const (
-	// Blocks: where all bases together fit beside the codes into a second-level cache,
-	// rows are counted leastBlock at a time, so that their codes stay there; else
-	// mostBlock, so that a base does while it is counted.
+	// Rows are counted between leastBlock and mostBlock at a time: as many as make it
+	// worth while to bring a base into the cache, blockRows for each byte of it.
 	leastBlock = 64 << 10
 	mostBlock  = 1 << 20
-	cacheBytes = 1 << 20
+	blockRows  = 1.25
 	// superSize is the most codes of a super-column.
 	superSize = 1 << 16
 )

@@ -238,8 +238,8 @@ func (c *cover) rowsAtATime() int {
 		row += 8
 	}
 	block := leastBlock
-	if tables > cacheBytes {
-		block = mostBlock
+	for block < mostBlock && float64(block) < blockRows*tables/float64(max(len(c.bases), 1)) {
+		block *= 2
 	}
 	if c.request.Rows > 0 { // no more than a worker will have
 		share := uint64(c.request.Rows)/uint64(c.request.Workers) + 1

@@ -201,7 +201,7 @@ func grown[T wide](codes []T, rows, block int) []T {
 	if rows <= len(codes) {
 		return codes
 	}
-	out := make([]T, max(rows, min(2*len(codes), block), some))
+	out := make([]T, max(rows, min(4*len(codes), block), some))
 	copy(out, codes)
 	return out
 }
