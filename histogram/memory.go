@@ -78,14 +78,17 @@ func Bytes(p *plan.Plan) int64 {
 		}
 		total = sum
 	}
-	attributes := 0
+	attributes := map[string]bool{}
 	for _, m := range p.Measurements {
 		add(cells(p, m), 16)
 		if m.Impossible > 0 && m.Above == 0 { // which cells they are
 			add(uint64(max(m.Cells, 0)), 1)
 		}
-		attributes += len(m.Query.Factors)
+		for _, f := range m.Query.Factors {
+			attributes[m.Query.Table+"."+f.Attribute+"."+f.Level] = true
+		}
 	}
+	columns := len(attributes)
 	for _, s := range p.Synthetic {
 		for _, pair := range s.Pairs() { // of attributes that are measured one by one in any case
 			if m, err := p.Pair(s, pair); err == nil { // counting refuses it if not
@@ -95,14 +98,14 @@ func Bytes(p *plan.Plan) int64 {
 	}
 	for _, t := range p.Release().Tables {
 		if t.Expect != nil {
-			attributes += len(t.Expect.Every)
+			columns += len(t.Expect.Every)
 		}
 	}
 	for _, entry := range p.Release().Impossible {
-		attributes += len(entry.Where)
+		columns += len(entry.Where)
 	}
-	// A raw value, its code and its code at a level.
-	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(attributes)*(16+4+4))
+	// A raw value, its code and its part of the codes that are counted.
+	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(columns)*(16+4+4))
 	return int64(min(total, math.MaxInt64))
 }
 
