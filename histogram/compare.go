@@ -32,8 +32,10 @@ type Claim struct {
 	Read func() (Figures, error)
 }
 
-// Figures are those of a published table, one per cell in domain order.
+// Figures are those of a published table, one per cell in domain order; of a sparse table one for each of Cells, the
+// places of its rows in that order, ascending.
 type Figures struct {
+	Cells               []uint64
 	Published           []int64
 	Unbiased, Low, High []float64
 }
@@ -64,6 +66,10 @@ type Difference struct {
 	L1      float64 // Σ|published − truth| over the cells; where they count up, of running sums, as all below
 	Squares float64 // Σ(unbiased − truth)²
 	Covered int64   // cells with low ≤ truth ≤ high
+	// Of a sparse table Cells are those that are published, of which Squares and Covered are; L1 is over all, with 0 for one
+	// that is not published. Filled is how many cells have rows, Missed how many of these are not published, and False how
+	// many that are published have no rows.
+	Filled, Missed, False int64
 }
 
 // Distance is how far a marginal of microdata lies from the truth.
@@ -144,7 +150,7 @@ type comparison struct {
 // done at the same time as others.
 type question struct {
 	measurement plan.Measurement
-	compare     func(truth []int64) error
+	compare     func(truth tallied) error
 }
 
 var errOtherCells = errors.New("what the release publishes of it does not have its cells")
@@ -164,7 +170,21 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 	if claim.CountsUp != nil && len(claim.CountsUp) != len(levels) {
 		return fmt.Errorf("%s: %w", m.ID, errOtherCells)
 	}
-	c.questions = append(c.questions, question{m, func(truth []int64) error {
+	if t.Sparse != nil {
+		m.Above = t.Sparse.Above
+	}
+	c.questions = append(c.questions, question{m, func(counted tallied) error {
+		if m.Above > 0 {
+			figures, err := claim.Read()
+			if err == nil {
+				*out, err = figures.againstSparse(counted)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.ID, err)
+			}
+			return nil
+		}
+		truth := counted.counts
 		shown := slices.Clone(truth)
 		for key, up := range claim.CountsUp {
 			if up {
@@ -217,6 +237,37 @@ func (f Figures) against(truth []int64) (Difference, error) {
 	return d, nil
 }
 
+// againstSparse holds the figures of a sparse table against the truth, which is 0 of every cell that it does not list.
+func (f Figures) againstSparse(truth tallied) (Difference, error) {
+	d := Difference{Cells: int64(len(f.Cells)), Rows: total(truth.counts), Filled: int64(len(truth.cells))}
+	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {
+		if n != len(f.Cells) {
+			return d, errOtherCells
+		}
+	}
+	left := d.Rows // of cells that are not published
+	d.Missed = d.Filled
+	for i, cell := range f.Cells {
+		t := int64(0)
+		if at, filled := slices.BinarySearch(truth.cells, cell); filled {
+			t = truth.counts[at]
+			d.Missed--
+		} else {
+			d.False++
+		}
+		left -= t
+		d.L1 += math.Abs(float64(f.Published[i] - t))
+		exact := float64(t)
+		off := f.Unbiased[i] - exact
+		d.Squares += off * off
+		if f.Low[i] <= exact && exact <= f.High[i] {
+			d.Covered++
+		}
+	}
+	d.L1 += float64(left)
+	return d, nil
+}
+
 // askRows asks for the truth of every marginal of microdata.
 func (c *comparison) askRows(r Rows, out *[]Distance) error {
 	levels, err := plan.Query{Table: r.Table, Factors: r.By}.Levels(c.plan.Release())
@@ -233,8 +284,8 @@ func (c *comparison) askRows(r Rows, out *[]Distance) error {
 			m.Query.Factors = append(m.Query.Factors, r.By[place])
 			m.Cells *= int64(levels[place].Size())
 		}
-		c.questions = append(c.questions, question{m, func(truth []int64) error {
-			(*out)[i] = distanceOf(r.counts(levels, places), truth)
+		c.questions = append(c.questions, question{m, func(truth tallied) error {
+			(*out)[i] = distanceOf(r.counts(levels, places), truth.counts)
 			return nil
 		}})
 	}
@@ -308,8 +359,9 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 		if q.measurement.Query.Table != table {
 			continue
 		}
-		if cells += q.measurement.Cells; cells > pass {
-			all, cells = append(all, nil), q.measurement.Cells
+		held := c.plan.Held(q.measurement)
+		if cells += held; cells > pass {
+			all, cells = append(all, nil), held
 		}
 		all[len(all)-1] = append(all[len(all)-1], q)
 	}
@@ -335,7 +387,9 @@ func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []ques
 	if err := scan(t); err != nil {
 		return err
 	}
-	return parallel(ctx, workers, len(batch), func(i int) error { return batch[i].compare(t.queries[first+i].counts) })
+	return parallel(ctx, workers, len(batch), func(i int) error {
+		return batch[i].compare(tallied{t.queries[first+i].cells, t.queries[first+i].counts})
+	})
 }
 
 // columns are marginals of single columns: each that the plan's tables show, or that it

@@ -143,7 +143,7 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 			for i, n := range exact {
 				figures[i] = float64(n)
 			}
-			return Figures{exact, figures, figures, figures}, nil
+			return Figures{Published: exact, Unbiased: figures, Low: figures, High: figures}, nil
 		}}}}
 		if got := compared(t, p, dir, key, claims).Tables[0]; got.L1 != 0 || got.Covered != 30 {
 			t.Errorf("key %d: the counts under it lie %v away", key, got.L1)

@@ -19,6 +19,9 @@ type Sparse struct {
 	// FalseCells is how many cells without a row are expected among those that are published, at most: P(X > Above) times the
 	// cells that are possible, by the law of the noise X.
 	FalseCells float64 `json:"false_cells"`
+	// Bound is how many rows a cell that is not published has at most: one of more is missed with a chance of at most what
+	// the statistic's confidence leaves open.
+	Bound int64 `json:"bound"`
 	// Missed is with what chance a cell of some numbers of rows is not published.
 	Missed []Missed `json:"missed"`
 }
@@ -75,6 +78,7 @@ func (p *Plan) sparsely(tables []*table) error {
 			return at(p.release, "marginals."+t.marginal.Name, err)
 		}
 		s.Missed = s.missed(noise)
+		s.Bound = s.Above + leastAbove(noise, 1-p.Tables[i].Statistics[0].Confidence)
 		p.Tables[i].Expectation = s.expectation(p.Tables[i])
 	}
 	return nil

@@ -23,7 +23,11 @@ type Accuracy struct {
 func accuracyOf(tables []Table) Accuracy {
 	a := Accuracy{Confidence: 1, OneMargin: true}
 	first := true
+	sparse := sparseIn(tables)
 	for _, t := range tables {
+		if t.Sparse != nil && len(sparse) < len(tables) {
+			continue // of its cells those are shown that the noise has lifted: no margin is that of them alone
+		}
 		for _, s := range t.Statistics {
 			a.Numbers += t.Cells - t.Impossible
 			a.Confidence = min(a.Confidence, s.Confidence)
@@ -32,11 +36,36 @@ func accuracyOf(tables []Table) Accuracy {
 			first = false
 		}
 	}
-	a.Sentence = a.sentence()
+	if a.Sentence = a.sentence(); len(sparse) == len(tables) {
+		a.Sentence = a.sparseSentence()
+	} else if len(sparse) > 0 {
+		var rows int64
+		for _, t := range sparse {
+			rows += t.Cells
+		}
+		a.Sentence += fmt.Sprintf(" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
+	}
 	if n := impossibleIn(tables); n > 0 {
 		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))
 	}
 	return a
+}
+
+// sparseIn are the sparse ones of some tables.
+func sparseIn(tables []Table) []Table {
+	var out []Table
+	for _, t := range tables {
+		if t.Sparse != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// sparseSentence is the headline of a release of sparse tables alone.
+func (a Accuracy) sparseSentence() string {
+	return fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+		level(a.Confidence), budget.Group(plan.WholeMargin(a.Margin)), budget.Group(a.Numbers))
 }
 
 // together tells that some table is not one measurement as it was drawn.

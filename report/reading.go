@@ -26,6 +26,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	}
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
+	notes = append(notes, r.sparseNotes(p, s)...)
 	notes = append(notes, r.agreementNotes(s, from)...)
 	if len(r.Microdata) > 0 {
 		notes = append(notes, Note{"Microdata are a model's rows",
@@ -160,6 +161,9 @@ func misuseOf(r *Report) []string {
 	}
 	if r.Accuracy.Margin > 0 {
 		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))))
+	}
+	if len(r.Sparse()) > 0 {
+		uses = append(uses, "To take a cell that a table of cells above a threshold does not have for an empty one.")
 	}
 	if len(r.Microdata) > 0 {
 		uses = append(uses,

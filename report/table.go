@@ -24,6 +24,7 @@ type Table struct {
 	By          []string    `json:"by"`
 	Cells       int64       `json:"cells"`
 	Impossible  int64       `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
+	Sparse      *Sparse     `json:"sparse,omitempty"`     // of a table of the cells above a threshold
 	Cumulative  []string    `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
 	Ranges      []string    `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
 	Leaf        string      `json:"leaf"`                 // of the budget, that the spec names for it; "" where it is not split
@@ -103,11 +104,15 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error)
 }
 
 func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
-	if t.Path != planned.Path || int64(t.Cells) != planned.Cells || len(t.Statistics) != len(planned.Statistics) {
+	cells, impossible := planned.Cells, planned.Impossible
+	if planned.Sparse != nil { // those that are in it, and none that is impossible
+		cells, impossible = int64(len(t.Places)), 0
+	}
+	if t.Path != planned.Path || int64(t.Cells) != cells || len(t.Statistics) != len(planned.Statistics) {
 		return Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
 	out := Table{
-		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: planned.Cells, Impossible: planned.Impossible,
+		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned),
 		Target: (*Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
 	out.Cumulative, out.Ranges = summedAlong(p, planned)
@@ -120,7 +125,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		if s.Name != asked.Name || alone != (asked.Measurement != "") || alone != s.Whole {
 			return Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
 		}
-		one, err := statisticOf(s, t.Cells, planned.Impossible)
+		one, err := statisticOf(s, t.Cells, impossible)
 		if err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}

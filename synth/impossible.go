@@ -2,6 +2,7 @@ package synth
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
@@ -10,8 +11,8 @@ import (
 
 // This file holds impossible cells: those that the spec says no row falls into, published as exact zeros.
 
-// impossibleOf says which integers of a measurement are of impossible cells; nil where none is. It fails where one of
-// them is not the 0 that it is by the spec: no such measurement is made.
+// impossibleOf says which integers of a measurement are of impossible cells; nil where none is, as of a sparse
+// measurement. It fails where one of them is not the 0 that it is by the spec: no such measurement is made.
 func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	if m.Measurement.Impossible == 0 {
 		return nil, nil
@@ -19,6 +20,12 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	mask, err := m.Measurement.Query.Impossible(r)
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
+	}
+	if m.Measurement.Above > 0 {
+		if slices.ContainsFunc(m.Cells, mask.Holds) {
+			return nil, fmt.Errorf("measurement %s has a row where the spec says that none can be", m.Measurement.ID)
+		}
+		return nil, nil
 	}
 	cells := mask.Cells()
 	if len(cells) != m.Values.Len() {

@@ -12,13 +12,16 @@ import (
 )
 
 // Table is a published table: a row per combination of its keys' categories, in
-// domain order, the last key's categories changing fastest.
+// domain order, the last key's categories changing fastest; of a sparse table a row for
+// each cell that is above its threshold.
 type Table struct {
 	Path       string
 	Marginal   string
 	Keys       []Key
 	Statistics []Statistic
 	Cells      int
+	// Places are, of a sparse table, the places in domain order of the cells that have a row, ascending; nil where all have.
+	Places []uint64
 }
 
 // Key is an attribute of a table with its categories. Type is that of its column.
@@ -63,12 +66,16 @@ const (
 
 // Category is the category of a key in a row of the table.
 func (t Table) Category(row, key int) spec.Category {
-	stride := 1
+	cell := uint64(row)
+	if t.Places != nil {
+		cell = t.Places[row]
+	}
+	stride := uint64(1)
 	for _, later := range t.Keys[key+1:] {
-		stride *= later.Level.Size()
+		stride *= uint64(later.Level.Size())
 	}
 	level := t.Keys[key].Level
-	return level.Categories[row/stride%level.Size()]
+	return level.Categories[cell/stride%uint64(level.Size())]
 }
 
 // Estimate derives every table of the plan from the sealed measurements: a table
@@ -98,6 +105,9 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		impossible, err := impossibleOf(s.Plan.Release(), m)
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
+		}
+		if t.Sparse != nil {
+			tables[i].Cells, tables[i].Places = len(m.Cells), m.Cells
 		}
 		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
 	}

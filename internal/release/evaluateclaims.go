@@ -73,6 +73,9 @@ func (t editionTable) figures() (histogram.Figures, error) {
 	for i := range places {
 		places[i] = i
 	}
+	if t.table.Sparse != nil {
+		return t.sparseFigures(columns)
+	}
 	row := 0
 	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
 		if !t.hasKeys(r, places[:keys], row) {

@@ -53,6 +53,19 @@ type tableTruth struct {
 	// the law of the noise gives.
 	Coverage float64 `json:"coverage"`
 	Attained float64 `json:"coverage_predicted"`
+	// Sparse is what a table of the cells above a threshold has and misses; the errors above are then of the cells that it has,
+	// which noise has lifted.
+	Sparse *sparseTruth `json:"sparse,omitempty"`
+}
+
+// sparseTruth is which cells a sparse table has and misses.
+type sparseTruth struct {
+	Above     int64   `json:"above"`
+	Published int64   `json:"published"` // cells
+	False     int64   `json:"false"`     // of them without a row
+	Predicted float64 `json:"false_predicted"`
+	Filled    int64   `json:"filled"` // cells with rows
+	Missed    int64   `json:"missed"` // of them not published
 }
 
 // microdataTrue is how far microdata lie from the truth.
@@ -99,10 +112,17 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 	}
 	for i, d := range found.Tables {
 		t := e.plan.Tables[i]
-		possible := float64(d.Cells - t.Impossible) // the others are exact
+		impossible := t.Impossible
+		if t.Sparse != nil {
+			impossible = 0 // none is published
+		}
+		possible := float64(max(d.Cells-impossible, 1)) // the others are exact
 		one := tableTruth{
 			Path: t.Path, Cells: d.Cells, Rows: d.Rows, RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
-			Coverage: float64(d.Covered-t.Impossible) / possible, Attained: t.Statistics[0].Attained,
+			Coverage: float64(d.Covered-impossible) / possible, Attained: t.Statistics[0].Attained,
+		}
+		if s := t.Sparse; s != nil {
+			one.Sparse = &sparseTruth{s.Above, d.Cells, d.False, s.FalseCells, d.Filled, d.Missed}
 		}
 		for key, up := range countsUp(e.plan, t) {
 			if up {
@@ -224,6 +244,10 @@ the part of the intervals that hold the truth, beside the part that the noise gi
 	}
 	b.WriteString("\n")
 	for _, t := range v.Tables {
+		if s := t.Sparse; s != nil {
+			fmt.Fprintf(b, "Table %s has %s above %s, of which %s without a row (%s expected at most); of %s with rows it misses %s. Its errors above are those of the cells that it has, which noise has lifted; L1/N is over all.\n\n",
+				markdownText(t.Path), budget.Plural(s.Published, "cell"), budget.Group(s.Above), budget.Group(s.False), fourDigits(s.Predicted), budget.Plural(s.Filled, "cell"), budget.Group(s.Missed))
+		}
 		if t.CountsUp != nil {
 			fmt.Fprintf(b, "Table %s counts up along %s: running sums are held against those of the truth, and have no L1/N.\n\n", markdownText(t.Path), markdownText(strings.Join(t.CountsUp, ", ")))
 		}

@@ -42,7 +42,7 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err er
 	if record != nil {
 		return true, o.already(ctx, p, place, *record)
 	}
-	if err := histogram.CheckMemory(p); err != nil {
+	if err := o.checkMemory(p); err != nil {
 		return false, err
 	}
 	if err := makeFolder(o.Out, 0o755); err != nil {
@@ -166,7 +166,7 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 		return err
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
-	exact, err := histogram.Count(ctx, r.plan, r.options.Data, streams, histogram.Options{})
+	exact, err := histogram.Count(ctx, r.plan, r.options.Data, streams, r.options.counting())
 	if err != nil {
 		return err
 	}

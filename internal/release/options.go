@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/plan"
 )
 
 // Options say where a step works.
@@ -19,7 +21,29 @@ type Options struct {
 	Trust     string    // file of the public key that must sign the ledger; empty: anybody's is read
 	Today     string    // a day that a person vouches has come, for an entry long after the last one; empty: none
 	Revision  Revision  // which publication of the measurements Publish makes
+	Memory    int64     // bytes that counting may take; 0: half of what the machine has
 	Log       *slog.Logger
+
+	// Progress, where not nil, is told how far reading is. That is confidential: it may be shown to who runs the
+	// release, and is written nowhere.
+	Progress func(histogram.Progress)
+}
+
+// counting is what of the options is for counting.
+func (o Options) counting() histogram.Options {
+	return histogram.Options{MemoryLimit: o.Memory, Progress: o.Progress}
+}
+
+// checkMemory refuses a plan that cannot be measured in the memory that there is for it, before anything is read or
+// reserved.
+func (o Options) checkMemory(p *plan.Plan) error {
+	if o.Memory == 0 {
+		return histogram.CheckMemory(p)
+	}
+	if need := histogram.Bytes(p); need > o.Memory {
+		return &histogram.MemoryError{Need: need, Have: o.Memory}
+	}
+	return nil
 }
 
 func (o Options) stateDir() string {

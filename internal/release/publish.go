@@ -135,7 +135,7 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := encodeTable(t, s.Plan.Guarantee.Protects, metadata)
+		b, err := encodeTable(t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata)
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}

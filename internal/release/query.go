@@ -65,6 +65,8 @@ type AnswerRow struct {
 	High          float64  `json:"high"`
 	Law           Law      `json:"law"`
 	Attained      float64  `json:"attained"`
+	// NotAbove is what is known of a cell that a sparse table does not have; of another row nil. Then there is no estimate.
+	NotAbove *NotAbove `json:"not_above,omitempty"`
 }
 
 // Law names where an interval comes from.
@@ -124,6 +126,9 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 			a.Others = append(a.Others, OtherTable{e.plan.Tables[h.table].Path, h.deviation, reader.Together(h.table, held[best].table)})
 		}
 	}
+	if _, sparse := reader.Sparse(held[best].table); sparse {
+		return a, a.fillSparse(ctx, e.plan, reader, inquiry, held[best], answers)
+	}
 	return a, a.fill(ctx, e.plan, reader, inquiry, held[best], answers)
 }
 
@@ -131,6 +136,9 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 // equals that of the fewest cells. Differences that rounding makes are none.
 func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
 	best := 0
+	if len(held) == 1 {
+		return best
+	}
 	for i := range held {
 		var sum float64
 		variances := reader.Variances(held[i].table, held[i].groupings)

@@ -183,9 +183,10 @@ type holder struct {
 	deviation float64
 }
 
-// holders are the published tables that hold the question. It fails where there is none.
+// holders are the published tables that hold the question: where no other table does, the first sparse one, from which
+// single cells can be told. It fails where there is none.
 func (a *inquiry) holders() ([]holder, error) {
-	var out []holder
+	var out, sparse []holder
 	var near []nearTable
 	for i, t := range a.plan.Tables {
 		h, lacks, err := a.hold(i)
@@ -194,9 +195,14 @@ func (a *inquiry) holders() ([]holder, error) {
 			return nil, err
 		case lacks != nil:
 			near = append(near, nearTable{t.Path, lacks})
+		case t.Sparse != nil:
+			sparse = append(sparse, h)
 		default:
 			out = append(out, h)
 		}
+	}
+	if out == nil && sparse != nil {
+		return sparse[:1], nil
 	}
 	if out == nil {
 		return nil, noHolder(near)

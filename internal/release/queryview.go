@@ -22,6 +22,10 @@ func (a *Answer) Write(w io.Writer) error {
 	rows := [][]string{head}
 	for _, r := range a.Rows {
 		d := decimals(r.StandardError, r.whole())
+		if n := r.NotAbove; n != nil {
+			rows = append(rows, append(slices.Clone(r.Keys), "not above "+budget.Group(n.Threshold), "", "0 … "+budget.Group(n.Bound)))
+			continue
+		}
 		rows = append(rows, append(slices.Clone(r.Keys),
 			figureText(r.Unbiased, d), figureText(r.StandardError, decimals(r.StandardError, false)), figureText(r.Low, d)+" … "+figureText(r.High, d)))
 	}
@@ -64,6 +68,9 @@ func (a *Answer) notes() string {
 	if v, ok := attained[ExactLaw]; ok {
 		text += fmt.Sprintf("Intervals by the exact law of the noise: each covers the exact count with a probability of %s or more.\n", percentDown(v))
 	}
+	if v, ok := attained[ThresholdLaw]; ok {
+		text += fmt.Sprintf("Cells that are not above the threshold are not published, and need not be empty: of a cell of more rows than the bound the noisy count is above it with a chance of %s or more.\n", percentDown(v))
+	}
 	if v, ok := attained[BoundedLaw]; ok {
 		text += fmt.Sprintf("Intervals by the law of the weighted noise: each covers the exact count with a probability of %s or more.\n", percentDown(v))
 	}
@@ -105,7 +112,11 @@ func (a *Answer) CSV(w io.Writer) error {
 	}
 	for _, r := range a.Rows {
 		line := slices.Clone(r.Keys)
-		for _, v := range []float64{r.Unbiased, r.StandardError, r.Low, r.High} {
+		figures := []float64{r.Unbiased, r.StandardError, r.Low, r.High}
+		if r.NotAbove != nil { // there is no estimate
+			line, figures = append(line, "", ""), figures[2:]
+		}
+		for _, v := range figures {
 			line = append(line, strconv.FormatFloat(v, 'f', -1, 64))
 		}
 		if err := c.Write(append(line, string(r.Law), strconv.FormatFloat(r.Attained, 'f', 6, 64))); err != nil {
@@ -130,6 +141,10 @@ func (t *Trace) Write(w io.Writer) error {
 	}
 	if len(names) == 0 {
 		names = []string{"all rows"}
+	}
+	if n := t.NotAbove; n != nil {
+		_, err := fmt.Fprintf(w, "%s: table %s, %s%s\n\n%s", t.Release, t.Table, strings.Join(names, ", "), marked(t.Status), n.text(t.Confidence, t.Attained))
+		return err
 	}
 	d := decimals(t.StandardError, t.Law == ExactLaw)
 	law := "exact law of the noise, which attains " + percentDown(t.Attained)

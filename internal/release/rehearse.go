@@ -24,7 +24,7 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 	if err := rehearsalPlace(place); err != nil {
 		return place, err
 	}
-	if err := histogram.CheckMemory(p); err != nil {
+	if err := o.checkMemory(p); err != nil {
 		return place, err
 	}
 	key, err := noise.NewKey()

@@ -32,9 +32,9 @@ type column struct {
 
 // encodeTable is a published table as Parquet, with its meaning and that of its
 // release as metadata. Equal input gives equal bytes.
-func encodeTable(t synth.Table, protects string, release [][2]string) ([]byte, error) {
+func encodeTable(t synth.Table, planned plan.Table, protects string, release [][2]string) ([]byte, error) {
 	columns := columnsOf(t, protects)
-	metadata, err := tableMetadata(t, columns)
+	metadata, err := tableMetadata(t, planned, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -213,15 +213,20 @@ func releaseMetadata(p *plan.Plan, status ledger.Status) [][2]string {
 }
 
 // tableMetadata is the meaning of a table, for a reader who has only the file.
-func tableMetadata(t synth.Table, columns []column) ([][2]string, error) {
+func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]string, error) {
 	described, err := json.Marshal(columns)
 	if err != nil {
 		return nil, err
 	}
-	return [][2]string{
+	metadata := [][2]string{
 		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
 		{"dprelease.interval", fmt.Sprintf("%g%% privacy noise only; sampling and response error not included", 100*t.Statistics[0].Confidence)},
-	}, nil
+	}
+	if s := planned.Sparse; s != nil {
+		metadata = append(metadata, [2]string{"dprelease.sparse", fmt.Sprintf("a row for each of %d declared cells whose noisy count is above %d, and for no other; a cell that is not here has %d rows or fewer at a confidence of %g%%; at most %g cells without a row are expected here; intervals hold over all cells, here or not",
+			planned.Cells, s.Above, s.Bound, 100*planned.Statistics[0].Confidence, s.FalseCells)})
+	}
+	return metadata, nil
 }

@@ -42,6 +42,9 @@ type Trace struct {
 	// Sum is Σ weight × noisy integer over all measurements; Difference is Unbiased less that, which is rounding.
 	Sum        float64 `json:"sum"`
 	Difference float64 `json:"difference"`
+	// NotAbove is what is known of a cell that a sparse table does not have; of another cell nil. Then there are no figures
+	// but the ends of the interval.
+	NotAbove *NotAbove `json:"not_above,omitempty"`
 }
 
 // KeyOf is the category of a key.
@@ -91,6 +94,9 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	t := &Trace{
 		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: e.plan.Tables[at].Path, Cell: []KeyOf{},
 		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: NoiseOnly,
+	}
+	if _, sparse := reader.Sparse(at); sparse {
+		return t, t.sparseCell(e, reader, at, selected, answers)
 	}
 	if err := t.read(e, e.plan.Tables[at], row, selected); err != nil {
 		return nil, err
@@ -229,13 +235,8 @@ func pairsOf(by, cell []string) []string {
 
 // read takes the figures of the cell from the published file, whose keys must be those of the cell.
 func (t *Trace) read(e *edition, table plan.Table, at int, selected [][]int) error {
-	levels, err := e.plan.Query(table).Levels(e.plan.Release())
-	if err != nil {
-		return &SpecError{File: t.Folder, Err: err}
-	}
-	for i, l := range levels {
-		c := l.Categories[selected[i][0]]
-		t.Cell = append(t.Cell, KeyOf{table.By[i], c.Code, c.Label})
+	if err := t.name(e, table, selected); err != nil {
+		return err
 	}
 	row, columns, err := publishedRow(filepath.Join(t.Folder, filepath.FromSlash(table.File())), int64(at))
 	if err != nil {
@@ -249,6 +250,19 @@ func (t *Trace) read(e *edition, table plan.Table, at int, selected [][]int) err
 	figure := func(suffix string) float64 { return number(row[columns[t.Statistic+suffix]]) }
 	t.Published = row[columns[t.Statistic+plan.Published]].Int64()
 	t.Unbiased, t.StandardError, t.Low, t.High = figure(plan.Unbiased), figure(plan.StandardError), figure(plan.Low), figure(plan.High)
+	return nil
+}
+
+// name says which cell it is.
+func (t *Trace) name(e *edition, table plan.Table, selected [][]int) error {
+	levels, err := e.plan.Query(table).Levels(e.plan.Release())
+	if err != nil {
+		return &SpecError{File: t.Folder, Err: err}
+	}
+	for i, l := range levels {
+		c := l.Categories[selected[i][0]]
+		t.Cell = append(t.Cell, KeyOf{table.By[i], c.Code, c.Label})
+	}
 	return nil
 }
 

@@ -1,0 +1,41 @@
+package synth
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds single cells of sparse tables: their figures, or that they have none.
+
+// Sparse is the sparse measurement that a table is; false of any other table.
+func (r *Reader) Sparse(table int) (plan.Measurement, bool) {
+	if r.plan.Tables[table].Sparse == nil {
+		return plan.Measurement{}, false
+	}
+	return r.Needed(table)[0], true
+}
+
+// Cell is where among the answers to a sparse measurement a cell of its is, by the category of each key; false where
+// it is not above the threshold. impossible tells that it cannot have rows.
+func (r *Reader) Cell(answer measured.Measured, categories []int) (at int, above, impossible bool, err error) {
+	levels, err := answer.Measurement.Query.Levels(r.plan.Release())
+	if err != nil {
+		return 0, false, false, err
+	}
+	cell := uint64(0)
+	for i, c := range categories {
+		cell = cell*uint64(levels[i].Size()) + uint64(c)
+	}
+	mask, err := answer.Measurement.Query.Impossible(r.plan.Release())
+	if err != nil {
+		return 0, false, false, err
+	}
+	if len(answer.Cells) != answer.Values.Len() {
+		return 0, false, false, fmt.Errorf("measurement %s is not whole", answer.Measurement.ID)
+	}
+	at, above = slices.BinarySearch(answer.Cells, cell)
+	return at, above, mask.Holds(cell), nil
+}
