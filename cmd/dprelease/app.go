@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -31,6 +33,8 @@ type app struct {
 	office, approvals, today string
 	sets                     []string
 	json, verbose            bool
+	memory                   memorySize
+	progress                 *progressLine // on stderr
 
 	outcome outcome
 }
@@ -125,6 +129,7 @@ func aCommand(c *cobra.Command, args []string) error {
 
 // finish prints the outcome and returns the exit code.
 func (a *app) finish(ctx context.Context, err error) int {
+	a.progress.end()
 	code := exitCode(ctx, err)
 	if a.json {
 		a.outcome.Exit = code
@@ -194,7 +199,8 @@ func (a *app) options() (release.Options, error) {
 	}
 	return release.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
-		Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
+		Memory: int64(a.memory), Progress: func(p histogram.Progress) { a.progress.show(p, time.Now()) },
+		Log: slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level})),
 	}, err
 }
 
@@ -234,6 +240,7 @@ func (a *app) params() (map[string]string, error) {
 // say prints a line for a person; --json prints a document instead.
 func (a *app) say(format string, args ...any) {
 	if !a.json {
+		a.progress.end()
 		fmt.Fprintf(a.stdout, format+"\n", args...)
 	}
 }
@@ -255,11 +262,17 @@ func (a *app) todayFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.today, "today", "", "the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 400 days old")
 }
 
+// memoryFlag bounds what counting takes.
+func (a *app) memoryFlag(c *cobra.Command) {
+	c.Flags().Var(&a.memory, "memory", "memory that counting may take, as 500MB or 8GiB (default: half of the machine's, or what of it is free)")
+}
+
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
 	a.ledgerFlag(c, "without one, a practice account")
 	c.Flags().StringVar(&a.state, "state", "", "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
 	a.officeFlag(c, "the entries of a signed ledger")
 	a.todayFlag(c)
+	a.memoryFlag(c)
 	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: where the plan is)")
 	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default "+dataDefault+")")
 }

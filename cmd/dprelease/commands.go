@@ -301,6 +301,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 	}
 	a.outFlag(c)
 	a.setFlag(c)
+	a.memoryFlag(c)
 	c.Flags().Int64Var(&rows, "rows", 10000, "made-up rows, drawn uniformly from the declared domains")
 	return c
 }

@@ -43,7 +43,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		case <-ctx.Done():
 		}
 	}()
-	a := &app{stdout: stdout, stderr: stderr}
+	a := &app{stdout: stdout, stderr: stderr, progress: newProgressLine(stderr)}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)

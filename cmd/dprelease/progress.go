@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dprelease/dprelease/histogram"
+)
+
+// progressLine is one line at the foot of a terminal that says how far reading is. How
+// many rows there are is confidential: the line is for who runs the release, and goes
+// nowhere but to a terminal. What else is written there is written through it.
+type progressLine struct {
+	to       io.Writer
+	terminal bool // else nothing is shown
+
+	mu    sync.Mutex
+	table string // being read
+	began time.Time
+	from  int64 // rows that were read by then
+	shown bool
+}
+
+// newProgressLine shows progress where to is a terminal.
+func newProgressLine(to io.Writer) *progressLine {
+	return &progressLine{to: to, terminal: isTerminal(to)}
+}
+
+// isTerminal tells whether what is written is seen and not kept.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// The line goes back to its start and clears itself to its end.
+const clearLine = "\r\x1b[K"
+
+// progressAfter is for how long reading lasts before anything is said of it.
+const progressAfter = time.Second / 2
+
+// show says how far a table is, as of a moment.
+func (l *progressLine) show(p histogram.Progress, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.terminal {
+		return
+	}
+	if l.table != p.Table || l.began.IsZero() {
+		l.table, l.began, l.from = p.Table, now, p.Rows
+	}
+	if passed := now.Sub(l.began); passed >= progressAfter {
+		fmt.Fprint(l.to, clearLine, progressText(p, float64(p.Rows-l.from)/passed.Seconds()))
+		l.shown = true
+	}
+}
+
+// progressText says how far a table is where so many rows are read a second.
+func progressText(p histogram.Progress, speed float64) string {
+	const million = 1e6
+	if p.All <= 0 {
+		return fmt.Sprintf("reading %s: %.1f million rows, %.1f million a second", p.Table, float64(p.Rows)/million, speed/million)
+	}
+	text := fmt.Sprintf("reading %s: %d %%, %.1f million rows a second", p.Table, 100*p.Rows/p.All, speed/million)
+	if speed > 0 {
+		left := time.Duration(float64(p.All-p.Rows) / speed * float64(time.Second))
+		text += fmt.Sprintf(", %s left", left.Round(time.Second))
+	}
+	return text
+}
+
+// Write clears the line and writes below what was written before.
+func (l *progressLine) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.clear(); err != nil {
+		return 0, err
+	}
+	return l.to.Write(b)
+}
+
+// end clears the line: nothing of it stays.
+func (l *progressLine) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clear() // a terminal that is gone has no line
+}
+
+func (l *progressLine) clear() error {
+	if !l.shown {
+		return nil
+	}
+	l.shown = false
+	_, err := io.WriteString(l.to, clearLine)
+	return err
+}

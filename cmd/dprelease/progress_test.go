@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dprelease/dprelease/histogram"
+)
+
+// What is shown is a line that is replaced, after half a second, and that is gone when
+// anything else is written.
+func TestProgressLine(t *testing.T) {
+	var seen bytes.Buffer
+	l := &progressLine{to: &seen, terminal: true}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	after := func(d time.Duration, rows, all int64) string {
+		seen.Reset()
+		l.show(histogram.Progress{Table: "persons", Rows: rows, All: all}, start.Add(d))
+		return seen.String()
+	}
+	if s := after(0, 1e6, 101e6); s != "" {
+		t.Errorf("at once: %q", s)
+	}
+	if s := after(400*time.Millisecond, 5e6, 101e6); s != "" {
+		t.Errorf("after 0.4 s: %q", s)
+	}
+	if s, want := after(2*time.Second, 21e6, 101e6), clearLine+"reading persons: 20 %, 10.0 million rows a second, 8s left"; s != want {
+		t.Errorf("got %q, want %q", s, want)
+	}
+	if s, want := after(4*time.Second, 41e6, -1), clearLine+"reading persons: 41.0 million rows, 10.0 million a second"; s != want {
+		t.Errorf("got %q, want %q", s, want)
+	}
+	seen.Reset()
+	fmt.Fprint(l, "a warning\n")
+	fmt.Fprint(l, "another\n")
+	l.end()
+	if s, want := seen.String(), clearLine+"a warning\nanother\n"; s != want {
+		t.Errorf("got %q, want %q", s, want)
+	}
+	if s := after(5*time.Second, 1, -1); !strings.HasPrefix(s, clearLine+"reading") {
+		t.Errorf("got %q", s)
+	}
+	seen.Reset()
+	if l.end(); seen.String() != clearLine {
+		t.Errorf("the end leaves %q", seen.String())
+	}
+}
+
+// A file is no terminal, and nothing of the progress gets there.
+func TestProgressStaysOnTheTerminal(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	l := newProgressLine(f)
+	for second := range 5 {
+		l.show(histogram.Progress{Table: "persons", Rows: int64(second) * 7319, All: 7319000}, time.Unix(int64(second), 0))
+	}
+	l.end()
+	if info, err := f.Stat(); err != nil || info.Size() != 0 {
+		t.Errorf("%v bytes are in the file, %v", info.Size(), err)
+	}
+	if isTerminal(&bytes.Buffer{}) {
+		t.Error("a buffer is taken for a terminal")
+	}
+}
+
+func TestMemorySize(t *testing.T) {
+	for text, want := range map[string]int64{"4000000": 4e6, "500MB": 500e6, "8GiB": 8 << 30, "1.5KiB": 1536, "2TB": 2e12, "7B": 7} {
+		var m memorySize
+		if err := m.Set(text); err != nil || int64(m) != want {
+			t.Errorf("%s: %d, %v", text, m, err)
+		}
+	}
+	for _, text := range []string{"", "0", "-1GB", "many", "1e9", "8 GiB", "8G", "1/2GB", "9999999999TB", "0.1B", "MB"} {
+		var m memorySize
+		if err := m.Set(text); err == nil {
+			t.Errorf("%q is taken for %d bytes", text, m)
+		}
+	}
+}
