@@ -20,8 +20,7 @@ type Buffers struct {
 	batch   Batch
 
 	opened any // the file that the rest is for
-	sinks  []sink
-	chunks []columnChunk
+	chunks []*columnChunk
 	text   textScratch
 	arrow  arrowScratch
 }

@@ -32,6 +32,7 @@ type parquetColumn struct {
 	name     string
 	leaf     int
 	optional bool
+	kind     parquet.Type
 	physical *physical
 }
 
@@ -162,7 +163,7 @@ func (f *parquetFile) column(name string, field *parquet.Column) (parquetColumn,
 			"has the Parquet type %s, which is not read; write text, an integer, a double, a decimal of at most 38 digits, a date, a timestamp or a boolean",
 			typeName(field.Type()))}
 	}
-	return parquetColumn{name: name, leaf: field.Index(), optional: field.Optional(), physical: physical}, nil
+	return parquetColumn{name: name, leaf: field.Index(), optional: field.Optional(), kind: field.Type(), physical: physical}, nil
 }
 
 func (f *parquetFile) next(context.Context) (part, error) {

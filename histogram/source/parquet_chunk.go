@@ -1,39 +1,89 @@
 package source
 
 // This file holds the column chunk: the pages of one column in one row group,
-// handed to a sink in batches of any length.
+// handed to a sink in batches of any length. Memory is set aside for what a page
+// says of itself only once that is checked against its chunk.
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/format"
 )
 
-// columnChunk is a place in the pages of a column chunk.
-type columnChunk struct {
-	source   parquet.ColumnChunk
-	optional bool
-	sink     sink
+const (
+	readAhead = 1 << 20 // bytes of a chunk read at once
+	bitPad    = 64      // bytes behind a page that its decoder may look at
+)
 
-	pages  parquet.Pages
-	page   parquet.Page
-	levels []byte // definition levels of the page, nil where no value is null
+var (
+	errFewValues = errors.New("the column holds fewer values than its row group has rows")
+	errRuns      = errors.New("a page holds another number of levels or indexes than its header says")
+)
+
+// columnChunk is a place in the pages of a column chunk. Its memory is used for
+// chunk after chunk.
+type columnChunk struct {
+	parquetColumn
+	sink sink
+
+	file     io.ReaderAt
+	codec    format.CompressionCodec
+	at, end  int64 // what is left of the chunk in the file
+	rowsLeft int64 // behind the page
+	entries  int   // of the dictionary, -1 where there is none
+
+	window []byte // read ahead
+	ahead  []byte // what is left of it
+	plain  []byte // a page, decompressed
+	page   decoded
+	dict   decoded
+	level  []byte
+	index  []int32
+
+	levels []byte // of the page, 1 where a row has a value; nil where all have
 	row    int    // next row of the page
 	rows   int    // rows of the page
 	dense  int    // next value of the page that is not null
+}
+
+// decoded is memory for the values of a page.
+type decoded struct {
+	bytes   []byte
+	offsets []uint32
+}
+
+// start goes to the beginning of a chunk of a row group with so many rows, in a
+// file of so many bytes.
+func (c *columnChunk) start(file io.ReaderAt, size int64, chunk *format.ColumnMetaData, rows int64) error {
+	c.file, c.codec, c.rowsLeft, c.entries = file, chunk.Codec, rows, -1
+	c.ahead, c.levels, c.row, c.rows, c.dense = nil, nil, 0, 0, 0
+	c.at = chunk.DataPageOffset
+	if chunk.DictionaryPageOffset != 0 {
+		c.at = chunk.DictionaryPageOffset
+	}
+	c.end = c.at + chunk.TotalCompressedSize
+	if c.at < 4 || chunk.TotalCompressedSize < 0 || c.end < c.at || c.end > size {
+		return errors.New("a column chunk lies outside the file")
+	}
+	return nil
 }
 
 // fill puts exactly n rows into the sink.
 func (c *columnChunk) fill(n int) error {
 	for n > 0 {
 		if c.row == c.rows {
-			if err := c.turn(); err != nil {
-				if errors.Is(err, io.EOF) {
-					return errors.New("the column holds fewer values than its row group has rows")
-				}
+			if err := c.turn(); errors.Is(err, io.EOF) {
+				return errFewValues
+			} else if err != nil {
 				return err
 			}
 			continue
@@ -47,8 +97,8 @@ func (c *columnChunk) fill(n int) error {
 	return nil
 }
 
-// end checks that no rows are left.
-func (c *columnChunk) end() error {
+// finish checks that nothing is left but pages without rows.
+func (c *columnChunk) finish() error {
 	for c.row == c.rows {
 		if err := c.turn(); errors.Is(err, io.EOF) {
 			return nil
@@ -58,39 +108,6 @@ func (c *columnChunk) end() error {
 	}
 	return errors.New("the column holds more values than its row group has rows")
 }
-
-// turn goes to the next page and checks that its parts agree in length.
-func (c *columnChunk) turn() error {
-	parquet.Release(c.page)
-	c.page, c.levels, c.row, c.rows, c.dense = nil, nil, 0, 0, 0
-	if c.pages == nil {
-		c.pages = c.source.Pages()
-	}
-	page, err := c.pages.ReadPage()
-	if err != nil {
-		return err
-	}
-	c.page = page
-	rows, values := int(page.NumRows()), int(page.NumRows())
-	if c.optional {
-		levels := page.DefinitionLevels()
-		if len(levels) != rows {
-			return fmt.Errorf("a page has %d definition levels for %d rows", len(levels), rows)
-		}
-		values = present(levels)
-		if values < rows {
-			c.levels = levels
-		}
-	}
-	if err := c.sink.page(page, values); err != nil {
-		return err
-	}
-	c.rows = rows
-	return nil
-}
-
-// present is how many rows of an optional column hold a value.
-func present(levels []byte) int { return bytes.Count(levels, []byte{1}) }
 
 // copy puts the next m rows of the page into the sink.
 func (c *columnChunk) copy(m int) error {
@@ -107,14 +124,324 @@ func (c *columnChunk) copy(m int) error {
 	return c.sink.takeSome(c.levels[from:c.row], dense, c.dense)
 }
 
-// close frees the pages. After a page that could not be decoded the decoder may
-// fail once more here, which adds nothing to the first error.
-func (c *columnChunk) close() {
-	defer func() { _ = recover() }()
-	parquet.Release(c.page)
-	c.page = nil
-	if c.pages != nil {
-		c.pages.Close()
-		c.pages = nil
+// present is how many rows of an optional column hold a value.
+func present(levels []byte) int { return bytes.Count(levels, []byte{1}) }
+
+// turn goes to the next page of data, or to io.EOF at the end of the chunk.
+func (c *columnChunk) turn() error {
+	for {
+		if c.at == c.end && len(c.ahead) == 0 {
+			return io.EOF
+		}
+		h, body, err := c.next()
+		if err != nil {
+			return err
+		}
+		if h.kind != format.DictionaryPage {
+			return c.data(&h, body)
+		}
+		if err := c.dictionary(&h, body); err != nil {
+			return err
+		}
 	}
+}
+
+// next reads the header and the bytes of the next page.
+func (c *columnChunk) next() (h pageHeader, body []byte, err error) {
+	n := 0
+	for want := 1; ; want = 2*len(c.ahead) + 1 {
+		if err := c.read(want); err != nil {
+			return h, nil, err
+		}
+		if h, n, err = parsePageHeader(c.ahead); err == nil {
+			break
+		}
+		if !errors.Is(err, errHeaderCut) || c.at == c.end {
+			return h, nil, err
+		}
+	}
+	c.ahead = c.ahead[n:]
+	if err := h.check(int64(len(c.ahead))+c.end-c.at, c.rowsLeft); err != nil {
+		return h, nil, err
+	}
+	size := int(h.compressed)
+	if err := c.read(size); err != nil {
+		return h, nil, err
+	}
+	if len(c.ahead) < size {
+		return h, nil, errPageHeader
+	}
+	body, c.ahead = c.ahead[:size], c.ahead[size:]
+	if h.crc != 0 && uint32(h.crc) != crc32.ChecksumIEEE(body) {
+		return h, nil, errors.New("a page differs from its checksum")
+	}
+	return h, body, nil
+}
+
+// read makes sure that n bytes are read ahead, or all that the chunk has.
+func (c *columnChunk) read(n int) error {
+	if len(c.ahead) >= n || c.at == c.end {
+		return nil
+	}
+	held := len(c.ahead)
+	size := int(min(int64(max(n-held, readAhead-held)), c.end-c.at))
+	if cap(c.window) < held+size+bitPad {
+		c.window = append(make([]byte, 0, max(held+size, readAhead)+bitPad), c.ahead...)
+	} else {
+		c.window = append(c.window[:0], c.ahead...)
+	}
+	c.window = c.window[:held+size]
+	got, err := c.file.ReadAt(c.window[held:], c.at)
+	if got < size {
+		return fmt.Errorf("the pages of a column: %w", err)
+	}
+	c.at += int64(size)
+	c.ahead = c.window
+	return nil
+}
+
+// dictionary takes up the dictionary of the chunk.
+func (c *columnChunk) dictionary(h *pageHeader, body []byte) error {
+	if c.entries >= 0 {
+		return errors.New("a column chunk has two dictionaries")
+	}
+	body, err := c.decompress(body, int(h.plain))
+	if err != nil {
+		return err
+	}
+	if h.encoding == format.PlainDictionary {
+		h.encoding = format.Plain
+	}
+	values, err := c.values(&c.dict, h.encoding, body, int(h.values), true)
+	if err != nil {
+		return err
+	}
+	c.entries = int(h.values)
+	return c.sink.dictionary(values, c.entries)
+}
+
+// data takes up a page of data.
+func (c *columnChunk) data(h *pageHeader, body []byte) error {
+	c.levels, c.row, c.rows, c.dense = nil, 0, 0, 0
+	n := int(h.values)
+	var err error
+	if h.kind == format.DataPageV2 {
+		levels := body[h.repetition : h.repetition+h.definition]
+		body = body[h.repetition+h.definition:]
+		if c.optional {
+			err = c.readLevels(format.RLE, levels, n)
+		}
+		if plain := int(h.plain - h.repetition - h.definition); err == nil && !h.plainInVersion2 {
+			body, err = c.decompress(body, plain)
+		}
+	} else if body, err = c.decompress(body, int(h.plain)); err == nil && c.optional {
+		body, err = c.readPrefixed(h.levels, body, n)
+	}
+	if err != nil {
+		return err
+	}
+	values := n
+	if c.levels != nil {
+		values = present(c.levels)
+	}
+	if err := c.decode(h.encoding, body, values); err != nil {
+		return err
+	}
+	c.rows, c.rowsLeft = n, c.rowsLeft-int64(n)
+	return nil
+}
+
+// decompress returns the bytes of a page, of which there must be n.
+func (c *columnChunk) decompress(body []byte, n int) ([]byte, error) {
+	if c.codec == format.Uncompressed {
+		if len(body) != n {
+			return nil, errPageHeader
+		}
+		return body, nil
+	}
+	if c.codec == format.Snappy {
+		if length, _ := binary.Uvarint(body); length != uint64(n) {
+			return nil, errPageHeader
+		}
+	}
+	if cap(c.plain) < n+bitPad {
+		c.plain = make([]byte, 0, n+bitPad)
+	}
+	plain, err := parquet.LookupCompressionCodec(c.codec).Decode(c.plain[:0:cap(c.plain)], body)
+	if err != nil {
+		return nil, err
+	}
+	if len(plain) != n {
+		return nil, errPageHeader
+	}
+	c.plain = plain
+	return plain, nil
+}
+
+// readPrefixed reads the definition levels of version 1, whose length stands before
+// them, and returns what is behind.
+func (c *columnChunk) readPrefixed(encoding format.Encoding, body []byte, n int) ([]byte, error) {
+	if encoding == format.BitPacked { // without a length
+		size := (n + 7) / 8
+		if size > len(body) {
+			return nil, errRuns
+		}
+		return body[size:], c.readLevels(encoding, body[:size], n)
+	}
+	if len(body) < 4 {
+		return nil, errRuns
+	}
+	size := int64(binary.LittleEndian.Uint32(body))
+	if body = body[4:]; size > int64(len(body)) {
+		return nil, errRuns
+	}
+	return body[size:], c.readLevels(encoding, body[:size], n)
+}
+
+// readLevels reads n definition levels, and leaves none where all are 1.
+func (c *columnChunk) readLevels(of format.Encoding, body []byte, n int) (err error) {
+	c.level = slices.Grow(c.level[:0], n+bitPad)[:n+bitPad]
+	switch of {
+	case format.RLE:
+		err = readLevels(c.level, body, n)
+	case format.BitPacked: // the highest bit first, and long out of use
+		for i := range n {
+			c.level[i] = body[i/8] >> (7 - i%8) & 1
+		}
+	default:
+		err = errors.New("the levels of a page are encoded in a way that is not read")
+	}
+	if c.levels = c.level[:n]; present(c.levels) == n {
+		c.levels = nil
+	}
+	return err
+}
+
+// readLevels reads n levels of one bit in runs, which fill up to 7 more where the
+// last run is of bits. dst has bitPad more.
+func readLevels(dst, body []byte, n int) error {
+	at := 0
+	for len(body) > 0 {
+		head, size := binary.Uvarint(body)
+		if size <= 0 || head > 2*uint64(n)+16 {
+			return errRuns
+		}
+		body = body[size:]
+		count := int(head >> 1)
+		if head&1 == 0 {
+			if len(body) == 0 || body[0] > 1 || at+count > n {
+				return errRuns
+			}
+			word := ones * uint64(body[0])
+			for end := at + count; at < end; at += 8 {
+				binary.LittleEndian.PutUint64(dst[at:], word)
+			}
+			at -= -count & 7 // the last word went beyond
+			body = body[1:]
+			continue
+		}
+		if count > len(body) || at+8*count > n+7 {
+			return errRuns
+		}
+		for _, bits := range body[:count] {
+			binary.LittleEndian.PutUint64(dst[at:], bitBytes[bits])
+			at += 8
+		}
+		body = body[count:]
+	}
+	if at < n {
+		return errRuns
+	}
+	return nil
+}
+
+// bitBytes has a byte for each bit of a byte, the lowest first.
+var bitBytes = func() (all [256]uint64) {
+	for b := range all {
+		for i := range 8 {
+			all[b] |= uint64(b>>i&1) << (8 * i)
+		}
+	}
+	return all
+}()
+
+// runsOf counts the values in runs of some bit width. It is -1 for what is no such
+// encoding.
+func runsOf(body []byte, width int) (total int) {
+	for len(body) > 0 {
+		head, n := binary.Uvarint(body)
+		if n <= 0 || head>>1 > 1<<31 {
+			return -1
+		}
+		body = body[n:]
+		count, size := int(head>>1), (width+7)/8
+		if head&1 == 1 {
+			size = count * width
+			count *= 8
+		}
+		if size > len(body) {
+			return -1
+		}
+		body = body[size:]
+		if total += count; total > 1<<31 {
+			return -1
+		}
+	}
+	return total
+}
+
+// decode reads the n values of a page of data.
+func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
+	if of != format.PlainDictionary && of != format.RLEDictionary {
+		values, err := c.values(&c.page, of, body, n, false)
+		if err != nil {
+			return err
+		}
+		return c.sink.plain(values, n)
+	}
+	if c.entries < 0 {
+		return errors.New("a page refers to a dictionary that is not there")
+	}
+	c.index = c.index[:0]
+	if n > 0 {
+		if len(body) == 0 || body[0] > 32 {
+			return errRuns
+		}
+		if total := runsOf(body[1:], int(body[0])); total < n || total > n+7 {
+			return errRuns
+		}
+		var err error
+		c.index = slices.Grow(c.index, n+8)
+		if c.index, err = (&rle.DictionaryEncoding{}).DecodeInt32(c.index[:0:cap(c.index)], body); err != nil {
+			return err
+		}
+		if len(c.index) < n {
+			return errRuns
+		}
+	}
+	c.sink.indexes(c.index[:n])
+	return nil
+}
+
+// values reads n values as their type and encoding say, into memory or, unless
+// they are to be kept, as they lie in the page.
+func (c *columnChunk) values(into *decoded, of format.Encoding, body []byte, n int, keep bool) (encoding.Values, error) {
+	e := parquet.LookupEncoding(of)
+	in := body
+	if keep || !e.CanDecodeInPlace() || c.kind.Kind() == parquet.ByteArray {
+		size := c.kind.EstimateDecodeSize(n, body, e)
+		into.bytes = slices.Grow(into.bytes[:0], size)[:size]
+		in = into.bytes
+	}
+	if c.kind.Kind() == parquet.ByteArray {
+		into.offsets = slices.Grow(into.offsets[:0], n+1)[:n+1]
+	}
+	values, err := c.kind.Decode(c.kind.NewValues(in, into.offsets), body, e)
+	if err != nil {
+		return values, err
+	}
+	if c.kind.Kind() == parquet.ByteArray {
+		into.bytes, into.offsets = values.ByteArray()
+	}
+	return values, nil
 }

@@ -23,19 +23,20 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 		return err
 	}
 	defer g.file.drop()
-	if err := g.open(ctx, b); err != nil {
+	if err := g.start(b); err != nil {
 		return err
 	}
-	defer b.closeChunks()
 	rows := g.rows()
 	for first := int64(0); first < rows; {
 		n := int(min(rows-first, int64(most)))
 		b.start(int(min(rows, int64(most))))
-		for i := range b.chunks {
+		for i := range g.file.wanted {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := g.fill(b, i, n); err != nil {
+			if g.file.places[i] < 0 {
+				b.repeat(i, g.file.constants[i], n)
+			} else if err := g.guarded(i, func() error { return b.chunks[i].fill(n) }); err != nil {
 				return err
 			}
 		}
@@ -44,94 +45,62 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 		}
 		first += int64(n)
 	}
-	for i := range b.chunks {
-		if err := g.finish(b, i); err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.each(func(i int) error { return b.chunks[i].finish() })
 }
 
-// open checks the page headers of the wanted chunks and begins to read them.
-func (g *rowGroup) open(ctx context.Context, b *Buffers) error {
+// start goes to the beginning of the wanted chunks.
+func (g *rowGroup) start(b *Buffers) error {
 	f := g.file
 	if b.opened != f {
-		b.opened, b.sinks, b.chunks = f, make([]sink, len(f.wanted)), make([]columnChunk, len(f.wanted))
-		for i, column := range f.wanted {
-			if f.places[i] < 0 {
-				b.hold(i, arrow.BinaryTypes.String)
-			} else {
-				b.sinks[i] = b.newSink(i, column.physical)
-			}
+		b.opened = f
+		for len(b.chunks) < len(f.wanted) {
+			b.chunks = append(b.chunks, &columnChunk{})
+		}
+		for i := range f.wanted {
+			b.chunks[i].parquetColumn, b.chunks[i].sink = f.wanted[i], b.newSink(i, f.wanted[i].physical)
 		}
 	}
-	chunks := f.groups[g.number].ColumnChunks()
-	for i, column := range f.wanted {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if f.places[i] < 0 {
-			continue
-		}
-		if err := g.check(column); err != nil {
-			return err
-		}
-		b.sinks[i].chunk()
-		b.chunks[i] = columnChunk{source: chunks[column.leaf], optional: column.optional, sink: b.sinks[i]}
-	}
-	return nil
+	group := &f.footer.RowGroups[g.number]
+	return g.each(func(i int) error {
+		return b.chunks[i].start(f, f.size(), &group.Columns[f.wanted[i].leaf].MetaData, group.NumRows)
+	})
 }
 
-// newSink makes the sink of wanted column i.
+// newSink makes the sink of wanted column i, nil where the file has none.
 func (b *Buffers) newSink(i int, p *physical) sink {
-	if b.codes[i] != nil {
+	switch {
+	case p == nil:
+		b.hold(i, arrow.BinaryTypes.String)
+		return nil
+	case b.codes[i] != nil:
 		return &codeSink{to: b.codes[i], decode: p.newDecoder()}
 	}
 	b.hold(i, p.of)
-	return &valueSink{to: b.values[i], decode: p.newDecoder(), decodeMore: p.newDecoder()}
+	return &valueSink{to: b.values[i], decode: p.newDecoder(), decodeEntries: p.newDecoder()}
 }
 
-func (b *Buffers) closeChunks() {
-	for i := range b.chunks {
-		b.chunks[i].close()
-	}
-}
-
-// check walks the page headers of a chunk.
-func (g *rowGroup) check(column parquetColumn) (err error) {
-	defer g.file.guard(&err, column.name, g.place())
-	group := &g.file.footer.RowGroups[g.number]
-	if err := checkPages(g.file, g.file.size(), &group.Columns[column.leaf].MetaData, group.NumRows); err != nil {
-		return g.file.damaged(column.name, g.place(), err)
+// each does something with each wanted column of the file.
+func (g *rowGroup) each(do func(i int) error) error {
+	for i, place := range g.file.places {
+		if place < 0 {
+			continue
+		}
+		if err := g.guarded(i, func() error { return do(i) }); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// fill reads the next n rows of a column.
-func (g *rowGroup) fill(b *Buffers, i, n int) (err error) {
-	if g.file.places[i] < 0 {
-		b.repeat(i, g.file.constants[i], n)
-		return nil
-	}
-	name := g.file.wanted[i].name
-	defer g.file.guard(&err, name, g.place())
-	if err := b.chunks[i].fill(n); err != nil {
-		return g.file.damaged(name, g.place(), err)
-	}
-	return nil
+// guarded turns errors and panics of decoding a column into errors of the file.
+func (g *rowGroup) guarded(i int, do func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the decoder failed: %v", r)
+		}
+		if err != nil {
+			err = g.file.damaged(g.file.wanted[i].name, fmt.Sprintf("row group %d", g.number), err)
+		}
+	}()
+	return do()
 }
-
-// finish checks that a column is at its end.
-func (g *rowGroup) finish(b *Buffers, i int) (err error) {
-	if g.file.places[i] < 0 {
-		return nil
-	}
-	name := g.file.wanted[i].name
-	defer g.file.guard(&err, name, g.place())
-	if err := b.chunks[i].end(); err != nil {
-		return g.file.damaged(name, g.place(), err)
-	}
-	return nil
-}
-
-func (g *rowGroup) place() string { return fmt.Sprintf("row group %d", g.number) }

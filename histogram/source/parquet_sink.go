@@ -5,16 +5,19 @@ package source
 
 import (
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 )
 
 // sink collects the values of one column, chunk after chunk. A page comes first,
 // then rows of it.
 type sink interface {
-	// chunk begins a column chunk, and with it another dictionary.
-	chunk()
-	// page takes up a page of that many values that are not null.
-	page(p parquet.Page, values int) error
+	// dictionary takes up the n entries of a dictionary.
+	dictionary(entries encoding.Values, n int) error
+	// indexes takes up a page of indexes into the dictionary. An index outside makes
+	// take panic, which the guard of the file turns into an error.
+	indexes(index []int32)
+	// plain takes up a page of n values.
+	plain(values encoding.Values, n int) error
 	// take appends the values from..to of the page.
 	take(from, to int) error
 	// takeSome appends a row for each level: null, or where the level is 1 the next
@@ -22,100 +25,75 @@ type sink interface {
 	takeSome(levels []byte, from, to int) error
 }
 
-// indexes returns the dictionary indexes of a page.
-func indexes(p parquet.Page, values int) ([]int32, error) {
-	data := p.Data()
-	index := data.Int32()
-	if len(index) != values {
-		return nil, errShortPage
-	}
-	return index, nil
-}
-
-// codeSink collects codes. An index outside its dictionary panics in the buffer,
-// which the guard of the file turns into an error.
+// codeSink collects codes.
 type codeSink struct {
-	to         codeBuffer
-	decode     decoder
-	dictionary parquet.Dictionary
-	index      []int32 // of a dictionary page, else nil
+	to     codeBuffer
+	decode decoder
+	index  []int32 // of a page of indexes
+	coded  bool    // the page is one of values
 }
 
-func (s *codeSink) chunk() { s.dictionary, s.index = nil, nil }
-
-func (s *codeSink) page(p parquet.Page, values int) (err error) {
-	s.index = nil
-	dictionary := p.Dictionary()
-	if dictionary == nil {
-		a, err := s.decode(p.Data(), values)
-		if err != nil {
-			return err
-		}
-		s.to.page(a)
-		return nil
-	}
-	if dictionary != s.dictionary {
-		a, err := s.decode(dictionary.Page().Data(), dictionary.Len())
-		if err != nil {
-			return err
-		}
+func (s *codeSink) dictionary(entries encoding.Values, n int) error {
+	a, err := s.decode(entries, n)
+	if err == nil {
 		s.to.dictionary(a)
-		s.dictionary = dictionary
 	}
-	s.index, err = indexes(p, values)
+	return err
+}
+
+func (s *codeSink) indexes(index []int32) { s.index, s.coded = index, false }
+
+func (s *codeSink) plain(values encoding.Values, n int) error {
+	a, err := s.decode(values, n)
+	if err == nil {
+		s.to.page(a)
+		s.coded = true
+	}
 	return err
 }
 
 func (s *codeSink) take(from, to int) error {
-	if s.index != nil {
-		s.to.gather(s.index[from:to])
-	} else {
+	if s.coded {
 		s.to.take(from, to)
+	} else {
+		s.to.gather(s.index[from:to])
 	}
 	return nil
 }
 
 func (s *codeSink) takeSome(levels []byte, from, to int) error {
-	if s.index != nil {
-		s.to.gatherSome(s.index[from:to], levels)
-	} else {
+	if s.coded {
 		s.to.takeSome(from, levels)
+	} else {
+		s.to.gatherSome(s.index[from:to], levels)
 	}
 	return nil
 }
 
 // valueSink collects values.
 type valueSink struct {
-	to         valueBuffer
-	decode     decoder // of pages
-	decodeMore decoder // of dictionaries, which outlast the next plain page
-	dictionary parquet.Dictionary
-	entries    arrow.Array // of the dictionary
-	values     arrow.Array // of a plain page
-	index      []int32     // of a dictionary page, else nil
+	to            valueBuffer
+	decode        decoder // of pages
+	decodeEntries decoder // of dictionaries, which outlast the next page of values
+	entries       arrow.Array
+	index         []int32     // of a page of indexes
+	values        arrow.Array // of a page of values, else nil
 }
 
-func (s *valueSink) chunk() { s.dictionary, s.entries, s.values, s.index = nil, nil, nil, nil }
+func (s *valueSink) dictionary(entries encoding.Values, n int) (err error) {
+	s.entries, err = s.decodeEntries(entries, n)
+	return err
+}
 
-func (s *valueSink) page(p parquet.Page, values int) (err error) {
-	s.index = nil
-	dictionary := p.Dictionary()
-	if dictionary == nil {
-		s.values, err = s.decode(p.Data(), values)
-		return err
-	}
-	if dictionary != s.dictionary {
-		if s.entries, err = s.decodeMore(dictionary.Page().Data(), dictionary.Len()); err != nil {
-			return err
-		}
-		s.dictionary = dictionary
-	}
-	s.index, err = indexes(p, values)
+func (s *valueSink) indexes(index []int32) { s.index, s.values = index, nil }
+
+func (s *valueSink) plain(values encoding.Values, n int) (err error) {
+	s.values, err = s.decode(values, n)
 	return err
 }
 
 func (s *valueSink) take(from, to int) error {
-	if s.index == nil {
+	if s.values != nil {
 		return s.to.values(s.values, from, to)
 	}
 	return s.to.entries(s.entries, s.index[from:to])

@@ -18,14 +18,15 @@ import (
 )
 
 var (
-	errShortPage = errors.New("a page holds another number of values than its header says")
+	errShortPage = errors.New("a page holds fewer values than its header says")
 	errIndex     = errors.New("a page refers to a value that its dictionary does not hold")
 	errLongText  = errors.New("the text of one column is too long to be read")
 	errDigits    = fmt.Errorf("a decimal is empty or has more than %d digits", maxDigits)
 )
 
-// decoder turns the n values of a page or of a dictionary into an array, which is
-// valid as long as these are and until the next call.
+// decoder turns the first n values of a page or of a dictionary, which may have
+// padding behind them, into an array. It is valid as long as these are and until the
+// next call.
 type decoder func(data encoding.Values, n int) (arrow.Array, error)
 
 // physical is a Parquet type that is read.
@@ -143,7 +144,7 @@ func decimalOf(t parquet.Type, d *format.DecimalType) *physical {
 // fixedLengths and anyLengths return the bytes of value i of n.
 func fixedLengths(data encoding.Values, n int) (func(i int) []byte, error) {
 	bytes, size := data.FixedLenByteArray()
-	if len(bytes) != size*n {
+	if len(bytes) < size*n {
 		return nil, errShortPage
 	}
 	return func(i int) []byte { return bytes[i*size : (i+1)*size] }, nil
@@ -181,7 +182,7 @@ func checkOffsets(bytes []byte, offsets []uint32, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if len(offsets) != n+1 {
+	if len(offsets) < n+1 {
 		return errShortPage
 	}
 	for i := range n {
@@ -207,7 +208,7 @@ func texts(data encoding.Values, n int) (arrow.Array, error) {
 	if n == 0 {
 		offsets = []uint32{0}
 	}
-	return wrap(arrow.BinaryTypes.String, n, arrow.GetBytes(offsets), bytes), nil
+	return wrap(arrow.BinaryTypes.String, n, arrow.GetBytes(offsets[:n+1]), bytes), nil
 }
 
 // uuids reads UUIDs as their canonical text, in an array type of their own: an id
@@ -218,7 +219,7 @@ func uuids() decoder {
 	var offsets []int64
 	return func(data encoding.Values, n int) (arrow.Array, error) {
 		bytes, size := data.FixedLenByteArray()
-		if size != 16 || len(bytes) != 16*n {
+		if size != 16 || len(bytes) < 16*n {
 			return nil, errShortPage
 		}
 		text, offsets = text[:0], append(offsets[:0], 0)
@@ -248,9 +249,10 @@ func asIs[T int32 | int64 | float64](of arrow.DataType, values func(*encoding.Va
 	return &physical{of, func() decoder {
 		return func(data encoding.Values, n int) (arrow.Array, error) {
 			page := values(&data)
-			if len(page) != n {
+			if len(page) < n {
 				return nil, errShortPage
 			}
+			page = page[:n]
 			return wrap(of, n, arrow.GetBytes(page)), nil
 		}
 	}}
@@ -262,9 +264,10 @@ func converted[P, T number](of arrow.DataType, values func(*encoding.Values) []P
 		var scratch []T
 		return func(data encoding.Values, n int) (arrow.Array, error) {
 			page := values(&data)
-			if len(page) != n {
+			if len(page) < n {
 				return nil, errShortPage
 			}
+			page = page[:n]
 			scratch = slices.Grow(scratch[:0], n)[:n]
 			for i, v := range page {
 				scratch[i] = convert(v)

@@ -1,0 +1,54 @@
+package source
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Once its buffers have grown, a goroutine that reads row groups sets aside fewer
+// than 200 objects for each.
+func TestRowGroupsAreReadInPlace(t *testing.T) {
+	for name, optional := range map[string]bool{"required": false, "optional": true} {
+		dir := t.TempDir()
+		const group = 40_000
+		benchParquet(t, dir, 6*group, group, optional, 0.01)
+		for _, columns := range [][]Column{benchColumns(), append(benchColumns(), Values("id", "age")...)} {
+			r, err := Open(t.Context(), dir, spec.TableSource{Format: spec.Parquet, Paths: []string{"a.parquet"}}, columns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b Buffers
+			var before, after runtime.MemStats
+			groups := uint64(0)
+			for {
+				if groups == 2 {
+					runtime.ReadMemStats(&before)
+				}
+				p, err := r.Next(t.Context())
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Read(t.Context(), &b, 16<<10, func(*Batch) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				groups++
+			}
+			runtime.ReadMemStats(&after)
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			each := (after.Mallocs - before.Mallocs) / (groups - 2)
+			t.Logf("%s, %d columns: %d objects, %d bytes per row group", name, len(columns), each, (after.TotalAlloc-before.TotalAlloc)/(groups-2))
+			if groups != 6 || each >= 200 {
+				t.Errorf("%s: %d objects per row group", name, each)
+			}
+		}
+	}
+}
