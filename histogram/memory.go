@@ -130,10 +130,12 @@ func cells(p *plan.Plan, m plan.Measurement) uint64 {
 }
 
 // CheckMemory returns a *[MemoryError] where p cannot be measured in the memory
-// that the machine has free. It reads no file of the release.
-func CheckMemory(p *plan.Plan) error {
-	return checkMemory(p, Options{}.memory())
-}
+// of no options. It reads no file of the release.
+func CheckMemory(p *plan.Plan) error { return Options{}.CheckMemory(p) }
+
+// CheckMemory returns a *[MemoryError] where p cannot be measured in the memory that
+// there is by the options. It reads no file of the release.
+func (o Options) CheckMemory(p *plan.Plan) error { return checkMemory(p, o.memory()) }
 
 // CheckBytes returns a *[MemoryError] where so many bytes are more than the machine
 // has free.
@@ -149,8 +151,9 @@ func checkBytes(need, have int64) error {
 }
 
 // MemoryError says that the counts of a plan do not fit into memory. Nothing has
-// been read or debited when it is found, unless Need is 0: then the rows that
-// bounding must hold did not fit, and what they need is confidential.
+// been debited when it is found, and unless Need is 0 nothing read: then what had to
+// be held of the rows did not fit, the cells of a sparse table or the groups of one unit, and
+// how much that is is confidential.
 type MemoryError struct {
 	Need, Have int64 // bytes
 }
@@ -158,9 +161,9 @@ type MemoryError struct {
 // Error is a sentence with what to do.
 func (e *MemoryError) Error() string {
 	if e.Need == 0 {
-		return fmt.Sprintf("the rows that are held to bound what each unit contributes do not fit into the %d bytes of memory left for them; "+
-			"use a machine with more memory, or lower max_rows", e.Have)
+		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, or the groups of one unit) does not fit into the %d bytes of memory left for it; "+
+			"use a machine with more memory, give more of it (--memory), or ask for fewer or coarser sparse tables", e.Have)
 	}
-	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, or ask for fewer or coarser tables, or for fewer rows of microdata",
+	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, give more of it (--memory), or ask for fewer or coarser tables, or for fewer rows of microdata",
 		e.Need, e.Have)
 }
