@@ -232,6 +232,13 @@ func (p *Plan) attributes() []string {
 			}
 		}
 	}
+	for _, t := range p.Tables { // one of a single category is not measured, and may leave rows out
+		for _, f := range p.Query(t).Factors {
+			if !slices.Contains(columns, f.Attribute) && p.drops(t.From, f.Attribute) {
+				columns = append(columns, f.Attribute)
+			}
+		}
+	}
 	for _, e := range p.release.Impossible {
 		for _, c := range e.Where {
 			read := Counted(p.release.Table(e.Table), c.Attribute).Column // what decides it, where it is derived
@@ -244,10 +251,11 @@ func (p *Plan) attributes() []string {
 	return columns
 }
 
-// drops tells that a column's values decide which rows of a table are left out, as its own or as those of a column that is
-// derived from it.
+// drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
+// `impossible` as its own or as those of a column that is derived from it.
 func (p *Plan) drops(table, column string) bool {
-	return slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
+	c := p.release.Table(table).Column(column)
+	return c != nil && (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
 		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
 			return Counted(p.release.Table(table), c.Attribute).Column == column
 		})
@@ -264,6 +272,16 @@ func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
 		m.Shifts = nil
 	}
 	return m
+}
+
+// partsBy tells that a query parts rows by a column: at a level of two categories or more.
+func (p *Plan) partsBy(q Query, column string) bool {
+	for _, f := range q.Factors {
+		if level, ok := p.release.Table(q.Table).Column(f.Attribute).Domain.Level(f.Level); ok && f.Attribute == column && level.Size() > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // removedAndAdded is the ρ of two steps between neighbours, as a multiple of that
@@ -285,7 +303,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 			steps = append(steps, p.exchanged(m.Mechanism))
 			continue
 		}
-		if slices.ContainsFunc(m.Query.Factors, func(f Factor) bool { return f.Attribute == column }) && m.Cells > 1 {
+		if p.partsBy(m.Query, column) {
 			changed, err := p.changed(m, column)
 			if err != nil {
 				return 0, nil, fmt.Errorf("measurement %s: %w", m.ID, err)
@@ -299,7 +317,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 		}
 	}
 	for _, s := range p.Synthetic {
-		if !slices.ContainsFunc(s.By, func(f Factor) bool { return f.Attribute == column }) {
+		if !p.drops(s.Table, column) && !slices.ContainsFunc(s.By, func(f Factor) bool { return f.Attribute == column }) {
 			continue
 		}
 		changed := s.Block

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -267,6 +268,89 @@ func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
 		more := amount(l.Attributes[0].Pure).Cmp(amount(l.Whole.Pure)) > 0
 		if said := strings.Contains(page.String(), why); said != want || more != want {
 			t.Errorf("%s: an attribute loses more: %t, and the page says why: %t\n%s", neighbours, more, said, page.String())
+		}
+	}
+}
+
+// One integer can tell two categories apart: of a column of two that counts up another value moves its one integer by
+// 2·1024 between its two rows at most, in squares (2048/σ)²/2 in ρ.
+func TestLossOfTwoCategoriesThatCountUp(t *testing.T) {
+	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: `version: 1
+release: r
+privacy: {protects: person, neighbours: replace}
+budget: {rho: 1}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {hiv: {values: ["no", "yes"]}}}}
+marginals: {m: {by: [hiv], cumulative: [hiv]}}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want float64
+	for _, m := range p.Measurements {
+		if len(m.Query.Factors) == 0 {
+			continue // everybody is in the total
+		}
+		columns, axes, plain, err := m.Query.Residual(p.Release())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answers [2]int64
+		for value := range answers {
+			counts := make([]int64, 2)
+			counts[value] = 1
+			moved, err := residual.Exact(columns, axes, plain, counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers[value] = moved[0]
+		}
+		variance, _ := m.Mechanism.Parameter.Float64() // σ²
+		want += float64(answers[0]-answers[1]) * float64(answers[0]-answers[1]) / (2 * variance)
+	}
+	l, err := p.loss(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want < 0.1 {
+		t.Fatalf("the integers hardly move: ρ %v", want)
+	}
+	assertNear(t, "hiv", l.Attributes[0].Rho, want)
+}
+
+// A value that has its row left out decides of every table, and of microdata, whether it counts: like the removal of a
+// unit and the addition of another. A column of one category that leaves rows out loses that too.
+func TestLossOfColumnsThatLeaveRowsOut(t *testing.T) {
+	for _, c := range []struct {
+		policy string
+		want   float64
+	}{{"unknown: drop", 4}, {"null: drop", 4}, {"unknown: error", 0}} {
+		p, err := planOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1, split: {x: 9/10, y: 1/10}}
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [m, f]}, hiv: {values: ["no"], %s}}}}
+marginals: {m: {by: [sex], budget: x}, n: {by: [hiv], budget: y}}
+`, c.policy)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := p.loss(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(l.Attributes, func(a LossOf) bool { return a.Of == "hiv" })
+		if c.want == 0 {
+			if at >= 0 && amount(l.Attributes[at].Rho).Sign() != 0 {
+				t.Errorf("%s: hiv, of one category, loses %s", c.policy, l.Attributes[at].Rho)
+			}
+			continue
+		}
+		if at < 0 {
+			t.Fatalf("%s: hiv is not among the attributes", c.policy)
+		}
+		assertNear(t, c.policy, l.Attributes[at].Rho, c.want)
+		if l.Attributes[at].Tables != 2 {
+			t.Errorf("%s: hiv decides of %d tables", c.policy, l.Attributes[at].Tables)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func (g *group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		return nil
 	case !ranged || laplace:
 		work := g.directForTargets
-		if g.summed() {
+		if g.summed() || ranged { // or another leaf asks for ranges of its columns
 			work = g.rangedForTargets
 		}
 		each, err := work(r, noise, goals)

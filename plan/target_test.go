@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -133,5 +134,27 @@ func TestTargetsThatCannotBe(t *testing.T) {
 	}
 	if _, err := Solve(tenRelease(t, "{rho: 1}", "{x: {by: [a]}}")); err == nil || !strings.Contains(err.Error(), "no marginal has a target") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A leaf of targets whose column another leaf adds up along is planned under every kind of budget, and keeps its targets.
+func TestTargetsBesideRanges(t *testing.T) {
+	for _, budget := range []string{"{epsilon: 6, split: {n: needed, s: 1}}", "{rho: 6, split: {n: needed, s: 1}}", "{epsilon: 6, delta: 1e-6, split: {n: needed, s: 1}}"} {
+		for _, along := range []string{"ranges: [b]", "cumulative: [b]"} {
+			p, err := planOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: %s
+tables: {t: {source: {csv: t.csv}, unit: row, columns: {b: {values: [x, y, z]}}}}
+marginals: {m: {by: [b], target: {margin: 60}, budget: n}, r: {by: [b], %s, budget: s}}
+`, budget, along)})
+			if err != nil {
+				t.Errorf("%s, %s: %v", budget, along, err)
+				continue
+			}
+			if m := p.Tables[0].Statistics[0].Margin; m > 60 {
+				t.Errorf("%s, %s: the margin is %v", budget, along, m)
+			}
+		}
 	}
 }

@@ -61,8 +61,7 @@ type Combination struct {
 // beyond the first.
 func (w *Workload) Combine(sources []Source) (*Combination, error) {
 	c := &Combination{Parts: make([][]Part, len(w.Residuals))}
-	var err error
-	c.Variances, err = w.combine(sources, func(residual, source int, precision float64) {
+	precisions, err := w.precisions(sources, func(residual, source int, precision float64) {
 		c.Parts[residual] = append(c.Parts[residual], Part{source, precision})
 	})
 	if err != nil {
@@ -70,19 +69,29 @@ func (w *Workload) Combine(sources []Source) (*Combination, error) {
 	}
 	for i, parts := range c.Parts {
 		for j := range parts {
-			parts[j].Weight *= c.Variances[i]
+			parts[j].Weight /= precisions[i]
 		}
 	}
+	c.Variances = inverse(precisions)
 	return c, nil
 }
 
 // Estimated are the variances of the estimates of [Workload.Combine], without their parts.
 func (w *Workload) Estimated(sources []Source) ([]float64, error) {
-	return w.combine(sources, func(int, int, float64) {})
+	precisions, err := w.precisions(sources, func(int, int, float64) {})
+	return inverse(precisions), err
 }
 
-// combine adds up, for every residual, the precisions of the sources that bear on it, each of which it visits.
-func (w *Workload) combine(sources []Source, visit func(residual, source int, precision float64)) ([]float64, error) {
+// inverse replaces each x by 1/x.
+func inverse(all []float64) []float64 {
+	for i, x := range all {
+		all[i] = 1 / x
+	}
+	return all
+}
+
+// precisions adds up, for every residual, the precisions of the sources that bear on it, each of which it visits.
+func (w *Workload) precisions(sources []Source, visit func(residual, source int, precision float64)) ([]float64, error) {
 	precisions := make([]float64, len(w.Residuals))
 	for i, s := range sources {
 		if err := w.shaped(s); err != nil {
@@ -98,7 +107,6 @@ func (w *Workload) combine(sources []Source, visit func(residual, source int, pr
 		if precision == 0 {
 			return nil, fmt.Errorf("nothing measures the residual of %v", w.Residuals[i].Axes)
 		}
-		precisions[i] = 1 / precision
 	}
 	return precisions, nil
 }
