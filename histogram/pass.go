@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -97,6 +98,9 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 
 // outcome is what all pieces come to.
 func (p *pass) outcome() error {
+	if p.complete && p.before != nil && len(p.read) < len(p.before.read) {
+		p.err, p.complete = changed(p.before.read[len(p.read)].file), false
+	}
 	breaches := p.breaches[:min(len(p.breaches), breachLimit)]
 	if p.complete && p.whole && p.err == nil {
 		breaches = append(breaches, p.tally.expect.breaches()...)
@@ -245,7 +249,7 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 		codes[i], misfits = e.encode(column)
 		for _, m := range misfits {
 			found = append(found, breach{Table: e.table, Column: e.column.Name, Kind: m.kind,
-				File: file, Row: first + int64(m.row) + 1, Value: column.ValueStr(m.row)})
+				File: file, Row: first + int64(m.row) + 1, Value: strings.Clone(column.ValueStr(m.row))}) // the column's memory is used again
 		}
 	}
 	if p.ids {

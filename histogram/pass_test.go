@@ -1,0 +1,272 @@
+package histogram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// A query of no factors counts all rows that stay.
+func TestTotal(t *testing.T) {
+	p := planOf(t, "NULL", "drop")
+	total := plan.Measurement{ID: "total", Query: plan.Query{Table: "persons"}, Cells: 1}
+	dir := folder(t, "a.csv", many(5001)+strings.Repeat("p,,3\n", 7))
+	got, err := countAll(p, []plan.Measurement{total}, 2, func(tally *tally) error {
+		return tally.scan(context.Background(), dir, streams(p, 1), 1<<30)
+	})
+	if err != nil || got[0].counts[0] != 5001 { // tables that are shown leave rows out
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// filesWithBreaches is files of rows of which some break the contract, and what must be said of
+// them: row by row, within a row column by column.
+func filesWithBreaches(random *rand.Rand) (files []string, want []string) {
+	chance := []int{3, 100, 30_000}[random.IntN(3)]
+	for f := range 1 + random.IntN(3) {
+		var b strings.Builder
+		b.WriteString("kind,age,id\n")
+		for row := range []int{1, 70, 66_000, 140_000}[random.IntN(4)] {
+			kind, age, id := "a", "3", "7"
+			say := func(column, kind, value string) {
+				want = append(want, fmt.Sprintf("persons\t%s\t%s\t%d.csv\t%d\t%q", column, kind, f, row+1, value))
+			}
+			if random.IntN(chance) == 0 {
+				kind = "x"
+				say("kind", spec.OutOfDomain.String(), "x")
+			}
+			if random.IntN(chance) == 0 {
+				age = ""
+				say("age", "null", "(null)")
+			}
+			if random.IntN(2*chance) == 0 {
+				id = ""
+				say("id", "null id", "")
+			}
+			fmt.Fprintf(&b, "%s,%s,%s\n", kind, age, id)
+		}
+		files = append(files, fmt.Sprintf("%d.csv", f), b.String())
+	}
+	return files, want
+}
+
+// Whatever the workers, and wherever pieces end, what is said of breaches is what is
+// met first in reading order: of each column and kind as many as are kept.
+func TestBreachesAreThoseMetFirst(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
+	for seed := range uint64(16) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		files, all := filesWithBreaches(random)
+		var want []string
+		kept := map[string]int{}
+		for _, line := range all {
+			fields := strings.Split(line, "\t")
+			if what := fields[1] + fields[2]; kept[what] < columnLimit && len(want) < breachLimit {
+				kept[what]++
+				want = append(want, line)
+			}
+		}
+		dir := folder(t, files...)
+		_, err := Count(context.Background(), p, dir, streams(p, 1), Options{Workers: 1 + random.IntN(8)})
+		var contract *ContractError
+		if !errors.As(err, &contract) {
+			if err != nil || len(want) > 0 {
+				t.Fatalf("seed %d: %v, want %d breaches", seed, err, len(want))
+			}
+			continue
+		}
+		var b strings.Builder
+		if err := contract.WriteDiagnostics(&b); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Split(strings.TrimSpace(strings.ReplaceAll(b.String(), fmt.Sprintf("%q", dir+"/")[:len(dir)+2], "")), "\n")[2:]
+		for i := range got {
+			got[i] = strings.Replace(got[i], ".csv\"", ".csv", 1)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %d breaches, want %d; the first are\n%s\nwant\n%s", seed, len(got), len(want),
+				strings.Join(got[:min(3, len(got))], "\n"), strings.Join(want[:min(3, len(want))], "\n"))
+		}
+	}
+}
+
+// An error of a later file is told where no breach comes before it, and a breach where
+// it does, whatever the workers and whether or not units are bounded first.
+func TestWhatComesFirstIsTold(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	const torn = "kind,age,id\na,3,7\n\"b,4,8\n"
+	for _, unit := range []string{"row", "{id: id, max_rows: 1}"} {
+		p := planOf(t, "UNIT", unit)
+		for name, c := range map[string]struct {
+			files  []string
+			breach bool
+		}{
+			"torn":          {[]string{"a.csv", "kind,age,id\na,3,7\n", "b.csv", torn}, false},
+			"breach, torn":  {[]string{"a.csv", "kind,age,id\nx,3,7\n", "b.csv", torn}, true},
+			"torn, breach":  {[]string{"a.csv", torn, "b.csv", "kind,age,id\nx,3,7\n"}, false},
+			"torn, null id": {[]string{"a.csv", torn, "b.csv", "kind,age,id\nx,3,\n"}, false},
+		} {
+			for range 20 {
+				_, err := Count(context.Background(), p, folder(t, c.files...), streams(p, 1), Options{})
+				var contract *ContractError
+				var damaged *source.Error
+				if errors.As(err, &contract) != c.breach || errors.As(err, &damaged) == c.breach {
+					t.Fatalf("%s, %s: %v", unit, name, err)
+				}
+			}
+		}
+	}
+}
+
+// Files must be what they were when units were bounded.
+func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
+	r := p.Release()
+	for name, change := range map[string]func(dir string) error{
+		"untouched": func(string) error { return nil },
+		"rewritten": func(dir string) error { return os.WriteFile(filepath.Join(dir, "a.csv"), []byte(many(91)), 0o600) },
+		"replaced": func(dir string) error {
+			if err := os.WriteFile(filepath.Join(dir, "new"), []byte(many(90)), 0o600); err != nil {
+				return err
+			}
+			return os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "a.csv"))
+		},
+		"another file": func(dir string) error { return os.WriteFile(filepath.Join(dir, "b.csv"), []byte(many(90)), 0o600) },
+		"one less":     func(dir string) error { return os.Remove(filepath.Join(dir, "c.csv")) },
+	} {
+		dir := folder(t, "a.csv", many(90), "c.csv", many(30))
+		tally, err := newTally(r, r.Tables[0], p.Measurements, nil, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, kept, err := tally.bound(t.Context(), dir, streams(p, 1), 1<<30)
+		if err == nil {
+			err = change(dir)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = tally.countRows(t.Context(), dir, first, kept, 1<<30)
+		var e *source.Error
+		if refused := errors.As(err, &e) && strings.Contains(e.Message, "was changed"); refused != (name != "untouched") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Ids that cannot be used are an error of the file that holds the first of them, unless
+// a breach comes before it.
+func TestIDsOfOtherFilesAreNamed(t *testing.T) {
+	p := planOf(t, "csv: \"*.csv\"", "arrow: \"*.arrow\"", "UNIT", "{id: id, max_rows: 1}")
+	schema := func(id arrow.DataType) *arrow.Schema {
+		return arrow.NewSchema([]arrow.Field{{Name: "id", Type: id}, {Name: "kind", Type: arrow.BinaryTypes.String}, {Name: "age", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	}
+	write := func(dir, name string, id arrow.DataType, ids, kinds string) {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema(id)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns := []arrow.Array{fromJSON(t, id, ids), fromJSON(t, arrow.BinaryTypes.String, kinds), fromJSON(t, arrow.PrimitiveTypes.Int64, `[3, 4]`)}
+		if err := errors.Join(w.Write(array.NewRecord(schema(id), columns, 2)), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		second     arrow.DataType
+		ids, kinds string
+		breach     bool
+	}{
+		"text after integers":           {arrow.BinaryTypes.String, `["7", "8"]`, `["a", "b"]`, false},
+		"floats":                        {arrow.PrimitiveTypes.Float64, `[7, 8]`, `["a", "b"]`, false},
+		"text after a breach before it": {arrow.BinaryTypes.String, `["7", "8"]`, `["x", "b"]`, true},
+	} {
+		dir := t.TempDir()
+		write(dir, "1.arrow", arrow.PrimitiveTypes.Int64, `["7", "8"]`, c.kinds)
+		write(dir, "2.arrow", c.second, c.ids, `["a", "b"]`)
+		_, err := Count(context.Background(), p, dir, streams(p, 1), Options{})
+		var contract *ContractError
+		var e *source.Error
+		if errors.As(err, &contract) != c.breach || !c.breach && (!errors.As(err, &e) || e.Kind != source.WrongType || e.Column != "id" || filepath.Base(e.File) != "2.arrow") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An entry of a dictionary that no row refers to breaks no contract, and leaves no row out.
+func TestUnusedEntriesOfFiles(t *testing.T) {
+	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "kind", Type: of}, {Name: "age", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	kinds := array.NewDictionaryArray(of, fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 1, 1, 3]`), fromJSON(t, arrow.BinaryTypes.String, `["x", "c", "y", "a"]`))
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "a.arrow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := array.NewRecord(schema, []arrow.Array{kinds, fromJSON(t, arrow.PrimitiveTypes.Int64, `[1, 2, 2, 1]`)}, 4)
+	if err := errors.Join(w.Write(record), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, unknown := range []string{"error", "drop"} {
+		p := planOf(t, "csv: \"*.csv\"", "arrow: \"*.arrow\"", "UNKNOWN", unknown)
+		all := countsOf(t, exactOf(t, p, dir, 1), "all")
+		if all[1] != 2 || all[22] != 2 || total(all) != 4 {
+			t.Errorf("unknown: %s: %v", unknown, all)
+		}
+	}
+}
+
+// Cancelling ends the count and leaves no file behind, wherever it comes.
+func TestCancelledOnTheWay(t *testing.T) {
+	for _, unit := range []string{"row", "{id: id, max_rows: 1}"} {
+		p := planOf(t, "UNIT", unit)
+		dir := folder(t, "a.csv", many(150_000))
+		t.Setenv("TMPDIR", t.TempDir())
+		ctx, cancel := context.WithCancel(context.Background())
+		_, err := Count(ctx, p, dir, streams(p, 1), Options{MemoryLimit: Bytes(p) + 1, Progress: func(Progress) { cancel() }})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("unit %s: got %v", unit, err)
+		}
+		if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+			t.Errorf("unit %s: left behind: %v, %v", unit, left, err)
+		}
+	}
+}
+
+// Progress names the table and never more rows than there are.
+func TestProgress(t *testing.T) {
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
+	calls := 0
+	_, err := Count(context.Background(), p, folder(t, "a.csv", many(90_000)), streams(p, 1), Options{Progress: func(at Progress) {
+		if calls++; at.Table != "persons" || at.Rows < 1 || at.Rows > 180_000 || at.All != -1 {
+			t.Errorf("%+v", at)
+		}
+	}})
+	if err != nil || calls == 0 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+}
