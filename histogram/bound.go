@@ -564,7 +564,7 @@ func (s *sorter) unit(n name, rows []row64) {
 	s.keep(rows)
 }
 
-// capGroups returns the rows of a unit that stay for its groups' sake, in reading
+// capGroups returns the rows of a unit that stay for its groups' sake, in their
 // order.
 func (s *sorter) capGroups(n name, rows []row64) []row64 {
 	var groups [][]row64
@@ -585,7 +585,6 @@ func (s *sorter) capGroups(n name, rows []row64) []row64 {
 		}
 		stay = append(stay, g...) // never past g, so that what is still to come is not overwritten
 	}
-	slices.SortFunc(stay, func(a, b row64) int { return cmp.Compare(a.at, b.at) })
 	return stay
 }
 
