@@ -55,8 +55,12 @@ func (p *Plan) Explain(w io.Writer) error {
 	if len(p.Synthetic) > 0 {
 		pairs = ", all pairs of columns of the microdata included"
 	}
-	fmt.Fprintf(b, "\n%s in %s, %s of memory to measure%s. Plan hash %s\n",
-		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), bytesText(p.Size.Bytes), pairs, p.Hash())
+	sparse := ""
+	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Sparse != nil }) {
+		sparse = " (sparse ones taken to have as many as rows are expected, or 2^20)"
+	}
+	fmt.Fprintf(b, "\n%s in %s%s, %s of memory to measure%s. Plan hash %s\n",
+		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), sparse, bytesText(p.Size.Bytes), pairs, p.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"sort"
 	"strings"
@@ -56,12 +57,18 @@ func filledOf(t *spec.Table, possible int64) int64 {
 }
 
 // Held is how many integers of a measurement are in memory while it is measured, about: all of them or, of a sparse one,
-// those of as many cells as rows are expected, with their places.
+// those of as many cells as rows are expected and of the false ones, with their places.
 func (p *Plan) Held(m Measurement) int64 {
 	if m.Above == 0 {
 		return m.Cells
 	}
-	return 2 * filledOf(p.release.Table(m.Query.Table), m.Cells-m.Impossible)
+	held := filledOf(p.release.Table(m.Query.Table), m.Cells-m.Impossible)
+	for _, t := range p.Tables {
+		if t.Sparse != nil && t.Path == m.ID {
+			held += int64(math.Ceil(t.Sparse.FalseCells))
+		}
+	}
+	return 2 * held
 }
 
 // sparsely says of every sparse table how many false cells it is expected to have, and what it misses. It fails on one
@@ -77,6 +84,8 @@ func (p *Plan) sparsely(tables []*table) error {
 		if err != nil {
 			return at(p.release, "marginals."+t.marginal.Name, err)
 		}
+		published := int64(math.Ceil(s.FalseCells))
+		p.Size.Cells, p.Size.Bytes = p.Size.Cells+published, p.Size.Bytes+2*BytesPerCell*published
 		s.Missed = s.missed(noise)
 		s.Bound = s.Above + leastAbove(noise, 1-p.Tables[i].Statistics[0].Confidence)
 		p.Tables[i].Expectation = s.expectation(p.Tables[i])
@@ -133,7 +142,7 @@ func (s *Sparse) expectation(t Table) string {
 
 // Sentence says which cells are published, and how many of them have no row.
 func (s *Sparse) Sentence(possible int64) string {
-	return fmt.Sprintf("Of %s, each with noise, those above %s are published: %s without a row are expected among them.",
+	return fmt.Sprintf("Of %s, each with noise, those above %s are published. Cells without a row among them, on the mean: %s.",
 		budget.Plural(possible, "cell"), budget.Group(s.Above), atMost(s.FalseCells))
 }
 
@@ -160,7 +169,7 @@ func atMost(cells float64) string {
 	case cells < 1e-9:
 		return "practically none"
 	case cells < 0.01:
-		return fmt.Sprintf("%s at most", budget.DecimalNearest(cells, 1))
+		return "at most " + budget.DecimalNearest(cells, 1)
 	}
-	return fmt.Sprintf("%s at most", sizeText(cells))
+	return "at most " + sizeText(cells)
 }

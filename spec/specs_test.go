@@ -65,7 +65,7 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 		"taxi.yaml": {
 			"tables.trips.columns.pickup.grid: grid", "tables.trips.columns.dropoff.grid: grid",
 			"tables.trips.columns.hour.from: expressions",
-			"marginals.od.cells: cells", "marginals.fares.stats[1]: mean", "marginals.busy.top: top",
+			"marginals.fares.stats[1]: mean", "marginals.busy.top: top",
 		},
 	}
 	for name, unbuilt := range want {

@@ -8,6 +8,9 @@ import (
 const (
 	// mostTrialBits bounds the number of trials of a binomial law: 2^mostTrialBits.
 	mostTrialBits = 62
+	// leastTrialBits is so many that the mean is mostMean at most for every q ≤ ½: of 2^leastTrialBits trials all succeed
+	// with a probability of 2⁻⁶⁴ at most.
+	leastTrialBits = 6
 	// mostMean bounds its mean, so that its table is short.
 	mostMean = 32
 	// binomialSpare is how many bits more than a prefix its terms are calculated with. The
@@ -130,13 +133,14 @@ func (l *binomial) capped(sum, unit *enclosure) *enclosure {
 	return out
 }
 
-// trialBitsOf is the largest number of bits for which the trials succeed mostMean times or fewer on the mean.
+// trialBitsOf is the largest number of bits for which the trials, of a probability below ½, succeed mostMean times or
+// fewer on the mean.
 func trialBitsOf(success func(precision uint) *enclosure) uint {
 	const precision = 128
 	most := new(big.Int).Lsh(big.NewInt(mostMean), precision)
 	q := success(precision)
 	n := uint(mostTrialBits)
-	for new(big.Int).Lsh(&q.hi, n).Cmp(most) > 0 { // ends: q is 1 at most
+	for n > leastTrialBits && new(big.Int).Lsh(&q.hi, n).Cmp(most) > 0 {
 		n--
 	}
 	return n

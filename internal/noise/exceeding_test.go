@@ -394,3 +394,14 @@ func BenchmarkExceeding(b *testing.B) {
 		})
 	}
 }
+
+// TestThresholdsAreFoundWhereHalfExceed has q as near to ½ as a parameter allows.
+func TestThresholdsAreFoundWhereHalfExceed(t *testing.T) {
+	e, err := ExceedingLaplace(new(big.Rat).SetInt(new(big.Int).Lsh(bigOne, 400)), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Stretch(); got != 1<<(leastTrialBits+streamBits) {
+		t.Errorf("a stretch has %d cells", got)
+	}
+}
