@@ -199,7 +199,7 @@ func expand(r *spec.Release) ([]*table, error) {
 				t.filled = filledOf(r.Table(m.Table), t.cells-t.impossible)
 			}
 			if err == nil && t.apart() && t.summed() {
-				err = &fault{"", fmt.Sprintf("table %s is sparse, or has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.path, mostShared), "a table without `cumulative` and `ranges`, or without what is impossible"}
+				err = &fault{"", fmt.Sprintf("table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.path, mostShared), "a table without `cumulative` and `ranges`, or without what is impossible"}
 			}
 			if err != nil {
 				return nil, at(r, "marginals."+m.Name, err)
