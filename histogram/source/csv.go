@@ -189,6 +189,9 @@ func (f *csvFile) next(context.Context) (part, error) {
 // first block that breaks them still begins with a row, and is refused when it is
 // read.
 func (f *csvFile) block(size int) ([]byte, error) {
+	if f.ended {
+		size = len(f.ahead)
+	}
 	text := append(make([]byte, 0, max(size, len(f.ahead))+1+padding), f.ahead...)
 	f.ahead = nil
 	for quotes, counted := 0, 0; ; {

@@ -1,34 +1,129 @@
 package source
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"math/rand"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
 
-// damaged is one small file of each format with its wanted columns.
-func damaged(t testing.TB) map[string]struct {
+// sound is a small file of 60 rows and its wanted columns.
+type sound struct {
 	source  spec.TableSource
 	bytes   []byte
 	columns []string
-} {
-	type file = struct {
-		source  spec.TableSource
-		bytes   []byte
-		columns []string
-	}
+}
+
+// damaged is small files of each format.
+func damaged(t testing.TB) map[string]sound {
 	all := []string{"a", "b", "c"}
-	return map[string]file{
-		"parquet":        {spec.TableSource{Format: spec.Parquet, Paths: []string{"f"}}, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)), all},
-		"parquet snappy": {spec.TableSource{Format: spec.Parquet, Paths: []string{"f"}}, wideBytes(t, 60, parquet.Compression(&parquet.Snappy)), all},
-		"parquet v1":     {spec.TableSource{Format: spec.Parquet, Paths: []string{"f"}}, wideBytes(t, 60, parquet.DataPageVersion(1)), all},
-		"parquet rows":   {spec.TableSource{Format: spec.Parquet, Paths: []string{"f"}}, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)), nil},
-		"arrow file":     {spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, arrowBytes(t, true, 60), all},
-		"arrow stream":   {spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, arrowBytes(t, false, 60), all},
+	of := func(f spec.Format, bytes []byte) sound {
+		return sound{spec.TableSource{Format: f, Paths: []string{"f"}}, bytes, all}
+	}
+	rows := of(spec.Parquet, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)))
+	rows.columns = nil
+	return map[string]sound{
+		"parquet":        of(spec.Parquet, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40))),
+		"parquet snappy": of(spec.Parquet, wideBytes(t, 60, parquet.Compression(&parquet.Snappy))),
+		"parquet zstd":   of(spec.Parquet, wideBytes(t, 60, parquet.Compression(&parquet.Zstd))),
+		"parquet v1":     of(spec.Parquet, wideBytes(t, 60, parquet.DataPageVersion(1))),
+		"parquet plain":  of(spec.Parquet, plainBytes(t, 60)),
+		"parquet rows":   rows,
+		"arrow file":     of(spec.Arrow, arrowBytes(t, true, 60)),
+		"arrow stream":   of(spec.Arrow, arrowBytes(t, false, 60)),
+	}
+}
+
+// plainBytes is the rows of wideBytes without dictionaries, statistics and, as many
+// writers leave them out, checksums.
+func plainBytes(t testing.TB, n int) []byte {
+	t.Helper()
+	type plain struct {
+		A string  `parquet:"a,optional,delta"`
+		B *int64  `parquet:"b,optional"`
+		C float64 `parquet:"c,split"`
+	}
+	rows := make([]plain, n)
+	for i, w := range wideRows(n) {
+		rows[i] = plain(w)
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[plain](&b, parquet.PageBufferSize(200))
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// textBytes is a CSV file of 60 rows with quotes here and there.
+func textBytes() []byte {
+	var b bytes.Buffer
+	b.WriteString("a,b,c\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "v%d,\"%d\n\",\"x, \"\"%d\"\"\"\r\n", i%5, i, i)
+	}
+	return b.Bytes()
+}
+
+// A file with any one bit changed is read with all its rows or refused. Trials are
+// 5 000 a format, or as many as DPRELEASE_FLIPS says.
+func TestBitFlips(t *testing.T) {
+	trials := 5000
+	if s := os.Getenv("DPRELEASE_FLIPS"); s != "" {
+		var err error
+		if trials, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := map[string]sound{}
+	for name, f := range damaged(t) {
+		files[name] = f
+	}
+	for end, encoded := range map[string][]byte{"": textBytes(), ".gz": gzipped(string(textBytes())), ".zst": zstandard(t, string(textBytes()))} {
+		files["csv"+end] = sound{spec.TableSource{Format: spec.CSV, Paths: []string{"f" + end}, Delimiter: ',', Nulls: []string{""}}, encoded, []string{"a", "b", "c"}}
+	}
+	kinds := map[spec.Format]int{}
+	for _, f := range files {
+		kinds[f.source.Format]++
+	}
+	for name, f := range files {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, f.source.Paths[0], f.bytes)
+			if n, err := rowsOf(dir, f.source, f.columns); err != nil || n != 60 {
+				t.Fatal(n, err)
+			}
+			file, err := os.OpenFile(filepath.Join(dir, f.source.Paths[0]), os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			r := rand.New(rand.NewSource(int64(len(f.bytes))))
+			refused := 0
+			for range (trials + kinds[f.source.Format] - 1) / kinds[f.source.Format] {
+				i, bit := r.Intn(len(f.bytes)), byte(1)<<r.Intn(8)
+				setByte(t, file, i, f.bytes[i]^bit)
+				n, err := rowsOf(dir, f.source, f.columns)
+				setByte(t, file, i, f.bytes[i])
+				if err != nil {
+					refused++
+					mustBeOurs(t, err)
+				} else if n != 60 {
+					t.Errorf("byte %d, bit %x: %d rows without an error", i, bit, n)
+				}
+			}
+			t.Logf("%d refused", refused)
+		})
 	}
 }
 
@@ -107,6 +202,9 @@ func fuzz(f *testing.F, format spec.Format) {
 
 func FuzzCSV(f *testing.F) {
 	f.Add([]byte("a,b,c\n1,2,3\n"))
+	f.Add(textBytes())
+	f.Add(gzipped("a,b\n1,2\n"))
+	f.Add(zstandard(f, "a,b\n1,2\n"))
 	f.Add([]byte("\xEF\xBB\xBFa,b,c\r\n\"1\n\",\"\",3"))
 	f.Add([]byte("a\n\n\"x"))
 	f.Fuzz(func(t *testing.T, b []byte) {

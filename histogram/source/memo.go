@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	memoSlots = 1 << 13
+	fewSlots  = 1 << 8 // to begin with
+	manySlots = 1 << 14
 	memoText  = 48 // bytes of a text that a slot holds
 )
 
@@ -18,7 +19,8 @@ const (
 type memo struct {
 	coder  Coder
 	isNull func(text []byte) bool
-	slots  []memoSlot
+	slots  []memoSlot // a power of 2
+	misses int        // since there are so many slots
 
 	missed  textBuffer[int32] // texts that no slot holds
 	hashes  []uint64          // of these
@@ -35,7 +37,7 @@ type memoSlot struct {
 }
 
 func newMemo(c Coder, isNull func(text []byte) bool) *memo {
-	return &memo{coder: c, isNull: isNull, slots: make([]memoSlot, memoSlots)}
+	return &memo{coder: c, isNull: isNull, slots: make([]memoSlot, fewSlots)}
 }
 
 // start begins codes for at most `most` texts.
@@ -48,7 +50,7 @@ func (m *memo) start(most int) {
 // place. The text has 8 bytes of memory behind it.
 func (m *memo) find(text []byte, place int) uint32 {
 	hash := hashOf(text)
-	slot := &m.slots[hash%memoSlots]
+	slot := &m.slots[hash&uint64(len(m.slots)-1)]
 	if slot.hash == hash && int(slot.length) == len(text)+1 && string(slot.text[:len(text)]) == string(text) {
 		return slot.code
 	}
@@ -72,6 +74,9 @@ func (m *memo) ask(codes []uint32) {
 	if n == 0 {
 		return
 	}
+	if m.misses += n; m.misses > 4*len(m.slots) && len(m.slots) < manySlots {
+		m.slots, m.misses = make([]memoSlot, 4*len(m.slots)), 0
+	}
 	m.answers = slices.Grow(m.answers[:0], n)[:n]
 	a := m.missed.array()
 	defer a.Release()
@@ -80,7 +85,7 @@ func (m *memo) ask(codes []uint32) {
 		codes[place] = m.answers[i]
 		text := m.missed.text[m.missed.offsets[i]:m.missed.offsets[i+1]]
 		if len(text) <= memoText {
-			slot := &m.slots[m.hashes[i]%memoSlots]
+			slot := &m.slots[m.hashes[i]&uint64(len(m.slots)-1)]
 			slot.hash, slot.code, slot.length = m.hashes[i], m.answers[i], uint8(len(text)+1)
 			copy(slot.text[:], text)
 		}

@@ -85,23 +85,23 @@ func (f *parquetFile) start(columns []Column) (err error) {
 	return f.checkRows(opened)
 }
 
-// checkCodecs refuses what the decoder cannot be trusted with: it takes the codec
-// of a column's first chunk for all of them, and on damaged LZ4 it asks for ever
-// more memory.
+// checkCodecs refuses chunks that lie elsewhere and what the decoder cannot be
+// trusted with: on damaged LZ4 it asks for ever more memory.
 func (f *parquetFile) checkCodecs() error {
 	for i, column := range f.wanted {
 		if f.places[i] < 0 {
 			continue
 		}
 		for _, group := range f.footer.RowGroups {
-			switch codec := group.Columns[column.leaf].MetaData.Codec; codec {
-			case format.Lz4Raw:
+			if group.Columns[column.leaf].FilePath != "" {
 				return &Error{Kind: Unreadable, File: f.path, Column: column.name,
-					Message: "is compressed with LZ4, which is not read; write the file with Snappy, Zstandard, gzip or Brotli"}
-			case f.footer.RowGroups[0].Columns[column.leaf].MetaData.Codec:
+					Message: "is kept in another file, which is not read; write the table again"}
+			}
+			switch group.Columns[column.leaf].MetaData.Codec {
+			case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
 			default:
 				return &Error{Kind: Unreadable, File: f.path, Column: column.name,
-					Message: "is compressed in two ways within one file; write the file again"}
+					Message: "is compressed with LZ4 or in a way that is not known, which is not read; write the file with Snappy, Zstandard, gzip or Brotli"}
 			}
 		}
 	}

@@ -19,6 +19,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
+// plainDictionary is what the first writers say of dictionaries and of indexes into
+// them alike.
+const plainDictionary = format.Encoding(2)
+
 const (
 	readAhead = 1 << 20 // bytes of a chunk read at once
 	bitPad    = 64      // bytes behind a page that its decoder may look at
@@ -209,7 +213,7 @@ func (c *columnChunk) dictionary(h *pageHeader, body []byte) error {
 	if err != nil {
 		return err
 	}
-	if h.encoding == format.PlainDictionary {
+	if h.encoding == plainDictionary {
 		h.encoding = format.Plain
 	}
 	values, err := c.values(&c.dict, h.encoding, body, int(h.values), true)
@@ -392,7 +396,7 @@ func runsOf(body []byte, width int) (total int) {
 
 // decode reads the n values of a page of data.
 func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
-	if of != format.PlainDictionary && of != format.RLEDictionary {
+	if of != plainDictionary && of != format.RLEDictionary {
 		values, err := c.values(&c.page, of, body, n, false)
 		if err != nil {
 			return err
