@@ -35,7 +35,7 @@ var may = map[string][]string{
 	"report":                       {"spec", "budget", "plan", "plan/residual", "synth"},
 	"internal/release":             {"spec", "budget", "budget/contour", "budget/ledger", "internal/noise", "internal/sign", "plan", "plan/residual", "internal/measured", "histogram", "histogram/source", "synth", "report"},
 	"cmd/dprelease":                {"spec", "budget", "budget/ledger", "internal/noise", "internal/sign", "plan", "plan/residual", "internal/measured", "histogram", "histogram/source", "synth", "report", "internal/release"},
-	"internal/bench":               {"spec", "plan", "budget/ledger", "internal/noise", "histogram"},
+	"internal/bench":               {"spec", "budget", "plan", "budget/ledger", "internal/noise", "histogram"},
 	"examples/quickstart/generate": {},
 	"examples/adult/prepare":       {},
 }

@@ -75,6 +75,9 @@ func (b *bench) runCase(ctx context.Context, c kase, asked []peer, there map[str
 		return nil, err
 	}
 	contenders := []contender{b.ourselves(c, file, want)}
+	if c.alone {
+		asked = nil
+	}
 	for _, p := range asked {
 		for _, form := range p.formsOf(c) {
 			contenders = append(contenders, b.other(p, c, file, form, want))
@@ -113,7 +116,11 @@ func (b *bench) ourselves(c kase, file string, want *reference) contender {
 		if err != nil {
 			return nil, err
 		}
-		text, err := json.Marshal(job{Case: c.name, File: file, Memory: b.memory, Rows: want.rows, Hashes: want.hashes})
+		memory := b.memory
+		if c.memory > 0 {
+			memory = c.memory
+		}
+		text, err := json.Marshal(job{Case: c.name, File: file, Memory: memory, Rows: want.rows, Hashes: want.hashes})
 		if err != nil {
 			return nil, err
 		}

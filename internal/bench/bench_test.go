@@ -56,7 +56,7 @@ func documentOf(t *testing.T, cases, peers string) document {
 
 // We count what was made, by hash and by tables of several kinds of file.
 func TestWeAgree(t *testing.T) {
-	d := documentOf(t, "pairs,csv", "")
+	d := documentOf(t, "pairs,spilled,csv", "")
 	var text bytes.Buffer
 	if err := d.write(&text); err != nil || !strings.Contains(text.String(), "All counts agree") {
 		t.Errorf("%v\n%s", err, text.String())

@@ -15,6 +15,8 @@ type kase struct {
 	maxRows     int     // rows of a person that count; 0: all
 	format      string  // parquet or csv
 	most        int     // rows at the most; 0: any number
+	memory      int64   // bytes that we may take; 0: as the command line says
+	alone       bool    // without peers
 	bars        []bar
 }
 
@@ -46,7 +48,9 @@ var all = []kase{
 	{name: "wide", title: "one 4-way of 18 207 000 cells", tables: [][]int{{8, 9, 10, 11}}, format: "parquet",
 		bars: []bar{{timesFast, 8}}},
 	{name: "bounded", title: "at most 2 rows of a person, all 66 pairs", tables: subsets(2), maxRows: 2, format: "parquet",
-		bars: []bar{{timesFast, 12}, {peakAtMost, 128 * megabyte}}},
+		bars: []bar{{timesFast, 12}}},
+	{name: "spilled", title: "the same in 100 MB, by way of the disk", tables: subsets(2), maxRows: 2, format: "parquet",
+		memory: 100 * megabyte, alone: true, bars: []bar{{peakAtMost, 128 * megabyte}}},
 	{name: "csv", title: "all 66 pairs from CSV", tables: subsets(2), format: "csv", most: 2_000_000,
 		bars: []bar{{perCore, 250 * megabyte}}},
 }

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
 )
 
 // document is a run.
@@ -205,7 +207,7 @@ func (d *document) write(to io.Writer) error {
 
 // write prints a case.
 func (r result) write(to io.Writer) {
-	fmt.Fprintf(to, "\n%s: %s of %d rows (%.0f MB), %d cells\n", r.Case, r.Title, r.Rows, float64(r.FileBytes)/megabyte, r.Cells)
+	fmt.Fprintf(to, "\n%s: %s; %s rows (%.0f MB), %s cells\n", r.Case, r.Title, budget.Group(int64(r.Rows)), float64(r.FileBytes)/megabyte, budget.Group(r.Cells))
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "  \twall s\tCPU s\tpeak MB\t× wall\t× CPU\tsteps\tcounts")
 	for _, e := range r.Entries {
