@@ -21,10 +21,9 @@ type Progress struct {
 type progress struct {
 	report func(Progress)
 
-	mu     sync.Mutex
-	now    Progress
-	last   time.Time
-	passes int64
+	mu   sync.Mutex
+	now  Progress
+	last time.Time
 }
 
 // progressEvery is how often is a few times a second.

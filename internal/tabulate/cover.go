@@ -125,13 +125,9 @@ func (c *cover) assign(at []int) {
 	slices.SortStableFunc(sets, func(a, b *wanted) int {
 		return cmp.Or(cmp.Compare(b.set.len(), a.set.len()), cmp.Compare(b.cells, a.cells))
 	})
-	s := &search{request: c.request, rows: float64(c.request.Rows), perCell: clearCost * float64(c.request.Workers)}
-	if c.request.Rows == 0 {
-		s.rows = likelyRows
-	}
+	s := newSearch(c.request)
 	of := make([][]int, len(c.groups)) // bases of each group
 	widest := 0
-	var chosen []*wanted
 	for _, w := range sets {
 		least := -1
 		if w.set.len() < widest {
@@ -143,7 +139,6 @@ func (c *cover) assign(at []int) {
 		}
 		widest = max(widest, w.set.len())
 		c.bases = append(c.bases, c.newBase(w.set, w.asks))
-		chosen = append(chosen, w)
 		w.set.each(func(g int) { of[g] = append(of[g], len(c.bases)-1) })
 	}
 }

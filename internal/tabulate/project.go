@@ -49,13 +49,7 @@ func (c *Counter) adds(b *base, a Ask) (adds [][]int, cells int, same bool) {
 			if !ok {
 				continue
 			}
-			for code := range adds[i] {
-				x := code / d.stride % d.size
-				if d.of != nil {
-					x = int(d.of[x])
-				}
-				adds[i][code] += x * cells
-			}
+			d.add(adds[i], cells)
 		}
 		cells *= c.request.Axes[axis].Size
 	}
@@ -68,6 +62,22 @@ func (c *Counter) adds(b *base, a Ask) (adds [][]int, cells int, same bool) {
 		stride *= len(adds[i])
 	}
 	return adds, cells, same
+}
+
+// add adds weight times the axis's code to each code of the group.
+func (d digit) add(to []int, weight int) {
+	for len(to) > 0 {
+		for x := range d.size {
+			by := x * weight
+			if d.of != nil {
+				by = int(d.of[x]) * weight
+			}
+			for i := range to[:d.stride] {
+				to[i] += by
+			}
+			to = to[d.stride:]
+		}
+	}
 }
 
 // addAll adds each cell of a base to the cell Σ adds of its codes.

@@ -44,14 +44,19 @@ type candidate struct {
 	dead  bool
 }
 
-// partition parts all axes into the groups that asks are counted by.
-func partition(r *Request) [][]int {
+func newSearch(r *Request) *search {
 	s := &search{request: r, names: make([]uint64, len(r.Axes)), members: make([][]int, len(r.Axes)), sizes: make([]float64, len(r.Axes)),
 		of: make([][]int32, len(r.Axes)), byHash: newIndex(len(r.Asks)), refines: map[[2]int]bool{},
 		rows: float64(r.Rows), perCell: clearCost * float64(r.Workers), most: float64(r.Memory) / float64(2*r.bytes()*r.Workers)}
 	if r.Rows == 0 {
 		s.rows = likelyRows
 	}
+	return s
+}
+
+// partition parts all axes into the groups that asks are counted by.
+func partition(r *Request) [][]int {
+	s := newSearch(r)
 	for a := range r.Axes {
 		s.names[a] = mix(uint64(a+1) * 0x9E3779B97F4A7C15)
 		s.members[a], s.sizes[a] = []int{a}, float64(r.Axes[a].Size)
