@@ -126,10 +126,12 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir 
 	if err := note.Use(p.Hash()); err != nil {
 		return nil, err
 	}
+	progress := newProgress(opt.Progress)
 	pass := max(p.Size.Cells, min(leastPass, have/64))
 	for _, table := range p.Release().Tables {
 		for _, batch := range c.batches(table.Name, pass) {
 			if err := c.answer(ctx, table, batch, opt.workers(), func(t *tally) error {
+				t.progress = progress
 				return t.scan(ctx, dataDir, s, have-Bytes(p))
 			}); err != nil {
 				return nil, err
