@@ -337,6 +337,25 @@ func (a *app) practiceBanner() {
 	a.say("PRACTICE, NOT A RELEASE: no ledger is configured (--ledger FILE or DPRELEASE_LEDGER), so a practice account pays.")
 }
 
+// cellsOf says how many cells are published; of tables of the cells above a threshold that is for the noise to say.
+func cellsOf(p *plan.Plan) string {
+	var cells, sparse int64
+	for _, t := range p.Tables {
+		if t.Sparse != nil {
+			sparse++
+		} else {
+			cells += t.Cells
+		}
+	}
+	switch {
+	case sparse == 0:
+		return budget.Plural(cells, "cell")
+	case cells == 0:
+		return "cells above a threshold"
+	}
+	return budget.Plural(cells, "cell") + ", and in " + budget.Plural(sparse, "table") + " those above a threshold"
+}
+
 // published prints where a finished release is.
 func (a *app) published(p *plan.Plan, r release.Result) {
 	a.outcome.Path, a.outcome.Marked = r.Place, r.Status
@@ -348,7 +367,7 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 		a.say("Already done from the same plan, nothing spent: %s", r.Place)
 		return
 	}
-	what := fmt.Sprintf("%s (%s)", budget.Plural(int64(len(p.Tables)), "table"), budget.Plural(p.Size.Cells, "cell"))
+	what := fmt.Sprintf("%s (%s)", budget.Plural(int64(len(p.Tables)), "table"), cellsOf(p))
 	lines := [][2]string{
 		{"report.html", "what was promised, what it cost, how good each table is: open this first"},
 		{"README.txt", "how to read the tables with DuckDB, pandas and R"},

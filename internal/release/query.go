@@ -34,7 +34,8 @@ type Answer struct {
 	Table        string       `json:"table"`
 	Others       []OtherTable `json:"other_tables,omitempty"`
 	Statistic    string       `json:"statistic"`
-	Measurements []string     `json:"measurements"` // that bear on any row
+	Above        int64        `json:"above,omitempty"` // the table's threshold, of a sparse one
+	Measurements []string     `json:"measurements"`    // that bear on any row
 	Confidence   float64      `json:"confidence"`
 	Rows         []AnswerRow  `json:"rows"`
 	Covers       string       `json:"interval_covers"`

@@ -88,6 +88,9 @@ func (a *Answer) notes() string {
 	if same > 0 {
 		text += fmt.Sprintf("%s put together with it would give the same answer.\n", budget.Plural(int64(same), "other table"))
 	}
+	if a.Above > 0 {
+		return text + fmt.Sprintf("The table has the cells above %s alone: figures little above that are too large on the mean. Intervals hold over all cells, in the table or not, and cover %s.\n", budget.Group(a.Above), NoiseOnly)
+	}
 	return text + "Figures are unbiased estimates, and may be negative. Intervals cover " + NoiseOnly + ".\n"
 }
 

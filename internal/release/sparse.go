@@ -55,7 +55,7 @@ func (a *Answer) fillSparse(ctx context.Context, p *plan.Plan, reader *synth.Rea
 		return &SpecError{File: a.Folder, Err: err}
 	}
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
-	a.Measurements = []string{answer.Measurement.ID}
+	a.Measurements, a.Above = []string{answer.Measurement.ID}, table.Sparse.Above
 	bearing := []plan.Bearing{plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})}
 	for _, row := range from.rows(asked) {
 		if err := ctx.Err(); err != nil {

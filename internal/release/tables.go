@@ -34,11 +34,23 @@ type column struct {
 // release as metadata. Equal input gives equal bytes.
 func encodeTable(t synth.Table, planned plan.Table, protects string, release [][2]string) ([]byte, error) {
 	columns := columnsOf(t, protects)
+	if planned.Sparse != nil {
+		liftedColumns(columns, t, planned.Sparse)
+	}
 	metadata, err := tableMetadata(t, planned, columns)
 	if err != nil {
 		return nil, err
 	}
 	return encodeRows(columns, t.Cells, append(metadata, release...))
+}
+
+// liftedColumns says of the estimates of a sparse table what they are.
+func liftedColumns(columns []column, t synth.Table, s *plan.Sparse) {
+	for i, c := range columns {
+		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+plan.Unbiased }) {
+			columns[i].Label = fmt.Sprintf("noisy count as it is: unbiased over all cells, too large on the mean where it is little above %d; not for sums", s.Above)
+		}
+	}
 }
 
 // encodeRows writes rows of columns as Parquet. Equal input gives equal bytes.
