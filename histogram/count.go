@@ -16,9 +16,11 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Count reads the tables of a plan once, from the folder dataDir, encodes and
-// bounds them and counts the answers to all measurements, and with them every pair that an
-// adaptive method of the plan may choose.
+// Count reads the tables of a plan from the folder dataDir, each once or, where its units
+// have ids, twice: first the ids, to bound how many rows of each are counted. It counts the
+// answers to all measurements, and with them every pair that an adaptive method of the
+// plan may choose. Columns are read as codes, and all tables are counted at once by
+// package tabulate.
 //
 // Errors: *[MemoryError] before any file is opened where the counts do not fit;
 // *[source.Error] for a file that cannot be read; *[ContractError] for values
@@ -73,7 +75,7 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 	return newExact(p, all, counts, s, madeUp), nil
 }
 
-// countAll answers questions to the tables of a plan's release, each table in one pass.
+// countAll answers questions to the tables of a plan's release, all of a table's at once.
 func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tally) error) ([]tallied, error) {
 	r := p.Release()
 	var shown []plan.Query
@@ -172,7 +174,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 			}
 		}
 		if err := worker.Add(columns, drawn, keep, nil); err != nil {
-			return err
+			return within(limit, err)
 		}
 	}
 	return t.answer(ctx, counter, limit)

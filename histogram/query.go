@@ -95,14 +95,19 @@ func (t *tally) counter(rows, limit int64) (*tabulate.Counter, error) {
 // answer gives the queries what was counted.
 func (t *tally) answer(ctx context.Context, c *tabulate.Counter, limit int64) error {
 	tables, err := c.Finish(ctx)
-	if errors.Is(err, tabulate.ErrMemory) {
-		return &MemoryError{Have: limit}
-	}
 	if err != nil {
-		return err
+		return within(limit, err)
 	}
 	for i, q := range t.queries {
 		q.cells, q.counts = tables[i].Cells, tables[i].Counts
 	}
 	return nil
+}
+
+// within says of an error for lack of memory how much there is.
+func within(limit int64, err error) error {
+	if errors.Is(err, tabulate.ErrMemory) {
+		return &MemoryError{Have: limit}
+	}
+	return err
 }

@@ -148,7 +148,7 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, k *kept
 		return nil
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		return workers[worker].Add(c.codes[:len(t.encoders)], c.rows, c.stay(k, piece, first, out), nil)
+		return within(limit, workers[worker].Add(c.codes[:len(t.encoders)], c.rows, c.stay(k, piece, first, out), nil))
 	}
 	if err := p.run(ctx, dir); err != nil {
 		return err

@@ -35,7 +35,7 @@ type columns struct {
 
 // add counts rows whose weights have absolute values of weight in sum. The caller holds
 // the lock; cell is for use meanwhile.
-func (t *table) add(c columns, cells, rows int, weight, most uint64, cell []uint32) {
+func (t *table) add(c columns, cells, rows int, weight, most uint64, cell []int) {
 	if t.bound > most-weight {
 		t.move(cells)
 	}
@@ -95,21 +95,19 @@ const (
 )
 
 // tally adds rows to the cells of a base.
-func tally[T uint32 | int64](t []T, c columns, rows int, cell []uint32) {
-	short := true
-	for _, s := range c.short {
-		short = short && s != nil
+func tally[T uint32 | int64](t []T, c columns, rows int, cell []int) {
+	plain := c.weight == nil
+	for _, codes := range c.short {
+		plain = plain && codes != nil
 	}
 	switch {
-	case c.weight != nil || !short || len(t) > math.MaxUint32:
-		tallyAny(t, c, rows)
-	case len(c.short) == 1:
+	case plain && len(c.short) == 1:
 		for _, x := range c.short[0][:rows] {
 			t[x]++
 		}
-	case len(c.short) == 2:
+	case plain && len(c.short) == 2:
 		tally2(t, c.short[0][:rows], c.short[1][:rows], c.sizes[1])
-	case len(c.short) == 3:
+	case plain && len(c.short) == 3:
 		tally3(t, c.short[0][:rows], c.short[1][:rows], c.short[2][:rows], c.sizes[1], c.sizes[2])
 	default:
 		tallyMany(t, c, rows, cell)
@@ -131,39 +129,34 @@ func tally3[T uint32 | int64](t []T, a, b, c []uint16, sizeB, sizeC int) {
 }
 
 // tallyMany works out the cells of some rows at a time, in a first-level cache.
-func tallyMany[T uint32 | int64](t []T, c columns, rows int, cell []uint32) {
+func tallyMany[T uint32 | int64](t []T, c columns, rows int, cell []int) {
 	for from := 0; from < rows; from += len(cell) {
 		some := cell[:min(len(cell), rows-from)]
 		clear(some)
-		for g, codes := range c.short {
-			size := uint32(c.sizes[g])
-			codes := codes[from:][:len(some)]
-			for i, x := range codes {
-				some[i] = some[i]*size + uint32(x)
+		for g, size := range c.sizes {
+			if c.short[g] != nil {
+				extend(some, c.short[g][from:], size)
+			} else {
+				extend(some, c.wide[g][from:], size)
 			}
 		}
-		for _, x := range some {
-			t[x]++
+		if c.weight == nil {
+			for _, x := range some {
+				t[x]++
+			}
+			continue
+		}
+		weight := c.weight[from:][:len(some)]
+		for i, x := range some {
+			t[x] += T(weight[i])
 		}
 	}
 }
 
-// tallyAny is tally for all widths, with weights or without.
-func tallyAny[T uint32 | int64](t []T, c columns, rows int) {
-	for i := range rows {
-		cell := 0
-		for g, size := range c.sizes {
-			cell *= size
-			if c.short[g] != nil {
-				cell += int(c.short[g][i])
-			} else {
-				cell += int(c.wide[g][i])
-			}
-		}
-		if c.weight != nil {
-			t[cell] += T(c.weight[i])
-		} else {
-			t[cell]++
-		}
+// extend takes one more group into cells.
+func extend[C uint16 | uint32](cells []int, codes []C, size int) {
+	codes = codes[:len(cells)]
+	for i, x := range codes {
+		cells[i] = cells[i]*size + int(x)
 	}
 }

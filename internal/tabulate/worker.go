@@ -20,7 +20,7 @@ type Worker struct {
 	weight  uint64 // Σ|weight| of the block
 	first   int    // base that it begins with, so that workers do not meet
 	places  []int32
-	cell    []uint32
+	cell    []int
 }
 
 // shortColumn is a group of 16-bit codes in the making, longColumn one of a single
@@ -50,7 +50,7 @@ const some = 4096
 
 // Worker returns a new worker of the counter.
 func (c *Counter) Worker() *Worker {
-	w := &Worker{counter: c, tables: make([]*table, len(c.bases)), places: make([]int32, some), cell: make([]uint32, some)}
+	w := &Worker{counter: c, tables: make([]*table, len(c.bases)), places: make([]int32, some), cell: make([]int, some/2)}
 	for i := range c.bases {
 		if w.tables[i] = c.common[i]; w.tables[i] == nil {
 			w.tables[i] = &table{total: &c.totals[i]}
