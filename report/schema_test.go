@@ -205,5 +205,7 @@ func inputs() map[string]report.Input {
 		"summed pure": summedInput("{epsilon: 1}"),
 		"mixed noise": specInput(report.Official, oneTable("{epsilon: 1, delta: 1e-9}")),
 		"target":      targetInput(),
+		"sparse":      sparseInput(sparseText),
+		"sparse only": sparseInput(sparseAlone()),
 	}
 }
