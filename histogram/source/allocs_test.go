@@ -14,7 +14,7 @@ import (
 func TestRowGroupsAreReadInPlace(t *testing.T) {
 	for name, optional := range map[string]bool{"required": false, "optional": true} {
 		dir := t.TempDir()
-		const group = 40_000
+		const group = 20_000
 		benchParquet(t, dir, 6*group, group, optional, 0.01)
 		for _, columns := range [][]Column{benchColumns(), append(benchColumns(), Values("id", "age")...)} {
 			r, err := Open(t.Context(), dir, spec.TableSource{Format: spec.Parquet, Paths: []string{"a.parquet"}}, columns)
@@ -35,7 +35,7 @@ func TestRowGroupsAreReadInPlace(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := p.Read(t.Context(), &b, 16<<10, func(*Batch) error { return nil }); err != nil {
+				if err := p.Read(t.Context(), &b, 8<<10, func(*Batch) error { return nil }); err != nil {
 					t.Fatal(err)
 				}
 				groups++

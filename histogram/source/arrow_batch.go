@@ -5,6 +5,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -111,17 +112,8 @@ func (r *recordBatch) fill(b *Buffers, i, from, to int) (err error) {
 // indexed takes up rows of a dictionary array.
 func (b *Buffers) indexed(i int, d *array.Dictionary, from, to int) error {
 	s := &b.arrow
-	s.index, s.levels = s.index[:0], s.levels[:0]
-	for row := from; row < to; row++ {
-		if d.IsNull(row) {
-			s.levels = append(s.levels, 0)
-			continue
-		}
-		at := d.GetValueIndex(row)
-		if at < 0 || at >= s.entries[i].Len() {
-			return errIndex
-		}
-		s.levels, s.index = append(s.levels, 1), append(s.index, int32(at))
+	if err := s.take(d, from, to); err != nil {
+		return err
 	}
 	if b.codes[i] != nil {
 		b.codes[i].gatherSome(s.index, s.levels)
@@ -130,6 +122,58 @@ func (b *Buffers) indexed(i int, d *array.Dictionary, from, to int) error {
 	return runs(s.levels, b.values[i].nulls, func(from, to int) error {
 		return b.values[i].entries(s.entries[i], s.index[from:to])
 	})
+}
+
+// take notes which of the rows from..to are null, and the indexes of the others.
+func (s *arrowScratch) take(d *array.Dictionary, from, to int) error {
+	s.levels = slices.Grow(s.levels[:0], to-from)[:to-from]
+	some := d.NullN() > 0
+	for i := range s.levels {
+		s.levels[i] = 1
+		if some && d.IsNull(from+i) {
+			s.levels[i] = 0
+		}
+	}
+	indices := d.Indices()
+	defer indices.Release()
+	s.index = s.index[:0]
+	switch a := indices.(type) {
+	case *array.Int8:
+		s.index = present32(s.index, a.Int8Values()[from:to], s.levels)
+	case *array.Int16:
+		s.index = present32(s.index, a.Int16Values()[from:to], s.levels)
+	case *array.Int32:
+		s.index = present32(s.index, a.Int32Values()[from:to], s.levels)
+	case *array.Int64:
+		s.index = present32(s.index, a.Int64Values()[from:to], s.levels)
+	case *array.Uint8:
+		s.index = present32(s.index, a.Uint8Values()[from:to], s.levels)
+	case *array.Uint16:
+		s.index = present32(s.index, a.Uint16Values()[from:to], s.levels)
+	case *array.Uint32:
+		s.index = present32(s.index, a.Uint32Values()[from:to], s.levels)
+	case *array.Uint64:
+		s.index = present32(s.index, a.Uint64Values()[from:to], s.levels)
+	default:
+		return errArrowType
+	}
+	return nil
+}
+
+// present32 appends the indexes of rows whose level is 1; one that has no place in 32
+// bits becomes -1, which no dictionary holds.
+func present32[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []int32, index []T, levels []byte) []int32 {
+	for i, at := range index {
+		if levels[i] == 0 {
+			continue
+		}
+		narrow := int32(at)
+		if T(narrow) != at || narrow < 0 {
+			narrow = -1
+		}
+		dst = append(dst, narrow)
+	}
+	return dst
 }
 
 func (r *recordBatch) guard(err *error, column string) {

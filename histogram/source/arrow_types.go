@@ -1,7 +1,6 @@
 package source
 
-// This file holds the table of Arrow types: which are read, and how. Everything
-// is copied, so that a damaged batch fails here and not in a kernel.
+// This file holds the table of Arrow types: which are read, and how.
 
 import (
 	"errors"
@@ -12,8 +11,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// conversion copies the rows from..to of an array that is no dictionary into one
-// of the array types of [Coder.Codes].
+// conversion makes of the rows from..to of an array that is no dictionary one of the
+// array types of [Coder.Codes]. In a damaged batch offsets may lie anywhere, so its
+// arrays are not to leave the guard of their file.
 type conversion func(a arrow.Array, from, to int) (arrow.Array, error)
 
 var errArrowType = errors.New("a column has another type than the schema says")
@@ -22,8 +22,10 @@ var errArrowType = errors.New("a column has another type than the schema says")
 // dictionary type, and the type that it makes; nil where the type is not read.
 func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 	switch t := t.(type) {
-	case *arrow.StringType, *arrow.LargeStringType:
-		return copyOf(arrow.BinaryTypes.String, stringOf)
+	case *arrow.StringType:
+		return asItIs(t)
+	case *arrow.LargeStringType:
+		return copyOf(arrow.BinaryTypes.String, (*array.LargeString).Value)
 	case *arrow.DictionaryType:
 		if isText(t.ValueType) {
 			return conversionOf(t.ValueType)
@@ -35,7 +37,7 @@ func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 	case *arrow.Int32Type:
 		return copyOf(arrow.PrimitiveTypes.Int64, func(a *array.Int32, i int) int64 { return int64(a.Value(i)) })
 	case *arrow.Int64Type:
-		return copyOf(arrow.PrimitiveTypes.Int64, (*array.Int64).Value)
+		return asItIs(t)
 	case *arrow.Uint8Type:
 		return copyOf(arrow.PrimitiveTypes.Int64, func(a *array.Uint8, i int) int64 { return int64(a.Value(i)) })
 	case *arrow.Uint16Type:
@@ -47,15 +49,15 @@ func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 	case *arrow.Float32Type:
 		return copyOf(arrow.PrimitiveTypes.Float64, func(a *array.Float32, i int) float64 { return float64(a.Value(i)) })
 	case *arrow.Float64Type:
-		return copyOf(arrow.PrimitiveTypes.Float64, (*array.Float64).Value)
+		return asItIs(t)
 	case *arrow.Decimal128Type:
 		if t.Scale >= 0 && t.Scale <= maxDigits {
-			return copyOf(t, (*array.Decimal128).Value)
+			return asItIs(t)
 		}
 	case *arrow.BooleanType:
-		return copyOf(arrow.FixedWidthTypes.Boolean, (*array.Boolean).Value)
+		return asItIs(t)
 	case *arrow.Date32Type:
-		return copyOf(arrow.FixedWidthTypes.Date32, (*array.Date32).Value)
+		return asItIs(t)
 	case *arrow.Date64Type:
 		return copyOf(arrow.FixedWidthTypes.Date32, func(a *array.Date64, i int) arrow.Date32 {
 			return arrow.Date32(floorDiv(int64(a.Value(i)), 86_400_000))
@@ -64,6 +66,16 @@ func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 		return copyTimestamps(t.Unit)
 	}
 	return nil, nil
+}
+
+// asItIs is the conversion of a type that needs none.
+func asItIs(of arrow.DataType) (arrow.DataType, conversion) {
+	return of, func(a arrow.Array, from, to int) (arrow.Array, error) {
+		if !arrow.TypeEqual(a.DataType(), of) {
+			return nil, errArrowType
+		}
+		return array.NewSlice(a, int64(from), int64(to)), nil
+	}
 }
 
 // copyOf makes a conversion that copies value by value.
@@ -92,8 +104,6 @@ type appender[T any] interface {
 	array.Builder
 	Append(T)
 }
-
-func stringOf(a stringArray, i int) string { return a.Value(i) }
 
 func isText(t arrow.DataType) bool {
 	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING

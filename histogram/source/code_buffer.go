@@ -52,6 +52,9 @@ func newCodeBuffer(c Coder) codeBuffer {
 	return newCodes[uint32](c, arrow.PrimitiveTypes.Uint32)
 }
 
+// manyTexts is how many texts are worth a memo.
+const manyTexts = 512
+
 // codes is a code buffer of one width.
 type codes[T uint8 | uint16 | uint32] struct {
 	coder Coder
@@ -67,6 +70,7 @@ type codes[T uint8 | uint16 | uint32] struct {
 	dense              []T // the codes of indexes, before nulls are put between
 	topEntry, topValue uint32
 	wide               []uint32
+	memo               *memo // of the texts of pages
 }
 
 func newCodes[T uint8 | uint16 | uint32](c Coder, of arrow.DataType) *codes[T] {
@@ -92,7 +96,17 @@ func (c *codes[T]) dictionary(values arrow.Array) {
 }
 
 func (c *codes[T]) page(values arrow.Array) {
-	c.values, c.topValue = c.encode(values, c.values)
+	text, ok := values.(*array.String)
+	if !ok || values.Len() < manyTexts {
+		c.values, c.topValue = c.encode(values, c.values)
+		return
+	}
+	if c.memo == nil {
+		c.memo = newMemo(c.coder, func([]byte) bool { return false })
+	}
+	c.wide = slices.Grow(c.wide[:0], text.Len())[:text.Len()]
+	c.memo.codes(text, c.wide, uint32(c.null))
+	c.values, c.topValue = narrow(c.wide, c.values)
 }
 
 // encode returns the codes of values, in the memory of old, and the largest.
@@ -100,8 +114,13 @@ func (c *codes[T]) encode(values arrow.Array, old []T) ([]T, uint32) {
 	n := values.Len()
 	c.wide = slices.Grow(c.wide[:0], n)[:n]
 	c.coder.Codes(values, c.wide)
-	codes, top := slices.Grow(old[:0], n)[:n], uint32(0)
-	for i, code := range c.wide {
+	return narrow(c.wide, old)
+}
+
+// narrow returns codes in their least width, in the memory of old, and the largest.
+func narrow[T uint8 | uint16 | uint32](wide []uint32, old []T) ([]T, uint32) {
+	codes, top := slices.Grow(old[:0], len(wide))[:len(wide)], uint32(0)
+	for i, code := range wide {
 		codes[i] = T(code)
 		top = max(top, code)
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
 const (
@@ -47,7 +49,7 @@ func (m *memo) start(most int) {
 }
 
 // find returns the code of a text; where no slot holds it, ask will put it at that
-// place. The text has 8 bytes of memory behind it.
+// place.
 func (m *memo) find(text []byte, place int) uint32 {
 	hash := hashOf(text)
 	slot := &m.slots[hash&uint64(len(m.slots)-1)]
@@ -92,8 +94,21 @@ func (m *memo) ask(codes []uint32) {
 	}
 }
 
-// hashOf spreads texts over slots. It reads up to 8 bytes behind the text and
-// makes nothing of them.
+// codes gives the texts of an array, of which some may be null, their codes.
+func (m *memo) codes(a *array.String, codes []uint32, null uint32) {
+	m.start(a.Len())
+	text, base, some := a.ValueBytes(), a.ValueOffset(0), a.NullN() > 0
+	for i := range codes {
+		if some && a.IsNull(i) {
+			codes[i] = null
+			continue
+		}
+		codes[i] = m.find(text[a.ValueOffset(i)-base:a.ValueOffset(i+1)-base], i)
+	}
+	m.ask(codes)
+}
+
+// hashOf spreads texts over slots.
 func hashOf(text []byte) uint64 {
 	const odd = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio
 	hash := uint64(len(text)) * odd
@@ -101,8 +116,14 @@ func hashOf(text []byte) uint64 {
 		hash = bits.RotateLeft64(hash^binary.LittleEndian.Uint64(text), 29) * odd
 		text = text[8:]
 	}
-	word := binary.LittleEndian.Uint64(text[:8:8])
-	word &= 1<<(8*len(text)) - 1
+	word := uint64(0)
+	if cap(text) >= 8 {
+		word = binary.LittleEndian.Uint64(text[:8:8]) & (1<<(8*len(text)) - 1)
+	} else {
+		for i, c := range text {
+			word |= uint64(c) << (8 * i)
+		}
+	}
 	hash = (hash ^ word) * odd
 	return hash ^ hash>>32
 }

@@ -19,7 +19,6 @@ import (
 
 var (
 	errShortPage = errors.New("a page holds fewer values than its header says")
-	errIndex     = errors.New("a page refers to a value that its dictionary does not hold")
 	errLongText  = errors.New("the text of one column is too long to be read")
 	errDigits    = fmt.Errorf("a decimal is empty or has more than %d digits", maxDigits)
 )

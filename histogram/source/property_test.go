@@ -133,7 +133,7 @@ func TestCodesAreThoseOfValues(t *testing.T) {
 			wanted = append(wanted, Column{name, widths[j]})
 		}
 		at := 0
-		readRows(t, dir, s, wanted, rapid.IntRange(1, 70).Draw(t, "most"), func(b *Batch) {
+		readRows(t, dir, s, wanted, rapid.SampledFrom([]int{1, 7, 64, 1000}).Draw(t, "most"), func(b *Batch) {
 			for i := range b.Rows {
 				for j := range m.kinds {
 					want := m.texts(at, j)
@@ -163,7 +163,7 @@ func drawTable(t *rapid.T, format spec.Format) made {
 	r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 	domain := rapid.SampledFrom([]int64{1, 2, 9, 300, 5000}).Draw(t, "domain")
 	nulls := rapid.SampledFrom([]float64{0, 0.1, 0.9}).Draw(t, "nulls")
-	for range rapid.IntRange(0, 400).Draw(t, "rows") {
+	for range rapid.OneOf(rapid.IntRange(0, 400), rapid.Just(1500)).Draw(t, "rows") {
 		row := make([]int64, len(m.kinds))
 		for j := range row {
 			if row[j] = r.Int63n(domain); r.Float64() < nulls {
@@ -228,10 +228,10 @@ func (m made) parquet(t *rapid.T) []byte {
 	}
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[any](&b, parquet.NewSchema("t", group),
-		parquet.PageBufferSize(rapid.IntRange(50, 3000).Draw(t, "page")),
+		parquet.PageBufferSize(rapid.SampledFrom([]int{50, 400, 3000, 60_000}).Draw(t, "page")),
 		parquet.DataPageVersion(rapid.IntRange(1, 2).Draw(t, "version")),
 		parquet.DataPageStatistics(rapid.Bool().Draw(t, "statistics")),
-		parquet.MaxRowsPerRowGroup(int64(rapid.IntRange(1, 300).Draw(t, "group"))),
+		parquet.MaxRowsPerRowGroup(int64(rapid.SampledFrom([]int{3, 100, 256, 5000}).Draw(t, "group"))),
 		parquet.DictionaryMaxBytes(int64(rapid.SampledFrom([]int{0, 200}).Draw(t, "dictionary"))),
 		parquet.Compression(rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd, &parquet.Gzip}).Draw(t, "codec")))
 	for _, cells := range m.cells {
@@ -269,7 +269,7 @@ func (m made) arrow(t *rapid.T) []byte {
 	var b bytes.Buffer
 	w := ipc.NewWriter(&b, options...)
 	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	size := rapid.IntRange(1, 200).Draw(t, "batch")
+	size := rapid.SampledFrom([]int{1, 100, 2000}).Draw(t, "batch")
 	for i, cells := range m.cells {
 		for j, n := range cells {
 			if n < 0 {
