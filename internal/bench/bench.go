@@ -111,7 +111,7 @@ func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.progress, format
 
 // ourselves counts with this very program.
 func (b *bench) ourselves(c kase, file string, want *reference) contender {
-	return contender{who: us, words: "spec, plan, counts", count: func(ctx context.Context) (*outcome, error) {
+	return contender{who: us, words: "planned before, then counted", count: func(ctx context.Context) (*outcome, error) {
 		program, err := os.Executable()
 		if err != nil {
 			return nil, err

@@ -33,6 +33,7 @@ type machine struct {
 	Go        string `json:"go"`
 	Python    string `json:"python,omitempty"`
 	Commit    string `json:"commit,omitempty"`
+	Load      string `json:"load,omitempty"` // of the last minute, before the run: what else the machine was doing
 }
 
 // thisMachine is the machine at hand, as far as it tells.
@@ -43,6 +44,9 @@ func thisMachine() machine {
 	}
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		m.Processor = processor(string(text))
+	}
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		m.Load, _, _ = strings.Cut(string(text), " ")
 	}
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
 		var kib int64
@@ -192,7 +196,7 @@ func (r result) best(who string) (entry, bool) {
 // write prints the document for a person.
 func (d *document) write(to io.Writer) error {
 	m := d.Machine
-	fmt.Fprintf(to, "%s, %d processors, %.0f GiB, %s, %s, %s, commit %s\n", m.Processor, m.CPUs, float64(m.Memory)/(1<<30), m.System, m.Go, m.Python, m.Commit)
+	fmt.Fprintf(to, "%s, %d processors, %.0f GiB, %s, %s, %s, commit %s, load before %s\n", m.Processor, m.CPUs, float64(m.Memory)/(1<<30), m.System, m.Go, m.Python, m.Commit, m.Load)
 	fmt.Fprintf(to, "%d threads each, medians of %d runs in turn, files in the page cache\n", d.Threads, d.Runs)
 	for _, r := range d.Cases {
 		r.write(to)
