@@ -380,3 +380,51 @@ func int64s(values []int64) *array.Int64 {
 	b.AppendValues(values, nil)
 	return b.NewInt64Array()
 }
+
+// publishedOf is how many cells of even places, and of odd ones, an answer has.
+func publishedOf(m measured.Measured) (even, odd int) {
+	for _, cell := range m.Cells {
+		if cell%2 == 0 {
+			even++
+		}
+	}
+	return even, len(m.Cells) - even
+}
+
+// epsilonFromBelow bounds ε from how often an event was seen on two neighbouring inputs. With the bounds of Clopper and
+// Pearson, each wrong with probability 1e-10, it exceeds the truth with probability at most 2e-10.
+func epsilonFromBelow(more, less, trials int) float64 {
+	return math.Log((1 - mostLikely(trials-more, trials)) / mostLikely(less, trials))
+}
+
+// TestAuditOfSparseAnswers bounds ε = 1 from below by what an answer shows of cells that hold one row, those of even places,
+// and of cells that hold none, which removing a unit makes of them: the event is that a cell is published. The bound is near
+// the claim, and no more than that. Where cells with rows have no noise, it is above.
+func TestAuditOfSparseAnswers(t *testing.T) {
+	p := tripsPlan(t, "BUDGET", "epsilon: 1", "SIDE", "2000", "ABOVE", "3")
+	const trials = 2000 * 2000 / 2
+	var half tallied
+	for cell := uint64(0); cell < 2*trials; cell += 2 {
+		half.cells, half.counts = append(half.cells, cell), append(half.counts, 1)
+	}
+	key, err := noise.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, a := openedSparse(p, key, half)
+	m, err := x.sparse(context.Background(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// P(X > 3) is 0.0134 and P(X > 2) 0.0364: of 2 000 000 cells 26 800 and 72 800, so that the bound lies about 0.046 below 1,
+	// and 0.13 below with probability under 1e-20.
+	even, odd := publishedOf(m)
+	if bound := epsilonFromBelow(even, odd, trials); bound > 1 || bound < 0.87 {
+		t.Errorf("ε ≥ %v, where 1 is claimed", bound)
+	}
+	bare := merged(m, func(cell uint64, noisy int64) (int64, bool) { return noisy, cell%2 == 1 }, nil)
+	even, odd = publishedOf(bare)
+	if bound := epsilonFromBelow(odd, even, trials); bound < 2 {
+		t.Errorf("cells with rows have no noise: ε ≥ %v", bound)
+	}
+}
