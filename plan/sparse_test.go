@@ -163,3 +163,48 @@ func TestSparseTablesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSparseTablesUnderOtherTerms plans sparse tables that share a leaf, that a target decides, of which the largest error
+// is to be least, of every subset, of replaced units with several rows, and of a table with an expected number of rows.
+func TestSparseTablesUnderOtherTerms(t *testing.T) {
+	one := func(p *Plan) *Sparse { return p.Tables[0].Sparse }
+	for name, c := range map[string]struct {
+		replacements []string
+		holds        func(p *Plan) bool
+	}{
+		"one leaf": {[]string{", split: {od: 1/2, rest: 1/2}", "", "budget: od, ", "", ", budget: rest", "", "BUDGET", "rho: 1"},
+			func(p *Plan) bool { return len(p.Leaves) == 1 && len(p.Strategies) == 2 }},
+		"a target": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "epsilon: 4, split: {od: needed, rest: 100%}", "OPTION", ", target: {margin: 20}"},
+			func(p *Plan) bool { return p.Tables[0].Target.Reached <= 20 && p.Tables[0].Target.Reached > 15 }},
+		"the largest error": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "rho: 1, minimise: largest, split: {od: 1/2, rest: 1/2}"},
+			func(p *Plan) bool { return one(p) != nil }},
+		"every subset": {[]string{"{by: [from, to], budget: od", "{every: [1, 2], by: [from, to, hour], budget: od"},
+			func(p *Plan) bool { return len(p.Tables) == 7 && p.Tables[5].Sparse != nil && p.Tables[6].Sparse == nil }},
+		"replaced units": {[]string{"neighbours: add-remove", "neighbours: replace", "unit: row", "unit: {id: who, max_rows: 3}", "ABOVE", "300"},
+			func(p *Plan) bool {
+				m, _ := p.Measurement("od")
+				return m.Mechanism.L1.Int64() == 6
+			}},
+		"expected rows": {[]string{"unit: row", "unit: row\n    expect: {rows: [900, 1100]}"},
+			func(p *Plan) bool { return p.Size.Cells == 24+1000+1 && p.Tables[0].Usefulness == nil }},
+	} {
+		p, err := planSparse(t, c.replacements...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !c.holds(p) {
+			t.Errorf("%s: %s", name, p.Bytes())
+		}
+		again, err := Read(p.Bytes())
+		if err == nil {
+			err = again.Verify()
+		}
+		if err == nil {
+			err = again.Explain(&strings.Builder{})
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
