@@ -42,9 +42,8 @@ import (
 // partition after the other is sorted by id. Memory: about boundOptions.memory, but
 // at least some hundred KiB, and one bit per row for the answer.
 type bounding struct {
-	caps   caps
-	column string // of the ids, for errors
-	opt    boundOptions
+	caps caps
+	opt  boundOptions
 
 	permutation permutation
 	hash        func(id string) uint64 // of long ids
@@ -91,14 +90,14 @@ var errTooLong = errors.New("a table is read in more pieces, or in longer ones, 
 
 // newBounding returns the bounding of one table, for the rows of a unit in all.
 func newBounding(u spec.Unit, stream *noise.Bits, o boundOptions) (*bounding, error) {
-	return newCapped(u.ID, caps{rows: uint64(max(u.MaxRows, 0)), groups: noCap, perGroup: noCap}, stream, o)
+	return newCapped(caps{rows: uint64(max(u.MaxRows, 0)), groups: noCap, perGroup: noCap}, stream, o)
 }
 
 // newCapped returns the bounding of one table by any caps. Its keys are the next
 // words of the table's own stream.
-func newCapped(column string, c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
+func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
 	o.workers = max(o.workers, 1)
-	b := &bounding{caps: c, column: column, opt: o, choose: (*draws).choose, hash: longHash(), permutation: newPermutation(stream)}
+	b := &bounding{caps: c, opt: o, choose: (*draws).choose, hash: longHash(), permutation: newPermutation(stream)}
 	key := make([]byte, 64)
 	for i := 0; i < len(key); i += 8 {
 		binary.LittleEndian.PutUint64(key[i:], stream.Uint64())
@@ -130,17 +129,17 @@ const (
 // eighth for what workers gather, and an eighth for the partitions that they sort.
 // The other half is the garbage collector's, which lets what is held grow twofold.
 func (b *bounding) layOut() {
+	each := b.opt.memory / 8 / int64(b.opt.workers)
+	b.load = max(each/2, leastLoad)
 	b.parts = mostParts
 	if b.opt.rows >= 0 {
-		want := min(b.opt.rows/(partBytes/tupleBytes), mostParts-1)
+		want := min(b.opt.rows*tupleBytes/min(partBytes, b.load), mostParts-1)
 		b.parts = 1 << bits.Len64(uint64(want))
 	}
-	each := b.opt.memory / 8 / int64(b.opt.workers)
 	for b.parts > 1 && each/int64(b.parts) < leastChunk {
 		b.parts /= 2
 	}
 	b.chunk = int(min(max(each/int64(b.parts), leastChunk), mostChunk)) &^ (tupleBytes - 1)
-	b.load = max(each/2, leastLoad)
 }
 
 // boundWorker is what one goroutine adds rows by.
@@ -374,8 +373,8 @@ func (k *kept) set(place uint64) {
 	k.pieces[place>>rowBits][row>>6] |= 1 << (row & 63)
 }
 
-// row64 is a row put aside.
-type row64 struct {
+// unitRow is a row of some unit.
+type unitRow struct {
 	word uint64 // of its id
 	at   uint64 // its place or, until names are compared, where in the partition it is put aside
 }
@@ -389,7 +388,7 @@ type sorter struct {
 	draws   *draws
 	longIDs bool
 	bytes   []byte
-	rows    []row64
+	rows    []unitRow
 	counts  []uint32
 	chosen  []uint64
 	staying []uint64 // places that are not in kept yet
@@ -479,7 +478,7 @@ func (s *sorter) order(skip int) {
 	s.rows = fit(s.rows, n)
 	for at := 0; at < len(s.bytes); at += s.sizeOf(s.bytes[at:], head) {
 		t := tuple(s.bytes[at:])
-		r := row64{t.word(), uint64(at)}
+		r := unitRow{t.word(), uint64(at)}
 		if direct {
 			r.at = t.place()
 		}
@@ -495,9 +494,9 @@ func (s *sorter) order(skip int) {
 }
 
 // sortRows sorts by word, and by place within.
-func sortRows(rows []row64) {
+func sortRows(rows []unitRow) {
 	if len(rows) > 24 {
-		slices.SortFunc(rows, func(a, b row64) int { return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(a.at, b.at)) })
+		slices.SortFunc(rows, func(a, b unitRow) int { return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(a.at, b.at)) })
 		return
 	}
 	for i := 1; i < len(rows); i++ {
@@ -512,7 +511,7 @@ func sortRows(rows []row64) {
 
 // sameWord decides for the rows whose ids have one word: those of one unit or,
 // where ids are long, perhaps of several.
-func (s *sorter) sameWord(rows []row64) {
+func (s *sorter) sameWord(rows []unitRow) {
 	word := rows[0].word
 	switch {
 	case s.direct():
@@ -522,8 +521,8 @@ func (s *sorter) sameWord(rows []row64) {
 	case uint64(len(rows)) <= s.caps.rows && !s.caps.grouped(): // whosever they are
 		s.keep(s.placed(rows))
 	default:
-		id := func(r row64) []byte { return s.id(s.bytes[r.at:]) }
-		byID := func(a, b row64) int { return bytes.Compare(id(a), id(b)) }
+		id := func(r unitRow) []byte { return s.id(s.bytes[r.at:]) }
+		byID := func(a, b unitRow) int { return bytes.Compare(id(a), id(b)) }
 		if !slices.IsSortedFunc(rows, byID) { // nearly always they are one unit's
 			slices.SortFunc(rows, byID)
 		}
@@ -540,10 +539,10 @@ func (s *sorter) sameWord(rows []row64) {
 
 // placed puts the places of rows for where they stand, and their groups for their
 // words, and sorts them by that.
-func (s *sorter) placed(rows []row64) []row64 {
+func (s *sorter) placed(rows []unitRow) []unitRow {
 	for i, r := range rows {
 		t := tuple(s.bytes[r.at:])
-		rows[i] = row64{at: t.place()}
+		rows[i] = unitRow{at: t.place()}
 		if s.caps.grouped() {
 			rows[i].word = t.group()
 		}
@@ -554,7 +553,7 @@ func (s *sorter) placed(rows []row64) []row64 {
 
 // unit decides for all rows of a unit, which stand in reading order, group by
 // group.
-func (s *sorter) unit(n name, rows []row64) {
+func (s *sorter) unit(n name, rows []unitRow) {
 	if s.caps.grouped() {
 		rows = s.capGroups(n, rows)
 	}
@@ -566,8 +565,8 @@ func (s *sorter) unit(n name, rows []row64) {
 
 // capGroups returns the rows of a unit that stay for its groups' sake, in their
 // order.
-func (s *sorter) capGroups(n name, rows []row64) []row64 {
-	var groups [][]row64
+func (s *sorter) capGroups(n name, rows []unitRow) []unitRow {
+	var groups [][]unitRow
 	for from, to := 0, 0; from < len(rows); from = to {
 		for to = from + 1; to < len(rows) && rows[to].word == rows[from].word; to++ {
 		}
@@ -589,7 +588,7 @@ func (s *sorter) capGroups(n name, rows []row64) []row64 {
 }
 
 // sample returns most of the rows, which are more, in their order.
-func (s *sorter) sample(from seat, rows []row64, most uint64) []row64 {
+func (s *sorter) sample(from seat, rows []unitRow, most uint64) []unitRow {
 	s.chosen = fit(s.chosen, (len(rows)+63)/64)
 	clear(s.chosen)
 	s.choose(s.draws, from, uint64(len(rows)), most, s.chosen)
@@ -609,7 +608,7 @@ func only[T any](entries []T, chosen []uint64) []T {
 
 // keep notes rows that stay. A bit at a time, workers would wrest the memory of the
 // bits from each other; so they are set many at a time, by one worker.
-func (s *sorter) keep(rows []row64) {
+func (s *sorter) keep(rows []unitRow) {
 	for _, r := range rows {
 		s.staying = append(s.staying, r.at)
 	}
@@ -736,7 +735,7 @@ func (s *sorter) keepOf(n name, its *kept, rows uint64) {
 		for i, word := range words {
 			for ; word != 0; word &= word - 1 {
 				if chosen == nil || chosen[number>>6]>>(number&63)&1 == 1 {
-					s.keep([]row64{{at: uint64(piece)<<rowBits | uint64(64*i+bits.TrailingZeros64(word))}})
+					s.keep([]unitRow{{at: uint64(piece)<<rowBits | uint64(64*i+bits.TrailingZeros64(word))}})
 				}
 				number++
 			}

@@ -60,7 +60,7 @@ func (a arrangement) capped(t testing.TB, key byte, c caps, rows []tableRow) []b
 	if a.known {
 		o.rows = int64(len(rows))
 	}
-	b, err := newCapped("id", c, noise.NewStreams(noise.Key{key}, "plan").Bounding("t"), o)
+	b, err := newCapped(c, noise.NewStreams(noise.Key{key}, "plan").Bounding("t"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -678,6 +678,12 @@ func boundingOf(t testing.TB, most int64, o boundOptions) *bounding {
 	return b
 }
 
+// over is an array whose memory is ids.
+func over(ids []int64) arrow.Array {
+	buffer := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(ids))
+	return array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(ids), []*memory.Buffer{nil, buffer}, nil, 0, 0))
+}
+
 // countOf is how many rows stay.
 func countOf(t testing.TB, b *bounding) (n int) {
 	t.Helper()
@@ -814,7 +820,7 @@ func TestAUnitLargerThanMemory(t *testing.T) {
 			t.Errorf("%s: with little memory other rows stay", kind)
 		}
 	}
-	b, err := newCapped("id", caps{rows: 1, groups: 1, perGroup: 1}, noise.NewStreams(noise.Key{1}, "plan").Bounding("t"), boundOptions{dir: t.TempDir()})
+	b, err := newCapped(caps{rows: 1, groups: 1, perGroup: 1}, noise.NewStreams(noise.Key{1}, "plan").Bounding("t"), boundOptions{dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -822,6 +828,43 @@ func TestAUnitLargerThanMemory(t *testing.T) {
 	var short *MemoryError
 	if _, err := b.finish(context.Background()); !errors.As(err, &short) {
 		t.Errorf("groups of a unit that does not fit: %v", err)
+	}
+}
+
+// Rows that take four times the memory are bounded within it, but for what the
+// collector lets pass while it runs.
+func TestMemoryOfBounding(t *testing.T) {
+	skipUnderRace(t)
+	const rows, most = 1 << 22, 1 << 24
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	runtime.GC()
+	before, peak := held(), int64(0)
+	b := boundingOf(t, 2, boundOptions{memory: most, workers: 1, rows: rows, dir: t.TempDir()})
+	n := 0
+	b.choose = func(d *draws, from seat, rows, most uint64, chosen []uint64) {
+		if n++; n%20_000 == 0 {
+			peak = max(peak, held()-before)
+		}
+		d.choose(from, rows, most, chosen)
+	}
+	w, ids := b.worker(), make([]int64, 1<<14)
+	column, random := over(ids), rand.New(rand.NewPCG(1, 1))
+	for first := 0; first < rows; first += len(ids) {
+		for i := range ids {
+			ids[i] = random.Int64N(rows / 3)
+		}
+		if err := w.add(0, int64(first), column, nil); err != nil {
+			t.Fatal(err)
+		}
+		peak = max(peak, held()-before)
+	}
+	countOf(t, b)
+	if peak > most*3/2 {
+		t.Errorf("%d bytes were held, with %d to hold", peak, most)
 	}
 }
 
@@ -877,8 +920,7 @@ func BenchmarkBounding(b *testing.B) {
 	}{{"10M-spilled", 10_000_000, 128 << 20}, {"50M-spilled", 50_000_000, 128 << 20}, {"10M-in-memory", 10_000_000, 1 << 30}} {
 		b.Run(c.name, func(b *testing.B) {
 			ids := make([]int64, 1<<16)
-			column := array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(ids), []*memory.Buffer{nil,
-				memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(ids))}, nil, 0, 0))
+			column := over(ids)
 			for b.Loop() {
 				bound := boundingOf(b, 2, boundOptions{memory: c.memory, workers: 1, rows: int64(c.rows)})
 				random, w := rand.New(rand.NewPCG(1, 1)), bound.worker()
