@@ -1,16 +1,21 @@
 // Package source reads the rows of a confidential table from files: Parquet,
 // CSV (plain, gzip or zstd) and Arrow IPC (file or stream).
 //
-// It owns the way from a path or glob to Arrow records: which files there are,
-// in which order they are read, whether each holds the wanted columns, and the
-// conversion of every physical type to one of eight Arrow types (String,
-// Dictionary<Int32, String>, Int64, Float64, Decimal128, Date32,
-// Timestamp(us), Boolean, each with nulls). Equal files give equal records in
-// an equal order on every machine.
+// It owns the way from a path or glob to codes: which files there are, in which
+// order they are read, whether each holds the wanted columns, and the conversion
+// of every physical type to one of eight Arrow types (String, LargeString for
+// UUIDs, Int64, Float64, Decimal128, Date32, Timestamp(us), Boolean, each with
+// nulls), of which a [Coder] makes codes. A dictionary is coded once for each
+// column chunk, and its rows by their indexes alone. What a file lacks may be said
+// by its folder (year=2024/part.parquet).
+//
+// A [Reader] hands out [Piece] after piece, and as many goroutines as there are
+// cores read them side by side, each into [Buffers] of its own. Equal files give
+// equal pieces in an equal order on every machine.
 //
 // It never interprets a value: domains, policies and units belong to package
 // histogram. It never writes, and no error of it holds a value, a row number
-// or a count of rows: [Error.Error] names files and columns, and
+// or a count of rows: [Error.Error] names files, columns and row groups, and
 // [Error.Diagnostics], which is for a file that only the operator can read,
 // adds where the format of a file is broken.
 //

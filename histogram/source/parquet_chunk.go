@@ -24,7 +24,7 @@ import (
 const plainDictionary = format.Encoding(2)
 
 const (
-	readAhead = 1 << 20 // bytes of a chunk read at once
+	readAhead = 1 << 18 // bytes of a chunk read at once
 	bitPad    = 64      // bytes behind a page that its decoder may look at
 )
 
