@@ -179,7 +179,9 @@ func TestSparseTablesUnderOtherTerms(t *testing.T) {
 		"the largest error": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "rho: 1, minimise: largest, split: {od: 1/2, rest: 1/2}"},
 			func(p *Plan) bool { return one(p) != nil }},
 		"every subset": {[]string{"{by: [from, to], budget: od", "{every: [1, 2], by: [from, to, hour], budget: od"},
-			func(p *Plan) bool { return len(p.Tables) == 7 && p.Tables[5].Sparse != nil && p.Tables[6].Sparse == nil }},
+			func(p *Plan) bool {
+				return len(p.Tables) == 7 && p.Tables[5].Sparse != nil && p.Tables[6].Sparse == nil
+			}},
 		"replaced units": {[]string{"neighbours: add-remove", "neighbours: replace", "unit: row", "unit: {id: who, max_rows: 3}", "ABOVE", "300"},
 			func(p *Plan) bool {
 				m, _ := p.Measurement("od")

@@ -4,7 +4,8 @@
 //
 // It owns the release [Key], the [Streams] derived from it, the keystream
 // [Bits], and the samplers [DiscreteLaplace] and [DiscreteGaussian], with
-// [AddDiscreteLaplace] and [AddDiscreteGaussian] for noise on counts; and the
+// [AddDiscreteLaplace] and [AddDiscreteGaussian] for noise on counts; [Exceeding],
+// which draws for very many cells that count nothing the noise of those above a threshold; and the
 // selections [ExponentialMechanism] and [PermuteAndFlip].
 //
 // It never computes in floating point: parameters are rationals, every decision

@@ -56,7 +56,6 @@ func (a *Answer) fillSparse(ctx context.Context, p *plan.Plan, reader *synth.Rea
 	}
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	a.Measurements, a.Above = []string{answer.Measurement.ID}, table.Sparse.Above
-	bearing := []plan.Bearing{plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})}
 	for _, row := range from.rows(asked) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -68,25 +67,35 @@ func (a *Answer) fillSparse(ctx context.Context, p *plan.Plan, reader *synth.Rea
 			}
 			cell = append(cell, of[0])
 		}
-		at, above, impossible, err := reader.Cell(answer, cell)
+		out, err := a.sparseRow(reader, table, answer, figures, cell)
 		if err != nil {
 			return &SpecError{File: a.Folder, Err: err}
 		}
-		out := AnswerRow{Keys: row.keys, Cells: 1}
-		switch {
-		case impossible:
-			out.Law, out.Attained = ExactLaw, 1
-		case above:
-			law := newInterval(bearing, a.Confidence, figures, at)
-			out.Unbiased, out.StandardError = float64(answer.Values.Value(at)), math.Sqrt(bearing[0].Variance)
-			out.Low, out.High, out.Law, out.Attained = out.Unbiased-law.margin, out.Unbiased+law.margin, law.law, law.attained
-		default:
-			out.NotAbove, out.Attained = notAbove(table, answer.Measurement)
-			out.High, out.Law = float64(out.NotAbove.Bound), ThresholdLaw
-		}
+		out.Keys = row.keys
 		a.Rows = append(a.Rows, out)
 	}
 	return nil
+}
+
+// sparseRow is what a sparse table says of one cell.
+func (a *Answer) sparseRow(reader *synth.Reader, table plan.Table, answer measured.Measured, figures synth.Statistic, cell []int) (AnswerRow, error) {
+	at, above, impossible, err := reader.Cell(answer, cell)
+	out := AnswerRow{Cells: 1}
+	switch {
+	case err != nil:
+		return out, err
+	case impossible:
+		out.Law, out.Attained = ExactLaw, 1
+	case above:
+		bearing := plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})
+		law := newInterval([]plan.Bearing{bearing}, a.Confidence, figures, at)
+		out.Unbiased, out.StandardError = float64(answer.Values.Value(at)), math.Sqrt(bearing.Variance)
+		out.Low, out.High, out.Law, out.Attained = out.Unbiased-law.margin, out.Unbiased+law.margin, law.law, law.attained
+	default:
+		out.NotAbove, out.Attained = notAbove(table, answer.Measurement)
+		out.High, out.Law = float64(out.NotAbove.Bound), ThresholdLaw
+	}
+	return out, nil
 }
 
 // MarshalJSON leaves the estimate out of a row that has none.
