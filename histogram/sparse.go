@@ -25,6 +25,9 @@ import (
 // mechanism on all cells. Neighbours: those of the mechanism's sensitivity.
 // Argument: docs/proofs/sparse.md.
 func (x *opened) sparse(ctx context.Context, a answer) (measured.Measured, error) {
+	if !a.placed() {
+		return measured.Measured{}, errBug
+	}
 	mask, err := a.measurement.Query.Impossible(x.exact.plan.Release())
 	if err != nil {
 		return measured.Measured{}, err
@@ -51,6 +54,17 @@ func (x *opened) sparse(ctx context.Context, a answer) (measured.Measured, error
 		*from = (*from)[1:]
 	}
 	return measured.Measured{Measurement: a.measurement, Values: values.NewInt64Array(), Cells: cells}, nil
+}
+
+// placed tells that every count has a place of its own among the cells, ascending: what a cell's noise is drawn by rests on
+// it.
+func (a answer) placed() bool {
+	for i, cell := range a.cells {
+		if cell >= uint64(a.measurement.Cells) || i > 0 && a.cells[i-1] >= cell {
+			return false
+		}
+	}
+	return len(a.cells) == len(a.counts)
 }
 
 // above is a cell whose noisy count is above the threshold.

@@ -347,6 +347,22 @@ func TestSparseAnswersResume(t *testing.T) {
 	}
 }
 
+// TestMisplacedCountsAreNoAnswer has places twice, out of order, outside, and too few.
+func TestMisplacedCountsAreNoAnswer(t *testing.T) {
+	p := tripsPlan(t)
+	for name, wrong := range map[string]tallied{
+		"twice":        {[]uint64{3, 3}, []int64{1, 1}},
+		"out of order": {[]uint64{4, 3}, []int64{1, 1}},
+		"outside":      {[]uint64{3, 900}, []int64{1, 1}},
+		"too few":      {[]uint64{3}, []int64{1, 1}},
+	} {
+		x, a := openedSparse(p, keyNumbered(1), wrong)
+		if _, err := x.sparse(context.Background(), a); err == nil {
+			t.Errorf("places that are %s are answered", name)
+		}
+	}
+}
+
 // TestSparseAnswersOfManyCells takes 10⁹ cells, and 2⁶² with no more rows.
 func TestSparseAnswersOfManyCells(t *testing.T) {
 	p := tripsPlan(t, "SIDE", "31622", "ABOVE", "12")
