@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -237,6 +238,22 @@ func TestASparseReleaseResumes(t *testing.T) {
 	o := flows(t, m.money, m.policy, m.above)
 	opt := o.options("out")
 	drawn := crashAfterDebit(t, o, opt)
+	file := filepath.Join(o.dir, "t.csv")
+	rows, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := bytes.Replace(rows, []byte("\n2,31000,0\n"), []byte("\n3,31000,0\n"), 1) // as many rows in as many cells
+	if err := os.WriteFile(file, moved, 0o600); err != nil || bytes.Equal(moved, rows) {
+		t.Fatalf("no row was moved (%v)", err)
+	}
+	var changed *InputChanged
+	if _, err := Measure(t.Context(), o.plan, opt); !errors.As(err, &changed) {
+		t.Fatalf("a row in another cell: %v", err)
+	}
+	if err := os.WriteFile(file, rows, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
 		t.Fatal(err)
 	}
