@@ -24,7 +24,7 @@ const (
 	loadCost    = 0.3 // ns a row for each super-column of a base beyond two
 	clearCost   = 0.8 // ns a cell for each worker's table: made, and added to the others
 	projectCost = 1.2 // ns a cell of a base for each ask taken from it
-	likelyRows  = 1 << 22
+	likelyRows  = 1 << 20
 )
 
 // octaves is updates at the powers of two.

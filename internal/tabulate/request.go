@@ -51,7 +51,7 @@ func (r *Request) cells(a Ask) (int, error) {
 // check refuses what cannot be counted.
 func (r *Request) check() error {
 	for i, a := range r.Axes {
-		if a.Size < 1 || a.Size > math.MaxUint32 || a.Column < 0 {
+		if a.Size < 1 || uint64(a.Size) > math.MaxUint32 || a.Column < 0 {
 			return fmt.Errorf("tabulate: axis %d has %d codes of column %d", i, a.Size, a.Column)
 		}
 		for _, c := range a.Of {
