@@ -15,7 +15,7 @@ type Sparse struct {
 	Declared   int64    `json:"declared_cells"`             // that got noise, and those that are impossible
 	Impossible int64    `json:"impossible_cells,omitempty"` // of them: they are never in the table
 	FalseCells float64  `json:"false_cells"`                // cells without a row that are expected in the table, at most
-	Bound      int64    `json:"bound"`                      // how many rows a cell that is not in the table has, at most, at the statistic's confidence
+	Bound      int64    `json:"bound"`                      // a cell of more rows is in the table with the statistic's confidence
 	Missed     []Missed `json:"missed"`
 }
 
@@ -48,10 +48,10 @@ func (r *Report) sparseNotes(p *plan.Plan, s string) []Note {
 			continue
 		}
 		planned := p.Tables[i]
-		notes = append(notes, Note{aboveThreshold, fmt.Sprintf("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s, and with a chance of at least %s it has %s or fewer. "+
-			"The margins hold over all cells, in the table or not; among those in the table, figures little above %s are too large on the mean, %s_unbiased as well, and a cell without a row that is in it by its noise alone has an interval that leaves out 0. Do not add the rows up: what is left out is missing.",
-			t.Path, planned.Sparse.Sentence(planned.Cells-planned.Impossible), planned.Sparse.MissedText(), budget.Group(t.Sparse.Above), level(t.Statistics[0].Confidence),
-			budget.Plural(t.Sparse.Bound, "row"), budget.Group(t.Sparse.Above), s)})
+		notes = append(notes, Note{aboveThreshold, fmt.Sprintf("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s. A cell of more than %s would be in the table with a chance of at least %s. "+
+			"The margins hold over all cells, in the table or not; among those in the table, figures little above %s are too large on the mean, %s_unbiased as well, and a cell without a row that is in it by its noise alone can have an interval that leaves out 0. Do not add the rows up: what is left out is missing.",
+			t.Path, planned.Sparse.Sentence(planned.Cells-planned.Impossible), planned.Sparse.MissedText(), budget.Group(t.Sparse.Above),
+			budget.Plural(t.Sparse.Bound, "row"), level(t.Statistics[0].Confidence), budget.Group(t.Sparse.Above), s)})
 	}
 	return notes
 }
