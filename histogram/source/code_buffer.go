@@ -136,21 +136,27 @@ func (c *codes[T]) next(n int, top uint32) []T {
 }
 
 func (c *codes[T]) gather(index []int32) {
-	entries := c.entries
-	out := c.next(len(index), c.topEntry)
+	lookUp(c.next(len(index), c.topEntry), c.entries, index)
+}
+
+// lookUp writes the entry of each index to out, of the same length: eight at a time,
+// so that only the entries' bounds are left to check for each.
+func lookUp[T uint8 | uint16 | uint32](out, entries []T, index []int32) {
+	for len(index) >= 8 && len(out) >= 8 {
+		to, from := (*[8]T)(out), (*[8]int32)(index)
+		to[0], to[1], to[2], to[3] = entries[from[0]], entries[from[1]], entries[from[2]], entries[from[3]]
+		to[4], to[5], to[6], to[7] = entries[from[4]], entries[from[5]], entries[from[6]], entries[from[7]]
+		index, out = index[8:], out[8:]
+	}
 	for i, at := range index {
 		out[i] = entries[at]
 	}
 }
 
 func (c *codes[T]) gatherSome(index []int32, levels []byte) {
-	entries := c.entries
-	dense := slices.Grow(c.dense[:0], len(index))[:len(index)]
-	for i, at := range index {
-		dense[i] = entries[at]
-	}
-	c.dense = dense
-	spread(c.next(len(levels), max(c.topEntry, uint32(c.null))), dense, levels, c.null)
+	c.dense = slices.Grow(c.dense[:0], len(index))[:len(index)]
+	lookUp(c.dense, c.entries, index)
+	spread(c.next(len(levels), max(c.topEntry, uint32(c.null))), c.dense, levels, c.null)
 }
 
 func (c *codes[T]) take(from, to int) {
@@ -165,14 +171,14 @@ func (c *codes[T]) takeSome(from int, levels []byte) {
 // that is 0: eight rows at a time without a branch, as nobody foresees nulls.
 func spread[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T) {
 	eight := [16]T{8: null}
-	for len(levels) >= 8 && len(dense) >= 8 {
+	for len(levels) >= 8 && len(dense) >= 8 && len(out) >= 8 {
 		// Each product moves one level into a bit of the highest byte.
 		word := binary.LittleEndian.Uint64(levels)
 		from := &spreads[word*0x0102040810204080>>56]
-		copy(eight[:8], dense)
-		for i := range 8 {
-			out[i] = eight[from[i]&15]
-		}
+		to := (*[8]T)(out)
+		*(*[8]T)(eight[:8]) = *(*[8]T)(dense)
+		to[0], to[1], to[2], to[3] = eight[from[0]&15], eight[from[1]&15], eight[from[2]&15], eight[from[3]&15]
+		to[4], to[5], to[6], to[7] = eight[from[4]&15], eight[from[5]&15], eight[from[6]&15], eight[from[7]&15]
 		dense = dense[bits.OnesCount64(word):]
 		levels, out = levels[8:], out[8:]
 	}

@@ -12,20 +12,20 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// lookUp is a Coder of listed texts, the last code for all others.
-type lookUp map[string]uint32
+// listed is a Coder of listed texts, the last code for all others.
+type listed map[string]uint32
 
-func lookUpOf(texts ...string) lookUp {
-	l := lookUp{}
+func listOf(texts ...string) listed {
+	l := listed{}
 	for i, s := range texts {
 		l[s] = uint32(i)
 	}
 	return l
 }
 
-func (l lookUp) Width() int { return 1 }
+func (l listed) Width() int { return 1 }
 
-func (l lookUp) Codes(values arrow.Array, codes []uint32) {
+func (l listed) Codes(values arrow.Array, codes []uint32) {
 	for i := range codes {
 		codes[i] = 255
 		switch a := values.(type) {
@@ -53,7 +53,7 @@ func benchCoder(size int) Coder {
 	for i := range texts {
 		texts[i] = benchText(i)
 	}
-	return lookUpOf(texts...)
+	return listOf(texts...)
 }
 
 // BenchmarkCSV reads 12 categorical columns of text, an age of two digits, and as
@@ -79,7 +79,7 @@ func BenchmarkCSV(b *testing.B) {
 		for i := range ages {
 			ages[i] = strconv.Itoa(i)
 		}
-		columns = append(columns, Column{"age", lookUpOf(ages...)}, Column{"id", nil})
+		columns = append(columns, Column{"age", listOf(ages...)}, Column{"id", nil})
 		dir := b.TempDir()
 		write(b, dir, "a.csv", text.Bytes())
 		for _, narrow := range []bool{false, true} {

@@ -406,24 +406,26 @@ func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
 	if c.entries < 0 {
 		return errors.New("a page refers to a dictionary that is not there")
 	}
-	c.index = c.index[:0]
-	if n > 0 {
-		if len(body) == 0 || body[0] > 32 {
-			return errRuns
-		}
-		if total := runsOf(body[1:], int(body[0])); total < n || total > n+7 {
-			return errRuns
-		}
-		var err error
-		c.index = slices.Grow(c.index, n+8)
-		if c.index, err = (&rle.DictionaryEncoding{}).DecodeInt32(c.index[:0:cap(c.index)], body); err != nil {
-			return err
-		}
-		if len(c.index) < n {
-			return errRuns
-		}
+	if n == 0 {
+		c.sink.indexes(nil)
+		return nil
 	}
-	c.sink.indexes(c.index[:n])
+	if len(body) == 0 || body[0] > 32 {
+		return errRuns
+	}
+	if total := runsOf(body[1:], int(body[0])); total < n || total > n+7 {
+		return errRuns
+	}
+	// What is returned lies in the memory given, but tells less of its capacity.
+	c.index = slices.Grow(c.index[:0], n+8)
+	index, err := (&rle.DictionaryEncoding{}).DecodeInt32(c.index, body)
+	if err != nil {
+		return err
+	}
+	if len(index) < n {
+		return errRuns
+	}
+	c.sink.indexes(index[:n])
 	return nil
 }
 
