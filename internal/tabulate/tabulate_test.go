@@ -397,8 +397,8 @@ func TestCoversAreFewAndQuick(t *testing.T) {
 		if len(c.bases) > test.bases {
 			t.Errorf("%s: %d bases, more than %d", test.name, len(c.bases), test.bases)
 		}
-		if least > 4*test.within {
-			t.Errorf("%s: planned in %v, not within %v", test.name, least, test.within)
+		if least > 10*test.within { // the slowest of machines, busy with other tests
+			t.Errorf("%s: planned in %v, not within ten times %v", test.name, least, test.within)
 		}
 	}
 }
