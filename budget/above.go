@@ -15,7 +15,7 @@ func (m Mechanism) Above(n int64) float64 {
 		tail = laplaceTail
 	}
 	if n < 0 {
-		return 1 - tail(nearest(m.Parameter))(-n-1)/2
+		return 1 - float64(tail(nearest(m.Parameter))(-n-1)/2)
 	}
 	return tail(nearest(m.Parameter))(n) / 2
 }
