@@ -270,3 +270,57 @@ func TestProgress(t *testing.T) {
 		t.Errorf("%d calls, %v", calls, err)
 	}
 }
+
+// Codes of one, two and four bytes are counted, left out and judged alike, bounded or not.
+func TestCodesOfAllWidths(t *testing.T) {
+	const text = `version: 1
+release: r
+privacy: {protects: trip, neighbours: add-remove}
+budget: {epsilon: 1}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: UNIT
+    columns:
+      short: {type: integer, range: [0, 9], unknown: drop}
+      middle: {type: integer, range: [0, 299], unknown: drop, levels: {tens: {width: 10}}}
+      long: {type: integer, range: [0, 69999], unknown: drop, levels: {part: {width: 10000}}}
+impossible:
+  - {where: {short: [1, 2], middle.tens: 0–9, long.part: 0–9999}, rows: drop}
+marginals:
+  a: {by: [short, long.part]}
+  b: {by: [middle.tens, short]}
+  c: {by: [long]}
+`
+	random := rand.New(rand.NewPCG(5, 5))
+	a, b, c := make([]int64, 70), make([]int64, 300), make([]int64, 70000)
+	var rows strings.Builder
+	rows.WriteString("id,short,middle,long\n")
+	for row := range 100_000 {
+		short, middle, long := random.IntN(11), random.IntN(31)*10, random.IntN(8)*9999
+		fmt.Fprintf(&rows, "%d,%d,%d,%d\n", row, short, middle, long)
+		if short > 9 || middle > 299 || long > 69999 || (short == 1 || short == 2) && middle < 10 && long < 10000 {
+			continue
+		}
+		a[7*short+long/10000]++
+		b[10*(middle/10)+short]++
+		c[long]++
+	}
+	dir := folder(t, "t.csv", rows.String())
+	for _, unit := range []string{"row", "{id: id, max_rows: 1}"} { // each row has a unit of its own
+		r, err := spec.Parse(spec.Source{Name: "r.yaml", Text: strings.ReplaceAll(text, "UNIT", unit)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.New(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := exactOf(t, p, dir, 1)
+		for path, want := range map[string][]int64{"a": a, "b": b, "c": c} {
+			if got := countsOf(t, e, path); !slices.Equal(got, want) {
+				t.Errorf("unit %s, %s: other counts than row by row: %d rows, want %d", unit, path, total(got), total(want))
+			}
+		}
+	}
+}
