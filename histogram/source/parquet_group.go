@@ -16,7 +16,7 @@ type rowGroup struct {
 	number int
 }
 
-func (g *rowGroup) rows() int64 { return g.file.groups[g.number].NumRows() }
+func (g *rowGroup) rows() int64 { return g.file.footer.RowGroups[g.number].NumRows }
 
 func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
 	if err := g.file.hold(); err != nil {

@@ -1,0 +1,79 @@
+package source
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// A chunk whose pages hold more or fewer rows than its row group is refused.
+func TestRowGroupContradictsItsPages(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.parquet", wideBytes(t, 100, parquet.PageBufferSize(100)))
+	for rows, fits := range map[int64]bool{50: false, 99: false, 100: true, 101: false, 150: false} {
+		for _, column := range []string{"a", "b", "c"} {
+			r, err := Open(t.Context(), dir, parquetSource, []Column{{column, newRegister(4)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.part.(*rowGroup).file.footer.RowGroups[0].NumRows = rows
+			err = p.Read(t.Context(), &Buffers{}, 10, func(*Batch) error { return nil })
+			if fits && err != nil {
+				t.Error(err)
+			}
+			if !fits {
+				if e := mustFail(t, err, Malformed); e.Column != column {
+					t.Errorf("%v does not name %s", e, column)
+				}
+			}
+			r.Close()
+		}
+	}
+}
+
+// Runs that are longer than their page are refused before memory is set aside.
+func TestRunsLongerThanTheirPage(t *testing.T) {
+	long := binary.AppendUvarint(nil, 1<<28<<1) // a run of 2^28 equal values
+	c := &columnChunk{entries: 1, sink: &codeSink{to: newCodeBuffer(scatter(4))}}
+	if err := c.decode(format.RLEDictionary, append([]byte{1}, append(long, 0)...), 100); err == nil || cap(c.index) > 1000 {
+		t.Errorf("%v, %d set aside", err, cap(c.index))
+	}
+	if err := c.decode(format.RLEDictionary, []byte{1, 100 << 1 & 0xFF, 1, 0}, 100); err != nil {
+		t.Error("a run of its length:", err)
+	}
+	for _, body := range [][]byte{append(bytes.Clone(long), 1), {2, 1}, {99 << 1 & 0x7F, 1}, {200, 1, 2}, {}} {
+		if err := readLevels(make([]byte, 100+bitPad), body, 100); err == nil {
+			t.Errorf("the levels %x are accepted", body)
+		}
+	}
+}
+
+// Texts of one hash are told apart.
+func TestMemoComparesTexts(t *testing.T) {
+	m := newMemo(scatter(4), func([]byte) bool { return false })
+	ask := func(s string) uint32 {
+		codes := make([]uint32, 1)
+		m.start(1)
+		codes[0] = m.find([]byte(s), 0)
+		m.ask(codes)
+		return codes[0]
+	}
+	ask("one text")
+	hash := hashOf([]byte("another text"))
+	slot := &m.slots[hash&uint64(len(m.slots)-1)]
+	*slot = memoSlot{hash: hash, code: 77, length: uint8(len("another text") + 1)}
+	copy(slot.text[:], "ANOTHER TEXT")
+	if got, want := ask("another text"), scatter(4).code("another text"); got != want {
+		t.Errorf("the code is %d, want %d", got, want)
+	}
+	if slot.code == 77 {
+		t.Error("the slot was not taken over")
+	}
+}
