@@ -189,6 +189,9 @@ func (f *arrowFile) atEnd() error {
 	if f.batches >= 0 && f.batches != f.read {
 		return f.damaged("the footer", errors.New("it lists another number of record batches"))
 	}
+	if err := f.check(); err != nil {
+		return err
+	}
 	return io.EOF
 }
 

@@ -196,6 +196,9 @@ func (c *columnChunk) read(n int) error {
 	}
 	c.window = c.window[:held+size]
 	got, err := c.file.ReadAt(c.window[held:], c.at)
+	if errors.Is(err, io.EOF) { // which to turn is the end of the chunk
+		err = io.ErrUnexpectedEOF
+	}
 	if got < size {
 		return fmt.Errorf("the pages of a column: %w", err)
 	}

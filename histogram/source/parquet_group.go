@@ -45,7 +45,10 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 		}
 		first += int64(n)
 	}
-	return g.each(func(i int) error { return b.chunks[i].finish() })
+	if err := g.each(func(i int) error { return b.chunks[i].finish() }); err != nil {
+		return err
+	}
+	return g.file.check()
 }
 
 // start goes to the beginning of the wanted chunks.
