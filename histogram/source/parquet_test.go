@@ -243,15 +243,6 @@ func TestParquetColumnsStayAligned(t *testing.T) {
 	}
 }
 
-func TestParquetWithoutColumnsHasRows(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "a.parquet", wideBytes(t, 70_000))
-	rows, _, err := content(t, dir, parquetSource)
-	if err != nil || len(rows) != 70_000 {
-		t.Errorf("got %d rows, %v", len(rows), err)
-	}
-}
-
 // The decoder of LZ4 cannot be kept from exhausting memory on a damaged page.
 func TestParquetRefusesLZ4(t *testing.T) {
 	dir := t.TempDir()

@@ -167,3 +167,16 @@ func TestChangedFile(t *testing.T) {
 		}
 	}
 }
+
+func TestTablesWithoutColumnsHaveRows(t *testing.T) {
+	dir := t.TempDir()
+	const n = 70_000
+	write(t, dir, "a.parquet", wideBytes(t, n))
+	write(t, dir, "a.arrow", arrowBytes(t, true, n))
+	write(t, dir, "a.csv", []byte("a,b\n"+strings.Repeat("1,2\n", n)))
+	for _, s := range []spec.TableSource{parquetSource, csvSource, arrowSource} {
+		if rows, _, err := content(t, dir, s); err != nil || len(rows) != n {
+			t.Errorf("%s: %d rows, %v", s.Format, len(rows), err)
+		}
+	}
+}
