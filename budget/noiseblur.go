@@ -30,7 +30,12 @@ type blurred struct {
 // wave is a summand of the series, without its sine.
 type wave struct{ k, size float64 }
 
-// newBlurred works out the law for x up to most, each of the three parts that are left out to about a tolerance.
+// mostBlurred bounds the work of a law. Sums of few draws that are hardly ever other than 0 would take more: their deviation is
+// small beside one draw.
+const mostBlurred = 1 << 19
+
+// newBlurred works out the law for x up to most, each of the three parts that are left out to about a tolerance; nil where
+// that would be too much work.
 func (s *NoiseSum) newBlurred(tolerance, most float64) *blurred {
 	if s.last != nil && s.last.tolerance == tolerance && s.last.most >= most {
 		return s.last
@@ -41,8 +46,11 @@ func (s *NoiseSum) newBlurred(tolerance, most float64) *blurred {
 		order += 2
 	}
 	b := &blurred{tolerance: tolerance, most: most, length: most + s.far(tolerance) + 2*blur}
-	s.last = b
 	last := math.Ceil(float64(order*b.length) / (2 * blur))
+	if !(last <= mostBlurred) {
+		return nil
+	}
+	s.last = b
 	deep := Log(4 / tolerance)
 	b.lost = tolerance + remains() + float64(2/math.Pi*(tolerance/4)*(1+Log(last)))
 	openings := s.openings(deep)

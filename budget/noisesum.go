@@ -33,6 +33,7 @@ type NoiseSum struct {
 	rest      []series // what draws[i:] and all after have where their series holds
 	deviation float64
 	unit      float64 // size of all weights; 0 where they differ
+	any       float64 // P(some draw is not 0) is at most this: whole numbers that are not 0 have squares of 1 and more
 	moments   [chernoffPoints]moment
 	last      *blurred // as questions of one law are much the same
 }
@@ -67,6 +68,9 @@ const (
 // moment is λ and a bound of ln E e^{λS}, in deviations.
 type moment struct{ lambda, log float64 }
 
+// negligible is a probability that is nothing beside the accuracy of exact ones.
+const negligible = 1e-12
+
 // alikeWeights is by how much weights may differ, relatively, that are taken for equal: more than what rounding makes of
 // equal ones.
 const alikeWeights = 1e-9
@@ -81,7 +85,9 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 		if w == 0 || t.Count == 0 {
 			continue
 		}
-		variance += float64(float64(w*w) * float64(float64(t.Count)*t.variance()))
+		all := float64(float64(t.Count) * t.variance())
+		variance += float64(float64(w*w) * all)
+		s.any += all
 		switch {
 		case first:
 			s.unit, first = w, false
@@ -290,6 +296,8 @@ func (s *NoiseSum) Within(m float64) float64 {
 		return 1
 	case !(m >= 0):
 		return 0
+	case s.any <= negligible:
+		return 1 - s.any
 	}
 	y := m / s.deviation
 	tail := s.tail(y)
@@ -299,10 +307,14 @@ func (s *NoiseSum) Within(m float64) float64 {
 			return l.within(whole)
 		}
 	}
-	if tail <= usualTolerance {
-		return 1 - tail
+	least := math.Max(1-tail, 1-s.any)
+	if 1-least <= usualTolerance {
+		return least
 	}
-	return math.Max(s.newBlurred(usualTolerance, y).bound(y), 1-tail)
+	if b := s.newBlurred(usualTolerance, y); b != nil {
+		least = math.Max(least, b.bound(y))
+	}
+	return least
 }
 
 // Margin is a margin m with P(|S| ≤ m) at least the confidence, and a lower bound of that probability, which is at least the
@@ -323,6 +335,8 @@ func (s *NoiseSum) Margin(confidence float64) (margin, attained float64) {
 		return 0, 1
 	case !(confidence < 1):
 		return math.Inf(1), 1
+	case s.any <= math.Min(negligible, 1-confidence):
+		return 0, 1 - s.any
 	case s.unit > 0:
 		if whole, attained, ok := s.wholeMargin(confidence); ok {
 			if s.unit == 1 {
@@ -331,10 +345,13 @@ func (s *NoiseSum) Margin(confidence float64) (margin, attained float64) {
 			return float64(s.unit * (whole + 0.5)), attained
 		}
 	}
+	if s.any <= 1-confidence {
+		return 0, 1 - s.any
+	}
 	tolerance := math.Min(usualTolerance, math.Max(1e-13, (1-confidence)/5000))
 	high := s.far((1-confidence)/2) + 2*blur
 	b := s.newBlurred(tolerance, high)
-	if !(b.bound(high) >= confidence) {
+	if b == nil || !(b.bound(high) >= confidence) {
 		y := s.far(1 - confidence)
 		return s.deviation * y, math.Max(confidence, 1-s.tail(y))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // table is a law on the multiples of a step, by its probabilities: entry i is that of (i − middle)·step.
@@ -250,5 +251,48 @@ func BenchmarkNoiseSum(b *testing.B) {
 				b.ReportMetric(float64(len(s.newBlurred(1e-5, 3).waves)), "waves")
 			}
 		})
+	}
+}
+
+// Of noise that is hardly ever other than 0 a margin takes no time, and has at least the probability that is said, by adding
+// up all that few draws can be.
+func TestMarginsOfNextToNoNoise(t *testing.T) {
+	law := func(variance float64) (p [9]float64) {
+		var sum float64
+		for i := range p {
+			p[i] = math.Exp(-float64((i-4)*(i-4)) / (2 * variance))
+			sum += p[i]
+		}
+		for i := range p {
+			p[i] /= sum
+		}
+		return p
+	}
+	for _, variance := range []float64{0.005, 0.01, 0.03, 0.05, 0.1} {
+		s := NewNoiseSum([]NoiseTerm{{Weight: 1, Count: 1, Kind: DiscreteGaussian, Parameter: variance}, {Weight: 0.5, Count: 2, Kind: DiscreteGaussian, Parameter: 2 * variance}})
+		a, b := law(variance), law(2*variance)
+		for _, confidence := range []float64{0.5, 0.95, 0.999, 1 - 1e-6, 1 - 1e-9} {
+			began := time.Now()
+			margin, attained := s.Margin(confidence)
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("variance %v, confidence %v: the margin took %v", variance, confidence, took)
+			}
+			var within float64
+			for i, p := range a {
+				for j, q := range b {
+					for k, r := range b {
+						if math.Abs(float64(i-4)+float64(j+k-8)/2) <= margin {
+							within += p * q * r
+						}
+					}
+				}
+			}
+			if attained < confidence || within < attained-1e-12 {
+				t.Errorf("variance %v, confidence %v: margin %v is said to have %v, and has %v", variance, confidence, margin, attained, within)
+			}
+			if said := s.Within(margin); said > within+1e-12 {
+				t.Errorf("variance %v: %v is said to be within %v, and %v is", variance, said, margin, within)
+			}
+		}
 	}
 }

@@ -205,6 +205,12 @@ func (p *Plan) spend(b *blueprint, all []planned) error {
 		if err != nil {
 			return fmt.Errorf("measurement %s: %w", one.id(), err)
 		}
+		if !(m.Mechanism.Variance() > 0) {
+			return b.release.Problem("budget", spec.Problem{
+				Message:  fmt.Sprintf("the budget is so large that measurement %s would have no noise", m.ID),
+				Expected: "a smaller budget: an ε of 10 already hides next to nothing",
+			})
+		}
 		p.Measurements = append(p.Measurements, m)
 	}
 	for _, d := range b.drafts {

@@ -158,3 +158,29 @@ marginals: {m: {by: [b], target: {margin: 60}, budget: n}, r: {by: [b], %s, budg
 		}
 	}
 }
+
+// A budget beyond all reason is planned in no time, or refused where it stands, and what is planned can be read again.
+func TestHugeBudgets(t *testing.T) {
+	for _, budget := range []string{"{epsilon: 50}", "{epsilon: 300}", "{epsilon: 3000}", "{epsilon: 100000}", "{rho: 1000}", "{rho: 1000000}", "{epsilon: 300, delta: 1e-9}"} {
+		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: %s
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {a: {values: [x, y]}, b: {values: [x, y]}}}}
+marginals: {m: {every: [1, 2], by: [a, b]}}
+`, budget)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(r)
+		if err != nil {
+			if problem := new(spec.Errors); !errors.As(err, &problem) || !strings.Contains(err.Error(), "would have no noise") {
+				t.Errorf("%s: %v", budget, err)
+			}
+			continue
+		}
+		if _, err := Read(p.Bytes()); err != nil {
+			t.Errorf("%s: the plan cannot be read: %v", budget, err)
+		}
+	}
+}

@@ -348,13 +348,17 @@ func TestServerCrashes(t *testing.T) {
 	l := freshAt(t, place, "100000")
 	receipts := filepath.Join(t.TempDir(), "receipts")
 	for round := range 3 {
+		before := len(keptReceipts(t, receipts+"0", receipts+"1"))
 		commands := make([]*exec.Cmd, 2)
 		for i := range commands {
 			commands[i] = process(t, self(t), "loop", place, fmt.Sprintf("c%d-%d", round, i), fmt.Sprint(receipts, i))
 			commands[i].Stderr = nil // they say what happened to them
 			must(t, commands[i].Start())
 		}
-		time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && len(keptReceipts(t, receipts+"0", receipts+"1")) == before; {
+			time.Sleep(10 * time.Millisecond) // until they are at it
+		}
+		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
 		testdata.CrashPostgres(t)
 		for _, c := range commands {
 			if err := c.Wait(); err == nil {
