@@ -49,7 +49,7 @@ type pass struct {
 // reading is what came of one piece.
 type reading struct {
 	file     string
-	info     os.FileInfo // of the file, when its first piece was taken
+	info     os.FileInfo // of the file that the piece was read from
 	rows     int64
 	done     bool
 	breaches []breach // whose rows are counted from the piece's first
@@ -143,13 +143,7 @@ func (p *pass) next(ctx context.Context) *source.Piece {
 		}
 		return nil
 	}
-	r := reading{file: piece.File()}
-	if n := len(p.read); n > 0 && p.read[n-1].file == r.file {
-		r.info = p.read[n-1].info
-	} else if r.info, err = os.Stat(r.file); err != nil {
-		r.info = nil // reading says so
-	}
-	p.read = append(p.read, r)
+	p.read = append(p.read, reading{file: piece.File(), info: piece.Info()})
 	return piece
 }
 
@@ -194,7 +188,7 @@ func (p *pass) settle(piece int, r reading) {
 	defer p.mu.Unlock()
 	to := &p.read[piece]
 	to.done, to.rows, to.breaches, to.err = true, r.rows, r.breaches, r.err
-	if to.err == nil && p.before != nil && !p.before.read[min(piece, len(p.before.read)-1)].like(*to) {
+	if to.err == nil && p.before != nil && (piece >= len(p.before.read) || !p.before.read[piece].like(*to)) {
 		to.err = changed(to.file)
 	}
 	if to.err != nil {
@@ -206,8 +200,7 @@ func (p *pass) settle(piece int, r reading) {
 // like tells that a piece is what it was when the files were read before, as far as
 // the system says.
 func (r reading) like(is reading) bool {
-	return r.file == is.file && r.rows == is.rows && r.info != nil && is.info != nil &&
-		r.info.Size() == is.info.Size() && r.info.ModTime().Equal(is.info.ModTime()) && os.SameFile(r.info, is.info)
+	return r.file == is.file && r.rows == is.rows && source.Unchanged(r.info, is.info)
 }
 
 func changed(file string) error {

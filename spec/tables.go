@@ -229,7 +229,16 @@ func (r *reader) checkTotal(root node) {
 			r.problem(at, Problem{Message: "privacy is total, yet a row that is impossible stops the run", Expected: "rows: drop, which leaves it out", Fix: "rows: drop"})
 		}
 	}
+	for i := range r.release.Marginals {
+		m := &r.release.Marginals[i]
+		if n := root.get("marginals").get(m.Name).get("cells"); m.Above > 0 && r.sound(n) {
+			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory", Expected: "no `cells`, so that every cell is counted"})
+		}
+	}
 	for _, t := range r.release.Tables {
+		if unit := root.get("tables").get(t.Name).get("unit"); t.Unit.ID != "" && r.sound(unit) {
+			r.report(unit.key, unit.path, Problem{Message: "privacy is total, yet a row whose " + t.Unit.ID + " is null stops the run", Expected: "unit: row"})
+		}
 		if expect := root.get("tables").get(t.Name).get("expect"); expect.present() {
 			r.report(expect.key, expect.path, Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})
 		}

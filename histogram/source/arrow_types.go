@@ -16,6 +16,8 @@ import (
 // arrays are not to leave the guard of their file.
 type conversion func(a arrow.Array, from, to int) (arrow.Array, error)
 
+var errTimeOfDay = errors.New("a date has a time of day")
+
 var errArrowType = errors.New("a column has another type than the schema says")
 
 // conversionOf returns the conversion of an Arrow type, or of the values of a
@@ -59,9 +61,7 @@ func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 	case *arrow.Date32Type:
 		return asItIs(t)
 	case *arrow.Date64Type:
-		return copyOf(arrow.FixedWidthTypes.Date32, func(a *array.Date64, i int) arrow.Date32 {
-			return arrow.Date32(floorDiv(int64(a.Value(i)), 86_400_000))
-		})
+		return copyDates()
 	case *arrow.TimestampType:
 		return copyTimestamps(t.Unit)
 	}
@@ -96,6 +96,23 @@ func copyOf[A arrow.Array, T any](of arrow.DataType, value func(A, int) T) (arro
 			}
 		}
 		return b.NewArray(), nil
+	}
+}
+
+// copyDates brings dates in milliseconds to days. Those with a time of day are refused, as the format wants: two of one day
+// would be one id.
+func copyDates() (arrow.DataType, conversion) {
+	const day = 86_400_000
+	of, convert := copyOf(arrow.FixedWidthTypes.Date32, func(a *array.Date64, i int) arrow.Date32 { return arrow.Date32(floorDiv(int64(a.Value(i)), day)) })
+	return of, func(a arrow.Array, from, to int) (arrow.Array, error) {
+		if dates, ok := a.(*array.Date64); ok {
+			for i := from; i < to; i++ {
+				if dates.IsValid(i) && dates.Value(i)%day != 0 {
+					return nil, errTimeOfDay
+				}
+			}
+		}
+		return convert(a, from, to)
 	}
 }
 

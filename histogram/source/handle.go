@@ -47,15 +47,16 @@ func (h *handle) check() error {
 	if h.info == nil {
 		h.info = info
 	}
-	if !same(h.info, info) {
+	if !Unchanged(h.info, info) {
 		return &Error{Kind: Unreadable, File: h.path, Message: "was changed while it was being read; begin again once it is written"}
 	}
 	return nil
 }
 
-// same tells whether a file is what it was, as far as the system says.
-func same(was, is os.FileInfo) bool {
-	return was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) && os.SameFile(was, is)
+// Unchanged tells whether a file is what it was, as far as the system says: the same file, of the same size, not written
+// since and, where the system notes that, not touched in any other way.
+func Unchanged(was, is os.FileInfo) bool {
+	return was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) && touched(was).Equal(touched(is)) && os.SameFile(was, is)
 }
 
 // drop closes the file where nobody else holds it.

@@ -5,6 +5,7 @@ package source
 
 import (
 	"context"
+	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -17,6 +18,7 @@ import (
 type Piece struct {
 	of     *Reader
 	file   string
+	info   os.FileInfo
 	number int
 	part   part
 }
@@ -43,6 +45,10 @@ type Batch struct {
 
 // File is the path of the file that holds the piece.
 func (p *Piece) File() string { return p.file }
+
+// Info is the file that holds the piece as the system had it when it was opened: that of the handle through which every
+// piece of it is read, or they are refused.
+func (p *Piece) Info() os.FileInfo { return p.info }
 
 // Number is the place of the piece among all of the table in reading order, from 0.
 func (p *Piece) Number() int { return p.number }

@@ -126,7 +126,7 @@ func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 			return nil, err
 		}
 		r.pieces++
-		return &Piece{of: r, file: r.paths[r.at], number: r.pieces - 1, part: part}, nil
+		return &Piece{of: r, file: r.paths[r.at], info: r.infos[r.at], number: r.pieces - 1, part: part}, nil
 	}
 	return nil, io.EOF
 }
