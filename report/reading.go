@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -250,7 +251,14 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 			}
 		}
 	}
-	return append(choices, "Every declared cell is published, empty ones too: the list of cells comes from the spec, not from the data.")
+	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Sparse == nil }) {
+		of := "Every declared cell"
+		if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Sparse != nil }) {
+			of += " of the other tables"
+		}
+		choices = append(choices, of+" is published, empty ones too: the list of cells comes from the spec, not from the data.")
+	}
+	return choices
 }
 
 // derivedNames lists the derived columns of microdata.

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -166,4 +167,20 @@ func TestArrowRefusesCutStream(t *testing.T) {
 	write(t, dir, "a.arrow", bytes.TrimSuffix(b, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0}))
 	_, _, err := content(t, dir, arrowSource, "a")
 	mustFail(t, err, Malformed)
+}
+
+// A date in milliseconds that has a time of day is refused: of two of one day a reader could make one id.
+func TestArrowRefusesDatesWithATimeOfDay(t *testing.T) {
+	_, convert := copyDates()
+	b := array.NewDate64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues([]arrow.Date64{0, 86_400_000, 86_400_001}, nil)
+	dates := b.NewArray()
+	defer dates.Release()
+	if days, err := convert(dates, 0, 2); err != nil || days.(*array.Date32).Value(1) != 1 {
+		t.Errorf("whole days: %v, %v", days, err)
+	}
+	if _, err := convert(dates, 0, 3); !errors.Is(err, errTimeOfDay) {
+		t.Errorf("a time of day: %v", err)
+	}
 }

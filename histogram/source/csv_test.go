@@ -93,7 +93,7 @@ func TestCSVRefusals(t *testing.T) {
 		"no gzip":       {"a.csv.gz", []byte("x,y\n" + canary + ",1\n"), Malformed, ""},
 		"cut zstd":      {"a.csv.zst", zstandard(t, "x,y\n"+strings.Repeat(canary+",1\n", 9))[:30], Malformed, ""},
 		"flipped gzip":  {"a.csv.gz", flipLast(gzipped("x,y\n" + canary + ",1\n")), Malformed, ""},
-		"folder":        {"a.csv/b", nil, Unreadable, ""},
+		"folder":        {"a.csv/b", nil, Missing, ""},
 		"no such files": {"other", nil, Missing, ""},
 	} {
 		dir := t.TempDir()

@@ -4,6 +4,7 @@ package source
 // a look at any value.
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -99,10 +100,12 @@ func describeArrow(path string) (Description, error) {
 
 func describeCSV(path string) (Description, error) {
 	best := Description{Format: spec.CSV}
+	var first error
 	for _, delimiter := range delimiters {
 		opened, err := csvDialect{delimiter: delimiter}.open(&handle{path: path}, nil)
-		if err != nil {
-			return Description{}, err
+		if err != nil { // with another delimiter a quote may stand where it should
+			first = cmp.Or(first, err)
+			continue
 		}
 		header := opened.(*csvFile).header
 		opened.close()
@@ -112,6 +115,9 @@ func describeCSV(path string) (Description, error) {
 				best.Fields = append(best.Fields, Field{Name: name})
 			}
 		}
+	}
+	if best.Fields == nil {
+		return Description{}, first
 	}
 	return best, nil
 }

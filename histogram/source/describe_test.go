@@ -23,17 +23,19 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"comma.csv": "id,na me\n1,KANARIE\n",
-		"semi.csv":  "id;a,b;c\n1;KANARIE;3\n",
+		"comma.csv":  "id,na me\n1,KANARIE\n",
+		"semi.csv":   "id;a,b;c\n1;KANARIE;3\n",
+		"quoted.csv": "\"id\";\"na;me\"\n1;KANARIE\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]Description{
-		"a.parquet": {Format: spec.Parquet, Fields: []Field{{"Name", spec.Text}, {"Age", spec.Integer}, {"income", spec.Decimal}, {"born", spec.Date}, {"Tags", ""}}},
-		"comma.csv": {Format: spec.CSV, Delimiter: ',', Fields: []Field{{"id", ""}, {"na me", ""}}},
-		"semi.csv":  {Format: spec.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"a,b", ""}, {"c", ""}}},
+		"a.parquet":  {Format: spec.Parquet, Fields: []Field{{"Name", spec.Text}, {"Age", spec.Integer}, {"income", spec.Decimal}, {"born", spec.Date}, {"Tags", ""}}},
+		"comma.csv":  {Format: spec.CSV, Delimiter: ',', Fields: []Field{{"id", ""}, {"na me", ""}}},
+		"semi.csv":   {Format: spec.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"a,b", ""}, {"c", ""}}},
+		"quoted.csv": {Format: spec.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"na;me", ""}}},
 	} {
 		got, err := Describe(t.Context(), filepath.Join(dir, name))
 		if err != nil {

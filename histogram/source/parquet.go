@@ -94,13 +94,13 @@ func (f *parquetFile) checkCodecs() error {
 		}
 		for _, group := range f.footer.RowGroups {
 			if group.Columns[column.leaf].FilePath != "" {
-				return &Error{Kind: Unreadable, File: f.path, Column: column.name,
+				return &Error{Kind: WrongType, File: f.path, Column: column.name,
 					Message: "is kept in another file, which is not read; write the table again"}
 			}
 			switch group.Columns[column.leaf].MetaData.Codec {
 			case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
 			default:
-				return &Error{Kind: Unreadable, File: f.path, Column: column.name,
+				return &Error{Kind: WrongType, File: f.path, Column: column.name,
 					Message: "is compressed with LZ4 or in a way that is not known, which is not read; write the file with Snappy, Zstandard, gzip or Brotli"}
 			}
 		}

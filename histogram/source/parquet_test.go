@@ -248,7 +248,7 @@ func TestParquetRefusesLZ4(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.parquet", wideBytes(t, 60, parquet.Compression(&parquet.Lz4Raw)))
 	_, _, err := content(t, dir, parquetSource, "a")
-	mustFail(t, err, Unreadable)
+	mustFail(t, err, WrongType)
 	for _, codec := range []compress.Codec{&parquet.Gzip, &parquet.Zstd, &parquet.Brotli} {
 		write(t, dir, "a.parquet", wideBytes(t, 60, parquet.Compression(codec)))
 		if rows, _, err := content(t, dir, parquetSource, "a"); err != nil || len(rows) != 60 {

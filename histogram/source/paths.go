@@ -89,7 +89,7 @@ func distinct(paths []string) error {
 			return unreadable(path, err)
 		}
 		if !info.Mode().IsRegular() {
-			return &Error{Kind: Unreadable, File: path,
+			return &Error{Kind: Missing, File: path,
 				Message: "is not a regular file; name the files themselves, such as folder/*.parquet"}
 		}
 		files = append(files, named{path, info})

@@ -116,7 +116,12 @@ const (
 	met         = "met"
 	missed      = "MISSED"
 	notMeasured = "not measured"
+	notJudged   = "not judged: too few rows"
 )
+
+// judgedFrom is how many rows a table has whose times are held against bars: with fewer, what does not grow with the rows
+// weighs more than it should.
+const judgedFrom = 10_000_000
 
 // compare sets the ratios of all entries to our own, which is the first.
 func (r *result) compare() {
@@ -140,8 +145,7 @@ func (r *result) judge(bars []bar) {
 	}
 }
 
-// judge holds a case against a bar. Bars are of tables of ten million rows or more:
-// with fewer, what does not grow with the rows weighs more than it should.
+// judge holds a case against a bar.
 func (b bar) judge(r result) verdict {
 	ours := r.Entries[0]
 	v := verdict{Verdict: notMeasured}
@@ -178,6 +182,9 @@ func (b bar) judge(r result) verdict {
 			v.Reached = fmt.Sprintf("%.0f", speed/megabyte)
 			hold(speed, false)
 		}
+	}
+	if v.Verdict != notMeasured && r.Rows < judgedFrom && (b.kind == cpuAtMost || b.kind == timesFast) {
+		v.Verdict = notJudged
 	}
 	return v
 }
