@@ -32,7 +32,7 @@ type wave struct{ k, size float64 }
 
 // mostBlurred bounds the work of a law. Sums of few draws that are hardly ever other than 0 would take more: their deviation is
 // small beside one draw.
-const mostBlurred = 1 << 19
+const mostBlurred = 1 << 23
 
 // newBlurred works out the law for x up to most, each of the three parts that are left out to about a tolerance; nil where
 // that would be too much work.

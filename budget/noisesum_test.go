@@ -268,7 +268,7 @@ func TestMarginsOfNextToNoNoise(t *testing.T) {
 		}
 		return p
 	}
-	for _, variance := range []float64{0.005, 0.01, 0.03, 0.05, 0.1} {
+	for _, variance := range []float64{0.005, 0.03, 0.1} {
 		s := NewNoiseSum([]NoiseTerm{{Weight: 1, Count: 1, Kind: DiscreteGaussian, Parameter: variance}, {Weight: 0.5, Count: 2, Kind: DiscreteGaussian, Parameter: 2 * variance}})
 		a, b := law(variance), law(2*variance)
 		for _, confidence := range []float64{0.5, 0.95, 0.999, 1 - 1e-6, 1 - 1e-9} {

@@ -256,7 +256,7 @@ func TestWarnings(t *testing.T) {
 
 func TestWeakPromisesWarn(t *testing.T) {
 	for b, want := range map[string]string{
-		"{epsilon: 10}": "", "{epsilon: 10.1}": "next to nothing", "{epsilon: 1000}": "next to nothing",
+		"{epsilon: 10}": "", "{epsilon: 10.1}": "next to nothing", "{epsilon: 500}": "next to nothing",
 		"{rho: 1/8}": "", "{rho: 5}": "next to nothing",
 		"{epsilon: 1, delta: 1e-9}": "", "{epsilon: 1, delta: 0.1}": "fail altogether", "{epsilon: 20, delta: 1e-9}": "next to nothing",
 	} {
