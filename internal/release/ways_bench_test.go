@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -56,6 +57,7 @@ func BenchmarkAdultWays(b *testing.B) {
 	data := testdata.Data(b, "adult14.csv")
 	p := adultWays(b, "{rho: 1/10}", "[0, 1, 2, 3]")
 	d := adultDrawer(b, p, data, 100)
+	defer debug.SetGCPercent(debug.SetGCPercent(Garbage))     // as the command does
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // elsewhere than on Linux there is no peak to set back
 	for b.Loop() {
 		drawn := d.sealed(b)
