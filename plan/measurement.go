@@ -95,6 +95,12 @@ func (f Factor) ranging() (residual.Ranging, error) {
 type Query struct {
 	Table   string   `json:"table"`
 	Factors []Factor `json:"factors"`
+	// Value is what a row adds to its cell; nil: 1.
+	Value *Value `json:"value,omitempty"`
+	// Quantile is set where values are drawn and not integers added up.
+	Quantile *Quantile `json:"quantile,omitempty"`
+	// PerUnit bounds the rows that one unit has in the query, beside the bound of its table; nil: by that alone.
+	PerUnit *spec.PerUnit `json:"per_unit,omitempty"`
 }
 
 // Measurement is a query with the exact noise that its answers get. Everything

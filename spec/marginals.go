@@ -18,7 +18,7 @@ func (r *reader) readMarginals(root node) {
 }
 
 func (r *reader) readMarginal(root, n node) {
-	m := Marginal{Name: n.key.Value, Stats: []string{"count"}, Line: n.key.Line}
+	m := Marginal{Name: n.key.Value, Stats: []Stat{{Kind: Count, Name: "count"}}, Line: n.key.Line}
 	t := r.readTable(n, "the marginal's table")
 	if t != nil {
 		m.Table = t.Name

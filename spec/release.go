@@ -35,6 +35,8 @@ type Release struct {
 	Impossible []Impossible
 	// Synthetic says which tables are published as microdata, in spec order.
 	Synthetic []Synthetic
+	// Diagnostics is the leaf of the budget that pays for counts of what bounding, clamping and domains leave out, "" for none.
+	Diagnostics string
 	// Unbuilt names the parts of the language used here that this version does not build,
 	// in document order.
 	Unbuilt []Unbuilt
@@ -145,8 +147,12 @@ type Marginal struct {
 	Every []int
 	// Leaf is the path of a leaf in Budget.Leaves.
 	Leaf string
-	// Stats are the statistics asked for; this version has only "count".
-	Stats []string
+	// Stats are the statistics asked for, in spec order; Count where the spec does not say.
+	Stats []Stat
+	// Show is the least noisy count of a group whose other statistics are shown, 0 where all are.
+	Show int64
+	// PerUnit bounds what one unit adds to the table.
+	PerUnit PerUnit
 	// Weight is how much the variance of each of its cells counts beside those of other
 	// marginals of its leaf; above 0, 1 where the spec does not say.
 	Weight *big.Rat

@@ -8,6 +8,8 @@ type Table struct {
 	Source  TableSource
 	Unit    Unit
 	Columns []*Column
+	// Weight is how many each row stands for, nil where each is one.
+	Weight *Weight
 	// Expect is what the table's files must hold, nil where the spec does not say.
 	Expect *Expect
 }
@@ -93,6 +95,11 @@ type Column struct {
 	Codebook      string
 	Domain        *Domain
 	Unknown, Null Policy
+	// Lattice is where the column's values lie where they are added up, averaged or ranked; nil of a column that has none.
+	// Values beyond it are clamped for that, whatever Unknown says.
+	Lattice *Lattice
+	// Suggest is the leaf of the budget that pays for a suggestion of bounds for the column, "" for none.
+	Suggest string
 }
 
 // Policy is what happens to a value that is unknown (outside the domain) or null.

@@ -1,0 +1,80 @@
+package spec
+
+import "math/big"
+
+// This file holds the statistics of a marginal: what is published of each of its groups.
+
+// StatKind is what a statistic is.
+type StatKind string
+
+// The kinds of statistics. All but Units and Distinct are of rows, with weights where the table has them: Count adds the
+// weights up, and the others are what they are of rows that stand for as many as their weights say.
+const (
+	Count     StatKind = "count"
+	Units     StatKind = "units"     // units that have a row in the group
+	Distinct  StatKind = "distinct"  // values of a column that occur, where a unit gives at most so many
+	Sum       StatKind = "sum"       // of a column
+	Mean      StatKind = "mean"      // of a column
+	Variance  StatKind = "variance"  // of a column: the mean square of the distance from the mean
+	Deviation StatKind = "deviation" // the root of the variance
+	Ratio     StatKind = "ratio"     // of two terms
+	Quantiles StatKind = "quantiles" // of a column; a median is the one of 1/2
+)
+
+// Stat is one statistic of a marginal, in the order of the spec.
+type Stat struct {
+	Kind StatKind
+	// Name is the name of its columns: what the spec says (as: …), or one made of what it is: count, units, turnover_sum. A
+	// quantile's columns are named by it and the share: pay_q25.
+	Name string
+	// Column is what it is of; "" for Count, Units and Ratio.
+	Column string
+	// At are the shares of Quantiles, ascending, each above 0 and below 1.
+	At []*big.Rat
+	// PerUnit is how many values a unit gives at most, for Distinct.
+	PerUnit int64
+	// Of and Over are the terms of a Ratio.
+	Of, Over Term
+	// Line is where it stands in the spec.
+	Line int
+}
+
+// Term is what a ratio is made of: over the rows that meet all of Where, how many there are (Count), or the Sum or the Mean
+// of a column.
+type Term struct {
+	Kind   StatKind
+	Column string
+	Where  []Condition
+}
+
+// PerUnit bounds what one unit adds to a table, beside the bound of its own table. 0 stands for no bound. Which of a unit's
+// groups and rows stay is drawn under the release's key.
+type PerUnit struct {
+	Groups       int64 `json:"groups,omitempty"`         // cells that its rows are in
+	RowsPerGroup int64 `json:"rows_per_group,omitempty"` // rows in one cell
+	Total        int64 `json:"total,omitempty"`          // rows in all
+}
+
+// Lattice is where the values of a bounded numeric column lie once they are clamped and rounded: multiples of Step from
+// First·Step to Last·Step. A value is rounded to the nearest, halves up.
+type Lattice struct {
+	Step        *big.Rat
+	First, Last int64
+	// By is the column whose categories have ranges of their own, "" for one range of all. Strata are then the first and last
+	// multiple for each of its finest codes, within First and Last.
+	By     string
+	Strata []Stratum
+}
+
+// Stratum is the range of the values of one category, in multiples of the step.
+type Stratum struct{ First, Last int64 }
+
+// Weight is how many units of the population a row stands for: a column of the source, clamped to a range and rounded to
+// multiples of a step as values are, none of them below 0.
+type Weight struct {
+	From    string
+	Lattice Lattice
+	// Calibrated says that weights were adjusted to totals, or raked: they depend on other rows, so that the guarantee holds
+	// for the rows with weights as they are, and not for what the weights say of others. Else they are attributes of the unit.
+	Calibrated bool
+}
