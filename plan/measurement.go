@@ -99,7 +99,10 @@ type Query struct {
 	Value *Value `json:"value,omitempty"`
 	// Quantile is set where values are drawn and not integers added up.
 	Quantile *Quantile `json:"quantile,omitempty"`
-	// PerUnit bounds the rows that one unit has in the query, beside the bound of its table; nil: by that alone.
+	// Distinct is set where values are counted and not rows.
+	Distinct *Distinct `json:"distinct,omitempty"`
+	// PerUnit bounds the rows that one unit has in the query, beside the bound of its table; nil: by that alone. Its groups are
+	// the cells of the query's factors of categories (identities): those of ranges or residuals do not part them.
 	PerUnit *spec.PerUnit `json:"per_unit,omitempty"`
 }
 
