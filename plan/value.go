@@ -2,10 +2,11 @@ package plan
 
 // This file holds the value: the integer that a row adds to its cell where that is not 1.
 
-// Value says which integer each row adds to its cell: 0 unless it meets all of Where, else the product of
+// Value says which integer each row adds to its cell: the product of
 //
-//	its weight in steps                          where Weight
-//	((Times·p − Minus) · By[stratum])^Power      where Power is 1 or 2,
+//	its weight in steps                             where Weight
+//	(Times·p − Minus)^Power                         where Power is 1 or 2, and Per is ""
+//	((Times·p − Off[stratum]) · By[stratum])^Power  where Power is 1 or 2, and Per is the column of strata
 //
 // with p the place of the column's value, clamped and rounded, among the multiples of the step ([spec.Lattice]).
 type Value struct {
@@ -14,25 +15,20 @@ type Value struct {
 	Power  int    `json:"power,omitempty"` // 0: no column
 	Times  int64  `json:"times,omitempty"`
 	Minus  int64  `json:"minus,omitempty"`
-	// Per is the column whose finest codes are strata, each of which has a multiplier in By, so that the noise of a stratum
-	// suits its range; "" where there is one for all.
-	Per   string      `json:"per,omitempty"`
-	By    []int64     `json:"by,omitempty"`
-	Where []Condition `json:"where,omitempty"`
-}
-
-// Condition is met by the rows whose category of an attribute is one of some.
-type Condition struct {
-	Attribute  string   `json:"attribute"`
-	Level      string   `json:"level,omitempty"`
-	Categories []string `json:"categories"` // by their codes
+	// Per is the column whose finest codes are strata, each of which has a multiplier of its own, so that noise suits its
+	// range; "" where there is one for all.
+	Per string  `json:"per,omitempty"`
+	By  []int64 `json:"by,omitempty"`
+	Off []int64 `json:"off,omitempty"`
 }
 
 // Quantile says that a measurement draws for every cell values of a column, at these shares of the rows in ascending
 // order: its answers are cell by cell, and in a cell share by share, places among the multiples of the column's step.
+// Weight says that rows count by their weights in steps.
 type Quantile struct {
 	Column string   `json:"column"`
 	At     []string `json:"at"` // exact fractions
+	Weight bool     `json:"weight,omitempty"`
 }
 
 // Distinct says that a query counts, in each of its cells, not rows but the values of a column that they have: the multiples
