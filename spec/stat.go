@@ -1,6 +1,9 @@
 package spec
 
-import "math/big"
+import (
+	"math/big"
+	"strings"
+)
 
 // This file holds the statistics of a marginal: what is published of each of its groups.
 
@@ -31,12 +34,26 @@ type Stat struct {
 	Column string
 	// At are the shares of Quantiles, ascending, each above 0 and below 1.
 	At []*big.Rat
+	// Median says that it is the one quantile of 1/2, which has the statistic's own name.
+	Median bool
 	// PerUnit is how many values a unit gives at most, for Distinct.
 	PerUnit int64
 	// Of and Over are the terms of a Ratio.
 	Of, Over Term
 	// Line is where it stands in the spec.
 	Line int
+}
+
+// QuantileName is the name of the columns of one of the statistic's quantiles: that of a median is its own, of another the
+// share in per cent follows, as in pay_q25 or pay_q2_5.
+func (s Stat) QuantileName(share *big.Rat) string {
+	if s.Median {
+		return s.Name
+	}
+	percent := new(big.Rat).Mul(share, big.NewRat(100, 1))
+	text := percent.FloatString(12)
+	text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	return s.Name + "_q" + strings.ReplaceAll(text, ".", "_")
 }
 
 // Term is what a ratio is made of: over the rows that meet all of Where, how many there are (Count), or the Sum or the Mean
