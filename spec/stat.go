@@ -81,6 +81,9 @@ type Lattice struct {
 	// multiple for each of its finest codes, within First and Last.
 	By     string
 	Strata []Stratum
+	// null is the place, before it is clamped, of what a null counts as, where the column says that.
+	null  int64
+	scale scale // of Step
 }
 
 // Stratum is the range of the values of one category, in multiples of the step.
@@ -94,4 +97,6 @@ type Weight struct {
 	// Calibrated says that weights were adjusted to totals, or raked: they depend on other rows, so that the guarantee holds
 	// for the rows with weights as they are, and not for what the weights say of others. Else they are attributes of the unit.
 	Calibrated bool
+	// Null is what happens to a row whose weight is null or NaN, or a text that is no number: Refuse or Drop.
+	Null Action
 }
