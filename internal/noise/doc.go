@@ -5,8 +5,8 @@
 // It owns the release [Key], the [Streams] derived from it, the keystream
 // [Bits], and the samplers [DiscreteLaplace] and [DiscreteGaussian], with
 // [AddDiscreteLaplace] and [AddDiscreteGaussian] for noise on counts; [Exceeding],
-// which draws for very many cells that count nothing the noise of those above a threshold; and the
-// selections [ExponentialMechanism] and [PermuteAndFlip].
+// which draws for very many cells that count nothing the noise of those above a threshold; the
+// selections [ExponentialMechanism] and [PermuteAndFlip]; and [Quantile], which chooses among all integers of a range.
 //
 // It never computes in floating point: parameters are rationals, every decision
 // of a sampler is a comparison of integers, and no tail is cut off. It never
