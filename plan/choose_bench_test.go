@@ -56,7 +56,7 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				blueprint, err := newBlueprint(r, tables, nil, 1, RangedApart)
+				blueprint, err := newBlueprint(r, tables, nil, nil, 1, RangedApart)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -256,7 +256,12 @@ func (c chains) attribute(a residual.Axis) string { return c.origin[a.Column] }
 
 // axes are a table's attributes as axes, in the table's order, none of a table with impossible cells; set is the same,
 // sorted.
-func (c chains) axes(t *table) residual.Set { return c.tables[t.place] }
+func (c chains) axes(t *table) residual.Set {
+	if t.apart() {
+		return nil
+	}
+	return c.tables[t.place]
+}
 
 // shown are the axes of a table as its rows show them: of ranges, the cells that any reader adds up.
 func (c chains) shown(t *table) residual.Set {

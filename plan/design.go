@@ -47,7 +47,7 @@ type planned struct {
 // distance is how far one unit can move the integers of a measurement. It is never changed, as many have the same.
 type distance struct {
 	l1, l2Squared *big.Int
-	shifts        []budget.Shift // those that lose the most, where there is but one shape
+	shifts        []budget.Shift // those that lose the most, where they are known
 	reach         *big.Int       // by how much counts are multiplied at most
 }
 
@@ -56,7 +56,7 @@ func (p planned) measurement() Measurement {
 	g := p.group
 	m := Measurement{ID: p.id(), Leaf: g.path(), Query: Query{Table: g.tables[0].marginal.Table, Factors: make([]Factor, len(p.asks.Axes))}, Cells: p.cells}
 	if p.itself() {
-		m.Query, m.Impossible, m.Above = p.table.query(), p.table.impossible, p.table.marginal.Above
+		m.Query, m.Impossible, m.Above = p.table.query(), p.table.impossible, p.table.above()
 		return m
 	}
 	for i, a := range p.asks.Axes {
@@ -280,7 +280,7 @@ func (g *group) equalShares(r *spec.Release, noise budget.Kind) (design, bool) {
 func (g *group) byItself(r *spec.Release, t *table, noise budget.Kind) planned {
 	axes := g.chains.axes(t)
 	p := planned{
-		group: g, table: t, cells: t.cells, noise: noise, distance: g.counts(r, t.cells), adds: g.chains.added(t),
+		group: g, table: t, cells: t.cells, noise: noise, distance: g.moved(r, t), adds: g.chains.added(t),
 		asks: residual.CountsOf(make(residual.Set, len(axes)), 0),
 	}
 	for i, a := range axes {
@@ -515,6 +515,19 @@ func (g *group) residualWorkload(r *spec.Release, d *design) (w *residual.Worklo
 		return nil, fmt.Sprintf("it would count %s cells for %s that are published", budget.Group(counted), budget.Group(published))
 	}
 	return w, ""
+}
+
+// moved is how far one unit can move the integers of a table that is measured by itself.
+func (g *group) moved(r *spec.Release, t *table) *distance {
+	if !t.valued() {
+		return g.counts(r, t.cells)
+	}
+	confidential := r.Table(t.marginal.Table)
+	if t.distinct != nil {
+		return sumSensitivity(r.Privacy.Neighbours, t.value.extent(confidential), t.distinct.PerUnit, t.distinct.PerUnit, t.cells)
+	}
+	all, each := rowsOf(confidential.Unit, t.perUnit, t.cells)
+	return sumSensitivity(r.Privacy.Neighbours, t.value.extent(confidential), all, each, t.cells)
 }
 
 // counts is how far one unit can move so many counts: one, or more.

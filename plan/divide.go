@@ -17,7 +17,7 @@ import (
 // blueprint is how the tables of a release can be measured, whatever the size of its budget.
 type blueprint struct {
 	release *spec.Release
-	tables  []*table
+	tables  []*table // those that are published
 	drafts  []microdata
 	groups  []*group
 	pure    bool
@@ -36,7 +36,7 @@ const (
 )
 
 // newBlueprint groups the tables and designs every group.
-func newBlueprint(r *spec.Release, tables []*table, drafts []microdata, tighten float64, how Summing) (*blueprint, error) {
+func newBlueprint(r *spec.Release, tables, parts []*table, drafts []microdata, tighten float64, how Summing) (*blueprint, error) {
 	b := &blueprint{release: r, tables: tables, drafts: drafts, pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
 	for _, confidential := range r.Tables {
 		var own []*table
@@ -54,6 +54,11 @@ func newBlueprint(r *spec.Release, tables []*table, drafts []microdata, tighten 
 		}
 		for leaf, l := range r.Budget.Leaves {
 			of := slices.DeleteFunc(slices.Clone(own), func(t *table) bool { return t.leaf != leaf })
+			for _, p := range parts {
+				if p.marginal.Table == confidential.Name && p.leaf == leaf {
+					of = append(of, p)
+				}
+			}
 			for place, tables := range connected(of, c) {
 				g := &group{leaf: leaf, place: place, tables: tables, chains: c, minimise: r.Budget.Minimise, needed: l.Needed}
 				if err := g.design(r, tighten); err != nil {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
@@ -145,7 +146,7 @@ func (p *Plan) predict() error {
 	measured := p.measured()
 	for i := range p.Tables {
 		if m, ok := measured[p.Tables[i].Path]; ok {
-			p.Tables[i].alone(m)
+			p.Tables[i].alone(m, p.unitOf(p.Tables[i]))
 		}
 	}
 	known := laws{}
@@ -167,18 +168,31 @@ func (p *Plan) predict() error {
 	}
 	for i, t := range p.Tables {
 		p.Tables[i].Expectation = expectation(t.Statistics[0].Margin)
+		p.assessFigures(&p.Tables[i], measured)
 	}
 	return nil
 }
 
-// alone says how good a table is that is one measurement.
-func (t *Table) alone(m Measurement) {
+// unitOf is what one of the integers of a table's count stands for: 1, or the step of the weights.
+func (p *Plan) unitOf(t Table) *big.Rat {
+	if !t.Weighted {
+		return big.NewRat(1, 1)
+	}
+	return p.release.Table(t.From).Weight.Lattice.Step
+}
+
+// alone says how good a table is that is one measurement, whose integers stand for so much each.
+func (t *Table) alone(m Measurement, unit *big.Rat) {
 	s := &t.Statistics[0]
+	each, _ := unit.Float64()
 	margin, attained := m.Mechanism.Margin(confidence)
-	s.Measurement, s.StandardError, s.Uneven = m.ID, math.Sqrt(m.Mechanism.Variance()), 0
-	s.Margin, s.Attained = float64(margin), attained
+	s.Measurement, s.StandardError, s.Uneven = m.ID, float64(each*math.Sqrt(m.Mechanism.Variance())), 0
+	s.Margin, s.Attained = float64(each*float64(margin)), attained
 	half, _ := m.Mechanism.Margin(0.5)
-	s.Median = float64(half)
+	s.Median = float64(each * float64(half))
+	if unit.Cmp(big.NewRat(1, 1)) != 0 {
+		s.Unit = unit.RatString()
+	}
 }
 
 // together says what error a table has that is put together from several.

@@ -34,6 +34,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", p.Guarantee.Sentence())
 	p.explainGovernance(b)
 	p.explainTables(b)
+	p.explainFigures(b)
 	p.explainRanges(b)
 	p.explainOthers(b)
 	p.explainStrategies(b)
@@ -255,6 +256,9 @@ func (p *Plan) explainStrategies(b *strings.Builder) {
 	for _, s := range p.Strategies {
 		own := p.Measurements[from : from+s.Measurements]
 		from += s.Measurements
+		if s.ofPart() {
+			continue // what it is for says how good it is
+		}
 		if len(s.Tables) > 1 || s.Kind != Direct || s.inPortions() || s.otherNoise() {
 			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", s.names(), budget.Plural(int64(len(own)), "measurement"), costOfAll(mechanisms(own)), s.sentence()))
 		}

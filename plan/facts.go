@@ -223,6 +223,12 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
 	say("counts rows of", t.From)
+	if t.Show > 0 {
+		say("figures shown from a noisy count of", budget.Group(t.Show))
+	}
+	for _, f := range t.Figures {
+		say("figure "+f.Name, f.sentence())
+	}
 	say("by", by)
 	say("counts up along (cumulative)", up)
 	say("sums of neighbours are to be accurate along (ranges)", ranges)
@@ -265,7 +271,7 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 
 // strategy says how a group of tables is measured; of one table by itself its own facts say it.
 func (b *factBook) strategy(s Strategy) {
-	if len(s.Tables) == 1 && s.Kind == Direct && !s.inPortions() {
+	if s.ofPart() || len(s.Tables) == 1 && s.Kind == Direct && !s.inPortions() {
 		return
 	}
 	b.sum(OnStrategy, s.names(), s.sentence())

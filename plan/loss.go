@@ -266,7 +266,11 @@ func (p *Plan) drops(table, column string) bool {
 // others added, each step a move of the sensitivity for adding or removing a unit (the triangle inequality). Where units
 // are replaced that is what the mechanism was made for.
 func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
-	if p.release.Privacy.Neighbours != spec.Replace {
+	switch {
+	case p.release.Privacy.Neighbours == spec.Replace:
+	case m.L1 == nil: // it chooses, with a loss that its parameter says
+		m.Parameter = new(big.Rat).Add(m.Parameter, m.Parameter)
+	default:
 		m.L1 = new(big.Int).Lsh(m.L1, 1)
 		m.L2Squared = new(big.Int).Lsh(m.L2Squared, 2)
 		m.Shifts = nil
@@ -274,8 +278,29 @@ func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
 	return m
 }
 
-// partsBy tells that a query parts rows by a column: at a level of two categories or more.
+// reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
+func (p *Plan) reads(q Query, column string) bool {
+	var of string
+	switch {
+	case q.Value != nil:
+		of = q.Value.Column
+	case q.Quantile != nil:
+		of = q.Quantile.Column
+	case q.Distinct != nil:
+		of = q.Distinct.Column
+	}
+	if of == "" {
+		return false
+	}
+	l := p.release.Table(q.Table).Column(of).Lattice
+	return of == column || l != nil && l.By == column
+}
+
+// partsBy tells that a query parts rows by a column, at a level of two categories or more, or reads it.
 func (p *Plan) partsBy(q Query, column string) bool {
+	if p.reads(q, column) {
+		return true
+	}
 	for _, f := range q.Factors {
 		if level, ok := p.release.Table(q.Table).Column(f.Attribute).Domain.Level(f.Level); ok && f.Attribute == column && level.Size() > 1 {
 			return true
@@ -332,11 +357,14 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 
 // changed is the mechanism of a measurement for neighbours that differ in a unit's values of one column: k rows that
 // leave one cell for another or, in a residual, move the integers by the difference of two columns of the query that
-// differ in one factor.
+// differ in one factor; of values, of drawn ones and under caps of its own, what removing a unit and adding another moves.
 //
 // Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
 // else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
 func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
+	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distinct != nil || q.PerUnit != nil {
+		return p.exchanged(m.Mechanism), nil
+	}
 	changed := m.Mechanism
 	rows := p.release.Table(m.Query.Table).Unit.MaxRows
 	k := big.NewInt(rows)

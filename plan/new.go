@@ -54,7 +54,8 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 // draftPlan is a plan on its way, with what it is made from.
 type draftPlan struct {
 	plan      *Plan
-	tables    []*table
+	tables    []*table // those that are published
+	parts     []*table // what their figures rest on beside their counts
 	drafts    []microdata
 	blueprint *blueprint
 	division  *division
@@ -80,6 +81,9 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	d := &draftPlan{}
 	var err error
 	if d.tables, err = expand(r); err != nil {
+		return nil, err
+	}
+	if d.parts, err = partsOf(r, d.tables); err != nil {
 		return nil, err
 	}
 	if d.drafts, err = expandSynthetic(r); err != nil {
@@ -136,9 +140,9 @@ func (d *draftPlan) better(other *draftPlan) bool {
 // measured plans the measurements, and how good they will make the tables.
 func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*draftPlan, error) {
 	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Sums: how, Source: r.Source, release: r}
-	out := &draftPlan{plan: p, tables: d.tables, drafts: d.drafts}
+	out := &draftPlan{plan: p, tables: d.tables, parts: d.parts, drafts: d.drafts}
 	var err error
-	if out.blueprint, err = newBlueprint(r, d.tables, d.drafts, tighten, how); err != nil {
+	if out.blueprint, err = newBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
 		return nil, err
 	}
 	if out.division, out.uniform, err = out.blueprint.settle(); err != nil {
@@ -150,7 +154,7 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*dr
 	}
 	p.Size = out.size()
 	for _, t := range d.tables {
-		p.Tables = append(p.Tables, newTable(t))
+		p.Tables = append(p.Tables, newTable(r, t))
 	}
 	if err := p.predict(); err != nil {
 		return nil, err
@@ -208,7 +212,7 @@ func (p *Plan) spend(b *blueprint, all []planned) error {
 		if err != nil {
 			return fmt.Errorf("measurement %s: %w", one.id(), err)
 		}
-		if !(m.Mechanism.Variance() > 0) {
+		if m.Query.Quantile == nil && !(m.Mechanism.Variance() > 0) {
 			return b.release.Problem("budget", spec.Problem{
 				Message:  fmt.Sprintf("the budget is so large that measurement %s would have no noise", m.ID),
 				Expected: "a smaller budget: an ε of 10 already hides next to nothing",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"github.com/dprelease/dprelease/budget"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/dprelease/dprelease/spec"
@@ -27,18 +28,29 @@ func (p *Plan) shaped() error {
 		if _, twice := measured[m.ID]; twice {
 			return fmt.Errorf("measurement %s is there twice", m.ID)
 		}
-		if !(m.Mechanism.Variance() > 0) {
+		if m.Query.Quantile == nil && !(m.Mechanism.Variance() > 0) {
 			return fmt.Errorf("measurement %s has no noise", m.ID)
 		}
 		measured[m.ID] = m
 	}
+	parts, err := partsOf(p.release, tables)
+	if err != nil {
+		return err
+	}
 	itself := map[string]bool{}
+	for _, t := range parts {
+		m, ok := measured[t.path]
+		if !ok || m.Cells != t.cells || !reflect.DeepEqual(m.Query, t.query()) {
+			return fmt.Errorf("measurement %s is not as the spec asks for it", t.path)
+		}
+		itself[t.path] = true
+	}
 	for i, t := range p.Tables {
-		if err := t.shaped(newTable(tables[i])); err != nil {
+		if err := t.shaped(newTable(p.release, tables[i])); err != nil {
 			return fmt.Errorf("table %s: %w", tables[i].path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && m.Above == t.above() && m.Query.Table == t.From && slices.Equal(m.Query.Factors, p.Query(t).Factors)
+		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && m.Above == t.above() && reflect.DeepEqual(m.Query, tables[i].query())
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
 		}
@@ -57,6 +69,9 @@ func (t Table) shaped(asked Table) error {
 	}
 	if len(t.Statistics) != 1 || t.Statistics[0].Name != asked.Statistics[0].Name {
 		return fmt.Errorf("it does not hold one count")
+	}
+	if !slices.EqualFunc(t.Figures, asked.Figures, Figure.asAsked) || t.Show != asked.Show || t.Weighted != asked.Weighted || !reflect.DeepEqual(t.PerUnit, asked.PerUnit) {
+		return fmt.Errorf("its figures are not as the spec asks for them")
 	}
 	s := t.Statistics[0]
 	if !(s.Confidence > 0 && s.Confidence < 1) || !(s.Margin >= 0) || math.IsInf(s.Margin, 1) {
@@ -117,6 +132,9 @@ func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error
 		}
 		if hasTwice(m.Query.Factors) {
 			return fmt.Errorf("measurement %s has a column twice", m.ID)
+		}
+		if itself[m.ID] && m.Query.Quantile != nil {
+			continue // held against its part
 		}
 		if cells, ok := of[m.Query.Table].answers(m.Leaf, m.Query, levels, i < len(p.tableMeasurements()) && !itself[m.ID], mostCells(m)); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)

@@ -118,7 +118,7 @@ func blueprintOf(t testing.TB, r *spec.Release) *blueprint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := newBlueprint(r, tables, nil, 1, RangedApart)
+	b, err := newBlueprint(r, tables, nil, nil, 1, RangedApart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestSharesOfALeaf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBlueprint(r, tables, nil, 1, RangedApart)
+		b, err := newBlueprint(r, tables, nil, nil, 1, RangedApart)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -621,7 +621,7 @@ func TestPureStrategies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBlueprint(r, tables, nil, 1, RangedApart)
+		b, err := newBlueprint(r, tables, nil, nil, 1, RangedApart)
 		if err != nil {
 			t.Fatal(err)
 		}

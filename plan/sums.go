@@ -149,6 +149,9 @@ func sumSensitivity(n spec.Neighbours, e extent, all, each, cells int64) *distan
 		swing.Set(m) // the other unit may have no rows there
 	}
 	same := new(big.Int).Mul(k, swing)
+	if !whole && e.least.Sign() < 0 && e.most.Sign() > 0 {
+		swing.Lsh(m, 1) // a full cell of one may face a cell of the other that is not, in either direction
+	}
 	sameSquares := new(big.Int).Mul(swing, swing)
 	sameSquares.Mul(sameSquares, concentrated(all, each))
 	if cells == 1 {

@@ -18,14 +18,22 @@ import (
 // domain order, the last attribute's fastest; of a sparse table without those that
 // are not above its threshold.
 type Table struct {
-	Path        string      `json:"path"`
-	Marginal    string      `json:"marginal"`
-	From        string      `json:"from"` // the confidential table whose rows it counts
-	By          []string    `json:"by"`
-	Cells       int64       `json:"cells"`
-	Impossible  int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
-	Sparse      *Sparse     `json:"sparse,omitempty"`
-	Statistics  []Statistic `json:"statistics"`
+	Path       string      `json:"path"`
+	Marginal   string      `json:"marginal"`
+	From       string      `json:"from"` // the confidential table whose rows it counts
+	By         []string    `json:"by"`
+	Cells      int64       `json:"cells"`
+	Impossible int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
+	Sparse     *Sparse     `json:"sparse,omitempty"`
+	Statistics []Statistic `json:"statistics"`
+	// Figures are what is published of a cell beside its count, in the order of the spec.
+	Figures []Figure `json:"figures,omitempty"`
+	// Weighted counts are sums of weights, in units of the weight's step as they are measured.
+	Weighted bool `json:"weighted,omitempty"`
+	// PerUnit bounds the rows of a unit that the table counts.
+	PerUnit *spec.PerUnit `json:"per_unit,omitempty"`
+	// Show is the least noisy count of a cell whose figures are published; 0: all are.
+	Show        int64       `json:"show,omitempty"`
 	Target      *Target     `json:"target,omitempty"`
 	Expectation string      `json:"expectation"` // in words: what the table will be good for
 	Usefulness  *Usefulness `json:"usefulness,omitempty"`
@@ -66,7 +74,9 @@ type Statistic struct {
 	Name string `json:"name"`
 	// Measurement is the ID of the one measurement that the figure is, as it was drawn;
 	// empty where it is put together from several.
-	Measurement   string  `json:"measurement,omitempty"`
+	Measurement string `json:"measurement,omitempty"`
+	// Unit is what one integer of that measurement stands for, an exact fraction; "" for 1.
+	Unit          string  `json:"unit,omitempty"`
 	StandardError float64 `json:"standard_error"` // root mean square over the cells
 	// Uneven is set where cells differ: the largest standard error of one.
 	Uneven float64 `json:"largest_standard_error,omitempty"`
@@ -124,6 +134,13 @@ type table struct {
 	// is no sum of the residuals of others.
 	impossible int64
 	filled     int64 // of a sparse table: as how many cells it counts
+	// of is the table whose figures a part serves; nil for a published table. value, quantile, distinct and perUnit are those of what
+	// is measured.
+	of       *table
+	value    *Value
+	quantile *Quantile
+	distinct *Distinct
+	perUnit  *spec.PerUnit
 }
 
 // possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have rows.
@@ -153,16 +170,29 @@ func sumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 	return sums
 }
 
+// valued tells that it is not the rows of the confidential table that are counted, each as 1.
+func (t *table) valued() bool { return t.of != nil || t.value != nil || t.perUnit != nil }
+
 // sparse tells that the cells above a threshold are published, and no others.
-func (t *table) sparse() bool { return t.marginal.Above > 0 }
+func (t *table) sparse() bool { return t.above() > 0 }
+
+// above is the threshold of a sparse table, 0 of another.
+func (t *table) above() int64 {
+	if t.of != nil {
+		return 0
+	}
+	return t.marginal.Above
+}
 
 // masked tells that some cells are impossible.
 func (t *table) masked() bool { return t.impossible > 0 }
 
 // apart tells that the table is measured by itself, and nothing else bears on it: it has impossible cells, so that its
 // cells are no sum of residuals, or so many attributes that its residuals are too many to list; or it is sparse, so that
-// most of its cells are not known.
-func (t *table) apart() bool { return t.masked() || t.sparse() || len(t.counted) > mostShared }
+// most of its cells are not known; or it is of values, or of fewer rows than others.
+func (t *table) apart() bool {
+	return t.masked() || t.sparse() || t.valued() || len(t.counted) > mostShared
+}
 
 // mostShared is up to how many attributes tables share measurements.
 const mostShared = 16
@@ -185,7 +215,10 @@ func expand(r *spec.Release) ([]*table, error) {
 			return nil, at(r, "marginals."+m.Name, err)
 		}
 		for _, by := range sets {
-			t := &table{place: len(tables), path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), sums: sumsOf(m, by), leaf: leaf[m.Leaf], weight: weight}
+			t := &table{place: len(tables), path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), sums: sumsOf(m, by), leaf: leaf[m.Leaf], weight: weight, value: weightOf(r.Table(m.Table)), perUnit: boundOf(m)}
+			if t.statistic() == string(spec.Units) {
+				t.value, t.perUnit = nil, onceEach(t.perUnit)
+			}
 			if other, ok := seen[t.path]; ok {
 				return nil, at(r, "marginals."+m.Name, &fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.path, other), "a column or a marginal of another name"})
 			}
@@ -197,6 +230,9 @@ func expand(r *spec.Release) ([]*table, error) {
 			if err == nil {
 				t.impossible, err = impossible(rules, t)
 				t.filled = filledOf(r.Table(m.Table), t.cells-t.impossible)
+			}
+			if err == nil && t.masked() && len(figures(r, t)) > 0 {
+				err = &fault{"", fmt.Sprintf("table %s has impossible cells, and statistics beside its count", t.path), "`stats: [count]` here, and a marginal without what is impossible for the others"}
 			}
 			if err == nil && t.apart() && t.summed() {
 				err = &fault{"", fmt.Sprintf("table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.path, mostShared), "a table without `cumulative` and `ranges`, or without what is impossible"}
@@ -256,7 +292,9 @@ func choose(list []spec.Attribute, k int) [][]spec.Attribute {
 
 // query is the marginal that a table shows.
 func (t *table) query() Query {
-	return marginalOf(t.marginal.Table, t.counted)
+	q := marginalOf(t.marginal.Table, t.counted)
+	q.Value, q.Quantile, q.Distinct, q.PerUnit = t.value, t.quantile, t.distinct, t.perUnit
+	return q
 }
 
 // impossible is how many cells of a table are. It refuses a table of nothing else.
@@ -304,8 +342,14 @@ const (
 
 // statistic is the name of a table's figure.
 func (t *table) statistic() string {
-	if slices.Contains(t.sums, residual.Prefixes) {
+	has := func(k spec.StatKind) bool {
+		return slices.ContainsFunc(t.marginal.Stats, func(s spec.Stat) bool { return s.Kind == k })
+	}
+	switch {
+	case slices.Contains(t.sums, residual.Prefixes):
 		return cumulativeName
+	case has(spec.Units) && !has(spec.Count):
+		return string(spec.Units)
 	}
 	return countName
 }
@@ -329,7 +373,7 @@ func distinctColumns(t *table) error {
 }
 
 // newTable describes a table of counts, but for how good they will be.
-func newTable(t *table) Table {
+func newTable(r *spec.Release, t *table) Table {
 	out := Table{Path: t.path, From: t.marginal.Table, Marginal: t.marginal.Name, By: make([]string, len(t.by)), Cells: t.cells, Impossible: t.impossible}
 	for i, a := range t.by {
 		out.By[i] = a.String()
@@ -338,6 +382,11 @@ func newTable(t *table) Table {
 		out.Sparse = &Sparse{Above: t.marginal.Above}
 	}
 	out.Statistics = []Statistic{{Name: t.statistic(), Confidence: confidence}}
+	out.PerUnit, out.Show = t.perUnit, t.marginal.Show
+	if t.value != nil {
+		out.Weighted = true
+	}
+	out.Figures = figures(r, t)
 	return out
 }
 

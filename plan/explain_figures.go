@@ -1,0 +1,148 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds what the page that a person signs says of figures beside counts.
+
+// explainFigures writes a row for every figure of every table, and for every part that they rest on what it costs.
+func (p *Plan) explainFigures(b *strings.Builder) {
+	measured := p.measured()
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	seen := map[string]bool{}
+	some := false
+	for _, table := range p.Tables {
+		for _, f := range table.Figures {
+			if !some {
+				fmt.Fprint(b, "\nFigures beside counts\n")
+				fmt.Fprintln(t, "  figure\twhat\tstd. error\t95% margin\trests on")
+				some = true
+			}
+			error, margin := f.Quality.texts()
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, f.what(), error, margin, f.restsOn(measured, seen))
+		}
+	}
+	if !some {
+		return
+	}
+	t.Flush()
+	b.WriteString("  Each rests on noisy integers alone, the table's noisy count among them. Values beyond a declared range are clamped to it: that moves figures, and is no noise.\n")
+	for _, table := range p.Tables {
+		if table.Show > 0 && len(table.Figures) > 0 {
+			fmt.Fprintf(b, "  %s: figures are withheld where the noisy %s is below %s.\n", table.Path, table.Statistics[0].Name, budget.Group(table.Show))
+		}
+	}
+	for _, table := range p.release.Tables {
+		if table.Weight != nil {
+			fmt.Fprintf(b, "  Rows of %s count by their weight %s. %s\n", table.Name, table.Weight.From, weightText(table.Weight))
+		}
+	}
+}
+
+// weightText says what is assumed of weights.
+func weightText(w *spec.Weight) string {
+	if w.Calibrated {
+		return "Weights were calibrated: they depend on other rows, and the guarantee is for rows with weights as they are."
+	}
+	return "Weights are taken to be attributes of the unit, which depend on no other unit."
+}
+
+// texts are the standard error and the margin in words.
+func (q Quality) texts() (error, margin string) {
+	if q.StandardError == 0 {
+		return "depends on the data", ""
+	}
+	of := ""
+	if q.Rows > 0 {
+		of = fmt.Sprintf(" in a cell of %s", budget.Plural(q.Rows, "row"))
+	}
+	return budget.DecimalNearest(q.StandardError, 4), "±" + budget.DecimalNearest(q.Margin, 4) + of
+}
+
+// what says what a figure is.
+func (f Figure) what() string {
+	switch f.Kind {
+	case spec.Units:
+		return "units that have a row in the cell"
+	case spec.Distinct:
+		return "values of " + f.Column + " that occur"
+	case spec.Quantiles:
+		return f.At + " quantile of " + f.Column
+	case spec.Ratio:
+		return f.Of.what() + " over " + f.Over.what()
+	case spec.Deviation:
+		return "standard deviation of " + f.Column
+	}
+	return string(f.Kind) + " of " + f.Column
+}
+
+// what says what a term is.
+func (t Term) what() string {
+	what := "rows"
+	if t.Kind != spec.Count {
+		what = string(t.Kind) + " of " + t.Column
+	}
+	var where []string
+	for _, c := range t.Where {
+		if len(c.Categories) > 0 {
+			where = append(where, c.Attribute+" "+strings.Join(c.Categories, " or "))
+		}
+	}
+	if len(where) > 0 {
+		what += " with " + inWords(where)
+	}
+	return what
+}
+
+// parts are the measurements that a figure rests on beside its table's count.
+func (f Figure) parts() []string {
+	var all []string
+	add := func(ids ...string) {
+		for _, id := range ids {
+			if id != "" {
+				all = append(all, id)
+			}
+		}
+	}
+	add(f.Part, f.Sums, f.Squares)
+	for _, t := range []*Term{f.Of, f.Over} {
+		if t != nil {
+			add(t.Counts, t.Sums)
+		}
+	}
+	return all
+}
+
+// restsOn says what a figure's parts are and cost, each cost once.
+func (f Figure) restsOn(measured map[string]Measurement, seen map[string]bool) string {
+	var all []string
+	for _, id := range f.parts() {
+		name := strings.TrimPrefix(id, "values/")
+		if !seen[id] {
+			seen[id] = true
+			all = append(all, name+" ("+costText(measured[id].Mechanism, 1)+")")
+		}
+	}
+	if all == nil {
+		return "what is there"
+	}
+	return strings.Join(all, ", ")
+}
+
+// sentence says what a figure is and how good it will be.
+func (f Figure) sentence() string {
+	error, margin := f.Quality.texts()
+	if margin == "" {
+		return f.what()
+	}
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", f.what(), error, margin)
+}
+
+// ofPart tells that a strategy is of a part of a table's figures.
+func (s Strategy) ofPart() bool { return strings.HasPrefix(s.Tables[0], "values/") }

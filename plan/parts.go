@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the parts: measurements that figures of a table rest on beside its count, each of its own.
+
+// parts are those of the tables, in their order. It fails where a part could not be counted.
+func partsOf(r *spec.Release, tables []*table) ([]*table, error) {
+	var all []*table
+	for _, t := range tables {
+		l := layout{release: r, table: t}
+		for _, s := range t.marginal.Stats {
+			if err := l.figure(s); err != nil {
+				return nil, at(r, "marginals."+t.marginal.Name, err)
+			}
+		}
+		all = append(all, l.parts...)
+	}
+	return all, nil
+}
+
+// layout finds what the figures of one table rest on.
+type layout struct {
+	release *spec.Release
+	table   *table
+	parts   []*table
+}
+
+// figure finds the parts of a statistic, and adds those that are not there yet.
+func (l *layout) figure(s spec.Stat) error {
+	var err error
+	need := func(p *table) {
+		if err == nil {
+			err = l.need(p)
+		}
+	}
+	switch s.Kind {
+	case spec.Sum, spec.Mean:
+		need(l.sum(s.Column, 1, nil))
+	case spec.Variance, spec.Deviation:
+		need(l.sum(s.Column, 1, nil))
+		need(l.sum(s.Column, 2, nil))
+	case spec.Ratio:
+		by := whereColumns(s)
+		if len(by) > 0 {
+			need(l.count(by))
+		}
+		for _, term := range []spec.Term{s.Of, s.Over} {
+			if term.Kind != spec.Count {
+				need(l.sum(term.Column, 1, by))
+			}
+		}
+	case spec.Quantiles:
+		need(l.quantiles(s))
+	case spec.Units:
+		if l.table.statistic() != string(spec.Units) {
+			need(l.units())
+		}
+	case spec.Distinct:
+		need(l.distinct(s))
+	}
+	return err
+}
+
+// need adds a part unless it is there.
+func (l *layout) need(p *table) error {
+	if slices.ContainsFunc(l.parts, func(other *table) bool { return other.path == p.path }) {
+		return nil
+	}
+	var err error
+	if p.cells, err = cells(l.release, p); err != nil {
+		return err
+	}
+	if p.quantile != nil {
+		p.cells *= int64(len(p.quantile.At))
+	}
+	p.filled = p.cells
+	l.parts = append(l.parts, p)
+	return nil
+}
+
+// part is a part of a name, of the table's rows by its attributes and some more.
+func (l *layout) part(name string, more []spec.Attribute) *table {
+	t := l.table
+	p := &table{
+		place: t.place, path: partPath(t.path, name, more), marginal: t.marginal, of: t, leaf: t.leaf, weight: t.weight,
+		by: slices.Concat(t.by, more), perUnit: boundOf(t.marginal),
+	}
+	p.counted = counted(l.release.Table(t.marginal.Table), p.by)
+	p.sums = sumsOf(t.marginal, p.by)
+	return p
+}
+
+// partPath is the ID of a part's measurement.
+func partPath(table, name string, more []spec.Attribute) string {
+	for _, a := range more {
+		name += "_x_" + a.String()
+	}
+	return "values/" + table + "/" + name
+}
+
+// boundOf is the bound per unit of a marginal, nil for none.
+func boundOf(m *spec.Marginal) *spec.PerUnit {
+	if m.PerUnit == (spec.PerUnit{}) {
+		return nil
+	}
+	bound := m.PerUnit
+	return &bound
+}
+
+// count is the count of rows by more attributes than the table's.
+func (l *layout) count(more []spec.Attribute) *table {
+	p := l.part("count", more)
+	p.value = weightOf(l.release.Table(p.marginal.Table))
+	return p
+}
+
+// weightOf is the value of rows that count by their weights, nil where each is one.
+func weightOf(t *spec.Table) *Value {
+	if t.Weight == nil {
+		return nil
+	}
+	return &Value{Weight: true}
+}
+
+// sum is the sum of a power of a column's values about the middle of their range, in half ranges: the error of a sum
+// counts beside that of a count as where each row were at an end of the range.
+func (l *layout) sum(column string, power int, more []spec.Attribute) *table {
+	name := column
+	if power == 2 {
+		name += "_squared"
+	}
+	p := l.part(name, more)
+	confidential := l.release.Table(p.marginal.Table)
+	p.value = centred(confidential, confidential.Column(column), p.counted)
+	p.value.Power, p.value.Weight = power, confidential.Weight != nil
+	own := new(big.Rat).SetInt(p.value.extent(confidential).largest())
+	if w := confidential.Weight; w != nil {
+		own.Quo(own, new(big.Rat).SetInt64(w.Lattice.Last)) // weights count in both
+	}
+	scale, _ := own.Float64()
+	p.weight = float64(p.weight / float64(scale*scale))
+	return p
+}
+
+// mostSpread is up to which largest integer the values of strata are multiplied.
+const mostSpread = int64(1) << 40
+
+// centred is the value of a column's places about the middle of its range; of each stratum about its own, and multiplied so
+// that all have nearly the same reach, where the query tells strata apart.
+func centred(t *spec.Table, c *spec.Column, by []spec.Attribute) *Value {
+	l := c.Lattice
+	v := &Value{Column: c.Name, Power: 1, Times: 1}
+	if l.By == "" || !slices.Contains(by, spec.Attribute{Column: l.By}) {
+		if (l.First+l.Last)%2 != 0 {
+			v.Times = 2
+		}
+		v.Minus = (l.First + l.Last) / 2 * v.Times
+		if v.Times == 2 {
+			v.Minus = l.First + l.Last
+		}
+		return v
+	}
+	v.Per, v.Times = l.By, 2
+	var widest int64
+	for _, s := range l.Strata {
+		widest = max(widest, s.Last-s.First)
+	}
+	for _, s := range l.Strata {
+		v.Off = append(v.Off, s.First+s.Last)
+		v.By = append(v.By, max(1, widest/max(1, s.Last-s.First)))
+	}
+	return v
+}
+
+// quantiles are those of a column, drawn.
+func (l *layout) quantiles(s spec.Stat) *table {
+	p := l.part(s.Name, nil)
+	p.quantile = &Quantile{Column: s.Column, Weight: l.release.Table(p.marginal.Table).Weight != nil}
+	for _, share := range s.At {
+		p.quantile.At = append(p.quantile.At, share.RatString())
+	}
+	return p
+}
+
+// units counts units that have a row in a cell.
+func (l *layout) units() *table {
+	p := l.part(string(spec.Units), nil)
+	p.perUnit = onceEach(p.perUnit)
+	return p
+}
+
+// onceEach bounds the rows of a unit in a cell to one.
+func onceEach(bound *spec.PerUnit) *spec.PerUnit {
+	out := spec.PerUnit{}
+	if bound != nil {
+		out = *bound
+	}
+	out.RowsPerGroup = 1
+	return &out
+}
+
+// distinct counts values of a column.
+func (l *layout) distinct(s spec.Stat) *table {
+	p := l.part(s.Name, nil)
+	p.perUnit, p.distinct = nil, &Distinct{Column: s.Column, PerUnit: s.PerUnit}
+	return p
+}
+
+// whereColumns are the attributes that the terms of a ratio tell rows apart by.
+func whereColumns(s spec.Stat) []spec.Attribute {
+	var out []spec.Attribute
+	for _, term := range []spec.Term{s.Of, s.Over} {
+		for _, c := range term.Where {
+			if !slices.Contains(out, c.Attribute) {
+				out = append(out, c.Attribute)
+			}
+		}
+	}
+	return out
+}
+
+// describe says in words what a part measures.
+func (t *table) describe() string {
+	switch {
+	case t.quantile != nil:
+		return fmt.Sprintf("quantiles of %s at %s", t.quantile.Column, strings.Join(t.quantile.At, ", "))
+	case t.value != nil && t.value.Power == 2:
+		return "squares of " + t.value.Column
+	case t.value != nil && t.value.Power == 1:
+		return "sums of " + t.value.Column
+	case t.perUnit != nil && t.perUnit.RowsPerGroup == 1:
+		return "units"
+	}
+	return "counts"
+}
