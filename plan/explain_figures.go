@@ -25,7 +25,7 @@ func (p *Plan) explainFigures(b *strings.Builder) {
 				some = true
 			}
 			error, margin := f.Quality.texts()
-			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, f.what(), error, margin, f.restsOn(measured, seen))
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, f.What(), error, margin, f.restsOn(measured, seen))
 		}
 	}
 	if !some {
@@ -65,8 +65,8 @@ func (q Quality) texts() (error, margin string) {
 	return budget.DecimalNearest(q.StandardError, 4), "±" + budget.DecimalNearest(q.Margin, 4) + of
 }
 
-// what says what a figure is.
-func (f Figure) what() string {
+// What says what a figure is, in words.
+func (f Figure) What() string {
 	switch f.Kind {
 	case spec.Units:
 		return "units that have a row in the cell"
@@ -75,7 +75,7 @@ func (f Figure) what() string {
 	case spec.Quantiles:
 		return f.At + " quantile of " + f.Column
 	case spec.Ratio:
-		return f.Of.what() + " over " + f.Over.what()
+		return f.Of.What() + " over " + f.Over.what()
 	case spec.Deviation:
 		return "standard deviation of " + f.Column
 	}
@@ -139,9 +139,9 @@ func (f Figure) restsOn(measured map[string]Measurement, seen map[string]bool) s
 func (f Figure) sentence() string {
 	error, margin := f.Quality.texts()
 	if margin == "" {
-		return f.what()
+		return f.What()
 	}
-	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", f.what(), error, margin)
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", f.What(), error, margin)
 }
 
 // ofPart tells that a strategy is of a part of a table's figures.

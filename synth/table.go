@@ -19,6 +19,7 @@ type Table struct {
 	Marginal   string
 	Keys       []Key
 	Statistics []Statistic
+	Figures    []Figure // beside counts, in the plan's order
 	Cells      int
 	// Places are, of a sparse table, the places in domain order of the cells that have a row, ascending; nil where all have.
 	Places []uint64
@@ -59,6 +60,10 @@ const (
 	// NoiseDominates marks a cell whose interval reaches zero: it cannot be
 	// told from an empty one.
 	NoiseDominates Flag = "noise_dominates"
+	// Withheld marks a figure that is not shown: the noisy count of its cell is below what the spec asks for.
+	Withheld Flag = "withheld"
+	// Unbounded marks a figure of which the noisy integers tell nothing: its interval would be all that it can be.
+	Unbounded Flag = "unbounded"
 	// Impossible marks a cell that the spec says no row falls into: its zero is
 	// exact, and was not measured.
 	Impossible Flag = "impossible"
@@ -76,6 +81,15 @@ func (t Table) Category(row, key int) spec.Category {
 	}
 	level := t.Keys[key].Level
 	return level.Categories[cell/stride%uint64(level.Size())]
+}
+
+// Figure is one figure beside the count of every cell: arrays have one entry per cell, null where nothing is shown.
+type Figure struct {
+	plan.Figure
+	// Unbiased tells that the mean of Value over the noise is the exact figure of the rows as they are counted.
+	Unbiased                bool
+	Value, Error, Low, High *array.Float64
+	Flags                   []Flag
 }
 
 // Estimate derives every table of the plan from the sealed measurements: a table
