@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// readBudget reads the amounts and the split.
-func (r *reader) readBudget(n node) {
+// readBudget reads the amounts and the split, and what is bought beside it.
+func (r *reader) readBudget(root node) {
+	n, extras := root.get("budget"), r.readExtras(root)
 	if !r.sound(n) {
 		return
 	}
@@ -25,18 +26,27 @@ func (r *reader) readBudget(n node) {
 	if minimise := n.get("minimise"); minimise.present() {
 		b.Minimise = Objective(minimise.text())
 	}
-	split := n.get("split")
+	split, rest := n.get("split"), r.beside(extras)
+	if rest == nil {
+		return // already reported
+	}
 	if !split.present() {
-		b.Leaves = []Leaf{{Share: big.NewRat(1, 1), Line: n.key.Line}}
+		b.Leaves = []Leaf{{Share: rest, Line: n.key.Line}}
 		b.split = []part{{share: big.NewRat(1, 1)}}
+		r.addExtras(b, extras, rest)
 		return
 	}
 	s := splitter{reader: r, total: b.Rho}
 	if b.Delta == nil && b.Epsilon != nil {
 		s.total, s.pure = b.Epsilon, true
 	}
-	b.split = s.read(split, "", &room{share: big.NewRat(1, 1), most: s.total, exact: s.total != nil})
+	has := &room{share: rest, exact: s.total != nil}
+	if s.total != nil {
+		has.most = new(big.Rat).Mul(rest, s.total)
+	}
+	b.split = s.read(split, "", has)
 	b.Leaves = s.leaves
+	r.addExtras(b, extras, rest)
 }
 
 // amount reads an amount of budget, which is above zero; nil where there is none.
@@ -241,6 +251,9 @@ func (s *splitter) sharesAdd(n node, portions []portion) bool {
 // unique.
 func (r *reader) leaf(name string) (found string, candidates []string) {
 	for _, l := range r.release.Budget.Leaves {
+		if r.isExtra(l.Path) {
+			continue
+		}
 		if l.Path == name {
 			return name, nil
 		}
@@ -254,11 +267,13 @@ func (r *reader) leaf(name string) (found string, candidates []string) {
 	return "", candidates
 }
 
-// leafPaths are the paths of all leaves.
+// leafPaths are the paths of all leaves of the split.
 func (r *reader) leafPaths() []string {
 	var paths []string
 	for _, l := range r.release.Budget.Leaves {
-		paths = append(paths, l.Path)
+		if !r.isExtra(l.Path) {
+			paths = append(paths, l.Path)
+		}
 	}
 	return paths
 }
@@ -279,7 +294,7 @@ func (r *reader) checkLeavesUsed(root node) {
 		used[s.Leaf] = true
 	}
 	for _, l := range r.release.Budget.Leaves {
-		if used[l.Path] || l.Path == "" {
+		if used[l.Path] || l.Path == "" || r.isExtra(l.Path) {
 			continue
 		}
 		at := budget.get("split")

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// readDomain reads the domain of a column, nil where something is wrong with it.
+// readDomain reads the domain of a column, nil where something is wrong with it; and its lattice, which alone it has where
+// its cells are too many.
 func (r *reader) readDomain(c *Column, n node) *Domain {
 	c.Type = Text
 	if declared := n.get("type"); declared.present() {
@@ -33,9 +34,10 @@ func (r *reader) readDomain(c *Column, n node) *Domain {
 		d = r.readValues(c, n)
 	}
 	if len(r.problems) > before {
+		c.Lattice = nil
 		return nil
 	}
-	if d.bins == nil && !r.spend(n, d.size, d.size*len(d.levels)) {
+	if d != nil && d.bins == nil && !r.spend(n, d.size, d.size*len(d.levels)) {
 		return nil
 	}
 	return d

@@ -274,7 +274,7 @@ func TestLargeDomains(t *testing.T) {
 		t.Errorf("size %d, code %d, %v", d.Size(), code, fit)
 	}
 	for _, text := range []string{
-		"{type: integer, range: [0, 16777216]}", "{type: decimal, range: [0, 1e15], step: 0.001}",
+		"{type: integer, range: [0, 16777216], levels: {l: {width: 1000}}}", "{type: decimal, range: [0, 1e15], step: 0.001, levels: {l: {width: 1e14}}}",
 		"{type: timestamp, range: [0001-01-01T00:00:00, 9999-12-31T23:59:59], levels: {l: {width: second}}}",
 	} {
 		if _, err := tryColumn(text, nil); err == nil || !strings.Contains(err.Error(), "more than 16777216 cells") {

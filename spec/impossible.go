@@ -33,11 +33,22 @@ func (r *reader) readImpossible(root node) {
 	}
 }
 
-// readWhere reads the conditions that an impossible row meets, all of them. One of a derived column is of what it is derived
-// from.
+// readWhere reads the conditions that an impossible row meets, all of them.
 func (r *reader) readWhere(t *Table, n node) []Condition {
+	all, everything := r.conditions(t, n)
+	if everything {
+		r.report(n.heading(), n.path, Problem{
+			Message:  "every row is so: these are all categories",
+			Expected: "some of the categories of one of the attributes at least",
+		})
+	}
+	return all
+}
+
+// conditions reads attributes with their categories, and tells whether every row meets them. A condition of a derived column
+// is of what it is derived from.
+func (r *reader) conditions(t *Table, n node) (all []Condition, everything bool) {
 	seen := map[string]string{}
-	var all []Condition
 	known, excluded := true, true
 	for _, pair := range r.entries(n) {
 		column, level, dotted := strings.Cut(pair.key.Value, ".")
@@ -63,13 +74,7 @@ func (r *reader) readWhere(t *Table, n node) []Condition {
 		excluded = excluded && len(c.Codes) == l.Size()
 		all = append(all, c)
 	}
-	if known && excluded {
-		r.report(n.heading(), n.path, Problem{
-			Message:  "every row is so: these are all categories",
-			Expected: "some of the categories of one of the attributes at least",
-		})
-	}
-	return all
+	return all, known && excluded
 }
 
 // readCodes finds the categories of a condition among those of its level.

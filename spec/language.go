@@ -34,7 +34,8 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "invariants", shape: invariantsShape().notBuilt("invariants")},
 		field{key: "synthetic", shape: syntheticShape()},
 		field{key: "publish", shape: dictShape("options of what is written", `^.+$`, open).notBuilt("publish")},
-		field{key: "diagnostics", shape: open.notBuilt("diagnostics")},
+		field{key: "diagnostics", shape: objectShape("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
+			field{key: "share", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "share: 1%"})},
 		field{key: "sample", shape: open.notBuilt("sample")},
 		field{key: "bounds", shape: open.notBuilt("bounds")},
 		field{key: "engines", shape: open.notBuilt("engines")},
@@ -97,19 +98,22 @@ func splitShape() *shape {
 }
 
 func impossibleShape() *shape {
-	says := "a category, or a list of categories"
-	category := categoryShape("a category, in quotes where YAML would read nothing")
-	categories := listShape(says, category, 1, 0)
-	categories.empty = "at least one category"
-	where := dictShape("attributes and their categories, as {age.band: 0–15, status: [employed, unemployed]}", `^.+$`,
-		choiceShape(says, onSequence(categories), onScalar(categoryShape(says))))
-	where.least, where.empty = 1, "at least one attribute with its categories, as {age.band: 0–15, status: employed}"
 	all := listShape("a list of what no row is, as [{where: {age.band: 0–15, status: employed}}]", objectShape("{table, where: {…}, rows}",
 		field{key: "table", shape: textShape("a table")},
-		field{key: "where", shape: where, required: "attributes and their categories", fix: "where: {age.band: 0–15, status: employed}"},
+		field{key: "where", shape: whereShape("attributes and their categories, as {age.band: 0–15, status: [employed, unemployed]}"), required: "attributes and their categories", fix: "where: {age.band: 0–15, status: employed}"},
 		field{key: "rows", shape: enumShape("error or drop: what happens to a row that is so", rowsError, rowsDrop)}), 1, 0)
 	all.empty = "at least one, as {where: {age.band: 0–15, status: employed}}"
 	return all
+}
+
+// whereShape are attributes, each with the categories of it that are meant.
+func whereShape(says string) *shape {
+	these := "a category, or a list of categories"
+	categories := listShape(these, categoryShape("a category, in quotes where YAML would read nothing"), 1, 0)
+	categories.empty = "at least one category"
+	where := dictShape(says, `^.+$`, choiceShape(these, onSequence(categories), onScalar(categoryShape(these))))
+	where.least, where.empty = 1, "at least one attribute with its categories, as {age.band: 0–15, status: employed}"
+	return where
 }
 
 func invariantsShape() *shape {

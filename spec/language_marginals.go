@@ -19,7 +19,6 @@ func marginalsShape() *shape {
 
 func marginalShape() *shape {
 	open := &shape{kind: anything, says: "anything"}
-	options := func(says string) *shape { return dictShape(says, `^.+$`, open) }
 	along := func(says string) *shape { return listShape(says, textShape("an attribute of by"), 1, 0) }
 	count := wholeShape("a whole number", 1, 1_000_000)
 	return objectShape("by, and what is asked of it",
@@ -28,12 +27,13 @@ func marginalShape() *shape {
 		field{key: "cumulative", shape: along("a list of attributes of by along which the table counts up, as [age]")},
 		field{key: "ranges", shape: along("a list of attributes of by of which sums of neighbouring categories are to be accurate, as [age]")},
 		field{key: "table", shape: textShape("a table")},
-		field{key: "stats", shape: listShape("a list of statistics, as [count]", statShape(), 1, 0)},
+		field{key: "stats", shape: listShape("a list of statistics, as [count, {mean: pay}]", statShape(), 1, 0)},
 		field{key: "budget", shape: textShape("a leaf of the budget")},
 		field{key: "weight", shape: numberShape("a number from 1e-6 to 1e6: how much the variance of each cell counts beside other marginals of the leaf")},
 		field{key: "top", shape: count.notBuilt("top")},
-		field{key: "per_unit", shape: options("{groups: N, rows_per_group: N}").notBuilt("per_unit")},
-		field{key: "show", shape: options("{when_count_at_least: N}").notBuilt("show")},
+		field{key: "per_unit", shape: perUnitShape()},
+		field{key: "show", shape: objectShape("{when_count_at_least: N}: the least noisy count of a group whose other statistics are shown",
+			field{key: "when_count_at_least", shape: wholeShape("a whole number, 1 or more", 1, MostAbove), required: "the least noisy count of a group that is shown", fix: "when_count_at_least: 30"})},
 		field{key: "each", shape: textShape("a column with levels").notBuilt("each")},
 		field{key: "cells", shape: choiceShape("{above: N}",
 			onMapping(objectShape("{above: N}", field{key: "above", shape: wholeShape("a whole number of rows, 1 or more", 1, MostAbove), required: "the public threshold", fix: "above: 40"})))},
@@ -46,20 +46,73 @@ func marginalShape() *shape {
 	)
 }
 
-// statShape is a statistic: count, or one of those that are not built.
+// mostOfAUnit bounds the rows, groups and values of one unit.
+const mostOfAUnit = 1_000_000
+
+// perUnitShape is what one unit adds to a table at most.
+func perUnitShape() *shape {
+	most := func(of string) *shape {
+		return wholeShape(of+" of one unit at most, from 1 to 1000000", 1, mostOfAUnit)
+	}
+	return objectShape("{groups: N, rows_per_group: N, total: N}, at least one of them",
+		field{key: "groups", shape: most("cells that hold rows")},
+		field{key: "rows_per_group", shape: most("rows in a cell")},
+		field{key: "total", shape: most("rows in all")},
+	).withForms([]string{"groups"}, []string{"rows_per_group"}, []string{"total"}, []string{"groups", "rows_per_group"},
+		[]string{"groups", "total"}, []string{"rows_per_group", "total"}, []string{"groups", "rows_per_group", "total"})
+}
+
+// statShape is a statistic: a word, or a mapping whose first key says which.
 func statShape() *shape {
+	says := "a statistic: count, units, {sum: x}, {mean: x}, {variance: x}, {deviation: x}, {median: x}, {quantiles: x, at: [25%, 75%]}, " +
+		"{distinct: x, per_unit: N} or {ratio: {of: …, over: …}, as: name}"
 	column := textShape("a column")
 	as := field{key: "as", shape: patternShape("a name for the statistic", `^`+columnSyntax+`$`)}
-	fractions := listShape("a list, as [25%, 50%, 75%]", numberShape("a share, as 25%"), 1, 0)
-	open := &shape{kind: anything, says: "anything"}
-	of := func(name string, value *shape, more ...field) branch {
-		fields := append([]field{{key: name, shape: value}, as}, more...)
-		return onKey(objectShape("{"+name+": …}", fields...).notBuilt(name), name)
+	of := func(kind StatKind, value *shape, more ...field) branch {
+		key := string(kind)
+		return onKey(objectShape(says, append([]field{{key: key, shape: value}, as}, more...)...), key)
 	}
-	return choiceShape("count",
-		onText(`^count$`, enumShape("count", "count")),
-		onText(`^units$`, enumShape("units", "units").notBuilt("units")),
-		of("sum", column), of("mean", column), of("median", column),
-		of("ratio", dictShape("what over what", `^.+$`, open)),
-		of("quantiles", column, field{key: "at", shape: fractions, required: "the shares, as [25%, 50%, 75%]"}))
+	named := as
+	named.required, named.fix = "the name of the ratio", "as: rate"
+	return choiceShape(says,
+		of(Sum, column), of(Mean, column), of(Variance, column), of(Deviation, column), of(medianOf, column),
+		of(Quantiles, column, field{key: "at", shape: listShape("shares in ascending order, as [25%, 50%, 75%]", numberShape("a share above 0 and below 1, as 25%"), 1, mostQuantiles), required: "the shares, as [25%, 50%, 75%]", fix: "at: [25%, 50%, 75%]"}),
+		of(Distinct, column, field{key: "per_unit", shape: wholeShape("a whole number from 1 to 1000000", 1, mostOfAUnit), required: "the most values that one unit gives", fix: "per_unit: 1"}),
+		onKey(objectShape(says, field{key: string(Ratio), shape: ratioShape()}, named), string(Ratio)),
+		onScalar(enumShape(says, string(Count), string(Units))))
+}
+
+const (
+	// medianOf is the key of a median, which is a quantile.
+	medianOf = StatKind("median")
+	// mostQuantiles bounds the quantiles of one statistic.
+	mostQuantiles = 100
+)
+
+// ratioShape is what over what: two terms, of which the first may stand without `of`.
+func ratioShape() *shape {
+	column, where := textShape("a column"), termWhere()
+	return objectShape("two terms: {of: {status: unemployed}, over: {status: [employed, unemployed]}}, or {sum: turnover, over: {sum: staff}}",
+		field{key: "of", shape: termShape()},
+		field{key: "sum", shape: column}, field{key: "mean", shape: column}, field{key: "where", shape: where},
+		field{key: "over", shape: termShape()},
+	).withForms([]string{"of", "over"}, []string{"sum", "over"}, []string{"mean", "over"}, []string{"where", "over"},
+		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"})
+}
+
+// termShape is one term of a ratio: a count, sum or mean over the rows that meet conditions.
+func termShape() *shape {
+	says := "a term: count, {sum: x}, {mean: x}, each with where: {column: category} if it is not of all rows, or {column: category} for a count"
+	column := textShape("a column")
+	conditions := whereShape(says)
+	conditions.empty = says
+	return choiceShape(says,
+		onKey(objectShape(says, field{key: "sum", shape: column}, field{key: "mean", shape: column}, field{key: "where", shape: termWhere()}).
+			withForms([]string{"sum"}, []string{"mean"}, []string{"where"}, []string{"sum", "where"}, []string{"mean", "where"}), "sum", "mean", "where"),
+		onMapping(conditions),
+		onScalar(enumShape(says, string(Count))))
+}
+
+func termWhere() *shape {
+	return whereShape("attributes and the categories of the rows that count, as {sex: female, status: [employed, unemployed]}")
 }

@@ -16,7 +16,7 @@ func tablesShape() *shape {
 	tables := dictShape("tables by name", `^`+columnSyntax+`$`, objectShape("source, unit and columns",
 		field{key: "source", shape: sourceShape(), required: "where the rows are", fix: "source: {parquet: data/*.parquet}"},
 		field{key: "unit", shape: unitShape(), required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", fix: "unit: {id: person_id, max_rows: 1}"},
-		field{key: "weight", shape: tableWeightShape().notBuilt("weight")},
+		field{key: "weight", shape: tableWeightShape()},
 		field{key: "expect", shape: expectShape()},
 		field{key: "join", shape: joinShape().notBuilt("join")},
 		field{key: "sample", shape: open.notBuilt("sample")},
@@ -57,11 +57,19 @@ func unitShape() *shape {
 		onScalar(enumShape(says, "row")))
 }
 
+// Kinds of weights.
+const (
+	designWeight     = "design"
+	calibratedWeight = "calibrated"
+)
+
 func tableWeightShape() *shape {
-	return objectShape("{from, range, step}",
-		field{key: "from", shape: textShape("a column of the source"), required: "the column of the weight"},
-		field{key: "range", shape: pairShape(), required: "the smallest and the largest weight"},
-		field{key: "step", shape: numberShape("a number"), required: "the step to which weights are rounded"})
+	return objectShape("{from, range, step, kind}",
+		field{key: "from", shape: textShape("a column of the source"), required: "the column of the weight", fix: "from: w"},
+		field{key: "range", shape: listShape("the smallest and the largest, as [0, 2000]", numberShape("a number"), 2, 2), required: "the smallest and the largest weight, as [0, 2000]"},
+		field{key: "step", shape: numberShape("a number"), required: "the step to which weights are rounded", fix: "step: 1"},
+		field{key: "kind", shape: enumShape("design (an attribute of the unit) or calibrated (adjusted to totals, or raked, so that it depends on other units)", designWeight, calibratedWeight)},
+		field{key: "null", shape: enumShape("error or drop: what happens to a row without a weight", rowsError, rowsDrop)})
 }
 
 func expectShape() *shape {
@@ -90,7 +98,6 @@ func columnsShape() *shape {
 }
 
 func columnShape() *shape {
-	open := &shape{kind: anything, says: "anything"}
 	column := objectShape("from, type, a domain and policies",
 		field{key: "from", shape: fromShape()},
 		field{key: "type", shape: enumShape("text, integer, decimal, date, timestamp or boolean",
@@ -103,7 +110,8 @@ func columnShape() *shape {
 		field{key: "levels", shape: levelsShape()},
 		field{key: "unknown", shape: policyShape()},
 		field{key: "null", shape: policyShape()},
-		field{key: "bounds", shape: open.notBuilt("bounds")},
+		field{key: "bounds", shape: objectShape("{suggest: 1%}: the part of the whole budget that buys a suggestion of bounds",
+			field{key: "suggest", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "suggest: 1%"}), needs: "range"},
 		field{key: "derived_from", shape: textShape("an attribute of the table that decides the column, as age.band")},
 	).withForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"})
 	column.empty = "a domain, declared once: values, codebook, range or derived_from"
@@ -135,12 +143,15 @@ func pairShape() *shape {
 	return listShape("the smallest and the largest, as [0, 110]", boundShape(), 2, 2)
 }
 
+// rangeBy is the key of the column whose categories have ranges of their own.
+const rangeBy = "by"
+
 func rangeShape() *shape {
 	by := dictShape("{by: COLUMN, CATEGORY: [a, b], …}", `^.+$`,
-		choiceShape("a range [a, b] for each category", onSequence(pairShape()), onScalar(textShape("a column"))))
-	return choiceShape("the smallest and the largest value, as [0, 110]",
+		choiceShape("a range [a, b] for each category", onSequence(pairShape()), onScalar(textShape("a column, or one of its levels"))))
+	return choiceShape("the smallest and the largest value, as [0, 110], or for each category of a column {by: size, small: [0, 9], large: [10, 500]}",
 		onSequence(pairShape()),
-		onKey(by.notBuilt("range by"), "by"))
+		onKey(by, rangeBy))
 }
 
 func gridShape() *shape {

@@ -31,7 +31,7 @@ func (r *reader) readMarginal(root, n node) {
 	}
 	m.Target = r.readTarget(n.get("target"))
 	m.Above = r.readAbove(n)
-	r.readStats(n.get("stats"))
+	r.readStats(root, t, &m, n)
 	m.Weight = r.readWeight(n.get("weight"))
 	m.Leaf = r.readLeaf(n)
 	r.release.Marginals = append(r.release.Marginals, m)
@@ -101,18 +101,12 @@ func (r *reader) readAttributes(root node, t *Table, n node, may func(Attribute)
 
 // checkAttribute reports an attribute whose column or level there is not.
 func (r *reader) checkAttribute(t *Table, n node, a Attribute, dotted bool) bool {
+	if !r.checkColumn(t, n, a) {
+		return false
+	}
 	c := t.Column(a.Column)
-	if c == nil {
-		var names []string
-		for _, c := range t.Columns {
-			names = append(names, c.Name)
-		}
-		p := Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name, clip(a.Column)), Expected: "one of " + strings.Join(names, ", ")}
-		if p.Nearest = Nearest(a.Column, names); p.Nearest != "" {
-			p.Nearest = Attribute{p.Nearest, a.Level}.String()
-			p.Fix = r.mended(n.value, p.Nearest)
-		}
-		r.problem(n, p)
+	if c.Domain == nil && c.Lattice != nil {
+		r.problem(n, noCells(c))
 		return false
 	}
 	if c.Domain == nil {
@@ -186,19 +180,6 @@ func (r *reader) readWeight(n node) *big.Rat {
 		return big.NewRat(1, 1)
 	}
 	return x
-}
-
-func (r *reader) readStats(n node) {
-	seen := map[string]bool{}
-	for _, item := range n.items() {
-		if item.text() == "" {
-			continue // a statistic with options, which is not built
-		}
-		if seen[item.text()] {
-			r.problem(item, Problem{Message: item.text() + " is there twice", Expected: "each statistic once"})
-		}
-		seen[item.text()] = true
-	}
 }
 
 // readLeaf finds the leaf that pays for a marginal.

@@ -26,15 +26,21 @@ func (r *reader) readIntegers(c *Column, n node) *Domain {
 		return nil
 	}
 	c.Type = Integer
-	return r.buildRange(c, n, n.get("values").get("integers"))
+	return r.buildRange(c, n, []node{n.get("values").get("integers")})
 }
 
 func (r *reader) readRange(c *Column, n node) *Domain {
-	bounds := n.get("range")
+	pairs, ok := r.pairsOf(n.get("range"))
 	declared := n.get("type")
 	switch {
+	case !ok:
+		return nil
 	case !declared.present():
-		guess := guessType(bounds.texts())
+		var ends []string
+		for _, pair := range pairs {
+			ends = append(ends, pair.texts()...)
+		}
+		guess := guessType(ends)
 		r.report(n.key, n.path, Problem{
 			Message: "a range needs a type", Expected: "integer, decimal, date or timestamp",
 			Fix: "type: " + string(guess),
@@ -43,8 +49,11 @@ func (r *reader) readRange(c *Column, n node) *Domain {
 	case c.Type == Text || c.Type == Boolean:
 		r.problem(declared, Problem{Message: "a range of type " + string(c.Type), Expected: "integer, decimal, date or timestamp"})
 		return nil
+	case n.get("range").get(rangeBy).present() && c.Type != Integer && c.Type != Decimal:
+		r.problem(declared, Problem{Message: "a range for each category is for numbers", Expected: "integer or decimal, or one range of all"})
+		return nil
 	}
-	return r.buildRange(c, n, bounds)
+	return r.buildRange(c, n, pairs)
 }
 
 // guessType is the type that bounds look like.
@@ -64,23 +73,53 @@ func guessType(bounds []string) Type {
 	return of
 }
 
-func (r *reader) buildRange(c *Column, n, bounds node) *Domain {
+// buildRange reads a range, or those of the categories of another column: its lattice, and its domain from the lowest end to
+// the highest.
+func (r *reader) buildRange(c *Column, n node, pairs []node) *Domain {
 	rr := &rangeReader{reader: r, column: c, node: n, span: span{of: c.Type, den: 1}}
-	ends := bounds.items()
-	low, okLow := rr.value(ends[0])
-	high, okHigh := rr.value(ends[1])
-	if !okLow || !okHigh || !rr.readLattice(low, high) {
+	var numbers []*big.Rat
+	for _, pair := range pairs {
+		low, high, ok := rr.ends(pair)
+		if !ok {
+			return nil
+		}
+		numbers = append(numbers, low, high)
+	}
+	if !rr.readLattice(numbers) {
 		return nil
 	}
+	low, high := slices.MinFunc(numbers, (*big.Rat).Cmp), slices.MaxFunc(numbers, (*big.Rat).Cmp)
 	rr.span.low, rr.span.high = point(low, rr.span.den), point(high, rr.span.den)
-	if order := low.Cmp(high); order > 0 || order == 0 && c.Type != Integer && c.Type != Date {
-		r.problem(bounds, Problem{
+	step := rr.step()
+	if step != nil && rr.tooFineForCells(step) {
+		if c.Lattice = latticeOf(step, low, high); c.Lattice == nil {
+			r.checkMultiples(n.get("range"), low, high, step)
+		}
+		return nil
+	}
+	d := rr.build()
+	if d != nil && step != nil {
+		c.Lattice = latticeOf(step, low, high)
+	}
+	return d
+}
+
+// ends reads the two ends of a range, the smaller first.
+func (r *rangeReader) ends(pair node) (low, high *big.Rat, ok bool) {
+	ends := pair.items()
+	low, okLow := r.value(ends[0])
+	high, okHigh := r.value(ends[1])
+	if !okLow || !okHigh {
+		return nil, nil, false
+	}
+	if order := low.Cmp(high); order > 0 || order == 0 && r.column.Type != Integer && r.column.Type != Date {
+		r.problem(pair, Problem{
 			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].text(), ends[1].text()),
 			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].text(), ends[0].text()),
 		})
-		return nil
+		return nil, nil, false
 	}
-	return rr.build()
+	return low, high, true
 }
 
 // value reads a number, date or timestamp of the column's type.
@@ -134,11 +173,10 @@ func (r *rangeReader) widths() (all []node) {
 }
 
 // readLattice finds the lattice on which all numbers of a decimal range lie.
-func (r *rangeReader) readLattice(low, high *big.Rat) bool {
+func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 	if r.column.Type != Decimal {
 		return true
 	}
-	numbers := []*big.Rat{low, high}
 	for _, n := range r.widths() {
 		if numberPattern.MatchString(n.text()) {
 			x, ok := r.number(n)

@@ -19,7 +19,9 @@ type reader struct {
 	declared map[string]bool
 	params   map[string]string
 	books    map[string]*codebook
-	spent    int // what the domains of all columns take so far, in cells
+	extras   map[string]string // the leaves of what is bought beside the split, by the path where it is asked for
+	figured  map[string]bool   // the columns that have statistics of their values
+	spent    int               // what the domains of all columns take so far, in cells
 	release  *Release
 }
 
@@ -34,6 +36,8 @@ func newReader(src *Source, open func(name string) (string, error)) *reader {
 		declared: map[string]bool{},
 		params:   map[string]string{},
 		books:    map[string]*codebook{},
+		extras:   map[string]string{},
+		figured:  map[string]bool{},
 		release:  &Release{},
 	}
 }
@@ -46,7 +50,7 @@ func (r *reader) readRelease(root node) {
 	r.readCorrects(root.get("corrects"))
 	r.readAbout(root.get("about"))
 	r.readPrivacy(root.get("privacy"))
-	r.readBudget(root.get("budget"))
+	r.readBudget(root)
 	r.readTables(root)
 	r.readImpossible(root)
 	r.readMarginals(root)

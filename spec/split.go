@@ -22,6 +22,14 @@ type part struct {
 // key is the last name of the path.
 func (p part) key() string { return p.path[strings.LastIndex(p.path, ".")+1:] }
 
+// within is the path of the split of a part of the split at a path. What stands beside extras has that path itself.
+func (p part) within(path string) string {
+	if p.path == "" {
+		return path
+	}
+	return path + "." + p.key() + ".split"
+}
+
 // isNeeded is true for a leaf that gets what its targets need.
 func (p part) isNeeded() bool { return p.amount == nil && p.share == nil }
 
@@ -57,7 +65,7 @@ func least(path string, parts []part, needed map[string]*big.Rat) (*big.Rat, err
 		if p.parts == nil {
 			continue
 		}
-		within := path + "." + p.key() + ".split"
+		within := p.within(path)
 		if p.share == nil {
 			if _, err := divide(within, p.parts, amounts[i], needed); err != nil {
 				return nil, err
@@ -120,7 +128,7 @@ func divide(path string, parts []part, whole *big.Rat, needed map[string]*big.Ra
 			leaves = append(leaves, amounts[i])
 			continue
 		}
-		nested, err := divide(path+"."+p.key()+".split", p.parts, amounts[i], needed)
+		nested, err := divide(p.within(path), p.parts, amounts[i], needed)
 		if err != nil {
 			return nil, err
 		}

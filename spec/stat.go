@@ -82,8 +82,9 @@ type Lattice struct {
 	By     string
 	Strata []Stratum
 	// null is the place, before it is clamped, of what a null counts as, where the column says that.
-	null  int64
-	scale scale // of Step
+	null   int64
+	nullIs bool
+	scale  scale // of Step
 }
 
 // Stratum is the range of the values of one category, in multiples of the step.

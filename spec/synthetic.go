@@ -118,6 +118,10 @@ func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 		if c.DerivedFrom != nil {
 			continue // its origin at the finest level decides it
 		}
+		if c.Domain == nil && c.Lattice != nil {
+			without = append(without, noCells(c).Message)
+			continue
+		}
 		read++
 		usable = append(usable, c.Name)
 		if d := c.Domain; d != nil && d.finest == nil {

@@ -24,7 +24,10 @@ func (r *reader) readTables(root node) {
 			t.Columns = append(t.Columns, r.readColumn(c))
 		}
 		r.deriveColumns(t, pair.get("columns"))
+		r.readStrata(t, pair.get("columns"))
 		t.Expect = r.readExpect(root, t)
+		r.readTableWeight(t, pair.get("weight"))
+		r.checkSuggested(root, t)
 		r.release.Tables = append(r.release.Tables, t)
 		if unit := pair.get("unit"); !unit.present() || unit.text() != "public" {
 			if confidential++; confidential == 2 {
@@ -144,21 +147,27 @@ func (r *reader) readColumn(n node) *Column {
 	if r.built(n) {
 		c.Domain = r.readDomain(c, n)
 	}
-	if c.Domain == nil {
+	if c.Domain == nil && c.Lattice == nil {
 		return c
 	}
+	c.Suggest = r.extras[n.get("bounds").path]
 	c.Unknown = r.readPolicy(c, n, "unknown")
 	c.Null = r.readPolicy(c, n, "null")
 	return c
 }
 
 // readPolicy reads what happens to a value. For a range {as: CATEGORY} makes a new category
-// after the others; elsewhere it names one that is there.
+// after the others, and a null may count as a number in the range; elsewhere it names one that is there.
 func (r *reader) readPolicy(c *Column, column node, key string) Policy {
 	n := column.get(key)
 	switch {
 	case !n.present():
 		return Policy{Action: Refuse}
+	case n.get("as").present() && key == "null" && r.readAsNumber(c, n.get("as")):
+		return r.asNumber(c, n.get("as"))
+	case n.get("as").present() && c.Domain == nil:
+		r.problem(n.get("as"), noCells(c))
+		return Policy{Action: As}
 	case n.get("as").present() && column.get("range").present():
 		return r.readAsNew(c, n.get("as"))
 	case n.get("as").present():
@@ -250,7 +259,22 @@ func (r *reader) checkTotal(root node) {
 			}
 			r.checkTotalPolicy(n, "unknown")
 			r.checkTotalPolicy(n, "null")
+			r.checkTotalNumbers(c, n)
 		}
+		if n := root.get("tables").get(t.Name).get("weight"); t.Weight != nil && t.Weight.Null != Drop {
+			r.report(n.key, n.path, Problem{Message: "privacy is total, yet a row without a weight stops the run", Expected: "null: drop, which leaves it out", Fix: "null: drop"})
+		}
+	}
+}
+
+// checkTotalNumbers reports, for a column of which there are statistics, an unknown value that counts as a category: one that
+// is no number at all is none there.
+func (r *reader) checkTotalNumbers(c *Column, n node) {
+	if unknown := n.get("unknown"); r.figured[c.Name] && c.Unknown.Action == As && r.sound(unknown) {
+		r.problem(unknown, Problem{
+			Message:  fmt.Sprintf("privacy is total, yet a text in %s that is no number has no value for the statistics of %s, and stops the run", c.Name, c.Name),
+			Expected: "drop: numbers beyond the range are clamped for statistics all the same", Fix: "unknown: drop",
+		})
 	}
 }
 

@@ -54,10 +54,14 @@ func (r *reader) checkNeeded(root node) {
 			if m.Leaf != l.Path || n.get("target").present() {
 				continue
 			}
-			r.report(n.key, n.path, Problem{
+			p := Problem{
 				Message:  fmt.Sprintf("leaf %q gets what the targets of its marginals need, and %s has none", l.Path, m.Name),
 				Expected: "a target, or another leaf", Fix: "target: {margin: 100}",
-			})
+			}
+			if m.beyondCounts() || m.PerUnit != (PerUnit{}) {
+				p.Expected, p.Fix = "another leaf: this marginal cannot have a target", ""
+			}
+			r.report(n.key, n.path, p)
 		}
 		for _, s := range r.release.Synthetic {
 			if s.Leaf != l.Path {

@@ -1,0 +1,109 @@
+package spec
+
+// This file holds what is bought beside tables and microdata: suggestions of bounds, and counts of what is left out. Each has
+// a leaf of the budget of its own, whose share is taken from the whole before the split.
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+const (
+	boundsKey      = "bounds"
+	diagnosticsKey = "diagnostics"
+)
+
+// extra is a leaf beside the split.
+type extra struct {
+	node
+	path  string
+	share *big.Rat
+}
+
+// readExtras reads what the release buys beside its split, in document order.
+func (r *reader) readExtras(root node) (all []extra) {
+	take := func(n node, key, path string) {
+		if !r.sound(n) {
+			return
+		}
+		at := n.get(key)
+		x, ok := r.number(at)
+		switch {
+		case !ok:
+		case x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0:
+			p := Problem{Message: key + " is " + at.text(), Expected: "a share of the whole budget above 0 and below 1, as 1%"}
+			if x.Sign() > 0 && at.isNumber() && x.Cmp(big.NewRat(100, 1)) < 0 {
+				p.Fix = key + ": " + at.text() + "%"
+			}
+			r.problem(at, p)
+		default:
+			all = append(all, extra{n, path, x})
+			r.extras[n.path] = path
+		}
+	}
+	for _, t := range r.entries(root.get("tables")) {
+		for _, c := range r.entries(t.get("columns")) {
+			take(c.get("bounds"), "suggest", boundsKey+"."+c.key.Value)
+		}
+	}
+	if n := root.get("diagnostics"); n.present() {
+		if take(n, "share", diagnosticsKey); r.extras[n.path] != "" {
+			r.release.Diagnostics = diagnosticsKey
+		}
+	}
+	return all
+}
+
+// beside puts the extras beside the split of a budget, whose leaves are there already, and is the room that the split has.
+func (r *reader) beside(extras []extra) (rest *big.Rat) {
+	rest = big.NewRat(1, 1)
+	for _, e := range extras {
+		if rest.Sub(rest, e.share); rest.Sign() <= 0 {
+			r.problem(e.node, Problem{Message: "what is bought beside tables leaves them nothing", Expected: "shares of bounds and diagnostics that add up to less than 1"})
+			return nil
+		}
+	}
+	return rest
+}
+
+// addExtras adds the leaves of extras to a budget, whose own get the rest.
+func (r *reader) addExtras(b *Budget, extras []extra, rest *big.Rat) {
+	if len(extras) == 0 {
+		return
+	}
+	parts := b.split
+	b.split = []part{{share: rest, parts: parts}}
+	if len(parts) == 1 && parts[0].path == "" {
+		b.split[0].parts = nil
+	}
+	for _, e := range extras {
+		for _, l := range b.Leaves {
+			if l.Path == e.path || strings.HasPrefix(l.Path, e.path+".") {
+				r.report(e.key, e.node.path, Problem{Message: fmt.Sprintf("the split has a leaf %q, and what is bought here has a leaf of that name", l.Path), Expected: "another name in the split"})
+			}
+		}
+		b.Leaves = append(b.Leaves, Leaf{Path: e.path, Share: e.share, Line: e.key.Line})
+		b.split = append(b.split, part{path: e.path, share: e.share})
+	}
+}
+
+// isExtra tells that a leaf pays for what is bought beside tables and microdata.
+func (r *reader) isExtra(path string) bool {
+	for _, extra := range r.extras {
+		if extra == path {
+			return true
+		}
+	}
+	return false
+}
+
+// checkSuggested reports suggestions of bounds for columns that have none to suggest.
+func (r *reader) checkSuggested(root node, t *Table) {
+	columns := root.get("tables").get(t.Name).get("columns")
+	for _, c := range t.Columns {
+		if at := columns.get(c.Name).get("bounds"); c.Suggest != "" {
+			r.lattice(root, t, c, node{value: at.key, path: at.path}, "bounds")
+		}
+	}
+}

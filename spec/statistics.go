@@ -1,0 +1,448 @@
+package spec
+
+// This file holds the reading of statistics: of what they are, and that they can be.
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// statKeys are the statistics that a mapping asks for by its key.
+var statKeys = []StatKind{Sum, Mean, Variance, Deviation, medianOf, Quantiles, Distinct, Ratio}
+
+// words say a statistic in a sentence.
+var words = map[StatKind]string{
+	Sum: "a sum", Mean: "a mean", Variance: "a variance", Deviation: "a deviation", medianOf: "a median", Quantiles: "quantiles",
+}
+
+// statReader reads the statistics of one marginal.
+type statReader struct {
+	*reader
+	root     node
+	table    *Table
+	marginal *Marginal
+}
+
+// readStats reads the statistics of a marginal, and what bounds and shows them.
+func (r *reader) readStats(root node, t *Table, m *Marginal, n node) {
+	s := statReader{r, root, t, m}
+	if all := n.get("stats").items(); all != nil {
+		m.Stats = make([]Stat, len(all))
+		before := len(r.problems)
+		for i, item := range all {
+			m.Stats[i] = s.read(item)
+		}
+		if len(r.problems) == before {
+			s.checkNames(all)
+		}
+	}
+	s.readPerUnit(n.get("per_unit"))
+	if show := n.get("show"); show.present() {
+		m.Show = r.whole(show.get("when_count_at_least"))
+		if !m.beyondCounts() {
+			r.report(show.key, show.path, Problem{
+				Message:  "counts are shown whatever they are, and there is nothing else here to show",
+				Expected: "a statistic beside the count; or cells: {above: N}, which leaves cells out by their noisy count",
+			})
+		}
+	}
+	s.checkBeside(n)
+}
+
+// beyondCounts tells that a marginal has other statistics than a count.
+func (m *Marginal) beyondCounts() bool {
+	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind != Count })
+}
+
+// read reads one statistic.
+func (s statReader) read(item node) Stat {
+	stat := Stat{Kind: StatKind(item.text()), Name: item.text(), Line: item.value.Line}
+	var of node
+	for _, key := range statKeys {
+		if value := item.get(string(key)); value.present() {
+			of, stat.Kind = value, key
+			break
+		}
+	}
+	if s.table == nil {
+		return stat // already reported
+	}
+	switch stat.Kind {
+	case Count:
+		return stat
+	case Units:
+		s.needsUnits(item, "units")
+		return stat
+	case Ratio:
+		stat.Of, stat.Over = s.readRatio(of)
+	case Distinct:
+		stat.PerUnit = s.whole(item.get("per_unit"))
+		stat.Column = of.text()
+		s.checkCountable(of)
+	default:
+		stat.Column = of.text()
+		s.checkMeasurable(of, stat.Kind)
+	}
+	stat.Name = stat.Column + "_" + string(stat.Kind)
+	switch stat.Kind {
+	case medianOf:
+		stat.Kind, stat.Median, stat.At = Quantiles, true, []*big.Rat{big.NewRat(1, 2)}
+	case Quantiles:
+		stat.Name, stat.At = stat.Column, s.readShares(item.get("at"))
+	}
+	if as := item.get("as"); as.present() {
+		stat.Name = as.text()
+	}
+	return stat
+}
+
+// needsUnits reports what is counted by units where each row is one.
+func (s statReader) needsUnits(n node, what string) bool {
+	if !s.table.Unit.Row {
+		return true
+	}
+	s.problem(n, Problem{
+		Message:  fmt.Sprintf("%s of table %s, in which every row is a unit of its own", what, s.table.Name),
+		Expected: "a table whose unit is {id: COLUMN, max_rows: N}: a column tells there which rows are of one unit",
+	})
+	return false
+}
+
+// column finds a column that is named, nil where there is none.
+func (s statReader) column(n node) *Column {
+	if !s.checkColumn(s.table, n, Attribute{Column: n.text()}) {
+		return nil
+	}
+	return s.table.Column(n.text())
+}
+
+// checkCountable reports columns whose values cannot be counted.
+func (s statReader) checkCountable(n node) {
+	c := s.column(n)
+	switch {
+	case c == nil || !s.needsUnits(n, "values by unit"):
+	case c.DerivedFrom != nil:
+		s.problem(n, Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name), Expected: "the column that is read, " + c.DerivedFrom.Column})
+	default:
+		s.checkAttribute(s.table, n, Attribute{Column: c.Name}, false)
+	}
+}
+
+// checkMeasurable reports columns without the lattice that a statistic of numbers needs, and sums that are too large. It
+// returns the lattice, nil where there is none.
+func (s statReader) checkMeasurable(n node, kind StatKind) *Lattice {
+	c := s.column(n)
+	if c == nil {
+		return nil
+	}
+	l := s.lattice(s.root, s.table, c, n, words[kind])
+	s.figured[c.Name] = true
+	switch {
+	case l == nil || kind == Quantiles || kind == medianOf:
+	case kind == Variance || kind == Deviation:
+		s.checkFits(n, c, l, 2)
+	default:
+		s.checkFits(n, c, l, 1)
+	}
+	return l
+}
+
+// lattice is the lattice of a column; where it has none, that is reported where what needs it stands, unless something is
+// wrong with the column already.
+func (r *reader) lattice(root node, t *Table, c *Column, n node, what string) *Lattice {
+	column := root.get("tables").get(t.Name).get("columns").get(c.Name)
+	if r.spread(column.value); !r.built(column) {
+		return nil
+	}
+	bounds := column.get("range")
+	p := Problem{Expected: "a column of type integer or decimal with a range"}
+	switch {
+	case c.Lattice != nil && (c.Null.Action != As || c.Lattice.nullIs):
+		return c.Lattice
+	case c.Lattice != nil:
+		as := column.get("null").get("as")
+		r.problem(as, Problem{
+			Message:  fmt.Sprintf("a null of %s counts as %q, which is no number in its range, and %s of the column needs one", c.Name, clip(as.text()), what),
+			Expected: "null: drop, or null: {as: NUMBER}", Fix: "null: drop",
+		})
+		return nil
+	case c.DerivedFrom != nil:
+		p.Message = fmt.Sprintf("%s of %s, which is derived and not read", what, c.Name)
+	case c.Type == Date || c.Type == Timestamp:
+		p.Message = fmt.Sprintf("%s of %s, a column of type %s", what, c.Name, c.Type)
+	case !bounds.present():
+		p.Message = fmt.Sprintf("%s of %s, whose values are categories", what, c.Name)
+	case c.Type == Decimal && !column.get("step").present():
+		p = Problem{
+			Message:  fmt.Sprintf("%s of %s, a decimal range without a step", what, c.Name),
+			Expected: "a step in the column, to whose multiples values are rounded before they are added up: step: 0.01",
+		}
+	default:
+		rr := &rangeReader{reader: r, column: c, node: column}
+		if low, high, ok := rr.ends(bounds); ok {
+			r.checkMultiples(bounds, low, high, rr.step())
+		}
+		return nil
+	}
+	r.problem(n, p)
+	return nil
+}
+
+// readShares reads the shares of quantiles.
+func (s statReader) readShares(n node) (shares []*big.Rat) {
+	one, percent := big.NewRat(1, 1), big.NewRat(1_000_000, 1)
+	items := n.items()
+	for i, item := range items {
+		x, read := s.number(item)
+		if !read {
+			return nil
+		}
+		p := Problem{Message: "the share " + item.text(), Expected: "a share above 0 and below 1, as 25%"}
+		switch {
+		case x.Sign() <= 0 || x.Cmp(one) >= 0:
+			if x.Cmp(one) > 0 && x.Cmp(big.NewRat(100, 1)) < 0 && item.isNumber() {
+				p.Fix = item.text() + "%"
+			}
+		case !new(big.Rat).Mul(x, percent).IsInt():
+			p.Expected = "a share in per cent with at most four decimals, as 33.3%: the column of the quantile is named by it"
+		case i > 0 && x.Cmp(shares[i-1]) <= 0:
+			p.Message = fmt.Sprintf("shares do not ascend: %s after %s", item.text(), items[i-1].text())
+			p.Expected = "each share larger than the one before"
+		default:
+			shares = append(shares, x)
+			continue
+		}
+		s.problem(item, p)
+		return nil
+	}
+	return shares
+}
+
+// readPerUnit reads what one unit adds to the table at most.
+func (s statReader) readPerUnit(n node) {
+	if !n.present() || s.table == nil {
+		return
+	}
+	if !s.needsUnits(node{value: n.key, path: n.path}, "bounds per unit") {
+		return
+	}
+	for key, into := range map[string]*int64{"groups": &s.marginal.PerUnit.Groups, "rows_per_group": &s.marginal.PerUnit.RowsPerGroup, "total": &s.marginal.PerUnit.Total} {
+		at := n.get(key)
+		if !at.present() {
+			continue
+		}
+		if *into = s.whole(at); *into > s.table.Unit.MaxRows {
+			s.problem(at, Problem{
+				Message:  fmt.Sprintf("%s bounds nothing: a unit of %s has at most %d rows that are counted", key, s.table.Name, s.table.Unit.MaxRows),
+				Expected: fmt.Sprintf("a whole number from 1 to %d, or a larger max_rows", s.table.Unit.MaxRows),
+			})
+		}
+	}
+}
+
+// checkBeside reports what a marginal with statistics beyond counts, or with bounds of its own, cannot be as well.
+func (s statReader) checkBeside(n node) {
+	what := "bounds per unit"
+	if s.marginal.beyondCounts() {
+		what = "other statistics than counts"
+	} else if s.marginal.PerUnit == (PerUnit{}) {
+		return
+	}
+	for _, never := range []struct{ key, why, instead string }{
+		{"every", "they are of one table, and this asks for one for each subset", "a marginal for each table that is to have them"},
+		{"cumulative", "only counts are summed up along a column", "a second marginal for the cumulative counts"},
+		{"ranges", "only counts are summed up along a column", "a second marginal for the ranges"},
+		{"cells", "a sparse table is of counts, of rows as they are", "a second marginal for the sparse table"},
+		{"target", "a target is of counts, of rows as they are", "a second marginal for the counts, with the target"},
+	} {
+		if other := n.get(never.key); other.present() {
+			s.report(other.key, other.path, Problem{Message: fmt.Sprintf("`%s` does not go with %s: %s", never.key, what, never.why), Expected: never.instead})
+		}
+	}
+}
+
+// suffixes are what the names of a statistic's columns end in.
+var suffixes = []string{"", "_unbiased", "_noise_se", "_low", "_high", "_flag"}
+
+// checkNames reports statistics of which two have columns of one name, and such that have the name of an attribute's column.
+func (s statReader) checkNames(items []node) {
+	owner := map[string]string{}
+	if s.marginal.beyondCounts() {
+		for _, a := range s.marginal.By {
+			owner[a.String()], owner[a.String()+"_label"] = "attribute "+a.String(), "the labels of "+a.String()
+		}
+	}
+	for i, stat := range s.marginal.Stats {
+		item := items[i]
+		own := map[string]string{}
+		for _, name := range stat.names() {
+			for _, suffix := range suffixes {
+				other, taken := owner[name+suffix]
+				if !taken {
+					own[name+suffix] = fmt.Sprintf("%q", name)
+					continue
+				}
+				p := Problem{Message: fmt.Sprintf("%q would have a column %s, which is one of %s", name, name+suffix, other), Expected: "another name, with as: …"}
+				if item.items() == nil && item.pairs() == nil && other == fmt.Sprintf("%q", name) {
+					p = Problem{Message: name + " is there twice", Expected: "each statistic once"}
+				}
+				s.problem(item, p)
+				return
+			}
+		}
+		for name, of := range own {
+			owner[name] = of
+		}
+	}
+}
+
+// names are the names of a statistic's figures.
+func (s Stat) names() []string {
+	if s.Kind != Quantiles {
+		return []string{s.Name}
+	}
+	names := make([]string, len(s.At))
+	for i, share := range s.At {
+		names[i] = s.QuantileName(share)
+	}
+	return names
+}
+
+// mostRowsOfAll is how many rows sums are made for where a table does not say how many it has: 2^34.
+const mostRowsOfAll = 1 << 34
+
+// mostRows is the most rows that a table has.
+func mostRows(t *Table) *big.Int {
+	if t.Expect != nil && t.Expect.Rows != nil {
+		return big.NewInt(t.Expect.Rows.Most)
+	}
+	return big.NewInt(mostRowsOfAll)
+}
+
+// rowsText says how many rows a table has at most.
+func rowsText(t *Table) string {
+	if t.Expect != nil && t.Expect.Rows != nil {
+		return fmt.Sprintf("the %d rows that are expected", t.Expect.Rows.Most)
+	}
+	return "2^34 rows"
+}
+
+// fits tells that a product is below 2^62.
+func fits(factors ...*big.Int) bool {
+	product := big.NewInt(1)
+	for _, f := range factors {
+		product.Mul(product, f)
+	}
+	return product.BitLen() <= 62
+}
+
+// checkFits reports a step so fine that 62 bits would not hold a sum of powers of all values, each times its weight.
+func (s statReader) checkFits(n node, c *Column, l *Lattice, power int) {
+	weight := big.NewInt(1)
+	if s.table.Weight != nil {
+		weight.SetInt64(s.table.Weight.Lattice.Last)
+	}
+	rows := mostRows(s.table)
+	most := func(step int64) bool { // whether values in so many times the step fit
+		value := big.NewInt(l.largest())
+		value.Add(value, big.NewInt(step-1)).Quo(value, big.NewInt(step))
+		return fits(value.Exp(value, big.NewInt(int64(power)), nil), weight, rows)
+	}
+	if most(1) {
+		return
+	}
+	p := Problem{
+		Message: fmt.Sprintf("values of %s go up to %d steps of %s", c.Name, l.largest(), formatNumber(l.Step)),
+	}
+	if power == 2 {
+		p.Message += ", and their squares"
+	}
+	if s.table.Weight != nil {
+		p.Message += fmt.Sprintf(", times weights of up to %s steps", weight)
+	}
+	p.Message += fmt.Sprintf(", add up to more than 62 bits hold over %s", rowsText(s.table))
+	p.Expected = "a larger step"
+	for step := int64(10); step < l.largest(); step *= 10 {
+		if most(step) {
+			p.Expected += ", as " + formatNumber(new(big.Rat).Mul(l.Step, new(big.Rat).SetInt64(step)))
+			break
+		}
+		if step > maxWhole/10 {
+			break
+		}
+	}
+	if s.table.Expect == nil || s.table.Expect.Rows == nil {
+		p.Expected += "; or expect: {rows: [a, b]} in the table, with the most rows that it has"
+	}
+	s.problem(n, p)
+}
+
+// readRatio reads the two terms of a ratio.
+func (s statReader) readRatio(n node) (of, over Term) {
+	first := n
+	if given := n.get("of"); given.present() {
+		first = given
+	}
+	of, _ = s.readTerm(first)
+	over, l := s.readTerm(n.get("over"))
+	if (of.Kind == Mean) != (over.Kind == Mean) {
+		s.problem(n.get("over"), Problem{
+			Message:  fmt.Sprintf("a ratio of a %s over a %s", of.Kind, over.Kind),
+			Expected: "two means, or sums and counts: a mean is a ratio itself",
+		})
+	} else if l != nil {
+		s.checkAbove(n.get("over").get(string(over.Kind)), l)
+	}
+	return of, over
+}
+
+// readTerm reads one term, and the lattice of its column. A ratio without `of` has the first term in itself.
+func (s statReader) readTerm(n node) (term Term, l *Lattice) {
+	where := n.get("where")
+	term.Kind = Count
+	for _, kind := range []StatKind{Sum, Mean} {
+		if column := n.get(string(kind)); column.present() {
+			term.Kind, term.Column = kind, column.text()
+			l = s.checkMeasurable(column, kind)
+		}
+	}
+	if term.Kind == Count && !where.present() {
+		where = n // columns and their categories are conditions themselves
+	}
+	term.Where, _ = s.conditions(s.table, where)
+	return term, l
+}
+
+// checkAbove reports a denominator of which the range of its values allows that it is 0 or below.
+func (s statReader) checkAbove(n node, l *Lattice) {
+	p := Problem{Expected: "a column whose range starts at 0 or above, or a count"}
+	switch {
+	case l.First < 0:
+		p.Message = fmt.Sprintf("the range of %s starts at %s, so that the denominator could be 0 or negative", n.text(), formatNumber(l.Value(l.First)))
+	case l.Last == 0:
+		p.Message = fmt.Sprintf("the values of %s are all 0, and so is the denominator", n.text())
+	default:
+		return
+	}
+	s.problem(n, p)
+}
+
+// checkColumn reports a column that a table does not have.
+func (r *reader) checkColumn(t *Table, n node, a Attribute) bool {
+	if t.Column(a.Column) != nil {
+		return true
+	}
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	p := Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name, clip(a.Column)), Expected: "one of " + strings.Join(names, ", ")}
+	if p.Nearest = Nearest(a.Column, names); p.Nearest != "" {
+		p.Nearest = Attribute{p.Nearest, a.Level}.String()
+		p.Fix = r.mended(n.value, p.Nearest)
+	}
+	r.problem(n, p)
+	return false
+}

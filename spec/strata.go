@@ -1,0 +1,291 @@
+package spec
+
+// This file holds the reading of lattices: of the step and the range of a column, of ranges for each category of another
+// column, and of what a null counts as.
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// pairsOf are the ranges that a range is made of: itself, or one for each category that it names.
+func (r *reader) pairsOf(bounds node) (pairs []node, ok bool) {
+	if bounds.items() != nil {
+		return []node{bounds}, true
+	}
+	ok = true
+	for _, pair := range r.entries(bounds) {
+		isBy, isList := pair.key.Value == rangeBy, pair.items() != nil
+		switch {
+		case isBy == isList:
+			p := Problem{Message: "found " + pair.found(), Expected: "the smallest and the largest value of " + clip(pair.key.Value) + ", as [0, 9]"}
+			if isBy {
+				p.Expected = "a column, or one of its levels"
+			}
+			r.problem(pair, p)
+			ok = false
+		case isList:
+			pairs = append(pairs, pair)
+		}
+	}
+	if ok && pairs == nil {
+		r.report(bounds.heading(), bounds.path, Problem{Message: "no category has a range", Expected: "a range for each category, as {by: size, small: [0, 9], large: [10, 500]}"})
+		return nil, false
+	}
+	return pairs, ok
+}
+
+// step is the step of a range of numbers, nil where it has none, or one that is reported elsewhere.
+func (r *rangeReader) step() *big.Rat {
+	if r.column.Type != Integer && r.column.Type != Decimal {
+		return nil
+	}
+	n := r.node.get("step")
+	if !n.present() {
+		if r.column.Type == Integer {
+			return big.NewRat(1, 1)
+		}
+		return nil
+	}
+	x, err := parseNumber(n.text())
+	if err != nil || x.Sign() <= 0 || r.column.Type == Integer && !x.IsInt() || x.Cmp(big.NewRat(maxWhole, 1)) > 0 {
+		return nil
+	}
+	return x
+}
+
+// tooFineForCells tells that a range without levels has more cells than a domain: it is for statistics alone.
+func (r *rangeReader) tooFineForCells(step *big.Rat) bool {
+	levels := r.node.get("levels")
+	return r.node.get("range").present() && !levels.present() && (r.span.end()-r.span.low)/point(step, r.span.den) > maxCells
+}
+
+// latticeOf is the lattice of a range, nil where its ends are no multiples of the step.
+func latticeOf(step, low, high *big.Rat) *Lattice {
+	first, last := new(big.Rat).Quo(low, step), new(big.Rat).Quo(high, step)
+	if !first.IsInt() || !last.IsInt() {
+		return nil
+	}
+	return newLattice(step, first.Num().Int64(), last.Num().Int64())
+}
+
+// checkMultiples reports ends of a range that are no multiples of the step, and says which ones nearby are.
+func (r *reader) checkMultiples(at node, low, high, step *big.Rat) bool {
+	first, last := new(big.Rat).Quo(low, step), new(big.Rat).Quo(high, step)
+	if first.IsInt() && last.IsInt() {
+		return true
+	}
+	var odd []string
+	if !first.IsInt() {
+		odd = append(odd, formatNumber(low))
+	}
+	if !last.IsInt() && high.Cmp(low) != 0 {
+		odd = append(odd, formatNumber(high))
+	}
+	down := new(big.Int).Div(first.Num(), first.Denom())
+	up := new(big.Int).Div(last.Num(), last.Denom())
+	if !last.IsInt() {
+		up.Add(up, big.NewInt(1))
+	}
+	times := func(n *big.Int) string { return formatNumber(new(big.Rat).Mul(new(big.Rat).SetInt(n), step)) }
+	verb := "is no multiple"
+	if len(odd) == 2 {
+		verb = "are no multiples"
+	}
+	r.problem(at, Problem{
+		Message:  fmt.Sprintf("%s %s of the step, %s, to which values are rounded before they are added up", strings.Join(odd, " and "), verb, formatNumber(step)),
+		Expected: "ends that are multiples of the step, or another step",
+		Fix:      "[" + times(down) + ", " + times(up) + "]",
+	})
+	return false
+}
+
+// readStrata reads the ranges of columns that have one for each category of another, once all columns are there.
+func (r *reader) readStrata(t *Table, columns node) {
+	for _, n := range r.entries(columns) {
+		bounds := n.get("range")
+		by := bounds.get(rangeBy)
+		if !by.present() {
+			continue
+		}
+		if r.spread(n.value); !r.built(n) {
+			continue // already reported
+		}
+		c := t.Column(n.key.Value)
+		if step := n.get("step"); c.Type == Decimal && !step.present() {
+			r.report(n.key, n.path, Problem{Message: fmt.Sprintf("%s has a range for each category and no step", c.Name), Expected: "the step to which values are rounded before they are added up", Fix: "step: 0.01"})
+			continue
+		}
+		r.stratify(t, c, n, by)
+	}
+}
+
+// stratify gives a lattice its strata.
+func (r *reader) stratify(t *Table, c *Column, n, by node) {
+	column, level, dotted := strings.Cut(by.text(), ".")
+	a := Attribute{column, level}
+	origin := t.origin(a)
+	if origin.Column == c.Name {
+		r.problem(by, Problem{Message: fmt.Sprintf("the range of %s by %s itself", c.Name, c.Name), Expected: "another column, whose categories have ranges of their own"})
+		c.Lattice = nil
+		return
+	}
+	if !r.checkAttribute(t, by, a, dotted) {
+		c.Lattice = nil
+		return
+	}
+	l := levelOf(t, a)
+	ranges, ok := r.rangesOf(a, l, c, n)
+	if !ok || c.Lattice == nil {
+		c.Lattice = nil
+		return
+	}
+	c.Lattice.By = origin.Column
+	if l == nil {
+		return // not built, or already reported
+	}
+	of := levelOf(t, origin).Of
+	c.Lattice.Strata = make([]Stratum, t.Column(origin.Column).Domain.Size())
+	for code := range c.Lattice.Strata {
+		at := code
+		if of != nil {
+			at = int(of[code])
+		}
+		c.Lattice.Strata[code] = ranges[at]
+	}
+}
+
+// rangesOf are the ranges of the categories of a level, each of which has one; of a level that is not known there are none.
+func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []Stratum, ok bool) {
+	rr := &rangeReader{reader: r, column: c, node: n}
+	step := rr.step()
+	given := map[string]node{}
+	ok = true
+	pairs, _ := r.pairsOf(n.get("range"))
+	for _, pair := range pairs {
+		given[pair.key.Value] = pair
+		low, high, _ := rr.ends(pair)
+		ok = r.checkMultiples(pair, low, high, step) && ok
+	}
+	if l == nil {
+		return nil, ok
+	}
+	known, missing := map[string]bool{}, []string(nil)
+	ranges = make([]Stratum, l.Size())
+	for i, category := range l.Categories {
+		known[category.Code] = true
+		pair, is := given[category.Code]
+		if !is {
+			missing = append(missing, strconv.Quote(clip(category.Code)))
+			continue
+		}
+		low, high, _ := rr.ends(pair)
+		if own := latticeOf(step, low, high); own != nil {
+			ranges[i] = Stratum{own.First, own.Last}
+		}
+	}
+	for _, pair := range pairs {
+		if name := pair.key.Value; !known[name] {
+			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), a), Expected: someOf(l.Categories)}
+			if p.Nearest = nearestCategory(name, l.Categories); p.Nearest != "" {
+				p.Fix = r.mended(pair.key, p.Nearest)
+			}
+			r.report(pair.key, pair.path, p)
+			ok = false
+		}
+	}
+	if len(missing) > 0 && ok {
+		if len(missing) > 5 {
+			missing = append(missing[:5], "…")
+		}
+		bounds := n.get("range")
+		r.report(bounds.key, bounds.path, Problem{Message: "no range for " + strings.Join(missing, ", "), Expected: fmt.Sprintf("a range for each category of %s", a)})
+		ok = false
+	}
+	return ranges, ok
+}
+
+// noCells is the problem of a column that is for statistics alone.
+func noCells(c *Column) Problem {
+	return Problem{
+		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, maxCells),
+		Expected: "a larger step; and for a null that is to count, a number in the range",
+	}
+}
+
+// readAsNumber tells that what a null counts as is a number in the range of a column.
+func (r *reader) readAsNumber(c *Column, n node) bool {
+	if c.Lattice == nil || !numberPattern.MatchString(n.text()) {
+		return false
+	}
+	x, err := parseNumber(n.text())
+	return err == nil && x.Cmp(c.Lattice.Value(c.Lattice.First)) >= 0 && x.Cmp(c.Lattice.Value(c.Lattice.Last)) <= 0
+}
+
+// asNumber is the policy of a null that counts as a number.
+func (r *reader) asNumber(c *Column, n node) Policy {
+	x, _ := parseNumber(n.text())
+	x.Quo(x, c.Lattice.Step).Add(x, big.NewRat(1, 2))
+	c.Lattice.null, c.Lattice.nullIs = new(big.Int).Div(x.Num(), x.Denom()).Int64(), true
+	if c.Domain == nil {
+		return Policy{Action: As}
+	}
+	code, _ := c.Domain.CodeOfText(n.text())
+	return Policy{Action: As, Category: code}
+}
+
+// readTableWeight reads how many each row stands for.
+func (r *reader) readTableWeight(t *Table, n node) {
+	if !r.sound(n) {
+		return
+	}
+	w := &Weight{From: n.get("from").text(), Calibrated: n.get("kind").present() && n.get("kind").text() == calibratedWeight}
+	if null := n.get("null"); null.present() && null.text() == rowsDrop {
+		w.Null = Drop
+	}
+	bounds := n.get("range")
+	low, okLow := r.number(bounds.items()[0])
+	high, okHigh := r.number(bounds.items()[1])
+	step, okStep := r.number(n.get("step"))
+	if !okLow || !okHigh || !okStep {
+		return
+	}
+	texts := bounds.texts()
+	switch {
+	case low.Sign() < 0:
+		r.problem(bounds, Problem{Message: "weights below 0: the range starts at " + texts[0], Expected: "a range from 0 or above: a row stands for so many, never for fewer than none", Fix: "[0, " + texts[1] + "]"})
+	case low.Cmp(high) > 0 || high.Sign() == 0:
+		r.problem(bounds, Problem{Message: fmt.Sprintf("the range [%s, %s] holds no weight", texts[0], texts[1]), Expected: "the smaller bound first, the larger above 0"})
+	case step.Sign() <= 0:
+		r.problem(n.get("step"), Problem{Message: "step is " + n.get("step").text(), Expected: "more than zero"})
+	case !r.checkMultiples(bounds, low, high, step):
+	default:
+		r.fitWeight(t, w, n, step, low, high)
+	}
+}
+
+// fitWeight takes a weight of which all that can be in a table fit 62 bits together.
+func (r *reader) fitWeight(t *Table, w *Weight, n node, step, low, high *big.Rat) {
+	if _, err := commonDenominator([]*big.Rat{low, high, step}); err != nil {
+		r.problem(n.get("range"), Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
+		return
+	}
+	w.Lattice = *latticeOf(step, low, high)
+	if rows := mostRows(t); !fits(big.NewInt(w.Lattice.Last), rows) {
+		r.problem(n.get("step"), Problem{
+			Message:  fmt.Sprintf("weights go up to %s steps, of which %s add up to more than 62 bits hold", formatNumber(new(big.Rat).SetInt64(w.Lattice.Last)), rowsText(t)),
+			Expected: "a larger step, or a smaller largest weight",
+		})
+		return
+	}
+	t.Weight = w
+	if !n.get("kind").present() {
+		r.warn(n.key, n.path, Problem{
+			Message:  "nothing says what the weights are: they are taken for attributes of the " + r.release.Privacy.Protects + ", fixed whoever else is in the table",
+			Expected: "kind: calibrated where they were adjusted to totals, or raked, so that each depends on others; else kind: design",
+			Fix:      "kind: design",
+		})
+	}
+}
