@@ -148,11 +148,11 @@ func questions(p *plan.Plan) ([]plan.Measurement, error) {
 
 // makeUp counts rows drawn uniformly, column by column within a chunk, but for those that are impossible.
 func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limit int64) error {
-	counter, err := t.counter(rows, limit)
+	counted, err := t.counting(rows, limit)
 	if err != nil {
 		return err
 	}
-	worker := counter.Worker()
+	worker := counted.worker()
 	codes, columns := make([][]uint32, len(t.encoders)), make([]tabulate.Codes, len(t.encoders))
 	for rows > 0 {
 		if err := ctx.Err(); err != nil {
@@ -163,7 +163,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		for column, e := range t.encoders {
 			codes[column] = fit(codes[column], drawn)
 			for i := range drawn {
-				codes[column][i] = uint32(stream.Below(uint64(e.column.Domain.Size())))
+				codes[column][i] = uint32(stream.Below(uint64(e.size)))
 			}
 			columns[column].Wide = codes[column]
 		}
@@ -173,9 +173,10 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 				keep[i/64] |= 1 << (i % 64)
 			}
 		}
-		if err := worker.Add(columns, drawn, keep, nil); err != nil {
-			return within(limit, err)
+		// Each is a unit of its own, and within every bound.
+		if err := worker.add(columns, drawn, func(int) []uint64 { return keep }); err != nil {
+			return err
 		}
 	}
-	return t.answer(ctx, counter, limit)
+	return counted.finish(ctx)
 }

@@ -1,7 +1,7 @@
 package histogram
 
 // This file holds the encoder: from the raw values of a column to codes over its
-// declared domain.
+// declared domain, or over the places of its lattice.
 
 import (
 	"fmt"
@@ -22,20 +22,25 @@ const (
 // encoder encodes one column. It is immutable and shared by goroutines; as a
 // [source.Coder] it says to readers which code each value has.
 type encoder struct {
-	table  string
-	column *spec.Column
-	width  int    // bytes of a code
-	marks  uint32 // codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
+	table   string
+	column  *spec.Column
+	size    int    // codes that there are
+	numbers bool   // codes are places of values, and not categories
+	width   int    // bytes of a code
+	marks   uint32 // codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
 }
 
-// newEncoder fails where a domain is too large to have codes.
+// newEncoder is the encoder of a column's categories. It fails where a domain is too large to have codes.
 func newEncoder(table string, c *spec.Column) (*encoder, error) {
-	size := c.Domain.Size()
+	return encoderWith(table, c, c.Domain.Size())
+}
+
+func encoderWith(table string, c *spec.Column, size int) (*encoder, error) {
 	if size < 1 || uint64(size) >= unseen {
 		return nil, fmt.Errorf("%s.%s: a domain has 1 to %d cells", table, c.Name, uint64(unseen)-1)
 	}
 	width := widthOf(size)
-	return &encoder{table: table, column: c, width: width, marks: uint32(1<<(8*width) - 2)}, nil
+	return &encoder{table: table, column: c, size: size, width: width, marks: uint32(1<<(8*width) - 2)}, nil
 }
 
 // widthOf is the least bytes that hold so many codes and two marks.
@@ -74,7 +79,7 @@ func (e *encoder) Codes(values arrow.Array, codes []uint32) {
 	for i := range codes {
 		c := uint32(0)
 		if nulls && values.IsNull(i) {
-			c = e.obey(e.column.Null)
+			c = e.absent()
 		} else {
 			c, _ = code(i)
 		}
@@ -103,7 +108,7 @@ func (e *encoder) encode(raw arrow.Array) ([]uint32, []misfit) {
 	for i := range codes {
 		kind := kindNull
 		if raw.IsNull(i) {
-			codes[i] = e.obey(e.column.Null)
+			codes[i] = e.absent()
 		} else {
 			var fit spec.Fit
 			if codes[i], fit = code(i); codes[i] == breached {
@@ -115,6 +120,14 @@ func (e *encoder) encode(raw arrow.Array) ([]uint32, []misfit) {
 		}
 	}
 	return codes, found
+}
+
+// absent is the code of a row that has no value.
+func (e *encoder) absent() uint32 {
+	if e.numbers && e.column.Null.Action == spec.As {
+		return e.codeAt(e.column.Lattice.PlaceOfNull(spec.Whole))
+	}
+	return e.obey(e.column.Null)
 }
 
 // obey is the code that a policy gives.
@@ -143,10 +156,13 @@ func (e *encoder) resolve(code int, fit spec.Fit) (uint32, spec.Fit) {
 
 // reader returns how a row of raw that is not null is encoded.
 func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
+	if e.numbers {
+		return e.placeReader(raw)
+	}
 	d := e.column.Domain
 	switch a := raw.(type) {
 	case *array.Dictionary:
-		return e.lookUp(a)
+		return lookUp(a, func(text string) (uint32, spec.Fit) { return e.resolve(d.CodeOfText(text)) })
 	case *array.String:
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
 	case *array.LargeString:
@@ -170,7 +186,7 @@ func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 
 // lookUp encodes a dictionary through a table filled as its entries are met, so
 // that an entry no row uses breaks no contract.
-func (e *encoder) lookUp(a *array.Dictionary) func(row int) (uint32, spec.Fit) {
+func lookUp(a *array.Dictionary, codeOf func(text string) (uint32, spec.Fit)) func(row int) (uint32, spec.Fit) {
 	values, ok := a.Dictionary().(*array.String)
 	index, okIndex := a.Indices().(*array.Int32)
 	if !ok || !okIndex {
@@ -184,7 +200,7 @@ func (e *encoder) lookUp(a *array.Dictionary) func(row int) (uint32, spec.Fit) {
 	return func(i int) (uint32, spec.Fit) {
 		at := index.Value(i)
 		if codes[at] == unseen {
-			codes[at], fits[at] = e.resolve(e.column.Domain.CodeOfText(values.Value(int(at))))
+			codes[at], fits[at] = codeOf(values.Value(int(at)))
 		}
 		return codes[at], fits[at]
 	}

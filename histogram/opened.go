@@ -62,7 +62,10 @@ func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 	}
 	a := &x.exact.answers[i]
 	measure := x.noisy
-	if a.measurement.Above > 0 {
+	switch {
+	case a.measurement.Query.Quantile != nil:
+		measure = x.quantiles
+	case a.measurement.Above > 0:
 		measure = x.sparse
 	}
 	noisy, err := measure(ctx, *a)

@@ -85,7 +85,7 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	p.tally.progress.pass(p.tally.table, p.rows.Rows(), p.before != nil)
+	p.tally.progress.pass(p.tally.table, p.rows.Rows(), p.tally.passes(), p.before != nil)
 	err = parallel(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.work(ctx, i) })
 	if err == nil {
 		err = ctx.Err()

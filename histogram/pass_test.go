@@ -168,14 +168,14 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, kept, err := tally.bound(t.Context(), dir, streams(p, 1), 1<<30)
+		first, own, err := tally.bound(t.Context(), dir, streams(p, 1), 1<<30)
 		if err == nil {
 			err = change(dir)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tally.countRows(t.Context(), dir, first, kept, 1<<30)
+		err = tally.countRows(t.Context(), dir, first, []*kept{own}, 1<<30)
 		var e *source.Error
 		if refused := errors.As(err, &e) && strings.Contains(e.Message, "was changed"); refused != (name != "untouched") {
 			t.Errorf("%s: %v", name, err)
@@ -192,7 +192,7 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, kept, err := tally.bound(t.Context(), dir, streams(p, 1), 1<<30)
+	first, own, err := tally.bound(t.Context(), dir, streams(p, 1), 1<<30)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "a.csv"), []byte(many(90)), 0o600)
 	}
@@ -200,7 +200,7 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *source.Error
-	if err = tally.countRows(t.Context(), dir, first, kept, 1<<30); !errors.As(err, &e) || !strings.Contains(e.Message, "was changed") {
+	if err = tally.countRows(t.Context(), dir, first, []*kept{own}, 1<<30); !errors.As(err, &e) || !strings.Contains(e.Message, "was changed") {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // may be shown to who runs the release while it runs, and must not be written anywhere.
 type Progress struct {
 	Table string
-	Rows  int64 // read so far, twice over where units are bounded first
+	Rows  int64 // read so far, several times over where units are bounded first
 	All   int64 // that there are to read, −1 where only reading tells
 }
 
@@ -37,8 +37,8 @@ func newProgress(report func(Progress)) *progress {
 	return &progress{report: report}
 }
 
-// pass begins the reading of a table of so many rows, or the second one.
-func (p *progress) pass(t *spec.Table, rows int64, again bool) {
+// pass begins the reading of a table of so many rows, or a later one of several.
+func (p *progress) pass(t *spec.Table, rows, times int64, again bool) {
 	if p == nil {
 		return
 	}
@@ -48,8 +48,8 @@ func (p *progress) pass(t *spec.Table, rows int64, again bool) {
 		return
 	}
 	p.now = Progress{Table: t.Name, All: rows}
-	if rows >= 0 && !t.Unit.Row {
-		p.now.All = 2 * rows
+	if rows >= 0 {
+		p.now.All = times * rows
 	}
 }
 

@@ -3,7 +3,6 @@ package histogram
 // This file holds the query: the table that one measurement asks for.
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,7 +14,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// attribute is a column of a table at a level.
+// attribute is a column of a table at a level or, where level is nil, at the places of its values.
 type attribute struct {
 	column int // among the tally's columns
 	level  *spec.Level
@@ -23,8 +22,11 @@ type attribute struct {
 
 // query counts the rows of one measurement: the marginal over its factors.
 type query struct {
-	attributes []int    // places of its factors among the tally's attributes
+	attributes []int    // places of its factors among the tally's attributes and, behind them, of the values that are ranked or told apart
 	sparse     bool     // only cells that some row falls into are counted
+	occupied   bool     // what is asked is how many cells along the last attribute have rows
+	value      int      // what a row adds: a place among the tally's values
+	allowance  int      // which rows of a unit are counted: a place among the tally's allowances
 	cells      []uint64 // of a sparse query: which cells have the counts, ascending; nil: all
 	counts     []int64  // row-major, the last factor fastest
 }
@@ -36,23 +38,25 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)
-		if column == nil || f.Basis != plan.Identity && f.Basis != plan.Residual && f.Basis != plan.Ranges {
+		if column == nil || column.Domain == nil || f.Basis != plan.Identity && f.Basis != plan.Residual && f.Basis != plan.Ranges {
 			return nil, fmt.Errorf("measurement %s: the factor %s is not one that this version can count", m.ID, f)
 		}
 		level, ok := column.Domain.Level(f.Level)
 		if !ok || level.Size() == 0 {
 			return nil, fmt.Errorf("measurement %s: the column %s has no level %q", m.ID, f.Attribute, f.Level)
 		}
-		high, low := bits.Mul64(cells, uint64(level.Size()))
-		if high != 0 || low > math.MaxInt64 {
-			return nil, fmt.Errorf("measurement %s: has too many cells to be counted", m.ID)
+		if cells, ok = product(cells, uint64(level.Size())); !ok {
+			return nil, fmt.Errorf("measurement %s: %w", m.ID, errManyCells)
 		}
-		cells = low
 		integers *= uint64(level.Size()) // no more than cells
 		if f.Basis == plan.Ranges {
 			integers -= integers / uint64(level.Size())
 		}
 		q.attributes = append(q.attributes, t.attribute(column, level))
+	}
+	integers, err := t.refine(q, m, cells, integers)
+	if err != nil {
+		return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 	}
 	if int64(integers) != m.Cells {
 		return nil, fmt.Errorf("measurement %s: the plan says %d cells and its factors give %d", m.ID, m.Cells, integers)
@@ -60,49 +64,68 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 	return q, nil
 }
 
+var errManyCells = errors.New("has too many cells to be counted")
+
+// product is a·b; false where it is not below 2^63.
+func product(a, b uint64) (uint64, bool) {
+	high, low := bits.Mul64(a, b)
+	return low, high == 0 && low <= math.MaxInt64
+}
+
+// refine notes what a query asks beside its factors: what a row adds, which rows of a unit are counted, and the values that
+// are ranked or told apart. It returns how many answers there are.
+func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (uint64, error) {
+	var err error
+	asked := m.Query
+	if asked.Quantile != nil || asked.Distinct != nil {
+		several := asked.Value != nil || asked.Quantile != nil && asked.Distinct != nil || asked.Distinct != nil && asked.PerUnit != nil
+		if several || q.sparse || slices.ContainsFunc(asked.Factors, func(f plan.Factor) bool { return f.Basis != plan.Identity }) {
+			return 0, errors.New("asks for what this version cannot count at once")
+		}
+		q.sparse = true
+	}
+	value := asked.Value
+	switch {
+	case asked.Quantile != nil:
+		if q.attributes, err = t.along(q.attributes, t.table.Column(asked.Quantile.Column), cells); err != nil {
+			return 0, err
+		}
+		if asked.Quantile.Weight {
+			value = &plan.Value{Weight: true}
+		}
+		var ok bool
+		if integers, ok = product(integers, uint64(len(asked.Quantile.At))); !ok {
+			return 0, errManyCells
+		}
+	case asked.Distinct != nil:
+		q.occupied = true
+		if q.attributes, err = t.toldApart(q.attributes, asked.Distinct, cells); err != nil {
+			return 0, err
+		}
+	}
+	if q.value, err = t.value(value); err != nil {
+		return 0, err
+	}
+	q.allowance, err = t.allowance(asked, q)
+	return integers, err
+}
+
 // attribute is the place of a column at a level among the tally's attributes.
 func (t *tally) attribute(c *spec.Column, level *spec.Level) int {
-	wanted := attribute{t.column(c), level}
-	if i := slices.Index(t.attributes, wanted); i >= 0 {
+	return place(&t.attributes, attribute{t.column(c), level})
+}
+
+// place is where an entry stands in a list, which it is added to where it is not there.
+func place[T comparable](list *[]T, entry T) int {
+	if i := slices.Index(*list, entry); i >= 0 {
 		return i
 	}
-	t.attributes = append(t.attributes, wanted)
-	return len(t.attributes) - 1
+	*list = append(*list, entry)
+	return len(*list) - 1
 }
 
-// column is the place of a column among the tally's.
-func (t *tally) column(c *spec.Column) int {
-	if i := slices.Index(t.columns, c); i >= 0 {
-		return i
-	}
-	t.columns = append(t.columns, c)
-	return len(t.columns) - 1
-}
-
-// counter counts all queries at once. rows is about how many there will be, 0 where
-// that is not known, and limit the memory that tables may take.
-func (t *tally) counter(rows, limit int64) (*tabulate.Counter, error) {
-	r := tabulate.Request{Rows: max(rows, 0), Workers: t.workers, Memory: limit}
-	for _, a := range t.attributes {
-		r.Axes = append(r.Axes, tabulate.Axis{Column: a.column, Size: a.level.Size(), Of: a.level.Of})
-	}
-	for _, q := range t.queries {
-		r.Asks = append(r.Asks, tabulate.Ask{Axes: q.attributes, Sparse: q.sparse})
-	}
-	return tabulate.New(r)
-}
-
-// answer gives the queries what was counted.
-func (t *tally) answer(ctx context.Context, c *tabulate.Counter, limit int64) error {
-	tables, err := c.Finish(ctx)
-	if err != nil {
-		return within(limit, err)
-	}
-	for i, q := range t.queries {
-		q.cells, q.counts = tables[i].Cells, tables[i].Counts
-	}
-	return nil
-}
+// column is the place of a column among the tally's, as categories.
+func (t *tally) column(c *spec.Column) int { return place(&t.columns, wanted{c, false}) }
 
 // within says of an error for lack of memory how much there is.
 func within(limit int64, err error) error {

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -18,21 +17,38 @@ import (
 // tally is the counting of one table.
 type tally struct {
 	table      *spec.Table
-	columns    []*spec.Column // that the measurements need
-	encoders   []*encoder     // one per column
-	readers    []*encoder     // the encoders, and behind them those of columns that are only expected to be complete
+	columns    []wanted   // that the measurements need
+	encoders   []*encoder // one per column
+	readers    []*encoder // the encoders, and behind them those of columns that are only expected to be complete
 	expect     *expectation
 	attributes []attribute
-	rules      []rule   // the entries of `impossible` that are of the table
-	queries    []*query // one per measurement of the table, in the plan's order
+	clamps     []clamp     // of columns whose values have ranges by stratum
+	values     []*value    // that rows add; the first is 1
+	allowances []allowance // that queries bound a unit's rows by; the first is the table's own bound
+	rules      []rule      // the entries of `impossible` that are of the table
+	queries    []*query    // one per measurement of the table, in the plan's order
 
 	workers  int
 	progress *progress
 }
 
+// wanted is a column as it is read: as categories, or as numbers.
+type wanted struct {
+	column  *spec.Column
+	numbers bool
+}
+
+// encoder says which codes a column has.
+func (w wanted) encoder(table string) (*encoder, error) {
+	if w.numbers {
+		return newNumbers(table, w.column)
+	}
+	return newEncoder(table, w.column)
+}
+
 // newTally compiles the measurements of a table.
 func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measurement, shown []plan.Query, workers int) (*tally, error) {
-	t := &tally{table: table, workers: workers}
+	t := &tally{table: table, workers: workers, values: []*value{nil}, allowances: []allowance{{}}}
 	for _, m := range measurements {
 		if m.Query.Table != table.Name {
 			continue
@@ -48,7 +64,7 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 	}
 	t.rules = rulesOf(t, r)
 	for _, c := range t.columns {
-		e, err := newEncoder(table.Name, c)
+		e, err := c.encoder(table.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +88,7 @@ func (t *tally) show(shown []plan.Query) error {
 		}
 		for _, f := range q.Factors {
 			column := t.table.Column(f.Attribute)
-			if column == nil {
+			if column == nil || column.Domain == nil {
 				return fmt.Errorf("table %s has no column %q", t.table.Name, f.Attribute)
 			}
 			level, ok := column.Domain.Level(f.Level)
@@ -89,7 +105,7 @@ func (t *tally) show(shown []plan.Query) error {
 // measurement needs it. Such a column keeps its contract, but no row is left out
 // for its sake: what is counted does not depend on what is expected.
 func (t *tally) reader(c *spec.Column) (int, error) {
-	if i := slices.IndexFunc(t.readers, func(e *encoder) bool { return e.column == c }); i >= 0 {
+	if i := slices.IndexFunc(t.readers, func(e *encoder) bool { return e.column == c && !e.numbers }); i >= 0 {
 		return i, nil
 	}
 	e, err := newEncoder(t.table.Name, c)
@@ -109,13 +125,17 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 // can have rows left out, which says which rows stay, then the columns that are counted.
 func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
 	if t.table.Unit.Row {
-		return t.countRows(ctx, dir, nil, nil, limit)
+		return t.countRows(ctx, dir, nil, make([]*kept, 1), limit)
 	}
-	first, kept, err := t.bound(ctx, dir, s, limit)
+	p, own, err := t.bound(ctx, dir, s, limit)
+	stay := []*kept{own}
+	if err == nil && len(t.allowances) > 1 {
+		p, stay, err = t.allow(ctx, dir, s, p, own, limit)
+	}
 	if err == nil {
-		return t.countRows(ctx, dir, first, kept, limit)
+		return t.countRows(ctx, dir, p, stay, limit)
 	}
-	pieces, ok := first.toExamine(err)
+	pieces, ok := p.toExamine(err)
 	if !ok || ctx.Err() != nil {
 		return err
 	}
@@ -128,32 +148,34 @@ func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit in
 	if errors.Is(err, errBreached) {
 		return errBug
 	}
-	return first.named(err)
+	return p.named(err)
 }
 
 // countRows counts the rows that stay: all that are not left out, or those that
-// bounding, by the pass before, has kept.
-func (t *tally) countRows(ctx context.Context, dir string, before *pass, k *kept, limit int64) error {
+// bounding, by the pass before, has kept, by each of the tally's allowances.
+func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []*kept, limit int64) error {
 	p := t.wholePass(false)
 	p.before = before
-	var counter *tabulate.Counter
-	var workers []*tabulate.Worker
+	var counted *counting
+	var workers []*countingWorker
 	p.begin = func(rows int64) (err error) {
-		if counter, err = t.counter(rows, limit); err != nil {
+		if counted, err = t.counting(rows, limit); err != nil {
 			return err
 		}
 		for range t.workers {
-			workers = append(workers, counter.Worker())
+			workers = append(workers, counted.worker())
 		}
 		return nil
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		return within(limit, workers[worker].Add(c.codes[:len(t.encoders)], c.rows, c.stay(k, piece, first, out), nil))
+		return workers[worker].add(c.codes[:len(t.encoders)], c.rows, func(allowance int) []uint64 {
+			return c.stay(stay[allowance], piece, first, out)
+		})
 	}
 	if err := p.run(ctx, dir); err != nil {
 		return err
 	}
-	return guarded(func(int) error { return t.answer(ctx, counter, limit) }, 0)
+	return guarded(func(int) error { return counted.finish(ctx) }, 0)
 }
 
 // wholePass reads all columns.

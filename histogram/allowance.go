@@ -1,0 +1,225 @@
+package histogram
+
+// This file holds the allowance: how many of a unit's rows a query counts, where that is less than its table keeps.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/tabulate"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// allowance is a bound on the rows of one unit that queries count, of those that the bound of their table keeps. Which of
+// them stay is chosen under a key of its own, by the definition.
+type allowance struct {
+	definition string
+	caps       caps
+	groups     []int // attributes of the tally, whose cells are the groups
+}
+
+// allowance is the place of a query's allowance among the tally's; 0 is the bound of the table alone.
+func (t *tally) allowance(asked plan.Query, q *query) (int, error) {
+	c, groups := caps{noCap, noCap, noCap}, []int(nil)
+	switch {
+	case asked.Distinct != nil:
+		if asked.Distinct.PerUnit < 1 {
+			return 0, errors.New("counts no values of any unit")
+		}
+		c.groups, groups = uint64(asked.Distinct.PerUnit), q.attributes
+	case asked.PerUnit != nil:
+		u := asked.PerUnit
+		if u.Groups < 0 || u.RowsPerGroup < 0 || u.Total < 0 {
+			return 0, errors.New("bounds a unit by less than nothing")
+		}
+		c = caps{rows: capOf(u.Total), groups: capOf(u.Groups), perGroup: capOf(u.RowsPerGroup)}
+		for i, f := range asked.Factors {
+			if f.Basis == plan.Identity {
+				groups = append(groups, q.attributes[i])
+			}
+		}
+	}
+	if most := uint64(max(t.table.Unit.MaxRows, 0)); min(c.rows, c.groups, c.perGroup) >= most {
+		return 0, nil
+	}
+	if asked.Distinct != nil {
+		c.perGroup = 1 // a second row of a pair says nothing
+	}
+	if !c.grouped() {
+		groups = nil
+	}
+	a := allowance{caps: c, groups: groups, definition: fmt.Sprintf("%d rows, %d groups, %d of one", c.rows, c.groups, c.perGroup)}
+	for _, g := range groups {
+		a.definition += fmt.Sprintf(" %q", t.nameOf(t.attributes[g]))
+	}
+	if i := slices.IndexFunc(t.allowances, func(x allowance) bool { return x.definition == a.definition }); i >= 0 {
+		return i, nil
+	}
+	t.allowances = append(t.allowances, a)
+	return len(t.allowances) - 1, nil
+}
+
+// capOf is a cap as a spec has it, 0 for none.
+func capOf(most int64) uint64 {
+	if most == 0 {
+		return noCap
+	}
+	return uint64(most)
+}
+
+// nameOf is the column and the level of an attribute, or that it is the column's values.
+func (t *tally) nameOf(a attribute) [2]string {
+	if a.level == nil {
+		return [2]string{t.columns[a.column].column.Name, "#"}
+	}
+	return [2]string{t.columns[a.column].column.Name, "." + a.level.Name}
+}
+
+// passes is how often the files are read.
+func (t *tally) passes() int64 {
+	switch {
+	case t.table.Unit.Row:
+		return 1
+	case len(t.allowances) > 1:
+		return 3
+	}
+	return 2
+}
+
+// allow reads the ids once more, with what tells the groups of rows, and says which of the rows that the table's own bound
+// has kept stay for each allowance. own is what the pass before has kept; it is the first of what is returned.
+//
+// Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own rows in
+// reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most caps.perGroup
+// in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
+func (t *tally) allow(ctx context.Context, dir string, s *noise.Streams, before *pass, own *kept, limit int64) (p *pass, stay []*kept, err error) {
+	p = &pass{tally: t, ids: true, before: before, readers: t.grouping()}
+	bounds := make([]*bounding, len(t.allowances)) // but of the first
+	defer func() {
+		for _, b := range bounds {
+			if b != nil {
+				if closing := b.close(); err == nil {
+					err = closing
+				}
+			}
+		}
+	}()
+	var workers []*allowanceWorker
+	p.begin = func(rows int64) (err error) {
+		o := boundOptions{memory: limit / int64(len(bounds)-1), workers: t.workers, rows: rows}
+		for i, a := range t.allowances[1:] {
+			if bounds[i+1], err = newCapped(a.caps, s.Bounding(t.table.Name+"\x00"+a.definition), o); err != nil {
+				return err
+			}
+		}
+		for range t.workers {
+			workers = append(workers, newAllowanceWorker(t, bounds))
+		}
+		return nil
+	}
+	p.take = func(worker, piece int, first int64, c *chunk, _ []uint64) error {
+		out := c.stay(own, piece, first, nil)
+		for i := range out {
+			out[i] = ^out[i]
+		}
+		return workers[worker].add(piece, first, c, out)
+	}
+	if err = p.run(ctx, dir); err != nil {
+		return p, nil, err
+	}
+	stay = []*kept{own}
+	err = guarded(func(int) error {
+		for _, b := range bounds[1:] {
+			k, err := b.finish(ctx)
+			if err != nil {
+				return err
+			}
+			stay = append(stay, k)
+		}
+		return nil
+	}, 0)
+	return p, stay, err
+}
+
+// grouping are the readers of the columns that tell groups.
+func (t *tally) grouping() []int {
+	var readers []int
+	for _, a := range t.allowances {
+		for _, g := range a.groups {
+			column := t.attributes[g].column
+			place(&readers, column)
+			for _, c := range t.clamps {
+				if c.column == column {
+					place(&readers, c.by)
+				}
+			}
+		}
+	}
+	return readers
+}
+
+// allowanceWorker is what one goroutine adds rows by to the boundings of all allowances.
+type allowanceWorker struct {
+	tally   *tally
+	bounds  []*boundWorker // of each allowance but the first
+	clamped clamped
+	groups  []uint64
+}
+
+func newAllowanceWorker(t *tally, bounds []*bounding) *allowanceWorker {
+	w := &allowanceWorker{tally: t, clamped: clamped{clamps: t.clamps}}
+	for _, b := range bounds[1:] {
+		w.bounds = append(w.bounds, b.worker())
+	}
+	return w
+}
+
+// add takes the rows of a chunk but those whose bit is set in out.
+func (w *allowanceWorker) add(piece int, first int64, c *chunk, out []uint64) error {
+	columns := w.clamped.of(c.codes, c.rows)
+	for i, a := range w.tally.allowances[1:] {
+		var groups []uint64
+		if a.caps.grouped() {
+			w.groups = fit(w.groups, c.rows)
+			clear(w.groups)
+			groups = w.groups
+			for _, g := range a.groups {
+				parted(w.tally.axis(w.tally.attributes[g]), columns, groups)
+			}
+		}
+		if err := w.bounds[i].addGrouped(piece, first, c.ids, groups, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parted parts groups by the codes of one more axis.
+func parted(a tabulate.Axis, columns []tabulate.Codes, groups []uint64) {
+	switch c := columns[a.Column]; {
+	case c.Narrow != nil:
+		partBy(c.Narrow, a, groups)
+	case c.Middle != nil:
+		partBy(c.Middle, a, groups)
+	default:
+		partBy(c.Wide, a, groups)
+	}
+}
+
+// partBy is parted for codes of one width. Rows that are left out may have any.
+func partBy[T uint8 | uint16 | uint32](codes []T, a tabulate.Axis, groups []uint64) {
+	codes = codes[:len(groups)]
+	for i, c := range codes {
+		code := uint64(c)
+		if a.Of != nil {
+			if code >= uint64(len(a.Of)) {
+				continue
+			}
+			code = uint64(a.Of[code])
+		}
+		groups[i] = groups[i]*uint64(a.Size) + code
+	}
+}

@@ -1,0 +1,75 @@
+package histogram
+
+// This file holds the reading of values as numbers: by their places on the lattice of their column.
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// newNumbers is the encoder of a column's values: the code of a value is the place that it is rounded and clamped to,
+// counted from the first, whatever the stratum of its row. It fails where a lattice is too large to have codes.
+//
+// Guarantee: the code of a row depends on its own value alone, and no code is outside the lattice. Neighbours: both
+// relations. Argument: docs/proofs/sums.md.
+func newNumbers(table string, c *spec.Column) (*encoder, error) {
+	e, err := encoderWith(table, c, pointsOf(c.Lattice))
+	if err != nil {
+		return nil, err
+	}
+	e.numbers = true
+	return e, nil
+}
+
+// pointsOf is how many places a lattice has, and more than can have codes where they are too many.
+func pointsOf(l *spec.Lattice) int {
+	if l.Last < l.First || uint64(l.Last)-uint64(l.First) >= math.MaxUint32 {
+		return math.MaxUint32
+	}
+	return int(l.Last-l.First) + 1
+}
+
+// codeAt is the code of a place.
+func (e *encoder) codeAt(place int64) uint32 { return uint32(place - e.column.Lattice.First) }
+
+// placed is the code of what was read as a number or not: NaN is as a null is, and a text that is no number is a matter of
+// the policy for unknown values. None of these is the category that it may count as elsewhere.
+func (e *encoder) placed(place int64, fit spec.Fit) (uint32, spec.Fit) {
+	switch {
+	case fit == spec.Fits:
+		return e.codeAt(place), fit
+	case fit == spec.NaN:
+		return e.absent(), fit
+	case e.column.Unknown.Action == spec.Drop:
+		return dropped, fit
+	}
+	return breached, fit
+}
+
+// placeReader returns how a row of raw that is not null is encoded as a number.
+func (e *encoder) placeReader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
+	l := e.column.Lattice
+	ofText := func(text string) (uint32, spec.Fit) { return e.placed(l.PlaceOfText(text, spec.Whole)) }
+	switch a := raw.(type) {
+	case *array.Dictionary:
+		return lookUp(a, ofText)
+	case *array.String:
+		return func(i int) (uint32, spec.Fit) { return ofText(a.Value(i)) }
+	case *array.LargeString:
+		return func(i int) (uint32, spec.Fit) { return ofText(a.Value(i)) }
+	case *array.Int64:
+		return func(i int) (uint32, spec.Fit) { return e.codeAt(l.PlaceOfInt(a.Value(i), spec.Whole)), spec.Fits }
+	case *array.Float64:
+		return func(i int) (uint32, spec.Fit) { return e.placed(l.PlaceOfFloat(a.Value(i), spec.Whole)) }
+	case *array.Decimal128:
+		scale := a.DataType().(*arrow.Decimal128Type).Scale
+		return func(i int) (uint32, spec.Fit) {
+			v := a.Value(i)
+			return e.codeAt(l.PlaceOfDecimal(v.HighBits(), v.LowBits(), scale, spec.Whole)), spec.Fits
+		}
+	}
+	return func(int) (uint32, spec.Fit) { return breached, spec.WrongType }
+}
