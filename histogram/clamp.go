@@ -54,7 +54,8 @@ func (t *tally) weight() (int, error) {
 			return i, nil
 		}
 	}
-	return t.number(&spec.Column{Name: w.From, From: w.From, Type: spec.Decimal, Lattice: &w.Lattice})
+	none := spec.Policy{Action: w.Null}
+	return t.number(&spec.Column{Name: w.From, From: w.From, Type: spec.Decimal, Lattice: &w.Lattice, Unknown: none, Null: none})
 }
 
 // clamped are the codes of a chunk as they are counted: those that were read but, of columns with strata, clamped. For one

@@ -11,11 +11,11 @@ import (
 // toldApart adds the values of a column to the attributes of a query, whose cells are so many.
 func (t *tally) toldApart(attributes []int, d *plan.Distinct, cells uint64) ([]int, error) {
 	column := t.table.Column(d.Column)
-	if column != nil && column.Lattice != nil {
-		return t.along(attributes, column, cells)
-	}
-	if column == nil || column.Domain == nil {
+	if column == nil {
 		return nil, fmt.Errorf("%s: the column has no values to be told apart", d.Column)
+	}
+	if column.Domain == nil {
+		return t.along(attributes, column, cells)
 	}
 	level, ok := column.Domain.Level("")
 	if !ok {

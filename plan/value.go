@@ -31,8 +31,8 @@ type Quantile struct {
 	Weight bool     `json:"weight,omitempty"`
 }
 
-// Distinct says that a query counts, in each of its cells, not rows but the values of a column that they have: the multiples
-// of its step where it has a lattice, else its finest categories. Of the pairs of cell and value that a unit has, at most
+// Distinct says that a query counts, in each of its cells, not rows but the values of a column that they have: its finest
+// categories or, where it has none, the multiples of its step. Of the pairs of cell and value that a unit has, at most
 // PerUnit count, drawn under the release's key; a pair counts once however many units have it. So one unit adds at most
 // PerUnit to all cells together, as PerUnit rows would, and such a query has neither Value nor Quantile nor PerUnit.
 type Distinct struct {
