@@ -75,7 +75,7 @@ func (f Figure) What() string {
 	case spec.Quantiles:
 		return f.At + " quantile of " + f.Column
 	case spec.Ratio:
-		return f.Of.What() + " over " + f.Over.what()
+		return f.Of.what() + " over " + f.Over.what()
 	case spec.Deviation:
 		return "standard deviation of " + f.Column
 	}
