@@ -33,6 +33,8 @@ func (m Mechanism) steps(count int64) []step {
 	switch m.Kind {
 	case ExponentialMechanism:
 		return []step{{boundedRange(nearest(m.Parameter)), count}}
+	case ExponentialQuantiles:
+		return m.quantileSteps(count)
 	case PermuteAndFlip, RandomizedResponse:
 		return []step{{pureAtoms(m.Parameter), count}}
 	}
@@ -55,11 +57,15 @@ func (m Mechanism) steps(count int64) []step {
 }
 
 // withoutShifts tells that of the mechanism no more is known, or worked out, than
-// norms or a ρ: an adaptive block, or Gaussian noise whose shifts cannot be listed,
+// norms or a ρ: an adaptive block, quantiles of no one worst shift, or Gaussian noise whose shifts cannot be listed,
 // take too many atoms, or are of many shapes beside so much noise that their norm
 // tells nearly everything.
 func (m Mechanism) withoutShifts() bool {
-	if m.Kind != DiscreteGaussian {
+	switch m.Kind {
+	case DiscreteGaussian:
+	case ExponentialQuantiles:
+		return len(m.Shifts) != 1
+	default:
 		return m.Kind == AdaptiveBlock
 	}
 	if m.Shifts == nil && m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) < 0 && m.Parameter.Cmp(big.NewRat(plainlySmooth, 1)) >= 0 {

@@ -17,6 +17,9 @@ const (
 	DiscreteGaussian Kind = "discrete-gaussian"
 	// ExponentialMechanism chooses, with bounded range ε.
 	ExponentialMechanism Kind = "exponential-mechanism"
+	// ExponentialQuantiles draws quantiles of disjoint cells, with P(y) ∝ exp(−θ·u/2) for the distance u from a rank, with
+	// parameter θ.
+	ExponentialQuantiles Kind = "exponential-quantiles"
 	// PermuteAndFlip chooses, with pure ε.
 	PermuteAndFlip Kind = "permute-and-flip"
 	// RandomizedResponse changes a category, with pure ε.
@@ -30,6 +33,9 @@ const (
 // a variance and margins.
 func (k Kind) addsNoise() bool { return k == DiscreteLaplace || k == DiscreteGaussian }
 
+// hasSensitivities tells the kinds whose loss is that of their parameter and of how far answers, or scores, can move.
+func (k Kind) hasSensitivities() bool { return k.addsNoise() || k == ExponentialQuantiles }
+
 // Mechanism says how an answer is protected: which noise is added,
 // independently, to every coordinate of an integer query, and how far one unit
 // can move that query; or what else is done at which loss. It is pure data:
@@ -40,10 +46,12 @@ type Mechanism struct {
 	Kind Kind
 	// Parameter is the scale t of the discrete Laplace law, or σ² of the discrete
 	// Gaussian, in units of the query (σ²: units squared); ρ of an adaptive block;
-	// ε of the others.
+	// θ of quantiles, the range of the loss for each unit by which scores move; ε
+	// of the others.
 	Parameter *big.Rat
 	// L1 is the largest Σ|Δ|, and L2Squared the largest ΣΔ², that the vector of
-	// true answers can change by between neighbours. Nil where no noise is added.
+	// true answers, or of the bounds on the moves of each quantile's scores, can
+	// change by between neighbours. Nil for the other kinds.
 	L1, L2Squared *big.Int
 	// Shifts narrows down by which vectors Δ the true answers can change: any of
 	// them is, in absolute values, one of these (positive, in descending order) or
@@ -62,7 +70,7 @@ const maxDeviationBits = 50
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
-	case DiscreteLaplace, ExponentialMechanism, PermuteAndFlip, RandomizedResponse, AdaptiveBlock:
+	case DiscreteLaplace, ExponentialMechanism, ExponentialQuantiles, PermuteAndFlip, RandomizedResponse, AdaptiveBlock:
 	case DiscreteGaussian:
 		bits *= 2
 	default:
@@ -74,7 +82,7 @@ func (m Mechanism) Validate() error {
 	if limit := new(big.Int).Lsh(big.NewInt(1), bits); m.Parameter.Cmp(new(big.Rat).SetInt(limit)) > 0 {
 		return fmt.Errorf("%s: param is above 2^%d, more noise than a 64-bit count can carry: spend more budget here or ask for fewer tables", m.Kind, bits)
 	}
-	if !m.Kind.addsNoise() {
+	if !m.Kind.hasSensitivities() {
 		if m.L1 != nil || m.L2Squared != nil || m.Shifts != nil {
 			return fmt.Errorf("%s: has no sensitivities, its parameter says its loss", m.Kind)
 		}
@@ -134,6 +142,8 @@ func (m Mechanism) Epsilon() (*big.Rat, error) {
 	switch m.Kind {
 	case DiscreteLaplace:
 		return laplaceEpsilon(m.L1, m.Parameter), nil
+	case ExponentialQuantiles:
+		return quantilesEpsilon(m.L1, m.Parameter), nil
 	case ExponentialMechanism, PermuteAndFlip, RandomizedResponse:
 		return new(big.Rat).Set(m.Parameter), nil
 	}
@@ -142,7 +152,7 @@ func (m Mechanism) Epsilon() (*big.Rat, error) {
 
 // Rho returns the exact ρ of zero-concentrated differential privacy that the
 // mechanism gives, or nil if it does not validate: Δ₂²/2σ² for the discrete
-// Gaussian, ε²/8 for the exponential mechanism, ε²/2 for what else is pure.
+// Gaussian, ε²/8 for the exponential mechanism, Δ₂²θ²/8 for quantiles, ε²/2 for what else is pure.
 //
 // Guarantee: for the neighbours of the sensitivities. Theorem: Canonne, Kamath &
 // Steinke 2020, theorem 14; a mechanism of bounded range ε is (ε²/8)-zCDP (Cesar
@@ -159,6 +169,8 @@ func (m Mechanism) Rho() *big.Rat {
 		return gaussianRho(m.L2Squared, m.Parameter)
 	case ExponentialMechanism:
 		return boundedRangeRho(m.Parameter)
+	case ExponentialQuantiles:
+		return quantilesRho(m.L2Squared, m.Parameter)
 	case AdaptiveBlock:
 		return new(big.Rat).Set(m.Parameter)
 	}
@@ -179,7 +191,7 @@ func (m Mechanism) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	text := mechanismJSON{Kind: m.Kind, Parameter: FormatRat(m.Parameter), Shifts: m.Shifts}
-	if m.Kind.addsNoise() {
+	if m.Kind.hasSensitivities() {
 		text.L1, text.L2Squared = m.L1.String(), m.L2Squared.String()
 	}
 	return json.Marshal(text)
