@@ -75,6 +75,75 @@ var derived = strings.NewReplacer(
 	"marginals:", "impossible:\n  - {table: persons, where: {stage: 0–15, size: [NO, \"01\"]}}\n  - {where: {region.state: s1, hour: 7, sex: female}, rows: drop}\nmarginals:",
 ).Replace(base)
 
+// numbers is a release of everything that is not a plain count: statistics, weights, ranges by category, bounds per unit,
+// suggested bounds and diagnostics.
+const numbers = `version: 1
+release: payroll
+privacy: {protects: person, neighbours: replace, account: payroll}
+budget: {rho: 1, split: {pay: 1/2, more: {share: 50%, split: {gaps: 1/4, counts: 75%}}}}
+tables:
+  jobs:
+    source: {parquet: jobs.parquet}
+    unit: {id: person_id, max_rows: 3}
+    weight: {from: w, range: [0, 40], step: 0.5, kind: calibrated, null: drop}
+    columns:
+      sex:    {values: [female, male]}
+      region: {codebook: regions.csv, levels: [state, district]}
+      size:   {values: [small, large], levels: {any: {all: [small, large]}}}
+      pay:    {type: decimal, range: {by: size, small: [0, 1000], large: [100, 9000]}, step: 0.5, null: {as: 10.2}, bounds: {suggest: 1%}}
+      hours:  {type: integer, range: [0, 80], levels: {part: {edges: [0, 35]}}, null: drop}
+      profit: {type: integer, range: [-100, 100], unknown: drop}
+      rank:   {values: {integers: [1, 9]}, null: {as: 5}}
+      share:  {type: decimal, range: [0, 1], levels: {half: {edges: [0, 0.5]}}}
+      odd:    {type: integer, range: [3, 95], step: 10}
+      grade:  {type: integer, range: [0, 9], null: {as: none}}
+      sales:  {type: integer, range: [0, 1e9], null: {as: 0}}
+      day:    {type: date, range: [2024-01-01, 2024-12-31]}
+      area:   {derived_from: region.state}
+marginals:
+  pay:
+    by: [region.state, size]
+    stats: [count, units, {sum: pay}, {mean: pay, as: average}, {variance: hours}, {deviation: hours}, {median: pay}, {quantiles: pay, at: [2.5%, 1/4, 50%]}, {distinct: rank, per_unit: 2}]
+    show: {when_count_at_least: 30}
+    per_unit: {groups: 2, rows_per_group: 1, total: 3}
+  gaps:
+    by: [area]
+    stats:
+      - {ratio: {mean: pay, where: {sex: female}, over: {mean: pay, where: {sex: male, region.state: [s1, s2]}}}, as: gap}
+      - {ratio: {of: {sum: profit}, over: {sum: hours}}, as: profit_per_hour}
+      - {ratio: {of: {hours.part: 0–34}, over: count}, as: part_time}
+      - {ratio: {where: {area: s1}, over: {where: {sex: [male, female]}}}, as: in_s1}
+      - {ratio: {sum: pay, over: {size: large}}, as: pay_by_large}
+      - {median: sales, as: sales}
+  counts: {by: [sex]}
+diagnostics: {share: 2%}
+`
+
+// steady is a release of a mean that no value can stop.
+const steady = `version: 1
+release: x
+privacy: {protects: trip, neighbours: replace, total: true}
+budget: {rho: 1}
+tables:
+  trips:
+    source: {csv: t.csv}
+    unit: row
+    weight: {from: w, range: [0, 9], step: 1, kind: design, null: drop}
+    columns: {fare: {type: decimal, range: [0, 99], step: 0.5, unknown: drop, null: {as: 0}}}
+marginals: {m: {by: [], stats: [{mean: fare}]}}
+`
+
+func numbersSource() Source {
+	return Source{Name: "release.yaml", Text: numbers, Files: map[string]string{"regions.csv": regions}}
+}
+
+// figure is a case of numbers with one change.
+func figure(name, old, new string) errorCase {
+	c := one(name, old, new)
+	c.text, c.params = numbers, map[string]string{}
+	return c
+}
+
 // after is a case of derived with one change.
 func after(name, old, new string) errorCase {
 	c := one(name, old, new)
@@ -105,12 +174,15 @@ func baseSource() Source {
 }
 
 func TestBaseIsWellFormed(t *testing.T) {
-	r, err := Parse(baseSource())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Warnings)+len(r.Unbuilt) != 0 {
-		t.Errorf("warnings %v, unbuilt %v", r.Warnings, r.Unbuilt)
+	for name, src := range map[string]Source{"base": baseSource(), "numbers": numbersSource(), "steady": {Text: steady}} {
+		r, err := Parse(src)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if len(r.Warnings)+len(r.Unbuilt) != 0 {
+			t.Errorf("%s: warnings %v, unbuilt %v", name, r.Warnings, r.Unbuilt)
+		}
 	}
 }
 

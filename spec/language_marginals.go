@@ -54,12 +54,14 @@ func perUnitShape() *shape {
 	most := func(of string) *shape {
 		return wholeShape(of+" of one unit at most, from 1 to 1000000", 1, mostOfAUnit)
 	}
-	return objectShape("{groups: N, rows_per_group: N, total: N}, at least one of them",
+	bounds := objectShape("{groups: N, rows_per_group: N, total: N}, at least one of them",
 		field{key: "groups", shape: most("cells that hold rows")},
 		field{key: "rows_per_group", shape: most("rows in a cell")},
 		field{key: "total", shape: most("rows in all")},
 	).withForms([]string{"groups"}, []string{"rows_per_group"}, []string{"total"}, []string{"groups", "rows_per_group"},
 		[]string{"groups", "total"}, []string{"rows_per_group", "total"}, []string{"groups", "rows_per_group", "total"})
+	bounds.empty = "at least one of groups, rows_per_group, total"
+	return bounds
 }
 
 // statShape is a statistic: a word, or a mapping whose first key says which.
@@ -92,12 +94,14 @@ const (
 // ratioShape is what over what: two terms, of which the first may stand without `of`.
 func ratioShape() *shape {
 	column, where := textShape("a column"), termWhere()
-	return objectShape("two terms: {of: {status: unemployed}, over: {status: [employed, unemployed]}}, or {sum: turnover, over: {sum: staff}}",
+	terms := objectShape("two terms: {of: {status: unemployed}, over: {status: [employed, unemployed]}}, or {sum: turnover, over: {sum: staff}}",
 		field{key: "of", shape: termShape()},
 		field{key: "sum", shape: column}, field{key: "mean", shape: column}, field{key: "where", shape: where},
 		field{key: "over", shape: termShape()},
 	).withForms([]string{"of", "over"}, []string{"sum", "over"}, []string{"mean", "over"}, []string{"where", "over"},
 		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"})
+	terms.empty = terms.says
+	return terms
 }
 
 // termShape is one term of a ratio: a count, sum or mean over the rows that meet conditions.

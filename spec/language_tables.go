@@ -114,7 +114,7 @@ func columnShape() *shape {
 			field{key: "suggest", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "suggest: 1%"}), needs: "range"},
 		field{key: "derived_from", shape: textShape("an attribute of the table that decides the column, as age.band")},
 	).withForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"})
-	column.empty = "a domain, declared once: values, codebook, range or derived_from"
+	column.empty = "a domain, declared once: values, codebook, range (of numbers that are added up, with a step) or derived_from"
 	return column
 }
 
@@ -148,7 +148,7 @@ const rangeBy = "by"
 
 func rangeShape() *shape {
 	by := dictShape("{by: COLUMN, CATEGORY: [a, b], …}", `^.+$`,
-		choiceShape("a range [a, b] for each category", onSequence(pairShape()), onScalar(textShape("a column, or one of its levels"))))
+		choiceShape("a range [a, b] for each category", onSequence(pairShape()), onScalar(categoryShape("a column, or one of its levels"))))
 	return choiceShape("the smallest and the largest value, as [0, 110], or for each category of a column {by: size, small: [0, 9], large: [10, 500]}",
 		onSequence(pairShape()),
 		onKey(by, rangeBy))

@@ -222,6 +222,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(withMicrodata)
 	f.Add(targeted)
 	f.Add(derived)
+	f.Add(numbers)
 	for _, cases := range errorCases {
 		for _, c := range cases {
 			text := c.text

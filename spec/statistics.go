@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // statKeys are the statistics that a mapping asks for by its key.
@@ -112,6 +114,10 @@ func (s statReader) needsUnits(n node, what string) bool {
 
 // column finds a column that is named, nil where there is none.
 func (s statReader) column(n node) *Column {
+	if column, _, dotted := strings.Cut(n.text(), "."); dotted && s.table.Column(column) != nil {
+		s.problem(n, Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column", clip(n.text())), Expected: "the column, " + column, Fix: s.mended(n.value, column)})
+		return nil
+	}
 	if !s.checkColumn(s.table, n, Attribute{Column: n.text()}) {
 		return nil
 	}
@@ -153,7 +159,7 @@ func (s statReader) checkMeasurable(n node, kind StatKind) *Lattice {
 // wrong with the column already.
 func (r *reader) lattice(root node, t *Table, c *Column, n node, what string) *Lattice {
 	column := root.get("tables").get(t.Name).get("columns").get(c.Name)
-	if r.spread(column.value); !r.built(column) {
+	if r.spread(column.value); !r.built(column) || c.Domain == nil && c.Lattice == nil {
 		return nil
 	}
 	bounds := column.get("range")
@@ -179,6 +185,7 @@ func (r *reader) lattice(root node, t *Table, c *Column, n node, what string) *L
 			Message:  fmt.Sprintf("%s of %s, a decimal range without a step", what, c.Name),
 			Expected: "a step in the column, to whose multiples values are rounded before they are added up: step: 0.01",
 		}
+		r.unsound[column.value] = true // which is told once
 	default:
 		rr := &rangeReader{reader: r, column: c, node: column}
 		if low, high, ok := rr.ends(bounds); ok {
@@ -199,7 +206,7 @@ func (s statReader) readShares(n node) (shares []*big.Rat) {
 		if !read {
 			return nil
 		}
-		p := Problem{Message: "the share " + item.text(), Expected: "a share above 0 and below 1, as 25%"}
+		p := Problem{Message: "the share is " + item.text(), Expected: "a share above 0 and below 1, as 25%"}
 		switch {
 		case x.Sign() <= 0 || x.Cmp(one) >= 0:
 			if x.Cmp(one) > 0 && x.Cmp(big.NewRat(100, 1)) < 0 && item.isNumber() {
@@ -271,7 +278,7 @@ func (s statReader) checkNames(items []node) {
 	owner := map[string]string{}
 	if s.marginal.beyondCounts() {
 		for _, a := range s.marginal.By {
-			owner[a.String()], owner[a.String()+"_label"] = "attribute "+a.String(), "the labels of "+a.String()
+			owner[a.String()], owner[a.String()+"_label"] = "attribute "+a.String(), "attribute "+a.String()
 		}
 	}
 	for i, stat := range s.marginal.Stats {
@@ -284,9 +291,12 @@ func (s statReader) checkNames(items []node) {
 					own[name+suffix] = fmt.Sprintf("%q", name)
 					continue
 				}
-				p := Problem{Message: fmt.Sprintf("%q would have a column %s, which is one of %s", name, name+suffix, other), Expected: "another name, with as: …"}
-				if item.items() == nil && item.pairs() == nil && other == fmt.Sprintf("%q", name) {
+				p := Problem{Message: fmt.Sprintf("the column %s is one of %s already", name+suffix, other), Expected: "another name, with as: …"}
+				switch {
+				case item.value.Kind == yaml.ScalarNode && name+suffix == item.text():
 					p = Problem{Message: name + " is there twice", Expected: "each statistic once"}
+				case other == fmt.Sprintf("%q", name):
+					p.Message = fmt.Sprintf("two statistics are called %q", name)
 				}
 				s.problem(item, p)
 				return
@@ -353,16 +363,14 @@ func (s statReader) checkFits(n node, c *Column, l *Lattice, power int) {
 	if most(1) {
 		return
 	}
-	p := Problem{
-		Message: fmt.Sprintf("values of %s go up to %d steps of %s", c.Name, l.largest(), formatNumber(l.Step)),
-	}
+	what := "a sum"
 	if power == 2 {
-		p.Message += ", and their squares"
+		what = "a sum of squares"
 	}
+	p := Problem{Message: fmt.Sprintf("%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name, l.largest(), formatNumber(l.Step))}
 	if s.table.Weight != nil {
-		p.Message += fmt.Sprintf(", times weights of up to %s steps", weight)
+		p.Message += fmt.Sprintf(", weights to %s steps", weight)
 	}
-	p.Message += fmt.Sprintf(", add up to more than 62 bits hold over %s", rowsText(s.table))
 	p.Expected = "a larger step"
 	for step := int64(10); step < l.largest(); step *= 10 {
 		if most(step) {

@@ -110,10 +110,10 @@ func (r *reader) readStrata(t *Table, columns node) {
 		if !by.present() {
 			continue
 		}
-		if r.spread(n.value); !r.built(n) {
+		c := t.Column(n.key.Value)
+		if r.spread(n.value); !r.built(n) || c.Domain == nil && c.Lattice == nil {
 			continue // already reported
 		}
-		c := t.Column(n.key.Value)
 		if step := n.get("step"); c.Type == Decimal && !step.present() {
 			r.report(n.key, n.path, Problem{Message: fmt.Sprintf("%s has a range for each category and no step", c.Name), Expected: "the step to which values are rounded before they are added up", Fix: "step: 0.01"})
 			continue
@@ -128,7 +128,11 @@ func (r *reader) stratify(t *Table, c *Column, n, by node) {
 	a := Attribute{column, level}
 	origin := t.origin(a)
 	if origin.Column == c.Name {
-		r.problem(by, Problem{Message: fmt.Sprintf("the range of %s by %s itself", c.Name, c.Name), Expected: "another column, whose categories have ranges of their own"})
+		p := Problem{Message: fmt.Sprintf("the range of %s by %s itself", c.Name, c.Name), Expected: "another column, whose categories have ranges of their own"}
+		if a != origin {
+			p.Message = fmt.Sprintf("%s is derived from %s, whose range this is", a, c.Name)
+		}
+		r.problem(by, p)
 		c.Lattice = nil
 		return
 	}
@@ -211,7 +215,7 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []St
 func noCells(c *Column) Problem {
 	return Problem{
 		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, maxCells),
-		Expected: "a larger step; and for a null that is to count, a number in the range",
+		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.From),
 	}
 }
 

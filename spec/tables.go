@@ -166,7 +166,10 @@ func (r *reader) readPolicy(c *Column, column node, key string) Policy {
 	case n.get("as").present() && key == "null" && r.readAsNumber(c, n.get("as")):
 		return r.asNumber(c, n.get("as"))
 	case n.get("as").present() && c.Domain == nil:
-		r.problem(n.get("as"), noCells(c))
+		r.problem(n.get("as"), Problem{
+			Message:  fmt.Sprintf("%s has more than %d cells and no levels, and so no category for these values", c.Name, maxCells),
+			Expected: "error or drop; a null may also count as a number in the range",
+		})
 		return Policy{Action: As}
 	case n.get("as").present() && column.get("range").present():
 		return r.readAsNew(c, n.get("as"))
