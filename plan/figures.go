@@ -140,6 +140,10 @@ func (p *Plan) assessFigures(t *Table, measured map[string]Measurement) {
 		error := func(id string) float64 { return math.Sqrt(measured[id].Mechanism.Variance()) }
 		var variance float64
 		rows := int64(goodRows)
+		if w := confidential.Weight; w != nil {
+			most, _ := w.Lattice.Step.Float64()
+			rows = int64(float64(goodRows*w.Lattice.Last) * most)
+		}
 		switch f.Kind {
 		case spec.Units, spec.Distinct:
 			rows, variance = 0, square(error(f.Part))

@@ -17,7 +17,8 @@ type group struct {
 	tables      []*table
 	chains      chains // of all tables of the confidential table
 	minimise    spec.Objective
-	needed      bool // the leaf gets what targets need
+	unit        float64 // what an integer of its tables stands for
+	needed      bool    // the leaf gets what targets need
 	designs     []design
 	best        []int                         // the best design of each kind of noise, the first noise that the budget suits first
 	reasons     []Alternative                 // those that cannot be

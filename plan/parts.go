@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -90,7 +89,7 @@ func (l *layout) need(p *table) error {
 func (l *layout) part(name string, more []spec.Attribute) *table {
 	t := l.table
 	p := &table{
-		place: t.place, path: partPath(t.path, name, more), marginal: t.marginal, of: t, leaf: t.leaf, weight: t.weight,
+		place: t.place, path: partPath(t.path, name, more), marginal: t.marginal, of: t, leaf: t.leaf, weight: t.asked(),
 		by: slices.Concat(t.by, more), perUnit: boundOf(t.marginal),
 	}
 	p.counted = counted(l.release.Table(t.marginal.Table), p.by)
@@ -118,7 +117,9 @@ func boundOf(m *spec.Marginal) *spec.PerUnit {
 // count is the count of rows by more attributes than the table's.
 func (l *layout) count(more []spec.Attribute) *table {
 	p := l.part("count", more)
-	p.value = weightOf(l.release.Table(p.marginal.Table))
+	confidential := l.release.Table(p.marginal.Table)
+	p.value = weightOf(confidential)
+	p.weigh(confidential)
 	return p
 }
 
@@ -141,13 +142,14 @@ func (l *layout) sum(column string, power int, more []spec.Attribute) *table {
 	confidential := l.release.Table(p.marginal.Table)
 	p.value = centred(confidential, confidential.Column(column), p.counted)
 	p.value.Power, p.value.Weight = power, confidential.Weight != nil
-	own := new(big.Rat).SetInt(p.value.extent(confidential).largest())
-	if w := confidential.Weight; w != nil {
-		own.Quo(own, new(big.Rat).SetInt64(w.Lattice.Last)) // weights count in both
-	}
-	scale, _ := own.Float64()
-	p.weight = float64(p.weight / float64(scale*scale))
+	p.weigh(confidential)
 	return p
+}
+
+// weigh makes the error of a table of values count in rows of the largest value, beside those of others that count rows.
+func (t *table) weigh(confidential *spec.Table) {
+	largest, _ := t.value.extent(confidential).largest().Float64()
+	t.weight = float64(t.weight / float64(largest*largest))
 }
 
 // mostSpread is up to which largest integer the values of strata are multiplied.

@@ -107,5 +107,5 @@ func (g *group) rmse(design design, perRho float64, d *division, i int) float64 
 	if !g.needed {
 		spread = atShare(spread, perRho, d.leaves[g.leaf].Amount, d.shares[i])
 	}
-	return budget.RoundUp(math.Sqrt(spread/cells), significant)
+	return budget.RoundUp(float64(math.Sqrt(spread/cells)*g.unit), significant)
 }

@@ -209,16 +209,17 @@ func expand(r *spec.Release) ([]*table, error) {
 	rules := newRules(r)
 	for i := range r.Marginals {
 		m := &r.Marginals[i]
-		weight, _ := m.Weight.Float64()
 		sets, err := subsets(r, m)
 		if err != nil {
 			return nil, at(r, "marginals."+m.Name, err)
 		}
 		for _, by := range sets {
-			t := &table{place: len(tables), path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), sums: sumsOf(m, by), leaf: leaf[m.Leaf], weight: weight, value: weightOf(r.Table(m.Table)), perUnit: boundOf(m)}
+			t := &table{place: len(tables), path: tablePath(m.Name, m.Every != nil, by), marginal: m, by: by, counted: counted(r.Table(m.Table), by), sums: sumsOf(m, by), leaf: leaf[m.Leaf], value: weightOf(r.Table(m.Table)), perUnit: boundOf(m)}
+			t.weight = t.asked()
 			if t.statistic() == string(spec.Units) {
 				t.value, t.perUnit = nil, onceEach(t.perUnit)
 			}
+			t.weigh(r.Table(m.Table))
 			if other, ok := seen[t.path]; ok {
 				return nil, at(r, "marginals."+m.Name, &fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.path, other), "a column or a marginal of another name"})
 			}
@@ -288,6 +289,12 @@ func choose(list []spec.Attribute, k int) [][]spec.Attribute {
 		}
 	}
 	return all
+}
+
+// asked is the weight that the spec gives to the variance of the table's cells.
+func (t *table) asked() float64 {
+	weight, _ := t.marginal.Weight.Float64()
+	return weight
 }
 
 // query is the marginal that a table shows.

@@ -83,7 +83,7 @@ func traceTables(d *draftPlan, b *strings.Builder) {
 		if goal, ok := t.goal(); ok {
 			more += fmt.Sprintf(", each within ±%s with probability %s", budget.DecimalNearest(goal.margin, 4), budget.DecimalNearest(goal.confidence, 6))
 		}
-		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.path, t.marginal.Table, budget.Plural(t.cells, "cell"), more, budget.DecimalNearest(t.weight, 4))
+		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.path, t.marginal.Table, budget.Plural(t.cells, "cell"), more, budget.DecimalNearest(t.asked(), 4))
 	})
 	for _, s := range d.drafts {
 		fmt.Fprintf(b, "   microdata of %s: %s\n", s.asked.Table, budget.Plural(s.cells, "cell")+" of columns and pairs")

@@ -92,8 +92,8 @@ func (p *Plan) assess() {
 	leaves := p.leavesOfTables()
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		if t.Sparse != nil {
-			continue // most of its cells have no rows: an average cell says nothing
+		if t.Sparse != nil || t.Weighted {
+			continue // most of its cells have no rows, or what rows count is not known: an average cell says nothing
 		}
 		s, cells := t.Statistics[0], p.evenCells(*t)
 		u := &Usefulness{Rows: expectedRows(p.release.Table(t.From)), EnoughRows: int64(math.Ceil(s.StandardError * cells))}

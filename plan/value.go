@@ -29,6 +29,20 @@ type Quantile struct {
 	Column string   `json:"column"`
 	At     []string `json:"at"` // exact fractions
 	Weight bool     `json:"weight,omitempty"`
+	// Shift, where it is not 0, says that each share has three answers, of which the two after its own are the ends of its
+	// interval: one is drawn for a rank that is Shift parts of 1/D row lower, with Beyond more places before the first, the other
+	// for one as much higher, with as many more after the last, where D is the least common denominator of all shares. What
+	// lies beyond the range is then brought to its end ([budget.Mechanism.QuantileInterval]).
+	Shift  int64 `json:"shift,omitempty"`
+	Beyond int64 `json:"beyond,omitempty"`
+}
+
+// Draws is how many answers there are for each cell.
+func (q Quantile) Draws() int {
+	if q.Shift != 0 {
+		return 3 * len(q.At)
+	}
+	return len(q.At)
 }
 
 // Distinct says that a query counts, in each of its cells, not rows but the values of a column that they have: its finest

@@ -239,7 +239,7 @@ func losers(p *Plan) []string {
 	}
 	var w []string
 	for i, leaf := range p.Leaves {
-		if leaf.Tables < 2 || p.release.Budget.Leaves[i].Needed || p.weighted(leaf.Path) {
+		if leaf.Tables < 2 || p.release.Budget.Leaves[i].Needed || p.weighted(leaf.Path) || p.hasFigures(leaf.Path) {
 			continue
 		}
 		var names []string
@@ -277,6 +277,11 @@ func losers(p *Plan) []string {
 			fewTables(names), have, between(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }), budget.Plural(int64(leaf.Tables), "table"), of, p.aims(), their))
 	}
 	return w
+}
+
+// hasFigures tells that a leaf pays for more than counts.
+func (p *Plan) hasFigures(leaf string) bool {
+	return slices.ContainsFunc(p.Strategies, func(s Strategy) bool { return s.Leaf == leaf && s.ofPart() })
 }
 
 // summed tells that a table is asked for sums along a column, for which its cells are measured less well.
