@@ -48,12 +48,12 @@ func (x *opened) quantiles(ctx context.Context, a answer) (measured.Measured, er
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	drawn := make([]int64, m.Cells)
-	err = parallel(ctx, runtime.GOMAXPROCS(0), int(m.Cells)/len(d.shares), func(cell int) error {
+	drawn, each := make([]int64, m.Cells), m.Query.Quantile.Draws()
+	err = parallel(ctx, runtime.GOMAXPROCS(0), len(drawn)/each, func(cell int) error {
 		if mask.Holds(uint64(cell)) {
 			return nil
 		}
-		return d.draw(x.streams.Quantiles(a.definition, a.hash, cell), a, cell, drawn[cell*len(d.shares):])
+		return d.draw(x.streams.Quantiles(a.definition, a.hash, cell), a, cell, drawn[cell*each:(cell+1)*each])
 	})
 	if err != nil {
 		return measured.Measured{}, err
@@ -66,49 +66,52 @@ func (x *opened) quantiles(ctx context.Context, a answer) (measured.Measured, er
 
 // drawing is how the quantiles of a measurement are drawn.
 type drawing struct {
-	lattice *spec.Lattice
-	shares  [][2]int64 // numerator and denominator
-	epsilon *big.Rat   // of each draw
-	sizes   []int      // categories of each factor
-	by      int        // the factor of the column that has ranges of its own; −1: none
-	ranges  []spec.Stratum
+	plan.Quantile
+	lattice     *spec.Lattice
+	shares      []int64    // in parts of denominator
+	epsilons    []*big.Rat // of the choice at each share
+	denominator int64
+	sizes       []int // categories of each factor
+	by          int   // the factor of the column that has ranges of its own; −1: none
+	ranges      []spec.Stratum
 }
 
+// newDrawing fails where what the plan says cannot be drawn. It is asked before anything is counted.
 func newDrawing(r *spec.Release, m plan.Measurement) (*drawing, error) {
 	levels, err := m.Query.Levels(r)
 	if err != nil {
 		return nil, err
 	}
-	column := r.Table(m.Query.Table).Column(m.Query.Quantile.Column)
-	if column == nil || column.Lattice == nil {
-		return nil, errBug // counting refused it
+	table := r.Table(m.Query.Table)
+	d := &drawing{Quantile: *m.Query.Quantile, lattice: table.Column(m.Query.Quantile.Column).Lattice, by: -1}
+	var at []*big.Rat
+	for _, text := range d.At {
+		share, ok := new(big.Rat).SetString(text)
+		if !ok {
+			return nil, fmt.Errorf("the share %q of a quantile is no fraction", text)
+		}
+		at = append(at, share)
 	}
-	d := &drawing{lattice: column.Lattice, by: -1}
-	if d.epsilon, err = epsilonOf(m); err != nil {
+	if d.shares, d.denominator, err = budget.CommonShares(at); err != nil {
 		return nil, err
 	}
-	for _, at := range m.Query.Quantile.At {
-		share, ok := new(big.Rat).SetString(at)
-		if !ok || !share.Num().IsInt64() || !share.Denom().IsInt64() {
-			return nil, fmt.Errorf("the share %q of a quantile is no fraction", at)
+	if d.Shift < 0 || d.Beyond < 0 || d.Beyond > mostSum/2 {
+		return nil, fmt.Errorf("the ends of intervals are drawn for a rank %d lower, with %d places more", d.Shift, d.Beyond)
+	}
+	for _, share := range d.shares {
+		epsilon := m.Mechanism.ChoiceEpsilon(share, d.denominator)
+		if epsilon == nil {
+			return nil, fmt.Errorf("there is no drawing of quantiles by the mechanism %q", m.Mechanism.Kind)
 		}
-		d.shares = append(d.shares, [2]int64{share.Num().Int64(), share.Denom().Int64()})
+		d.epsilons = append(d.epsilons, epsilon)
 	}
 	for i, level := range levels {
 		d.sizes = append(d.sizes, level.Size())
-		if d.lattice.By != "" && m.Query.Factors[i].Attribute == d.lattice.By {
+		if f := m.Query.Factors[i]; d.lattice.By != "" && f.Attribute == d.lattice.By {
 			d.by, d.ranges = i, rangesOf(d.lattice, level)
 		}
 	}
 	return d, nil
-}
-
-// epsilonOf is the ε of each draw of a measurement of quantiles.
-func epsilonOf(m plan.Measurement) (*big.Rat, error) {
-	if m.Mechanism.Kind != budget.ExponentialMechanism {
-		return nil, fmt.Errorf("there is no drawing of quantiles by the mechanism %q", m.Mechanism.Kind)
-	}
-	return m.Mechanism.Parameter, nil
 }
 
 // rangesOf is for each category of a level of the column of strata the least range that holds those of its finest codes.
@@ -145,14 +148,14 @@ func (d *drawing) rangeOf(cell int) (first, last int64) {
 	return s.First, s.Last
 }
 
-// draw writes a place for each share of one cell.
+// draw writes what is drawn for one cell.
 func (d *drawing) draw(b *noise.Bits, a answer, cell int, to []int64) error {
 	points := uint64(pointsOf(d.lattice))
 	at := func(cell uint64) int {
 		return sort.Search(len(a.cells), func(i int) bool { return a.cells[i] >= cell*points })
 	}
 	from, end := at(uint64(cell)), at(uint64(cell)+1)
-	places := make([]int64, 0, end-from)
+	places, counts := make([]int64, 0, end-from), a.counts[from:end]
 	for _, c := range a.cells[from:end] {
 		places = append(places, d.lattice.First+int64(c%points))
 	}
@@ -160,12 +163,26 @@ func (d *drawing) draw(b *noise.Bits, a answer, cell int, to []int64) error {
 	if n := len(places); n > 0 && (places[0] < first || places[n-1] > last) {
 		return errBug // counting clamped it
 	}
-	for i, share := range d.shares {
-		place, err := noise.Quantile(b, places, a.counts[from:end], first, last, share[0], share[1], 0, d.epsilon)
-		if err != nil {
+	next := 0
+	choose := func(share int, shift, before, after int64) error {
+		place, err := noise.Quantile(b, places, counts, first-before, last+after, d.shares[share], d.denominator, shift, d.epsilons[share])
+		to[next] = min(max(place, first), last)
+		next++
+		return err
+	}
+	for share := range d.shares {
+		if err := choose(share, 0, 0, 0); err != nil {
 			return err
 		}
-		to[i] = place
+		if d.Shift == 0 {
+			continue
+		}
+		if err := choose(share, -d.Shift, d.Beyond, 0); err != nil {
+			return err
+		}
+		if err := choose(share, d.Shift, 0, d.Beyond); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (ui
 			value = &plan.Value{Weight: true}
 		}
 		var ok bool
-		if integers, ok = product(integers, uint64(len(asked.Quantile.At))); !ok {
+		if integers, ok = product(integers, uint64(asked.Quantile.Draws())); !ok {
 			return 0, errManyCells
 		}
 	case asked.Distinct != nil:

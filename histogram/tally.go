@@ -54,6 +54,9 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 			continue
 		}
 		q, err := t.compile(m)
+		if err == nil && m.Query.Quantile != nil {
+			_, err = newDrawing(r, m)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -151,7 +152,11 @@ func askings(most int64, u spec.PerUnit) []asking {
 func measurementsOf(all []asking) []plan.Measurement {
 	var out []plan.Measurement
 	for i, a := range all {
-		out = append(out, plan.Measurement{ID: fmt.Sprint("query ", i), Query: a.query, Cells: a.cells})
+		m := plan.Measurement{ID: fmt.Sprint("query ", i), Query: a.query, Cells: a.cells}
+		if a.query.Quantile != nil {
+			m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 4), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+		}
+		out = append(out, m)
 	}
 	return out
 }
