@@ -1,0 +1,266 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// rounded is ⌊x/step + 1/2⌋ between two places: the definition, in exact arithmetic.
+func rounded(x, step *big.Rat, first, last int64) int64 {
+	place := new(big.Rat).Quo(x, step)
+	place.Add(place, big.NewRat(1, 2))
+	floor := new(big.Int).Div(place.Num(), place.Denom())
+	switch {
+	case floor.Cmp(big.NewInt(first)) < 0:
+		return first
+	case floor.Cmp(big.NewInt(last)) > 0:
+		return last
+	}
+	return floor.Int64()
+}
+
+// drawnLattice is a lattice with steps as specs have them, and others.
+func drawnLattice(t *rapid.T) *Lattice {
+	step := rapid.SampledFrom([]*big.Rat{
+		big.NewRat(1, 1), big.NewRat(1000, 1), big.NewRat(7, 1), big.NewRat(1, 100), big.NewRat(1, 2), big.NewRat(1, 3), big.NewRat(5, 2),
+		big.NewRat(22, 7), big.NewRat(1, 1_000_000_007), big.NewRat(1_000_000_007, 1), big.NewRat(maxWhole, 1), big.NewRat(1, maxWhole),
+		big.NewRat(999_999_999_999_999_989, 1000), big.NewRat(1, 1_000_000_000_000_000_000),
+	}).Draw(t, "step")
+	ends := rapid.SampledFrom([]int64{0, 1, 9, 110, 99_999, 1 << 40, maxWhole})
+	first, last := -ends.Draw(t, "first"), ends.Draw(t, "last")
+	l := newLattice(step, first, last)
+	if rapid.Bool().Draw(t, "not read from a spec") {
+		l = &Lattice{Step: step, First: first, Last: last}
+	}
+	if rapid.Bool().Draw(t, "strata") {
+		l.By = "size"
+		l.Strata = []Stratum{{first, 0}, {0, last}, {first, last}}
+	}
+	return l
+}
+
+// nearby draws an exact decimal, often a half between two places or the least beside one.
+func nearby(t *rapid.T, l *Lattice) (unscaled *big.Int, scale int) {
+	scale = rapid.IntRange(-3, 24).Draw(t, "scale")
+	at := new(big.Rat).Mul(l.Step, new(big.Rat).SetFrac64(rapid.Int64Range(-250, 250).Draw(t, "halves"), 2))
+	if rapid.Bool().Draw(t, "an end") {
+		at.Add(at, l.Value(rapid.SampledFrom([]int64{l.First, l.Last}).Draw(t, "end")))
+	}
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil))
+	if scale < 0 {
+		power.Inv(power)
+	}
+	at.Mul(at, power)
+	unscaled = new(big.Int).Div(at.Num(), at.Denom())
+	unscaled.Add(unscaled, big.NewInt(rapid.Int64Range(-2, 2).Draw(t, "beside")))
+	if rapid.Bool().Draw(t, "anywhere") {
+		unscaled.SetInt64(rapid.Int64().Draw(t, "unscaled"))
+	}
+	return unscaled, scale
+}
+
+// TestPlacesAreTheNearest holds the place of every kind of value against the definition in exact arithmetic.
+func TestPlacesAreTheNearest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := drawnLattice(t)
+		stratum := rapid.IntRange(Whole, 2).Draw(t, "stratum")
+		first, last := l.First, l.Last
+		if l.By != "" && stratum >= 0 {
+			first, last = l.Strata[stratum].First, l.Strata[stratum].Last
+		}
+		unscaled, scale := nearby(t, l)
+		x := new(big.Rat).SetInt(unscaled)
+		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
+		if scale >= 0 {
+			x.Quo(x, new(big.Rat).SetInt(power))
+		} else {
+			x.Mul(x, new(big.Rat).SetInt(power))
+		}
+		want := rounded(x, l.Step, first, last)
+		text := fmt.Sprintf("%se%d", unscaled, -scale)
+		if got, fit := l.PlaceOfText(text, stratum); got != want || fit != Fits {
+			t.Fatalf("text %s: place %d, %v, want %d", text, got, fit, want)
+		}
+		if unscaled.BitLen() < 127 {
+			twos := new(big.Int).Set(unscaled)
+			if twos.Sign() < 0 {
+				twos.Add(twos, new(big.Int).Lsh(big.NewInt(1), 128))
+			}
+			low := new(big.Int).And(twos, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+			high := int64(twos.Rsh(twos, 64).Uint64())
+			if got := l.PlaceOfDecimal(high, low, int32(scale), stratum); got != want {
+				t.Fatalf("decimal %s: place %d, want %d", text, got, want)
+			}
+		}
+		if x.IsInt() && x.Num().IsInt64() {
+			if got := l.PlaceOfInt(x.Num().Int64(), stratum); got != want {
+				t.Fatalf("integer %s: place %d, want %d", x.Num(), got, want)
+			}
+		}
+		v, _ := x.Float64()
+		v = rapid.SampledFrom([]float64{v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1)), -v}).Draw(t, "v")
+		shortest, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+		got, fit := l.PlaceOfFloat(v, stratum)
+		if want := rounded(shortest, l.Step, first, last); got != want || fit != Fits {
+			t.Fatalf("float %v: place %d, %v, want %d", v, got, fit, want)
+		}
+		if once := l.Clamp(l.Clamp(got, Whole), stratum); once != got {
+			t.Fatalf("clamped twice %d is %d", got, once)
+		}
+	})
+}
+
+// Halves go up, also below 0: a tie must not depend on the kind of value, or two formats of one file would differ.
+func TestHalvesGoUp(t *testing.T) {
+	l := newLattice(big.NewRat(1, 2), -100, 100)
+	for text, want := range map[string]int64{
+		"0": 0, "-0": 0, "0.25": 1, "-0.25": 0, "0.2499999999999999999999": 0, "-0.2500000000000000000001": -1, "0.75": 2, "-0.75": -1,
+		"1.25": 3, "-1.25": -2, "49.74": 99, "50": 100, "1e300": 100, "-1e300": -100, "1e-300": 0, "-1e-300": 0, "-1e-100000": 0, "1e100000": 100,
+	} {
+		if got, fit := l.PlaceOfText(text, Whole); got != want || fit != Fits {
+			t.Errorf("text %s: place %d, %v, want %d", text, got, fit, want)
+		}
+		if v, err := strconv.ParseFloat(text, 64); err == nil && len(text) < 10 {
+			if got, _ := l.PlaceOfFloat(v, Whole); got != want {
+				t.Errorf("float %s: place %d, want %d", text, got, want)
+			}
+		}
+	}
+}
+
+// A float64 is its shortest decimal: 0.145 in steps of 0.01 is a half, and goes up, whatever its bits are below or above it.
+func TestFloatsAreTheirShortestDecimals(t *testing.T) {
+	l := newLattice(big.NewRat(1, 100), -1_000_000, 1_000_000)
+	for v, want := range map[float64]int64{0.145: 15, 0.155: 16, 0.285: 29, 1.005: 101, -0.145: -14, 2.675: 268, 1e-320: 0, 5e-324: 0, 9999.995: 1_000_000} {
+		if got, _ := l.PlaceOfFloat(v, Whole); got != want {
+			t.Errorf("%v: place %d, want %d", v, got, want)
+		}
+	}
+}
+
+func TestWhatIsNoNumberHasNoPlace(t *testing.T) {
+	l := newLattice(big.NewRat(1, 1), -3, 5)
+	for _, text := range []string{"", " 1", "1 ", "1,5", "0x1", "1/2", "NaN", "inf", "one", "--1", "1e", "."} {
+		if _, fit := l.PlaceOfText(text, Whole); fit != NotANumber {
+			t.Errorf("%q: %v", text, fit)
+		}
+	}
+	if _, fit := l.PlaceOfFloat(math.NaN(), Whole); fit != NaN {
+		t.Errorf("NaN: %v", fit)
+	}
+	for v, want := range map[float64]int64{math.Inf(1): 5, math.Inf(-1): -3, math.MaxFloat64: 5, -math.MaxFloat64: -3} {
+		if got, fit := l.PlaceOfFloat(v, Whole); got != want || fit != Fits {
+			t.Errorf("%v: place %d, %v, want %d", v, got, fit, want)
+		}
+	}
+	for v, want := range map[int64]int64{math.MaxInt64: 5, math.MinInt64: -3} {
+		if got := l.PlaceOfInt(v, Whole); got != want {
+			t.Errorf("%d: place %d, want %d", v, got, want)
+		}
+	}
+}
+
+func TestLatticesOfColumns(t *testing.T) {
+	for text, want := range map[string]string{
+		"{type: integer, range: [-5, 110]}":                            "-5 110 1",
+		"{type: integer, range: [-50, 110], step: 10}":                 "-5 11 10",
+		"{type: integer, range: [3, 110], step: 10}":                   "none",
+		"{type: decimal, range: [0, 1], step: 0.25}":                   "0 4 1/4",
+		"{type: decimal, range: [-1/3, 2], step: 1/3}":                 "-1 6 1/3",
+		"{type: decimal, range: [0, 1], levels: {l: {edges: [0]}}}":    "none",
+		"{values: {integers: [2, 9]}}":                                 "2 9 1",
+		"{values: ['1', '2'], type: integer}":                          "none",
+		"{type: date, range: [2024-01-01, 2024-12-31]}":                "none",
+		"{type: integer, range: [0, 2000000000000000000]}":             "0 2000000000000000000 1",
+		"{type: decimal, range: [-1e6, 1e6], step: 1e-9, null: drop}":  "-1000000000000000 1000000000000000 1/1000000000",
+		"{type: decimal, range: [0, 100], step: 1e-6, unknown: error}": "0 100000000 1/1000000",
+	} {
+		c := column(t, text, nil)
+		got := "none"
+		if l := c.Lattice; l != nil {
+			got = fmt.Sprintf("%d %d %s", l.First, l.Last, l.Step.RatString())
+		}
+		if got != want {
+			t.Errorf("%s: lattice %s, want %s", text, got, want)
+		}
+		if tooFine := strings.Contains(text, "e-") || strings.Contains(text, "2000000000000000000"); (c.Domain == nil) != tooFine {
+			t.Errorf("%s: domain %v", text, c.Domain)
+		}
+	}
+}
+
+// A null may count as a number, wherever the column has cells, and is clamped to its stratum.
+func TestNullsThatCountAsNumbers(t *testing.T) {
+	for text, want := range map[string][2]int64{ // place and cell
+		"{type: integer, range: [-5, 110], null: {as: 0}}":                {0, 5},
+		"{type: integer, range: [0, 100], step: 10, null: {as: 5}}":       {1, 0},
+		"{type: decimal, range: [-1, 1], step: 0.25, null: {as: -0.375}}": {-1, 2},
+		"{values: {integers: [2, 9]}, null: {as: 4}}":                     {4, 2},
+		"{type: integer, range: [0, 1e12], null: {as: 7}}":                {7, 0},
+	} {
+		c := column(t, text, nil)
+		if got := c.Lattice.PlaceOfNull(Whole); got != want[0] || c.Null.Action != As || c.Null.Category != int(want[1]) {
+			t.Errorf("%s: place %d, policy %v, want %v", text, got, c.Null, want)
+		}
+	}
+	l := newLattice(big.NewRat(1, 1), 0, 100)
+	l.By, l.Strata, l.null = "size", []Stratum{{0, 10}, {50, 100}}, 20
+	if small, large := l.PlaceOfNull(0), l.PlaceOfNull(1); small != 10 || large != 50 {
+		t.Errorf("places %d and %d", small, large)
+	}
+	c := column(t, "{type: integer, range: [0, 9], null: {as: 99}, unknown: {as: 5x}}", nil)
+	if c.Domain.Size() != 12 || c.Lattice.nullIs {
+		t.Errorf("a null beyond the range is a category of its own: %d cells", c.Domain.Size())
+	}
+}
+
+func TestPlacesDoNotAllocate(t *testing.T) {
+	l := newLattice(big.NewRat(1, 100), -100, 100_000)
+	for name, place := range map[string]func(){
+		"an integer": func() { l.PlaceOfInt(17, Whole) },
+		"a float":    func() { l.PlaceOfFloat(12.345, Whole) },
+		"a decimal":  func() { l.PlaceOfDecimal(-1, math.MaxUint64-55, 2, Whole) },
+		"a text":     func() { l.PlaceOfText("-12.345", Whole) },
+	} {
+		if n := testing.AllocsPerRun(100, place); n != 0 {
+			t.Errorf("the place of %s takes %v allocations", name, n)
+		}
+	}
+}
+
+func BenchmarkPlaces(b *testing.B) {
+	l := newLattice(big.NewRat(1, 100), 0, 10_000_000)
+	thousands := newLattice(big.NewRat(1000, 1), 0, 1_000_000)
+	b.Run("float", func(b *testing.B) {
+		v := 0.01
+		for b.Loop() {
+			l.PlaceOfFloat(v, Whole)
+			v += 12.37
+		}
+	})
+	b.Run("integer", func(b *testing.B) {
+		v := int64(1)
+		for b.Loop() {
+			thousands.PlaceOfInt(v, Whole)
+			v += 1237
+		}
+	})
+	b.Run("decimal", func(b *testing.B) {
+		v := uint64(1)
+		for b.Loop() {
+			l.PlaceOfDecimal(0, v, 2, Whole)
+			v += 1237
+		}
+	})
+	b.Run("text", func(b *testing.B) {
+		for b.Loop() {
+			l.PlaceOfText("1234.56", Whole)
+		}
+	})
+}
