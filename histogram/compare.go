@@ -395,7 +395,7 @@ func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []ques
 }
 
 // columns are marginals of single columns: each that the plan's tables show, or that it
-// measures, of a table.
+// measures, of a table; and the sums of those that it reads as numbers.
 func (c *comparison) columns(table string) ([]plan.Measurement, error) {
 	var all []plan.Measurement
 	seen := map[string]bool{}
@@ -407,11 +407,21 @@ func (c *comparison) columns(table string) ([]plan.Measurement, error) {
 		asked = append(asked, m.Query)
 	}
 	for _, q := range asked {
-		for _, f := range q.Factors {
-			if q.Table != table || seen[f.Attribute] {
+		if q.Table != table {
+			continue
+		}
+		for _, v := range c.numbersRead(q) {
+			name := fmt.Sprintf("numbers %s %v", v.Column, v.Weight)
+			if !seen[name] {
+				seen[name] = true
+				all = append(all, plan.Measurement{ID: name, Query: plan.Query{Table: table, Value: &v}, Cells: 1})
+			}
+		}
+		for _, f := range c.categoriesRead(q) {
+			if seen["column "+f.Attribute] {
 				continue
 			}
-			seen[f.Attribute] = true
+			seen["column "+f.Attribute] = true
 			f.Basis, f.Within = plan.Identity, ""
 			one := plan.Measurement{ID: "column " + f.Attribute, Query: plan.Query{Table: table, Factors: []plan.Factor{f}}}
 			levels, err := one.Query.Levels(c.plan.Release())
@@ -423,4 +433,39 @@ func (c *comparison) columns(table string) ([]plan.Measurement, error) {
 		}
 	}
 	return all, nil
+}
+
+// categoriesRead are the factors of a query, and its values that are told apart as categories.
+func (c *comparison) categoriesRead(q plan.Query) []plan.Factor {
+	factors := slices.Clone(q.Factors)
+	if d := q.Distinct; d != nil && c.plan.Release().Table(q.Table).Column(d.Column).Domain != nil {
+		factors = append(factors, plan.Factor{Attribute: d.Column})
+	}
+	return factors
+}
+
+// numbersRead are values that read the columns which a query reads as numbers, each by itself: whether a row is left out for
+// their sake is the same whatever is asked of them.
+func (c *comparison) numbersRead(q plan.Query) (all []plan.Value) {
+	column := func(name string) {
+		if name != "" {
+			all = append(all, plan.Value{Column: name, Power: 1})
+		}
+	}
+	weighs := false
+	if q.Value != nil {
+		column(q.Value.Column)
+		weighs = q.Value.Weight
+	}
+	if q.Quantile != nil {
+		column(q.Quantile.Column)
+		weighs = weighs || q.Quantile.Weight
+	}
+	if d := q.Distinct; d != nil && c.plan.Release().Table(q.Table).Column(d.Column).Domain == nil {
+		column(d.Column)
+	}
+	if weighs {
+		all = append(all, plan.Value{Weight: true})
+	}
+	return all
 }

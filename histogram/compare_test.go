@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // noteOf debits a plan in a new ledger and notes a comparison with the truth.
@@ -280,5 +281,39 @@ func TestSubsampled(t *testing.T) {
 	}
 	if !slices.IsSortedFunc(got, func(a, b float64) int { return int(math.Copysign(1, b-a)) }) {
 		t.Errorf("a larger sample lies farther away: %v", got)
+	}
+}
+
+// TestTruthLeavesOutWhatTheReleaseDoes: rows that are left out for the sake of a number, or of a weight, are not among the truth
+// of tables that do not read it.
+func TestTruthLeavesOutWhatTheReleaseDoes(t *testing.T) {
+	r, err := spec.Parse(spec.Source{Name: "r.yaml", Text: `version: 1
+release: survey
+privacy: {protects: person, neighbours: add-remove, account: survey}
+budget: {rho: 1}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: {id: id, max_rows: 5}
+    weight: {from: w, range: [0, 9], step: 1, kind: design, null: drop}
+    columns:
+      kind: {values: [a, b]}
+      band: {values: [x, y]}
+      pay: {type: decimal, range: [0, 10], step: 0.5, null: drop}
+marginals:
+  kinds: {by: [kind]}
+  pay: {by: [band], stats: [count, {mean: pay}]}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := folder(t, "t.csv", "id,kind,band,pay,w\n1,a,x,5,1\n1,a,x,,1\n2,b,y,1,\n3,b,y,99,2\n")
+	d := compared(t, p, dir, 1, Claims{Tables: []Claim{claimOf("kinds", 1, 0, 0)}})
+	if d.Tables[0].Rows != 2 {
+		t.Errorf("the truth is %d rows, of 4, of which one has no pay and one no weight", d.Tables[0].Rows)
 	}
 }
