@@ -137,8 +137,8 @@ func (s *Sum) Bearings() []Bearing {
 	return slices.DeleteFunc(out, func(b Bearing) bool { return !(b.Variance > variance*1e-24) })
 }
 
-// terms are those of the sum's noise.
-func (s *Sum) terms() []budget.NoiseTerm {
+// Terms are those of the sum's noise.
+func (s *Sum) Terms() []budget.NoiseTerm {
 	var terms []budget.NoiseTerm
 	s.each(true, func(source int, weights []float64, integers []int64) {
 		all := make([]Weight, len(weights))

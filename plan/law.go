@@ -110,7 +110,7 @@ func (e *Estimate) intervals(marginal int, mean, most, confidence float64, known
 	var ratio, half float64
 	some := 0
 	exactly := func(q [][]float64) {
-		l := known.of(e.Sum(marginal, q).terms(), confidence)
+		l := known.of(e.Sum(marginal, q).Terms(), confidence)
 		some++
 		out.margin, out.attained = l.margin, min(out.attained, l.attained)
 		if l.whole {
@@ -309,7 +309,7 @@ func (e *Estimate) Whole(marginal int) bool {
 		}
 		first = append(first, rows[0])
 	}
-	return budget.NewNoiseSum(e.Sum(marginal, first).terms()).Whole()
+	return budget.NewNoiseSum(e.Sum(marginal, first).Terms()).Whole()
 }
 
 // eachChoice visits every choice of one row for each axis.

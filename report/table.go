@@ -122,7 +122,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 	for i, s := range t.Statistics {
 		asked := planned.Statistics[i]
 		m, alone := p.Measurement(asked.Measurement)
-		if s.Name != asked.Name || alone != (asked.Measurement != "") || alone != s.Whole {
+		if s.Name != asked.Name || alone != (asked.Measurement != "") || alone != (s.Whole || asked.Unit != "") {
 			return Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
 		}
 		one, err := statisticOf(s, t.Cells, impossible)

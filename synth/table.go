@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -19,7 +20,7 @@ type Table struct {
 	Marginal   string
 	Keys       []Key
 	Statistics []Statistic
-	Figures    []Figure // beside counts, in the plan's order
+	Numbers    []Number // beside counts, in the plan's order
 	Cells      int
 	// Places are, of a sparse table, the places in domain order of the cells that have a row, ascending; nil where all have.
 	Places []uint64
@@ -60,10 +61,6 @@ const (
 	// NoiseDominates marks a cell whose interval reaches zero: it cannot be
 	// told from an empty one.
 	NoiseDominates Flag = "noise_dominates"
-	// Withheld marks a figure that is not shown: the noisy count of its cell is below what the spec asks for.
-	Withheld Flag = "withheld"
-	// Unbounded marks a figure of which the noisy integers tell nothing: its interval would be all that it can be.
-	Unbounded Flag = "unbounded"
 	// Impossible marks a cell that the spec says no row falls into: its zero is
 	// exact, and was not measured.
 	Impossible Flag = "impossible"
@@ -83,13 +80,12 @@ func (t Table) Category(row, key int) spec.Category {
 	return level.Categories[cell/stride%uint64(level.Size())]
 }
 
-// Figure is one figure beside the count of every cell: arrays have one entry per cell, null where nothing is shown.
-type Figure struct {
+// Number is a figure beside the count, of every cell.
+type Number struct {
 	plan.Figure
-	// Unbiased tells that the mean of Value over the noise is the exact figure of the rows as they are counted.
-	Unbiased                bool
-	Value, Error, Low, High *array.Float64
-	Flags                   []Flag
+	// Unbiased tells that the mean of its value over the noise is the exact figure of the rows as they are counted.
+	Unbiased bool
+	FigureColumns
 }
 
 // Estimate derives every table of the plan from the sealed measurements: a table
@@ -124,6 +120,9 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			tables[i].Cells, tables[i].Places = len(m.Cells), m.Cells
 		}
 		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
+		if err := number(&tables[i], s.Plan, i, byID, nil, 0); err != nil {
+			return nil, err
+		}
 	}
 	estimates, err := s.Plan.Estimates()
 	if err != nil {
@@ -137,10 +136,39 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		for marginal, at := range e.Tables {
 			if tables[at].Statistics == nil {
 				tables[at].Statistics = []Statistic{r.statistic(marginal, s.Plan.Tables[at].Statistics[0])}
+				if err := number(&tables[at], s.Plan, at, byID, &e, marginal); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
 	return tables, nil
+}
+
+// number adds the figures of a table beside its count.
+func number(t *Table, p *plan.Plan, at int, byID map[string]measured.Measured, e *plan.Estimate, marginal int) error {
+	planned := p.Tables[at]
+	if len(planned.Figures) == 0 {
+		return nil
+	}
+	var err error
+	if t.Numbers, err = newNumbers(p.Release(), planned, *t, byID, e, marginal).all(); err != nil {
+		return fmt.Errorf("table %s: %w", t.Path, err)
+	}
+	return nil
+}
+
+// unitOf is what one integer of a statistic's measurement stands for.
+func unitOf(st plan.Statistic) float64 {
+	if st.Unit == "" {
+		return 1
+	}
+	unit, err := budget.ParseRat(st.Unit)
+	if err != nil {
+		panic("synth: a plan that was made has units that are numbers: " + err.Error())
+	}
+	f, _ := unit.Float64()
+	return f
 }
 
 // keysOf finds the categories of a query's factors.
@@ -162,27 +190,28 @@ func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 
 // alone is the statistic of a count that is one measurement. Its impossible cells are exact zeros.
 func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic {
-	law := m.Measurement.Mechanism
-	margin, attained := law.Margin(st.Confidence)
+	law, unit := m.Measurement.Mechanism, unitOf(st)
+	whole, attained := law.Margin(st.Confidence)
+	margin, deviation := float64(unit*float64(whole)), float64(unit*math.Sqrt(law.Variance()))
 	cells := make([]float64, m.Values.Len())
 	errors := make([]float64, len(cells))
 	for i, v := range m.Values.Int64Values() {
 		if impossible == nil || !impossible[i] {
-			cells[i], errors[i] = float64(v), math.Sqrt(law.Variance())
+			cells[i], errors[i] = float64(unit*float64(v)), deviation
 		}
 	}
 	out := newStatistic(st.Name, cells, errors, func(i int) float64 {
 		if impossible != nil && impossible[i] {
 			return 0
 		}
-		return float64(margin)
+		return margin
 	})
 	for i := range impossible {
 		if impossible[i] {
 			out.Flags[i] = Impossible
 		}
 	}
-	out.Whole, out.StandardError, out.Margin = true, math.Sqrt(law.Variance()), float64(margin)
+	out.Whole, out.StandardError, out.Margin = unit == math.Floor(unit), deviation, margin
 	out.Confidence, out.Attained = st.Confidence, attained
 	return out
 }

@@ -1,0 +1,263 @@
+package synth
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the numbers of a table: its figures beside the count, cell by cell, from the noisy integers that the plan
+// says they rest on.
+
+// numbers works out those of one table.
+type numbers struct {
+	release  *spec.Release
+	table    *spec.Table
+	planned  plan.Table
+	measured map[string]measured.Measured
+	cells    int
+	counts   []float64 // noisy, in published units
+	classes  []int     // of each cell: cells of one class have counts of one law of noise
+	noises   []Noise   // of the counts of each class
+	unit     float64   // what a unit of weight stands for: the step of the weights, 1 without weights
+	laws     map[string]any
+}
+
+// newNumbers takes a table whose count is there. e is the estimate that the count is from, nil where it is one measurement.
+func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured, e *plan.Estimate, marginal int) *numbers {
+	n := &numbers{release: r, table: r.Table(planned.From), planned: planned, measured: byID, cells: table.Cells, unit: 1, laws: map[string]any{}}
+	if n.table.Weight != nil {
+		n.unit, _ = n.table.Weight.Lattice.Step.Float64()
+	}
+	n.counts, n.classes = table.Statistics[0].Unbiased.Float64Values(), make([]int, table.Cells)
+	if e == nil {
+		unit := unitOf(planned.Statistics[0])
+		n.noises = []Noise{NoiseOf(byID[planned.Statistics[0].Measurement].Measurement.Mechanism).times(unit)}
+		return n
+	}
+	n.classify(e, marginal)
+	return n
+}
+
+// classify finds the laws of the noise of counts that are put together: one for cells of one shape along every axis.
+func (n *numbers) classify(e *plan.Estimate, marginal int) {
+	axes := e.Axes[marginal]
+	shapes := make([][]string, len(axes))
+	units := make([][][]float64, len(axes))
+	for i, a := range axes {
+		size := e.Columns[a.Column].Size(a.Level)
+		for k := range size {
+			q := make([]float64, size)
+			q[k] = 1
+			shapes[i], units[i] = append(shapes[i], e.Shape(a, q)), append(units[i], q)
+		}
+	}
+	known := map[string]int{}
+	place := make([]int, len(axes))
+	for cell := range n.cells {
+		key, rest := "", cell
+		for i := len(axes) - 1; i >= 0; i-- {
+			place[i], rest = rest%len(units[i]), rest/len(units[i])
+		}
+		for i := range axes {
+			key += shapes[i][place[i]] + "\x00"
+		}
+		class, ok := known[key]
+		if !ok {
+			q := make([][]float64, len(axes))
+			for i := range axes {
+				q[i] = units[i][place[i]]
+			}
+			class = len(n.noises)
+			known[key], n.noises = class, append(n.noises, Noise(e.Sum(marginal, q).Terms()))
+		}
+		n.classes[cell] = class
+	}
+}
+
+// all are the figures of the table, in the plan's order.
+func (n *numbers) all() ([]Number, error) {
+	var out []Number
+	for _, f := range n.planned.Figures {
+		of, err := n.figure(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		cells := make([]Figure, n.cells)
+		for i := range cells {
+			cells[i] = of(i)
+			if n.planned.Show > 0 {
+				cells[i] = cells[i].ShownFrom(float64(n.planned.Show), n.counts[i])
+			}
+		}
+		unbiased := slices.Contains([]spec.StatKind{spec.Sum, spec.Units, spec.Distinct}, f.Kind)
+		out = append(out, Number{Figure: f, Unbiased: unbiased, FigureColumns: ColumnsOf(cells)})
+	}
+	return out, nil
+}
+
+// figure says what a figure is in each cell.
+func (n *numbers) figure(f plan.Figure) (func(cell int) Figure, error) {
+	switch f.Kind {
+	case spec.Units, spec.Distinct:
+		return n.counted(f)
+	case spec.Sum:
+		return n.sum(f)
+	case spec.Mean:
+		return n.mean(f)
+	case spec.Variance, spec.Deviation:
+		return n.spread(f)
+	case spec.Ratio:
+		return n.ratio(f)
+	}
+	return nil, fmt.Errorf("there is no way to work out a %s", f.Kind)
+}
+
+// part is a part with its noisy integers.
+type part struct {
+	measured.Measured
+	noise  Noise
+	values []int64
+}
+
+func (n *numbers) part(id string) (part, error) {
+	m, ok := n.measured[id]
+	if !ok || int64(m.Values.Len()) != m.Measurement.Cells {
+		return part{}, fmt.Errorf("measurement %s is missing, or not whole", id)
+	}
+	return part{Measured: m, noise: NoiseOf(m.Measurement.Mechanism), values: m.Values.Int64Values()}, nil
+}
+
+// counted is a count of units or of values, as it was drawn.
+func (n *numbers) counted(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.part(f.Part)
+	if err != nil {
+		return nil, err
+	}
+	margin, deviation := p.noise.Margin(confidence), math.Sqrt(p.noise.Variance())
+	return func(cell int) Figure {
+		v := float64(p.values[cell])
+		return bounded(v, deviation, v-margin, v+margin)
+	}, nil
+}
+
+// confidence of every interval.
+const confidence = 0.95
+
+// scale is how sums of a column about the middle of a range are read: an integer is factor units of the column, the middle
+// is centre, and values lie up to half from it.
+type scale struct{ factor, centre, half float64 }
+
+// scales are those of a part's cells: one, or of strata one for each cell.
+func (n *numbers) scales(p part) func(cell int) scale {
+	v := p.Measurement.Query.Value
+	l := n.table.Column(v.Column).Lattice
+	step, _ := l.Step.Float64()
+	of := func(first, last, by int64) scale {
+		return scale{
+			factor: step / float64(v.Times*by), centre: float64(step*float64(first+last)) / 2, half: float64(step*float64(last-first)) / 2,
+		}
+	}
+	if v.Per == "" {
+		one := of(l.First, l.Last, 1)
+		return func(int) scale { return one }
+	}
+	all := make([]scale, len(l.Strata))
+	for i, s := range l.Strata {
+		all[i] = of(s.First, s.Last, v.By[i])
+	}
+	stride, size := n.strideOf(p.Measurement.Query, v.Per)
+	return func(cell int) scale { return all[cell/stride%size] }
+}
+
+// strideOf is how the categories of a column follow each other among the cells of a query.
+func (n *numbers) strideOf(q plan.Query, column string) (stride, size int) {
+	levels, err := q.Levels(n.release)
+	if err != nil {
+		panic("synth: a plan that was made has levels: " + err.Error())
+	}
+	stride = 1
+	for i := len(levels) - 1; i >= 0; i-- {
+		size = levels[i].Size()
+		if q.Factors[i].Attribute == column {
+			break
+		}
+		stride *= size
+	}
+	return stride, size
+}
+
+// law works out a law once for all cells that share it.
+func law[T any](n *numbers, key string, make func() T) T {
+	known, ok := n.laws[key]
+	if !ok {
+		known = make()
+		n.laws[key] = known
+	}
+	return known.(T)
+}
+
+// sum is the sum of a column: that about the middle of its range, and the middle as often as the count says.
+func (n *numbers) sum(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.part(f.Sums)
+	if err != nil {
+		return nil, err
+	}
+	scales := n.scales(p)
+	type margins struct{ deviation, margin float64 }
+	return func(cell int) Figure {
+		s, class := scales(cell), n.classes[cell]
+		m := law(n, fmt.Sprint("sum ", f.Sums, s, class), func() margins {
+			noise := slices.Concat(p.noise.times(float64(s.factor*n.unit)), n.noises[class].times(s.centre))
+			return margins{math.Sqrt(noise.Variance()), noise.Margin(confidence)}
+		})
+		v := float64(float64(s.factor*n.unit)*float64(p.values[cell])) + float64(s.centre*n.counts[cell])
+		return bounded(v, m.deviation, v-m.margin, v+m.margin)
+	}, nil
+}
+
+// mean is the mean of a column.
+func (n *numbers) mean(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.part(f.Sums)
+	if err != nil {
+		return nil, err
+	}
+	scales := n.scales(p)
+	return func(cell int) Figure {
+		s, class := scales(cell), n.classes[cell]
+		factor := float64(s.factor * n.unit)
+		l := law(n, fmt.Sprint("mean ", f.Sums, s, class), func() *Ratio {
+			return NewMean(p.noise.times(factor), n.noises[class], -s.half, s.half, confidence)
+		})
+		return l.Of(float64(factor*float64(p.values[cell])), n.counts[cell]).Scaled(s.centre, 1)
+	}, nil
+}
+
+// spread is the variance or the standard deviation of a column.
+func (n *numbers) spread(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.part(f.Sums)
+	if err != nil {
+		return nil, err
+	}
+	squares, err := n.part(f.Squares)
+	if err != nil {
+		return nil, err
+	}
+	scales := n.scales(p)
+	return func(cell int) Figure {
+		s, class := scales(cell), n.classes[cell]
+		factor, square := float64(s.factor*n.unit), float64(s.factor*s.factor)*n.unit
+		l := law(n, fmt.Sprint("variance ", f.Sums, s, class), func() *Variance {
+			return NewVariance(n.noises[class], p.noise.times(factor), squares.noise.times(square), s.half, confidence)
+		})
+		out := l.Of(n.counts[cell], float64(factor*float64(p.values[cell])), float64(square*float64(squares.values[cell])))
+		if f.Kind == spec.Deviation {
+			return out.Root()
+		}
+		return out
+	}, nil
+}

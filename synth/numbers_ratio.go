@@ -1,0 +1,252 @@
+package synth
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the ratios of a table's numbers: which cells of their parts each term takes.
+
+// taking is which of the cells that a part has for one cell of the table the terms of a ratio take: places that both
+// take, that the numerator alone takes, and that the denominator alone takes.
+type taking struct {
+	of, over bool
+	places   []int
+}
+
+// takings are those of a ratio whose parts have some cells for each cell of the table.
+func (n *numbers) takings(f plan.Figure) (all []taking, per int, err error) {
+	per = 1
+	masks := [2][]bool{{true}, {true}}
+	for i := range f.Of.Where {
+		level, err := n.levelOf(f.Of.Where[i].Attribute)
+		if err != nil {
+			return nil, 0, err
+		}
+		per *= level.Size()
+		for term, t := range []*plan.Term{f.Of, f.Over} {
+			var next []bool
+			for _, before := range masks[term] {
+				for _, c := range level.Categories {
+					next = append(next, before && (len(t.Where[i].Categories) == 0 || slices.Contains(t.Where[i].Categories, c.Code)))
+				}
+			}
+			masks[term] = next
+		}
+	}
+	all = []taking{{of: true, over: true}, {of: true}, {over: true}}
+	for place := range per {
+		for i := range all {
+			if all[i].of == masks[0][place] && all[i].over == masks[1][place] {
+				all[i].places = append(all[i].places, place)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(t taking) bool { return t.places == nil }), per, nil
+}
+
+// levelOf is the level of an attribute of the table's rows, as a spec writes it.
+func (n *numbers) levelOf(attribute string) (*spec.Level, error) {
+	for _, c := range n.table.Columns {
+		for _, level := range append([]string{""}, c.Domain.LevelNames()...) {
+			if (spec.Attribute{Column: c.Name, Level: level}).String() == attribute {
+				if l, ok := c.Domain.Level(level); ok {
+					return l, nil
+				}
+			}
+		}
+	}
+	return nil, fmt.Errorf("there is no attribute %s", attribute)
+}
+
+// ingredient is a noisy number of a cell that a ratio rests on: what it is in a cell, its noise by the class of the cell's
+// count, and what it is multiplied with in the sums and counts of both terms.
+type ingredient struct {
+	value                              func(cell int) float64
+	noise                              func(class int) Noise
+	ofSum, ofCount, overSum, overCount float64
+}
+
+// ratio is the ratio of two terms.
+func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
+	takings, per, err := n.takings(f)
+	if err != nil {
+		return nil, err
+	}
+	ingredients, err := n.ingredients(f, takings, per)
+	if err != nil {
+		return nil, err
+	}
+	values := func(cell int) []float64 {
+		out := make([]float64, len(ingredients))
+		for i, g := range ingredients {
+			out[i] = g.value(cell)
+		}
+		return out
+	}
+	if f.Of.Kind == spec.Mean && f.Over.Kind == spec.Mean {
+		return func(cell int) Figure {
+			l := law(n, fmt.Sprint("ratio ", f.Name, n.classes[cell]), func() *MeanRatio {
+				parts := make([]MeanPart, len(ingredients))
+				for i, g := range ingredients {
+					parts[i] = MeanPart{Noise: g.noise(n.classes[cell]), OverSum: g.ofSum, OverCount: g.ofCount, UnderSum: g.overSum, UnderCount: g.overCount}
+				}
+				return NewMeanRatio(parts, n.rangeOf(f.Of.Column), n.rangeOf(f.Over.Column), confidence)
+			})
+			return l.Of(values(cell)...)
+		}, nil
+	}
+	if f.Of.Kind == spec.Mean || f.Over.Kind == spec.Mean {
+		return nil, fmt.Errorf("a mean over something else than a mean")
+	}
+	domain := n.domainOf(f, takings)
+	return func(cell int) Figure {
+		l := law(n, fmt.Sprint("ratio ", f.Name, n.classes[cell]), func() *Ratio {
+			parts := make([]Part, len(ingredients))
+			for i, g := range ingredients {
+				parts[i] = Part{Noise: g.noise(n.classes[cell]), Over: g.ofSum + g.ofCount, Under: g.overSum + g.overCount}
+			}
+			return NewRatio(parts, domain, confidence)
+		})
+		return l.Of(values(cell)...)
+	}, nil
+}
+
+// ingredients are the counts that a ratio rests on, one for each of its takings, and the sums of its columns.
+func (n *numbers) ingredients(f plan.Figure, takings []taking, per int) ([]ingredient, error) {
+	var all []ingredient
+	for _, t := range takings {
+		g, err := n.countOf(f, t, per)
+		if err != nil {
+			return nil, err
+		}
+		weigh := func(term *plan.Term, takes bool) (count float64) {
+			switch {
+			case !takes:
+				return 0
+			case term.Kind == spec.Sum:
+				return n.rangeOf(term.Column).Centre
+			}
+			return 1
+		}
+		g.ofCount, g.overCount = weigh(f.Of, t.of), weigh(f.Over, t.over)
+		all = append(all, g)
+		for _, column := range summedColumns(f) {
+			ofSum, overSum := t.of && f.Of.Column == column, t.over && f.Over.Column == column
+			if !ofSum && !overSum {
+				continue
+			}
+			id := f.Of.Sums
+			if f.Of.Column != column {
+				id = f.Over.Sums
+			}
+			g, err := n.sumOf(id, t, per)
+			if err != nil {
+				return nil, err
+			}
+			if ofSum {
+				g.ofSum = 1
+			}
+			if overSum {
+				g.overSum = 1
+			}
+			all = append(all, g)
+		}
+	}
+	return all, nil
+}
+
+// summedColumns are the columns whose sums a ratio rests on.
+func summedColumns(f plan.Figure) []string {
+	var out []string
+	for _, t := range []*plan.Term{f.Of, f.Over} {
+		if t.Column != "" && !slices.Contains(out, t.Column) {
+			out = append(out, t.Column)
+		}
+	}
+	return out
+}
+
+// countOf is the count of some of the cells that a part has for a cell, or the table's own.
+func (n *numbers) countOf(f plan.Figure, t taking, per int) (ingredient, error) {
+	if f.Of.Counts == "" {
+		return ingredient{
+			value: func(cell int) float64 { return n.counts[cell] },
+			noise: func(class int) Noise { return n.noises[class] },
+		}, nil
+	}
+	return n.added(f.Of.Counts, t, per, n.unit)
+}
+
+// sumOf is the sum of a column about the middle of its range in some of the cells that a part has for a cell.
+func (n *numbers) sumOf(id string, t taking, per int) (ingredient, error) {
+	p, err := n.part(id)
+	if err != nil {
+		return ingredient{}, err
+	}
+	if p.Measurement.Query.Value.Per != "" {
+		return ingredient{}, fmt.Errorf("strata in a ratio")
+	}
+	return n.added(id, t, per, float64(n.scales(p)(0).factor*n.unit))
+}
+
+// added is the sum of some of the cells that a part has for a cell of the table, times a factor.
+func (n *numbers) added(id string, t taking, per int, factor float64) (ingredient, error) {
+	p, err := n.part(id)
+	if err != nil {
+		return ingredient{}, err
+	}
+	noise := p.noise.times(factor)
+	for i := range noise {
+		noise[i].Count *= int64(len(t.places))
+	}
+	return ingredient{
+		value: func(cell int) float64 {
+			var sum int64
+			for _, place := range t.places {
+				sum += p.values[cell*per+place]
+			}
+			return float64(factor * float64(sum))
+		},
+		noise: func(int) Noise { return noise },
+	}, nil
+}
+
+// rangeOf is that of a column's mean.
+func (n *numbers) rangeOf(column string) MeanRange {
+	l := n.table.Column(column).Lattice
+	step, _ := l.Step.Float64()
+	return MeanRange{Centre: float64(step*float64(l.First+l.Last)) / 2, Low: float64(step * float64(l.First)), High: float64(step * float64(l.Last))}
+}
+
+// domainOf is what a ratio of counts and sums may be: a share where the denominator takes all rows of the numerator, what
+// the ranges of its columns leave where both take the same rows, and else anything from 0 on.
+func (n *numbers) domainOf(f plan.Figure, takings []taking) Domain {
+	ofAlone := slices.ContainsFunc(takings, func(t taking) bool { return t.of && !t.over })
+	overAlone := slices.ContainsFunc(takings, func(t taking) bool { return t.over && !t.of })
+	bounds := func(t *plan.Term) (low, high float64) {
+		if t.Kind == spec.Count {
+			return 1, 1
+		}
+		r := n.rangeOf(t.Column)
+		return r.Low, r.High
+	}
+	ofLow, ofHigh := bounds(f.Of)
+	overLow, overHigh := bounds(f.Over)
+	out := Domain{Open: true}
+	if ofLow < 0 && overLow > 0 && !ofAlone {
+		out.Low = ofLow / overLow
+	}
+	if ofAlone || !(overLow > 0) {
+		return out
+	}
+	out.High, out.Open = math.Max(0, ofHigh/overLow), false
+	if !overAlone && ofLow >= 0 {
+		out.Low = ofLow / overHigh
+	}
+	return out
+}
