@@ -32,7 +32,7 @@ func (t *tally) toldApart(attributes []int, d *plan.Distinct, cells uint64) ([]i
 //
 // Guarantee: where a unit has rows in at most n of the filled cells, the counts with and without it differ by n at most in
 // L1, and none is less with it; so two units that take each other's place move them as two that add and remove rows.
-// Neighbours: both relations. Argument: docs/proofs/counting.md.
+// Neighbours: both relations. Argument: docs/proofs/values.md.
 func occupied(filled []uint64, cells, size int) []int64 {
 	counts := make([]int64, cells)
 	for _, cell := range filled {

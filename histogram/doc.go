@@ -15,9 +15,11 @@
 // reads. There is no floating point between a count and its noisy integer.
 //
 // Guarantee. For every plan and key, if tables D and D' meet their contracts and
-// differ by the rows of one unit, each query's exact answers on D and D' differ
-// by at most max_rows in L1 when the unit is added or removed, and by at most
-// 2·max_rows when it is replaced (docs/proofs/bounding.md). The noise that the
-// plan sets on these sensitivities is drawn by package noise. What an [Oracle]
+// differ by the rows of one unit, the rows that a query counts on D and D' differ
+// by at most max_rows of that unit, or as many as the query allows, when it is added
+// or removed, and by as many taken away and put in when it is replaced
+// (docs/proofs/bounding.md); each adds one integer within the bounds of its value to
+// one cell, or tells one value of a cell apart (docs/proofs/values.md). The noise that the
+// plan sets on these sensitivities is drawn by package noise, which draws quantiles as well. What an [Oracle]
 // gives is within the block that the plan's loss counts (docs/proofs/adaptive.md).
 package histogram

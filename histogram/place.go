@@ -14,7 +14,7 @@ import (
 // counted from the first, whatever the stratum of its row. It fails where a lattice is too large to have codes.
 //
 // Guarantee: the code of a row depends on its own value alone, and no code is outside the lattice. Neighbours: both
-// relations. Argument: docs/proofs/sums.md.
+// relations. Argument: docs/proofs/values.md.
 func newNumbers(table string, c *spec.Column) (*encoder, error) {
 	e, err := encoderWith(table, c, pointsOf(c.Lattice))
 	if err != nil {

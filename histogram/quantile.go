@@ -37,7 +37,7 @@ func (t *tally) along(attributes []int, c *spec.Column, cells uint64) ([]int, er
 //
 // Guarantee: each place has exactly the law of [noise.Quantile], for the range of its cell's strata, which is public, and the
 // draws are independent: what a unit moves are the counts of the cells that its rows are in. Neighbours: those of the
-// mechanism. Argument: docs/proofs/quantile.md.
+// mechanism. Argument: docs/proofs/values.md.
 func (x *opened) quantiles(ctx context.Context, a answer) (measured.Measured, error) {
 	release, m := x.exact.plan.Release(), a.measurement
 	d, err := newDrawing(release, m)

@@ -128,7 +128,7 @@ func larger(a, b *big.Int) *big.Int {
 //
 // Guarantee: the integer of a row is a function of its own values, and of no more than 62 bits: places are within the
 // lattice and, where it has strata, within that of the row's own. Neighbours: both relations. Argument:
-// docs/proofs/counting.md.
+// docs/proofs/values.md.
 func (v *value) of(columns []tabulate.Codes, out []int64) {
 	if v.column < 0 {
 		linear(columns[v.weight], 1, v.lightest, out)
