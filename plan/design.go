@@ -117,6 +117,14 @@ func (p planned) spend(amount budget.Cost) (Measurement, error) {
 		}
 	}
 	var err error
+	if p.table != nil && p.table.quantile != nil {
+		if p.noise == budget.DiscreteLaplace {
+			err = p.table.draw(p.group.release, &m, budget.Cost{Epsilon: cost})
+		} else {
+			err = p.table.draw(p.group.release, &m, budget.Cost{Rho: cost})
+		}
+		return m, err
+	}
 	if p.noise == budget.DiscreteLaplace {
 		m.Mechanism, err = budget.LaplaceFor(p.l1, cost)
 	} else {
@@ -523,6 +531,9 @@ func (g *group) moved(r *spec.Release, t *table) *distance {
 		return g.counts(r, t.cells)
 	}
 	confidential := r.Table(t.marginal.Table)
+	if t.quantile != nil {
+		return t.rankDistance(r)
+	}
 	if t.distinct != nil {
 		return sumSensitivity(r.Privacy.Neighbours, t.value.extent(confidential), t.distinct.PerUnit, t.distinct.PerUnit, t.cells)
 	}

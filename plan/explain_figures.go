@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 	"text/tabwriter"
 
@@ -55,6 +56,9 @@ func weightText(w *spec.Weight) string {
 
 // texts are the standard error and the margin in words.
 func (q Quality) texts() (error, margin string) {
+	if q.Ranks > 0 {
+		return "", fmt.Sprintf("within ±%s of the rank asked for", budget.Plural(WholeMargin(q.Ranks), "row"))
+	}
 	if q.StandardError == 0 {
 		return "depends on the data", ""
 	}
@@ -73,7 +77,10 @@ func (f Figure) What() string {
 	case spec.Distinct:
 		return "values of " + f.Column + " that occur"
 	case spec.Quantiles:
-		return f.At + " quantile of " + f.Column
+		if f.At == "1/2" {
+			return "median of " + f.Column
+		}
+		return percentText(f.At) + " quantile of " + f.Column
 	case spec.Ratio:
 		return f.Of.what() + " over " + f.Over.what()
 	case spec.Deviation:
@@ -146,3 +153,12 @@ func (f Figure) sentence() string {
 
 // ofPart tells that a strategy is of a part of a table's figures.
 func (s Strategy) ofPart() bool { return strings.HasPrefix(s.Tables[0], "values/") }
+
+// percentText is an exact fraction in per cent.
+func percentText(share string) string {
+	x, ok := new(big.Rat).SetString(share)
+	if !ok {
+		return share
+	}
+	return decimal(x.Mul(x, big.NewRat(100, 1))) + "%"
+}

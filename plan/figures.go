@@ -59,6 +59,8 @@ type Quality struct {
 	// StandardError and Margin are in the figure's unit; Margin is half the width of its interval, about.
 	StandardError float64 `json:"standard_error,omitempty"`
 	Margin        float64 `json:"margin,omitempty"`
+	// Ranks is, of a quantile, by how many rows at most the rank of what is drawn is off, at the usual confidence.
+	Ranks float64 `json:"ranks,omitempty"`
 }
 
 // figures are those that a table publishes, without their quality.
@@ -145,6 +147,9 @@ func (p *Plan) assessFigures(t *Table, measured map[string]Measurement) {
 			rows = int64(float64(goodRows*w.Lattice.Last) * most)
 		}
 		switch f.Kind {
+		case spec.Quantiles:
+			f.Quality.Ranks = budget.RoundUp(p.rankMarginOf(measured[f.Part]), significant)
+			continue
 		case spec.Units, spec.Distinct:
 			rows, variance = 0, square(error(f.Part))
 		case spec.Sum, spec.Mean:
@@ -172,6 +177,15 @@ func (p *Plan) assessFigures(t *Table, measured map[string]Measurement) {
 			Margin: budget.RoundUp(budget.NormalQuantile((1-confidence)/2)*math.Sqrt(variance)/per, significant),
 		}
 	}
+}
+
+// rankMarginOf is by how many rows the ranks of a part of quantiles are off at most.
+func (p *Plan) rankMarginOf(m Measurement) float64 {
+	if m.Query.Quantile == nil {
+		return 0
+	}
+	t := &table{marginal: &spec.Marginal{Table: m.Query.Table}, quantile: m.Query.Quantile}
+	return t.rankMargin(p.release, m.Mechanism)
 }
 
 // cells is of how many cells of its part the term is the sum, for each cell of the table.

@@ -12,6 +12,7 @@ import (
 
 // group is tables of one leaf and one confidential table that share columns.
 type group struct {
+	release     *spec.Release
 	leaf        int
 	place       int // among the groups of its leaf and confidential table
 	tables      []*table

@@ -78,7 +78,7 @@ func (l *layout) need(p *table) error {
 		return err
 	}
 	if p.quantile != nil {
-		p.cells *= int64(len(p.quantile.At))
+		p.cells *= drawsOfShare * int64(len(p.quantile.At))
 	}
 	p.filled = p.cells
 	l.parts = append(l.parts, p)

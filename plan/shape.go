@@ -40,7 +40,7 @@ func (p *Plan) shaped() error {
 	itself := map[string]bool{}
 	for _, t := range parts {
 		m, ok := measured[t.path]
-		if !ok || m.Cells != t.cells || !reflect.DeepEqual(m.Query, t.query()) {
+		if !ok || m.Cells != t.cells || !t.measures(m.Query) {
 			return fmt.Errorf("measurement %s is not as the spec asks for it", t.path)
 		}
 		itself[t.path] = true
@@ -60,6 +60,19 @@ func (p *Plan) shaped() error {
 		return err
 	}
 	return p.measurementsShaped(tables, itself)
+}
+
+// measures tells that a query is the part's; where the ends of its intervals are drawn depends on the budget.
+func (t *table) measures(q Query) bool {
+	if q.Quantile != nil {
+		asked := *q.Quantile
+		if asked.Shift <= 0 || asked.Beyond < 0 {
+			return false
+		}
+		asked.Shift, asked.Beyond = 0, 0
+		q.Quantile = &asked
+	}
+	return reflect.DeepEqual(q, t.query())
 }
 
 // shaped compares a table with the one that the spec asks for.

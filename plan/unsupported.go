@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -17,14 +15,6 @@ func supported(r *spec.Release) error {
 		for _, c := range t.Columns {
 			if c.Suggest != "" {
 				return not("tables."+t.Name+".columns."+c.Name+".bounds", "bounds")
-			}
-		}
-	}
-	for _, m := range r.Marginals {
-		path := "marginals." + m.Name
-		for i, s := range m.Stats {
-			if s.Kind == spec.Quantiles {
-				return not(fmt.Sprintf("%s.stats[%d]", path, i), string(s.Kind))
 			}
 		}
 	}

@@ -113,6 +113,8 @@ func (n *numbers) figure(f plan.Figure) (func(cell int) Figure, error) {
 		return n.spread(f)
 	case spec.Ratio:
 		return n.ratio(f)
+	case spec.Quantiles:
+		return n.quantile(f)
 	}
 	return nil, fmt.Errorf("there is no way to work out a %s", f.Kind)
 }
@@ -234,6 +236,25 @@ func (n *numbers) mean(f plan.Figure) (func(cell int) Figure, error) {
 			return NewMean(p.noise.times(factor), n.noises[class], -s.half, s.half, confidence)
 		})
 		return l.Of(float64(factor*float64(p.values[cell])), n.counts[cell]).Scaled(s.centre, 1)
+	}, nil
+}
+
+// quantile is a value as it was drawn, with the ends of its interval. An interval that is the whole range says nothing.
+func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.part(f.Part)
+	if err != nil {
+		return nil, err
+	}
+	q := p.Measurement.Query.Quantile
+	l := n.table.Column(q.Column).Lattice
+	step, _ := l.Step.Float64()
+	return func(cell int) Figure {
+		drawn := p.values[cell*q.Draws()+3*f.Place:][:3]
+		value := float64(step * float64(drawn[0]))
+		if drawn[1] <= l.First && drawn[2] >= l.Last {
+			return unbounded(value)
+		}
+		return bounded(value, null, float64(step*float64(drawn[1])), float64(step*float64(drawn[2])))
 	}, nil
 }
 

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds quantiles that are drawn: what a unit bears on them, and what noise a cost buys.
+
+// drawsOfShare is how many values are drawn for a share of a cell: its quantile, and the two ends of its interval.
+const drawsOfShare = 3
+
+// drawn are the shares of a part of quantiles, each as often as it is drawn.
+func (t *table) drawn() []*big.Rat {
+	var at []*big.Rat
+	for _, text := range t.quantile.At {
+		share, _ := new(big.Rat).SetString(text)
+		for range drawsOfShare {
+			at = append(at, share)
+		}
+	}
+	return at
+}
+
+// unitRows is what one unit bears on a part of quantiles: a row of weight w counts as w rows.
+func (t *table) unitRows(r *spec.Release) budget.UnitRows {
+	confidential := r.Table(t.marginal.Table)
+	cells := t.cells / drawsOfShare / int64(len(t.quantile.At))
+	all, each := rowsOf(confidential.Unit, t.perUnit, cells)
+	if t.quantile.Weight {
+		all, each = all*confidential.Weight.Lattice.Last, each*confidential.Weight.Lattice.Last
+	}
+	return budget.UnitRows{Total: all, PerCell: each, Cells: cells, Replace: r.Privacy.Neighbours == spec.Replace}
+}
+
+// candidates is among how many values a quantile is drawn at most.
+func (t *table) candidates(r *spec.Release) int64 {
+	l := r.Table(t.marginal.Table).Column(t.quantile.Column).Lattice
+	return l.Last - l.First + 1
+}
+
+// rankDistance stands for how far a unit moves quantiles: such that noise of a sum that far has the variance of the ranks that
+// they are off by, in rows.
+func (t *table) rankDistance(r *spec.Release) *distance {
+	m, err := budget.QuantilesFor(budget.Cost{Epsilon: big.NewRat(1, 1)}, t.drawn(), t.unitRows(r))
+	if err != nil {
+		return &distance{l1: big.NewInt(1), l2Squared: big.NewInt(1), reach: big.NewInt(1)} // the measurement will say so
+	}
+	deviation := t.rankMargin(r, m) / budget.NormalQuantile((1-confidence)/2)
+	l1, _ := m.L1.Float64()
+	l2Squared, _ := m.L2Squared.Float64()
+	whole := func(x float64) *big.Int {
+		out, _ := big.NewFloat(math.Ceil(x)).Int(nil)
+		return out
+	}
+	return &distance{l1: whole(deviation / math.Sqrt2), l2Squared: whole(float64(deviation*deviation) * l2Squared / float64(4*l1*l1)), reach: big.NewInt(1)}
+}
+
+// rankMargin is by how many rows at most the ranks of quantiles are off with the usual confidence; of weights as many of theirs.
+func (t *table) rankMargin(r *spec.Release, m budget.Mechanism) float64 {
+	margin, _ := m.RankMargin(t.candidates(r), confidence)
+	_, denominator, err := budget.CommonShares(t.drawn())
+	if err != nil {
+		return 0
+	}
+	unit := 1.0
+	if t.quantile.Weight {
+		unit, _ = r.Table(t.marginal.Table).Weight.Lattice.Step.Float64()
+	}
+	return float64(unit * float64(margin) / float64(denominator))
+}
+
+// draw gives a part of quantiles the mechanism that a cost buys, and the ends of its intervals.
+//
+// Guarantee: as [budget.QuantilesFor]. Argument: docs/proofs/quantile.md.
+func (t *table) draw(r *spec.Release, m *Measurement, cost budget.Cost) error {
+	var err error
+	if m.Mechanism, err = budget.QuantilesFor(cost, t.drawn(), t.unitRows(r)); err != nil {
+		return err
+	}
+	q := *t.quantile
+	if q.Shift, q.Beyond, _, err = m.Mechanism.QuantileInterval(t.candidates(r), confidence); err != nil {
+		return fmt.Errorf("%s: %w", q.Column, err)
+	}
+	m.Query.Quantile = &q
+	return nil
+}
