@@ -101,6 +101,8 @@ type Query struct {
 	Quantile *Quantile `json:"quantile,omitempty"`
 	// Distinct is set where values are counted and not rows.
 	Distinct *Distinct `json:"distinct,omitempty"`
+	// Diagnostic is set where it is counted what is left out.
+	Diagnostic Diagnostic `json:"diagnostic,omitempty"`
 	// PerUnit bounds the rows that one unit has in the query, beside the bound of its table; nil: by that alone. Its groups are
 	// the cells of the query's factors of categories (identities): those of ranges or residuals do not part them.
 	PerUnit *spec.PerUnit `json:"per_unit,omitempty"`

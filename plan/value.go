@@ -20,6 +20,9 @@ type Value struct {
 	Per string  `json:"per,omitempty"`
 	By  []int64 `json:"by,omitempty"`
 	Off []int64 `json:"off,omitempty"`
+	// Beyond says that it is 1 where the column's value, once it is rounded, lies beyond the range of its row and is clamped,
+	// and else 0: nothing but Column is set then.
+	Beyond bool `json:"beyond,omitempty"`
 }
 
 // Quantile says that a measurement draws for every cell values of a column, at these shares of the rows in ascending
