@@ -3,11 +3,12 @@
 // It owns the language: the grammar as data (shapes), which checks documents strictly and
 // from which the JSON Schema is generated; the meaning of every part that this version
 // builds; domains and their levels, with the exact encoding of raw values into base cells;
-// and the positions and wording of errors. Parts of the language that this version does not
+// lattices of numeric columns, with the exact rounding of raw values to their places; and the
+// positions and wording of errors. Parts of the language that this version does not
 // build are checked for their shape and refused by name.
 //
 // It never reads a confidential file: domains come from the spec and from public code books
-// alone. It never rounds: numbers are exact rationals read from their text. It never guesses:
+// alone. It never rounds what a spec says: numbers are exact rationals read from their text. It never guesses:
 // what it cannot read is a Problem with a place and, where there is one, a fix.
 //
 // Use Load for a file with its code books beside it and Parse for a Source kept in memory, as

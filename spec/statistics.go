@@ -17,7 +17,11 @@ var statKeys = []StatKind{Sum, Mean, Variance, Deviation, medianOf, Quantiles, D
 // words say a statistic in a sentence.
 var words = map[StatKind]string{
 	Sum: "a sum", Mean: "a mean", Variance: "a variance", Deviation: "a deviation", medianOf: "a median", Quantiles: "quantiles",
+	Distinct: "a count of distinct values",
 }
+
+// mostPlaces bounds the places of a lattice, so that each has a code of 32 bits with some to spare.
+const mostPlaces = int64(1)<<32 - 8
 
 // statReader reads the statistics of one marginal.
 type statReader struct {
@@ -131,6 +135,8 @@ func (s statReader) checkCountable(n node) {
 	case c == nil || !s.needsUnits(n, "values by unit"):
 	case c.DerivedFrom != nil:
 		s.problem(n, Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name), Expected: "the column that is read, " + c.DerivedFrom.Column})
+	case c.Domain == nil && c.Lattice != nil:
+		s.checkMeasurable(n, Distinct)
 	default:
 		s.checkAttribute(s.table, n, Attribute{Column: c.Name}, false)
 	}
@@ -146,7 +152,13 @@ func (s statReader) checkMeasurable(n node, kind StatKind) *Lattice {
 	l := s.lattice(s.root, s.table, c, n, words[kind])
 	s.figured[c.Name] = true
 	switch {
-	case l == nil || kind == Quantiles || kind == medianOf:
+	case l == nil:
+	case l.Last-l.First >= mostPlaces:
+		s.problem(n, Problem{
+			Message:  fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", words[kind], c.Name, l.Last-l.First, formatNumber(l.Step)),
+			Expected: fmt.Sprintf("a range of at most %d steps", mostPlaces-1),
+		})
+	case kind == Quantiles || kind == medianOf || kind == Distinct:
 	case kind == Variance || kind == Deviation:
 		s.checkFits(n, c, l, 2)
 	default:

@@ -119,6 +119,19 @@ func TestWeightsAndStrataAreWhatTheSpecSays(t *testing.T) {
 	}
 }
 
+// Values of a column without cells can be told apart by their places.
+func TestDistinctValuesOfAColumnWithoutCells(t *testing.T) {
+	src := numbersSource()
+	src.Text = strings.Replace(numbers, "{distinct: rank, per_unit: 2}", "{distinct: sales, per_unit: 2}", 1)
+	r, err := Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Marginals[0].Stats[8]; s.Kind != Distinct || s.Column != "sales" || s.PerUnit != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // Strata may be the categories of a level, or of a column that is derived from one.
 func TestStrataOfALevel(t *testing.T) {
 	for by, want := range map[string]string{

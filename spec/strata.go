@@ -277,6 +277,13 @@ func (r *reader) fitWeight(t *Table, w *Weight, n node, step, low, high *big.Rat
 		return
 	}
 	w.Lattice = *latticeOf(step, low, high)
+	if w.Lattice.Last-w.Lattice.First >= mostPlaces {
+		r.problem(n.get("range"), Problem{
+			Message:  fmt.Sprintf("a range of weights of %d steps", w.Lattice.Last-w.Lattice.First),
+			Expected: fmt.Sprintf("at most %d steps, as with a larger step", mostPlaces-1),
+		})
+		return
+	}
 	if rows := mostRows(t); !fits(big.NewInt(w.Lattice.Last), rows) {
 		r.problem(n.get("step"), Problem{
 			Message:  fmt.Sprintf("weights go up to %s steps, of which %s add up to more than 62 bits hold", formatNumber(new(big.Rat).SetInt64(w.Lattice.Last)), rowsText(t)),
