@@ -80,15 +80,15 @@ func figures(r *spec.Release, t *table) []Figure {
 		case spec.Distinct:
 			f.Part = id(s.Name)
 		case spec.Sum, spec.Mean:
-			f.Sums = id(s.Column)
+			f.Sums = id(sumsName(s.Column, 1))
 		case spec.Variance, spec.Deviation:
-			f.Sums, f.Squares = id(s.Column), id(s.Column+"_squared")
+			f.Sums, f.Squares = id(sumsName(s.Column, 1)), id(sumsName(s.Column, 2))
 		case spec.Ratio:
 			by := whereColumns(s)
 			of, over := termOf(r, t, s.Of, by), termOf(r, t, s.Over, by)
 			f.Of, f.Over = &of, &over
 		case spec.Quantiles:
-			f.Part = id(s.Name)
+			f.Part = id(quantilesName(s))
 			for place, share := range s.At {
 				one := f
 				one.Name, one.At, one.Place = s.QuantileName(share), share.RatString(), place
@@ -108,7 +108,7 @@ func termOf(r *spec.Release, t *table, term spec.Term, by []spec.Attribute) Term
 		out.Counts = partPath(t.path, "count", by)
 	}
 	if term.Kind != spec.Count {
-		out.Sums = partPath(t.path, term.Column, by)
+		out.Sums = partPath(t.path, sumsName(term.Column, 1), by)
 	}
 	for _, a := range by {
 		c := Condition{Attribute: a.String()}

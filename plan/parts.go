@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -70,7 +71,10 @@ func (l *layout) figure(s spec.Stat) error {
 
 // need adds a part unless it is there.
 func (l *layout) need(p *table) error {
-	if slices.ContainsFunc(l.parts, func(other *table) bool { return other.path == p.path }) {
+	if i := slices.IndexFunc(l.parts, func(other *table) bool { return other.path == p.path }); i >= 0 {
+		if !reflect.DeepEqual(l.parts[i].query(), p.query()) {
+			return &fault{"stats", fmt.Sprintf("two statistics of table %s would be measured under one name, %s", l.table.path, p.path), "another name for one of them (as: …)"}
+		}
 		return nil
 	}
 	var err error
@@ -80,7 +84,6 @@ func (l *layout) need(p *table) error {
 	if p.quantile != nil {
 		p.cells *= drawsOfShare * int64(len(p.quantile.At))
 	}
-	p.filled = p.cells
 	l.parts = append(l.parts, p)
 	return nil
 }
@@ -134,11 +137,7 @@ func weightOf(t *spec.Table) *Value {
 // sum is the sum of a power of a column's values about the middle of their range, in half ranges: the error of a sum
 // counts beside that of a count as where each row were at an end of the range.
 func (l *layout) sum(column string, power int, more []spec.Attribute) *table {
-	name := column
-	if power == 2 {
-		name += "_squared"
-	}
-	p := l.part(name, more)
+	p := l.part(sumsName(column, power), more)
 	confidential := l.release.Table(p.marginal.Table)
 	p.value = centred(confidential, confidential.Column(column), p.counted)
 	p.value.Power, p.value.Weight = power, confidential.Weight != nil
@@ -152,8 +151,13 @@ func (t *table) weigh(confidential *spec.Table) {
 	t.weight = float64(t.weight / float64(largest*largest))
 }
 
-// mostSpread is up to which largest integer the values of strata are multiplied.
-const mostSpread = int64(1) << 40
+// sumsName names the part that holds sums of a power of a column.
+func sumsName(column string, power int) string {
+	if power == 2 {
+		return column + "_squares"
+	}
+	return column + "_sums"
+}
 
 // centred is the value of a column's places about the middle of its range; of each stratum about its own, and multiplied so
 // that all have nearly the same reach, where the query tells strata apart.
@@ -182,9 +186,12 @@ func centred(t *spec.Table, c *spec.Column, by []spec.Attribute) *Value {
 	return v
 }
 
+// quantilesName names the part that holds what is drawn for a statistic.
+func quantilesName(s spec.Stat) string { return s.Name + "_quantiles" }
+
 // quantiles are those of a column, drawn.
 func (l *layout) quantiles(s spec.Stat) *table {
-	p := l.part(s.Name, nil)
+	p := l.part(quantilesName(s), nil)
 	p.quantile = &Quantile{Column: s.Column, Weight: l.release.Table(p.marginal.Table).Weight != nil}
 	for _, share := range s.At {
 		p.quantile.At = append(p.quantile.At, share.RatString())

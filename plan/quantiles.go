@@ -44,13 +44,17 @@ func (t *table) candidates(r *spec.Release) int64 {
 }
 
 // rankDistance stands for how far a unit moves quantiles: such that noise of a sum that far has the variance of the ranks that
-// they are off by, in rows.
+// they are off by, in rows of the largest weight.
 func (t *table) rankDistance(r *spec.Release) *distance {
 	m, err := budget.QuantilesFor(budget.Cost{Epsilon: big.NewRat(1, 1)}, t.drawn(), t.unitRows(r))
 	if err != nil {
 		return &distance{l1: big.NewInt(1), l2Squared: big.NewInt(1), reach: big.NewInt(1)} // the measurement will say so
 	}
 	deviation := t.rankMargin(r, m) / budget.NormalQuantile((1-confidence)/2)
+	if w := r.Table(t.marginal.Table).Weight; w != nil { // beside others, whose rows have the largest weight
+		most, _ := w.Lattice.Step.Float64()
+		deviation /= most * float64(w.Lattice.Last)
+	}
 	l1, _ := m.L1.Float64()
 	l2Squared, _ := m.L2Squared.Float64()
 	whole := func(x float64) *big.Int {

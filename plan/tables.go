@@ -145,8 +145,11 @@ type table struct {
 
 // possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have rows.
 func (t *table) possible() int64 {
-	if t.sparse() {
+	switch {
+	case t.sparse():
 		return t.filled
+	case t.quantile != nil: // the ends of intervals are no figures
+		return t.cells / drawsOfShare
 	}
 	return t.cells - t.impossible
 }
