@@ -19,6 +19,12 @@ const (
 	maxGaussianShift = 1 << 30
 	// maxConvolution bounds the products of one convolution of atoms.
 	maxConvolution = 1 << 26
+	// maxLaplaceAtoms is the largest shift of which the losses of discrete Laplace noise are listed one by one. Those of a larger
+	// one, up to maxLaplaceShift, are brought to the multiples of a coarseParts-th of it, or of fewer parts, but leastParts.
+	maxLaplaceAtoms = 1 << 13
+	maxLaplaceShift = 1 << 50
+	coarseParts     = 1 << 11
+	leastParts      = 1 << 6
 )
 
 // steps returns the steps whose independent composition dominates the mechanism
@@ -53,13 +59,16 @@ func (m Mechanism) steps(count int64) []step {
 		}
 		return []step{{envelope(each), count}}
 	}
+	if each := m.coarse(shifts); ok && each != nil {
+		return []step{{envelope(each), count}}
+	}
 	return []step{{pureAtoms(laplaceEpsilon(m.L1, m.Parameter)), count}}
 }
 
 // withoutShifts tells that of the mechanism no more is known, or worked out, than
 // norms or a ρ: an adaptive block, quantiles of no one worst shift, or Gaussian noise whose shifts cannot be listed,
 // take too many atoms, or are of many shapes beside so much noise that their norm
-// tells nearly everything.
+// tells nearly everything, or beside so much that it tells everything.
 func (m Mechanism) withoutShifts() bool {
 	switch m.Kind {
 	case DiscreteGaussian:
@@ -67,6 +76,9 @@ func (m Mechanism) withoutShifts() bool {
 		return len(m.Shifts) != 1
 	default:
 		return m.Kind == AdaptiveBlock
+	}
+	if m.Parameter.Cmp(big.NewRat(nearlyContinuous, 1)) >= 0 {
+		return true
 	}
 	if m.Shifts == nil && m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) < 0 && m.Parameter.Cmp(big.NewRat(plainlySmooth, 1)) >= 0 {
 		return true
@@ -98,8 +110,11 @@ func sameAtoms(a, b pair) bool {
 // coordinate is the pair of one coordinate that changes by d: (X, X+d).
 func (m Mechanism) coordinate(d int64) pair {
 	if m.Kind == DiscreteLaplace {
-		if d > maxAtoms {
+		switch {
+		case d > maxLaplaceShift:
 			return pureAtoms(new(big.Rat).Quo(new(big.Rat).SetInt64(d), m.Parameter))
+		case d > maxLaplaceAtoms:
+			return coarseLaplaceAtoms(m.Parameter, d, d, coarseParts)
 		}
 		return laplaceAtoms(m.Parameter, d)
 	}
@@ -125,7 +140,7 @@ func (m Mechanism) listsAtoms(shifts []Shift) bool {
 			}
 			reach += float64(float64(d) * atoms)
 			work += float64(reach * atoms)
-			if atoms > maxAtoms || work > maxConvolution {
+			if atoms > maxAtoms || m.Kind == DiscreteLaplace && d > maxLaplaceAtoms || work > maxConvolution {
 				return false
 			}
 		}
@@ -140,6 +155,28 @@ func (m Mechanism) vector(shift Shift) atoms {
 		all = all.convolve(m.coordinate(d).(atoms))
 	}
 	return all
+}
+
+// coarse are the pairs of whole shifts of Laplace noise, all brought to the same multiples of a loss; nil where that would be
+// too rough, or too much work.
+func (m Mechanism) coarse(shifts []Shift) []atoms {
+	largest, longest := int64(0), 0
+	for _, shift := range shifts {
+		largest, longest = max(largest, shift[0]), max(longest, len(shift))
+	}
+	parts := min(coarseParts, maxAtoms/32/int64(max(longest, 1)))
+	if m.Kind != DiscreteLaplace || largest > maxLaplaceShift || parts < leastParts {
+		return nil
+	}
+	var each []atoms
+	for _, shift := range shifts {
+		all := coarseLaplaceAtoms(m.Parameter, shift[0], largest, parts)
+		for _, d := range shift[1:] {
+			all = all.convolve(coarseLaplaceAtoms(m.Parameter, d, largest, parts))
+		}
+		each = append(each, all)
+	}
+	return each
 }
 
 // gaussianAtoms is the pair (X, X+d) for the discrete Gaussian of parameter σ²:
@@ -206,6 +243,50 @@ func laplaceAtoms(scale *big.Rat, d int64) atoms {
 	}
 	mass[d] = 1 / whole
 	return atoms{lattice{new(big.Rat).Inv(scale), -d, 2}, mass, 0}
+}
+
+// coarseLaplaceAtoms is a pair that dominates laplaceAtoms, for d up to 2^50, with losses at the multiples of whole/(parts·t):
+// losses in between are shared by connecting the dots. T from b to c−1, for 0 < b < c ≤ d, has
+//
+//	P = (a^b − a^c)/(1+a),   ln(P/Q) = (d+1−b−c)/t,
+//
+// so that what lies between two multiples is one atom.
+func coarseLaplaceAtoms(scale *big.Rat, d, whole, parts int64) atoms {
+	h := nearest(new(big.Rat).Inv(scale))
+	unit := new(big.Rat).Quo(big.NewRat(whole, parts), scale)
+	high := floorQuotient(d*parts-1, whole) + 1
+	low := -high
+	mass := make([]float64, high-low+1)
+	width := float64(whole) / float64(parts)
+	add := func(loss int64, p float64) { // loss in units of 1/t
+		j := floorQuotient(loss*parts, whole)
+		over := float64(loss*parts-j*whole) / float64(parts)
+		up := expm1(-float64(over*h)) / expm1(-float64(width*h))
+		if mass[j-low] += float64(p * (1 - up)); up > 0 {
+			mass[j+1-low] += float64(p * up)
+		}
+	}
+	all := 1 + Exp(-h)
+	add(-d, Exp(-float64(float64(d)*h))/all)
+	for j := low; j < high; j++ { // losses d − 2T from j to j+1 multiples
+		from := max(1, floorQuotient(d*parts-(j+1)*whole, 2*parts)+1)
+		to := min(d, floorQuotient(d*parts-j*whole, 2*parts)+1)
+		if from < to {
+			p := Exp(-float64(float64(from)*h)) * -expm1(-float64(float64(to-from)*h)) / all
+			add(d+1-from-to, p)
+		}
+	}
+	add(d, 1/all)
+	return atoms{lattice{unit, low, 1}, mass, 0}
+}
+
+// floorQuotient is ⌊x/y⌋ for y > 0.
+func floorQuotient(x, y int64) int64 {
+	q := x / y
+	if x%y < 0 {
+		q--
+	}
+	return q
 }
 
 // pureAtoms is the pair of randomized response, which dominates every ε-private

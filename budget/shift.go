@@ -49,7 +49,7 @@ const (
 // 2.5). Argument: docs/proofs/shifts.md.
 func (m Mechanism) worstShifts() ([]Shift, bool) {
 	if m.Shifts != nil {
-		return m.Shifts, true
+		return undominated(m.Shifts), true
 	}
 	if !m.L1.IsInt64() {
 		return nil, false
@@ -69,6 +69,35 @@ func (m Mechanism) worstShifts() ([]Shift, bool) {
 		return len(worst) <= maxShifts
 	})
 	return worst, len(worst) <= maxShifts
+}
+
+// undominated leaves out shifts that merge into another.
+func undominated(shifts []Shift) []Shift {
+	var worst []Shift
+	for i, s := range shifts {
+		merges := false
+		for j, t := range shifts {
+			merges = merges || i != j && s.mergesInto(t) && (j < i || !t.mergesInto(s))
+		}
+		if !merges {
+			worst = append(worst, s)
+		}
+	}
+	return worst
+}
+
+// mergesInto tells that merging coordinates of s and enlarging them is seen to give t: each is put, from the largest on, into
+// the first of t that has room for it. It may overlook a way.
+func (s Shift) mergesInto(t Shift) bool {
+	room := slices.Clone(t)
+	for _, d := range s {
+		place := slices.IndexFunc(room, func(left int64) bool { return left >= d })
+		if place < 0 {
+			return false
+		}
+		room[place] -= d
+	}
+	return true
 }
 
 // listShifts calls yield with every shift that continues begun by parts of at

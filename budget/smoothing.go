@@ -27,6 +27,8 @@ const (
 	// plainlySmooth is a σ² from which listing shapes of shifts tells next to nothing
 	// more: σ²−s² is within 0.3 % of it.
 	plainlySmooth = 1 << 10
+	// nearlyContinuous is a σ² from which σ²−s² is within 3e-9 of it.
+	nearlyContinuous = 1 << 30
 	// mostSlack bounds the factors of all coordinates of a mechanism.
 	mostSlack = 0x1p-40
 )
@@ -37,20 +39,41 @@ const (
 //
 // Guarantee: for all neighbours whose answers differ by an integer vector of
 // square norm at most L2Squared with at most min(L1, L2Squared) coordinates that
-// are not 0. Theorem: Peikert 2010, theorem 3.1. Argument: docs/proofs/smoothing.md.
+// are not 0, or by one that loses no more than one of the shifts that are known. Theorem: Peikert 2010, theorem 3.1. Argument: docs/proofs/smoothing.md.
 func (m Mechanism) smoothed() (muSquared, slack float64, ok bool) {
 	variance := big.NewRat(smoothingVariance, 1)
 	if m.Kind != DiscreteGaussian || m.Parameter.Cmp(big.NewRat(leastSmoothed, 1)) < 0 {
 		return 0, 0, false
 	}
-	norm := new(big.Rat).SetInt(m.L2Squared)
+	squares, changed := m.reach()
+	norm := new(big.Rat).SetInt(squares)
 	muSquared = roundUp(norm.Quo(norm, variance.Sub(m.Parameter, variance)))
-	changed := m.L1
-	if m.L2Squared.Cmp(changed) < 0 {
-		changed = m.L2Squared
-	}
 	slack = float64(roundUp(new(big.Rat).SetInt(changed)) * smoothingSlack)
 	return muSquared, slack, slack <= mostSlack
+}
+
+// reach is the largest square norm of a shift and the most coordinates of one: of those that are known, or within the
+// sensitivities.
+func (m Mechanism) reach() (squares, coordinates *big.Int) {
+	squares, coordinates = new(big.Int), big.NewInt(1)
+	switch {
+	case m.Shifts != nil:
+		for _, shift := range m.Shifts {
+			if _, own := norms(shift); own.Cmp(squares) > 0 {
+				squares = own
+			}
+			if changed := big.NewInt(int64(len(shift))); changed.Cmp(coordinates) > 0 {
+				coordinates = changed
+			}
+		}
+	case m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) >= 0: // all merge into one coordinate
+		squares = m.L2Squared
+	case m.L2Squared.Cmp(m.L1) < 0:
+		squares, coordinates = m.L2Squared, m.L2Squared
+	default:
+		squares, coordinates = m.L2Squared, m.L1
+	}
+	return squares, coordinates
 }
 
 // smoothing adds up what smoothed tells of several mechanisms.

@@ -581,10 +581,36 @@ func TestErrorIsHonest(t *testing.T) {
 	}
 }
 
+// TestQuantilesAreChoices: those of one worst shift are as many choices of bounded range; of others too little is known.
+func TestQuantilesAreChoices(t *testing.T) {
+	quantiles := budget.Mechanism{
+		Kind: budget.ExponentialQuantiles, Parameter: rat(t, "1/8"), L1: big.NewInt(8), L2Squared: big.NewInt(22), Shifts: []budget.Shift{{3, 3, 2}},
+	}
+	choices := append(times(4, choice(budget.ExponentialMechanism, rat(t, "3/8"))), times(2, choice(budget.ExponentialMechanism, rat(t, "1/4")))...)
+	for _, epsilon := range []float64{0, 0.5, 1.5} {
+		got, want := mustDelta(t, times(2, quantiles), epsilon), mustDelta(t, choices, epsilon)
+		if got != want {
+			t.Errorf("ε %g: %v, of the choices %v", epsilon, got, want)
+		}
+		loss, err := budget.Compose(quantiles, quantiles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Connecting dots and a conversion round up: by 1e-5 at most here.
+		if first := loss.DeltaAt(epsilon).Value; first < got.Delta-got.Error || first > got.Delta*(1+1e-5)+got.Error {
+			t.Errorf("ε %g: δ %g of the first accountant, %v", epsilon, first, got)
+		}
+	}
+	quantiles.Shifts = nil
+	if _, err := Delta([]budget.Mechanism{quantiles}, 0.5); !errors.Is(err, ErrCannotJudge) {
+		t.Errorf("norms alone: %v", err)
+	}
+}
+
 // TestSharesNothingWithTheFirstAccountant: of package budget only the types that
 // describe mechanisms are used, none of the figures.
 func TestSharesNothingWithTheFirstAccountant(t *testing.T) {
-	types := []string{"Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism", "PermuteAndFlip", "RandomizedResponse"}
+	types := []string{"Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism", "ExponentialQuantiles", "PermuteAndFlip", "RandomizedResponse"}
 	figures := []string{"Epsilon", "Rho", "Variance", "Margin"}
 	paths, err := filepath.Glob("*.go")
 	if err != nil {

@@ -26,6 +26,9 @@ func shapes(m budget.Mechanism) ([]budget.Shift, error) {
 	if len(m.Shifts) > 0 {
 		return undominated(m.Shifts)
 	}
+	if m.Kind == budget.ExponentialQuantiles {
+		return nil, errors.New("of these quantiles no more is known than norms")
+	}
 	if !m.L1.IsInt64() || m.L1.Int64() > maxShift {
 		return nil, errors.New("the sensitivity is above 2^53")
 	}
