@@ -19,7 +19,17 @@ type allowance struct {
 	definition string
 	caps       caps
 	groups     []int // attributes of the tally, whose cells are the groups
+	hears      hearing
 }
+
+// hearing says which rows an allowance chooses among.
+type hearing int
+
+const (
+	keptRows    hearing = iota // those that the bound of the table keeps
+	countedRows                // those that are not left out
+	leftRows                   // those that are
+)
 
 // allowance is the place of a query's allowance among the tally's; 0 is the bound of the table alone.
 func (t *tally) allowance(asked plan.Query, q *query) (int, error) {
@@ -55,11 +65,16 @@ func (t *tally) allowance(asked plan.Query, q *query) (int, error) {
 	for _, g := range groups {
 		a.definition += fmt.Sprintf(" %q", t.nameOf(t.attributes[g]))
 	}
+	return t.allow(a), nil
+}
+
+// allow is the place of an allowance among the tally's, which it is added to where it is not there.
+func (t *tally) allow(a allowance) int {
 	if i := slices.IndexFunc(t.allowances, func(x allowance) bool { return x.definition == a.definition }); i >= 0 {
-		return i, nil
+		return i
 	}
 	t.allowances = append(t.allowances, a)
-	return len(t.allowances) - 1, nil
+	return len(t.allowances) - 1
 }
 
 // capOf is a cap as a spec has it, 0 for none.
@@ -89,13 +104,13 @@ func (t *tally) passes() int64 {
 	return 2
 }
 
-// allow reads the ids once more, with what tells the groups of rows, and says which of the rows that the table's own bound
-// has kept stay for each allowance. own is what the pass before has kept; it is the first of what is returned.
+// choose reads the ids once more, with what tells the groups of rows, and says which of the rows that the table's own bound
+// has kept (or of others, for diagnostics) stay for each allowance. own is what the pass before has kept; it is the first of what is returned.
 //
 // Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own rows in
 // reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most caps.perGroup
 // in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
-func (t *tally) allow(ctx context.Context, dir string, s *noise.Streams, before *pass, own *kept, limit int64) (p *pass, stay []*kept, err error) {
+func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before *pass, own *kept, limit int64) (p *pass, stay []*kept, err error) {
 	p = &pass{tally: t, ids: true, before: before, readers: t.grouping()}
 	bounds := make([]*bounding, len(t.allowances)) // but of the first
 	defer func() {
@@ -120,12 +135,8 @@ func (t *tally) allow(ctx context.Context, dir string, s *noise.Streams, before 
 		}
 		return nil
 	}
-	p.take = func(worker, piece int, first int64, c *chunk, _ []uint64) error {
-		out := c.stay(own, piece, first, nil)
-		for i := range out {
-			out[i] = ^out[i]
-		}
-		return workers[worker].add(piece, first, c, out)
+	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
+		return workers[worker].add(piece, first, c, c.stay(own, piece, first, nil), out)
 	}
 	if err = p.run(ctx, dir); err != nil {
 		return p, nil, err
@@ -144,10 +155,15 @@ func (t *tally) allow(ctx context.Context, dir string, s *noise.Streams, before 
 	return p, stay, err
 }
 
-// grouping are the readers of the columns that tell groups.
+// grouping are the readers of the columns that tell groups and, where it matters, of those that can have rows left out.
 func (t *tally) grouping() []int {
 	var readers []int
 	for _, a := range t.allowances {
+		if a.hears != keptRows {
+			for _, r := range t.leaving() {
+				place(&readers, r)
+			}
+		}
 		for _, g := range a.groups {
 			column := t.attributes[g].column
 			place(&readers, column)
@@ -167,6 +183,7 @@ type allowanceWorker struct {
 	bounds  []*boundWorker // of each allowance but the first
 	clamped clamped
 	groups  []uint64
+	unheard []uint64
 }
 
 func newAllowanceWorker(t *tally, bounds []*bounding) *allowanceWorker {
@@ -177,8 +194,8 @@ func newAllowanceWorker(t *tally, bounds []*bounding) *allowanceWorker {
 	return w
 }
 
-// add takes the rows of a chunk but those whose bit is set in out.
-func (w *allowanceWorker) add(piece int, first int64, c *chunk, out []uint64) error {
+// add takes the rows of a chunk, of which some are kept by the bound of the table and some are left out (nil: none).
+func (w *allowanceWorker) add(piece int, first int64, c *chunk, kept, out []uint64) error {
 	columns := w.clamped.of(c.codes, c.rows)
 	for i, a := range w.tally.allowances[1:] {
 		var groups []uint64
@@ -190,7 +207,21 @@ func (w *allowanceWorker) add(piece int, first int64, c *chunk, out []uint64) er
 				parted(w.tally.axis(w.tally.attributes[g]), columns, groups)
 			}
 		}
-		if err := w.bounds[i].addGrouped(piece, first, c.ids, groups, out); err != nil {
+		unheard := out
+		if a.hears != countedRows {
+			unheard = cleared(&w.unheard, c.rows)
+			for i := range unheard {
+				switch {
+				case a.hears == keptRows:
+					unheard[i] = ^kept[i]
+				case out != nil:
+					unheard[i] = ^out[i]
+				default:
+					unheard[i] = ^uint64(0)
+				}
+			}
+		}
+		if err := w.bounds[i].addGrouped(piece, first, c.ids, groups, unheard); err != nil {
 			return err
 		}
 	}

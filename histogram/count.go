@@ -178,5 +178,6 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 			return err
 		}
 	}
+	t.diagnoseRows(0)
 	return counted.finish(ctx)
 }

@@ -29,6 +29,9 @@ type batch struct {
 func (t *tally) counting(rows, limit int64) (*counting, error) {
 	c := &counting{tally: t, limit: limit}
 	for _, q := range t.queries {
+		if q.diagnostic != "" {
+			continue // it is known before
+		}
 		i := slices.IndexFunc(c.batches, func(b *batch) bool { return b.value == q.value && b.allowance == q.allowance })
 		if i < 0 {
 			i = len(c.batches)

@@ -22,11 +22,12 @@ type attribute struct {
 
 // query counts the rows of one measurement: the marginal over its factors.
 type query struct {
-	attributes []int    // places of its factors among the tally's attributes and, behind them, of the values that are ranked or told apart
-	sparse     bool     // only cells that some row falls into are counted
-	occupied   bool     // what is asked is how many cells along the last attribute have rows
-	value      int      // what a row adds: a place among the tally's values
-	allowance  int      // which rows of a unit are counted: a place among the tally's allowances
+	attributes []int // places of its factors among the tally's attributes and, behind them, of the values that are ranked or told apart
+	sparse     bool  // only cells that some row falls into are counted
+	occupied   bool  // what is asked is how many cells along the last attribute have rows
+	value      int   // what a row adds: a place among the tally's values
+	allowance  int   // which rows of a unit are counted: a place among the tally's allowances
+	diagnostic plan.Diagnostic
 	cells      []uint64 // of a sparse query: which cells have the counts, ascending; nil: all
 	counts     []int64  // row-major, the last factor fastest
 }
@@ -77,6 +78,10 @@ func product(a, b uint64) (uint64, bool) {
 func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (uint64, error) {
 	var err error
 	asked := m.Query
+	if q.diagnostic = asked.Diagnostic; q.diagnostic != "" {
+		q.allowance, err = t.diagnosed(asked)
+		return integers, err
+	}
 	if asked.Quantile != nil || asked.Distinct != nil {
 		several := asked.Value != nil || asked.Quantile != nil && asked.Distinct != nil || asked.Distinct != nil && asked.PerUnit != nil
 		if several || q.sparse || slices.ContainsFunc(asked.Factors, func(f plan.Factor) bool { return f.Basis != plan.Identity }) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -133,9 +134,10 @@ func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit in
 	p, own, err := t.bound(ctx, dir, s, limit)
 	stay := []*kept{own}
 	if err == nil && len(t.allowances) > 1 {
-		p, stay, err = t.allow(ctx, dir, s, p, own, limit)
+		p, stay, err = t.choose(ctx, dir, s, p, own, limit)
 	}
 	if err == nil {
+		t.diagnose(stay)
 		return t.countRows(ctx, dir, p, stay, limit)
 	}
 	pieces, ok := p.toExamine(err)
@@ -161,6 +163,7 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 	p.before = before
 	var counted *counting
 	var workers []*countingWorker
+	var left atomic.Int64 // rows that are left out
 	p.begin = func(rows int64) (err error) {
 		if counted, err = t.counting(rows, limit); err != nil {
 			return err
@@ -171,12 +174,16 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 		return nil
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
+		left.Add(ones(out))
 		return workers[worker].add(c.codes[:len(t.encoders)], c.rows, func(allowance int) []uint64 {
 			return c.stay(stay[allowance], piece, first, out)
 		})
 	}
 	if err := p.run(ctx, dir); err != nil {
 		return err
+	}
+	if t.table.Unit.Row {
+		t.diagnoseRows(left.Load())
 	}
 	return guarded(func(int) error { return counted.finish(ctx) }, 0)
 }
@@ -190,14 +197,19 @@ func (t *tally) wholePass(ids bool) *pass {
 	return p
 }
 
-// bound reads the ids and says which rows stay.
-func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, k *kept, err error) {
-	p = &pass{tally: t, ids: true}
+// leaving are the readers of the columns that can have a row left out.
+func (t *tally) leaving() (readers []int) {
 	for i, e := range t.encoders {
 		if e.leavesOut() || slices.ContainsFunc(t.rules, func(r rule) bool { return r.drop && slices.Contains(r.columns, i) }) {
-			p.readers = append(p.readers, i)
+			readers = append(readers, i)
 		}
 	}
+	return readers
+}
+
+// bound reads the ids and says which rows stay.
+func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, k *kept, err error) {
+	p = &pass{tally: t, ids: true, readers: t.leaving()}
 	var bound *bounding
 	defer func() {
 		if bound != nil {

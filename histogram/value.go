@@ -35,11 +35,14 @@ type value struct {
 	by, off     []int64
 	square      bool
 	lightest    int64 // the weight of code 0
+
+	beyond    bool // 1 where the code of column is not within low and high, of its stratum where there are any
+	low, high []int64
 }
 
 // value is the place of a value among the tally's; 0 is that of rows that are 1.
 func (t *tally) value(v *plan.Value) (int, error) {
-	if v == nil || !v.Weight && v.Power == 0 {
+	if v == nil || !v.Weight && v.Power == 0 && !v.Beyond {
 		return 0, nil
 	}
 	name, err := json.Marshal(v)
@@ -51,10 +54,16 @@ func (t *tally) value(v *plan.Value) (int, error) {
 	}
 	made := &value{name: string(name), column: -1, weight: -1, strata: -1}
 	most := big.NewInt(1)
-	if v.Power > 0 {
-		if most, err = t.ofColumn(made, v); err != nil {
-			return 0, err
-		}
+	switch {
+	case v.Beyond && (v.Weight || v.Power > 0):
+		return 0, errors.New("adds up what it counts, which this version cannot do at once")
+	case v.Beyond:
+		err = t.ofClamped(made, v.Column)
+	case v.Power > 0:
+		most, err = t.ofColumn(made, v)
+	}
+	if err != nil {
+		return 0, err
 	}
 	if v.Weight {
 		if made.weight, err = t.weight(); err != nil {
@@ -115,6 +124,29 @@ func (t *tally) ofColumn(made *value, v *plan.Value) (*big.Int, error) {
 	return most, nil
 }
 
+// ofClamped resolves what is clamped: the column is read once more, over one place more on either side, which stand for all
+// that lies beyond.
+func (t *tally) ofClamped(made *value, name string) error {
+	column := t.table.Column(name)
+	if _, err := t.number(column); err != nil {
+		return err
+	}
+	l := column.Lattice
+	made.beyond, made.low, made.high = true, []int64{1}, []int64{l.Last - l.First + 1}
+	if l.By != "" {
+		made.strata, made.low, made.high = t.column(t.table.Column(l.By)), nil, nil
+		for _, s := range l.Strata {
+			made.low, made.high = append(made.low, s.First-l.First+1), append(made.high, s.Last-l.First+1)
+		}
+	}
+	wide, all := *column, *l
+	all.First, all.Last, all.By, all.Strata = l.First-1, l.Last+1, "", nil
+	wide.Lattice = &all
+	var err error
+	made.column, err = t.number(&wide)
+	return err
+}
+
 // larger is the larger of two absolute values.
 func larger(a, b *big.Int) *big.Int {
 	a, b = new(big.Int).Abs(a), new(big.Int).Abs(b)
@@ -132,6 +164,10 @@ func larger(a, b *big.Int) *big.Int {
 func (v *value) of(columns []tabulate.Codes, out []int64) {
 	if v.column < 0 {
 		linear(columns[v.weight], 1, v.lightest, out)
+		return
+	}
+	if v.beyond {
+		v.ofBeyond(columns, out)
 		return
 	}
 	linear(columns[v.column], v.times, v.base, out)
@@ -158,6 +194,43 @@ func (v *value) of(columns []tabulate.Codes, out []int64) {
 			weighed(c.Middle, v.lightest, out)
 		default:
 			weighed(c.Wide, v.lightest, out)
+		}
+	}
+}
+
+// ofBeyond writes 1 for each row whose value is clamped.
+func (v *value) ofBeyond(columns []tabulate.Codes, out []int64) {
+	linear(columns[v.column], 1, 0, out)
+	if v.strata < 0 {
+		for i, x := range out {
+			out[i] = outside(x, v.low[0], v.high[0])
+		}
+		return
+	}
+	switch c := columns[v.strata]; {
+	case c.Narrow != nil:
+		outsideStratum(c.Narrow, v.low, v.high, out)
+	case c.Middle != nil:
+		outsideStratum(c.Middle, v.low, v.high, out)
+	default:
+		outsideStratum(c.Wide, v.low, v.high, out)
+	}
+}
+
+// outside is 1 where x is not within low and high, and else 0.
+func outside(x, low, high int64) int64 {
+	if x < low || x > high {
+		return 1
+	}
+	return 0
+}
+
+// outsideStratum is outside for the range of each row's stratum. The codes of rows that are left out are of no stratum.
+func outsideStratum[T uint8 | uint16 | uint32](codes []T, low, high, out []int64) {
+	codes = codes[:len(out)]
+	for i, c := range codes {
+		if int(c) < len(low) {
+			out[i] = outside(out[i], low[c], high[c])
 		}
 	}
 }

@@ -142,10 +142,45 @@ func askings(most int64, u spec.PerUnit) []asking {
 		{query: plan.Query{Factors: by("size"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/2"}}, PerUnit: &withCap}, cells: 2, sparse: true,
 			cell: func(j job) uint64 { return uint64(j.size)*13 + uint64(j.place()) }, group: func(j job) uint64 { return uint64(j.size) }, adds: one, most: 1},
 	}
+	beyond := func(j job) int64 { // what rounds to a place that is not its own
+		if p := int64(j.pay*2+5) / 10; p != j.place() {
+			return 1
+		}
+		return 0
+	}
+	all = append(all,
+		asking{query: plan.Query{Factors: by("size"), Value: &plan.Value{Column: "pay", Beyond: true}}, cells: 2, cell: func(j job) uint64 { return uint64(j.size) }, adds: beyond, most: 1},
+		asking{query: plan.Query{Diagnostic: plan.UnitsOver}, cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsOver}, cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsLeftOut}, cells: 1})
 	for i := range all {
 		all[i].query.Table = "jobs"
 	}
 	return all
+}
+
+// diagnosed is what a diagnostic comes to, by going through units of at most so many rows each.
+func diagnosed(d plan.Diagnostic, jobs []job, unit func(i int) int, most int64) (sum int64) {
+	counted, left := map[int]int64{}, map[int]int64{}
+	for i, j := range jobs {
+		if j.counted() {
+			counted[unit(i)]++
+		} else {
+			left[unit(i)]++
+		}
+	}
+	for _, n := range counted {
+		switch {
+		case d == plan.UnitsOver && n > most:
+			sum++
+		case d == plan.RowsOver:
+			sum += min(max(n-most, 0), most)
+		}
+	}
+	for _, n := range left {
+		if d == plan.RowsLeftOut {
+			sum += min(n, most)
+		}
+	}
+	return sum
 }
 
 // measurementsOf are askings as a plan has them.
@@ -187,7 +222,7 @@ func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers in
 		p, own, err := tally.bound(context.Background(), dir, s, memory)
 		out.stay = []*kept{own}
 		if err == nil && len(tally.allowances) > 1 {
-			_, out.stay, err = tally.allow(context.Background(), dir, s, p, own, memory)
+			_, out.stay, err = tally.choose(context.Background(), dir, s, p, own, memory)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -256,6 +291,16 @@ func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 		memory := rapid.SampledFrom([]int64{0, 1 << 16, 1 << 28}).Draw(rt, "memory")
 		got := answersTo(t, payrollRelease(t, unit), all, 1, rapid.IntRange(1, 4).Draw(rt, "workers"), memory, nil, filesOf(jobs, each)...)
 		for i, a := range all {
+			if d := a.query.Diagnostic; d != "" {
+				units, k := func(i int) int { return jobs[i].id }, most
+				if unit == "row" {
+					units, k = func(i int) int { return i }, 1
+				}
+				if want := diagnosed(d, jobs, units, k); got.tally.queries[i].counts[0] != want {
+					rt.Errorf("%s of %s: got %d, want %d", d, unit, got.tally.queries[i].counts[0], want)
+				}
+				continue
+			}
 			allowed := got.tally.queries[i].allowance
 			stays := func(row int) bool {
 				return got.stay == nil || got.stay[allowed].of(row / each)[row%each/64]>>(row%each%64)&1 == 1
@@ -316,6 +361,12 @@ func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(r
 // moved is the most, in L1, that a unit may move a query by when it comes or goes.
 func (a asking) moved(most int64) int64 {
 	rows := most
+	switch a.query.Diagnostic {
+	case plan.UnitsOver:
+		return 1
+	case plan.RowsOver, plan.RowsLeftOut:
+		return most
+	}
 	if u := a.query.PerUnit; u != nil {
 		if u.Total > 0 {
 			rows = min(rows, u.Total)
@@ -354,7 +405,7 @@ func excess(t testing.TB, change func(*tally)) int64 {
 		random := keyedNumbers(seed)
 		var jobs, without, replaced []job
 		for range 60 {
-			j := job{id: 1 + random(9), size: random(2), region: random(3), age: random(10), pay: []int{0, 60, 900, 31, 2}[random(5)], weight: random(6)}
+			j := job{id: 1 + random(9), size: random(9) / 4, region: random(3), age: random(10), pay: []int{0, 60, 900, 31, 2}[random(5)], weight: random(6)}
 			jobs = append(jobs, j)
 			if j.id != 1 {
 				without = append(without, j)
@@ -367,7 +418,11 @@ func excess(t testing.TB, change func(*tally)) int64 {
 		left := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(without, 25)...)
 		other := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(replaced, 25)...)
 		for i, a := range all {
-			worst = max(worst, distance(with.byCell(i), left.byCell(i))-a.moved(most), distance(with.byCell(i), other.byCell(i))-2*a.moved(most))
+			twice := int64(2)
+			if a.query.Diagnostic != "" { // of one cell, and none is below 0
+				twice = 1
+			}
+			worst = max(worst, distance(with.byCell(i), left.byCell(i))-a.moved(most), distance(with.byCell(i), other.byCell(i))-twice*a.moved(most))
 		}
 	}
 	return worst
@@ -395,6 +450,13 @@ func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
 		"no cap on rows of a group": func(t *tally) {
 			for i := range t.allowances[1:] {
 				t.allowances[i+1].caps.perGroup = noCap
+			}
+		},
+		"all rows over": func(t *tally) {
+			for i, a := range t.allowances {
+				if a.definition == string(plan.RowsOver) {
+					t.allowances[i].caps.rows = noCap
+				}
 			}
 		},
 		"rows beyond the table's bound": func(t *tally) {
