@@ -119,6 +119,24 @@ func (r *reader) checkAttribute(t *Table, n node, a Attribute, dotted bool) bool
 	return false
 }
 
+// checkColumn reports a column that a table does not have.
+func (r *reader) checkColumn(t *Table, n node, a Attribute) bool {
+	if t.Column(a.Column) != nil {
+		return true
+	}
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	p := Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name, clip(a.Column)), Expected: "one of " + strings.Join(names, ", ")}
+	if p.Nearest = Nearest(a.Column, names); p.Nearest != "" {
+		p.Nearest = Attribute{p.Nearest, a.Level}.String()
+		p.Fix = r.mended(n.value, p.Nearest)
+	}
+	r.problem(n, p)
+	return false
+}
+
 // reportLevel reports a level that a column does not have.
 func (r *reader) reportLevel(n node, c *Column, a Attribute, dotted bool) {
 	levels := c.Domain.LevelNames()

@@ -1,0 +1,78 @@
+package spec
+
+// This file holds how much sums of values hold, and how many values are told apart.
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// mostPlaces bounds the places of a lattice, so that each has a code of 32 bits with some to spare.
+const mostPlaces = int64(1)<<32 - 8
+
+// mostRowsOfAll is how many rows sums are made for where a table does not say how many it has: 2^34.
+const mostRowsOfAll = 1 << 34
+
+// mostRows is the most rows that a table has.
+func mostRows(t *Table) *big.Int {
+	if t.Expect != nil && t.Expect.Rows != nil {
+		return big.NewInt(t.Expect.Rows.Most)
+	}
+	return big.NewInt(mostRowsOfAll)
+}
+
+// rowsText says how many rows a table has at most.
+func rowsText(t *Table) string {
+	if t.Expect != nil && t.Expect.Rows != nil {
+		return fmt.Sprintf("the %d rows that are expected", t.Expect.Rows.Most)
+	}
+	return "2^34 rows"
+}
+
+// fits tells that a product is below 2^62.
+func fits(factors ...*big.Int) bool {
+	product := big.NewInt(1)
+	for _, f := range factors {
+		product.Mul(product, f)
+	}
+	return product.BitLen() <= 62
+}
+
+// checkFits reports a step so fine that 62 bits would not hold a sum of powers of all values, each times its weight.
+func (s statReader) checkFits(n node, c *Column, l *Lattice, power int) {
+	weight := big.NewInt(1)
+	if s.table.Weight != nil {
+		weight.SetInt64(s.table.Weight.Lattice.Last)
+	}
+	rows := mostRows(s.table)
+	most := func(step int64) bool { // whether values in so many times the step fit
+		value := big.NewInt(l.largest())
+		value.Add(value, big.NewInt(step-1)).Quo(value, big.NewInt(step))
+		return fits(value.Exp(value, big.NewInt(int64(power)), nil), weight, rows)
+	}
+	if most(1) {
+		return
+	}
+	what := "a sum"
+	if power == 2 {
+		what = "a sum of squares"
+	}
+	p := Problem{Message: fmt.Sprintf("%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name, l.largest(), formatNumber(l.Step))}
+	if s.table.Weight != nil {
+		p.Message += fmt.Sprintf(", weights to %s steps", weight)
+	}
+	p.Expected = "a larger step"
+	for step := int64(10); step < l.largest(); step *= 10 {
+		if most(step) {
+			p.Expected += ", as " + formatNumber(new(big.Rat).Mul(l.Step, new(big.Rat).SetInt64(step)))
+			break
+		}
+		if step > maxWhole/10 {
+			break
+		}
+	}
+	if s.table.Expect == nil || s.table.Expect.Rows == nil {
+		p.Expected += "; or expect: {rows: [a, b]} in the table, with the most rows that it has"
+	}
+	s.problem(n, p)
+}
