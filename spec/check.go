@@ -68,8 +68,25 @@ func (c *checker) mismatch(s *shape, n node) {
 			p.Fix = c.mended(n.value, p.Nearest)
 		}
 	}
+	if s.kind == choice {
+		c.meantKey(s, n, &p)
+	}
 	c.report(n.position(), n.path, p)
 	c.unsound[n.value] = true
+}
+
+// meantKey says of a mapping that is no branch of a choice which key of a branch was probably meant.
+func (c *checker) meantKey(s *shape, n node, p *Problem) {
+	var keys []string
+	for _, b := range s.when {
+		keys = append(keys, b.guard.keys...)
+	}
+	for _, pair := range n.pairs() {
+		if near := Nearest(pair.key.Value, keys); near != "" {
+			p.Message, p.Nearest, p.Fix = fmt.Sprintf("unknown key %q", clip(pair.key.Value)), near, c.mended(pair.key, near)
+			return
+		}
+	}
 }
 
 // quote writes a text in YAML's double quotes.
