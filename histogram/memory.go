@@ -87,6 +87,9 @@ func Bytes(p *plan.Plan) int64 {
 		for _, f := range m.Query.Factors {
 			attributes[m.Query.Table+"."+f.Attribute+"."+f.Level] = true
 		}
+		for _, name := range valuesOf(m.Query) { // a value that is added up takes 8 bytes more, and its square as many
+			attributes[m.Query.Table+"#"+name] = true
+		}
 	}
 	columns := len(attributes)
 	for _, s := range p.Synthetic {
@@ -107,6 +110,20 @@ func Bytes(p *plan.Plan) int64 {
 	// A raw value, its code and its part of the codes that are counted.
 	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(columns)*(16+4+4))
 	return int64(min(total, math.MaxInt64))
+}
+
+// valuesOf names what a query reads beside its factors.
+func valuesOf(q plan.Query) (names []string) {
+	if v := q.Value; v != nil {
+		names = append(names, v.Column, v.Per, fmt.Sprint(v.Weight, v.Power, v.Beyond))
+	}
+	if v := q.Quantile; v != nil {
+		names = append(names, v.Column, fmt.Sprint(v.Weight))
+	}
+	if v := q.Distinct; v != nil {
+		names = append(names, v.Column)
+	}
+	return names
 }
 
 // cells is how many counts a measurement has before they become integers: along ranges

@@ -401,7 +401,7 @@ func excess(t testing.TB, change func(*tally)) int64 {
 	const most = 3
 	r := payrollRelease(t, fmt.Sprintf("{id: id, max_rows: %d}", most))
 	all := askings(2, spec.PerUnit{Groups: 1, RowsPerGroup: 2})
-	for seed := range 40 {
+	for seed := 0; seed < 40 && worst <= 0; seed++ {
 		random := keyedNumbers(seed)
 		var jobs, without, replaced []job
 		for range 60 {
