@@ -89,6 +89,9 @@ func (l *Lattice) PlaceOfText(text string, stratum int) (int64, Fit) {
 func (l *Lattice) PlaceOfNull(stratum int) int64 { return l.Clamp(l.null, stratum) }
 
 // Clamp is the place in a stratum's range that is nearest to another. Clamping to the range of all first changes nothing.
+//
+// Guarantee: no place of a value, however it was read, lies beyond the range of its stratum. Neighbours: both relations.
+// Argument: docs/proofs/lattice.md.
 func (l *Lattice) Clamp(place int64, stratum int) int64 {
 	first, last := l.Of(stratum)
 	return min(max(place, first), last)
@@ -187,9 +190,9 @@ func (s scale) nearestBig(q quantity) int64 {
 	return n.Int64()
 }
 
-// nearestFloat is nearest of the shortest decimal of a float64, where floating point is sure of it. That decimal is within
-// 2^-53 of v in proportion, den/num within 3·2^-53 of perUnit, and their product is rounded once more: t is within
-// |t|·2^-50 of q·den/num, and its distance from its floor within 2^-54 of what it would be.
+// nearestFloat is nearest of the shortest decimal q of a float64, where floating point is sure of it. That decimal is within
+// 2^-53 of v in proportion, den/num within 4·2^-53 of perUnit, and their product is rounded once more: t is within
+// 7·2^-53·|t| of q·den/num, and its distance from its floor within 2^-54 of what it would be.
 func (s scale) nearestFloat(v float64) (place int64, sure bool) {
 	const slack = 1.0 / (1 << 50)
 	t := float64(v * s.perUnit)
