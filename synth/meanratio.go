@@ -1,0 +1,139 @@
+package synth
+
+import "math"
+
+// This file holds ratios of two means.
+
+// MeanPart is a noisy figure of a ratio of means: what it is multiplied with in the sum and in the count of the mean in the
+// numerator and of the one in the denominator. The noises of the parts are independent.
+type MeanPart struct {
+	Noise                Noise
+	OverSum, OverCount   float64
+	UnderSum, UnderCount float64
+}
+
+// MeanRange is what a mean may be, from Low to High, and what its sum is centred at: the mean is Centre + sum/count.
+type MeanRange struct{ Centre, Low, High float64 }
+
+// MeanRatio is the law of θ = μ₁/μ₂ for means μ = c + S/N of noisy sums and counts. The range of μ₂ lies above 0. It is not for
+// concurrent use.
+//
+// With t = μ − c, S − tN is noise alone, of a known law. So is
+//
+//	(S₁ − t₁N₁)/N₁ − θ·(S₂ − t₂N₂)/N₂
+//
+// but for the counts it is divided by; it is μ̂₁ − θμ̂₂, which the data say, and
+//
+//	{θ in the domain : |μ̂₁ − θμ̂₂| ≤ q(θ)}
+//
+// is the interval, with q(θ) a margin for the noisy counts and for the means that fit the data best where μ₁ = θμ₂. As noise has
+// one law with its negative, what it does to these two changes the coverage only in the square of its share in the counts. q is
+// raised by as much, Σ(deviation/N)², which in simulation makes up for it. Where a noisy count is below steady deviations of its
+// noise, there is no interval.
+type MeanRatio struct {
+	parts       []MeanPart
+	over, under MeanRange
+	margins     *tails
+	counts      [2]float64 // deviations of the noise
+}
+
+// steady is the least of a noisy count, in deviations of its noise, for which what is not linear in the noise is left out.
+const steady = 4
+
+// NewMeanRatio is the law of a ratio of means at a confidence.
+func NewMeanRatio(parts []MeanPart, over, under MeanRange, confidence float64) *MeanRatio {
+	noises := make([]Noise, len(parts))
+	overs, unders := make([]float64, len(parts)), make([]float64, len(parts))
+	for i, p := range parts {
+		noises[i], overs[i], unders[i] = p.Noise, p.OverCount, p.UnderCount
+	}
+	r := &MeanRatio{parts: parts, over: over, under: under, margins: newTails(noises, confidence)}
+	r.counts = [2]float64{math.Sqrt(r.margins.variance(overs)), math.Sqrt(r.margins.variance(unders))}
+	return r
+}
+
+// noisyMean is a mean with its sum and count.
+type noisyMean struct{ sum, count float64 }
+
+// weights are what α(S₁ − t₁N₁)/N₁ − β(S₂ − t₂N₂)/N₂ multiplies the noises of the parts with.
+func (r *MeanRatio) weights(out []float64, alpha, over float64, first noisyMean, beta, under float64, second noisyMean) {
+	for i, p := range r.parts {
+		out[i] = float64(alpha*(p.OverSum-float64(over*p.OverCount)))/first.count -
+			float64(beta*(p.UnderSum-float64(under*p.UnderCount)))/second.count
+	}
+}
+
+// Of is the ratio of one cell, from its noisy figures in the order of the parts.
+func (r *MeanRatio) Of(y ...float64) Figure {
+	var first, second noisyMean
+	for i, p := range r.parts {
+		first.sum += float64(p.OverSum * y[i])
+		first.count += float64(p.OverCount * y[i])
+		second.sum += float64(p.UnderSum * y[i])
+		second.count += float64(p.UnderCount * y[i])
+	}
+	if !(first.count > 0 && second.count > 0) {
+		return unbounded(null)
+	}
+	over, under := r.over.Centre+first.sum/first.count, r.under.Centre+second.sum/second.count
+	domain := r.domain()
+	estimate := r.over.clamp(over) / r.under.clamp(under)
+	if first.count < steady*r.counts[0] || second.count < steady*r.counts[1] {
+		return unbounded(estimate)
+	}
+	raised := 1 + squareOf(r.counts[0]/first.count) + squareOf(r.counts[1]/second.count)
+	weights := make([]float64, len(r.parts))
+	deviation := func(alpha, beta float64) float64 {
+		r.weights(weights, alpha, r.over.clamp(over)-r.over.Centre, first, beta, r.under.clamp(under)-r.under.Centre, second)
+		return math.Sqrt(r.margins.variance(weights))
+	}
+	p := plane{deviation(1, 0), deviation(0, 1)}
+	if p.over == 0 || p.under == 0 {
+		p = plane{math.Max(p.over, p.under), math.Max(p.over, p.under)}
+	}
+	if p.over == 0 { // nothing is noisy
+		return bounded(estimate, 0, estimate, estimate)
+	}
+	within := func(place float64) bool {
+		alpha, beta := p.direction(place)
+		// The means βm and αm that are nearest to the noisy ones, each in its deviations.
+		a, b := beta/p.over, alpha/p.under
+		m := (float64(a*over)/p.over + float64(b*under)/p.under) / (float64(a*a) + float64(b*b))
+		r.weights(weights, alpha, r.over.clamp(float64(beta*m))-r.over.Centre, first,
+			beta, r.under.clamp(float64(alpha*m))-r.under.Centre, second)
+		return math.Abs(float64(alpha*over)-float64(beta*under)) <= float64(raised*r.margins.margin(weights))+roundoff
+	}
+	from, to := p.place(domain.Low), p.place(domain.High)
+	at := p.place(over / under)
+	if !(under > 0) {
+		at = infinity
+	}
+	low, high, ok := span(at, from, to, within)
+	if !ok {
+		return unbounded(estimate)
+	}
+	out := bounded(estimate, deviation(1, estimate)/r.under.clamp(under), domain.Low, domain.High)
+	if low > from {
+		out.Low = math.Min(estimate, p.theta(low))
+	}
+	if high < to {
+		out.High = math.Max(estimate, p.theta(high))
+	}
+	return out
+}
+
+func squareOf(x float64) float64 { return float64(x * x) }
+
+// domain is what the ratio may be.
+func (r *MeanRatio) domain() Domain {
+	out := Domain{Low: r.over.Low / r.under.High, High: r.over.High / r.under.Low}
+	if r.over.Low < 0 {
+		out.Low = r.over.Low / r.under.Low
+	}
+	if r.over.High < 0 {
+		out.High = r.over.High / r.under.High
+	}
+	return out
+}
+
+func (r MeanRange) clamp(mean float64) float64 { return math.Max(r.Low, math.Min(r.High, mean)) }

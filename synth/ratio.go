@@ -1,0 +1,175 @@
+package synth
+
+import "math"
+
+// This file holds ratios of sums of noisy figures, and with them means, shares and rates.
+
+// Part is a noisy figure of a ratio: what it is multiplied with in the numerator and in the denominator. The noises of the
+// parts of a ratio are independent.
+type Part struct {
+	Noise       Noise
+	Over, Under float64
+}
+
+// Domain is what a ratio may be: from Low to High or, where Open, from Low on without end.
+type Domain struct {
+	Low, High float64
+	Open      bool
+}
+
+// Ratio is the law of θ = A/B for A = Σ Over·y and B = Σ Under·y, sums over noisy figures y, with a B that is positive but for
+// noise. What it works out is the same for all cells of a table. It is not for concurrent use.
+//
+// Its intervals are Fieller's (1954): A − θB is noise alone, of a law that is known for every θ. With q(θ) a margin of it,
+//
+//	{θ in the domain : |A − θB| ≤ q(θ)}
+//
+// holds the true θ with the probability of the margin, however small B is. Margins are worked out at nodes θ_i. Between them
+// q(θ) = q(θ_i) + |θ−θ_i|·Y, and alike in 1/θ where θ is large, with Y a margin of B of a higher confidence: of the noises,
+// |A−θB| ≤ |A−θ_iB| + |θ−θ_i|·|B|, so that beyond q(θ) is at most what is beyond q(θ_i) and what is beyond Y. The confidence
+// at the nodes makes up for the latter. Together that adds less than 0.003 to a coverage of 0.95.
+//
+// Where q is convex, as it is for normal noise, the directions (B, A) that are left out are a cone and its negative: the set is
+// an interval, or two that reach to both ends of the domain, or nothing. The margins of other noise are taken to be as good as
+// convex.
+type Ratio struct {
+	plane
+	parts             []Part
+	variances         []float64 // of the parts
+	domain            Domain
+	confidence        float64
+	overFar, underFar float64 // margins of A and B that are hardly ever exceeded
+	alone             float64 // margin of A, for a B without noise
+	nodes             [2*infinity*nodesPerUnit + 1]float64
+	from, to          float64 // the domain by place
+}
+
+const (
+	// nodesPerUnit is how many nodes there are from θ = 0 to the deviation of A over that of B.
+	nodesPerUnit = 256
+	// farShare is which part of what a confidence leaves goes to what is beyond Y.
+	farShare = 1. / 50
+)
+
+// NewRatio is the law of a ratio at a confidence.
+func NewRatio(parts []Part, domain Domain, confidence float64) *Ratio {
+	r := &Ratio{parts: parts, domain: domain, confidence: confidence, variances: make([]float64, len(parts)), to: infinity}
+	for i, p := range parts {
+		r.variances[i] = p.Noise.Variance()
+	}
+	r.over, r.under = math.Sqrt(r.variance(1, 0)), math.Sqrt(r.variance(0, 1))
+	far := 1 - float64((1-confidence)*farShare)
+	r.overFar, r.underFar = r.noise(1, 0).Margin(far), r.noise(0, 1).Margin(far)
+	if r.over == 0 {
+		r.over = r.under
+	}
+	r.alone = null
+	for i := range r.nodes {
+		r.nodes[i] = null
+	}
+	r.from = r.place(domain.Low)
+	if !domain.Open {
+		r.to = r.place(domain.High)
+	}
+	return r
+}
+
+// NewMean is the law of S/N for a sum S and a count N of independent noise, in a range.
+func NewMean(sum, count Noise, low, high, confidence float64) *Ratio {
+	return NewRatio([]Part{{Noise: sum, Over: 1}, {Noise: count, Under: 1}}, Domain{Low: low, High: high}, confidence)
+}
+
+// noise is that of αA − βB.
+func (r *Ratio) noise(alpha, beta float64) Noise {
+	var out Noise
+	for _, p := range r.parts {
+		out = append(out, p.Noise.times(float64(alpha*p.Over)-float64(beta*p.Under))...)
+	}
+	return out
+}
+
+// variance is that of αA − βB.
+func (r *Ratio) variance(alpha, beta float64) float64 {
+	var sum float64
+	for i, p := range r.parts {
+		weight := float64(alpha*p.Over) - float64(beta*p.Under)
+		sum += float64(weight * weight * r.variances[i])
+	}
+	return sum
+}
+
+// margin is one of αA − βB at a place.
+func (r *Ratio) margin(place float64) float64 {
+	i := math.Floor(float64(place*nodesPerUnit) + 0.5)
+	alpha, beta := r.direction(place)
+	nodeAlpha, nodeBeta := r.direction(float64(i / nodesPerUnit))
+	slack := float64(math.Abs(alpha-nodeAlpha)*r.overFar) + float64(math.Abs(beta-nodeBeta)*r.underFar)
+	node := &r.nodes[int(i)+infinity*nodesPerUnit]
+	if *node != *node {
+		*node = r.noise(nodeAlpha, nodeBeta).Margin(r.confidence + float64((1-r.confidence)*farShare))
+	}
+	return *node + slack
+}
+
+// roundoff is more than what float64 loses of αA − βB, in deviations.
+const roundoff = 1e-9
+
+// within tells whether the θ of a place is in the set.
+func (r *Ratio) within(a, b, place float64) bool {
+	alpha, beta := r.direction(place)
+	return math.Abs(float64(alpha*a)-float64(beta*b)) <= r.margin(place)+roundoff
+}
+
+// Of is the ratio of one cell, from its noisy figures in the order of the parts.
+//
+// The estimate is A/B, in the domain; its error that of the delta method, √Var(A − θB)/B. Where the set is all of the domain, or
+// not an interval, the figure is [Unbounded], without an error. A noisy denominator that is not positive says nothing, and one
+// that may be as small as one likes, where the domain is open, not even an estimate.
+func (r *Ratio) Of(y ...float64) Figure {
+	var a, b float64
+	for i, p := range r.parts {
+		a += float64(p.Over * y[i])
+		b += float64(p.Under * y[i])
+	}
+	if !(b > 0) {
+		return unbounded(null)
+	}
+	estimate := math.Max(r.domain.Low, a/b)
+	if !r.domain.Open {
+		estimate = math.Min(r.domain.High, estimate)
+	}
+	if r.under == 0 {
+		return r.exactly(estimate, a, b)
+	}
+	low, high, ok := span(r.place(a/b), r.from, r.to, func(place float64) bool { return r.within(a, b, place) })
+	switch {
+	case r.domain.Open && !(ok && high < r.to):
+		return unbounded(null)
+	case !ok:
+		return unbounded(estimate)
+	}
+	out := bounded(estimate, math.Sqrt(r.variance(1, estimate))/b, r.domain.Low, r.domain.High)
+	if low > r.from {
+		out.Low = math.Min(estimate, r.theta(low))
+	}
+	if high < r.to {
+		out.High = math.Max(estimate, r.theta(high))
+	}
+	return out
+}
+
+// exactly is the ratio for a B without noise.
+func (r *Ratio) exactly(estimate, a, b float64) Figure {
+	if r.alone != r.alone {
+		r.alone = r.noise(1, 0).Margin(r.confidence)
+	}
+	m := r.alone / b
+	low, high := math.Max(r.domain.Low, a/b-m), a/b+m
+	if !r.domain.Open {
+		high = math.Min(r.domain.High, high)
+	}
+	if low > high || !r.domain.Open && low == r.domain.Low && high == r.domain.High && m > 0 {
+		return unbounded(estimate)
+	}
+	return bounded(estimate, r.over/b, low, high)
+}

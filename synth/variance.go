@@ -1,0 +1,70 @@
+package synth
+
+import "math"
+
+// This file holds variances and standard deviations.
+
+// Variance is the law of v = Σ(x−m)²/N, m the mean, from a noisy count N and noisy sums S of x−c and Q of (x−c)², each of
+// independent noise. It is not for concurrent use.
+//
+// With μ = m − c, Q − 2μS + μ²N − vN is noise alone, of a known law; and it is
+//
+//	Q − S²/N + N·(S/N − μ)² − vN,
+//
+// which the data say but for the third term. That is the square of noise over N: it is taken for its mean over the noise,
+// Var(S−μN)/N. With q(v) a margin of the noise, for the μ that the data say, the interval is
+//
+//	{v from 0 to the most it may be : |Q − S²/N + Var(S−μN)/N − vN| ≤ q(v)}.
+//
+// What that leaves out goes with the square of the noise over N; q is raised by as much as the square of the deviation of the
+// noise of N over N. Where N is below steady deviations of its noise, or Var(S−μN)/N is more than a tolerable part of the deviation
+// that q is a multiple of, there is no interval.
+type Variance struct {
+	half      float64 // of the range of x−c
+	deviation float64 // of the noise of N
+	margins   *tails  // of Q, S and N
+}
+
+// tolerable is which part of the deviation of Q − 2μS + μ²N − vN the mean of N·(S/N−μ)² is at most.
+const tolerable = 1. / 10
+
+// NewVariance is the law of a variance of values from c−half to c+half, at a confidence.
+func NewVariance(count, sum, squares Noise, half, confidence float64) *Variance {
+	return &Variance{half: half, deviation: math.Sqrt(count.Variance()), margins: newTails([]Noise{squares, sum, count}, confidence)}
+}
+
+// Of is the variance of one cell. Its error is that of the delta method.
+func (v *Variance) Of(count, sum, squares float64) Figure {
+	if !(count > 0) {
+		return unbounded(null)
+	}
+	most := v.half * v.half
+	mu := math.Max(-v.half, math.Min(v.half, sum/count))
+	excess := v.margins.variance([]float64{0, 1, -mu}) / count // the mean of N·(S/N−μ)²
+	total := squares - float64(sum*sum)/count + excess
+	estimate := math.Max(0, math.Min(most, total/count))
+	weights := []float64{1, -2 * mu, float64(mu*mu) - estimate}
+	deviation := math.Sqrt(v.margins.variance(weights))
+	if count < steady*v.deviation || excess > tolerable*deviation {
+		return unbounded(estimate)
+	}
+	raised := 1 + squareOf(v.deviation/count)
+	low, high, ok := span(total/count, 0, most, func(x float64) bool {
+		weights[2] = float64(mu*mu) - x
+		return math.Abs(total-float64(x*count)) <= float64(raised*v.margins.margin(weights))+float64(roundoff*deviation)
+	})
+	if !ok {
+		return unbounded(estimate)
+	}
+	return bounded(estimate, deviation/count, low, high)
+}
+
+// Root is the figure's square root: of a variance the standard deviation. Its error is that of the delta method, or √Error where
+// that is less, as |√a − √b| ≤ √|a−b|.
+func (f Figure) Root() Figure {
+	out := Figure{math.Sqrt(f.Value), math.Sqrt(f.Error), math.Sqrt(f.Low), math.Sqrt(f.High), f.Flag}
+	if out.Value > 0 {
+		out.Error = math.Min(out.Error, f.Error/(2*out.Value))
+	}
+	return out
+}
