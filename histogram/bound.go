@@ -177,7 +177,7 @@ func (w *boundWorker) addGrouped(piece int, first int64, ids arrow.Array, groups
 		return nil
 	case piece < 0 || piece > mostPiece || first < 0 || first > mostRow+1-int64(ids.Len()):
 		return errTooLong
-	case ids.NullN() > 0:
+	case missing(ids, out):
 		return &idError{piece, idsMissing}
 	}
 	kind := idKind(ids)
@@ -200,6 +200,16 @@ func (w *boundWorker) addGrouped(piece int, first int64, ids arrow.Array, groups
 	}
 	w.longIDs = true
 	return w.addLong(place, ids, groups, out)
+}
+
+// missing tells that a row that is not left out has no id.
+func missing(ids arrow.Array, out []uint64) bool {
+	for i := 0; ids.NullN() > 0 && i < ids.Len(); i++ {
+		if ids.IsNull(i) && (out == nil || out[i>>6]>>(i&63)&1 == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *boundWorker) addWords(place uint64, ids []int64, groups, out []uint64) error {

@@ -54,6 +54,8 @@ var errorCases = map[string][]errorCase{
 		{name: "total with rules of completeness", text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
 			"    unit: row\n    expect: {rows: [1, 2]}\n    columns: {mode: {values: [walk], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode]}}\n", params: map[string]string{}},
 		one("total is no boolean", "account: survey", "total: maybe"),
+		{name: "total with ids that may be null", text: totalIDs("null: error, "), params: map[string]string{}},
+		{name: "total with ids that must not be null", text: totalIDs(""), params: map[string]string{}},
 		one("total with error policies", "account: survey", "total: true"),
 		one("parameter elsewhere", "[female, male]", "[female, '${quarter}']"),
 		{name: "parameter without value", params: map[string]string{}},
@@ -102,6 +104,9 @@ var errorCases = map[string][]errorCase{
 	"tables": {
 		one("unit missing", "    unit: {id: person_id, max_rows: 3}\n", ""),
 		one("unit mistyped", "unit: {id: person_id, max_rows: 3}", "unit: rows"),
+		one("null of the unit mistyped", "{id: person_id,", "{id: person_id, null: dorp,"),
+		one("null of the unit as a category", "{id: person_id,", "{id: person_id, null: {as: nobody},"),
+		one("null of a row", "unit: {id: person_id, max_rows: 3}", "unit: {null: drop, max_rows: 3}"),
 		one("max_rows missing", ", max_rows: 3", ""),
 		one("max_rows zero", "max_rows: 3", "max_rows: 0"),
 		one("max_rows too large", "max_rows: 3", "max_rows: 1000001"),
