@@ -41,15 +41,18 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 
 // CountMadeUp counts rows drawn uniformly from the declared domains, each a unit
 // of its own: a rehearsal reads no file, and expects nothing. rows is per table.
-func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams) (*Exact, error) {
+func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams, opt Options) (*Exact, error) {
 	if rows < 0 {
 		return nil, fmt.Errorf("a rehearsal has 0 rows or more, not %d", rows)
 	}
-	if err := CheckMemory(p); err != nil {
+	have := opt.memory()
+	if err := checkMemory(p, have); err != nil {
 		return nil, err
 	}
-	return count(p, s, Options{}.workers(), true, func(t *tally) error {
-		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name), Options{}.memory()-Bytes(p))
+	progress := newProgress(opt.Progress)
+	return count(p, s, opt.workers(), true, func(t *tally) error {
+		t.progress = progress
+		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name), have-Bytes(p))
 	})
 }
 
@@ -152,6 +155,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 	if err != nil {
 		return err
 	}
+	t.progress.reading(t.table.Name, 1, 1, rows)
 	worker := counter.Worker()
 	codes, columns := make([][]uint32, len(t.encoders)), make([]tabulate.Codes, len(t.encoders))
 	for rows > 0 {
@@ -176,6 +180,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		if err := worker.Add(columns, drawn, keep, nil); err != nil {
 			return within(limit, err)
 		}
+		t.progress.add(drawn)
 	}
 	return t.answer(ctx, counter, limit)
 }

@@ -124,7 +124,7 @@ func TestPairsAreBoundedAndMadeUp(t *testing.T) {
 		}
 	}
 	const rows = 6000
-	made, err := CountMadeUp(context.Background(), p, rows, streams(p, 1))
+	made, err := CountMadeUp(context.Background(), p, rows, streams(p, 1), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

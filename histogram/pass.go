@@ -86,7 +86,14 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	p.tally.progress.pass(p.tally.table, p.rows.Rows(), p.before != nil)
+	reading, readings := 1, 1
+	if p.tally.table.Unit.ID != "" && !(p.whole && p.ids) { // which is to examine what is wrong, once
+		readings = 2
+	}
+	if p.before != nil {
+		reading = 2
+	}
+	p.tally.progress.reading(p.tally.table.Name, reading, readings, p.rows.Rows())
 	err = parallel(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.work(ctx, i) })
 	if err == nil {
 		err = ctx.Err()
