@@ -49,12 +49,8 @@ func New(r Request) (*Counter, error) {
 		}
 	}
 	pool := newPool(&r, c.cover)
-	for _, ask := range c.cover.sparse {
-		cells, err := r.cells(r.Asks[ask])
-		if err != nil {
-			return nil, err
-		}
-		c.sparse = append(c.sparse, newSparseTable(uint64(cells), pool))
+	for range c.cover.sparse {
+		c.sparse = append(c.sparse, newSparseTable(pool))
 	}
 	return c, nil
 }
@@ -62,7 +58,10 @@ func New(r Request) (*Counter, error) {
 // Finish ends the counting, of which nothing is left behind but the tables: one for each ask, in order.
 func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 	out := make([]Table, len(c.request.Asks))
-	err := each(ctx, c.request.Workers, len(c.workers), func(i int) error { return c.workers[i].end() })
+	err := each(ctx, c.request.Workers, len(c.workers), func(i int) error {
+		c.workers[i].end()
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if out[ask].Cells, out[ask].Counts, err = c.sparse[i].finish(); err != nil {
+		if out[ask].Cells, out[ask].Counts, err = c.sparse[i].finish(ctx, c.request.Workers); err != nil {
 			return nil, err
 		}
 		c.sparse[i] = nil

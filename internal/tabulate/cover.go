@@ -209,7 +209,7 @@ func (c *cover) share() {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.bases[b].cells, c.bases[a].cells) })
 	for _, i := range order {
-		if need <= float64(c.request.Memory)*3/4 {
+		if need <= float64(c.dense())*3/4 {
 			return
 		}
 		c.bases[i].shared = c.request.Workers > 1
@@ -240,7 +240,7 @@ func (c *cover) rowsAtATime() int {
 		share := uint64(c.request.Rows)/uint64(c.request.Workers) + 1
 		block = min(block, max(leastBlock, 1<<bits.Len64(share)))
 	}
-	for block > 4096 && float64(block)*float64(row*c.request.Workers) > float64(c.request.Memory)/4 {
+	for block > 4096 && float64(block)*float64(row*c.request.Workers) > float64(c.dense())/4 {
 		block /= 2
 	}
 	return block

@@ -289,13 +289,10 @@ func (w *Worker) addTo(b int, wait bool) bool {
 }
 
 // end counts what is left and lets go of the block.
-func (w *Worker) end() error {
+func (w *Worker) end() {
 	w.count()
 	for _, k := range w.keys {
-		if err := k.table.end(); err != nil {
-			return err
-		}
+		k.table.end()
 	}
 	w.short, w.long, w.keys, w.weights = nil, nil, nil, nil
-	return nil
 }
