@@ -1,6 +1,6 @@
 package histogram
 
-// This file holds the progress of a count, for a terminal and nothing else.
+// This file holds the progress of a release, for a terminal and nothing else.
 
 import (
 	"sync"
@@ -9,9 +9,11 @@ import (
 
 // Progress is how far the reading of a table is. It is a function of the confidential
 // files: it may be shown to who runs the release while it runs, and must not be written
-// anywhere. A table whose units have ids is read twice: first the ids.
+// anywhere. A table whose units have ids is read twice: first the ids. Or it is how far
+// the writing of a file or more is, which Table says in words.
 type Progress struct {
 	Table             string
+	Writing           bool
 	Reading, Readings int   // which reading of the table, of how many
 	Rows              int64 // taken up in this reading so far
 	All               int64 // that there are in it, −1 where only the first reading tells
@@ -49,6 +51,16 @@ func (p *progress) reading(table string, reading, of int, rows int64) {
 		rows = before.Rows
 	}
 	p.now = Progress{Table: table, Reading: reading, Readings: of, All: rows}
+}
+
+// Writing tells report, a few times a second, how far the writing of what has so many rows
+// is. The function that it returns is told of rows that are written. report may be nil.
+func Writing(what string, rows int64, report func(Progress)) (wrote func(rows int)) {
+	p := newProgress(report)
+	if p != nil {
+		p.now = Progress{Table: what, Writing: true, All: rows}
+	}
+	return p.add
 }
 
 // add counts rows.

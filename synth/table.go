@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -66,16 +67,19 @@ const (
 
 // Category is the category of a key in a row of the table.
 func (t Table) Category(row, key int) spec.Category {
-	cell := uint64(row)
-	if t.Places != nil {
-		cell = t.Places[row]
-	}
-	stride := uint64(1)
+	return t.Keys[key].Level.Categories[t.CategoriesOf(key)(row)]
+}
+
+// CategoriesOf says of a key which category a row has, a place among those of its level.
+func (t Table) CategoriesOf(key int) func(row int) int {
+	size, stride := uint64(t.Keys[key].Level.Size()), uint64(1)
 	for _, later := range t.Keys[key+1:] {
 		stride *= uint64(later.Level.Size())
 	}
-	level := t.Keys[key].Level
-	return level.Categories[cell/stride%uint64(level.Size())]
+	if t.Places == nil {
+		return func(row int) int { return int(uint64(row) / stride % size) }
+	}
+	return func(row int) int { return int(t.Places[row] / stride % size) }
 }
 
 // Estimate derives every table of the plan from the sealed measurements: a table
@@ -150,11 +154,12 @@ func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic {
 	law := m.Measurement.Mechanism
 	margin, attained := law.Margin(st.Confidence)
+	standardError := math.Sqrt(law.Variance())
 	cells := make([]float64, m.Values.Len())
 	errors := make([]float64, len(cells))
 	for i, v := range m.Values.Int64Values() {
 		if impossible == nil || !impossible[i] {
-			cells[i], errors[i] = float64(v), math.Sqrt(law.Variance())
+			cells[i], errors[i] = float64(v), standardError
 		}
 	}
 	out := newStatistic(st.Name, cells, errors, func(i int) float64 {
@@ -168,13 +173,13 @@ func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic 
 			out.Flags[i] = Impossible
 		}
 	}
-	out.Whole, out.StandardError, out.Margin = true, math.Sqrt(law.Variance()), float64(margin)
+	out.Whole, out.StandardError, out.Margin = true, standardError, float64(margin)
 	out.Confidence, out.Attained = st.Confidence, attained
 	return out
 }
 
 // newStatistic makes the columns of a statistic of its unbiased estimates, their
-// standard errors and margins.
+// standard errors and margins. The estimates and errors are its own from then on.
 func newStatistic(name string, cells, errors []float64, margin func(i int) float64) Statistic {
 	out := Statistic{Name: name, Flags: make([]Flag, len(cells)), Unbiased: decimals(cells), Error: decimals(errors)}
 	published, low, high := make([]int64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
@@ -187,16 +192,19 @@ func newStatistic(name string, cells, errors []float64, margin func(i int) float
 		}
 	}
 	out.Low, out.High = decimals(low), decimals(high)
-	b := array.NewInt64Builder(memory.DefaultAllocator)
-	defer b.Release()
-	b.AppendValues(published, nil)
-	out.Published = b.NewInt64Array()
+	data := columnOf(arrow.PrimitiveTypes.Int64, len(published), arrow.Int64Traits.CastToBytes(published))
+	defer data.Release()
+	out.Published = array.NewInt64Data(data)
 	return out
 }
 
+// decimals are these very values, not a copy.
 func decimals(values []float64) *array.Float64 {
-	b := array.NewFloat64Builder(memory.DefaultAllocator)
-	defer b.Release()
-	b.AppendValues(values, nil)
-	return b.NewFloat64Array()
+	data := columnOf(arrow.PrimitiveTypes.Float64, len(values), arrow.Float64Traits.CastToBytes(values))
+	defer data.Release()
+	return array.NewFloat64Data(data)
+}
+
+func columnOf(of arrow.DataType, n int, values []byte) *array.Data {
+	return array.NewData(of, n, []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0)
 }

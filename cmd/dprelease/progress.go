@@ -52,7 +52,7 @@ func (l *progressLine) show(p histogram.Progress, now time.Time) {
 	if !l.terminal {
 		return
 	}
-	if l.last.Table != p.Table || l.last.Reading != p.Reading || l.last.Rows > p.Rows || l.began.IsZero() {
+	if l.last.Table != p.Table || l.last.Writing != p.Writing || l.last.Reading != p.Reading || l.last.Rows > p.Rows || l.began.IsZero() {
 		l.began, l.from = now, p.Rows
 	}
 	l.last = p
@@ -62,10 +62,13 @@ func (l *progressLine) show(p histogram.Progress, now time.Time) {
 	}
 }
 
-// progressText says how far the reading of a table is where so many rows are read a second.
+// progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a second.
 func progressText(p histogram.Progress, speed float64) string {
 	const million = 1e6
 	text := "counting " + p.Table
+	if p.Writing {
+		text = "writing " + p.Table
+	}
 	if p.Readings > 1 {
 		text += fmt.Sprintf(", reading %d of %d", p.Reading, p.Readings)
 	}

@@ -54,6 +54,20 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
+// The line says when a release is written, which has a speed of its own.
+func TestProgressOfWriting(t *testing.T) {
+	var seen bytes.Buffer
+	l := &progressLine{to: &seen, terminal: true}
+	l.show(histogram.Progress{Table: "trips", Rows: 1e6, All: 9e6}, time.Unix(0, 0))
+	for second, rows := range []int64{1e6, 3e6} {
+		seen.Reset()
+		l.show(histogram.Progress{Table: "trips", Writing: true, Rows: rows, All: 11e6}, time.Unix(int64(10+second), 0))
+	}
+	if s, want := seen.String(), clearLine+"writing trips: 27 %, 2.0 million rows a second, 4s left"; s != want {
+		t.Errorf("got %q, want %q", s, want)
+	}
+}
+
 // Of two readings each has a speed and an end of its own, and neither shows more rows than there are.
 func TestProgressOfTwoReadings(t *testing.T) {
 	var seen bytes.Buffer

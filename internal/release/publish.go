@@ -54,6 +54,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return result, err
 	}
 	defer out.discard()
+	out.progress = o.Progress
 	if err := writeRelease(ctx, out, s, record, m, modules()); err != nil {
 		return result, err
 	}
@@ -131,11 +132,16 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		return err
 	}
 	metadata := releaseMetadata(s.Plan, record.Status)
+	rows := int64(0)
+	for _, t := range tables {
+		rows += int64(t.Cells)
+	}
+	wrote := histogram.Writing("tables of "+s.Plan.Name, rows, out.progress)
 	for i, t := range tables {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := encodeTable(t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata)
+		b, err := encodeTable(ctx, t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata, wrote)
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}
@@ -175,7 +181,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, metad
 		if err != nil {
 			return nil, err
 		}
-		b, err := encodeMicrodata(m, metadata)
+		b, err := encodeMicrodata(ctx, m, metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", m.Table, err)
 		}
