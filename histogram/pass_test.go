@@ -184,6 +184,46 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 	}
 }
 
+// What is noted of a piece is the file that it is read from, not what its path names by then.
+func TestPiecesAreOfTheFileThatIsOpen(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file is not replaced there")
+	}
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
+	tally, err := newTally(p.Release(), p.Release().Tables[0], p.Measurements, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := folder(t, "a.csv", many(500_000), "b", many(500_000)) // several blocks
+	path := filepath.Join(dir, "a.csv")
+	opened, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := &pass{tally: tally, ids: true}
+	if read.rows, err = source.Open(t.Context(), dir, tally.table.Source, source.Values("id")); err != nil {
+		t.Fatal(err)
+	}
+	defer read.rows.Close()
+	first := read.next(t.Context())
+	if err := os.Rename(filepath.Join(dir, "b"), path); err != nil || first == nil {
+		t.Fatal(first, err)
+	}
+	if read.next(t.Context()) == nil {
+		t.Fatal("the file is one piece")
+	}
+	for i, r := range read.read {
+		if !os.SameFile(r.info, opened) {
+			t.Errorf("piece %d is noted as one of another file", i)
+		}
+	}
+	for read.next(t.Context()) != nil {
+	}
+	if runtime.GOOS == "linux" && read.complete { // others do not say when a file was touched
+		t.Error("a file that was replaced meanwhile is read to its end")
+	}
+}
+
 // A file without rows that has some when they are counted was changed.
 func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
