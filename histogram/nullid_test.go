@@ -120,7 +120,7 @@ func TestRowsWithoutAnIDAreLeftOutBeforeBounding(t *testing.T) {
 		p = planOf(t, `csv: "*.csv"`, from, "UNIT", "{id: id, max_rows: 2}")
 		_, err := Count(t.Context(), p, dir, streams(p, 1), Options{})
 		var contract *ContractError
-		if !errors.As(err, &contract) || contract.Kind != kindNullID || contract.Column != "id" || !strings.Contains(err.Error(), "null: drop") {
+		if !errors.As(err, &contract) || contract.Kind != kindNullID || contract.Column != "id" || !strings.HasSuffix(err.Error(), "in the spec by unit: {id: id, null: drop, …}") {
 			t.Errorf("%s: %v", format, err)
 		}
 		exactOf(t, p, without, 1)
