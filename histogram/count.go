@@ -22,7 +22,7 @@ import (
 // plan may choose. Columns are read as codes, and all tables are counted at once by
 // package tabulate.
 //
-// Errors: *[MemoryError] before any file is opened where the counts do not fit, and while
+// Errors: *[MemoryError] before any file is opened where the counts do not fit, and once
 // files are read where what must be held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values
 // that break their column's contract and for files that are not what their table
 // expects. None of them holds a value, a code or a number of rows. The counts do
