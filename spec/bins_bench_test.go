@@ -14,11 +14,12 @@ func BenchmarkCodeOfFloat(b *testing.B) {
 		"million":        "range: [-1000, 1000], step: 0.002",
 		"edges":          "range: [0, 100], levels: {band: {edges: [0, 1, 3, 10, 20, 50, 65]}}",
 		"many pieces":    "range: [0, 100], levels: {one: {width: 0.7}, other: {width: 1.1}}",
+		"categories":     "values: ['0', '1', '2', '10', '20', '50', '99']",
 		"no decimals":    "range: [0, 100], step: 1/3",
 		"whole, integer": "range: [0, 100]",
 	} {
 		of := "decimal"
-		if name == "whole, integer" {
+		if name == "whole, integer" || name == "categories" {
 			of = "integer"
 		}
 		r, err := Parse(Source{Name: "r.yaml", Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {rho: 1}\n"+

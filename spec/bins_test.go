@@ -2,8 +2,10 @@ package spec
 
 import (
 	"math"
+
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -117,6 +119,29 @@ func TestMoreCutsThanStretches(t *testing.T) {
 		code, fit := b.ofFloat(v)
 		if want < 0 && fit != OutOfDomain || want >= 0 && (fit != Fits || code != want) {
 			t.Fatalf("%x: %d, %v, expected %d", v, code, fit, want)
+		}
+	}
+}
+
+// A float64 is the category of its digits, whole or not, small or beyond what integers hold.
+func TestFloatsAreCategoriesOfTheirDigits(t *testing.T) {
+	values := []float64{0, 1, -7, 1<<53 - 1, 1 << 53, -1 << 53, 1<<53 + 2, 1e21, -1e300, 0.5, -1.25, math.SmallestNonzeroFloat64, 0x1p63, -0x1p63}
+	texts := map[string]int{}
+	for i, v := range values {
+		texts[strconv.FormatFloat(v, 'f', -1, 64)] = i + 1
+	}
+	d := &Domain{texts: texts}
+	for want, v := range values {
+		if code, fit := d.CodeOfFloat(v); code != want || fit != Fits {
+			t.Errorf("%v: %d, %v, expected %d", v, code, fit, want)
+		}
+	}
+	if code, fit := d.CodeOfFloat(math.Copysign(0, -1)); code != 0 || fit != Fits {
+		t.Errorf("-0: %d, %v", code, fit)
+	}
+	for _, v := range []float64{2, -0.5, 1<<53 - 2, 1<<53 + 4, math.MaxFloat64} {
+		if _, fit := d.CodeOfFloat(v); fit != OutOfDomain {
+			t.Errorf("%v: %v", v, fit)
 		}
 	}
 }
