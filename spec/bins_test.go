@@ -2,7 +2,6 @@ package spec
 
 import (
 	"math"
-
 	"math/rand/v2"
 	"slices"
 	"strconv"
