@@ -14,7 +14,8 @@ import (
 type Counter struct {
 	*cover
 	totals  []total
-	common  []*table // of bases that are shared
+	common  []*table  // of bases that are shared
+	parted  []*parted // of those that are parted
 	sparse  []*sparseTable
 	workers []*Worker
 	most    uint64 // that a table may hold before it is moved
@@ -42,9 +43,12 @@ func New(r Request) (*Counter, error) {
 	if r.Weighted {
 		c.most = mostSum
 	}
-	c.totals, c.common = make([]total, len(c.bases)), make([]*table, len(c.bases))
+	c.totals, c.common, c.parted = make([]total, len(c.bases)), make([]*table, len(c.bases)), make([]*parted, len(c.bases))
 	for i, b := range c.bases {
-		if b.shared {
+		switch {
+		case b.parted:
+			c.parted[i] = newParted(b.cells, stretchBits, &c.totals[i])
+		case b.shared:
 			c.common[i] = &table{total: &c.totals[i]}
 		}
 	}
@@ -64,6 +68,18 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range c.parted {
+		if p == nil {
+			continue
+		}
+		err = each(ctx, c.request.Workers, len(p.stretches), func(i int) error {
+			p.stretches[i].end()
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	err = each(ctx, c.request.Workers, len(c.bases), func(i int) error {
 		c.project(i, out)
