@@ -127,6 +127,9 @@ func recordIn(s *measured.Sealed) (ledger.Record, error) {
 // writeRelease fills the staging folder with everything that is published; m says
 // which publication it is, and built what the program was built from.
 func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record, m manifest, built []report.Module) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err
@@ -153,7 +156,13 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	if err != nil {
 		return err
 	}
-	if err := s.Drawn(out.write); err != nil {
+	err = s.Drawn(func(name string, b []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return out.write(name, b)
+	})
+	if err != nil {
 		return err
 	}
 	if err := writePapers(out, s, tables, microdata, record, built); err != nil {
