@@ -222,8 +222,9 @@ func (c *cover) share() {
 		need += c.held(&c.bases[i])
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.bases[b].cells, c.bases[a].cells) })
+	most := float64(c.dense()) * 3 / 4
 	for _, i := range order {
-		if need <= float64(c.dense())*3/4 {
+		if need <= most {
 			return
 		}
 		b := &c.bases[i]

@@ -48,13 +48,23 @@ type pool struct {
 	seed  uint64      // of hashes, so that no rows can be made to meet in one part
 }
 
-// dense is the memory for dense tables and rows in hand: a quarter where there are
-// sparse tables.
-func (c *cover) dense() int64 {
-	if len(c.sparse) == 0 {
-		return c.request.Memory
+// set is what a set of the dense tables takes.
+func (c *cover) set() float64 {
+	bytes := 0.0
+	for _, b := range c.bases {
+		bytes += float64(b.cells) * float64(c.request.bytes())
 	}
-	return c.request.Memory / 4
+	return bytes
+}
+
+// dense is the memory for dense tables and rows in hand. Where there are sparse tables
+// it is what many workers need, and a quarter of all at the most.
+func (c *cover) dense() int64 {
+	memory := c.request.Memory
+	if len(c.sparse) == 0 {
+		return memory
+	}
+	return int64(min(64*c.set()+float64(memory/16), float64(memory/4)))
 }
 
 // newPool gives sparse tables what dense ones leave, however many workers there are. An
@@ -62,11 +72,7 @@ func (c *cover) dense() int64 {
 func newPool(r *Request, c *cover) *pool {
 	left := float64(r.Memory)
 	if len(c.bases) > 0 {
-		tables := 0.0
-		for _, b := range c.bases {
-			tables += float64(b.cells) * float64(r.bytes())
-		}
-		left -= max(tables+float64(c.dense())/4, float64(c.dense()))
+		left -= max(c.set()+float64(c.dense())/4, float64(c.dense()))
 	}
 	bytes, tables := max(int64(left), leastPool), int64(max(len(c.sparse), 1))
 	parts := min(max(bytes/16/tables/partBytes, 1), mostParts)
