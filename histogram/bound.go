@@ -116,7 +116,7 @@ func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
 // units fit the cache; of what a worker gathers for a partition; and of the least
 // partition that is not split.
 const (
-	mostMemory = 88 << 20
+	mostMemory = 94 << 20
 	partBytes  = 1 << 18
 	leastChunk = 1 << 12
 	mostChunk  = 1 << 14
@@ -125,25 +125,25 @@ const (
 )
 
 // layOut decides on sizes. A bit per row is held for the answer, and for each worker where a
-// quarter of the memory is enough. Of what is left two thirds are for what is put aside, a sixth
-// is for what workers gather, and a sixth for the partitions that they group, which take up to
-// eight times the bytes of their rows.
+// quarter of the memory is enough. Of what is left seven twelfths are for what is put aside, a
+// quarter is for what workers gather, and a sixth for the partitions that they group, which
+// take up to eight times the bytes of their rows.
 func (b *bounding) layOut() {
-	each := max(b.opt.rows, 0)/8 + 1
-	b.answers = int(min(max(b.opt.memory/4/each, 1), int64(b.opt.workers)))
-	memory := max(b.opt.memory-int64(b.answers)*each, b.opt.memory/2)
-	each = memory / 6 / int64(b.opt.workers)
-	b.load = max(each/8, leastLoad)
+	answer, workers := max(b.opt.rows, 0)/8+1, int64(b.opt.workers)
+	b.answers = int(min(max(b.opt.memory/4/answer, 1), workers))
+	memory := max(b.opt.memory-int64(b.answers)*answer, b.opt.memory/2)
+	b.load = max(memory/6/8/workers, leastLoad)
 	b.parts = mostParts
 	if b.opt.rows >= 0 {
 		want := min(b.opt.rows*tupleBytes/min(partBytes, b.load), mostParts-1)
 		b.parts = 1 << bits.Len64(uint64(want))
 	}
-	for b.parts > 1 && each/int64(b.parts) < leastChunk {
+	gather := memory / 4 / workers
+	for b.parts > 1 && gather/int64(b.parts) < leastChunk {
 		b.parts /= 2
 	}
-	b.chunk = int(min(max(each/int64(b.parts), leastChunk), mostChunk)) &^ (pageBytes - 1)
-	b.spill = newSpill(b.opt.dir, memory*2/3, b.parts)
+	b.chunk = int(min(max(gather/int64(b.parts), leastChunk), mostChunk)) &^ (pageBytes - 1)
+	b.spill = newSpill(b.opt.dir, memory*7/12, b.parts)
 }
 
 // boundWorker is what one goroutine adds rows by.
