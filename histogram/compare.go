@@ -101,10 +101,7 @@ const leastPass = 1 << 24
 // Errors: those of [Count], and of the note. Tables are read as often as it takes to
 // count everything within the memory.
 func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir string, s *noise.Streams, claims Claims, opt Options) (*Differences, error) {
-	p, err := plan.Read(p.Bytes())
-	if err == nil {
-		err = p.Verify()
-	}
+	p, err := p.Verified()
 	if err != nil {
 		return nil, err
 	}

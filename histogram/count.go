@@ -60,10 +60,7 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 // the plan that nobody else holds, checked to be what its spec leads to: what is
 // measured later is what was checked here.
 func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*tally) error) (*Exact, error) {
-	p, err := plan.Read(p.Bytes())
-	if err == nil {
-		err = p.Verify()
-	}
+	p, err := p.Verified()
 	if err != nil {
 		return nil, err
 	}

@@ -137,6 +137,22 @@ func (p *Plan) complete() error {
 	return nil
 }
 
+// Verified is a copy of the plan that nobody else holds, which is what its spec
+// leads to. It fails as [Read] and [Plan.Verify] do.
+func (p *Plan) Verified() (*Plan, error) {
+	if err := p.Verify(); err != nil {
+		return nil, err
+	}
+	own, err := Read(p.Bytes())
+	if err == nil {
+		err = own.Verify()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return own, nil
+}
+
 // Verify plans the embedded spec again and fails unless the result is this very
 // plan. A plan that [New] made here of what the embedded spec says, and that is
 // as it was made, is not planned twice.
@@ -147,6 +163,7 @@ func (p *Plan) complete() error {
 func (p *Plan) Verify() error {
 	hash := p.Hash()
 	if p.made == hash && p.ofItsText() {
+		verified.Store(&hash)
 		return nil
 	}
 	if last := verified.Load(); last != nil && *last == hash {
