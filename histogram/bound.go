@@ -11,6 +11,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -36,9 +37,10 @@ import (
 // kept. Argument: docs/proofs/bounding.md.
 //
 // Ids are told apart by their exact values, never by a hash. Rows are put aside as
-// (id, place), by a partition of the ids, in memory and beyond it on disk; then one
-// partition after the other is sorted by id. Memory: about boundOptions.memory, but
-// at least some hundred KiB, and one bit per row for the answer.
+// (id, place), by a partition of the ids, in memory and beyond it on disk; then the rows
+// of one partition after the other are brought together by id. Memory: about
+// boundOptions.memory or mostMemory, whichever is less, but at least some hundred KiB,
+// and one bit per row for the answer.
 type bounding struct {
 	caps caps
 	opt  boundOptions
@@ -49,10 +51,11 @@ type bounding struct {
 	block       cipher.Block // AES under a key of the table's own stream
 	choose      func(*draws, seat, uint64, uint64, []uint64)
 
-	parts int // partitions at first, a power of two
-	chunk int // bytes that a worker gathers for a partition
-	load  int64
-	spill *spill
+	parts   int // partitions at first, a power of two
+	chunk   int // bytes that a worker gathers for a partition
+	load    int64
+	answers int // bits per row to hold
+	spill   *spill
 
 	mu      sync.Mutex
 	workers []*boundWorker
@@ -94,7 +97,7 @@ func newBounding(u spec.Unit, stream *noise.Bits, o boundOptions) (*bounding, er
 // newCapped returns the bounding of one table by any caps. Its keys are the next
 // words of the table's own stream.
 func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
-	o.workers = max(o.workers, 1)
+	o.workers, o.memory = max(o.workers, 1), min(o.memory, mostMemory)
 	b := &bounding{caps: c, opt: o, choose: (*draws).choose, hash: longHash(), permutation: newPermutation(stream)}
 	key := make([]byte, 64)
 	for i := 0; i < len(key); i += 8 {
@@ -106,38 +109,41 @@ func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
 		return nil, err
 	}
 	b.layOut()
-	b.spill = newSpill(o.dir, o.memory/4, b.parts)
 	return b, nil
 }
 
-// Sizes of what is held, in bytes: of a row put aside (about, where ids are long),
-// of a partition that fits the cache, of what a worker gathers for a partition, and
-// of the least partition that is not split.
+// Sizes of what is held, in bytes: of all, however much there is; of a partition whose
+// units fit the cache; of what a worker gathers for a partition; and of the least
+// partition that is not split.
 const (
-	tupleBytes  = 16
-	partBytes   = 2 << 20
-	leastChunk  = 1 << 12
-	mostChunk   = 1 << 16
-	leastLoad   = 1 << 17
-	mostParts   = 1 << 10
-	stayingRows = 1 << 17 // places, of 8 bytes
+	mostMemory = 94 << 20
+	partBytes  = 1 << 18
+	leastChunk = 1 << 12
+	mostChunk  = 1 << 14
+	leastLoad  = 1 << 17
+	mostParts  = 1 << 10
 )
 
-// layOut decides on sizes: a quarter of the memory is for what is put aside, an
-// eighth for what workers gather, and an eighth for the partitions that they sort.
-// The other half is the garbage collector's, which lets what is held grow twofold.
+// layOut decides on sizes. A bit per row is held for the answer, and for each worker where a
+// quarter of the memory is enough. Of what is left seven twelfths are for what is put aside, a
+// quarter is for what workers gather, and a sixth for the partitions that they group, which
+// take up to eight times the bytes of their rows.
 func (b *bounding) layOut() {
-	each := b.opt.memory / 8 / int64(b.opt.workers)
-	b.load = max(each/2, leastLoad)
+	answer, workers := max(b.opt.rows, 0)/8+1, int64(b.opt.workers)
+	b.answers = int(min(max(b.opt.memory/4/answer, 1), workers))
+	memory := max(b.opt.memory-int64(b.answers)*answer, b.opt.memory/2)
+	b.load = max(memory/6/8/workers, leastLoad)
 	b.parts = mostParts
 	if b.opt.rows >= 0 {
 		want := min(b.opt.rows*tupleBytes/min(partBytes, b.load), mostParts-1)
 		b.parts = 1 << bits.Len64(uint64(want))
 	}
-	for b.parts > 1 && each/int64(b.parts) < leastChunk {
+	gather := memory / 4 / workers
+	for b.parts > 1 && gather/int64(b.parts) < leastChunk {
 		b.parts /= 2
 	}
-	b.chunk = int(min(max(each/int64(b.parts), leastChunk), mostChunk)) &^ (tupleBytes - 1)
+	b.chunk = int(min(max(gather/int64(b.parts), leastChunk), mostChunk)) &^ (pageBytes - 1)
+	b.spill = newSpill(b.opt.dir, memory*7/12, b.parts)
 }
 
 // boundWorker is what one goroutine adds rows by.
@@ -177,7 +183,7 @@ func (w *boundWorker) addGrouped(piece int, first int64, ids arrow.Array, groups
 		return nil
 	case piece < 0 || piece > mostPiece || first < 0 || first > mostRow+1-int64(ids.Len()):
 		return errTooLong
-	case ids.NullN() > 0:
+	case missing(ids, out):
 		return &idError{piece, idsMissing}
 	}
 	kind := idKind(ids)
@@ -202,25 +208,34 @@ func (w *boundWorker) addGrouped(piece int, first int64, ids arrow.Array, groups
 	return w.addLong(place, ids, groups, out)
 }
 
+// missing tells that a row that is not left out has no id.
+func missing(ids arrow.Array, out []uint64) bool {
+	for i := 0; ids.NullN() > 0 && i < ids.Len(); i++ {
+		if ids.IsNull(i) && (out == nil || out[i>>6]>>(i&63)&1 == 0) {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *boundWorker) addWords(place uint64, ids []int64, groups, out []uint64) error {
-	r, permutation := &w.router, w.permutation
-	size := tupleBytes
+	if groups == nil && out == nil {
+		return w.router.addAll(w.permutation, place, ids)
+	}
+	more := 0
 	if groups != nil {
-		size += 8
+		more = 8
 	}
 	for i, id := range ids {
 		if out != nil && out[i>>6]>>(i&63)&1 == 1 {
 			continue
 		}
-		word := permutation.of(uint64(id))
-		tuple, err := r.room(word, size)
+		rest, err := w.router.add(w.permutation.of(uint64(id)), place+uint64(i), more)
 		if err != nil {
 			return err
 		}
-		binary.LittleEndian.PutUint64(tuple, word)
-		binary.LittleEndian.PutUint64(tuple[8:], place+uint64(i))
 		if groups != nil {
-			binary.LittleEndian.PutUint64(tuple[16:], groups[i])
+			binary.LittleEndian.PutUint64(rest, groups[i])
 		}
 	}
 	return nil
@@ -228,7 +243,7 @@ func (w *boundWorker) addWords(place uint64, ids []int64, groups, out []uint64) 
 
 func (w *boundWorker) addLong(place uint64, ids arrow.Array, groups, out []uint64) error {
 	value := longIDs(ids)
-	head := tupleBytes + 4
+	head := 4
 	if groups != nil {
 		head += 8
 	}
@@ -237,18 +252,15 @@ func (w *boundWorker) addLong(place uint64, ids arrow.Array, groups, out []uint6
 			continue
 		}
 		id := value(i)
-		word := w.hash(id)
-		tuple, err := w.router.room(word, head+len(id))
+		rest, err := w.router.add(w.hash(id), place+uint64(i), head+len(id))
 		if err != nil {
 			return err
 		}
-		binary.LittleEndian.PutUint64(tuple, word)
-		binary.LittleEndian.PutUint64(tuple[8:], place+uint64(i))
 		if groups != nil {
-			binary.LittleEndian.PutUint64(tuple[16:], groups[i])
+			binary.LittleEndian.PutUint64(rest, groups[i])
 		}
-		binary.LittleEndian.PutUint32(tuple[head-4:], uint32(len(id)))
-		copy(tuple[head:], id)
+		binary.LittleEndian.PutUint32(rest[head-4:], uint32(len(id)))
+		copy(rest[head:], id)
 	}
 	return nil
 }
@@ -261,6 +273,7 @@ func (w *boundWorker) addLong(place uint64, ids arrow.Array, groups, out []uint6
 // of the context.
 func (b *bounding) finish(ctx context.Context) (*kept, error) {
 	k, err := b.sort(ctx)
+	runtime.GC() // the next reading is to use the memory that this one took
 	if closing := b.close(); err == nil {
 		err = closing
 	}
@@ -285,10 +298,17 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 			sizes[piece] = max(sizes[piece], rows)
 		}
 	}
+	// Each sorter sets bits of its own where there is memory for so many: of the same
+	// bits, processors would wrest the memory from each other.
+	all := make(chan *kept, b.answers)
 	k := newKept(sizes)
+	all <- k
+	for len(all) < b.answers {
+		all <- k.empty()
+	}
 	sorters := make(chan *sorter, b.opt.workers)
 	for range b.opt.workers {
-		sorters <- newSorter(ctx, b, k, longIDs)
+		sorters <- newSorter(ctx, b, all, longIDs)
 	}
 	err := parallel(ctx, b.opt.workers, b.parts, func(p int) error {
 		s := <-sorters
@@ -298,8 +318,8 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range b.opt.workers {
-		(<-sorters).flush()
+	for range len(all) {
+		k.unite(<-all)
 	}
 	return k, nil
 }
@@ -326,10 +346,7 @@ func (b *bounding) mixed() error {
 }
 
 // kept is a bit per row: whether it stays.
-type kept struct {
-	mu     sync.Mutex
-	pieces [][]uint64
-}
+type kept struct{ pieces [][]uint64 }
 
 func newKept(sizes []int64) *kept {
 	k := &kept{pieces: make([][]uint64, len(sizes))}
@@ -357,16 +374,16 @@ func (k *kept) empty() *kept {
 	return e
 }
 
-// keep sets the bits of places.
-func (k *kept) keep(places []uint64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, place := range places {
-		k.set(place)
+// unite sets the bits of another.
+func (k *kept) unite(other *kept) {
+	for i, words := range other.pieces {
+		for j, word := range words {
+			k.pieces[i][j] |= word
+		}
 	}
 }
 
-func (k *kept) set(place uint64) {
-	row := place & mostRow
-	k.pieces[place>>rowBits][row>>6] |= 1 << (row & 63)
+// set sets the bit of a place to 1, or leaves it for 0.
+func (k *kept) set(place, bit uint64) {
+	k.pieces[place>>rowBits][place&mostRow>>6] |= bit << (place & 63)
 }

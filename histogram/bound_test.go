@@ -917,7 +917,7 @@ func BenchmarkBounding(b *testing.B) {
 		name   string
 		rows   int
 		memory int64
-	}{{"10M-spilled", 10_000_000, 128 << 20}, {"50M-spilled", 50_000_000, 128 << 20}, {"10M-in-memory", 10_000_000, 1 << 30}} {
+	}{{"10M-in-32MB", 10_000_000, 32 << 20}, {"10M", 10_000_000, mostMemory}, {"50M", 50_000_000, mostMemory}} {
 		b.Run(c.name, func(b *testing.B) {
 			ids := make([]int64, 1<<16)
 			column := over(ids)

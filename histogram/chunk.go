@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/tabulate"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // chunk is up to source.MaxRows rows of a piece. One goroutine reads all its rows
@@ -50,7 +51,8 @@ func codesOf(a arrow.Array) tabulate.Codes {
 // is valid until the next call.
 //
 // A row is left out where a column's policy says so, of those that measurements need,
-// or where it meets an entry of `impossible` that drops rows (ruleOut).
+// where it meets an entry of `impossible` that drops rows (ruleOut), or where its id is
+// null and the table's unit says so (withoutID).
 //
 // Guarantee: whether a row is left out depends on its own values alone, so that two
 // tables that differ in one unit differ in that unit's rows alone once rows are left
@@ -69,12 +71,32 @@ func (t *tally) judge(c *chunk, whole bool) (out []uint64, bad bool) {
 		marked = marked || some && i < len(t.encoders)
 		bad = bad || wrong
 	}
-	bad = bad || c.ids != nil && c.ids.NullN() > 0
 	ruled, wrong := t.ruleOut(c, left, whole)
-	if marked || ruled {
+	idless, missing := t.withoutID(c, left)
+	if marked || ruled || idless {
 		out = left
 	}
-	return out, bad || wrong
+	return out, bad || wrong || missing
+}
+
+// withoutID sets the bits of rows whose unit is not said, where the table leaves them out,
+// and tells whether there are any; else it tells whether such rows break the contract.
+//
+// It comes behind the entries of `impossible`, which the second reading judges without
+// ids: what breaks the contract is the same in both.
+func (t *tally) withoutID(c *chunk, left []uint64) (some, wrong bool) {
+	if c.ids == nil || c.ids.NullN() == 0 {
+		return false, false
+	}
+	if t.table.Unit.Null != spec.Drop {
+		return false, true
+	}
+	for i := range c.rows {
+		if c.ids.IsNull(i) {
+			left[i/64] |= 1 << (i % 64)
+		}
+	}
+	return true, false
 }
 
 // marks sets the bits of rows whose code says that they are left out, and tells

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -23,9 +24,11 @@ type Claims struct {
 	Rows   []Rows
 }
 
-// Claim is a published table.
+// Claim is the count of a published table, or a figure beside it.
 type Claim struct {
 	Path string // of the table in the plan
+	// Figure is the name of a figure of the table, "" for its count.
+	Figure string
 	// CountsUp says of each key whether the figures are running sums along it; nil for none.
 	CountsUp []bool
 	// Read gives the figures, once the truth is counted: tables are held one by one.
@@ -33,7 +36,8 @@ type Claim struct {
 }
 
 // Figures are those of a published table, one per cell in domain order; of a sparse table one for each of Cells, the
-// places of its rows in that order, ascending.
+// places of its rows in that order, ascending. Published is nil of figures that are no integers: what is published of these is
+// Unbiased, NaN where it is withheld, as an end of an interval is where there is none.
 type Figures struct {
 	Cells               []uint64
 	Published           []int64
@@ -66,6 +70,9 @@ type Difference struct {
 	L1      float64 // Σ|published − truth| over the cells; where they count up, of running sums, as all below
 	Squares float64 // Σ(unbiased − truth)²
 	Covered int64   // cells with low ≤ truth ≤ high
+	// Of a figure beside the count, all is over the cells that have one and are published; Bounded of them have an interval,
+	// Withheld are others that are not published, and Undefined those that have none, as no row is there.
+	Bounded, Withheld, Undefined int64
 	// Of a sparse table Cells are those that are published, of which Squares and Covered are; L1 is over all, with 0 for one
 	// that is not published. Filled is how many cells have rows, Missed how many of these are not published, and False how
 	// many that are published have no rows.
@@ -101,10 +108,7 @@ const leastPass = 1 << 24
 // Errors: those of [Count], and of the note. Tables are read as often as it takes to
 // count everything within the memory.
 func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir string, s *noise.Streams, claims Claims, opt Options) (*Differences, error) {
-	p, err := plan.Read(p.Bytes())
-	if err == nil {
-		err = p.Verify()
-	}
+	p, err := p.Verified()
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +168,14 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 		return fmt.Errorf("table %s is not in the plan of this release", claim.Path)
 	}
 	t := c.plan.Tables[i]
-	m := plan.Measurement{ID: "table " + t.Path, Query: c.plan.Query(t), Cells: t.Cells}
+	if claim.Figure != "" {
+		return c.askFigure(claim, t, out)
+	}
+	m := c.countOf(t)
+	unit, err := unitOf(t)
+	if err != nil {
+		return err
+	}
 	levels, err := m.Query.Levels(c.plan.Release())
 	if err != nil {
 		return err
@@ -195,7 +206,7 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 		}
 		figures, err := claim.Read()
 		if err == nil {
-			*out, err = figures.against(shown)
+			*out, err = figures.against(shown, unit)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.ID, err)
@@ -219,18 +230,48 @@ func countUp(counts []int64, levels []*spec.Level, key int) {
 	}
 }
 
-// against holds figures against the truth that they show.
-func (f Figures) against(truth []int64) (Difference, error) {
+// countOf asks for what a table counts: rows, weights or units, of as many rows of a unit as it allows.
+func (c *comparison) countOf(t plan.Table) plan.Measurement {
+	m := plan.Measurement{ID: "table " + t.Path, Query: c.plan.Query(t), Cells: t.Cells}
+	m.Query.PerUnit = t.PerUnit
+	if t.Weighted {
+		m.Query.Value = &plan.Value{Weight: true}
+	}
+	return m
+}
+
+// unitOf is what an integer of a table's count stands for.
+func unitOf(t plan.Table) (float64, error) {
+	if len(t.Statistics) == 0 || t.Statistics[0].Unit == "" {
+		return 1, nil
+	}
+	unit, ok := new(big.Rat).SetString(t.Statistics[0].Unit)
+	if !ok {
+		return 0, fmt.Errorf("table %s: its unit %q is no fraction", t.Path, t.Statistics[0].Unit)
+	}
+	f, _ := unit.Float64()
+	return f, nil
+}
+
+// against holds figures against the truth that they show, of which each integer stands for so much.
+func (f Figures) against(truth []int64, unit float64) (Difference, error) {
 	d := Difference{Cells: int64(len(truth))}
-	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {
+	for _, n := range []int{len(f.Unbiased), len(f.Low), len(f.High)} {
 		if n != len(truth) {
 			return d, errOtherCells
 		}
 	}
+	if f.Published != nil && len(f.Published) != len(truth) {
+		return d, errOtherCells
+	}
 	for i, t := range truth {
-		d.L1 += math.Abs(float64(f.Published[i] - t))
-		exact := float64(t) // a number of rows, below 2^53
+		exact := float64(t) * unit // a number of rows is below 2^53
 		off := f.Unbiased[i] - exact
+		shown := off
+		if f.Published != nil {
+			shown = float64(f.Published[i]) - exact
+		}
+		d.L1 += math.Abs(shown)
 		d.Squares += off * off
 		if f.Low[i] <= exact && exact <= f.High[i] {
 			d.Covered++

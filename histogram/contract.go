@@ -93,7 +93,8 @@ func (b breach) sentence() string {
 	case kindNull:
 		remedy = "correct the data, or set null: drop or null: {as: CATEGORY}"
 	case kindNullID:
-		what, remedy = "the id of a unit is null", "correct the data; every row must say which unit it belongs to"
+		what = "the id of a unit is null"
+		remedy = "correct the data: every row says which unit it belongs to; or leave such rows out, in the spec by unit: {id: " + b.Column + ", null: drop, …}"
 	case kindRows:
 		what, remedy = "the number of rows is not in the range of `expect: {rows: …}`", "complete the files, or correct the rule"
 	case kindEvery:

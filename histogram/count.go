@@ -22,7 +22,7 @@ import (
 // plan may choose. Columns are read as codes, and all tables are counted at once by
 // package tabulate.
 //
-// Errors: *[MemoryError] before any file is opened where the counts do not fit, and while
+// Errors: *[MemoryError] before any file is opened where the counts do not fit, and once
 // files are read where what must be held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values
 // that break their column's contract and for files that are not what their table
 // expects. None of them holds a value, a code or a number of rows. The counts do
@@ -41,15 +41,18 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 
 // CountMadeUp counts rows drawn uniformly from the declared domains, each a unit
 // of its own: a rehearsal reads no file, and expects nothing. rows is per table.
-func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams) (*Exact, error) {
+func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams, opt Options) (*Exact, error) {
 	if rows < 0 {
 		return nil, fmt.Errorf("a rehearsal has 0 rows or more, not %d", rows)
 	}
-	if err := CheckMemory(p); err != nil {
+	have := opt.memory()
+	if err := checkMemory(p, have); err != nil {
 		return nil, err
 	}
-	return count(p, s, Options{}.workers(), true, func(t *tally) error {
-		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name), Options{}.memory()-Bytes(p))
+	progress := newProgress(opt.Progress)
+	return count(p, s, opt.workers(), true, func(t *tally) error {
+		t.progress = progress
+		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name), have-Bytes(p))
 	})
 }
 
@@ -57,10 +60,7 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 // the plan that nobody else holds, checked to be what its spec leads to: what is
 // measured later is what was checked here.
 func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*tally) error) (*Exact, error) {
-	p, err := plan.Read(p.Bytes())
-	if err == nil {
-		err = p.Verify()
-	}
+	p, err := p.Verified()
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +152,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 	if err != nil {
 		return err
 	}
+	t.progress.reading(t.table.Name, 1, 1, rows)
 	worker := counted.worker()
 	codes, columns := make([][]uint32, len(t.encoders)), make([]tabulate.Codes, len(t.encoders))
 	for rows > 0 {
@@ -177,6 +178,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		if err := worker.add(columns, drawn, func(int) []uint64 { return keep }); err != nil {
 			return err
 		}
+		t.progress.add(drawn)
 	}
 	t.diagnoseRows(0)
 	return counted.finish(ctx)

@@ -145,7 +145,7 @@ func TestMemoryOfHeldRows(t *testing.T) {
 func TestMadeUpRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	const rows = 100_000
-	e, err := CountMadeUp(context.Background(), p, rows, streams(p, 1))
+	e, err := CountMadeUp(context.Background(), p, rows, streams(p, 1), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestCancelled(t *testing.T) {
 	if _, err := Count(ctx, p, folder(t, "a.csv", many(90)), streams(p, 1), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := CountMadeUp(ctx, p, 10, streams(p, 1)); !errors.Is(err, context.Canceled) {
+	if _, err := CountMadeUp(ctx, p, 10, streams(p, 1), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

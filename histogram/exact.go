@@ -3,10 +3,12 @@ package histogram
 // This file holds Exact: the exact counts of a plan, which nothing can read.
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"runtime"
 	"sync"
 
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -87,18 +89,41 @@ func (t tallied) hash() []byte {
 	return h.Sum(nil)
 }
 
-// hashOf is the SHA-256 of integers written as 8 bytes each, little-endian.
+// hashBlock is how many integers are hashed by themselves, side by side with others.
+const hashBlock = 1 << 18
+
+// hashOf is the SHA-256 of how many integers there are, in 8 bytes, and of the SHA-256 of every block of hashBlock of them, which
+// are written one after the other as varints (in most large tables a byte each), of which none begins another: other
+// integers are other bytes.
 func hashOf[T int64 | uint64](counts []T) []byte {
+	blocks := make([][sha256.Size]byte, (len(counts)+hashBlock-1)/hashBlock)
+	err := parallel(context.Background(), runtime.GOMAXPROCS(0), len(blocks), func(i int) error {
+		blocks[i] = hashOfBlock(counts[i*hashBlock : min((i+1)*hashBlock, len(counts))])
+		return nil
+	})
+	if err != nil {
+		panic("histogram: hashing fails on no integers: " + err.Error())
+	}
+	h := sha256.New()
+	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(counts))))
+	for _, b := range blocks {
+		h.Write(b[:])
+	}
+	return h.Sum(nil)
+}
+
+func hashOfBlock[T int64 | uint64](counts []T) (out [sha256.Size]byte) {
 	h := sha256.New()
 	buffer := make([]byte, 0, 8*4096)
-	for i, c := range counts {
-		buffer = binary.LittleEndian.AppendUint64(buffer, uint64(c))
-		if len(buffer) == cap(buffer) || i == len(counts)-1 {
+	for _, c := range counts {
+		if buffer = binary.AppendVarint(buffer, int64(c)); len(buffer) > cap(buffer)-binary.MaxVarintLen64 {
 			h.Write(buffer)
 			buffer = buffer[:0]
 		}
 	}
-	return h.Sum(nil)
+	h.Write(buffer)
+	h.Sum(out[:0])
+	return out
 }
 
 // Commitment binds the key of s to the exact answers, in 64 hexadecimal digits.

@@ -54,7 +54,7 @@ func TestOpenRefuses(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "a.csv", canaries)
 	real := exactOf(t, p, dir, 1)
-	madeUp, err := CountMadeUp(context.Background(), p, 10, streams(p, 1))
+	madeUp, err := CountMadeUp(context.Background(), p, 10, streams(p, 1), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

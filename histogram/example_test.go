@@ -38,7 +38,7 @@ marginals:
 		panic(err)
 	}
 	streams := noise.NewStreams(key, p.Hash())
-	exact, err := histogram.CountMadeUp(ctx, p, 1000, streams)
+	exact, err := histogram.CountMadeUp(ctx, p, 1000, streams, histogram.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -148,9 +148,8 @@ func (d *draws) choose(from seat, n, most uint64, chosen []uint64) {
 	d.start(from)
 	for i := n - most; i < n; i++ {
 		t := d.below(i + 1)
-		if chosen[t>>6]>>(t&63)&1 == 1 {
-			t = i
-		}
+		taken := chosen[t>>6] >> (t & 63) & 1
+		t += (i - t) * taken // i where t is taken, told without a branch that processors guess wrong
 		chosen[t>>6] |= 1 << (t & 63)
 	}
 }

@@ -166,7 +166,7 @@ func TestImpossibleCellsAreNotMeasured(t *testing.T) {
 // Made-up rows can be.
 func TestMadeUpRowsCanBe(t *testing.T) {
 	p := ruledPlan(t)
-	e, err := CountMadeUp(context.Background(), p, 20000, streams(p, 1))
+	e, err := CountMadeUp(context.Background(), p, 20000, streams(p, 1), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

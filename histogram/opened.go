@@ -119,10 +119,15 @@ func (x *opened) noisy(ctx context.Context, a answer) (measured.Measured, error)
 			}
 		}
 	}
-	values := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(counts)) // these very integers, not a copy
-	data := array.NewData(arrow.PrimitiveTypes.Int64, len(counts), []*memory.Buffer{nil, values}, nil, 0, 0)
+	return measured.Measured{Measurement: a.measurement, Values: integers(counts)}, nil
+}
+
+// integers are these very ones as a column, not a copy.
+func integers(of []int64) *array.Int64 {
+	values := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(of))
+	data := array.NewData(arrow.PrimitiveTypes.Int64, len(of), []*memory.Buffer{nil, values}, nil, 0, 0)
 	defer data.Release()
-	return measured.Measured{Measurement: a.measurement, Values: array.NewInt64Data(data)}, nil
+	return array.NewInt64Data(data)
 }
 
 // add is an answer's counts with the noise of its measurement: drawn exactly and

@@ -124,7 +124,7 @@ func TestPairsAreBoundedAndMadeUp(t *testing.T) {
 		}
 	}
 	const rows = 6000
-	made, err := CountMadeUp(context.Background(), p, rows, streams(p, 1))
+	made, err := CountMadeUp(context.Background(), p, rows, streams(p, 1), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +166,10 @@ func exactHash(questions []plan.Measurement, counts [][]int64) []byte {
 		definition := sha256.Sum256(m.Canonical())
 		var words []byte
 		for _, c := range counts[i] {
-			words = binary.LittleEndian.AppendUint64(words, uint64(c))
+			words = binary.AppendVarint(words, c)
 		}
-		answer := sha256.Sum256(words)
+		block := sha256.Sum256(words)
+		answer := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, uint64(len(counts[i]))), block[:]...))
 		all = append(append(all, definition[:]...), answer[:]...)
 	}
 	sum := sha256.Sum256(all)

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/tabulate"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // pass reads the files of a table. Each worker takes the next piece in reading order,
@@ -85,7 +86,16 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	p.tally.progress.pass(p.tally.table, p.rows.Rows(), p.tally.passes(), p.before != nil)
+	reading, readings := 1, int(p.tally.passes())
+	switch {
+	case p.whole && p.ids: // which is to examine what is wrong, once
+		readings = 1
+	case p.before != nil && p.whole:
+		reading = readings
+	case p.before != nil:
+		reading = 2
+	}
+	p.tally.progress.reading(p.tally.table.Name, reading, readings, p.rows.Rows())
 	err = parallel(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.work(ctx, i) })
 	if err == nil {
 		err = ctx.Err()
@@ -253,11 +263,11 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 	return found
 }
 
-// nullIDs are the breaches of rows without a unit. A row that a column drops
-// needs a unit as well: the contract does not depend on other columns.
+// nullIDs are the breaches of rows without a unit, where these are not left out. A row
+// that a column drops needs a unit as well: the contract does not depend on other columns.
 func (t *tally) nullIDs(ids arrow.Array, file string, first int64) []breach {
 	var found []breach
-	if ids.NullN() == 0 {
+	if ids.NullN() == 0 || t.table.Unit.Null == spec.Drop {
 		return nil
 	}
 	for i := range ids.Len() {

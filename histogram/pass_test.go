@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -183,6 +184,46 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 	}
 }
 
+// What is noted of a piece is the file that it is read from, not what its path names by then.
+func TestPiecesAreOfTheFileThatIsOpen(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file is not replaced there")
+	}
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
+	tally, err := newTally(p.Release(), p.Release().Tables[0], p.Measurements, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := folder(t, "a.csv", many(500_000), "b", many(500_000)) // several blocks
+	path := filepath.Join(dir, "a.csv")
+	opened, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := &pass{tally: tally, ids: true}
+	if read.rows, err = source.Open(t.Context(), dir, tally.table.Source, source.Values("id")); err != nil {
+		t.Fatal(err)
+	}
+	defer read.rows.Close()
+	first := read.next(t.Context())
+	if err := os.Rename(filepath.Join(dir, "b"), path); err != nil || first == nil {
+		t.Fatal(first, err)
+	}
+	if read.next(t.Context()) == nil {
+		t.Fatal("the file is one piece")
+	}
+	for i, r := range read.read {
+		if !os.SameFile(r.info, opened) {
+			t.Errorf("piece %d is noted as one of another file", i)
+		}
+	}
+	for read.next(t.Context()) != nil {
+	}
+	if runtime.GOOS == "linux" && read.complete { // others do not say when a file was touched
+		t.Error("a file that was replaced meanwhile is read to its end")
+	}
+}
+
 // A file without rows that has some when they are counted was changed.
 func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
@@ -293,17 +334,52 @@ func TestCancelledOnTheWay(t *testing.T) {
 	}
 }
 
-// Progress names the table and never more rows than there are.
+// Progress names the table and the reading, and shows no row twice: what there is to read is known in the second reading,
+// and before it where the files say so.
 func TestProgress(t *testing.T) {
-	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
-	calls := 0
-	_, err := Count(context.Background(), p, folder(t, "a.csv", many(90_000)), streams(p, 1), Options{Progress: func(at Progress) {
-		if calls++; at.Table != "persons" || at.Rows < 1 || at.Rows > 180_000 || at.All != -1 {
-			t.Errorf("%+v", at)
+	const rows = 300_000
+	for unit, readings := range map[string]int{"row": 1, "{id: id, max_rows: 1}": 2} {
+		p := planOf(t, "UNIT", unit)
+		progress, seen := newProgress(func(Progress) {}), []Progress{}
+		progress.report = func(at Progress) { seen, progress.last = append(seen, at), time.Time{} } // each time
+		tally, err := newTally(p.Release(), p.Release().Tables[0], p.Measurements, nil, 2)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}})
-	if err != nil || calls == 0 {
-		t.Errorf("%d calls, %v", calls, err)
+		tally.progress = progress
+		if err := tally.scan(t.Context(), folder(t, "a.csv", many(rows)), streams(p, 1), 1<<30); err != nil {
+			t.Fatal(err)
+		}
+		most := make([]int64, 3)
+		for _, at := range seen {
+			all := int64(-1)
+			if at.Reading == 2 {
+				all = rows
+			}
+			if at.Table != "persons" || at.Readings != readings || at.Reading < 1 || at.Reading > readings || at.All != all || at.Rows <= most[at.Reading] {
+				t.Fatalf("unit %s: %+v after %d rows", unit, at, most[at.Reading])
+			}
+			most[at.Reading] = at.Rows
+		}
+		if most[1] != rows || readings == 2 && most[2] != rows {
+			t.Errorf("unit %s: %v rows are seen to be read, of %d", unit, most[1:], rows)
+		}
+	}
+}
+
+// Made-up rows are counted with the options of others.
+func TestProgressOfMadeUpRows(t *testing.T) {
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
+	var seen []Progress
+	if _, err := CountMadeUp(t.Context(), p, 100_000, streams(p, 1), Options{Progress: func(at Progress) { seen = append(seen, at) }}); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) == 0 || seen[0] != (Progress{Table: "persons", Reading: 1, Readings: 1, Rows: source.MaxRows, All: 100_000}) {
+		t.Errorf("%+v", seen)
+	}
+	var small *MemoryError
+	if _, err := CountMadeUp(t.Context(), p, 10, streams(p, 1), Options{MemoryLimit: 1}); !errors.As(err, &small) {
+		t.Errorf("in a byte of memory: %v", err)
 	}
 }
 

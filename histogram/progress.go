@@ -1,20 +1,22 @@
 package histogram
 
-// This file holds the progress of a count, for a terminal and nothing else.
+// This file holds the progress of a release, for a terminal and nothing else.
 
 import (
 	"sync"
 	"time"
-
-	"github.com/dprelease/dprelease/spec"
 )
 
-// Progress is how far a table is read. It is a function of the confidential files: it
-// may be shown to who runs the release while it runs, and must not be written anywhere.
+// Progress is how far the reading of a table is. It is a function of the confidential
+// files: it may be shown to who runs the release while it runs, and must not be written
+// anywhere. A table whose units have ids is read twice: first the ids. Or it is how far
+// the writing of a file or more is, which Table says in words.
 type Progress struct {
-	Table string
-	Rows  int64 // read so far, several times over where units are bounded first
-	All   int64 // that there are to read, −1 where only reading tells
+	Table             string
+	Writing           bool
+	Reading, Readings int   // which reading of the table, of how many
+	Rows              int64 // taken up in this reading so far
+	All               int64 // that there are in it, −1 where only the first reading tells
 }
 
 // progress reports how far a table is, a few times a second.
@@ -37,20 +39,28 @@ func newProgress(report func(Progress)) *progress {
 	return &progress{report: report}
 }
 
-// pass begins the reading of a table of so many rows, or a later one of several.
-func (p *progress) pass(t *spec.Table, rows, times int64, again bool) {
+// reading begins a reading of a table of so many rows, −1 where that is not known. The
+// second of two has the rows that the first had.
+func (p *progress) reading(table string, reading, of int, rows int64) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if again && p.now.Table == t.Name {
-		return
+	if before := p.now; rows < 0 && reading > 1 && before.Table == table && before.Reading == reading-1 {
+		rows = before.Rows
 	}
-	p.now = Progress{Table: t.Name, All: rows}
-	if rows >= 0 {
-		p.now.All = times * rows
+	p.now = Progress{Table: table, Reading: reading, Readings: of, All: rows}
+}
+
+// Writing tells report, a few times a second, how far the writing of what has so many rows
+// is. The function that it returns is told of rows that are written. report may be nil.
+func Writing(what string, rows int64, report func(Progress)) (wrote func(rows int)) {
+	p := newProgress(report)
+	if p != nil {
+		p.now = Progress{Table: what, Writing: true, All: rows}
 	}
+	return p.add
 }
 
 // add counts rows.

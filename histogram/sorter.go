@@ -7,33 +7,64 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 )
-
-// unitRow is a row of some unit.
-type unitRow struct {
-	word uint64 // of its id
-	at   uint64 // its place or, until names are compared, where in the partition it is put aside
-}
 
 // sorter brings the rows of each unit together, partition by partition. Not for
 // concurrent use.
 type sorter struct {
 	*bounding
 	ctx     context.Context
-	kept    *kept
+	all     chan *kept // bits to set, of which each sorter takes what is free
+	kept    *kept      // what it has taken
 	draws   *draws
 	longIDs bool
-	bytes   []byte
-	rows    []unitRow
-	counts  []uint32
-	chosen  []uint64
-	staying []uint64 // places that are not in kept yet
+
+	bytes  []byte   // of the partition
+	at     []uint64 // place of each row, as they were put aside
+	of     []uint32 // and its unit, a place in the table
+	groups []uint64 // and its group, where groups matter
+	runs   []run
+	table  []unitRows // of the units, by the bits of their words; empty between partitions
+	units  []uint32   // places in the table that are taken
+	next   []uint32   // where the next row of each goes, by place in the table
+	rows   []unitRow
+	over   []sampled
+	chosen []uint64
 }
 
-func newSorter(ctx context.Context, b *bounding, k *kept, longIDs bool) *sorter {
-	return &sorter{bounding: b, ctx: ctx, kept: k, longIDs: longIDs, draws: &draws{block: b.block, seats: newSeats(b.macKey)}}
+// unitRows is a unit in the making: how many rows it has in the partition.
+type unitRows struct {
+	// word is that of the id, and later which rows stay: the bit of each, the next row's the lowest,
+	// or the place of the next row's bit in chosen where rows are more than 64.
+	word uint64
+	rows uint32
+	name uint32 // where in the partition a row of it begins, whose id is its
+}
+
+// other says whether the place in the table is taken, by another word. Half of the places
+// are not, which a processor guesses wrong: it is told as a number, not by a branch.
+func (u *unitRows) other(word uint64) bool {
+	differ := u.word ^ word
+	if u.rows == 0 {
+		differ = 0
+	}
+	return differ != 0
+}
+
+// run is the rows from..to in the order in which they were put aside, whose places grow.
+type run struct{ from, to int }
+
+// sampled is a unit of which not all rows stay, and the word of its id.
+type sampled struct {
+	word uint64
+	unit uint32
+}
+
+func newSorter(ctx context.Context, b *bounding, all chan *kept, longIDs bool) *sorter {
+	return &sorter{bounding: b, ctx: ctx, all: all, longIDs: longIDs, draws: &draws{block: b.block, seats: newSeats(b.macKey)}}
 }
 
 // part decides for the rows of a partition, of whose words the first skip bits are
@@ -46,38 +77,33 @@ func (s *sorter) part(p, skip int) error {
 	if s.bytes, err = s.spill.take(p, s.bytes); err != nil {
 		return err
 	}
-	s.order(skip)
-	for from := 0; from < len(s.rows); {
-		to := from + 1
-		for to < len(s.rows) && s.rows[to].word == s.rows[from].word {
-			to++
-		}
-		s.sameWord(s.rows[from:to])
-		from = to
+	s.gather(skip)
+	s.order()
+	if s.caps.grouped() {
+		s.capUnits()
+	} else {
+		s.capRows()
+	}
+	for _, unit := range s.units {
+		s.table[unit] = unitRows{}
 	}
 	return nil
 }
 
-// direct says whether a row put aside is its word and its place, and no more.
-func (s *sorter) direct() bool { return !s.longIDs && !s.caps.grouped() }
+// rest is what stands in a tuple behind word and step: 8 bytes of the group where groups
+// matter, and where ids are long 4 of the length of the id, and the id.
+type rest []byte
 
-// tuple is a row as it was put aside: word, place, group where groups matter, and
-// length and bytes of the id where ids are long.
-type tuple []byte
-
-func (t tuple) word() uint64  { return binary.LittleEndian.Uint64(t) }
-func (t tuple) place() uint64 { return binary.LittleEndian.Uint64(t[8:]) }
-func (t tuple) group() uint64 { return binary.LittleEndian.Uint64(t[tupleBytes:]) }
+func (r rest) group() uint64 { return binary.LittleEndian.Uint64(r) }
 
 // id is the id of the row, where ids are long.
-func (s *sorter) id(t tuple) []byte {
+func (s *sorter) id(m rest) []byte {
 	head := s.head()
-	return t[head : head+int(binary.LittleEndian.Uint32(t[head-4:]))]
+	return m[head : head+int(binary.LittleEndian.Uint32(m[head-4:]))]
 }
 
-// head is how many bytes of a tuple stand before its long id.
-func (s *sorter) head() int {
-	n := tupleBytes
+// head is how many bytes stand before the long id.
+func (s *sorter) head() (n int) {
 	if s.caps.grouped() {
 		n += 8
 	}
@@ -87,118 +113,182 @@ func (s *sorter) head() int {
 	return n
 }
 
-// sizeOf is how many bytes a tuple takes that begins there.
-func (s *sorter) sizeOf(t tuple, head int) int {
+// gather reads the rows of the partition, and says of each which unit it is of: a
+// table of units is looked through from where the word of the id points.
+func (s *sorter) gather(skip int) {
+	most := len(s.bytes) / tupleBytes
+	shift := 64 - bits.Len(uint(most+most/2))
+	if len(s.table) < 1<<(64-shift) {
+		s.table = make([]unitRows, 1<<(64-shift))
+	}
+	s.at, s.of, s.units, s.runs = fit(s.at, most), fit(s.of, most), fit(s.units, most), s.runs[:0]
+	s.groups = s.groups[:0]
+	table, grouped, plain := s.table[:1<<(64-shift)], s.caps.grouped(), s.head() == 0
+	place, n, units := uint64(0), 0, 0
+	for at := 0; at < len(s.bytes); {
+		tuple := s.bytes[at:][:tupleBytes]
+		word, step := binary.LittleEndian.Uint64(tuple), uint64(binary.LittleEndian.Uint16(tuple[8:]))
+		at += tupleBytes
+		if step == 0 {
+			place = word
+			s.runs = append(s.runs, run{from: n})
+			continue
+		}
+		place += step
+		size := 0
+		if !plain {
+			size = s.sizeOf(s.bytes[at:])
+		}
+		unit := word << skip >> shift
+		u := &table[unit]
+		for u.other(word) || s.longIDs && u.rows > 0 && !s.sameID(u.name, at) {
+			unit = (unit + 1) & uint64(len(table)-1)
+			u = &table[unit]
+		}
+		s.units[units] = uint32(unit)
+		if u.rows == 0 {
+			units++
+		}
+		*u = unitRows{word, u.rows + 1, uint32(at)}
+		s.at[n], s.of[n] = place, uint32(unit)
+		if grouped {
+			s.groups = append(s.groups, rest(s.bytes[at:]).group())
+		}
+		n++
+		at += size
+	}
+	s.at, s.of, s.units = s.at[:n], s.of[:n], s.units[:units]
+	for i := len(s.runs) - 1; i >= 0; i-- {
+		s.runs[i].to, n = n, s.runs[i].from
+	}
+}
+
+// sizeOf is how many bytes what begins there takes.
+func (s *sorter) sizeOf(m rest) int {
+	head := s.head()
 	if s.longIDs {
-		return head + int(binary.LittleEndian.Uint32(t[head-4:]))
+		return head + int(binary.LittleEndian.Uint32(m[head-4:]))
 	}
 	return head
 }
 
-// order sets rows to those of the bytes, sorted by word and, where they are
-// direct, by place.
-func (s *sorter) order(skip int) {
-	head, direct, n := s.head(), s.direct(), 0
-	for at := 0; at < len(s.bytes); at += s.sizeOf(s.bytes[at:], head) {
-		n++
-	}
-	width := min(max(bits.Len(uint(n))-2, 0), 16)
-	s.counts = fit(s.counts, 1<<width)
-	clear(s.counts)
-	for at := 0; at < len(s.bytes); at += s.sizeOf(s.bytes[at:], head) {
-		s.counts[tuple(s.bytes[at:]).word()<<skip>>(64-width)]++
-	}
-	from := uint32(0)
-	for i, c := range s.counts {
-		s.counts[i] = from
-		from += c
-	}
-	s.rows = fit(s.rows, n)
-	for at := 0; at < len(s.bytes); at += s.sizeOf(s.bytes[at:], head) {
-		t := tuple(s.bytes[at:])
-		r := unitRow{t.word(), uint64(at)}
-		if direct {
-			r.at = t.place()
-		}
-		to := &s.counts[r.word<<skip>>(64-width)]
-		s.rows[*to] = r
-		*to++
-	}
-	start := uint32(0)
-	for _, end := range s.counts {
-		sortRows(s.rows[start:end])
-		start = end
-	}
+// sameID says whether the rows whose tuples go on there have one id.
+func (s *sorter) sameID(a uint32, b int) bool {
+	return bytes.Equal(s.id(s.bytes[a:]), s.id(s.bytes[b:]))
 }
 
-// sortRows sorts by word, and by place within.
-func sortRows(rows []unitRow) {
-	if len(rows) > 24 {
-		slices.SortFunc(rows, func(a, b unitRow) int { return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(a.at, b.at)) })
-		return
-	}
-	for i := 1; i < len(rows); i++ {
-		r, j := rows[i], i
-		for j > 0 && (r.word < rows[j-1].word || r.word == rows[j-1].word && r.at < rows[j-1].at) {
-			rows[j] = rows[j-1]
-			j--
-		}
-		rows[j] = r
-	}
-}
-
-// sameWord decides for the rows whose ids have one word: those of one unit or,
-// where ids are long, perhaps of several.
-func (s *sorter) sameWord(rows []unitRow) {
-	word := rows[0].word
-	switch {
-	case s.direct():
-		s.unit(name{word: word}, rows)
-	case !s.longIDs:
-		s.unit(name{word: word}, s.placed(rows))
-	case uint64(len(rows)) <= s.caps.rows && !s.caps.grouped(): // whosever they are
-		s.keep(s.placed(rows))
-	default:
-		id := func(r unitRow) []byte { return s.id(s.bytes[r.at:]) }
-		byID := func(a, b unitRow) int { return bytes.Compare(id(a), id(b)) }
-		if !slices.IsSortedFunc(rows, byID) { // nearly always they are one unit's
-			slices.SortFunc(rows, byID)
-		}
-		for len(rows) > 0 {
-			n, long := 1, id(rows[0])
-			for n < len(rows) && bytes.Equal(id(rows[n]), long) {
-				n++
+// order puts the runs into reading order: they are cut into single rows where they
+// overlap.
+func (s *sorter) order() {
+	byPlace := func(a, b run) int { return cmp.Compare(s.at[a.from], s.at[b.from]) }
+	s.runs = slices.DeleteFunc(s.runs, func(r run) bool { return r.from == r.to })
+	slices.SortFunc(s.runs, byPlace)
+	for i := 1; i < len(s.runs); i++ {
+		if s.at[s.runs[i].from] < s.at[s.runs[i-1].to-1] {
+			s.runs = s.runs[:0]
+			for row := range s.at {
+				s.runs = append(s.runs, run{row, row + 1})
 			}
-			s.unit(name{word: word, long: long}, s.placed(rows[:n]))
-			rows = rows[n:]
+			slices.SortFunc(s.runs, byPlace)
+			return
 		}
 	}
 }
 
-// placed puts the places of rows for where they stand, and their groups for their
-// words, and sorts them by that.
-func (s *sorter) placed(rows []unitRow) []unitRow {
-	for i, r := range rows {
-		t := tuple(s.bytes[r.at:])
-		rows[i] = unitRow{at: t.place()}
-		if s.caps.grouped() {
-			rows[i].word = t.group()
+// capRows decides for the units of the partition, whose groups do not matter.
+func (s *sorter) capRows() {
+	s.over = fit(s.over, len(s.units)+1)
+	over := 0
+	for _, unit := range s.units {
+		u := &s.table[unit]
+		s.over[over] = sampled{u.word, unit}
+		if uint64(u.rows) > s.caps.rows {
+			over++
+		}
+		u.word = math.MaxUint64
+	}
+	s.chosen = append(s.chosen[:0], 0)
+	for _, o := range s.over[:over] {
+		u := &s.table[o.unit]
+		first := 0
+		if u.rows > 64 {
+			first = len(s.chosen)
+			s.chosen = append(s.chosen, make([]uint64, (u.rows+63)/64)...)
+		} else {
+			s.chosen[0] = 0
+		}
+		s.choose(s.draws, s.draws.seats.rows(s.name(o.word, u.name)), uint64(u.rows), s.caps.rows, s.chosen[first:])
+		if u.word = s.chosen[0]; first > 0 {
+			u.word = uint64(first) * 64
 		}
 	}
-	sortRows(rows)
-	return rows
+	s.setRows()
 }
 
-// unit decides for all rows of a unit, which stand in reading order, group by
-// group.
-func (s *sorter) unit(n name, rows []unitRow) {
-	if s.caps.grouped() {
-		rows = s.capGroups(n, rows)
+// name is that of a unit.
+func (s *sorter) name(word uint64, at uint32) name {
+	if s.longIDs {
+		return name{word: word, long: s.id(s.bytes[at:])}
 	}
-	if uint64(len(rows)) > s.caps.rows {
-		rows = s.sample(s.draws.seats.rows(n), rows, s.caps.rows)
+	return name{word: word}
+}
+
+// hold takes bits to set, which the returned function gives back.
+func (s *sorter) hold() (release func()) {
+	s.kept = <-s.all
+	return func() { s.all <- s.kept }
+}
+
+// setRows sets the bits of the rows that stay, in reading order.
+func (s *sorter) setRows() {
+	defer s.hold()()
+	large := max(s.caps.rows, 64)
+	for _, r := range s.runs {
+		of := s.of[r.from:r.to]
+		for i, at := range s.at[r.from:r.to] {
+			u := &s.table[of[i]]
+			if uint64(u.rows) <= large {
+				s.kept.set(at, u.word&1)
+				u.word = bits.RotateLeft64(u.word, -1)
+			} else {
+				s.kept.set(at, s.chosen[u.word>>6]>>(u.word&63)&1)
+				u.word++
+			}
+		}
 	}
-	s.keep(rows)
+}
+
+// unitRow is a row of some unit, whose groups matter.
+type unitRow struct{ group, at uint64 }
+
+// capUnits decides for the units of the partition, whose groups matter, one by one.
+func (s *sorter) capUnits() {
+	s.next, s.rows = fit(s.next, len(s.table)), fit(s.rows, len(s.at))
+	from := uint32(0)
+	for _, unit := range s.units {
+		s.next[unit] = from
+		from += s.table[unit].rows
+	}
+	for _, r := range s.runs {
+		for i := r.from; i < r.to; i++ {
+			to := &s.next[s.of[i]]
+			s.rows[*to] = unitRow{s.groups[i], s.at[i]}
+			*to++
+		}
+	}
+	defer s.hold()()
+	for _, unit := range s.units {
+		u := s.table[unit]
+		rows := s.rows[s.next[unit]-u.rows : s.next[unit]]
+		slices.SortStableFunc(rows, func(a, b unitRow) int { return cmp.Compare(a.group, b.group) })
+		n := s.name(u.word, u.name)
+		if rows = s.capGroups(n, rows); uint64(len(rows)) > s.caps.rows {
+			rows = s.sample(s.draws.seats.rows(n), rows, s.caps.rows)
+		}
+		for _, r := range rows {
+			s.kept.set(r.at, 1)
+		}
+	}
 }
 
 // capGroups returns the rows of a unit that stay for its groups' sake, in their
@@ -206,7 +296,7 @@ func (s *sorter) unit(n name, rows []unitRow) {
 func (s *sorter) capGroups(n name, rows []unitRow) []unitRow {
 	var groups [][]unitRow
 	for from, to := 0, 0; from < len(rows); from = to {
-		for to = from + 1; to < len(rows) && rows[to].word == rows[from].word; to++ {
+		for to = from + 1; to < len(rows) && rows[to].group == rows[from].group; to++ {
 		}
 		groups = append(groups, rows[from:to])
 	}
@@ -218,7 +308,7 @@ func (s *sorter) capGroups(n name, rows []unitRow) []unitRow {
 	stay := rows[:0]
 	for _, g := range groups {
 		if uint64(len(g)) > s.caps.perGroup {
-			g = s.sample(s.draws.seats.of(forGroup, n, g[0].word), g, s.caps.perGroup)
+			g = s.sample(s.draws.seats.of(forGroup, n, g[0].group), g, s.caps.perGroup)
 		}
 		stay = append(stay, g...) // never past g, so that what is still to come is not overwritten
 	}
@@ -244,22 +334,6 @@ func only[T any](entries []T, chosen []uint64) []T {
 	return stay
 }
 
-// keep notes rows that stay. A bit at a time, workers would wrest the memory of the
-// bits from each other; so they are set many at a time, by one worker.
-func (s *sorter) keep(rows []unitRow) {
-	for _, r := range rows {
-		s.staying = append(s.staying, r.at)
-	}
-	if len(s.staying) >= stayingRows {
-		s.flush()
-	}
-}
-
-func (s *sorter) flush() {
-	s.kept.keep(s.staying)
-	s.staying = s.staying[:0]
-}
-
 // split decides for a partition that is too large to be sorted, by the bits that
 // follow in its words.
 func (s *sorter) split(p, skip int) error {
@@ -272,9 +346,9 @@ func (s *sorter) split(p, skip int) error {
 	}
 	const ways = 64
 	r := newRouter(s.spill, s.spill.grow(ways), skip, ways, leastChunk)
-	err = s.each(p, func(t tuple) error {
-		to, err := r.room(t.word(), len(t))
-		copy(to, t)
+	err = s.each(p, func(word, place uint64, m rest) error {
+		to, err := r.add(word, place, len(m))
+		copy(to, m)
 		return err
 	})
 	if err != nil {
@@ -291,15 +365,22 @@ func (s *sorter) split(p, skip int) error {
 }
 
 // each visits the rows of a partition as they were put aside.
-func (s *sorter) each(p int, visit func(tuple) error) error {
-	head := s.head()
+func (s *sorter) each(p int, visit func(word, place uint64, m rest) error) error {
+	place := uint64(0)
 	return s.spill.each(p, func(bytes []byte) error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
 		for len(bytes) > 0 {
-			n := s.sizeOf(bytes, head)
-			if err := visit(bytes[:n]); err != nil {
+			word, step := binary.LittleEndian.Uint64(bytes), uint64(binary.LittleEndian.Uint16(bytes[8:]))
+			bytes = bytes[tupleBytes:]
+			if step == 0 {
+				place = word
+				continue
+			}
+			place += step
+			n := s.sizeOf(bytes)
+			if err := visit(word, place, bytes[:n]); err != nil {
 				return err
 			}
 			bytes = bytes[n:]
@@ -312,11 +393,11 @@ func (s *sorter) each(p int, visit func(tuple) error) error {
 func (s *sorter) alike(p int) (bool, error) {
 	var first uint64
 	any, alike := false, true
-	err := s.each(p, func(t tuple) error {
+	err := s.each(p, func(word, _ uint64, _ rest) error {
 		if !any {
-			first, any = t.word(), true
+			first, any = word, true
 		}
-		alike = alike && t.word() == first
+		alike = alike && word == first
 		return nil
 	})
 	return alike, err
@@ -328,16 +409,17 @@ func (s *sorter) heavy(p int) error {
 	if s.caps.grouped() {
 		return &MemoryError{Have: s.opt.memory}
 	}
+	defer s.hold()()
 	decided := map[string]bool{}
 	for more := true; more; {
 		more = false
 		its, rows := s.kept.empty(), uint64(0)
 		var id []byte
 		var word uint64
-		err := s.each(p, func(t tuple) error {
-			word = t.word()
+		err := s.each(p, func(this, place uint64, m rest) error {
+			word = this
 			if s.longIDs {
-				this := s.id(t)
+				this := s.id(m)
 				switch {
 				case decided[string(this)]:
 					return nil
@@ -348,7 +430,7 @@ func (s *sorter) heavy(p int) error {
 					return nil
 				}
 			}
-			its.set(t.place())
+			its.set(place, 1)
 			rows++
 			return nil
 		})
@@ -373,7 +455,7 @@ func (s *sorter) keepOf(n name, its *kept, rows uint64) {
 		for i, word := range words {
 			for ; word != 0; word &= word - 1 {
 				if chosen == nil || chosen[number>>6]>>(number&63)&1 == 1 {
-					s.keep([]unitRow{{at: uint64(piece)<<rowBits | uint64(64*i+bits.TrailingZeros64(word))}})
+					s.kept.set(uint64(piece)<<rowBits|uint64(64*i+bits.TrailingZeros64(word)), 1)
 				}
 				number++
 			}

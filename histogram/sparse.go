@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -32,28 +30,27 @@ func (x *opened) sparse(ctx context.Context, a answer) (measured.Measured, error
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	filled, err := x.filled(ctx, a, mask)
-	if err != nil {
-		return measured.Measured{}, err
-	}
 	empty, err := x.empty(ctx, a, mask)
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	values := array.NewInt64Builder(memory.DefaultAllocator)
-	defer values.Release()
-	values.Reserve(len(filled) + len(empty))
-	cells := make([]uint64, 0, len(filled)+len(empty))
-	for len(filled)+len(empty) > 0 {
-		from := &filled
-		if len(filled) == 0 || len(empty) > 0 && empty[0].cell < filled[0].cell {
-			from = &empty
-		}
-		cells = append(cells, (*from)[0].cell)
-		values.UnsafeAppend((*from)[0].noisy)
-		*from = (*from)[1:]
+	cells, noisy, err := x.filled(ctx, a, mask, len(empty))
+	if err != nil {
+		return measured.Measured{}, err
 	}
-	return measured.Measured{Measurement: a.measurement, Values: values.NewInt64Array(), Cells: cells}, nil
+	n := len(cells)
+	cells, noisy = cells[:n+len(empty)], noisy[:n+len(empty)]
+	for len(empty) > 0 { // the last one first, behind those that are still to be moved
+		at, last := n+len(empty)-1, len(empty)-1
+		if n > 0 && cells[n-1] > empty[last].cell {
+			n--
+			cells[at], noisy[at] = cells[n], noisy[n]
+		} else {
+			cells[at], noisy[at] = empty[last].cell, empty[last].noisy
+			empty = empty[:last]
+		}
+	}
+	return measured.Measured{Measurement: a.measurement, Values: integers(noisy), Cells: cells}, nil
 }
 
 // placed tells that every count has a place of its own among the cells, ascending: what a cell's noise is drawn by rests on
@@ -67,26 +64,32 @@ func (a answer) placed() bool {
 	return len(a.cells) == len(a.counts)
 }
 
+// filled are the cells with rows that are above the threshold, ascending, and their noisy counts, with room for so many
+// more: noise is added in blocks, as to the cells of any measurement.
+func (x *opened) filled(ctx context.Context, a answer, mask *plan.Mask, more int) (cells []uint64, noisy []int64, err error) {
+	counts, err := x.add(ctx, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := 0
+	for _, count := range counts {
+		if count > a.measurement.Above {
+			n++
+		}
+	}
+	cells, noisy = make([]uint64, 0, n+more), make([]int64, 0, n+more)
+	for i, count := range counts {
+		if count > a.measurement.Above && !mask.Holds(a.cells[i]) {
+			cells, noisy = append(cells, a.cells[i]), append(noisy, count)
+		}
+	}
+	return cells, noisy, nil
+}
+
 // above is a cell whose noisy count is above the threshold.
 type above struct {
 	cell  uint64
 	noisy int64
-}
-
-// filled are the cells with rows that are above the threshold, ascending: noise is added in blocks, as to the cells of any
-// measurement.
-func (x *opened) filled(ctx context.Context, a answer, mask *plan.Mask) ([]above, error) {
-	noisy, err := x.add(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	var out []above
-	for i, count := range noisy {
-		if count > a.measurement.Above && !mask.Holds(a.cells[i]) {
-			out = append(out, above{a.cells[i], count})
-		}
-	}
-	return out, nil
 }
 
 // empty are the cells without rows whose noise is above the threshold, ascending. Noise is drawn for stretches of all

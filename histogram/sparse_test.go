@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"runtime"
@@ -386,6 +388,29 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		mean := huge.Mechanism.Above(huge.Above) * float64(cells)
 		if off := math.Abs(float64(len(got.Cells)-2) - mean); off > 7*math.Sqrt(mean)+3 { // below 1e-11
 			t.Errorf("%d cells: %d are above %d, %g on the mean", cells, len(got.Cells)-2, huge.Above, mean)
+		}
+	}
+}
+
+// TestSparseCellsThatDoNotFit has more cells than there is memory for: that is said when all rows are read, by any workers, and
+// only where nothing else is wrong with them.
+func TestSparseCellsThatDoNotFit(t *testing.T) {
+	p := tripsPlan(t, "SIDE", "30000", "ABOVE", "8")
+	const cells = 370_000 // of the 367 001 that fit into the least memory
+	var rows strings.Builder
+	rows.WriteString("from,to\n")
+	for i := range cells {
+		fmt.Fprintf(&rows, "%d,%d\n", 1+i/30000, 1+i%30000)
+	}
+	for _, workers := range []int{1, 2} {
+		opt := Options{MemoryLimit: Bytes(p) + 1, Workers: workers}
+		var short *MemoryError
+		if _, err := Count(t.Context(), p, folder(t, "a.csv", rows.String()), streams(p, 1), opt); !errors.As(err, &short) || short.Need != 0 || short.Have != 1 {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+		var breach *ContractError
+		if _, err := Count(t.Context(), p, folder(t, "a.csv", rows.String()+"0,1\n"), streams(p, 1), opt); !errors.As(err, &breach) {
+			t.Errorf("%d workers, and a row that breaks the contract: %v", workers, err)
 		}
 	}
 }

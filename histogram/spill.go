@@ -27,19 +27,25 @@ type spill struct {
 	limit int64  // bytes to keep in memory
 
 	mu     sync.Mutex
-	parts  []part
+	parts  []*part
 	held   int64 // bytes kept in memory
 	folder string
 	file   *os.File
 	block  cipher.Block
-	end    int64 // of what is written, a multiple of the cipher's block
+	end    int64 // of what is written, a multiple of pageBytes
 }
 
 // part is what was put aside for one partition.
 type part struct {
 	stretches []stretch
 	size      int64
+
+	enciphering sync.Mutex    // which happens in the order of the stretches on disk
+	key         cipher.Stream // of the partition, as far as it is used; nil until then
 }
+
+// pageBytes is what the system holds of a file at a time.
+const pageBytes = 1 << 12
 
 // stretch is a run of bytes in memory or, where held is nil, on disk.
 type stretch struct {
@@ -49,7 +55,9 @@ type stretch struct {
 }
 
 func newSpill(dir string, limit int64, parts int) *spill {
-	return &spill{dir: dir, limit: limit, parts: make([]part, parts)}
+	s := &spill{dir: dir, limit: limit}
+	s.grow(parts)
+	return s
 }
 
 // grow adds partitions and returns the number of the first.
@@ -57,7 +65,9 @@ func (s *spill) grow(parts int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := len(s.parts)
-	s.parts = append(s.parts, make([]part, parts)...)
+	for range parts {
+		s.parts = append(s.parts, &part{})
+	}
 	return first
 }
 
@@ -78,11 +88,19 @@ func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 			return false, err
 		}
 	}
+	to := s.parts[p]
+	s.mu.Unlock()
+	to.enciphering.Lock()
+	if to.key == nil {
+		to.key = s.keyOf(p)
+	}
+	to.key.XORKeyStream(bytes, bytes)
+	s.mu.Lock()
 	at := s.end
-	s.end += (int64(len(bytes)) + aes.BlockSize - 1) &^ (aes.BlockSize - 1)
+	s.end += (int64(len(bytes)) + pageBytes - 1) &^ (pageBytes - 1)
 	s.add(p, stretch{at: at, size: len(bytes)})
 	s.mu.Unlock()
-	s.encipher(bytes, at)
+	to.enciphering.Unlock()
 	if _, err := s.file.WriteAt(bytes, at); err != nil {
 		return false, spillError(err)
 	}
@@ -115,11 +133,12 @@ func (s *spill) each(p int, visit func(bytes []byte) error) error {
 	stretches := s.parts[p].stretches
 	s.mu.Unlock()
 	var scratch []byte
+	var key cipher.Stream
 	for _, run := range stretches {
 		bytes := run.held
 		if bytes == nil {
 			scratch = fit(scratch, run.size)
-			if err := s.read(scratch, run.at); err != nil {
+			if err := s.read(p, &key, scratch, run.at); err != nil {
 				return err
 			}
 			bytes = scratch
@@ -135,13 +154,14 @@ func (s *spill) each(p int, visit func(bytes []byte) error) error {
 // them.
 func (s *spill) take(p int, scratch []byte) ([]byte, error) {
 	taken := fit(scratch, int(s.size(p)))
+	var key cipher.Stream
 	n := 0
 	for _, run := range s.drop(p) {
 		to := taken[n : n+run.size]
 		n += run.size
 		if run.held != nil {
 			copy(to, run.held)
-		} else if err := s.read(to, run.at); err != nil {
+		} else if err := s.read(p, &key, to, run.at); err != nil {
 			return nil, err
 		}
 	}
@@ -156,24 +176,30 @@ func (s *spill) drop(p int) []stretch {
 	for _, run := range stretches {
 		s.held -= int64(len(run.held))
 	}
-	s.parts[p] = part{}
+	s.parts[p].stretches, s.parts[p].size = nil, 0
 	return stretches
 }
 
-func (s *spill) read(to []byte, at int64) error {
+// read reads the next stretch of a partition, whose key goes on from that before it.
+func (s *spill) read(p int, key *cipher.Stream, to []byte, at int64) error {
+	if *key == nil {
+		*key = s.keyOf(p)
+	}
 	if _, err := s.file.ReadAt(to, at); err != nil {
 		return spillError(err)
 	}
-	s.encipher(to, at)
+	(*key).XORKeyStream(to, to)
 	return nil
 }
 
-// encipher turns what stands at a place of the file into its cipher, or back. No
-// place is written twice, so no part of the keystream is used twice.
-func (s *spill) encipher(bytes []byte, at int64) {
+// keyOf is the key stream of a partition from its beginning, AES-256 in counter mode:
+// the number of the partition is the first half of the counter. The stretches of a
+// partition use it up one behind the other, and what is written is written once; so no
+// part of it is used twice.
+func (s *spill) keyOf(p int) cipher.Stream {
 	var counter [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(counter[8:], uint64(at)/aes.BlockSize)
-	cipher.NewCTR(s.block, counter[:]).XORKeyStream(bytes, bytes)
+	binary.BigEndian.PutUint64(counter[:], uint64(p))
+	return cipher.NewCTR(s.block, counter[:])
 }
 
 // open makes the folder and the file. s is locked.
@@ -222,6 +248,15 @@ func spillError(err error) error {
 		"give more memory, or a folder for temporary files with more room: %w", err)
 }
 
+// A row is put aside as a tuple: the word of its id, how far its place lies behind
+// that of the row before it (both little-endian, of 8 and 2 bytes), and what else is
+// needed of it. A tuple whose step is 0 is no row and ends there: its word is the
+// place that the next row is counted from. Each stretch begins with one.
+const (
+	tupleBytes = 10
+	mostStep   = 1<<16 - 1
+)
+
 // router gathers rows by bits of their words and puts them aside for the
 // partitions of a spill. Not for concurrent use.
 type router struct {
@@ -230,56 +265,96 @@ type router struct {
 	skip  int // bits of the words that are the same in all rows
 	shift int // what is left of a word without those bits is a partition
 	chunk int // bytes to gather
-	held  [][]byte
-	used  []int
+	parts []gathered
+}
+
+// gathered are the rows of a partition that are not put aside yet.
+type gathered struct {
+	held []byte
+	used int
+	last uint64 // place of the last row
 }
 
 func newRouter(s *spill, base, skip, parts, chunk int) router {
-	return router{spill: s, base: base, skip: skip, shift: 64 - bits.Len(uint(parts-1)), chunk: chunk,
-		held: make([][]byte, parts), used: make([]int, parts)}
+	return router{spill: s, base: base, skip: skip, shift: 64 - bits.Len(uint(parts-1)), chunk: chunk, parts: make([]gathered, parts)}
 }
 
-// room returns the bytes of the next row of a partition.
-func (r *router) room(word uint64, size int) ([]byte, error) {
-	p := word << r.skip >> r.shift
-	from := r.used[p]
-	if from+size > len(r.held[p]) {
-		if err := r.renew(int(p), size); err != nil {
+// add gathers a row, of whose tuple more bytes are wanted: those are returned.
+func (r *router) add(word, place uint64, more int) ([]byte, error) {
+	g := &r.parts[word<<r.skip>>r.shift]
+	size := tupleBytes + more
+	step := place - g.last
+	if step-1 >= mostStep || g.used+size > len(g.held) {
+		if err := r.begin(word, place, size); err != nil {
 			return nil, err
 		}
-		from = r.used[p]
+		step = 1
 	}
-	r.used[p] = from + size
-	return r.held[p][from : from+size], nil
+	tuple := g.held[g.used:][:size]
+	binary.LittleEndian.PutUint64(tuple, word)
+	binary.LittleEndian.PutUint16(tuple[8:], uint16(step))
+	g.used, g.last = g.used+size, place
+	return tuple[tupleBytes:], nil
 }
 
-// renew makes room for a row of a partition: what was gathered grows up to a
-// chunk, and then it is put aside.
-func (r *router) renew(p, size int) error {
-	held, used := r.held[p], r.used[p]
-	if len(held) < r.chunk {
-		grown := make([]byte, max(min(4*len(held), r.chunk), 16*tupleBytes, used+size))
-		copy(grown, held[:used])
-		r.held[p] = grown
-		return nil
+// addAll is add for each id, of which nothing more is wanted: the first has the place
+// given, and the others those behind it.
+func (r *router) addAll(by permutation, place uint64, ids []int64) error {
+	for i, id := range ids {
+		word, place := by.of(uint64(id)), place+uint64(i)
+		g := &r.parts[word<<r.skip>>r.shift]
+		step := place - g.last
+		if step-1 >= mostStep || g.used+tupleBytes > len(g.held) {
+			if err := r.begin(word, place, tupleBytes); err != nil {
+				return err
+			}
+			step = 1
+		}
+		tuple := g.held[g.used:][:tupleBytes]
+		binary.LittleEndian.PutUint64(tuple, word)
+		binary.LittleEndian.PutUint16(tuple[8:], uint16(step))
+		g.used, g.last = g.used+tupleBytes, place
 	}
-	keeps, err := r.spill.put(r.base+p, held[:used])
-	if keeps || len(held) > r.chunk || size > len(held) {
-		r.held[p] = make([]byte, max(r.chunk, size))
+	return nil
+}
+
+// begin makes room for a row, and says its place, so that it is one step behind the
+// last. What is gathered grows up to a chunk, and then it is put aside.
+func (r *router) begin(word, place uint64, size int) error {
+	p := int(word << r.skip >> r.shift)
+	g := &r.parts[p]
+	size += tupleBytes
+	if held := g.held; g.used+size > len(held) {
+		if len(held) < r.chunk {
+			g.held = make([]byte, max(min(4*len(held), r.chunk), 16*tupleBytes, g.used+size))
+			copy(g.held, held[:g.used])
+		} else {
+			keeps, err := r.spill.put(r.base+p, held[:g.used])
+			if err != nil {
+				return err
+			}
+			if keeps || len(held) > r.chunk || size > len(held) {
+				g.held = make([]byte, max(r.chunk, size))
+			}
+			g.used = 0
+		}
 	}
-	r.used[p] = 0
-	return err
+	g.last = place - 1
+	binary.LittleEndian.PutUint64(g.held[g.used:], g.last)
+	binary.LittleEndian.PutUint16(g.held[g.used+8:], 0)
+	g.used += tupleBytes
+	return nil
 }
 
 // flush leaves what is gathered with the spill. The router is not to be used
 // behind it.
 func (r *router) flush() {
-	for p, held := range r.held {
-		if r.used[p] > 0 {
-			r.spill.leave(r.base+p, held[:r.used[p]])
+	for p, g := range r.parts {
+		if g.used > 0 {
+			r.spill.leave(r.base+p, g.held[:g.used])
 		}
 	}
-	r.held = nil
+	r.parts = nil
 }
 
 // fit is a slice of n entries, in the memory of scratch where they fit.

@@ -67,8 +67,8 @@ func (p *Plan) Explain(w io.Writer) error {
 }
 
 // explainGovernance writes what the release corrects, which accounts it is
-// charged to where they are several, what its files must hold, and whether a run
-// that is cut off is lost.
+// charged to where they are several, whether rows without an id are left out, what
+// its files must hold, and whether a run that is cut off is lost.
 func (p *Plan) explainGovernance(b *strings.Builder) {
 	var lines []string
 	if p.Corrects != "" {
@@ -78,6 +78,9 @@ func (p *Plan) explainGovernance(b *strings.Builder) {
 		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account, strings.Join(g.Also, ", ")))
 	}
 	for _, t := range p.release.Tables {
+		if t.Unit.Null == spec.Drop {
+			lines = append(lines, fmt.Sprintf("Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
+		}
 		if t.Expect != nil {
 			lines = append(lines, fmt.Sprintf("Checked before anything is spent: %s.", expectText(t)))
 		}

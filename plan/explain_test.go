@@ -135,6 +135,25 @@ func pageOf(t *testing.T, p *Plan) string {
 	return b.String()
 }
 
+// The page, the guarantee and what is compared say that rows without an id are left out, and nothing of it where they stop
+// the run.
+func TestRowsWithoutAnIDAreLeftOutInWords(t *testing.T) {
+	stops, drops := planOf(t, "add-remove", "{rho: 1}", "{id: id, max_rows: 1}", "{x: {by: [sex]}}"), planOf(t, "add-remove", "{rho: 1}", "{id: id, null: drop, max_rows: 1}", "{x: {by: [sex]}}")
+	const says = "Left out: every row of t whose id is null."
+	if page := pageOf(t, drops); !strings.Contains(page, says) || drops.Guarantee.WithoutID != "left out" || !strings.Contains(string(drops.Bytes()), `"rows_without_id": "left out"`) {
+		t.Errorf("%+v\n%s", drops.Guarantee, page)
+	}
+	if page := pageOf(t, stops); strings.Contains(page, says) || stops.Guarantee.WithoutID != "" || strings.Contains(string(stops.Bytes()), "rows_without_id") {
+		t.Errorf("%+v\n%s", stops.Guarantee, page)
+	}
+	page := pageOfDiff(t, stops, drops)
+	for _, line := range []string{"rows without an id", "a row without an id", "stops the run", "leaves its row out"} {
+		if !strings.Contains(page, line) {
+			t.Errorf("no %q in\n%s", line, page)
+		}
+	}
+}
+
 // The page says how a release is governed, and nothing of it where the spec does
 // not.
 func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {

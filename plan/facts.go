@@ -160,6 +160,7 @@ func (b *factBook) guarantee(p *Plan) {
 	say("neighbours", g.Neighbours)
 	say("unit", g.Unit)
 	say("rows of a unit that are counted, at most", budget.Group(g.MaxRows))
+	say("rows without an id", g.WithoutID)
 	say("account", g.Account)
 	say("further accounts", strings.Join(g.Also, ", "))
 	if p.release.Privacy.Total {
@@ -316,6 +317,9 @@ func (b *factBook) source(t *spec.Table) {
 		unit = "all rows with the same " + t.Unit.ID + ", of which at most " + budget.Group(t.Unit.MaxRows) + " are counted"
 	}
 	say("unit", unit)
+	if !t.Unit.Row {
+		say("a row without an id", policyText(nil, spec.Policy{Action: t.Unit.Null}))
+	}
 	if t.Expect != nil {
 		say("expected of the files", expectText(t))
 	}

@@ -23,9 +23,13 @@ type Guarantee struct {
 	Neighbours  string       `json:"neighbours"`
 	Unit        string       `json:"unit"`
 	MaxRows     int64        `json:"max_rows"`
+	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
 	Account     string       `json:"account,omitempty"`
 	Also        []string     `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
 }
+
+// LeftOut says of rows without an id that they are counted nowhere.
+const LeftOut = "left out"
 
 // Equivalent is the ε that the guarantee implies at a δ, rounded up.
 type Equivalent struct {
@@ -54,6 +58,9 @@ func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
 	}
 	if !unit.Row {
 		g.Unit = "all rows with the same " + unit.ID
+		if unit.Null == spec.Drop {
+			g.WithoutID = LeftOut
+		}
 	}
 	var capped, rounds string // how those of microdata enter
 	if len(p.Synthetic) > 0 {

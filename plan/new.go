@@ -48,6 +48,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	p.assess()
 	p.Warnings = append(warnings(r, p), d.dearer()...)
 	done("warnings", d)
+	p.made = p.Hash()
 	return p, nil
 }
 

@@ -232,6 +232,27 @@ func TestEditedPlansAreRefused(t *testing.T) {
 	}
 }
 
+// A plan that was made here is not planned twice, and is refused all the same once it or its release was changed.
+func TestPlansThatWereMadeHereAreVerified(t *testing.T) {
+	made := func() *Plan {
+		return planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 2}", "{x: {by: [sex, age]}}")
+	}
+	if err := made().Verify(); err != nil {
+		t.Error(err)
+	}
+	for what, change := range map[string]func(p *Plan){
+		"a measurement": func(p *Plan) { p.Measurements[0].Query.Factors = p.Measurements[0].Query.Factors[:1] },
+		"the release":   func(p *Plan) { p.release.Tables[0].Unit.MaxRows = 1 },
+		"the text":      func(p *Plan) { p.Source.Text = strings.Replace(p.Source.Text, "max_rows: 2", "max_rows: 3", 1) },
+	} {
+		p := made()
+		change(p)
+		if p.Verify() == nil {
+			t.Errorf("%s was changed, and nobody noticed", what)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ budget, marginals, want string }{
 		{"{epsilon: 1}", "{x: {every: [1], by: [sex, age]}, x/sex: {by: [sex]}}", "x/sex"},

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -207,6 +208,52 @@ func TestSparseTablesUnderOtherTerms(t *testing.T) {
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestLowThresholdsAreToldBeforeSigning holds that a threshold within the noise is a warning with one that is not, and that no
+// other is.
+func TestLowThresholdsAreToldBeforeSigning(t *testing.T) {
+	small := []string{"[1, 31622]", "[1, 100]"} // 10 000 cells
+	for _, c := range []struct {
+		above, expect string
+		low           bool
+		says          string
+	}{
+		{"1", "", true, ""},
+		{"60", "", false, ""},
+		{"6", "", false, ""}, // a few of a hundred
+		{"6", "expect: {rows: [50, 150]}", true, "beside those of the 100 rows that are expected"},
+		{"6", "expect: {rows: [10000, 30000]}", false, ""},
+	} {
+		p, err := planSparse(t, append(small, "ABOVE", c.above, "    unit: row", "    unit: row\n    "+c.expect)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _ := p.Measurement("od")
+		chance := noiseAbove(m.Mechanism, p.Tables[0].Sparse.Above)
+		var warned []string
+		for _, w := range p.Warnings {
+			if strings.HasPrefix(w, "od is published above ") {
+				warned = append(warned, w)
+			}
+		}
+		if (len(warned) == 1) != c.low || len(warned) > 1 {
+			t.Errorf("above %s, %q, a chance of %g: %q", c.above, c.expect, chance, warned)
+			continue
+		}
+		if !c.low {
+			continue
+		}
+		enough := int64(0)
+		for 10000*noiseAbove(m.Mechanism, enough) > 1 {
+			enough++
+		}
+		for _, says := range []string{c.says, budget.Group(int64(math.Round(10000*chance))) + " cells without a row", fmt.Sprintf("With above: %d one", enough)} {
+			if !strings.Contains(warned[0], says) {
+				t.Errorf("above %s: %q does not say %q", c.above, warned[0], says)
+			}
 		}
 	}
 }

@@ -35,6 +35,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 	w = append(w, stops(r)...)
 	w = append(w, repeats(r)...)
 	w = append(w, useless(p)...)
+	w = append(w, low(p)...)
 	w = append(w, losers(p)...)
 	w = append(w, large(p.Size, len(p.Synthetic) > 0)...)
 	for _, s := range p.Synthetic {
@@ -222,6 +223,38 @@ func manyHelp(tables []Table) string {
 	}
 	all = append(all, fmt.Sprintf("%s times their budget", between(factors, factorText)))
 	return "What would help: " + strings.Join(all, "; ")
+}
+
+const (
+	// fewRowless is how many cells without a row a sparse table publishes by a threshold that the plan proposes, on the mean.
+	fewRowless = 1.0
+	// manyRowless is which part of the cells without a row it may publish before the plan says so: more, and the threshold
+	// leaves hardly anything out.
+	manyRowless = 0.1
+)
+
+// low names the thresholds of sparse tables that lie within the noise: most of the cells that are published have no row,
+// as more are expected than rows, or a good part of all that have none is published.
+func low(p *Plan) []string {
+	measured := p.measured()
+	var w []string
+	for _, t := range p.Tables {
+		s := t.Sparse
+		if s == nil {
+			continue
+		}
+		possible, rows := float64(t.possible()), expectedRows(p.release.Table(t.From))
+		if s.FalseCells <= manyRowless*possible && (rows == 0 || s.FalseCells <= float64(rows)) {
+			continue
+		}
+		beside := ""
+		if rows > 0 {
+			beside = fmt.Sprintf(", beside those of the %s that are expected", budget.Plural(rows, "row"))
+		}
+		w = append(w, fmt.Sprintf("%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
+			t.Path, budget.Group(s.Above), sizeText(s.FalseCells), beside, budget.Percent(min(1, s.FalseCells/possible)), leastAbove(measured[t.Path].Mechanism, fewRowless/possible)))
+	}
+	return w
 }
 
 // losing is how much worse a table may be than an equal share would make it before the plan says so.

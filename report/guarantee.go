@@ -25,6 +25,7 @@ type Guarantee struct {
 	Neighbours  string       `json:"neighbours"` // "add-remove" or "replace"
 	Unit        string       `json:"unit"`
 	MaxRows     int64        `json:"max_rows"`
+	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
 	Meaning     Meaning      `json:"meaning"`
 	Statement   string       `json:"statement"` // [plan.Guarantee.Sentence], the promise in the field's terms
 	Sentences   []string     `json:"sentences"` // the promise in words that anyone understands
@@ -50,7 +51,7 @@ type Meaning struct {
 func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 	g := Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []Equivalent{},
-		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
+		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows, WithoutID: p.WithoutID,
 	}
 	for _, e := range p.Equivalents {
 		g.Equivalents = append(g.Equivalents, Equivalent(e))
@@ -131,10 +132,14 @@ func (g Guarantee) unitSentence() string {
 	if g.Unit == "each row" {
 		return fmt.Sprintf("Each row of the data counts as one %[1]s: a %[1]s with several rows is protected less, by each row once more.", g.Protects)
 	}
+	counted := "One of them is counted; any others were left out, chosen at random."
 	if g.MaxRows > 1 {
-		return fmt.Sprintf("Protected are %s together. At most %s of them are counted; the rest were left out, chosen at random.", g.Unit, budget.Group(g.MaxRows))
+		counted = fmt.Sprintf("At most %s of them are counted; the rest were left out, chosen at random.", budget.Group(g.MaxRows))
 	}
-	return fmt.Sprintf("Protected are %s together. One of them is counted; any others were left out, chosen at random.", g.Unit)
+	if g.WithoutID != "" {
+		counted += " Rows without an id are in no figure: all of them were left out."
+	}
+	return fmt.Sprintf("Protected are %s together. %s", g.Unit, counted)
 }
 
 func (g Guarantee) weakSentence() string {

@@ -145,8 +145,11 @@ func (r *Report) exactCount() string {
 		rows = fmt.Sprintf("at most %s of %s", budget.Plural(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
 	}
 	beside := ""
+	if r.Guarantee.WithoutID != "" {
+		beside = ", rows without an id left out"
+	}
 	if len(r.Impossible()) > 0 {
-		beside = ", and rows that cannot be refused or left out"
+		beside += ", and rows that cannot be refused or left out"
 	}
 	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
 		", with unknown and missing values refused, dropped or put into a category as the spec says" + beside + ". What those rules leave out is not part of the margin."

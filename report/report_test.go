@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
@@ -314,6 +316,33 @@ func TestReadmeLinesFitATerminal(t *testing.T) {
 			if len([]rune(line)) > 78 && !code || strings.TrimRight(line, " ") != line {
 				t.Errorf("%s: %q", name, line)
 			}
+		}
+	}
+}
+
+// Where rows without an id are left out, the report says so with the promise, with what the figures are about and with what
+// the promise rests on; elsewhere it does not speak of them.
+func TestReportOfRowsWithoutAnID(t *testing.T) {
+	texts := []string{"Rows without an id are in no figure: all of them were left out.", ", rows without an id left out.", "Rows without an id were left out of every count."}
+	for _, drops := range []bool{true, false} {
+		text := specText
+		if drops {
+			text = strings.Replace(text, "{id: person_id,", "{id: person_id, null: drop,", 1)
+		}
+		r := reportOf(t, specInput(report.Official, text))
+		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(r.Markdown()), "json": string(r.JSON())} {
+			for _, says := range texts {
+				if strings.Contains(page, says) != drops {
+					t.Errorf("%s, left out %v: %q", name, drops, says)
+				}
+			}
+		}
+		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.JSON()))
+		if err == nil {
+			err = compiled(t).Validate(instance)
+		}
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -226,9 +226,19 @@ const exactBits = 1024 + 1074 + 60
 // the nearest float64, in the fewest digits that give it back.
 func totalOf(values []float64, whole bool) json.Number {
 	sum, term := new(big.Float).SetPrec(exactBits), new(big.Float)
+	small := int64(0) // the sum of whole numbers below 2^52, while it is below 2^62
 	for _, v := range values {
-		sum.Add(sum, term.SetFloat64(v))
+		if math.Abs(v) < 1<<52 && v == math.Trunc(v) {
+			small += int64(v)
+		} else {
+			sum.Add(sum, term.SetFloat64(v))
+		}
+		if small >= 1<<62 || small <= -1<<62 {
+			sum.Add(sum, new(big.Float).SetInt64(small))
+			small = 0
+		}
 	}
+	sum.Add(sum, new(big.Float).SetInt64(small))
 	if whole {
 		return json.Number(sum.Text('f', 0))
 	}

@@ -19,6 +19,7 @@ type bins struct {
 	// floats is true where comparing a float64 with float64(cut) is comparing its shortest
 	// decimal with the cut: the cuts are decimals of at most 15 digits.
 	floats bool
+	guess  guess // of the bin of a float64, where floats is true and whole is not
 }
 
 // newBins makes bins of ascending cuts, at least two.
@@ -34,6 +35,9 @@ func newBins(cuts []int64, den int64, whole bool) *bins {
 		b.step = 0
 	}
 	b.floats = isPowerOfTen(den) && den <= 1e15 && magnitude(cuts[0]) < 1e15 && magnitude(cuts[len(cuts)-1]) < 1e15
+	if b.floats && !whole {
+		b.guess = b.newGuess()
+	}
 	return b
 }
 
@@ -108,15 +112,68 @@ func (b *bins) ofFloat(v float64) (int, Fit) {
 	return b.ofQuantity(quantityOfFloat(v))
 }
 
-// search finds the bin of a float64 among the cuts, read as the float64 nearest to each.
+// edge is the float64 nearest to a cut.
+func (b *bins) edge(k int) float64 { return float64(b.cuts[k]) / float64(b.den) }
+
+// guess narrows down between which cuts a float64 lies, by which of evenly wide stretches of
+// the range it is in.
+type guess struct {
+	first, last float64 // the edges of the range
+	scale       float64 // stretches per unit
+	// upTo is how many edges lie in stretches before each, nil where cuts are even and a
+	// stretch is a bin.
+	upTo []int32
+}
+
+// mostStretches bounds the memory of a guess, of uneven cuts.
+const mostStretches = 1 << 16
+
+func (b *bins) newGuess() guess {
+	last := len(b.cuts) - 1
+	g := guess{first: b.edge(0), last: b.edge(last)}
+	if b.step != 0 {
+		g.scale = float64(b.den) / float64(b.step)
+		return g
+	}
+	stretches := min(4*last, mostStretches)
+	g.scale = float64(stretches) / (g.last - g.first)
+	g.upTo = make([]int32, g.stretch(g.last)+2)
+	for k := range b.cuts {
+		g.upTo[g.stretch(b.edge(k))+1] = int32(k + 1)
+	}
+	for i := 1; i < len(g.upTo); i++ {
+		g.upTo[i] = max(g.upTo[i], g.upTo[i-1])
+	}
+	return g
+}
+
+// stretch is the number of the stretch that v lies in. It does not descend where v ascends,
+// as each of its roundings does not.
+func (g *guess) stretch(v float64) int { return int((v - g.first) * g.scale) }
+
+// search finds the bin of a float64 among the cuts, read as the float64 nearest to each: the
+// last but for the end of the range that is not above v. The guess decides nothing: edges
+// ascend as the cuts do, so the bin is where comparisons with both of its edges say so.
 func (b *bins) search(v float64) (int, Fit) {
-	last, den := len(b.cuts)-1, float64(b.den)
-	if v < float64(b.cuts[0])/den || v > float64(b.cuts[last])/den {
+	g, last := &b.guess, len(b.cuts)-1
+	if v < g.first || v > g.last {
 		return 0, OutOfDomain
 	}
-	low, high := 0, last
+	i := g.stretch(v)
+	if g.upTo == nil {
+		at := min(i, last-1)
+		for at > 0 && b.edge(at) > v {
+			at--
+		}
+		for at < last-1 && b.edge(at+1) <= v {
+			at++
+		}
+		return at, Fits
+	}
+	// Edges of stretches before i are below v, those of stretches behind it above.
+	low, high := max(int(g.upTo[i])-1, 0), min(int(g.upTo[i+1]), last)
 	for high-low > 1 {
-		if middle := int(uint(low+high) / 2); float64(b.cuts[middle])/den <= v {
+		if middle := int(uint(low+high) / 2); b.edge(middle) <= v {
 			low = middle
 		} else {
 			high = middle

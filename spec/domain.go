@@ -161,10 +161,9 @@ func (d *Domain) CodeOfFloat(v float64) (int, Fit) {
 		return 0, NaN
 	case math.IsInf(v, 0):
 		return 0, Infinite
+	case d.texts != nil && v == math.Trunc(v) && math.Abs(v) < 1<<53:
+		return d.CodeOfInt(int64(v)) // of the same digits; zero has no minus sign
 	case d.texts != nil:
-		if v == 0 {
-			v = 0 // no minus sign
-		}
 		var buffer [400]byte
 		return d.lookup(d.texts[string(strconv.AppendFloat(buffer[:0], v, 'f', -1, 64))])
 	case d.ofNumbers():

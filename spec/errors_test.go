@@ -287,3 +287,9 @@ func TestRowUnitsOfPersonsWarn(t *testing.T) {
 		}
 	}
 }
+
+// totalIDs is a total release whose unit has an id, with a policy for those that are null.
+func totalIDs(policy string) string {
+	return "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
+		"    unit: {id: trip, " + policy + "max_rows: 1}\n    columns: {mode: {values: [walk], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode]}}\n"
+}

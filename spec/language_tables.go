@@ -49,9 +49,11 @@ func sourceFields() []field {
 
 func unitShape() *shape {
 	says := "row, or {id: COLUMN, max_rows: N}"
+	null := "error or drop: what happens to a row without an id, which is of no unit"
 	return choiceShape(says,
 		onMapping(objectShape(says,
 			field{key: "id", shape: patternShape("a column of the source", `\S`), required: "the column that tells units apart", fix: "id: person_id"},
+			field{key: "null", shape: enumShape(null, "error", "drop")},
 			field{key: "max_rows", shape: wholeShape("a whole number from 1 to 1000000", 1, 1_000_000), required: "the most rows of a unit that are counted", fix: "max_rows: 1"})),
 		onText(`^public$`, enumShape("public", "public").notBuilt("unit: public")),
 		onScalar(enumShape(says, "row")))

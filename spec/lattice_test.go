@@ -116,6 +116,30 @@ func TestPlacesAreTheNearest(t *testing.T) {
 	})
 }
 
+// TestPlacesOfLongAndLargeNumbers holds every way through the arithmetic against the definition.
+func TestPlacesOfLongAndLargeNumbers(t *testing.T) {
+	var steps []*big.Rat
+	for _, text := range []string{"1", "7", "1/3", "1e-18", "1/2305843009213693952", "2305843009213693952", "1000000000000000003", "999999999999999989/1000"} {
+		step, _ := new(big.Rat).SetString(text)
+		steps = append(steps, step)
+	}
+	for _, text := range []string{
+		"18446744073709551615", "18446744073709551616", "9223372036854775807.5", "9223372036854775808", "1e18", "4.5e18", "1e-18", "0.4999999999999999999",
+		"0.000000000000000000000000001", "123456789012345678901234567890", "1234567890.123456789012345678", "1e59", "1e60", "1e61", "1e-59", "1e-60", "1e-61", "1e-62",
+		"1152921504606846976", "3458764513820540928", "500000000000000001.5",
+	} {
+		for _, sign := range []string{"", "-"} {
+			x, _ := new(big.Rat).SetString(sign + text)
+			for _, step := range steps {
+				l := newLattice(step, -maxWhole, maxWhole)
+				if got, fit := l.PlaceOfText(sign+text, Whole); got != rounded(x, step, -maxWhole, maxWhole) || fit != Fits {
+					t.Errorf("%s%s in steps of %s: place %d, %v, want %d", sign, text, step.RatString(), got, fit, rounded(x, step, -maxWhole, maxWhole))
+				}
+			}
+		}
+	}
+}
+
 // Halves go up, also below 0: a tie must not depend on the kind of value, or two formats of one file would differ.
 func TestHalvesGoUp(t *testing.T) {
 	l := newLattice(big.NewRat(1, 2), -100, 100)

@@ -146,3 +146,20 @@ func TestReleaseHoldsWhatTheSpecSays(t *testing.T) {
 		t.Errorf("ages %+v", m)
 	}
 }
+
+// A row without an id stops the run unless the unit says that it is left out, which a total release may say.
+func TestRowsWithoutAnIDAreLeftOutWhereTheUnitSaysSo(t *testing.T) {
+	for policy, want := range map[string]Action{"": Refuse, "null: error, ": Refuse, "null: drop, ": Drop} {
+		text := totalIDs(policy)
+		if want == Refuse {
+			text = strings.Replace(text, ", total: true", "", 1)
+		}
+		r, err := Parse(Source{Name: "release.yaml", Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if unit := r.Tables[0].Unit; unit != (Unit{ID: "trip", Null: want, MaxRows: 1}) {
+			t.Errorf("%q: %+v", policy, unit)
+		}
+	}
+}

@@ -116,6 +116,7 @@ func (r *reader) readStrata(t *Table, columns node) {
 		}
 		if step := n.get("step"); c.Type == Decimal && !step.present() {
 			r.report(n.key, n.path, Problem{Message: fmt.Sprintf("%s has a range for each category and no step", c.Name), Expected: "the step to which values are rounded before they are added up", Fix: "step: 0.01"})
+			r.unsound[n.value] = true
 			continue
 		}
 		r.stratify(t, c, n, by)

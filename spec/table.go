@@ -48,10 +48,11 @@ type TableSource struct {
 
 // Unit is what the release protects within the table. Row: each row is a unit (ID "",
 // MaxRows 1). Else ID is the source column that tells units apart and MaxRows the most rows
-// of a unit that are counted.
+// of a unit that are counted. Null is what happens to a row whose ID is null: Refuse or Drop.
 type Unit struct {
 	Row     bool
 	ID      string
+	Null    Action
 	MaxRows int64
 }
 

@@ -93,6 +93,9 @@ func (r *reader) readUnit(t *Table, n node) {
 	}
 	if id := n.get("id"); id.present() {
 		t.Unit = Unit{ID: id.text(), MaxRows: r.whole(n.get("max_rows"))}
+		if null := n.get("null"); null.present() && null.text() == "drop" {
+			t.Unit.Null = Drop
+		}
 		return
 	}
 	if n.text() != "row" {
@@ -248,8 +251,12 @@ func (r *reader) checkTotal(root node) {
 		}
 	}
 	for _, t := range r.release.Tables {
-		if unit := root.get("tables").get(t.Name).get("unit"); t.Unit.ID != "" && r.sound(unit) {
-			r.report(unit.key, unit.path, Problem{Message: "privacy is total, yet a row whose " + t.Unit.ID + " is null stops the run", Expected: "unit: row"})
+		if unit := root.get("tables").get(t.Name).get("unit"); t.Unit.ID != "" && t.Unit.Null != Drop && r.sound(unit) {
+			at := unit
+			if null := unit.get("null"); null.present() {
+				at = null
+			}
+			r.report(at.key, at.path, Problem{Message: "privacy is total, yet a row whose " + clip(t.Unit.ID) + " is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
 		}
 		if expect := root.get("tables").get(t.Name).get("expect"); expect.present() {
 			r.report(expect.key, expect.path, Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})

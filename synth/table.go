@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
@@ -68,16 +69,19 @@ const (
 
 // Category is the category of a key in a row of the table.
 func (t Table) Category(row, key int) spec.Category {
-	cell := uint64(row)
-	if t.Places != nil {
-		cell = t.Places[row]
-	}
-	stride := uint64(1)
+	return t.Keys[key].Level.Categories[t.CategoriesOf(key)(row)]
+}
+
+// CategoriesOf says of a key which category a row has, a place among those of its level.
+func (t Table) CategoriesOf(key int) func(row int) int {
+	size, stride := uint64(t.Keys[key].Level.Size()), uint64(1)
 	for _, later := range t.Keys[key+1:] {
 		stride *= uint64(later.Level.Size())
 	}
-	level := t.Keys[key].Level
-	return level.Categories[cell/stride%uint64(level.Size())]
+	if t.Places == nil {
+		return func(row int) int { return int(uint64(row) / stride % size) }
+	}
+	return func(row int) int { return int(t.Places[row] / stride % size) }
 }
 
 // Number is a figure beside the count, of every cell.
@@ -217,7 +221,7 @@ func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic 
 }
 
 // newStatistic makes the columns of a statistic of its unbiased estimates, their
-// standard errors and margins.
+// standard errors and margins. The estimates and errors are its own from then on.
 func newStatistic(name string, cells, errors []float64, margin func(i int) float64) Statistic {
 	out := Statistic{Name: name, Flags: make([]Flag, len(cells)), Unbiased: decimals(cells), Error: decimals(errors)}
 	published, low, high := make([]int64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
@@ -230,16 +234,19 @@ func newStatistic(name string, cells, errors []float64, margin func(i int) float
 		}
 	}
 	out.Low, out.High = decimals(low), decimals(high)
-	b := array.NewInt64Builder(memory.DefaultAllocator)
-	defer b.Release()
-	b.AppendValues(published, nil)
-	out.Published = b.NewInt64Array()
+	data := columnOf(arrow.PrimitiveTypes.Int64, len(published), arrow.Int64Traits.CastToBytes(published))
+	defer data.Release()
+	out.Published = array.NewInt64Data(data)
 	return out
 }
 
+// decimals are these very values, not a copy.
 func decimals(values []float64) *array.Float64 {
-	b := array.NewFloat64Builder(memory.DefaultAllocator)
-	defer b.Release()
-	b.AppendValues(values, nil)
-	return b.NewFloat64Array()
+	data := columnOf(arrow.PrimitiveTypes.Float64, len(values), arrow.Float64Traits.CastToBytes(values))
+	defer data.Release()
+	return array.NewFloat64Data(data)
+}
+
+func columnOf(of arrow.DataType, n int, values []byte) *array.Data {
+	return array.NewData(of, n, []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0)
 }

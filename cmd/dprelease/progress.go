@@ -10,7 +10,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 )
 
-// progressLine is one line at the foot of a terminal that says how far reading is. How
+// progressLine is one line at the foot of a terminal that says how far counting is. How
 // many rows there are is confidential: the line is for who runs the release, and goes
 // nowhere but to a terminal. What else is written there is written through it.
 type progressLine struct {
@@ -18,7 +18,7 @@ type progressLine struct {
 	terminal bool // else nothing is shown
 
 	mu    sync.Mutex
-	table string // being read
+	last  histogram.Progress // of the reading that goes on
 	began time.Time
 	from  int64 // rows that were read by then
 	shown bool
@@ -52,24 +52,33 @@ func (l *progressLine) show(p histogram.Progress, now time.Time) {
 	if !l.terminal {
 		return
 	}
-	if l.table != p.Table || l.began.IsZero() {
-		l.table, l.began, l.from = p.Table, now, p.Rows
+	if l.last.Table != p.Table || l.last.Writing != p.Writing || l.last.Reading != p.Reading || l.last.Rows > p.Rows || l.began.IsZero() {
+		l.began, l.from = now, p.Rows
 	}
+	l.last = p
 	if passed := now.Sub(l.began); passed >= progressAfter {
 		fmt.Fprint(l.to, clearLine, progressText(p, float64(p.Rows-l.from)/passed.Seconds()))
 		l.shown = true
 	}
 }
 
-// progressText says how far a table is where so many rows are read a second.
+// progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a second.
 func progressText(p histogram.Progress, speed float64) string {
 	const million = 1e6
-	if p.All <= 0 {
-		return fmt.Sprintf("reading %s: %.1f million rows, %.1f million a second", p.Table, float64(p.Rows)/million, speed/million)
+	text := "counting " + p.Table
+	if p.Writing {
+		text = "writing " + p.Table
 	}
-	text := fmt.Sprintf("reading %s: %d %%, %.1f million rows a second", p.Table, 100*p.Rows/p.All, speed/million)
+	if p.Readings > 1 {
+		text += fmt.Sprintf(", reading %d of %d", p.Reading, p.Readings)
+	}
+	if p.All <= 0 {
+		return text + fmt.Sprintf(": %.1f million rows, %.1f million a second", float64(p.Rows)/million, speed/million)
+	}
+	rows := min(p.Rows, p.All) // more where a file grew, which is refused at its end
+	text += fmt.Sprintf(": %d %%, %.1f million rows a second", 100*rows/p.All, speed/million)
 	if speed > 0 {
-		left := time.Duration(float64(p.All-p.Rows) / speed * float64(time.Second))
+		left := time.Duration(float64(p.All-rows) / speed * float64(time.Second))
 		text += fmt.Sprintf(", %s left", left.Round(time.Second))
 	}
 	return text

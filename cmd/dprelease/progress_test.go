@@ -29,10 +29,10 @@ func TestProgressLine(t *testing.T) {
 	if s := after(400*time.Millisecond, 5e6, 101e6); s != "" {
 		t.Errorf("after 0.4 s: %q", s)
 	}
-	if s, want := after(2*time.Second, 21e6, 101e6), clearLine+"reading persons: 20 %, 10.0 million rows a second, 8s left"; s != want {
+	if s, want := after(2*time.Second, 21e6, 101e6), clearLine+"counting persons: 20 %, 10.0 million rows a second, 8s left"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
-	if s, want := after(4*time.Second, 41e6, -1), clearLine+"reading persons: 41.0 million rows, 10.0 million a second"; s != want {
+	if s, want := after(4*time.Second, 41e6, -1), clearLine+"counting persons: 41.0 million rows, 10.0 million a second"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
 	seen.Reset()
@@ -42,12 +42,53 @@ func TestProgressLine(t *testing.T) {
 	if s, want := seen.String(), clearLine+"a warning\nanother\n"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
-	if s := after(5*time.Second, 1, -1); !strings.HasPrefix(s, clearLine+"reading") {
-		t.Errorf("got %q", s)
+	if s := after(5*time.Second, 1, -1); s != "" {
+		t.Errorf("at once after beginning again: %q", s)
+	}
+	if s, want := after(7*time.Second, 2_000_001, -1), clearLine+"counting persons: 2.0 million rows, 1.0 million a second"; s != want {
+		t.Errorf("got %q, want %q", s, want)
 	}
 	seen.Reset()
 	if l.end(); seen.String() != clearLine {
 		t.Errorf("the end leaves %q", seen.String())
+	}
+}
+
+// The line says when a release is written, which has a speed of its own.
+func TestProgressOfWriting(t *testing.T) {
+	var seen bytes.Buffer
+	l := &progressLine{to: &seen, terminal: true}
+	l.show(histogram.Progress{Table: "trips", Rows: 1e6, All: 9e6}, time.Unix(0, 0))
+	for second, rows := range []int64{1e6, 3e6} {
+		seen.Reset()
+		l.show(histogram.Progress{Table: "trips", Writing: true, Rows: rows, All: 11e6}, time.Unix(int64(10+second), 0))
+	}
+	if s, want := seen.String(), clearLine+"writing trips: 27 %, 2.0 million rows a second, 4s left"; s != want {
+		t.Errorf("got %q, want %q", s, want)
+	}
+}
+
+// Of two readings each has a speed and an end of its own, and neither shows more rows than there are.
+func TestProgressOfTwoReadings(t *testing.T) {
+	var seen bytes.Buffer
+	l := &progressLine{to: &seen, terminal: true}
+	for _, c := range []struct {
+		second    int64
+		reading   int
+		rows, all int64
+		want      string
+	}{
+		{0, 1, 1e6, -1, ""},
+		{10, 1, 101e6, -1, "counting persons, reading 1 of 2: 101.0 million rows, 10.0 million a second"},
+		{11, 2, 1e6, 110e6, ""},
+		{16, 2, 11e6, 110e6, "counting persons, reading 2 of 2: 10 %, 2.0 million rows a second, 50s left"},
+		{66, 2, 111e6, 110e6, "counting persons, reading 2 of 2: 100 %, 2.0 million rows a second, 0s left"},
+	} {
+		seen.Reset()
+		l.show(histogram.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, All: c.all}, time.Unix(c.second, 0))
+		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
 	}
 }
 

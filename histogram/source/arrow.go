@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/spec"
 )
 
 const (
@@ -55,6 +56,9 @@ func openArrow(h *handle, columns []Column) (file, error) {
 // start finds the stream, reads the schema and the places of the columns.
 func (f *arrowFile) start(columns []Column) (err error) {
 	defer f.guard(&err)
+	if err := f.mistaken(spec.Arrow); err != nil {
+		return err
+	}
 	if err := f.bounds(); err != nil {
 		return err
 	}

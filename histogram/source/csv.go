@@ -12,9 +12,9 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/dprelease/dprelease/spec"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -42,8 +42,10 @@ type csvFile struct {
 	nulls     []string
 	delimiter []byte
 	header    []string
-	slots     []int // of each field: where its spans go, −1 where it is not wanted
-	located         // the slot of each wanted column
+	// otherDelimiter is what to say where the header looks to be written with another.
+	otherDelimiter string
+	slots          []int // of each field: where its spans go, −1 where it is not wanted
+	located              // the slot of each wanted column
 
 	plain   io.Reader // decompressed
 	closers []func() error
@@ -69,7 +71,10 @@ func (d csvDialect) open(h *handle, columns []Column) (file, error) {
 
 // start reads the header and finds the wanted columns.
 func (f *csvFile) start(columns []Column) error {
-	var err error
+	err := f.mistaken(spec.CSV)
+	if err != nil {
+		return err
+	}
 	if f.plain, err = f.decompress(io.NewSectionReader(f, 0, f.size())); err != nil {
 		return f.fault(err)
 	}
@@ -80,7 +85,7 @@ func (f *csvFile) start(columns []Column) error {
 	var missing *Error
 	if errors.As(err, &missing) && missing.Kind == Missing {
 		// The first line may be data where a header was left out: it is not shown.
-		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column", missing.Message
+		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column"+f.otherDelimiter, missing.Message
 	}
 	if err != nil {
 		return err
@@ -102,15 +107,15 @@ func (f *csvFile) start(columns []Column) error {
 
 // decompress reads through gzip or zstd where the file name says so.
 func (f *csvFile) decompress(r io.Reader) (io.Reader, error) {
-	switch name := strings.ToLower(f.path); {
-	case strings.HasSuffix(name, ".gz"):
+	switch {
+	case f.endsIn(".gz"):
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			return nil, err
 		}
 		f.closers = slices.Insert(f.closers, 0, z.Close)
 		return z, nil
-	case strings.HasSuffix(name, ".zst"):
+	case f.endsIn(".zst"):
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err
@@ -135,9 +140,13 @@ func (f *csvFile) readHeader() error {
 	if some, _ := s.skipBlank(); !some {
 		return malformed(f.path, "", "is empty; its first line must name the columns", "")
 	}
+	f.otherDelimiter = f.suspect(text[s.at:])
 	fields, err := s.header()
 	first := csvBlock{file: f, text: text}
-	if err != nil {
+	switch {
+	case err != nil && f.otherDelimiter != "":
+		return malformed(f.path, "", "the first line is no row of CSV"+f.otherDelimiter, "")
+	case err != nil:
 		return first.fault(&s, err)
 	}
 	if !utf8.Valid(text[:s.at]) {
@@ -155,6 +164,25 @@ func (f *csvFile) readHeader() error {
 	f.lines = first.line(s.at) - 1
 	f.ahead = append(slices.Clone(text[s.at:]), f.ahead...)
 	return nil
+}
+
+// suspect says which delimiter the text that begins with the header looks to be written
+// with, where it has none of its own: it names no value of it.
+func (f *csvFile) suspect(text []byte) string {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	if bytes.Contains(line, f.delimiter) {
+		return ""
+	}
+	most, likely := 0, rune(0)
+	for _, d := range delimiters {
+		if n := bytes.Count(line, []byte(string(d))); n > most {
+			most, likely = n, d
+		}
+	}
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it is one field with %q in it: if that parts the columns, write delimiter: %[1]q beside csv", string(likely))
 }
 
 // skipMark skips the byte order mark of UTF-8 and refuses those of UTF-16.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -51,6 +52,9 @@ func openParquet(h *handle, columns []Column) (file, error) {
 // start reads the footer and finds the wanted columns.
 func (f *parquetFile) start(columns []Column) (err error) {
 	defer f.guard(&err, "", "the footer")
+	if err := f.mistaken(spec.Parquet); err != nil {
+		return err
+	}
 	if err := f.checkFooter(f.size()); err != nil {
 		return err
 	}

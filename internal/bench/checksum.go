@@ -5,6 +5,7 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
@@ -48,18 +49,19 @@ func tallyOf(counts []uint32) tally {
 	return t
 }
 
-// hashOf is the SHA-256 of counts in row-major order, each written as 8 bytes, little-endian.
+// hashOf is the hash of counts in row-major order as releases are committed to it: the SHA-256 of their number and of that of
+// every 2^18 of them, each written as a varint.
 func hashOf(counts []uint32) [sha256.Size]byte {
-	h := sha256.New()
-	buffer := make([]byte, 0, 8*4096)
-	for i, n := range counts {
-		buffer = binary.LittleEndian.AppendUint64(buffer, uint64(n))
-		if len(buffer) == cap(buffer) || i == len(counts)-1 {
-			h.Write(buffer)
-			buffer = buffer[:0]
+	all := binary.LittleEndian.AppendUint64(nil, uint64(len(counts)))
+	for block := range slices.Chunk(counts, 1<<18) {
+		var words []byte
+		for _, n := range block {
+			words = binary.AppendVarint(words, int64(n))
 		}
+		sum := sha256.Sum256(words)
+		all = append(all, sum[:]...)
 	}
-	return [sha256.Size]byte(h.Sum(nil))
+	return sha256.Sum256(all)
 }
 
 // nameOf is the name of the table of columns, given by their places.

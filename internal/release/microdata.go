@@ -1,9 +1,9 @@
 package release
 
 import (
+	"context"
 	"encoding/json"
 
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -18,21 +18,20 @@ const microdataStatement = "model only: every row is drawn from a model that was
 
 // encodeMicrodata is a table's microdata as Parquet, with their meaning and that of their
 // release as metadata. Equal input gives equal bytes.
-func encodeMicrodata(m synth.Microdata, release [][2]string) ([]byte, error) {
+func encodeMicrodata(ctx context.Context, m synth.Microdata, release [][2]string, wrote func(rows int)) ([]byte, error) {
 	var columns []column
 	for i, k := range m.Keys {
-		category := func(row int) spec.Category { return k.Level.Categories[m.Codes[i][row]] }
-		columns = append(columns, keyColumns(k, category, len(columns))...)
+		columns = append(columns, keyColumns(k, func(row int) int { return int(m.Codes[i][row]) })...)
 	}
 	described, err := json.Marshal(columns)
 	if err != nil {
 		return nil, err
 	}
-	return encodeRows(columns, m.Rows, append([][2]string{
+	return encodeRows(ctx, columns, m.Rows, append([][2]string{
 		{"dprelease.schema", "dprelease.microdata/1"},
 		{"dprelease.table", m.Table},
 		{"dprelease.columns", string(described)},
 		{"dprelease.interval", "none"},
 		{"dprelease.rows", microdataStatement},
-	}, release...))
+	}, release...), wrote)
 }

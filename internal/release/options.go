@@ -28,7 +28,7 @@ type Options struct {
 	Memory    int64     // bytes that counting may take; 0: half of what the machine has
 	Log       *slog.Logger
 
-	// Progress, where not nil, is told how far reading is. That is confidential: it may be shown to who runs the
+	// Progress, where not nil, is told how far reading is, and writing. That is confidential: it may be shown to who runs the
 	// release, and is written nowhere.
 	Progress func(histogram.Progress)
 }

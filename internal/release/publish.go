@@ -54,6 +54,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return result, err
 	}
 	defer out.discard()
+	out.progress = o.Progress
 	if err := writeRelease(ctx, out, s, record, m, modules()); err != nil {
 		return result, err
 	}
@@ -126,16 +127,24 @@ func recordIn(s *measured.Sealed) (ledger.Record, error) {
 // writeRelease fills the staging folder with everything that is published; m says
 // which publication it is, and built what the program was built from.
 func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record, m manifest, built []report.Module) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err
 	}
 	metadata := releaseMetadata(s.Plan, record.Status)
+	rows := int64(0)
+	for _, t := range tables {
+		rows += int64(t.Cells)
+	}
+	wrote := histogram.Writing("tables of "+s.Plan.Name, rows, out.progress)
 	for i, t := range tables {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := encodeTable(t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata)
+		b, err := encodeTable(ctx, t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata, wrote)
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}
@@ -147,7 +156,13 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	if err != nil {
 		return err
 	}
-	if err := s.Drawn(out.write); err != nil {
+	err = s.Drawn(func(name string, b []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return out.write(name, b)
+	})
+	if err != nil {
 		return err
 	}
 	if err := writePapers(out, s, tables, microdata, record, built); err != nil {
@@ -175,7 +190,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, metad
 		if err != nil {
 			return nil, err
 		}
-		b, err := encodeMicrodata(m, metadata)
+		b, err := encodeMicrodata(ctx, m, metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", m.Table, err)
 		}

@@ -211,21 +211,23 @@ func tracesAddUpToThePublishedNumber(t *testing.T, place string) {
 func refusals(t *testing.T, place string) {
 	t.Helper()
 	for want, q := range map[string]Question{
-		`there is no column "mod"; did you mean "mode"?`:                     {By: []string{"mod"}},
-		`there is no attribute "age.tem"; did you mean "age.ten"?`:           {By: []string{"age.tem"}},
-		`there is no attribute "age."`:                                       {By: []string{"age."}},
-		`there is no category of mode "rides"; did you mean "ride"?`:         {Where: []string{"mode=walk,rides"}},
-		`there is no category of age.ten "10-19"; did you mean "10–19"?`:     {Where: []string{"age.ten=10-19"}},
-		`there is no category of mode "rides"; did you mean`:                 {Where: []string{"mode=walk..rides"}},
-		`there is no category of age "60"`:                                   {Where: []string{"age=60..70"}},
-		`range "9..3" of age runs backwards: 3 comes before 9, so give 3..9`: {Where: []string{"age=9..3"}},
-		`expected attribute=code, such as mode=walk`:                         {Where: []string{"mode"}},
-		`column age is asked for twice`:                                      {By: []string{"age.ten", "age.twenty"}},
-		`age: no category meets all conditions`:                              {Where: []string{"age.ten=10–19", "age.twenty=40–59"}},
-		"Nearest:\n  ages: categories of age.ten lie across":                 {By: []string{"age"}, Where: []string{"mode=walk"}},
-		"Nearest:\n  wide: categories of age.twenty lie across":              {By: []string{"age.ten", "side"}},
-		`there is no column "colour"; there is mode, age, side, day`:         {By: []string{"colour"}},
-		"Nearest:\n  ages: has no day\n  wide: has no day":                   {By: []string{"day", "mode"}},
+		`there is no column "mod"; did you mean "mode"?`:                               {By: []string{"mod"}},
+		`there is no attribute "age.tem"; did you mean "age.ten"?`:                     {By: []string{"age.tem"}},
+		`there is no attribute "age."`:                                                 {By: []string{"age."}},
+		`there is no category of mode "rides"; did you mean "ride"?`:                   {Where: []string{"mode=walk,rides"}},
+		`there is no category of age.ten "10-19"; did you mean "10–19"?`:               {Where: []string{"age.ten=10-19"}},
+		`there is no category of mode "rides"; did you mean`:                           {Where: []string{"mode=walk..rides"}},
+		`give each condition by its own: --where mode=walk,ride --where age.ten=10–19`: {Where: []string{"mode=walk,ride,age.ten=10–19"}},
+		`there is no category of mode "colour=red"`:                                    {Where: []string{"mode=walk,colour=red"}},
+		`there is no category of age "60"`:                                             {Where: []string{"age=60..70"}},
+		`range "9..3" of age runs backwards: 3 comes before 9, so give 3..9`:           {Where: []string{"age=9..3"}},
+		`expected attribute=code, such as mode=walk`:                                   {Where: []string{"mode"}},
+		`column age is asked for twice`:                                                {By: []string{"age.ten", "age.twenty"}},
+		`age: no category meets all conditions`:                                        {Where: []string{"age.ten=10–19", "age.twenty=40–59"}},
+		"Nearest:\n  ages: categories of age.ten lie across":                           {By: []string{"age"}, Where: []string{"mode=walk"}},
+		"Nearest:\n  wide: categories of age.twenty lie across":                        {By: []string{"age.ten", "side"}},
+		`there is no column "colour"; there is mode, age, side, day`:                   {By: []string{"colour"}},
+		"Nearest:\n  ages: has no day\n  wide: has no day":                             {By: []string{"day", "mode"}},
 	} {
 		_, err := Query(t.Context(), place, q)
 		var refused *SpecError

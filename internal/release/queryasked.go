@@ -44,12 +44,33 @@ func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
 			return nil, err
 		}
 		c, err := conditionOf(attribute, name, level, codes)
+		if several := a.conditionsIn(where); err != nil && len(several) > 1 {
+			return nil, fmt.Errorf("condition %q: a comma stands between categories of one attribute; give each condition by its own: --where %s", where, strings.Join(several, " --where "))
+		}
 		if err != nil {
 			return nil, err
 		}
 		a.wheres, a.conditions = append(a.wheres, attribute), append(a.conditions, c)
 	}
 	return a, nil
+}
+
+// conditionsIn parts a text at the commas behind which another attribute and = stand.
+func (a *inquiry) conditionsIn(text string) []string {
+	var all []string
+	for _, part := range strings.Split(text, ",") {
+		name, _, ok := strings.Cut(part, "=")
+		if ok {
+			_, _, err := a.attribute(name)
+			ok = err == nil
+		}
+		if ok || len(all) == 0 {
+			all = append(all, part)
+		} else {
+			all[len(all)-1] += "," + part
+		}
+	}
+	return all
 }
 
 // errNoCategory is a question whose conditions no row can meet.

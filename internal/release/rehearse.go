@@ -34,7 +34,7 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	sealed, err := rehearsed(ctx, p, rows, streams)
+	sealed, err := rehearsed(ctx, p, rows, streams, o.counting())
 	if err != nil {
 		return place, err
 	}
@@ -57,8 +57,8 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 }
 
 // rehearsed measures made-up rows for the receipt of a rehearsal.
-func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Streams) (*measured.Sealed, error) {
-	exact, err := histogram.CountMadeUp(ctx, p, rows, streams)
+func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Streams, opt histogram.Options) (*measured.Sealed, error) {
+	exact, err := histogram.CountMadeUp(ctx, p, rows, streams, opt)
 	if err != nil {
 		return nil, err
 	}

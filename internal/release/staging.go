@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/dprelease/dprelease/histogram"
 )
 
 // staging is an output folder in the making: built beside its place under a
@@ -16,6 +18,8 @@ type staging struct {
 	dir   string   // .NAME.tmp-*
 	place string   // NAME
 	held  *os.File // keeps the folder from being cleared by others; nil where that is not done
+
+	progress func(histogram.Progress) // is told how far a release is written; nil: nobody
 }
 
 // stage opens a staging folder for the output folder out/name, and clears those

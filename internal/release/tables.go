@@ -1,38 +1,35 @@
 package release
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// rowsPerGroup bounds the rows of one Parquet row group.
-const rowsPerGroup = 1 << 20
-
 // column is one column of a published table: its Parquet type, what it means,
-// and its value in a row.
+// and its values.
 type column struct {
 	Name      string `json:"name"`
 	Label     string `json:"label"`
 	Unit      string `json:"unit,omitempty"`
 	Statistic string `json:"statistic"`
 	kind      reflect.Type
-	value     func(row int) parquet.Value
+	values    func(row int, into []parquet.Value) // from a row on
 }
 
 // encodeTable is a published table as Parquet, with its meaning and that of its
 // release as metadata. Equal input gives equal bytes.
-func encodeTable(t synth.Table, planned plan.Table, protects string, release [][2]string) ([]byte, error) {
+func encodeTable(ctx context.Context, t synth.Table, planned plan.Table, protects string, release [][2]string, wrote func(rows int)) ([]byte, error) {
 	columns := columnsOf(t, protects)
 	if planned.Sparse != nil {
 		liftedColumns(columns, t, planned.Sparse)
@@ -41,7 +38,7 @@ func encodeTable(t synth.Table, planned plan.Table, protects string, release [][
 	if err != nil {
 		return nil, err
 	}
-	return encodeRows(columns, t.Cells, append(metadata, release...))
+	return encodeRows(ctx, columns, t.Cells, append(metadata, release...), wrote)
 }
 
 // liftedColumns says of the estimates of a sparse table what they are.
@@ -51,61 +48,6 @@ func liftedColumns(columns []column, t synth.Table, s *plan.Sparse) {
 			columns[i].Label = fmt.Sprintf("noisy count as it is: unbiased over all cells, too large on the mean where it is little above %d; not for sums", s.Above)
 		}
 	}
-}
-
-// encodeRows writes rows of columns as Parquet. Equal input gives equal bytes.
-func encodeRows(columns []column, n int, metadata [][2]string) ([]byte, error) {
-	var b bytes.Buffer
-	options := []parquet.WriterOption{
-		schemaOf(columns),
-		parquet.Compression(&zstd.Codec{}),
-		parquet.CreatedBy("dprelease", "", ""),
-		parquet.MaxRowsPerRowGroup(rowsPerGroup),
-	}
-	for _, kv := range metadata {
-		options = append(options, parquet.KeyValueMetadata(kv[0], kv[1]))
-	}
-	w := parquet.NewGenericWriter[any](&b, options...)
-	const block = 4096
-	for start := 0; start < n; start += block {
-		rows := make([]parquet.Row, 0, block)
-		for i := start; i < min(start+block, n); i++ {
-			row := make(parquet.Row, len(columns))
-			for j, c := range columns {
-				row[j] = c.value(i)
-			}
-			rows = append(rows, row)
-		}
-		if _, err := w.WriteRows(rows); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
-// schemaOf declares the columns in their order. A struct type carries them,
-// since Parquet groups of the library are sorted by name. Texts are written plainly:
-// the runs that the library makes of the indexes of a dictionary differ between
-// processors, and compression leaves little of either.
-func schemaOf(columns []column) *parquet.Schema {
-	fields := make([]reflect.StructField, len(columns))
-	for i, c := range columns {
-		tag := c.Name
-		switch {
-		case c.kind.Kind() == reflect.Pointer:
-			tag += ",optional,plain"
-		case c.kind.Kind() == reflect.String:
-			tag += ",plain"
-		}
-		fields[i] = reflect.StructField{
-			Name: "C" + strconv.Itoa(i), Type: c.kind,
-			Tag: reflect.StructTag(`parquet:` + strconv.Quote(tag)),
-		}
-	}
-	return parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
 }
 
 var (
@@ -120,49 +62,55 @@ var (
 func columnsOf(t synth.Table, protects string) []column {
 	var columns []column
 	for i, k := range t.Keys {
-		category := func(row int) spec.Category { return t.Category(row, i) }
-		columns = append(columns, keyColumns(k, category, len(columns))...)
+		columns = append(columns, keyColumns(k, t.CategoriesOf(i))...)
 	}
 	for _, s := range t.Statistics {
-		columns = append(columns, statisticColumns(s, protects, len(columns))...)
+		columns = append(columns, statisticColumns(s, protects)...)
 	}
 	return columns
 }
 
 // keyColumns are the code of a key, a number where all codes are whole numbers of
-// an integer column, and, where there are labels, the label.
-func keyColumns(k synth.Key, category func(row int) spec.Category, at int) []column {
+// an integer column, and, where there are labels, the label. category is that of a row,
+// a place among those of the key.
+func keyColumns(k synth.Key, category func(row int) int) []column {
 	name := k.Attribute.String()
 	key := column{Name: name, Label: name, Statistic: "key", kind: textKind}
-	key.value = func(row int) parquet.Value {
-		return parquet.ValueOf(category(row).Code).Level(0, 0, at)
+	codes, labels := make([]parquet.Value, k.Level.Size()), make([]parquet.Value, k.Level.Size())
+	labelled := false
+	for i, c := range k.Level.Categories {
+		codes[i], labels[i] = parquet.ValueOf(c.Code), parquet.ValueOf(c.Label)
+		labelled = labelled || c.Label != ""
 	}
 	if numbers, ok := wholeNumbers(k.Level); ok && k.Type == spec.Integer {
 		key.kind = integerKind
-		key.value = func(row int) parquet.Value {
-			return parquet.ValueOf(numbers[category(row).Code]).Level(0, 0, at)
+		for i, v := range numbers {
+			codes[i] = parquet.ValueOf(v)
 		}
 	}
-	if !slices.ContainsFunc(k.Level.Categories, func(c spec.Category) bool { return c.Label != "" }) {
+	of := func(values []parquet.Value) func(int, []parquet.Value) {
+		return func(row int, into []parquet.Value) {
+			for i := range into {
+				into[i] = values[category(row+i)]
+			}
+		}
+	}
+	key.values = of(codes)
+	if !labelled {
 		return []column{key}
 	}
-	return []column{key, {
-		Name: name + plan.LabelSuffix, Label: "label of " + name, Statistic: "label", kind: textKind,
-		value: func(row int) parquet.Value {
-			return parquet.ValueOf(category(row).Label).Level(0, 0, at+1)
-		},
-	}}
+	return []column{key, {Name: name + plan.LabelSuffix, Label: "label of " + name, Statistic: "label", kind: textKind, values: of(labels)}}
 }
 
 // wholeNumbers reads a level's codes as whole numbers, where all of them are.
-func wholeNumbers(l *spec.Level) (map[string]int64, bool) {
-	numbers := make(map[string]int64, len(l.Categories))
-	for _, c := range l.Categories {
+func wholeNumbers(l *spec.Level) ([]int64, bool) {
+	numbers := make([]int64, len(l.Categories))
+	for i, c := range l.Categories {
 		v, err := strconv.ParseInt(c.Code, 10, 64)
 		if err != nil || strconv.FormatInt(v, 10) != c.Code {
 			return nil, false
 		}
-		numbers[c.Code] = v
+		numbers[i] = v
 	}
 	return numbers, true
 }
@@ -170,32 +118,60 @@ func wholeNumbers(l *spec.Level) (map[string]int64, bool) {
 // statisticColumns are a statistic's published value, unbiased estimate,
 // standard error, interval and flag. What is one measurement is in whole numbers,
 // what is put together from several is not.
-func statisticColumns(s synth.Statistic, protects string, at int) []column {
-	integer := func(j int, get func(int) int64) func(int) parquet.Value {
-		return func(row int) parquet.Value { return parquet.ValueOf(get(row)).Level(0, 0, at+j) }
-	}
-	decimal := func(j int, get func(int) float64) func(int) parquet.Value {
-		return func(row int) parquet.Value { return parquet.ValueOf(get(row)).Level(0, 0, at+j) }
-	}
-	kind, figure := decimalKind, decimal
+func statisticColumns(s synth.Statistic, protects string) []column {
+	kind, figure := decimalKind, decimalValues
 	if s.Whole {
-		kind, figure = integerKind, func(j int, get func(int) float64) func(int) parquet.Value {
-			return integer(j, func(row int) int64 { return int64(get(row)) })
-		}
+		kind, figure = integerKind, wholeValues
 	}
 	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence)
 	return []column{
-		{s.Name + plan.Published, "published count; negative estimates are shown as 0", protects, "count", integerKind, integer(0, s.Published.Value)},
-		{s.Name + plan.Unbiased, "unbiased estimate; use this one for sums", protects, "estimate", kind, figure(1, s.Unbiased.Value)},
-		{s.Name + plan.StandardError, "standard error of the privacy noise", protects, "standard error", decimalKind, decimal(2, s.Error.Value)},
-		{s.Name + plan.Low, "lower " + interval, protects, "interval", kind, figure(3, s.Low.Value)},
-		{s.Name + plan.High, "upper " + interval, protects, "interval", kind, figure(4, s.High.Value)},
-		{s.Name + plan.Flag, flagsText(s), "", "flag", optionalText, func(row int) parquet.Value {
-			if s.Flags[row] == synth.Plain {
-				return parquet.NullValue().Level(0, 0, at+5)
+		{s.Name + plan.Published, "published count; negative estimates are shown as 0", protects, "count", integerKind, integerValues(s.Published)},
+		{s.Name + plan.Unbiased, "unbiased estimate; use this one for sums", protects, "estimate", kind, figure(s.Unbiased)},
+		{s.Name + plan.StandardError, "standard error of the privacy noise", protects, "standard error", decimalKind, decimalValues(s.Error)},
+		{s.Name + plan.Low, "lower " + interval, protects, "interval", kind, figure(s.Low)},
+		{s.Name + plan.High, "upper " + interval, protects, "interval", kind, figure(s.High)},
+		{s.Name + plan.Flag, flagsText(s), "", "flag", optionalText, flagValues(s.Flags)},
+	}
+}
+
+func integerValues(of *array.Int64) func(int, []parquet.Value) {
+	return func(row int, into []parquet.Value) {
+		for i := range into {
+			into[i] = parquet.Int64Value(of.Value(row + i))
+		}
+	}
+}
+
+func decimalValues(of *array.Float64) func(int, []parquet.Value) {
+	return func(row int, into []parquet.Value) {
+		for i := range into {
+			into[i] = parquet.DoubleValue(of.Value(row + i))
+		}
+	}
+}
+
+func wholeValues(of *array.Float64) func(int, []parquet.Value) {
+	return func(row int, into []parquet.Value) {
+		for i := range into {
+			into[i] = parquet.Int64Value(int64(of.Value(row + i)))
+		}
+	}
+}
+
+// flagValues are texts, null where there is nothing to say.
+func flagValues(of []synth.Flag) func(int, []parquet.Value) {
+	texts := map[synth.Flag]parquet.Value{synth.Plain: parquet.NullValue()}
+	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible} {
+		texts[f] = parquet.ValueOf(string(f)).Level(0, 1, 0)
+	}
+	return func(row int, into []parquet.Value) {
+		flag, text := synth.Plain, texts[synth.Plain]
+		for i := range into {
+			if f := of[row+i]; f != flag {
+				flag, text = f, texts[f]
 			}
-			return parquet.ValueOf(string(s.Flags[row])).Level(0, 1, at+5)
-		}},
+			into[i] = text
+		}
 	}
 }
 

@@ -131,7 +131,6 @@ func BenchmarkCosts(b *testing.B) {
 			if size > superSize {
 				continue
 			}
-			table := make([]uint32, size*size)
 			var short [2][]uint16
 			for k := range short {
 				// Super-columns of several axes: as uneven as products of Zipf codes are.
@@ -142,11 +141,18 @@ func BenchmarkCosts(b *testing.B) {
 					short[k][i] = uint16(x()*uint32(size/outer) + y())
 				}
 			}
+			table := make([]uint32, min(size*size, leastParted))
+			count := func() { tally2(table, short[0], short[1], size) }
+			if size*size >= leastParted {
+				p, of, cell := newParted(size*size, stretchBits, new(total)), columns{short: short[:], sizes: []int{size, size}}, make([]int, some/2)
+				var l lots
+				count = func() { l.add(p, of, rows, cell) }
+			}
 			least := time.Hour
 			for range 5 {
 				start := cpu()
 				for range 4 {
-					tally2(table, short[0], short[1], size)
+					count()
 				}
 				least = min(least, cpu()-start)
 			}

@@ -49,16 +49,25 @@ func newTerm[T wide](a Axis, stride int) term[T] {
 	return t
 }
 
+// looksUp tells that the column of a term is of bytes, and what each adds is at hand.
+func looksUp[T wide](t term[T], columns []Codes) bool {
+	return t.of != nil && columns[t.column].Narrow != nil
+}
+
 // combine writes Σ terms of the rows from..from+len(out), or of those at places where
 // not nil.
 func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places []int32) error {
 	if len(terms) == 0 {
 		clear(out)
 	}
-	for i, t := range terms {
+	for i := 0; i < len(terms); i++ {
+		t := terms[i]
 		c := columns[t.column]
 		switch first := i == 0; {
-		case c.Narrow != nil && t.of != nil:
+		case places == nil && i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
+			i++
+			addPairs(out, (*[256]T)(t.of), (*[256]T)(terms[i].of), c.Narrow[from:], columns[terms[i].column].Narrow[from:], first)
+		case looksUp(t, columns):
 			addBytes(out, (*[256]T)(t.of), c.Narrow[from:], places, first)
 		case c.Narrow != nil:
 			addCodes(out, t, c.Narrow[from:], places, first)
@@ -96,6 +105,20 @@ func addBytes[T wide](out []T, of *[256]T, codes []uint8, places []int32, first 
 		for i, p := range places {
 			out[i] += of[codes[p]]
 		}
+	}
+}
+
+// addPairs adds the terms of two columns of bytes: two at a time are had for little more than one.
+func addPairs[T wide](out []T, ofA, ofB *[256]T, a, b []uint8, first bool) {
+	a, b = a[:len(out)], b[:len(out)]
+	if first {
+		for i, x := range a {
+			out[i] = ofA[x] + ofB[b[i]]
+		}
+		return
+	}
+	for i, x := range a {
+		out[i] += ofA[x] + ofB[b[i]]
 	}
 }
 

@@ -15,14 +15,14 @@ var updates = []struct{ cells, ns float64 }{
 	{1 << 16, 0.5},
 	{1 << 18, 0.6},
 	{1 << 20, 1},
-	{1 << 22, 4},
-	{1 << 24, 6},
-	{1 << 28, 10},
+	{1 << 22, 3.5},
+	{1 << 24, 5},
+	{1 << 28, 8},
 }
 
 const (
 	loadCost    = 0.3 // ns a row for each super-column of a base beyond two
-	clearCost   = 0.8 // ns a cell for each worker's table: made, and added to the others
+	clearCost   = 0.8 // ns a cell for each worker's table, or the one of a parted base: made, and added to the total
 	projectCost = 1.2 // ns a cell of a base for each ask taken from it
 	likelyRows  = 1 << 20
 )

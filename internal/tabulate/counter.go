@@ -14,7 +14,8 @@ import (
 type Counter struct {
 	*cover
 	totals  []total
-	common  []*table // of bases that are shared
+	common  []*table  // of bases that are shared
+	parted  []*parted // of those that are parted
 	sparse  []*sparseTable
 	workers []*Worker
 	most    uint64 // that a table may hold before it is moved
@@ -42,19 +43,18 @@ func New(r Request) (*Counter, error) {
 	if r.Weighted {
 		c.most = mostSum
 	}
-	c.totals, c.common = make([]total, len(c.bases)), make([]*table, len(c.bases))
+	c.totals, c.common, c.parted = make([]total, len(c.bases)), make([]*table, len(c.bases)), make([]*parted, len(c.bases))
 	for i, b := range c.bases {
-		if b.shared {
+		switch {
+		case b.parted:
+			c.parted[i] = newParted(b.cells, stretchBits, &c.totals[i])
+		case b.shared:
 			c.common[i] = &table{total: &c.totals[i]}
 		}
 	}
 	pool := newPool(&r, c.cover)
-	for _, ask := range c.cover.sparse {
-		cells, err := r.cells(r.Asks[ask])
-		if err != nil {
-			return nil, err
-		}
-		c.sparse = append(c.sparse, newSparseTable(uint64(cells), pool))
+	for range c.cover.sparse {
+		c.sparse = append(c.sparse, newSparseTable(pool))
 	}
 	return c, nil
 }
@@ -62,9 +62,24 @@ func New(r Request) (*Counter, error) {
 // Finish ends the counting, of which nothing is left behind but the tables: one for each ask, in order.
 func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 	out := make([]Table, len(c.request.Asks))
-	err := each(ctx, c.request.Workers, len(c.workers), func(i int) error { return c.workers[i].end() })
+	err := each(ctx, c.request.Workers, len(c.workers), func(i int) error {
+		c.workers[i].end()
+		return nil
+	})
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range c.parted {
+		if p == nil {
+			continue
+		}
+		err = each(ctx, c.request.Workers, len(p.stretches), func(i int) error {
+			p.stretches[i].end()
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	err = each(ctx, c.request.Workers, len(c.bases), func(i int) error {
 		c.project(i, out)
@@ -77,7 +92,7 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if out[ask].Cells, out[ask].Counts, err = c.sparse[i].finish(); err != nil {
+		if out[ask].Cells, out[ask].Counts, err = c.sparse[i].finish(ctx, c.request.Workers); err != nil {
 			return nil, err
 		}
 		c.sparse[i] = nil

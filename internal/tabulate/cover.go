@@ -39,6 +39,7 @@ type base struct {
 	cells  int
 	asks   []int // that are projected from it
 	shared bool  // by all workers
+	parted bool  // by all workers, and cut into stretches
 }
 
 // newCover plans a request that is in order.
@@ -187,10 +188,11 @@ func (c *cover) newBase(set bitset, asks []int) base {
 	for _, g := range b.groups {
 		b.cells *= c.groups[g].size
 	}
+	b.parted = b.cells >= leastParted && !c.request.Weighted
 	return b
 }
 
-// bytes is what a cell of a worker's table takes.
+// bytes is what a cell of a table takes that is not parted.
 func (r *Request) bytes() int {
 	if r.Weighted {
 		return 8
@@ -198,22 +200,37 @@ func (r *Request) bytes() int {
 	return 4
 }
 
+// held is the bytes of all tables of a base.
+func (c *cover) held(b *base) float64 {
+	switch cells := float64(b.cells); {
+	case b.parted:
+		return cells
+	case b.shared:
+		return cells * float64(c.request.bytes())
+	default:
+		return cells * float64(c.request.bytes()*c.request.Workers)
+	}
+}
+
 // share lets workers share the largest bases where a set of tables for each would
 // not be within the memory.
 func (c *cover) share() {
 	order := make([]int, len(c.bases))
 	need := 0.0
-	for i, b := range c.bases {
+	for i := range c.bases {
 		order[i] = i
-		need += float64(b.cells) * float64(c.request.bytes()*c.request.Workers)
+		need += c.held(&c.bases[i])
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.bases[b].cells, c.bases[a].cells) })
+	most := float64(c.dense()) * 3 / 4
 	for _, i := range order {
-		if need <= float64(c.request.Memory)*3/4 {
+		if need <= most {
 			return
 		}
-		c.bases[i].shared = c.request.Workers > 1
-		need -= float64(c.bases[i].cells) * float64(c.request.bytes()*(c.request.Workers-1))
+		b := &c.bases[i]
+		need -= c.held(b)
+		b.shared = true
+		need += c.held(b)
 	}
 }
 
@@ -221,7 +238,9 @@ func (c *cover) share() {
 func (c *cover) rowsAtATime() int {
 	tables, row := 0.0, 0
 	for _, b := range c.bases {
-		tables += float64(b.cells) * float64(c.request.bytes())
+		if !b.parted {
+			tables += float64(b.cells) * float64(c.request.bytes())
+		}
 	}
 	for _, g := range c.groups {
 		row += 2
@@ -240,7 +259,7 @@ func (c *cover) rowsAtATime() int {
 		share := uint64(c.request.Rows)/uint64(c.request.Workers) + 1
 		block = min(block, max(leastBlock, 1<<bits.Len64(share)))
 	}
-	for block > 4096 && float64(block)*float64(row*c.request.Workers) > float64(c.request.Memory)/4 {
+	for block > 4096 && float64(block)*float64(row*c.request.Workers) > float64(c.dense())/4 {
 		block /= 2
 	}
 	return block

@@ -12,7 +12,14 @@
 //	err = w.Add(columns, rows, keep, nil)
 //	tables, err := c.Finish(ctx)
 //
-// It never reads a file, draws a random number or uses floating point for a count:
-// the tables are exact, and do not depend on workers, memory or the order of rows. It
-// owns no policy either: every code must be one of its axis.
+// Each worker has a table of its own for a base, which are added up in the end. Those
+// that do not fit into memory beside one another are shared under a lock. A base of
+// millions of cells, which no cache holds, has one table for all workers, of a byte for
+// each cell and a list of those that ran over, and is cut into stretches: workers sort
+// rows by stretch, and add many to one stretch at once (parted.go).
+//
+// It never reads a file, and neither draws a random number nor uses floating point for a
+// count: the tables are exact, and do not depend on workers, memory or the order of rows;
+// nor does it whether there is memory for the cells of sparse tables, which is said at
+// the end. It owns no policy either: every code must be one of its axis.
 package tabulate

@@ -7,16 +7,14 @@ func (c *Counter) project(b int, out []Table) {
 	of, sum := &c.bases[b], &c.totals[b]
 	taken := map[*table]bool{}
 	for _, w := range c.workers {
-		if t := w.tables[b]; !taken[t] {
+		if t := w.tables[b]; t != nil && !taken[t] {
 			taken[t] = true
 			sum.take(t, of.cells)
 			w.tables[b] = nil
 			t.counts, t.sums = nil, nil
 		}
 	}
-	if sum.low == nil {
-		sum.low = make([]int64, of.cells)
-	}
+	sum.widen(of.cells)
 	for _, ask := range of.asks {
 		adds, cells, same := c.adds(of, c.request.Asks[ask])
 		switch {

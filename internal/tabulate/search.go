@@ -176,7 +176,11 @@ func (s *search) absorb(b int32) {
 
 // cost is that of a base: of its rows, its table and what is taken from it.
 func (s *search) cost(cells float64, columns, asks int) float64 {
-	return s.rows*updateCost(cells, columns) + cells*(s.perCell+projectCost*float64(asks))
+	perCell := s.perCell
+	if cells >= leastParted {
+		perCell = clearCost
+	}
+	return s.rows*updateCost(cells, columns) + cells*(perCell+projectCost*float64(asks))
 }
 
 // merge goes once through all pairs of groups, the best first, and merges while it

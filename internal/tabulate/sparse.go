@@ -1,12 +1,16 @@
 package tabulate
 
 // This file holds the sparse table: the cells that rows fall into, where most of a
-// table's have none.
+// table's have none. Workers gather rows by the part that a hash of their cell says.
+// Rows are added to a part as they come, and cells made different again when it has
+// become half as long again: all of that in memory that is read and written in order, or
+// that fits into a cache.
 
 import (
+	"context"
 	"errors"
+	"hash/maphash"
 	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -18,251 +22,268 @@ type pair struct {
 }
 
 const (
-	pairBytes   = 16
-	sparseParts = 64       // parts of a table's cells, that are merged one at a time
-	leastSlots  = 1 << 10  // of a worker's hash table
-	mostSlots   = 1 << 20  // so that it is not far beyond a third-level cache
-	leastPool   = 16 << 20 // bytes
+	pairBytes = 16
+	pagePairs = 64
+	mostParts = 1 << 10
+	mostRoom  = 64       // pairs that a worker gathers for a part
+	leastRoom = 4        //
+	leastPool = 16 << 20 // bytes
+	// cellBytes is the most that a cell takes: once in a part, half of it again in rows
+	// that came since, and its place in the result.
+	cellBytes = 40
+	// partBytes is what a part takes beside: rows that are few in any case, in pages
+	// that are not full.
+	partBytes = 2 * pagePairs * pairBytes
 )
 
-// pool is the memory that the sparse tables of a counter may hold together.
+// pool is the memory that the sparse tables of a counter may hold together. It is so
+// many different cells: whether there are more depends on the rows alone, and not on
+// which worker met them, or when.
 type pool struct {
-	limit int64
+	limit int64 // cells
 	held  atomic.Int64
-	slots int // of each worker's hash table, at the most
+	full  atomic.Bool // there are more cells: nothing is added any more
+	bits  int         // of a hash, that say the part
+	room  int         // pairs that each worker gathers for a part
+	seed  uint64      // of hashes, so that no rows can be made to meet in one part
 }
 
-// newPool gives sparse tables what dense ones leave.
+// set is what a set of the dense tables takes.
+func (c *cover) set() float64 {
+	bytes := 0.0
+	for _, b := range c.bases {
+		bytes += float64(b.cells) * float64(c.request.bytes())
+	}
+	return bytes
+}
+
+// dense is the memory for dense tables and rows in hand. Where there are sparse tables
+// it is what many workers need, and a quarter of all at the most.
+func (c *cover) dense() int64 {
+	memory := c.request.Memory
+	if len(c.sparse) == 0 {
+		return memory
+	}
+	return int64(min(64*c.set()+float64(memory/16), float64(memory/4)))
+}
+
+// newPool gives sparse tables what dense ones leave, however many workers there are. An
+// eighth is for parts that are not full and for what workers gather.
 func newPool(r *Request, c *cover) *pool {
 	left := float64(r.Memory)
-	for _, b := range c.bases {
-		tables := r.Workers
-		if b.shared {
-			tables = 1
-		}
-		left -= float64(b.cells) * float64(r.bytes()*tables)
+	if len(c.bases) > 0 {
+		left -= max(c.set()+float64(c.dense())/4, float64(c.dense()))
 	}
-	p := &pool{limit: max(int64(left), leastPool)}
-	each := p.limit / 4 / int64(pairBytes*r.Workers*max(len(c.sparse), 1))
-	p.slots = 1 << (bits.Len64(uint64(min(max(each, leastSlots), mostSlots))) - 1)
+	bytes, tables := max(int64(left), leastPool), int64(max(len(c.sparse), 1))
+	parts := min(max(bytes/16/tables/partBytes, 1), mostParts)
+	p := &pool{limit: bytes / 8 * 7 / cellBytes, bits: bits.Len64(uint64(parts)) - 1, seed: maphash.Bytes(maphash.MakeSeed(), nil)}
+	p.room = int(min(max(bytes/16/(int64(r.Workers)*tables*pairBytes)>>p.bits, leastRoom), mostRoom))
 	return p
 }
 
-// sparseTable is what all workers found for an ask, cut by cells into parts.
+// sparseTable is what all workers found for an ask, by part.
 type sparseTable struct {
-	pool   *pool
-	shift  int // cell >> shift is the part
+	*pool
 	weight atomic.Uint64
-	parts  [sparseParts]part
+	parts  []part
 }
 
-// part is the cells of one part: runs, each ascending and without repetition.
+func newSparseTable(p *pool) *sparseTable {
+	return &sparseTable{pool: p, parts: make([]part, 1<<p.bits)}
+}
+
+// hash is a cell's: its first bits say the part, its last ones where the cell is looked
+// for there.
+func (p *pool) hash(cell uint64) uint64 { return mix(cell ^ p.seed) }
+
+// part is the cells whose hashes begin alike: pairs of different cells, and behind them
+// pairs as they came.
 type part struct {
-	mu   sync.Mutex
-	runs [][]pair
+	mu        sync.Mutex
+	pages     []*[pagePairs]pair
+	different int
+	used      int
 }
 
-func newSparseTable(cells uint64, p *pool) *sparseTable {
-	return &sparseTable{pool: p, shift: max(bits.Len64(cells-1)-bits.Len(sparseParts-1), 0)}
-}
-
-// take adds pairs, which are ascending and without repetition.
-func (t *sparseTable) take(pairs []pair) error {
-	for len(pairs) > 0 {
-		p := pairs[0].cell >> t.shift
-		n, _ := slices.BinarySearchFunc(pairs, p+1, func(x pair, p uint64) int {
-			if x.cell>>t.shift < p {
-				return -1
-			}
-			return 1
-		})
-		t.pool.held.Add(t.parts[p].take(pairs[:n]))
-		pairs = pairs[n:]
-	}
-	if t.pool.held.Load() > t.pool.limit/2 { // the other half is for the result
-		for i := range t.parts {
-			t.pool.held.Add(t.parts[i].merge())
-		}
-		if t.pool.held.Load() > t.pool.limit/2 {
-			return ErrMemory
-		}
-	}
-	return nil
-}
-
-// take adds a run, and merges all where the new ones have become as long as the
-// first. It returns by how many bytes it grew.
-func (p *part) take(run []pair) int64 {
-	p.mu.Lock()
-	p.runs = append(p.runs, slices.Clone(run))
-	grew := int64(pairBytes * len(run))
-	more := 0
-	for _, r := range p.runs[1:] {
-		more += len(r)
-	}
-	merge := more > len(p.runs[0])+1024
-	p.mu.Unlock()
-	if merge {
-		grew += p.merge()
-	}
-	return grew
-}
-
-// merge makes one run of all. It returns by how many bytes it grew, 0 or less.
-func (p *part) merge() int64 {
+// take adds pairs to a part.
+func (t *sparseTable) take(p *part, pairs []pair, s *slots) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.runs) < 2 {
-		return 0
+	for len(pairs) > 0 {
+		if p.used == len(p.pages)*pagePairs {
+			p.pages = append(p.pages, new([pagePairs]pair))
+		}
+		n := copy(p.pages[p.used/pagePairs][p.used%pagePairs:], pairs)
+		p.used += n
+		pairs = pairs[n:]
 	}
-	all := slices.Concat(p.runs...)
-	before := len(all)
-	all = slices.Clone(addUp(sorted(all, make([]pair, len(all)))))
-	p.runs = [][]pair{all}
-	return int64(pairBytes * (len(all) - before))
+	if p.used-p.different >= max(p.different/2, pagePairs) {
+		t.merge(p, s)
+	}
 }
+
+// merge makes the cells of a part different.
+func (t *sparseTable) merge(p *part, s *slots) {
+	s.clear(p.used)
+	for i := range p.different {
+		hash := t.hash(p.at(i).cell)
+		s.set(s.free(hash), hash, i+1)
+	}
+	n := p.different
+	for i := p.different; i < p.used; i++ {
+		x := *p.at(i)
+		hash := t.hash(x.cell)
+		slot, there := s.find(hash, x.cell, p)
+		if there > 0 {
+			p.at(there - 1).count += x.count
+			continue
+		}
+		*p.at(n) = x
+		n++
+		s.set(slot, hash, n)
+	}
+	more := n - p.different
+	p.different, p.used = n, n
+	if t.held.Add(int64(more)) > t.limit {
+		t.full.Store(true)
+	}
+}
+
+// at is a pair of a part.
+func (p *part) at(i int) *pair { return &p.pages[i/pagePairs][i%pagePairs] }
+
+// slots say by hash where in a part a cell is: its place + 1 in the last 32 bits, and
+// the first ones of its hash before them; 0 is free. They are open-addressed.
+type slots struct{ of []uint64 }
+
+// clear makes room for so many cells.
+func (s *slots) clear(cells int) {
+	n := 1 << bits.Len(uint(cells+cells/2))
+	if cap(s.of) < n {
+		s.of = make([]uint64, n)
+	}
+	s.of = s.of[:n]
+	clear(s.of)
+}
+
+// free is the slot of a cell that is not there.
+func (s *slots) free(hash uint64) uint64 {
+	mask := uint64(len(s.of) - 1)
+	at := hash & mask
+	for s.of[at] != 0 {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+// find is the slot of a cell, and its place + 1, or 0 where it is not there.
+func (s *slots) find(hash, cell uint64, p *part) (slot uint64, place int) {
+	mask := uint64(len(s.of) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		is := s.of[at]
+		if is == 0 {
+			return at, 0
+		}
+		if place := int(uint32(is)); (is^hash)>>32 == 0 && p.at(place-1).cell == cell {
+			return at, place
+		}
+	}
+}
+
+// set fills a slot.
+func (s *slots) set(slot, hash uint64, place int) { s.of[slot] = hash>>32<<32 | uint64(place) }
 
 // finish returns all cells, ascending, and lets go of the parts.
-func (t *sparseTable) finish() (cells []uint64, counts []int64, err error) {
-	n := 0
-	for i := range t.parts {
-		t.parts[i].merge()
-		for _, r := range t.parts[i].runs {
-			n += len(r)
-		}
+func (t *sparseTable) finish(ctx context.Context, workers int) (cells []uint64, counts []int64, err error) {
+	scratch := sync.Pool{New: func() any { return new(slots) }}
+	err = each(ctx, workers, len(t.parts), func(i int) error {
+		s := scratch.Get().(*slots)
+		defer scratch.Put(s)
+		t.merge(&t.parts[i], s)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case t.full.Load():
+		return nil, nil, ErrMemory
 	}
-	cells, counts = make([]uint64, 0, n), make([]int64, 0, n)
+	n := 0
+	first := make([]int, len(t.parts))
 	for i := range t.parts {
-		for _, r := range t.parts[i].runs {
-			for _, x := range r {
-				cells, counts = append(cells, x.cell), append(counts, x.count)
+		first[i] = n
+		n += t.parts[i].used
+	}
+	all := run{make([]uint64, n), make([]int64, n)}
+	err = each(ctx, workers, len(t.parts), func(i int) error {
+		p, at := &t.parts[i], first[i]
+		for _, page := range p.pages {
+			for _, x := range page[:min(first[i]+p.used-at, pagePairs)] {
+				all.cells[at], all.counts[at] = x.cell, x.count
+				at++
 			}
 		}
-		t.parts[i].runs = nil
+		p.pages = nil
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	return cells, counts, nil
+	return all.cells, all.counts, sorted(ctx, workers, all)
 }
 
-// sparseWorker is one worker's hash table, open-addressed, of cells not yet handed on.
+// sparseWorker is what one worker has gathered for each part.
 type sparseWorker struct {
-	table *sparseTable
-	slots []pair // cell+1; 0 is free
-	used  int
+	table  *sparseTable
+	pairs  []pair // room for each part
+	filled []int  // of it
+	slots  slots
 }
 
-func (t *sparseTable) worker() *sparseWorker { return &sparseWorker{table: t} }
+func (t *sparseTable) worker() *sparseWorker {
+	return &sparseWorker{table: t, pairs: make([]pair, len(t.parts)*t.room), filled: make([]int, len(t.parts))}
+}
 
 var errSparseWeight = errors.New("tabulate: weights of a sparse table add up to 2^63 or more")
 
-// add counts rows by their cells.
+// add counts rows by their cells. Where there are more cells than there is memory for,
+// it goes on without a word: what else is wrong with the rows comes first.
 func (w *sparseWorker) add(cells []uint64, weights []int64) error {
 	if weights != nil {
 		if h := heft(weights, len(weights), nil); h > mostSum || w.table.weight.Add(h) > mostSum {
 			return errSparseWeight
 		}
 	}
+	if w.table.full.Load() {
+		return nil
+	}
+	room := w.table.room
 	for i, cell := range cells {
-		if 2*w.used >= len(w.slots) {
-			if err := w.grow(); err != nil {
-				return err
-			}
-		}
 		weight := int64(1)
 		if weights != nil {
 			weight = weights[i]
 		}
-		w.used += put(w.slots, cell+1, weight)
+		p := int(w.table.hash(cell) >> (64 - w.table.bits))
+		if w.filled[p] == room {
+			w.hand(p)
+		}
+		w.pairs[p*room+w.filled[p]] = pair{cell, weight}
+		w.filled[p]++
 	}
 	return nil
 }
 
-// put adds to the slot of a key; 1 where it was free.
-func put(slots []pair, key uint64, by int64) int {
-	mask := uint64(len(slots) - 1)
-	for at := mix(key) & mask; ; at = (at + 1) & mask {
-		switch slots[at].cell {
-		case key:
-			slots[at].count += by
-			return 0
-		case 0:
-			slots[at] = pair{key, by}
-			return 1
-		}
-	}
-}
-
-// grow doubles the slots or, where they are as many as there may be, hands on what
-// they hold.
-func (w *sparseWorker) grow() error {
-	if len(w.slots) >= w.table.pool.slots {
-		return w.hand()
-	}
-	slots := make([]pair, max(2*len(w.slots), leastSlots))
-	for _, x := range w.slots {
-		if x.cell != 0 {
-			put(slots, x.cell, x.count)
-		}
-	}
-	w.slots = slots
-	return nil
-}
-
-// hand gives all that was counted to the table.
-func (w *sparseWorker) hand() error {
-	pairs := make([]pair, 0, w.used)
-	for _, x := range w.slots {
-		if x.cell != 0 {
-			pairs = append(pairs, pair{x.cell - 1, x.count})
-		}
-	}
-	clear(w.slots)
-	w.used = 0
-	return w.table.take(sorted(pairs, make([]pair, len(pairs))))
+// hand gives what was gathered for a part to the table.
+func (w *sparseWorker) hand(p int) {
+	from := p * w.table.room
+	w.table.take(&w.table.parts[p], w.pairs[from:from+w.filled[p]], &w.slots)
+	w.filled[p] = 0
 }
 
 // end hands on what is left.
-func (w *sparseWorker) end() error {
-	err := w.hand()
-	w.slots = nil
-	return err
-}
-
-// sorted sorts pairs by cell, in memory as large beside them: digit by digit, the least
-// significant first (radix sort).
-func sorted(pairs, beside []pair) []pair {
-	const digit = 11
-	top := uint64(0)
-	for _, x := range pairs {
-		top |= x.cell
+func (w *sparseWorker) end() {
+	for p := range w.filled {
+		w.hand(p)
 	}
-	for shift := 0; shift < bits.Len64(top); shift += digit {
-		var starts [1 << digit]int
-		for _, x := range pairs {
-			starts[x.cell>>shift&(1<<digit-1)]++
-		}
-		at := 0
-		for d, n := range starts {
-			starts[d], at = at, at+n
-		}
-		for _, x := range pairs {
-			d := x.cell >> shift & (1<<digit - 1)
-			beside[starts[d]] = x
-			starts[d]++
-		}
-		pairs, beside = beside, pairs
-	}
-	return pairs
-}
-
-// addUp makes one pair of those of one cell, in place.
-func addUp(pairs []pair) []pair {
-	out := pairs[:0]
-	for _, x := range pairs {
-		if n := len(out); n > 0 && out[n-1].cell == x.cell {
-			out[n-1].count += x.count
-		} else {
-			out = append(out, x)
-		}
-	}
-	return out
+	w.pairs, w.filled, w.slots = nil, nil, slots{}
 }

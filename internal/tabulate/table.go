@@ -63,11 +63,16 @@ func (t *table) move(cells int) {
 	t.bound = 0
 }
 
-// take adds a table to the total.
-func (o *total) take(t *table, cells int) {
+// widen makes the total, where it was not made before.
+func (o *total) widen(cells int) {
 	if o.low == nil {
 		o.low = make([]int64, cells)
 	}
+}
+
+// take adds a table to the total.
+func (o *total) take(t *table, cells int) {
+	o.widen(cells)
 	for i, n := range t.counts {
 		o.low[i] += int64(n)
 	}
@@ -131,15 +136,7 @@ func tally3[T uint32 | int64](t []T, a, b, c []uint16, sizeB, sizeC int) {
 // tallyMany works out the cells of some rows at a time, in a first-level cache.
 func tallyMany[T uint32 | int64](t []T, c columns, rows int, cell []int) {
 	for from := 0; from < rows; from += len(cell) {
-		some := cell[:min(len(cell), rows-from)]
-		clear(some)
-		for g, size := range c.sizes {
-			if c.short[g] != nil {
-				extend(some, c.short[g][from:], size)
-			} else {
-				extend(some, c.wide[g][from:], size)
-			}
-		}
+		some := c.cells(cell[:min(len(cell), rows-from)], from)
 		if c.weight == nil {
 			for _, x := range some {
 				t[x]++
@@ -151,6 +148,19 @@ func tallyMany[T uint32 | int64](t []T, c columns, rows int, cell []int) {
 			t[x] += T(weight[i])
 		}
 	}
+}
+
+// cells works out those of the rows behind from.
+func (c columns) cells(cells []int, from int) []int {
+	clear(cells)
+	for g, size := range c.sizes {
+		if c.short[g] != nil {
+			extend(cells, c.short[g][from:], size)
+		} else {
+			extend(cells, c.wide[g][from:], size)
+		}
+	}
+	return cells
 }
 
 // extend takes one more group into cells.

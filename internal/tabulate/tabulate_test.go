@@ -178,9 +178,12 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 				c.most = uint64(some) // rows that a table may count before they are moved
 			}
 		}
-		for i := range c.bases {
-			if rapid.IntRange(0, 3).Draw(t, "share") == 0 {
+		for i, b := range c.bases {
+			switch how := rapid.IntRange(0, 5).Draw(t, "share"); {
+			case how == 0:
 				c.common[i] = &table{total: &c.totals[i]}
+			case how < 3 && !r.Weighted:
+				c.parted[i] = newParted(b.cells, rapid.IntRange(0, 12).Draw(t, "stretch"), &c.totals[i])
 			}
 		}
 		var all sync.WaitGroup
@@ -239,6 +242,90 @@ func TestCountsBeyond32Bits(t *testing.T) {
 	}
 	if want := []int64{math.MaxUint32 + 995, 3}; !slices.Equal(tables[0].Counts, want) {
 		t.Errorf("counts %v, want %v", tables[0].Counts, want)
+	}
+}
+
+// Nor do counts of 8 bits run over: each carry is 256 rows, and stretches with as many as they may hold are moved.
+func TestCountsOfPartedTablesBeyondTheirBits(t *testing.T) {
+	for _, carries := range []int{0, 1, 1 << 24} {
+		c, err := New(Request{Axes: []Axis{{Size: 3000}}, Asks: []Ask{{Axes: []int{0}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.parted[0] = newParted(3000, 10, &c.totals[0])
+		w := c.Worker()
+		s := &c.parted[0].stretches[2]
+		s.counts[3], s.touched, s.carries = 250, true, make([]uint32, carries)
+		for i := range s.carries {
+			s.carries[i] = 3
+		}
+		column := make([]uint16, 1000)
+		for i := range column {
+			column[i] = 2048 + 3
+		}
+		if err := w.Add([]Codes{{Middle: column}}, 1000, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		w.count()
+		if len(s.carries) > len(s.counts)/cellsOfCarry {
+			t.Errorf("%d carries are held", len(s.carries))
+		}
+		tables, err := c.Finish(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]int64, 3000)
+		want[2051] = int64(carries)<<8 + 1250
+		if !slices.Equal(tables[0].Counts, want) {
+			t.Errorf("%d carries: cell 2051 has %d rows, want %d", carries, tables[0].Counts[2051], want[2051])
+		}
+	}
+}
+
+// One table of as many cells as it takes is parted without being told to, shared by its workers, and finished by them.
+func TestLargeTablesAreParted(t *testing.T) {
+	sizes := []int{200, 70, 190}
+	r := Request{Axes: axesOf(sizes), Asks: []Ask{{Axes: []int{0, 1, 2}}}, Workers: 2, Memory: 1 << 30}
+	c, err := New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.bases) != 1 || len(c.parted[0].stretches) != 6 { // 2 660 000 cells
+		t.Fatalf("it has %d bases, of which the first is %+v", len(c.bases), c.bases[0])
+	}
+	const rows = 300_000
+	random := rand.New(rand.NewPCG(5, 6))
+	want := make([]int64, 200*70*190)
+	codes := [2][]Codes{make([]Codes, len(sizes)), make([]Codes, len(sizes))}
+	for i := range 2 * rows {
+		cell := 0
+		often := i%3 == 0 // in one cell, at which both workers meet
+		for k, size := range sizes {
+			code := random.IntN(size)
+			if often {
+				code = 1
+			}
+			codes[i%2][k].Narrow = append(codes[i%2][k].Narrow, uint8(code))
+			cell = cell*size + code
+		}
+		want[cell]++
+	}
+	w := [2]*Worker{c.Worker(), c.Worker()}
+	var all sync.WaitGroup
+	for i := range w {
+		all.Go(func() {
+			if err := w[i].Add(codes[i], rows, nil, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	tables, err := c.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(tables[0].Counts, want) {
+		t.Error("counts are not those of a loop over rows")
 	}
 }
 

@@ -21,6 +21,7 @@ type Worker struct {
 	first   int    // base that it begins with, so that workers do not meet
 	places  []int32
 	cell    []int
+	lots    lots
 }
 
 // shortColumn is a group of 16-bit codes in the making, longColumn one of a single
@@ -51,8 +52,8 @@ const some = 4096
 // Worker returns a new worker of the counter.
 func (c *Counter) Worker() *Worker {
 	w := &Worker{counter: c, tables: make([]*table, len(c.bases)), places: make([]int32, some), cell: make([]int, some/2)}
-	for i := range c.bases {
-		if w.tables[i] = c.common[i]; w.tables[i] == nil {
+	for i, p := range c.parted {
+		if w.tables[i] = c.common[i]; p == nil && w.tables[i] == nil {
 			w.tables[i] = &table{total: &c.totals[i]}
 		}
 	}
@@ -260,12 +261,22 @@ func (w *Worker) count() {
 // addTo adds the block to a base, unless another worker is at it and it need not wait.
 func (w *Worker) addTo(b int, wait bool) bool {
 	t, of := w.tables[b], &w.counter.bases[b]
+	if p := w.counter.parted[b]; p != nil {
+		w.lots.add(p, w.columns(of), w.rows, w.cell)
+		return true
+	}
 	if wait {
 		t.mu.Lock()
 	} else if !t.mu.TryLock() {
 		return false
 	}
 	defer t.mu.Unlock()
+	t.add(w.columns(of), of.cells, w.rows, w.weight, w.counter.most, w.cell)
+	return true
+}
+
+// columns are those of a base for the block.
+func (w *Worker) columns(of *base) columns {
 	c := columns{}
 	for _, g := range of.groups {
 		c.sizes = append(c.sizes, w.counter.groups[g].size)
@@ -284,18 +295,14 @@ func (w *Worker) addTo(b int, wait bool) bool {
 	if w.counter.request.Weighted {
 		c.weight = w.weights
 	}
-	t.add(c, of.cells, w.rows, w.weight, w.counter.most, w.cell)
-	return true
+	return c
 }
 
 // end counts what is left and lets go of the block.
-func (w *Worker) end() error {
+func (w *Worker) end() {
 	w.count()
 	for _, k := range w.keys {
-		if err := k.table.end(); err != nil {
-			return err
-		}
+		k.table.end()
 	}
-	w.short, w.long, w.keys, w.weights = nil, nil, nil, nil
-	return nil
+	w.short, w.long, w.keys, w.weights, w.lots = nil, nil, nil, nil, lots{}
 }

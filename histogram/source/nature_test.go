@@ -1,0 +1,104 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// A file of another format than the spec says, or than its name says, is told for what it is, with what to write; and
+// none of its text is shown.
+func TestMistakenFormats(t *testing.T) {
+	const text = "x,y\nKäthe7319,1\n"
+	archive := append([]byte("PK\x03\x04"), make([]byte, 40)...)
+	for _, c := range []struct {
+		format spec.Format
+		file   string
+		bytes  []byte
+		says   string
+	}{
+		{spec.CSV, "a.csv", wideBytes(t, 60), "is a Parquet file, and is to be read as csv; write source: {parquet: …}"},
+		{spec.CSV, "a.csv.gz", wideBytes(t, 60), "is a Parquet file, and is to be read as csv"},
+		{spec.CSV, "a.csv", arrowBytes(t, true, 60), "is an Arrow file, and is to be read as csv; write source: {arrow: …}"},
+		{spec.CSV, "a.csv", arrowBytes(t, false, 60), "is an Arrow stream, and is to be read as csv; write source: {arrow: …}"},
+		{spec.CSV, "a.csv", gzipped(text), "is compressed with gzip, which its name does not say; rename it so that it ends in .gz"},
+		{spec.CSV, "a.csv", zstandard(t, text), "is compressed with Zstandard, which its name does not say; rename it so that it ends in .zst"},
+		{spec.CSV, "a.csv.gz", zstandard(t, text), "is compressed with Zstandard, which its name does not say"},
+		{spec.CSV, "a.csv.GZ", []byte(text), "is text that is not compressed, although its name ends in .gz; rename it"},
+		{spec.CSV, "a.csv.zst", []byte(text), "is text that is not compressed, although its name ends in .zst; rename it"},
+		{spec.CSV, "a.csv", archive, "is a zip archive, as spreadsheets are too; unpack it, or save the sheet as CSV"},
+		{spec.Parquet, "a.parquet", []byte(text), "is text, and is to be read as parquet; write source: {csv: …}"},
+		{spec.Parquet, "a.parquet", []byte("x\n1\n"), "is text, and is to be read as parquet"},
+		{spec.Parquet, "a.parquet", []byte("x\n" + strings.Repeat("Käthe", 200)), "is text, and is to be read as parquet"},
+		{spec.Parquet, "a.parquet", arrowBytes(t, true, 60), "is an Arrow file, and is to be read as parquet; write source: {arrow: …}"},
+		{spec.Parquet, "a.parquet", gzipped(string(wideBytes(t, 60))), "is compressed with gzip; decompress it"},
+		{spec.Arrow, "a.arrow", wideBytes(t, 60), "is a Parquet file, and is to be read as arrow; write source: {parquet: …}"},
+		{spec.Arrow, "a.arrow", []byte(text), "is text, and is to be read as arrow; write source: {csv: …}"},
+		{spec.Arrow, "a.arrow", append([]byte("FEA1"), make([]byte, 40)...), "is a Feather file of version 1; write it again as Feather 2 or Parquet"},
+		{spec.Arrow, "a.arrow", archive, "is a zip archive"},
+	} {
+		dir := t.TempDir()
+		write(t, dir, c.file, c.bytes)
+		_, _, err := content(t, dir, spec.TableSource{Format: c.format, Paths: []string{"*"}, Delimiter: ',', Nulls: []string{""}}, "x")
+		e := mustFail(t, err, Malformed)
+		if s := e.Diagnostics(); !strings.Contains(s, c.file+": "+c.says) || strings.Contains(s, "7319") {
+			t.Errorf("%s, %s: %q, expected %q", c.format, c.file, s, c.says)
+		}
+	}
+}
+
+// Text that begins as another format does is text still.
+func TestTextThatBeginsAsAnotherFormat(t *testing.T) {
+	for _, name := range []string{"PAR1", "FEA1", "ARROW1", "PK"} {
+		dir := t.TempDir()
+		write(t, dir, "a.csv", []byte(name+",x\n1,a\n"))
+		if rows, _, err := content(t, dir, csvSource, name, "x"); err != nil || len(rows) != 1 {
+			t.Errorf("%s: %d rows, %v", name, len(rows), err)
+		}
+	}
+	for cut := range 4 { // within a character of four bytes
+		head := []byte(strings.Repeat("a", natureBytes-cut) + "🙂")[:natureBytes]
+		if !looksLikeText(head) || looksLikeText(bytes.Repeat([]byte{0xFF}, 10)) {
+			t.Errorf("cut after %d bytes", cut)
+		}
+	}
+}
+
+// A header that is one field of another delimiter is told as that.
+func TestOtherDelimiter(t *testing.T) {
+	for _, c := range []struct {
+		delimiter   rune
+		text, wrong string
+	}{
+		{',', "id;region;x\n1;7319;3\n", `";"`},
+		{',', "id\tregion\tx\n1\t7319\t3\n", `"\t"`},
+		{',', "id|region|x;y\n1|7319|3\n", `"|"`},
+		{';', "id,region,x\n1,7319,3\n", `","`},
+		{',', "\"id\";\"region\";\"x\"\r\n1;7319;3\r\n", `";"`},
+		{',', "region\n7319\n", ""},
+		{',', "id;region,y\n7319,3\n", ""},
+	} {
+		dir := t.TempDir()
+		write(t, dir, "a.csv", []byte(c.text))
+		s := csvSource
+		s.Delimiter = c.delimiter
+		_, _, err := content(t, dir, s, "x")
+		if err == nil {
+			t.Errorf("%q is read", c.text)
+			continue
+		}
+		said := err.Error()
+		if says := fmt.Sprintf("it is one field with %s in it: if that parts the columns, write delimiter: %[1]s beside csv", c.wrong); strings.Contains(said, says) != (c.wrong != "") ||
+			strings.Contains(said, "write delimiter") != (c.wrong != "") || strings.Contains(said, "region") || strings.Contains(said, "7319") {
+			t.Errorf("%q: %s", c.text, said)
+		}
+	}
+	dir := t.TempDir() // a column may have such a name
+	write(t, dir, "a.csv", []byte("x;y\n1\n"))
+	if rows, _, err := content(t, dir, csvSource, "x;y"); err != nil || len(rows) != 1 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}

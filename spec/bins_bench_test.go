@@ -1,0 +1,49 @@
+package spec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// BenchmarkCodeOfFloat finds the cells of a float64 column: of even steps, of edges, and of a lattice that is no decimal's.
+func BenchmarkCodeOfFloat(b *testing.B) {
+	for name, domain := range map[string]string{
+		"hundred":        "range: [0, 100], step: 1",
+		"ten thousand":   "range: [0, 100], step: 0.01",
+		"million":        "range: [-1000, 1000], step: 0.002",
+		"edges":          "range: [0, 100], levels: {band: {edges: [0, 1, 3, 10, 20, 50, 65]}}",
+		"many pieces":    "range: [0, 100], levels: {one: {width: 0.7}, other: {width: 1.1}}",
+		"categories":     "values: ['0', '1', '2', '10', '20', '50', '99']",
+		"no decimals":    "range: [0, 100], step: 1/3",
+		"whole, integer": "range: [0, 100]",
+	} {
+		of := "decimal"
+		if name == "whole, integer" || name == "categories" {
+			of = "integer"
+		}
+		r, err := Parse(Source{Name: "r.yaml", Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {rho: 1}\n"+
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {x: {type: %s, %s}}}}\nmarginals: {m: {by: []}}\n", of, domain)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		d := r.Tables[0].Columns[0].Domain
+		random, values := rand.New(rand.NewPCG(1, 1)), make([]float64, 1<<16)
+		for i := range values {
+			values[i] = 100 * random.Float64()
+			if of == "integer" {
+				values[i] = float64(random.IntN(101))
+			}
+		}
+		b.Run(name, func(b *testing.B) {
+			sum := 0
+			for i := range b.N {
+				code, _ := d.CodeOfFloat(values[i&(1<<16-1)])
+				sum += code
+			}
+			if sum < 0 {
+				b.Fatal(sum)
+			}
+		})
+	}
+}
