@@ -35,8 +35,8 @@ func (n Noise) Variance() float64 {
 	return deviation * deviation
 }
 
-// Margin is an m with P(|X| ≤ m) at least the confidence. Of two or three draws of unequal weights that spread over few integers
-// it is the least but for a 4096th of the deviation; of others it is [budget.NoiseSum.Margin].
+// Margin is an m with P(|X| ≤ m) at least the confidence. Of two or three draws of unequal weights, all but one of which spread
+// over few integers, it is the least but for a 4096th of the deviation; of others it is [budget.NoiseSum.Margin].
 func (n Noise) Margin(confidence float64) float64 {
 	if f := newFew(n); f != nil {
 		return f.margin(confidence)
@@ -47,25 +47,26 @@ func (n Noise) Margin(confidence float64) float64 {
 
 // few is the law of the sum of two or three draws, worked out outcome by outcome.
 type few struct {
-	draws     []spread  // the widest first
+	draws     []*spread // the widest first
 	ratios    []float64 // of their weights to the first one's, which is the unit
 	unit      float64
 	deviation float64 // in units
 }
 
 const (
-	// mostSpread bounds the outcomes of a draw that are told apart on either side of 0, beyond which it has spreadBeyond on
-	// each; and mostOutcomes those of all draws but the widest.
+	// mostSpread bounds the outcomes of a draw that are kept in a table, on either side of 0, and spreadBeyond the probability
+	// of those on each side that are left out.
 	mostSpread   = 1 << 14
-	mostOutcomes = 1 << 18
 	spreadBeyond = 1e-10
+	// mostOutcomes bounds those of all draws but the widest, and mostLookups where that has no table.
+	mostOutcomes = 1 << 18
+	mostLookups  = 1 << 11
 )
 
-// newFew is nil where there are more draws, or less, where they lie on one lattice, or where they spread widely: then
+// newFew is nil where there are more draws, or less, where they lie on one lattice, or where they spread too widely: then
 // characteristic functions take less work.
 func newFew(n Noise) *few {
 	f := &few{}
-	alike := true
 	for _, t := range n {
 		if t.Weight == 0 || t.Count == 0 {
 			continue
@@ -75,21 +76,25 @@ func newFew(n Noise) *few {
 			return nil
 		}
 		at := 0
-		for at < len(f.draws) && len(f.draws[at]) >= len(s) {
+		for at < len(f.draws) && f.draws[at].size >= s.size {
 			at++
 		}
 		f.draws, f.ratios = slices.Insert(f.draws, at, s), slices.Insert(f.ratios, at, math.Abs(t.Weight))
-		alike = alike && slices.Min(f.ratios) == slices.Max(f.ratios)
 	}
-	if len(f.draws) < 2 || alike {
+	if len(f.draws) < 2 || slices.Min(f.ratios) == slices.Max(f.ratios) {
 		return nil
 	}
-	outcomes := 1
+	outcomes, most := 1.0, float64(mostOutcomes)
+	if f.draws[0].size > mostSpread {
+		most = mostLookups
+	}
 	for _, s := range f.draws[1:] {
-		outcomes *= 2 * len(s)
+		if outcomes *= 2 * s.size; outcomes > most {
+			return nil
+		}
 	}
-	if outcomes > mostOutcomes {
-		return nil
+	for _, s := range f.draws {
+		s.tabulate()
 	}
 	f.unit = f.ratios[0]
 	for i := range f.ratios {
@@ -103,7 +108,7 @@ func newFew(n Noise) *few {
 func (f *few) within(m float64) float64 {
 	last := len(f.draws) - 1
 	sum := float64(f.draws[last].at(0) * f.beside(last-1, 0, m))
-	for y := 1; y < len(f.draws[last]); y++ { // y and −y are alike
+	for y := 1; y < int(f.draws[last].size); y++ { // y and −y are alike
 		sum += float64(2 * f.draws[last].at(y) * f.beside(last-1, float64(f.ratios[last]*float64(y)), m))
 	}
 	return sum - 6*spreadBeyond
@@ -115,7 +120,7 @@ func (f *few) beside(i int, s, m float64) float64 {
 		return f.draws[0].between(-math.Floor(m+s), math.Floor(m-s))
 	}
 	sum := 0.0
-	for y := 1 - len(f.draws[i]); y < len(f.draws[i]); y++ {
+	for y := 1 - int(f.draws[i].size); y < int(f.draws[i].size); y++ {
 		sum += float64(f.draws[i].at(max(y, -y)) * f.beside(i-1, s+float64(f.ratios[i]*float64(y)), m))
 	}
 	return sum
@@ -138,46 +143,65 @@ func (f *few) margin(confidence float64) float64 {
 	return f.unit * high
 }
 
-// spread is the law of one draw X: entry k is P(X ≥ k), and what follows the last is less than spreadBeyond.
-type spread []float64
+// spread is the law of one draw X: P(X ≥ k) from a table or, of Laplace noise that spreads widely, a^k/(1+a) with a = e^(−1/t).
+type spread struct {
+	kind      budget.Kind
+	parameter float64
+	size      float64   // how many outcomes from 0 on have all but spreadBeyond of the probability
+	beyond    []float64 // entry k is P(X ≥ k)
+	first     float64   // 1/(1+a)
+}
 
-func newSpread(t budget.NoiseTerm) spread {
-	weight := func(k int) float64 { return budget.Exp(-float64(k) / t.Parameter) }
-	last := float64(23 * t.Parameter) // e^−23 = 1e−10
+// newSpread is nil where there is no table and no formula.
+func newSpread(t budget.NoiseTerm) *spread {
+	s := &spread{kind: t.Kind, parameter: t.Parameter, size: math.Floor(float64(23*t.Parameter)) + 2} // e^−23 = 1e−10
 	if t.Kind == budget.DiscreteGaussian {
-		weight = func(k int) float64 { return budget.Exp(-float64(k) * float64(k) / (2 * t.Parameter)) }
-		last = 6.5 * math.Sqrt(t.Parameter) // Q(6.5) = 4e−11
+		s.size = math.Floor(6.5*math.Sqrt(t.Parameter)) + 2 // Q(6.5) = 4e−11
+		if s.size > mostSpread {
+			return nil
+		}
 	}
-	if !(last+2 < mostSpread) {
-		return nil
+	return s
+}
+
+// tabulate makes the table of a draw that spreads little.
+func (s *spread) tabulate() {
+	if s.size > mostSpread {
+		s.first = 1 / (1 + budget.Exp(-1/s.parameter))
+		return
 	}
-	out := make(spread, int(last)+3)
-	for k := len(out) - 2; k >= 0; k-- {
-		out[k] = out[k+1] + weight(k)
+	s.beyond = make([]float64, int(s.size)+1)
+	for k := len(s.beyond) - 2; k >= 0; k-- {
+		x := float64(k)
+		if s.kind == budget.DiscreteGaussian {
+			x *= x / 2
+		}
+		s.beyond[k] = s.beyond[k+1] + budget.Exp(-x/s.parameter)
 	}
-	all := out[0] + out[1]
-	for k := range out {
-		out[k] /= all
+	all := s.beyond[0] + s.beyond[1]
+	for k := range s.beyond {
+		s.beyond[k] /= all
 	}
-	return out
 }
 
 // at is P(X = k) for k ≥ 0.
-func (s spread) at(k int) float64 { return s.from(float64(k)) - s.from(float64(k+1)) }
+func (s *spread) at(k int) float64 { return s.from(float64(k)) - s.from(float64(k+1)) }
 
 // from is P(X ≥ k).
-func (s spread) from(k float64) float64 {
+func (s *spread) from(k float64) float64 {
 	switch {
 	case k <= 0:
 		return 1 - s.from(1-k)
-	case k >= float64(len(s)):
+	case s.beyond == nil:
+		return s.first * budget.Exp(-k/s.parameter)
+	case k >= float64(len(s.beyond)):
 		return 0
 	}
-	return s[int(k)]
+	return s.beyond[int(k)]
 }
 
 // between is P(a ≤ X ≤ b).
-func (s spread) between(a, b float64) float64 {
+func (s *spread) between(a, b float64) float64 {
 	switch {
 	case a > b:
 		return 0

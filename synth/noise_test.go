@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestMarginsOfTwoDraws holds margins of two draws against the sum over all outcomes: what is within has at least the
+// TestMarginsOfTwoDraws holds margins of two draws, narrow and wide, against the sum over all outcomes: what is within has at least the
 // probability, and what is within a 2000th of a deviation less has not. Both to 1e-9, for what the tables leave out.
 func TestMarginsOfTwoDraws(t *testing.T) {
 	for _, c := range []struct {
 		first, second string
 		weight        float64
-	}{{"L1", "L1", 0.37}, {"L1", "L1", -2.5}, {"L3", "L1", 1.01}, {"G4", "L2", 0.5}, {"G100", "G2", 3}, {"L10", "G1", 7.3}, {"L40", "L1", 0.001}} {
+	}{{"L1", "L1", 0.37}, {"L1", "L1", -2.5}, {"L3", "L1", 1.01}, {"G4", "L2", 0.5}, {"G100", "G2", 3}, {"L10", "G1", 7.3}, {"L40", "L1", 0.001}, {"L900", "L1", 300}, {"L900", "G9", 0.1}} {
 		law := append(noiseNamed(c.first).times(1), noiseNamed(c.second).times(c.weight)...)
 		deviation := math.Sqrt(law.Variance())
 		for _, confidence := range []float64{0.5, 0.95, 0.951, 0.999} {

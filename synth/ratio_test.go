@@ -26,7 +26,7 @@ func TestSetsHoldTheTruthWithTheirProbability(t *testing.T) {
 				alpha, _ := r.direction(place)
 				p := probabilityWithin(c.over, c.under, -theta, (r.margin(place)+roundoff)/alpha)
 				least, most = min(least, p), max(most, p)
-				if most == p && c.fine && math.Abs(theta) > 0.3 && math.Abs(theta) < 3 && p > 0.9535 {
+				if c.fine && math.Abs(theta) > 0.3 && math.Abs(theta) < 3 && p > 0.9535 {
 					t.Errorf("%v: θ = %v is in the set with probability %v", c, theta, p)
 				}
 			}
@@ -70,7 +70,7 @@ func TestMeansCover(t *testing.T) {
 				most = 0.957 // a count of few steps
 			}
 			t.Logf("%s/%s %s of %v: set %.4f, published %.4f, with an interval %.3f", c.sum, c.count, p.name, count, set.share(), published.share(), published.bounded/published.all)
-			if set.unlikely(0.95, most) || published.unlikely(0.95, 1) || count >= 50 && p.name != "at the end" && published.unlikely(0.95, 0.96) {
+			if set.unlikely(0.95, most) || published.unlikely(0.95, 1) || count >= 2000 && published.unlikely(0.95, 0.957) {
 				t.Errorf("%v, %s of %v: the set holds the truth in %v, what is published in %v", c, p.name, count, set.share(), published.share())
 			}
 		}
