@@ -73,7 +73,7 @@ func (m Mechanism) withoutShifts() bool {
 	switch m.Kind {
 	case DiscreteGaussian:
 	case ExponentialQuantiles:
-		return len(m.Shifts) != 1
+		return !m.listsChoices()
 	default:
 		return m.Kind == AdaptiveBlock
 	}

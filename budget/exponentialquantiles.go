@@ -225,6 +225,9 @@ func quantilesRho(l2Squared *big.Int, theta *big.Rat) *big.Rat {
 	return new(big.Rat).Mul(new(big.Rat).SetInt(l2Squared), boundedRangeRho(theta))
 }
 
+// listsChoices tells quantiles whose choices that one unit moves are known one by one.
+func (m Mechanism) listsChoices() bool { return m.Kind == ExponentialQuantiles && len(m.Shifts) == 1 }
+
 // quantileSteps are the dominating pairs of the choices that one unit can move, run count times.
 //
 // Guarantee: for neighbours within the one shift of m. Theorem: choices of one pair of neighbours are independent, each of

@@ -343,6 +343,62 @@ func TestComposedQuantilesBoundDelta(t *testing.T) {
 	}
 }
 
+// TestManyQuantilesAreToldByTheirRho composes more and more choices. One of bounded range ε is (ε²/8)-zCDP, but the pair that
+// dominates all such has a divergence of ε²/6: of many choices their ρ tells more, of one the pair does. Both bounds hold, so the
+// least does.
+func TestManyQuantilesAreToldByTheirRho(t *testing.T) {
+	var pairs, byRho bool
+	for _, count := range []int64{1, 3, 10, 60} {
+		shares := slices.Repeat(rats("1/2"), int(count))
+		rho := big.NewRat(1, 10)
+		m, err := QuantilesFor(Cost{Rho: rho}, shares, UnitRows{1, 1, 9, false})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss, err := Compose(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norms := m
+		norms.Shifts = nil
+		alone, err := Compose(norms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []float64{0.1, 0.8, 1.5} {
+			got, other := loss.DeltaAt(x).Value, alone.DeltaAt(x).Value
+			if got > other {
+				t.Errorf("%d choices: δ(%g) = %g, by ρ %g", count, x, got, other)
+			}
+			pairs, byRho = pairs || got < 0.9*other, byRho || got == other
+			// No less than what choices of two outcomes lose, that of a fair coin and one off by θ/2 either way: ρ of theirs is as large.
+			theta := nearest(m.Parameter)
+			if least := coinsDelta(theta, int(count), x); got < least {
+				t.Errorf("%d choices: δ(%g) = %g, coins lose %g", count, x, got, least)
+			}
+		}
+		rates := [2]float64{loss.TruePositiveRate(0.05), alone.TruePositiveRate(0.05)}
+		if rates[0] > rates[1] || rates[0] < 0.05 {
+			t.Errorf("%d choices: rates %v", count, rates)
+		}
+	}
+	if !pairs || !byRho {
+		t.Errorf("pairs tell more: %t, ρ does: %t", pairs, byRho)
+	}
+}
+
+// coinsDelta is the δ at x of some coins with P = e^{θ/2}/(e^{θ/2}+1) against 1−P, whose losses are ±θ/2: of bounded range θ.
+func coinsDelta(theta float64, count int, x float64) float64 {
+	p := 1 / (1 + math.Exp(-theta/2))
+	delta, ways := 0.0, 1.0
+	for heads := range count + 1 {
+		loss := float64(2*heads-count) * theta / 2
+		delta += ways * math.Pow(p, float64(heads)) * math.Pow(1-p, float64(count-heads)) * max(0, -math.Expm1(x-loss))
+		ways *= float64(count-heads) / float64(heads+1)
+	}
+	return delta
+}
+
 func TestQuantilesByHand(t *testing.T) {
 	for _, c := range []struct {
 		at             []*big.Rat

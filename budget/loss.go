@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 )
 
 // Loss is the privacy loss of mechanisms composed in one plan. Only [Compose]
@@ -16,6 +17,9 @@ type Loss struct {
 	sketch  []sketch
 	slack   float64  // the steps dominate the mechanisms but for factors e^{±slack} on probabilities
 	sample  *big.Rat // probability that a unit is in the sample; nil where all are
+	// byRho is the same loss with all quantiles known by their ρ alone: of many choices that tells more than the pairs of each,
+	// of few less. Nil without such choices.
+	byRho *Loss
 }
 
 // Bound is an ε or a δ, rounded up, and the method that proves it.
@@ -45,6 +49,17 @@ const (
 //
 // It returns an error for a step that does not validate; no steps lose nothing.
 func Compose(steps ...Mechanism) (Loss, error) {
+	loss, err := composed(steps, Mechanism.withoutShifts)
+	if err != nil || !slices.ContainsFunc(steps, Mechanism.listsChoices) {
+		return loss, err
+	}
+	byRho, err := composed(steps, func(m Mechanism) bool { return m.withoutShifts() || m.listsChoices() })
+	loss.byRho = &byRho
+	return loss, err
+}
+
+// composed is Compose, with those mechanisms known by norms or their ρ alone that it is told.
+func composed(steps []Mechanism, withoutShifts func(Mechanism) bool) (Loss, error) {
 	loss := Loss{epsilon: new(big.Rat), rho: new(big.Rat)}
 	adaptive, smooth := new(big.Rat), smoothing{}
 	for _, g := range group(steps) {
@@ -61,7 +76,7 @@ func Compose(steps ...Mechanism) (Loss, error) {
 		if loss.epsilon != nil {
 			loss.epsilon.Add(loss.epsilon, epsilon.Mul(epsilon, count))
 		}
-		if g.mechanism.withoutShifts() {
+		if withoutShifts(g.mechanism) {
 			if muSquared, slack, ok := g.mechanism.smoothed(); ok {
 				smooth.add(muSquared, slack, float64(g.count))
 			} else {
@@ -188,7 +203,11 @@ func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
 		return falsePositiveRate
 	}
 	s := compose(l.steps, l.sketch, 0, usual)
-	return min(1, l.slackened(s.truePositiveRate(min(1, l.slackened(falsePositiveRate)))))
+	rate := min(1, l.slackened(s.truePositiveRate(min(1, l.slackened(falsePositiveRate)))))
+	if l.byRho != nil {
+		rate = min(rate, l.byRho.TruePositiveRate(falsePositiveRate))
+	}
+	return rate
 }
 
 func least(a, b Bound) Bound {
@@ -207,7 +226,11 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 		return math.Inf(1)
 	}
 	s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), usual)
-	return max(0, s.epsilon(delta/l.slackened(1))+2*l.slack)
+	epsilon := max(0, s.epsilon(delta/l.slackened(1))+2*l.slack)
+	if l.byRho != nil {
+		epsilon = min(epsilon, l.byRho.numericalEpsilon(delta))
+	}
+	return epsilon
 }
 
 // numericalDelta is the δ of the loss distribution at ε.
@@ -216,7 +239,11 @@ func (l Loss) numericalDelta(epsilon float64) float64 {
 		return 0
 	}
 	s := compose(l.steps, l.sketch, tiltAt(l.sketch, epsilon), usual)
-	return min(1, l.slackened(s.delta(epsilon-2*l.slack)))
+	delta := min(1, l.slackened(s.delta(epsilon-2*l.slack)))
+	if l.byRho != nil {
+		delta = min(delta, l.byRho.numericalDelta(epsilon))
+	}
+	return delta
 }
 
 // slackened is a probability enlarged by the factor that the steps leave open.

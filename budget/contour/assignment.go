@@ -104,11 +104,6 @@ func (r *repeated) join(groups map[string]*group, counts []int64) error {
 			add(newLaplace(parameter, 1), count, fmt.Sprint("laplace ", parameter, 1))
 		case budget.ExponentialMechanism:
 			add(newExponential(parameter), count, fmt.Sprint("exponential ", parameter))
-		case budget.ExponentialQuantiles:
-			for _, s := range r.shapes[i] {
-				rate := new(big.Rat).Mul(parameter, new(big.Rat).SetInt64(s))
-				add(newExponential(rate), count, fmt.Sprint("exponential ", rate))
-			}
 		default:
 			return fmt.Errorf("%w: no law of the loss of %s is known", ErrCannotJudge, r.step.Kind)
 		}

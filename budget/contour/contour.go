@@ -35,8 +35,9 @@ var ErrCannotJudge = errors.New("the contour integral cannot judge this")
 //
 // Theorem: Laplace inversion of the hockey-stick divergence. Argument:
 // docs/proofs/contour.md. It returns an error for a step that does not validate,
-// and ErrCannotJudge for an adaptive block, of which only ρ is known, and for
-// little noise with so many shapes of shifts that the worst cannot be told.
+// and ErrCannotJudge for an adaptive block, of which only ρ is known, for quantiles,
+// of whose many choices ρ tells more than bounds on each, and for little noise with so
+// many shapes of shifts that the worst cannot be told.
 func Delta(steps []budget.Mechanism, epsilon float64) (Result, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return Result{}, errors.New("epsilon must be finite and at least 0")

@@ -23,11 +23,11 @@ const (
 // loss: enlarging a coordinate, or merging two coordinates a and b into one a+b
 // (docs/proofs/shifts.md).
 func shapes(m budget.Mechanism) ([]budget.Shift, error) {
+	if m.Kind == budget.ExponentialQuantiles {
+		return nil, errors.New("of many choices of bounded range together the pair that dominates each says more than is lost")
+	}
 	if len(m.Shifts) > 0 {
 		return undominated(m.Shifts)
-	}
-	if m.Kind == budget.ExponentialQuantiles {
-		return nil, errors.New("of these quantiles no more is known than norms")
 	}
 	if !m.L1.IsInt64() || m.L1.Int64() > maxShift {
 		return nil, errors.New("the sensitivity is above 2^53")
