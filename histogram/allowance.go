@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
@@ -220,12 +221,22 @@ func (w *allowanceWorker) add(piece int, first int64, c *chunk, kept, out []uint
 					unheard[i] = ^uint64(0)
 				}
 			}
+			noUnits(c.ids, unheard)
 		}
 		if err := w.bounds[i].addGrouped(piece, first, c.ids, groups, unheard); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// noUnits sets the bits of rows that are of no unit: they are left out, and bounded by nobody's bound.
+func noUnits(ids arrow.Array, unheard []uint64) {
+	for i := 0; ids.NullN() > 0 && i < ids.Len(); i++ {
+		if ids.IsNull(i) {
+			unheard[i/64] |= 1 << (i % 64)
+		}
+	}
 }
 
 // parted parts groups by the codes of one more axis.

@@ -313,7 +313,71 @@ marginals:
 	}
 	dir := folder(t, "t.csv", "id,kind,band,pay,w\n1,a,x,5,1\n1,a,x,,1\n2,b,y,1,\n3,b,y,99,2\n")
 	d := compared(t, p, dir, 1, Claims{Tables: []Claim{claimOf("kinds", 1, 0, 0)}})
-	if d.Tables[0].Rows != 2 {
-		t.Errorf("the truth is %d rows, of 4, of which one has no pay and one no weight", d.Tables[0].Rows)
+	if d.Tables[0].Rows != 3 { // weights
+		t.Errorf("the truth is %d, where rows of 1 and 2 are left, and one has no pay and one no weight", d.Tables[0].Rows)
+	}
+}
+
+// figureOf publishes these figures, with intervals of ±margin; NaN is withheld.
+func figureOf(path, name string, margin float64, values ...float64) Claim {
+	f := Figures{Unbiased: values}
+	for _, v := range values {
+		f.Low, f.High = append(f.Low, v-margin), append(f.High, v+margin)
+	}
+	return Claim{Path: path, Figure: name, Read: func() (Figures, error) { return f, nil }}
+}
+
+// TestFiguresAreHeldAgainstTheTruth: the truth of each kind of figure is worked out by hand.
+func TestFiguresAreHeldAgainstTheTruth(t *testing.T) {
+	r, err := spec.Parse(spec.Source{Name: "r.yaml", Text: `version: 1
+release: survey
+privacy: {protects: person, neighbours: add-remove, account: survey}
+budget: {rho: 1}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: {id: id, max_rows: 9}
+    weight: {from: w, range: [0, 2], step: 0.5, kind: design}
+    columns:
+      kind: {values: [a, b, c]}
+      size: {values: [small, large]}
+      pay: {type: decimal, range: {by: size, small: [0, 5], large: [4, 10]}, step: 0.5, null: drop}
+marginals:
+  pay: {by: [kind], stats: [count, units, {sum: pay}, {mean: pay}, {variance: pay}, {deviation: pay}, {median: pay}, {distinct: size, per_unit: 9}, {ratio: {of: {size: large}, over: {size: [small, large]}}, as: share}]}
+  sizes: {by: [size, kind], stats: [count, {mean: pay}]}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// a: 2 (weight 1), 5 (of 9: clamped; 2), 4 (of 1: clamped; 1); b: 6 (weight 0.5); c: none.
+	dir := folder(t, "t.csv", "id,kind,size,pay,w\n1,a,small,2,1\n1,a,small,9,2\n2,a,large,1,1\n3,b,large,6.2,0.4\n")
+	nan := math.NaN()
+	squares := 4. + 2*25 + 16 // Σ w x² of a, with Σ w x = 16 and Σ w = 4
+	for _, c := range []struct {
+		claim                                        Claim
+		cells, covered, bounded, withheld, undefined int64
+		l1                                           float64
+	}{
+		{figureOf("pay", "pay_sum", 1, 17, 3, 5), 3, 2, 3, 0, 0, 1 + 0 + 5},
+		{figureOf("pay", "pay_mean", 0.5, 4.25, nan, 1), 1, 1, 1, 1, 1, 0.25},
+		{figureOf("pay", "pay_variance", nan, squares/4-16, 0, 1), 2, 0, 0, 0, 1, 0},
+		{figureOf("pay", "pay_deviation", 1, math.Sqrt(squares/4-16)+1.5, 0, 1), 2, 1, 2, 0, 1, 1.5},
+		{figureOf("pay", "pay_median", 0.75, 4.5, 7, 1), 2, 1, 2, 0, 1, 0 + 1}, // of a: from 4 up to which 2 of 4 lie, to 5
+		{figureOf("pay", "units", 0, 2, 2, 0), 3, 2, 3, 0, 0, 1},
+		{figureOf("pay", "size_distinct", 0, 2, 1, 0), 3, 3, 3, 0, 0, 0},
+		{figureOf("pay", "share", 0, 0.25, 0.5, 0), 2, 1, 2, 0, 1, 0.5},
+		{figureOf("sizes", "pay_mean", 0, 4, 0, 0, 5, 6, 0), 3, 2, 3, 0, 3, 1},
+	} {
+		got := compared(t, p, dir, 1, Claims{Tables: []Claim{c.claim}}).Tables[0]
+		if got.Cells != c.cells || got.Covered != c.covered || got.Bounded != c.bounded || got.Withheld != c.withheld || got.Undefined != c.undefined || math.Abs(got.L1-c.l1) > 1e-9 {
+			t.Errorf("%s %s: %d cells, %d covered of %d, %d withheld, %d undefined, L1 %v", c.claim.Path, c.claim.Figure, got.Cells, got.Covered, got.Bounded, got.Withheld, got.Undefined, got.L1)
+		}
+	}
+	if d := compared(t, p, dir, 1, Claims{Tables: []Claim{claimOf("pay", 0.25, 4, 0.75, 0)}}).Tables[0]; d.Squares != 0.0625 || d.Covered != 3 {
+		t.Errorf("weighted counts are off by %v, %d covered", d.Squares, d.Covered)
 	}
 }

@@ -16,7 +16,7 @@ import (
 //
 //	units over   Σ min(n_u, k+1) − Σ min(n_u, k)    is 1 for each unit of more than k
 //	rows over    Σ min(n_u, 2k) − Σ min(n_u, k)     is min(n_u − k, k) for each of these
-//	left out     Σ min(d_u, k)                      of d_u rows that are left out
+//	left out     Σ min(d_u, k)                      of d_u rows that are left out, of those that are of a unit
 //
 // Guarantee: each is a sum over units of integers from 0 to 1, k and k that are functions of the unit's own rows alone, so that
 // no neighbour moves it further. Neighbours: both relations. Argument: docs/proofs/values.md.

@@ -127,6 +127,8 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 //
 // Where units have ids, the files are read twice: first the ids and the columns that
 // can have rows left out, which says which rows stay, then the columns that are counted.
+// Where queries allow a unit fewer rows than its table, the ids are read once more between
+// the two, with the columns that say which groups rows are of.
 func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
 	if t.table.Unit.Row {
 		return t.countRows(ctx, dir, nil, make([]*kept, 1), limit)

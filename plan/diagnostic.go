@@ -13,6 +13,7 @@ const (
 	UnitsOver Diagnostic = "units over"
 	// RowsOver counts the rows that are not counted for that, of each unit at most k.
 	RowsOver Diagnostic = "rows over"
-	// RowsLeftOut counts the rows that a policy, or an entry of `impossible`, leaves out, of each unit at most k.
+	// RowsLeftOut counts the rows that a policy, or an entry of `impossible`, leaves out, of each unit at most k; those without
+	// an id, which are of no unit, are not among them.
 	RowsLeftOut Diagnostic = "rows left out"
 )
