@@ -531,14 +531,25 @@ func (g *group) moved(r *spec.Release, t *table) *distance {
 		return g.counts(r, t.cells)
 	}
 	confidential := r.Table(t.marginal.Table)
-	if t.quantile != nil {
+	switch {
+	case t.quantile != nil:
 		return t.rankDistance(r)
+	case t.diagnostic == UnitsOver:
+		return moves(1)
+	case t.diagnostic != "":
+		return moves(confidential.Unit.MaxRows)
 	}
 	if t.distinct != nil {
 		return sumSensitivity(r.Privacy.Neighbours, t.value.extent(confidential), t.distinct.PerUnit, t.distinct.PerUnit, t.cells)
 	}
 	all, each := rowsOf(confidential.Unit, t.perUnit, t.cells)
 	return sumSensitivity(r.Privacy.Neighbours, t.value.extent(confidential), all, each, t.cells)
+}
+
+// moves is a distance of one integer.
+func moves(by int64) *distance {
+	k := big.NewInt(by)
+	return &distance{l1: k, l2Squared: new(big.Int).Mul(k, k), shifts: []budget.Shift{{by}}, reach: big.NewInt(1)}
 }
 
 // counts is how far one unit can move so many counts: one, or more.

@@ -224,6 +224,13 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
 	say("counts rows of", t.From)
+	say("counts", t.Counts)
+	if t.PerUnit != nil {
+		say("rows of a unit", t.PerUnit.String())
+	}
+	if t.Weighted {
+		say("counts by weight", "yes")
+	}
 	if t.Show > 0 {
 		say("figures shown from a noisy count of", budget.Group(t.Show))
 	}
@@ -328,13 +335,24 @@ func (b *factBook) source(t *spec.Table) {
 func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	name := t.Name + "." + c.Name
 	say := func(what, value string) { b.say(OnColumn, name, what, value) }
-	b.sum(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, budget.Plural(int64(c.Domain.Size()), "cell")))
+	cells := "no cells"
+	if c.Domain != nil {
+		cells = budget.Plural(int64(c.Domain.Size()), "cell")
+	}
+	b.sum(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, cells))
 	if c.DerivedFrom != nil {
 		say("derived from", c.DerivedFrom.String())
 	} else {
 		say("from", c.From)
 	}
 	say("type", string(c.Type))
+	if l := c.Lattice; l != nil {
+		say("values that figures are of", latticeText(l))
+	}
+	if c.Domain == nil {
+		say("a null", policyText(c, c.Null))
+		return
+	}
 	say("cells", budget.Group(int64(c.Domain.Size())))
 	say("code book", c.Codebook)
 	for _, level := range append([]string{""}, c.Domain.LevelNames()...) {
@@ -353,12 +371,29 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	say("a null", policyText(c, c.Null))
 }
 
+// latticeText says where the values of a column lie.
+func latticeText(l *spec.Lattice) string {
+	end := func(place int64) string { return decimal(new(big.Rat).Mul(new(big.Rat).SetInt64(place), l.Step)) }
+	text := fmt.Sprintf("multiples of %s from %s to %s", decimal(l.Step), end(l.First), end(l.Last))
+	if l.By == "" {
+		return text
+	}
+	var all []string
+	for _, s := range l.Strata {
+		all = append(all, end(s.First)+" to "+end(s.Last))
+	}
+	return text + ", by " + l.By + ": " + strings.Join(all, ", ")
+}
+
 // policyText says what happens to a value.
 func policyText(c *spec.Column, p spec.Policy) string {
 	switch p.Action {
 	case spec.Drop:
 		return "leaves its row out"
 	case spec.As:
+		if c.Domain == nil {
+			return "counts as a number"
+		}
 		if finest, ok := c.Domain.Level(""); ok {
 			return fmt.Sprintf("counts as %q", finest.Categories[p.Category].Code)
 		}

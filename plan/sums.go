@@ -20,6 +20,9 @@ func (v *Value) extent(t *spec.Table) extent {
 	if v == nil {
 		return extent{big.NewInt(1), big.NewInt(1)}
 	}
+	if v.Beyond {
+		return extent{new(big.Int), big.NewInt(1)}
+	}
 	out := extent{big.NewInt(1), big.NewInt(1)}
 	if v.Power > 0 {
 		out = v.ofColumn(t.Column(v.Column).Lattice)

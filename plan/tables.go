@@ -28,6 +28,8 @@ type Table struct {
 	Statistics []Statistic `json:"statistics"`
 	// Figures are what is published of a cell beside its count, in the order of the spec.
 	Figures []Figure `json:"figures,omitempty"`
+	// Counts says what is counted in place of rows, of a table of what is left out.
+	Counts string `json:"counts,omitempty"`
 	// Weighted counts are sums of weights, in units of the weight's step as they are measured.
 	Weighted bool `json:"weighted,omitempty"`
 	// PerUnit bounds the rows of a unit that the table counts.
@@ -65,6 +67,9 @@ func marginalOf(table string, by []spec.Attribute) Query {
 	}
 	return q
 }
+
+// OfRows tells that the table counts the rows of the confidential table that its own bound keeps, each as 1.
+func (t Table) OfRows() bool { return !t.Weighted && t.PerUnit == nil && t.Counts == "" }
 
 // File is where the table lies within a release.
 func (t Table) File() string { return "tables/" + t.Path + ".parquet" }
@@ -141,6 +146,9 @@ type table struct {
 	quantile *Quantile
 	distinct *Distinct
 	perUnit  *spec.PerUnit
+	// diagnostic and says are of a table of what is left out.
+	diagnostic Diagnostic
+	says       string
 }
 
 // possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have rows.
@@ -174,7 +182,9 @@ func sumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 }
 
 // valued tells that it is not the rows of the confidential table that are counted, each as 1.
-func (t *table) valued() bool { return t.of != nil || t.value != nil || t.perUnit != nil }
+func (t *table) valued() bool {
+	return t.of != nil || t.value != nil || t.perUnit != nil || t.diagnostic != ""
+}
 
 // sparse tells that the cells above a threshold are published, and no others.
 func (t *table) sparse() bool { return t.above() > 0 }
@@ -247,7 +257,7 @@ func expand(r *spec.Release) ([]*table, error) {
 			tables = append(tables, t)
 		}
 	}
-	return tables, nil
+	return append(tables, diagnosed(r, len(tables), leaf[r.Diagnostics])...), nil
 }
 
 // subsets lists the attribute sets of a marginal: without those of `every` that hold a column and what it decides.
@@ -303,7 +313,7 @@ func (t *table) asked() float64 {
 // query is the marginal that a table shows.
 func (t *table) query() Query {
 	q := marginalOf(t.marginal.Table, t.counted)
-	q.Value, q.Quantile, q.Distinct, q.PerUnit = t.value, t.quantile, t.distinct, t.perUnit
+	q.Value, q.Quantile, q.Distinct, q.PerUnit, q.Diagnostic = t.value, t.quantile, t.distinct, t.perUnit, t.diagnostic
 	return q
 }
 
@@ -393,9 +403,7 @@ func newTable(r *spec.Release, t *table) Table {
 	}
 	out.Statistics = []Statistic{{Name: t.statistic(), Confidence: confidence}}
 	out.PerUnit, out.Show = t.perUnit, t.marginal.Show
-	if t.value != nil {
-		out.Weighted = true
-	}
+	out.Weighted, out.Counts = t.value != nil && t.value.Weight, t.says
 	out.Figures = figures(r, t)
 	return out
 }

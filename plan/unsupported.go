@@ -18,8 +18,5 @@ func supported(r *spec.Release) error {
 			}
 		}
 	}
-	if r.Diagnostics != "" {
-		return not("diagnostics", "diagnostics")
-	}
 	return nil
 }

@@ -53,14 +53,25 @@ func warnings(r *spec.Release, p *Plan) []string {
 			by = append(by, f.String())
 		}
 		key := shown(t.From, by)
+		if !t.OfRows() && !t.Weighted {
+			continue // what it counts, others do not
+		}
 		other, ok := first[key]
 		if !ok {
 			first[key] = t
 			continue
 		}
-		w = append(w, fmt.Sprintf("%s and %s show the same cells: drop one", other.Path, t.Path))
+		w = append(w, fmt.Sprintf("%s and %s show the same cells: %s", other.Path, t.Path, instead(other, t)))
 	}
 	return w
+}
+
+// instead says what to do of two tables with the same cells.
+func instead(a, b Table) string {
+	if len(a.Figures) > 0 && len(b.Figures) > 0 {
+		return "one marginal with the statistics of both would count them once"
+	}
+	return "drop one"
 }
 
 // large says what a large release takes: the cells that are counted, which are others than those of its tables where

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 )
@@ -70,6 +71,20 @@ type PerUnit struct {
 	Groups       int64 `json:"groups,omitempty"`         // cells that its rows are in
 	RowsPerGroup int64 `json:"rows_per_group,omitempty"` // rows in one cell
 	Total        int64 `json:"total,omitempty"`          // rows in all
+}
+
+// String says the bounds in words.
+func (p PerUnit) String() string {
+	var parts []string
+	say := func(n int64, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	say(p.Groups, "groups")
+	say(p.RowsPerGroup, "rows in a group")
+	say(p.Total, "rows in all")
+	return "at most " + strings.Join(parts, ", ")
 }
 
 // Lattice is where the values of a bounded numeric column lie once they are clamped and rounded: multiples of Step from
