@@ -30,7 +30,7 @@ type column struct {
 // encodeTable is a published table as Parquet, with its meaning and that of its
 // release as metadata. Equal input gives equal bytes.
 func encodeTable(ctx context.Context, t synth.Table, planned plan.Table, protects string, release [][2]string, wrote func(rows int)) ([]byte, error) {
-	columns := columnsOf(t, protects)
+	columns := columnsOf(t, planned, protects)
 	if planned.Sparse != nil {
 		liftedColumns(columns, t, planned.Sparse)
 	}
@@ -55,17 +55,23 @@ var (
 	optionalText = reflect.TypeFor[*string]()
 	integerKind  = reflect.TypeFor[int64]()
 	decimalKind  = reflect.TypeFor[float64]()
+	// Null where nothing is published.
+	optionalInteger = reflect.TypeFor[*int64]()
+	optionalDecimal = reflect.TypeFor[*float64]()
 )
 
 // columnsOf lists a table's columns: keys, their labels where a code book has
-// any, then the figures of each statistic.
-func columnsOf(t synth.Table, protects string) []column {
+// any, then the columns of the count, and those of every figure beside it.
+func columnsOf(t synth.Table, planned plan.Table, protects string) []column {
 	var columns []column
 	for i, k := range t.Keys {
 		columns = append(columns, keyColumns(k, t.CategoriesOf(i))...)
 	}
 	for _, s := range t.Statistics {
-		columns = append(columns, statisticColumns(s, protects)...)
+		columns = append(columns, statisticColumns(s, planned.Weighted, protects)...)
+	}
+	for _, n := range t.Numbers {
+		columns = append(columns, numberColumns(n, t.Statistics[0].Confidence, protects)...)
 	}
 	return columns
 }
@@ -115,21 +121,29 @@ func wholeNumbers(l *spec.Level) ([]int64, bool) {
 	return numbers, true
 }
 
-// statisticColumns are a statistic's published value, unbiased estimate,
-// standard error, interval and flag. What is one measurement is in whole numbers,
-// what is put together from several is not.
-func statisticColumns(s synth.Statistic, protects string) []column {
+// statisticColumns are a count's published value, unbiased estimate, standard
+// error, interval and flag. What is one measurement is in whole numbers, what is put
+// together from several, or adds up weights that are not whole, is not.
+func statisticColumns(s synth.Statistic, weighted bool, protects string) []column {
 	kind, figure := decimalKind, decimalValues
 	if s.Whole {
 		kind, figure = integerKind, wholeValues
 	}
+	published, unit := "published count", protects
+	switch {
+	case weighted:
+		published, unit = "published weighted count, to the nearest whole number", "weight"
+	case s.Name == string(spec.Units):
+		published = "published count of those that have a row in the cell"
+	}
+	published += "; negative estimates are shown as 0"
 	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence)
 	return []column{
-		{s.Name + plan.Published, "published count; negative estimates are shown as 0", protects, "count", integerKind, integerValues(s.Published)},
-		{s.Name + plan.Unbiased, "unbiased estimate; use this one for sums", protects, "estimate", kind, figure(s.Unbiased)},
-		{s.Name + plan.StandardError, "standard error of the privacy noise", protects, "standard error", decimalKind, decimalValues(s.Error)},
-		{s.Name + plan.Low, "lower " + interval, protects, "interval", kind, figure(s.Low)},
-		{s.Name + plan.High, "upper " + interval, protects, "interval", kind, figure(s.High)},
+		{s.Name + plan.Published, published, unit, "count", integerKind, integerValues(s.Published)},
+		{s.Name + plan.Unbiased, "unbiased estimate; use this one for sums", unit, "estimate", kind, figure(s.Unbiased)},
+		{s.Name + plan.StandardError, "standard error of the privacy noise", unit, "standard error", decimalKind, decimalValues(s.Error)},
+		{s.Name + plan.Low, "lower " + interval, unit, "interval", kind, figure(s.Low)},
+		{s.Name + plan.High, "upper " + interval, unit, "interval", kind, figure(s.High)},
 		{s.Name + plan.Flag, flagsText(s), "", "flag", optionalText, flagValues(s.Flags)},
 	}
 }
@@ -161,7 +175,7 @@ func wholeValues(of *array.Float64) func(int, []parquet.Value) {
 // flagValues are texts, null where there is nothing to say.
 func flagValues(of []synth.Flag) func(int, []parquet.Value) {
 	texts := map[synth.Flag]parquet.Value{synth.Plain: parquet.NullValue()}
-	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible} {
+	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible, synth.Unbounded, synth.Withheld} {
 		texts[f] = parquet.ValueOf(string(f)).Level(0, 1, 0)
 	}
 	return func(row int, into []parquet.Value) {
