@@ -324,6 +324,9 @@ func (b *factBook) source(t *spec.Table) {
 		unit = "all rows with the same " + t.Unit.ID + ", of which at most " + budget.Group(t.Unit.MaxRows) + " are counted"
 	}
 	say("unit", unit)
+	if w := t.Weight; w != nil {
+		say("weight", w.From+", "+latticeText(&w.Lattice)+". "+weightText(w))
+	}
 	if !t.Unit.Row {
 		say("a row without an id", policyText(nil, spec.Policy{Action: t.Unit.Null}))
 	}

@@ -44,8 +44,8 @@ func noises(b spec.Budget) []budget.Kind {
 	return []budget.Kind{budget.DiscreteGaussian}
 }
 
-// connected parts tables into groups that share columns; a total goes with the first group. A table with impossible
-// cells is a group of its own.
+// connected parts tables into groups that share columns; a total goes with the first group. A table that stands apart is
+// a group of its own.
 func connected(tables []*table, c chains) [][]*table {
 	group := make([]int, len(c.columns)) // of each column, 0 for none
 	var groups, alone [][]*table
@@ -87,7 +87,7 @@ func connected(tables []*table, c chains) [][]*table {
 	}
 	groups = slices.DeleteFunc(groups, func(g []*table) bool { return g == nil })
 	for _, t := range tables {
-		if len(t.by) > 0 {
+		if len(t.by) > 0 || t.apart() {
 			continue
 		}
 		if len(groups) == 0 {

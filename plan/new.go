@@ -76,9 +76,6 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	if len(r.Unbuilt) > 0 {
 		return nil, fmt.Errorf("%s: %s is not supported by this version", r.Unbuilt[0].Path, r.Unbuilt[0].Feature)
 	}
-	if err := supported(r); err != nil {
-		return nil, err
-	}
 	d := &draftPlan{}
 	var err error
 	if d.tables, err = expand(r); err != nil {

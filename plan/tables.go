@@ -257,6 +257,7 @@ func expand(r *spec.Release) ([]*table, error) {
 			tables = append(tables, t)
 		}
 	}
+	tables = append(tables, suggested(r, len(tables), leaf)...)
 	return append(tables, diagnosed(r, len(tables), leaf[r.Diagnostics])...), nil
 }
 
