@@ -133,11 +133,7 @@ func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit in
 	if t.table.Unit.Row {
 		return t.countRows(ctx, dir, nil, make([]*kept, 1), limit)
 	}
-	p, own, err := t.bound(ctx, dir, s, limit)
-	stay := []*kept{own}
-	if err == nil && len(t.allowances) > 1 {
-		p, stay, err = t.choose(ctx, dir, s, p, own, limit)
-	}
+	p, stay, err := t.staying(ctx, dir, s, limit)
 	if err == nil {
 		t.diagnose(stay)
 		return t.countRows(ctx, dir, p, stay, limit)
@@ -156,6 +152,15 @@ func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit in
 		return errBug
 	}
 	return p.named(err)
+}
+
+// staying reads the ids and says which rows stay for each of the tally's allowances. p is the last reading.
+func (t *tally) staying(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*kept, err error) {
+	p, own, err := t.bound(ctx, dir, s, limit)
+	if err != nil || len(t.allowances) == 1 {
+		return p, []*kept{own}, err
+	}
+	return t.choose(ctx, dir, s, p, own, limit)
 }
 
 // countRows counts the rows that stay: all that are not left out, or those that
