@@ -53,16 +53,21 @@ func (a atoms) grain() *big.Rat {
 
 // loss is the i-th loss. The product of a small integer and one rounded unit is
 // within 1 ulp.
-func (a atoms) loss(i int) float64 {
-	return float64(a.at.first+int64(i)*a.at.stride) * nearest(a.at.unit)
+func (a atoms) loss(i int) float64 { return a.losses()(i) }
+
+// losses are all losses: the unit is rounded once for them.
+func (a atoms) losses() func(i int) float64 {
+	unit := nearest(a.at.unit)
+	return func(i int) float64 { return float64(a.at.first+int64(i)*a.at.stride) * unit }
 }
 
 func (a atoms) span() (low, high float64) { return a.loss(0), a.loss(len(a.mass) - 1) }
 
 func (a atoms) place(h, _ float64, add func(j int64, mass float64)) float64 {
+	loss := a.losses()
 	for i, mass := range a.mass {
 		if mass > 0 {
-			connectDots(a.loss(i), mass, h, add)
+			connectDots(loss(i), mass, h, add)
 		}
 	}
 	return a.unbounded

@@ -58,9 +58,10 @@ func (s scale) at(bin int) float64 {
 
 func (a atoms) sketch() (loss, mass []float64) {
 	var mean, square float64
+	at := a.losses()
 	for i, m := range a.mass {
-		mean += float64(m * a.loss(i))
-		square += float64(m * a.loss(i) * a.loss(i))
+		mean += float64(m * at(i))
+		square += float64(m * at(i) * at(i))
 	}
 	low, high := a.span()
 	scale := newScale(mean, math.Sqrt(max(0, square-float64(mean*mean))), low, high)
@@ -69,10 +70,10 @@ func (a atoms) sketch() (loss, mass []float64) {
 		if m == 0 {
 			continue
 		}
-		if bin := int((scale.place(a.loss(i)) - scale.first) / scale.step); bin != last {
+		if bin := int((scale.place(at(i)) - scale.first) / scale.step); bin != last {
 			loss, mass, last = append(loss, 0), append(mass, 0), bin
 		}
-		loss[len(loss)-1] += float64(m * a.loss(i))
+		loss[len(loss)-1] += float64(m * at(i))
 		mass[len(mass)-1] += m
 	}
 	for i := range loss {
