@@ -126,7 +126,11 @@ func project(r *spec.Release, m plan.Measurement, counts []int64) ([]int64, erro
 	if err != nil || !slices.Contains(plain, false) || counts == nil {
 		return counts, err
 	}
-	return residual.Exact(columns, axes, plain, counts)
+	counts, err = residual.Exact(columns, axes, plain, counts)
+	if err == nil && slices.ContainsFunc(counts, large) {
+		err = errLargeSum
+	}
+	return counts, err
 }
 
 // questions are all that a plan may ask of its tables: its measurements in order

@@ -110,7 +110,7 @@ func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowan
 
 // finish gives the queries what was counted.
 //
-// Errors: errLargeSum where a sum has more than 62 bits; *[MemoryError]; those of the context.
+// Errors: errLargeSum where a sum has more than 61 bits; *[MemoryError]; those of the context.
 func (c *counting) finish(ctx context.Context) error {
 	for _, b := range c.batches {
 		tables, err := b.counter.Finish(ctx)
@@ -142,7 +142,7 @@ func (q *query) take(t tabulate.Table, of *tally) error {
 	return nil
 }
 
-// large tells that a sum has more than 62 bits.
+// large tells that a sum has more than 61 bits.
 func large(sum int64) bool { return sum > mostSum || sum < -mostSum }
 
 // cellsOf is how many cells attributes have.

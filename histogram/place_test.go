@@ -100,8 +100,8 @@ func TestLatticesThatHaveNoCodes(t *testing.T) {
 	}
 }
 
-// TestSumsBeyond62Bits: what a row could add, and what rows add together, is refused without a figure.
-func TestSumsBeyond62Bits(t *testing.T) {
+// TestSumsBeyond61Bits: what a row could add, and what rows add together, is refused without a figure.
+func TestSumsBeyond61Bits(t *testing.T) {
 	r := payrollRelease(t, "row")
 	sum := func(v plan.Value) []plan.Measurement {
 		return []plan.Measurement{{ID: "m", Query: plan.Query{Table: "jobs", Value: &v}, Cells: 1}}
@@ -118,7 +118,7 @@ func TestSumsBeyond62Bits(t *testing.T) {
 		}
 		return append(jobs, job{id: 1, size: 0, pay: 0})
 	}
-	for n, want := range map[int]error{1: nil, 2: nil, 3: errLargeSum, 40: errLargeSum} {
+	for n, want := range map[int]error{1: nil, 2: errLargeSum, 3: errLargeSum, 40: errLargeSum} {
 		tally, err := newTally(r, r.Tables[0], sum(wide), nil, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -15,13 +15,14 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// mostSum is the largest absolute value of a sum, or of what one row adds: noise has room beside it.
-const mostSum = 1 << 62
+// mostSum is the largest absolute value of a sum, or of what one row adds: half of what noise is added up to, so that none
+// that a plan may have runs over once the release is paid for.
+const mostSum = 1 << 61
 
 // Reasons for which sums are refused. Neither tells a figure.
 var (
-	errLargeValue = errors.New("a row could add more than 62 bits hold; make the step coarser or the range narrower")
-	errLargeSum   = errors.New("the sums of this table do not fit 62 bits; make the step coarser, the range narrower or the weights smaller")
+	errLargeValue = errors.New("a row could add more than 61 bits hold; make the step coarser or the range narrower")
+	errLargeSum   = errors.New("the sums of this table do not fit 61 bits; make the step coarser, the range narrower or the weights smaller")
 )
 
 // value is a [plan.Value] resolved against a tally. nil is 1.
@@ -158,7 +159,7 @@ func larger(a, b *big.Int) *big.Int {
 
 // of writes what each row adds. Rows that are left out may get anything.
 //
-// Guarantee: the integer of a row is a function of its own values, and of no more than 62 bits: places are within the
+// Guarantee: the integer of a row is a function of its own values, and of no more than 61 bits: places are within the
 // lattice and, where it has strata, within that of the row's own. Neighbours: both relations. Argument:
 // docs/proofs/values.md.
 func (v *value) of(columns []tabulate.Codes, out []int64) {
