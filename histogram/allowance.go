@@ -105,6 +105,9 @@ func (t *tally) passes() int64 {
 	return 2
 }
 
+// allowancesMemory is the most that the boundings of all allowances hold: what is more goes to disk.
+const allowancesMemory = 4 * mostMemory
+
 // choose reads the ids once more, with what tells the groups of rows, and says which of the rows that the table's own bound
 // has kept (or of others, for diagnostics) stay for each allowance. own is what the pass before has kept; it is the first of what is returned.
 //
@@ -125,7 +128,7 @@ func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before
 	}()
 	var workers []*allowanceWorker
 	p.begin = func(rows int64) (err error) {
-		o := boundOptions{memory: limit / int64(len(bounds)-1), workers: t.workers, rows: rows}
+		o := boundOptions{memory: min(limit, allowancesMemory) / int64(len(bounds)-1), workers: t.workers, rows: rows}
 		for i, a := range t.allowances[1:] {
 			if bounds[i+1], err = newCapped(a.caps, s.Bounding(t.table.Name+"\x00"+a.definition), o); err != nil {
 				return err

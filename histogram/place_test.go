@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -134,6 +135,13 @@ func TestSumsBeyond61Bits(t *testing.T) {
 		if want == nil && tally.queries[0].counts[0] != int64(2*n)<<60 {
 			t.Errorf("%d rows of 2^60 are %d", 2*n, tally.queries[0].counts[0])
 		}
+	}
+}
+
+// TestWeightsOfSparseTablesBeyond63Bits: what a sparse table cannot hold is refused in the same words.
+func TestWeightsOfSparseTablesBeyond63Bits(t *testing.T) {
+	if err := within(1, fmt.Errorf("counting: %w", tabulate.ErrWeights)); err != errLargeSum {
+		t.Error(err)
 	}
 }
 

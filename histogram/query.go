@@ -132,10 +132,13 @@ func place[T comparable](list *[]T, entry T) int {
 // column is the place of a column among the tally's, as categories.
 func (t *tally) column(c *spec.Column) int { return place(&t.columns, wanted{c, false}) }
 
-// within says of an error for lack of memory how much there is.
+// within says of an error for lack of memory how much there is, and of one for lack of bits what to do.
 func within(limit int64, err error) error {
-	if errors.Is(err, tabulate.ErrMemory) {
+	switch {
+	case errors.Is(err, tabulate.ErrMemory):
 		return &MemoryError{Have: limit}
+	case errors.Is(err, tabulate.ErrWeights):
+		return errLargeSum
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package histogram
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"runtime"
@@ -471,6 +472,27 @@ func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
 	} {
 		if excess(t, change) <= 0 {
 			t.Errorf("%s: nobody notices", name)
+		}
+	}
+}
+
+// Breaches in columns that only tell groups apart are found, whichever reading meets them first, and nothing is said of the rows.
+func TestBreachesAmongGroups(t *testing.T) {
+	r := payrollRelease(t, "{id: id, max_rows: 2}")
+	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("age.band"), PerUnit: &spec.PerUnit{Groups: 1}}, cells: 2}}
+	for name, jobs := range map[string][]job{
+		"one":               {{id: 1, pay: 1}, {id: 2, age: 77, pay: 1}},
+		"of many":           slices.Repeat([]job{{id: 1, age: 3}, {id: 2, age: 77, pay: 1}}, 200),
+		"beside one of all": {{id: 1, age: 88}, {id: 2, region: 3, age: 77}},
+	} {
+		tally, err := newTally(r, r.Tables[0], measurementsOf(asked), nil, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 90)...), noise.NewStreams(noise.Key{1}, "p"), 1<<28)
+		var breach *ContractError
+		if !errors.As(err, &breach) || breach.Column != "age" || breach.Kind != spec.OutOfDomain.String() {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

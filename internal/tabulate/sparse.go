@@ -244,14 +244,15 @@ func (t *sparseTable) worker() *sparseWorker {
 	return &sparseWorker{table: t, pairs: make([]pair, len(t.parts)*t.room), filled: make([]int, len(t.parts))}
 }
 
-var errSparseWeight = errors.New("tabulate: weights of a sparse table add up to 2^63 or more")
+// ErrWeights says that the weights of a sparse table add up to 2^63 or more.
+var ErrWeights = errors.New("the weights of a sparse table add up to 2^63 or more")
 
 // add counts rows by their cells. Where there are more cells than there is memory for,
 // it goes on without a word: what else is wrong with the rows comes first.
 func (w *sparseWorker) add(cells []uint64, weights []int64) error {
 	if weights != nil {
 		if h := heft(weights, len(weights), nil); h > mostSum || w.table.weight.Add(h) > mostSum {
-			return errSparseWeight
+			return ErrWeights
 		}
 	}
 	if w.table.full.Load() {
