@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -52,6 +53,38 @@ func TestRunsLongerThanTheirPage(t *testing.T) {
 	for _, body := range [][]byte{append(bytes.Clone(long), 1), {2, 1}, {99 << 1 & 0x7F, 1}, {200, 1, 2}, {}} {
 		if err := readLevels(make([]byte, 100+bitPad), body, 100); err == nil {
 			t.Errorf("the levels %x are accepted", body)
+		}
+	}
+}
+
+// The last run of bits may be filled up, to 256 values as some writers do, and nothing may stand behind it.
+func TestLastRunsMayBeFilledUp(t *testing.T) {
+	bits := func(groups, width int) []byte {
+		return append(binary.AppendUvarint(nil, uint64(groups)<<1|1), make([]byte, groups*width)...)
+	}
+	decode := func(body []byte) error {
+		c := &columnChunk{entries: 1, sink: &codeSink{to: newCodeBuffer(scatter(4))}}
+		return c.decode(format.RLEDictionary, append([]byte{1}, body...), 300)
+	}
+	levels := func(body []byte) error { return readLevels(make([]byte, 300+bitPad), body, 300) }
+	for _, c := range []struct {
+		body []byte
+		fits bool
+	}{
+		{slices.Concat(bits(32, 1), bits(32, 1)), true},
+		{slices.Concat(bits(32, 1), bits(6, 1)), true},
+		{bits(64, 1), true},
+		{slices.Concat(bits(32, 1), bits(5, 1)), false},              // 296
+		{slices.Concat(bits(32, 1), bits(32, 1), bits(1, 1)), false}, // one more behind the last
+		{bits(128, 1), false},                                        // more than any writer fills up
+		{slices.Concat(bits(32, 1), []byte{45 << 1, 0}), false},      // equal values are never filled up
+		{slices.Concat(bits(32, 1), []byte{44 << 1, 0}), true},
+	} {
+		if err := decode(c.body); (err == nil) != c.fits {
+			t.Errorf("indexes %d bytes long: %v", len(c.body), err)
+		}
+		if err := levels(c.body); (err == nil) != c.fits {
+			t.Errorf("levels %d bytes long: %v", len(c.body), err)
 		}
 	}
 }

@@ -343,11 +343,11 @@ func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
 	if len(body) == 0 || body[0] > 32 {
 		return errRuns
 	}
-	if total := runsOf(body[1:], int(body[0])); total < n || total > n+7 {
+	if !runsHold(body[1:], int(body[0]), n) {
 		return errRuns
 	}
 	// What is returned lies in the memory given, but tells less of its capacity.
-	c.index = slices.Grow(c.index[:0], n+8)
+	c.index = slices.Grow(c.index[:0], n+mostFill+1)
 	index, err := (&rle.DictionaryEncoding{}).DecodeInt32(c.index, body)
 	if err != nil {
 		return err

@@ -5,8 +5,11 @@ package source
 
 import "encoding/binary"
 
-// readLevels reads n levels of one bit in runs, which fill up to 7 more where the
-// last run is of bits. dst has bitPad more.
+// mostFill is how many values more than there are the last run may hold, where it is of
+// bits: writers fill up to 8, 32, 256 or 504 of them.
+const mostFill = 511
+
+// readLevels reads n levels of one bit in runs. dst has bitPad more.
 func readLevels(dst, body []byte, n int) error {
 	at := 0
 	for len(body) > 0 {
@@ -28,10 +31,10 @@ func readLevels(dst, body []byte, n int) error {
 			body = body[1:]
 			continue
 		}
-		if count > len(body) || at+8*count > n+7 {
+		if count > len(body) || at >= n && count > 0 || at+8*count > n+mostFill {
 			return errRuns
 		}
-		for _, bits := range body[:count] {
+		for _, bits := range body[:min(count, (n-at+7)/8)] {
 			binary.LittleEndian.PutUint64(dst[at:], bitBytes[bits])
 			at += 8
 		}
@@ -53,27 +56,27 @@ var bitBytes = func() (all [256]uint64) {
 	return all
 }()
 
-// runsOf counts the values in runs of some bit width. It is -1 for what is no such
-// encoding.
-func runsOf(body []byte, width int) (total int) {
+// runsHold tells that runs of some bit width hold n values: that none begins behind
+// them, and that the last holds no more, but for what fills it up where it is of bits.
+func runsHold(body []byte, width, n int) bool {
+	total := 0
 	for len(body) > 0 {
-		head, n := binary.Uvarint(body)
-		if n <= 0 || head>>1 > 1<<31 {
-			return -1
+		head, read := binary.Uvarint(body)
+		if read <= 0 || head>>1 > 1<<31 {
+			return false
 		}
-		body = body[n:]
-		count, size := int(head>>1), (width+7)/8
+		body = body[read:]
+		count, size, most := int(head>>1), (width+7)/8, n
 		if head&1 == 1 {
 			size = count * width
 			count *= 8
+			most += mostFill
 		}
-		if size > len(body) {
-			return -1
+		if size > len(body) || total >= n && count > 0 || total+count > most {
+			return false
 		}
 		body = body[size:]
-		if total += count; total > 1<<31 {
-			return -1
-		}
+		total += count
 	}
-	return total
+	return total >= n
 }
