@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
@@ -13,8 +14,20 @@ import (
 // that is not built, whose tables clash or are too large to count, whose
 // budget is too small for exact noise of a finite scale, and with [*TooLittle]
 // where it is too small for its targets.
+//
+// What is planned is a copy of the release, as its text says it: nobody else holds
+// that while it is planned. A release that is not as its text says has a plan, but
+// none that can be verified.
 func New(r *spec.Release) (*Plan, error) {
-	return passes(r, nil)
+	own, err := spec.Parse(r.Source)
+	if err != nil || !reflect.DeepEqual(own, r) {
+		return passes(r, nil)
+	}
+	p, err := passes(own, nil)
+	if err == nil {
+		p.made = p.Hash()
+	}
+	return p, err
 }
 
 // passes plans a release in small steps, each of which works out one thing from those before it, and tells trace, where
@@ -48,7 +61,6 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	p.assess()
 	p.Warnings = append(warnings(r, p), d.dearer()...)
 	done("warnings", d)
-	p.made = p.Hash()
 	return p, nil
 }
 

@@ -162,8 +162,10 @@ func (p *Plan) Verified() (*Plan, error) {
 // whoever wrote the file.
 func (p *Plan) Verify() error {
 	hash := p.Hash()
-	last := verified.Load()
-	if (p.made == hash || last != nil && *last == hash) && p.ofItsText() {
+	if !p.ofItsText() {
+		return fmt.Errorf("%w: its release is not what its spec says", ErrEdited)
+	}
+	if last := verified.Load(); p.made == hash || last != nil && *last == hash {
 		verified.Store(&hash)
 		return nil
 	}

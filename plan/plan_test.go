@@ -242,7 +242,7 @@ func TestPlansThatWereMadeHereAreVerified(t *testing.T) {
 	}
 	for what, change := range map[string]func(p *Plan){
 		"a measurement": func(p *Plan) { p.Measurements[0].Query.Factors = p.Measurements[0].Query.Factors[:1] },
-		"the release":   func(p *Plan) { p.release.Tables[0].Unit.MaxRows = 1 },
+		"the release":   func(p *Plan) { p.Release().Tables[0].Unit.MaxRows = 1 },
 		"the text":      func(p *Plan) { p.Source.Text = strings.Replace(p.Source.Text, "max_rows: 2", "max_rows: 3", 1) },
 	} {
 		p := made()
@@ -250,6 +250,30 @@ func TestPlansThatWereMadeHereAreVerified(t *testing.T) {
 		if p.Verify() == nil {
 			t.Errorf("%s was changed, and nobody noticed", what)
 		}
+	}
+}
+
+// A release that was another while it was planned, and is put back, has no plan that passes: neither here nor as a file.
+func TestReleasesThatArePutBackAreNoticed(t *testing.T) {
+	r := planOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 10}", "{x: {by: [sex, age]}}").Release()
+	r.Tables[0].Unit.MaxRows = 1
+	p, err := New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Verify() == nil {
+		t.Error("a plan of a release that was changed passes")
+	}
+	r.Tables[0].Unit.MaxRows = 10
+	if p.Verify() == nil {
+		t.Error("a plan of a release that was changed passes once it is put back")
+	}
+	read, err := Read(p.Bytes())
+	if err == nil {
+		err = read.Verify()
+	}
+	if err == nil {
+		t.Error("its file passes")
 	}
 }
 
