@@ -49,6 +49,9 @@ func (l *layout) figure(s spec.Stat) error {
 		need(l.sum(s.Column, 2, nil))
 	case spec.Ratio:
 		by := whereColumns(s)
+		if len(by) > 0 && l.table.perUnit != nil && l.table.perUnit.Groups+l.table.perUnit.RowsPerGroup > 0 {
+			return &fault{"stats", fmt.Sprintf("%s tells rows of a group apart, and per_unit bounds the rows of a unit by group: the two would have other groups", s.Name), "per_unit: {total: N}, or a marginal without per_unit for it"}
+		}
 		if len(by) > 0 {
 			need(l.count(by))
 		}
