@@ -80,7 +80,13 @@ func (p *Plan) estimate(c chains, tables []*table, at []int) (*Estimate, error) 
 	if marginals == nil {
 		return nil, nil
 	}
-	var err error
+	parts, err := partsOf(p.release, tables)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts { // what figures rest on beside a count bears on no count
+		place[part.path] = -1
+	}
 	if e.Workload, err = residual.NewWorkload(c.columns, marginals); err != nil {
 		return nil, err
 	}

@@ -107,8 +107,8 @@ func (t Term) what() string {
 	return what
 }
 
-// parts are the measurements that a figure rests on beside its table's count.
-func (f Figure) parts() []string {
+// Parts are the measurements that a figure rests on beside its table's count.
+func (f Figure) Parts() []string {
 	var all []string
 	add := func(ids ...string) {
 		for _, id := range ids {
@@ -129,7 +129,7 @@ func (f Figure) parts() []string {
 // restsOn says what a figure's parts are and cost, each cost once.
 func (f Figure) restsOn(measured map[string]Measurement, seen map[string]bool) string {
 	var all []string
-	for _, id := range f.parts() {
+	for _, id := range f.Parts() {
 		name := strings.TrimPrefix(id, "values/")
 		if !seen[id] {
 			seen[id] = true

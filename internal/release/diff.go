@@ -55,6 +55,16 @@ type TableDifference struct {
 	OnlyBefore int64                 `json:"cells_only_before"`
 	OnlyAfter  int64                 `json:"cells_only_after"`
 	Statistics []StatisticDifference `json:"statistics,omitempty"`
+	// Figures beside the count are held against each other where both releases are of one draw, and are to be the same. Of two
+	// draws they are NotCompared: how far noise drives two of them apart depends on more than is published.
+	Figures     []FigureDifference `json:"figures,omitempty"`
+	NotCompared []string           `json:"figures_not_compared,omitempty"`
+}
+
+// FigureDifference is in how many cells a figure, its interval or its flag is not the same.
+type FigureDifference struct {
+	Name    string `json:"name"`
+	Changed int64  `json:"changed"`
 }
 
 // StatisticDifference is what became of one statistic. Margin is the largest

@@ -41,11 +41,25 @@ func (c *Comparison) write(b *strings.Builder) {
 			t.write(b)
 		}
 	}
+	c.writeNotCompared(b)
 	for _, table := range c.Microdata {
 		fmt.Fprintf(b, "\nMicrodata of %s: not compared. Their rows are drawn from a model, so they differ also where nothing has changed.\n", table)
 	}
 	if unchanged > 0 {
 		fmt.Fprintf(b, "\nIn %s of %s no cell changed%s.\n", budget.Group(int64(unchanged)), budget.Plural(int64(len(c.Tables)), "table"), c.beyond())
+	}
+}
+
+// writeNotCompared names the figures beside counts that were drawn anew.
+func (c *Comparison) writeNotCompared(b *strings.Builder) {
+	var names []string
+	for _, t := range c.Tables {
+		for _, f := range t.NotCompared {
+			names = append(names, t.Path+" "+f)
+		}
+	}
+	if names != nil {
+		fmt.Fprintf(b, "\nNot compared, as how far noise drives them apart depends on more than is published: %s. Their intervals tell how good each is.\n", strings.Join(names, ", "))
 	}
 }
 
@@ -82,6 +96,9 @@ func (t TableDifference) changed() int64 {
 	for _, s := range t.Statistics {
 		n += s.Changed
 	}
+	for _, f := range t.Figures {
+		n += f.Changed
+	}
 	return n
 }
 
@@ -98,6 +115,11 @@ func (t TableDifference) write(b *strings.Builder) {
 	for _, s := range t.Statistics {
 		if s.Changed > 0 {
 			s.write(b, t.By)
+		}
+	}
+	for _, f := range t.Figures {
+		if f.Changed > 0 {
+			fmt.Fprintf(b, "  %s: %s changed\n", f.Name, budget.Plural(f.Changed, "cell"))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,6 +85,16 @@ func (e *edition) tableOf(path string) (t editionTable, found bool, err error) {
 		return t, false, &SpecError{File: e.place, Err: err}
 	}
 	return t, true, nil
+}
+
+// unitOf is what one noisy integer of a table's count stands for: of weights their step, else 1.
+func unitOf(t plan.Table) float64 {
+	unit, ok := new(big.Rat).SetString(t.Statistics[0].Unit)
+	if !ok { // "" for 1: the plan was read, and others are fractions
+		return 1
+	}
+	f, _ := unit.Float64()
+	return f
 }
 
 // noise is that of a statistic: the law of the one measurement that it is, or what is known of all its cells.

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -42,16 +44,24 @@ type marginals struct {
 	skipped int     // met, but of too many cells
 }
 
+// comparable are the tables that are compared: not those of what is left out, which the truth does not tell again.
+func (e *edition) comparable() []plan.Table {
+	return slices.DeleteFunc(slices.Clone(e.plan.Tables), func(t plan.Table) bool { return t.Counts != "" })
+}
+
 // claims are what a release says that can be compared with the truth.
 func (e *edition) claims() (histogram.Claims, []product, error) {
 	var c histogram.Claims
 	var products []product
-	for _, t := range e.plan.Tables {
+	for _, t := range e.comparable() {
 		table, found, err := e.tableOf(t.Path)
 		if err != nil || !found {
 			return c, nil, err
 		}
 		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, CountsUp: countsUp(e.plan, t), Read: table.figures})
+		for _, f := range t.Figures {
+			c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, Figure: f.Name, Read: func() (histogram.Figures, error) { return table.figure(f) }})
+		}
 	}
 	for _, s := range e.plan.Synthetic {
 		rows, one, err := e.microdata(s)
@@ -89,6 +99,65 @@ func (t editionTable) figures() (histogram.Figures, error) {
 		return nil
 	})
 	return f, err
+}
+
+// figure reads a figure beside the count with its intervals, in domain order: NaN where nothing is published.
+func (t editionTable) figure(f plan.Figure) (histogram.Figures, error) {
+	var out histogram.Figures
+	cells, err := t.figureCells(f.Name)
+	for _, c := range cells {
+		out.Unbiased, out.Low, out.High = append(out.Unbiased, c.value()), append(out.Low, c.low()), append(out.High, c.high())
+	}
+	return out, err
+}
+
+// figureCell is what is published of a figure in one cell: its value, for arithmetic where there is one for that, the ends of
+// its interval, its standard error and its flag. Equal ones are equal bit by bit.
+type figureCell struct {
+	numbers [4]uint64
+	flag    string
+}
+
+func (c figureCell) value() float64 { return math.Float64frombits(c.numbers[0]) }
+func (c figureCell) low() float64   { return math.Float64frombits(c.numbers[1]) }
+func (c figureCell) high() float64  { return math.Float64frombits(c.numbers[2]) }
+
+// figureCells reads a figure of every cell, in domain order.
+func (t editionTable) figureCells(name string) ([]figureCell, error) {
+	value := name + plan.Published
+	for _, f := range t.table.Figures {
+		if f.Name == name && (f.Kind == spec.Units || f.Kind == spec.Distinct) { // published from 0 on
+			value = name + plan.Unbiased
+		}
+	}
+	columns := append(slices.Clone(t.table.By), value, name+plan.Low, name+plan.High, name+plan.StandardError, name+plan.Flag)
+	keys := make([]int, len(t.table.By))
+	for i := range keys {
+		keys[i] = i
+	}
+	var out []figureCell
+	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
+		if !t.hasKeys(r, keys, len(out)) {
+			return &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(out)+1)}
+		}
+		var c figureCell
+		for i := range c.numbers {
+			x := math.NaN()
+			if v := r[len(keys)+i]; !v.IsNull() {
+				x = number(v)
+			}
+			c.numbers[i] = math.Float64bits(x)
+		}
+		if v := r[len(keys)+len(c.numbers)]; !v.IsNull() {
+			c.flag = v.String()
+		}
+		out = append(out, c)
+		return nil
+	})
+	if err == nil && int64(len(out)) != t.table.Cells {
+		err = &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("%d rows, where the plan has %d cells", len(out), t.table.Cells)}
+	}
+	return out, err
 }
 
 // eachNamed calls do with the values of the named columns, in that order, of every

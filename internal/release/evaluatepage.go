@@ -56,6 +56,31 @@ type tableTruth struct {
 	// Sparse is what a table of the cells above a threshold has and misses; the errors above are then of the cells that it has,
 	// which noise has lifted.
 	Sparse *sparseTruth `json:"sparse,omitempty"`
+	// Figures are those beside the count.
+	Figures []figureTruth `json:"figures,omitempty"`
+}
+
+// figureTruth is how far a figure beside the count lies from the truth, over the cells that have one and are published.
+type figureTruth struct {
+	Name      string  `json:"name"`
+	Cells     int64   `json:"cells"`
+	Withheld  int64   `json:"withheld"`  // cells
+	Undefined int64   `json:"undefined"` // cells without a row
+	MeanError float64 `json:"mean_absolute_error"`
+	RMSE      float64 `json:"rmse"`
+	Intervals int64   `json:"intervals"` // cells that have one
+	// Coverage is the part of the intervals that hold the truth; absent where there is none.
+	Coverage *float64 `json:"coverage,omitempty"`
+}
+
+func figureTruthOf(name string, d histogram.Difference) figureTruth {
+	cells := float64(max(d.Cells, 1))
+	out := figureTruth{Name: name, Cells: d.Cells, Withheld: d.Withheld, Undefined: d.Undefined, MeanError: d.L1 / cells, RMSE: math.Sqrt(d.Squares / cells), Intervals: d.Bounded}
+	if d.Bounded > 0 {
+		coverage := float64(d.Covered) / float64(d.Bounded)
+		out.Coverage = &coverage
+	}
+	return out
 }
 
 // sparseTruth is which cells a sparse table has and misses.
@@ -108,17 +133,20 @@ type marginalTruth struct {
 func (e *edition) evaluation(record ledger.Record, number int64, found *histogram.Differences, products []product) evaluation {
 	v := evaluation{
 		Marking: evaluationMark, Format: evaluationFormat, Release: e.manifest.Release, Status: e.manifest.Status, PlanHash: e.plan.Hash(),
-		Account: record.Account, Comparison: number, Notes: e.notes(record, number), Tables: make([]tableTruth, len(found.Tables)),
+		Account: record.Account, Comparison: number, Notes: e.notes(record, number), Tables: []tableTruth{},
 	}
-	for i, d := range found.Tables {
-		t := e.plan.Tables[i]
+	differences := found.Tables
+	for _, t := range e.comparable() {
+		d := differences[0]
+		figures := differences[1 : 1+len(t.Figures)]
+		differences = differences[1+len(t.Figures):]
 		impossible := t.Impossible
 		if t.Sparse != nil {
 			impossible = 0 // none is published
 		}
 		possible := float64(max(d.Cells-impossible, 1)) // the others are exact
 		one := tableTruth{
-			Path: t.Path, Cells: d.Cells, Rows: d.Rows, RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
+			Path: t.Path, Cells: d.Cells, Rows: int64(math.Round(float64(d.Rows) * unitOf(t))), RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
 			Coverage: float64(d.Covered-impossible) / possible, Attained: t.Statistics[0].Attained,
 		}
 		if s := t.Sparse; s != nil {
@@ -129,12 +157,15 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 				one.CountsUp = append(one.CountsUp, t.By[key])
 			}
 		}
-		if d.Rows > 0 && one.CountsUp == nil {
-			l1 := d.L1 / float64(d.Rows)
+		if one.Rows > 0 && one.CountsUp == nil {
+			l1 := d.L1 / float64(one.Rows)
 			tvd := l1 / 2
 			one.L1OverN, one.TVD = &l1, &tvd
 		}
-		v.Tables[i] = one
+		for k, f := range t.Figures {
+			one.Figures = append(one.Figures, figureTruthOf(f.Name, figures[k]))
+		}
+		v.Tables = append(v.Tables, one)
 	}
 	for i, p := range products {
 		v.Microdata = append(v.Microdata, p.truth(found.Marginals[i]))
@@ -147,6 +178,9 @@ func (e *edition) notes(record ledger.Record, number int64) []string {
 	all := []string{
 		fmt.Sprintf("This is comparison %d of account %s with the truth. Every later certificate of the account says how many there were: what is learned here, and decides what is released next, is in no budget.", number, record.Account),
 		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, values are categorised and units bounded alike.",
+	}
+	if n := len(e.plan.Tables) - len(e.comparable()); n > 0 {
+		all = append(all, fmt.Sprintf("Not compared: %s of what bounds and policies leave out.", budget.Plural(int64(n), "table")))
 	}
 	for _, t := range e.plan.Release().Tables {
 		if !t.Unit.Row {
@@ -217,6 +251,7 @@ func (v evaluation) page() []byte {
 		fmt.Fprintf(b, "%s\n\n", markdownText(note))
 	}
 	v.tablesPage(b)
+	v.figuresPage(b)
 	for _, m := range v.Microdata {
 		m.page(b)
 	}
@@ -252,6 +287,33 @@ the part of the intervals that hold the truth, beside the part that the noise gi
 			fmt.Fprintf(b, "Table %s counts up along %s: running sums are held against those of the truth, and have no L1/N.\n\n", markdownText(t.Path), markdownText(strings.Join(t.CountsUp, ", ")))
 		}
 	}
+}
+
+// figuresPage is of the figures beside counts, where there are any.
+func (v evaluation) figuresPage(b *strings.Builder) {
+	if !slices.ContainsFunc(v.Tables, func(t tableTruth) bool { return t.Figures != nil }) {
+		return
+	}
+	b.WriteString(`## Figures beside the counts
+
+Errors are over the cells that have the figure and publish it, in its own unit; "holds" is the part of the intervals that hold the
+truth, of the cells that have one (95% over all cells; of those that are shown it may be less). The truth is that of the rows as they are
+counted: values rounded to the step and brought to the end of the range, units bounded. What clamping changed is not in it.
+
+| table | figure | cells | withheld | without rows | mean error | RMSE | intervals | holds |
+|:--|:--|--:|--:|--:|--:|--:|--:|--:|
+`)
+	for _, t := range v.Tables {
+		for _, f := range t.Figures {
+			holds := "–"
+			if f.Coverage != nil {
+				holds = budget.Percent(*f.Coverage)
+			}
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownText(t.Path), markdownText(f.Name), budget.Group(f.Cells),
+				budget.Group(f.Withheld), budget.Group(f.Undefined), fourDigits(f.MeanError), fourDigits(f.RMSE), budget.Group(f.Intervals), holds)
+		}
+	}
+	b.WriteString("\n")
 }
 
 func (m microdataTrue) page(b *strings.Builder) {

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,8 +35,11 @@ type Answer struct {
 	Table        string       `json:"table"`
 	Others       []OtherTable `json:"other_tables,omitempty"`
 	Statistic    string       `json:"statistic"`
-	Above        int64        `json:"above,omitempty"` // the table's threshold, of a sparse one
-	Measurements []string     `json:"measurements"`    // that bear on any row
+	Weighted     bool         `json:"weighted,omitempty"` // the count adds up weights
+	Step         string       `json:"step,omitempty"`     // what one noisy integer stands for, of weights that are not whole
+	Bounded      string       `json:"bounded,omitempty"`  // which rows of a unit the table counts, where it counts fewer than others
+	Above        int64        `json:"above,omitempty"`    // the table's threshold, of a sparse one
+	Measurements []string     `json:"measurements"`       // that bear on any row
 	Confidence   float64      `json:"confidence"`
 	Rows         []AnswerRow  `json:"rows"`
 	Covers       string       `json:"interval_covers"`
@@ -146,7 +150,7 @@ func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
 		for _, v := range variances {
 			sum += v
 		}
-		held[i].deviation = math.Sqrt(sum / float64(max(len(variances), 1)))
+		held[i].deviation = unitOf(p.Tables[held[i].table]) * math.Sqrt(sum/float64(max(len(variances), 1)))
 		ratio := held[i].deviation / held[best].deviation
 		fewer := p.Tables[held[i].table].Cells < p.Tables[held[best].table].Cells
 		if ratio < 1-1e-9 || ratio <= 1+1e-9 && fewer {
@@ -190,6 +194,8 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)
 	alike := reader.Alike(from.table, from.groupings)
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
+	unit := unitOf(table)
+	a.Weighted, a.Step, a.Bounded = table.Weighted, table.Statistics[0].Unit, boundText(p, table)
 	laws := map[int]*interval{}
 	bear := map[string]bool{}
 	for _, row := range from.rows(asked) {
@@ -204,15 +210,15 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 			if !shown {
 				cell = -1
 			}
-			law = newInterval(bearings, a.Confidence, figures, cell)
+			law = newInterval(bearings, a.Confidence, figures, cell, unit)
 			laws[alike[row.at]] = law
 			for _, b := range bearings {
 				bear[b.Measurement.ID] = true
 			}
 		}
-		sum := law.law.figure(sums[row.at])
+		sum := unit * law.law.figure(sums[row.at]/unit)
 		a.Rows = append(a.Rows, AnswerRow{
-			Keys: row.keys, Cells: from.cells(row.at), Unbiased: sum, StandardError: math.Sqrt(variances[row.at]),
+			Keys: row.keys, Cells: from.cells(row.at), Unbiased: sum, StandardError: unit * math.Sqrt(variances[row.at]),
 			Low: sum - law.margin, High: sum + law.margin, Law: law.law, Attained: law.attained,
 		})
 	}
@@ -240,8 +246,9 @@ type interval struct {
 }
 
 // newInterval is the interval of a sum that rests on some measurements: the least one that the law of its noise gives the
-// confidence or, of one published figure, the published one, which attains at least what all of its table do.
-func newInterval(bearings []plan.Bearing, confidence float64, figures synth.Statistic, cell int) *interval {
+// confidence or, of one published figure, the published one, which attains at least what all of its table do. unit is what
+// one noisy integer stands for.
+func newInterval(bearings []plan.Bearing, confidence float64, figures synth.Statistic, cell int, unit float64) *interval {
 	if len(bearings) == 0 { // of impossible cells alone
 		return &interval{ExactLaw, 0, 1}
 	}
@@ -252,12 +259,30 @@ func newInterval(bearings []plan.Bearing, confidence float64, figures synth.Stat
 	}
 	if cell < 0 {
 		out.margin, out.attained = noise.Margin(confidence)
+		out.margin *= unit
 		return out
 	}
 	out.margin = (figures.High.Value(cell) - figures.Low.Value(cell)) / 2
-	out.attained = math.Max(noise.Within(out.margin), figures.Attained)
+	out.attained = math.Max(noise.Within(out.law.figure(out.margin/unit)), figures.Attained)
 	return out
 }
 
 // String is the condition as it was asked.
 func (c Condition) String() string { return c.Attribute + " = " + strings.Join(c.asked, " or ") }
+
+// boundText says which rows of a unit a table counts that has a bound of its own, "" of another.
+func boundText(p *plan.Plan, t plan.Table) string {
+	if t.PerUnit == nil {
+		return ""
+	}
+	var bounds []string
+	for _, b := range []struct {
+		most int64
+		what string
+	}{{t.PerUnit.Groups, "cells"}, {t.PerUnit.RowsPerGroup, "rows in each"}, {t.PerUnit.Total, "rows in all"}} {
+		if b.most > 0 {
+			bounds = append(bounds, fmt.Sprintf("%d %s", b.most, b.what))
+		}
+	}
+	return fmt.Sprintf("of one %s at most %s", p.Guarantee.Protects, strings.Join(bounds, ", "))
+}

@@ -84,6 +84,9 @@ func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
 	var columns, levels []string
 	for _, t := range a.plan.Release().Tables {
 		for _, c := range t.Columns {
+			if c.Domain == nil { // of statistics alone
+				continue
+			}
 			columns = append(columns, c.Name)
 			if c.Name != column {
 				continue
@@ -97,9 +100,29 @@ func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
 		}
 	}
 	if !slices.Contains(columns, column) {
+		if err := a.noAttribute(name); err != nil {
+			return out, nil, err
+		}
 		return out, nil, noSuch("column", column, columns)
 	}
 	return out, nil, noSuch("attribute", name, levels)
+}
+
+// noAttribute says of a figure, and of a column that figures are of, that rows cannot be counted by it; nil of another name.
+func (a *inquiry) noAttribute(name string) error {
+	for _, t := range a.plan.Tables {
+		for _, f := range t.Figures {
+			if f.Name == name {
+				return fmt.Errorf("%s is a figure of table %s: questions are about counts, and figures of cells do not add up to those of others; read it there (%s)", name, t.Path, t.File())
+			}
+		}
+	}
+	for _, t := range a.plan.Release().Tables {
+		if c := t.Column(name); c != nil && c.Domain == nil {
+			return fmt.Errorf("column %s has no categories to count by: there are statistics of it in the tables alone", name)
+		}
+	}
+	return nil
 }
 
 // rangeMark stands between the first code of a range and the last.
@@ -186,6 +209,9 @@ func noSuch(kind, name string, there []string) error {
 func example(r *spec.Release) string {
 	for _, t := range r.Tables {
 		for _, c := range t.Columns {
+			if c.Domain == nil {
+				continue
+			}
 			if level, ok := c.Domain.Level(""); ok {
 				return c.Name + "=" + level.Categories[0].Code
 			}
@@ -204,10 +230,10 @@ type holder struct {
 	deviation float64
 }
 
-// holders are the published tables that hold the question: where no other table does, the first sparse one, from which
-// single cells can be told. It fails where there is none.
+// holders are the published tables that hold the question: where no other table does, the first that counts fewer rows of
+// a unit, or the first sparse one, from which single cells can be told. It fails where there is none.
 func (a *inquiry) holders() ([]holder, error) {
-	var out, sparse []holder
+	var out, bounded, sparse []holder
 	var near []nearTable
 	for i, t := range a.plan.Tables {
 		h, lacks, err := a.hold(i)
@@ -218,17 +244,21 @@ func (a *inquiry) holders() ([]holder, error) {
 			near = append(near, nearTable{t.Path, lacks})
 		case t.Sparse != nil:
 			sparse = append(sparse, h)
+		case t.PerUnit != nil:
+			bounded = append(bounded, h)
 		default:
 			out = append(out, h)
 		}
 	}
-	if out == nil && sparse != nil {
+	switch {
+	case out != nil:
+		return out, nil
+	case bounded != nil:
+		return bounded[:1], nil
+	case sparse != nil:
 		return sparse[:1], nil
 	}
-	if out == nil {
-		return nil, noHolder(near)
-	}
-	return out, nil
+	return nil, noHolder(near)
 }
 
 // nearTable is a table that does not hold a question, with what it lacks.
@@ -282,6 +312,12 @@ func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 	}
 	h = holder{table: table, keys: make([]int, len(a.by)), codes: make([][]string, len(a.by))}
 	lacks = a.missing(q)
+	switch t := p.Tables[table]; {
+	case t.Counts != "":
+		lacks = append(lacks, lack{says: "counts " + t.Counts + ", and no others"})
+	case t.Statistics[0].Name == string(spec.Units):
+		lacks = append(lacks, lack{says: fmt.Sprintf("counts each %s once in every cell, and no rows", p.Guarantee.Protects)})
+	}
 	for key, f := range q.Factors {
 		column := p.Release().Table(q.Table).Column(f.Attribute)
 		classes, codes, ok := a.classes(column)

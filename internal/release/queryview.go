@@ -21,7 +21,7 @@ func (a *Answer) Write(w io.Writer) error {
 	head := append(slices.Clone(a.By), a.Statistic, "standard error", fmt.Sprintf("%g %% interval", 100*a.Confidence))
 	rows := [][]string{head}
 	for _, r := range a.Rows {
-		d := decimals(r.StandardError, r.whole())
+		d := decimals(r.StandardError, r.whole() && a.Step == "")
 		if n := r.NotAbove; n != nil {
 			rows = append(rows, append(slices.Clone(r.Keys), "not above "+budget.Group(n.Threshold), "", "0 … "+budget.Group(n.Bound)))
 			continue
@@ -36,6 +36,9 @@ func (a *Answer) Write(w io.Writer) error {
 // title says what was asked.
 func (a *Answer) title() string {
 	text := a.Release + ": " + a.Statistic + " of " + a.From
+	if a.Weighted {
+		text = a.Release + ": weighted " + a.Statistic + " of " + a.From
+	}
 	if len(a.By) > 0 {
 		text += " by " + strings.Join(a.By, ", ")
 	}
@@ -65,6 +68,9 @@ func (a *Answer) notes() string {
 		cells = fmt.Sprintf("%d to %s", least, cells)
 	}
 	text := fmt.Sprintf("\nFrom table %s, %s a figure; noise of %s.\n", a.Table, cells, listed(a.Measurements))
+	if a.Bounded != "" {
+		text += fmt.Sprintf("The table counts %s; no other table holds these counts.\n", a.Bounded)
+	}
 	if v, ok := attained[ExactLaw]; ok {
 		text += fmt.Sprintf("Intervals by the exact law of the noise: each covers the exact count with a probability of %s or more.\n", percentDown(v))
 	}
@@ -166,6 +172,9 @@ func (t *Trace) Write(w io.Writer) error {
 		text += o.text()
 	}
 	text += fmt.Sprintf("\nΣ weight × noisy integer = %s; published as %s (difference %s).\n", exactly(t.Sum), exactly(t.Unbiased), exactly(t.Difference))
+	for _, f := range t.Figures {
+		text += f.text()
+	}
 	_, err := io.WriteString(w, text+"The interval covers "+NoiseOnly+".\n")
 	return err
 }

@@ -88,7 +88,7 @@ func (a *Answer) sparseRow(reader *synth.Reader, table plan.Table, answer measur
 		out.Law, out.Attained = ExactLaw, 1
 	case above:
 		bearing := plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})
-		law := newInterval([]plan.Bearing{bearing}, a.Confidence, figures, at)
+		law := newInterval([]plan.Bearing{bearing}, a.Confidence, figures, at, 1)
 		out.Unbiased, out.StandardError = float64(answer.Values.Value(at)), math.Sqrt(bearing.Variance)
 		out.Low, out.High, out.Law, out.Attained = out.Unbiased-law.margin, out.Unbiased+law.margin, law.law, law.attained
 	default:
@@ -148,8 +148,8 @@ func (t *Trace) sparseCell(e *edition, reader *synth.Reader, table int, selected
 		Bearings: []plan.Bearing{plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
 		Sums:     []float64{float64(answer.Values.Value(at))},
 	}
-	t.origins(made)
-	law := newInterval(made.Bearings, t.Confidence, figures, at)
+	t.origins(made, 1)
+	law := newInterval(made.Bearings, t.Confidence, figures, at, 1)
 	t.Law, t.Attained = law.law, law.attained
 	if t.Difference != 0 {
 		return &Altered{Place: t.Folder, File: planned.File()}

@@ -3,6 +3,7 @@ package release
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
@@ -15,6 +16,7 @@ import (
 type tablePair struct {
 	before, after editionTable
 	statistics    []string  // that both have
+	figures       []string  // beside the count that both have
 	match         [][]int64 // per key, the place in after of each category in before; -1 where there is none
 	refused       string
 }
@@ -38,10 +40,22 @@ func pairOf(a, b *edition, i int) (p tablePair, found bool, err error) {
 	case !slices.Equal(p.before.table.By, p.after.table.By):
 		p.refused = "it has other keys"
 		return p, true, nil
+	case p.before.table.Weighted != p.after.table.Weighted || unitOf(p.before.table) != unitOf(p.after.table):
+		p.refused = "its rows count by other weights, or in other steps of them"
+		return p, true, nil
+	case !reflect.DeepEqual(p.before.table.PerUnit, p.after.table.PerUnit):
+		p.refused = fmt.Sprintf("it counts other rows of a %s", p.after.plan.Guarantee.Protects)
+		return p, true, nil
 	}
 	for _, s := range p.before.table.Statistics {
 		if slices.ContainsFunc(p.after.table.Statistics, func(t plan.Statistic) bool { return t.Name == s.Name }) {
 			p.statistics = append(p.statistics, s.Name)
+		}
+	}
+	for _, f := range p.before.table.Figures {
+		i := slices.IndexFunc(p.after.table.Figures, func(g plan.Figure) bool { return g.Name == f.Name })
+		if i >= 0 && p.after.table.Figures[i].What() == f.What() {
+			p.figures = append(p.figures, f.Name)
 		}
 	}
 	for k, l := range p.before.levels {
@@ -114,7 +128,49 @@ func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, erro
 		p.collect(&s, before[i].unbiased, after[i].unbiased, margin)
 		out.Statistics = append(out.Statistics, s)
 	}
+	if !sameDraw {
+		out.NotCompared = p.figures
+		return out, nil
+	}
+	for _, name := range p.figures {
+		f, err := p.figure(name)
+		if err != nil {
+			return out, err
+		}
+		out.Figures = append(out.Figures, f)
+	}
 	return out, nil
+}
+
+// figure counts the cells in which a figure of one draw is not the same in both.
+func (p tablePair) figure(name string) (FigureDifference, error) {
+	out := FigureDifference{Name: name}
+	before, err := p.before.figureCells(name)
+	if err != nil {
+		return out, err
+	}
+	after, err := p.after.figureCells(name)
+	if err != nil {
+		return out, err
+	}
+	key := make([]int, len(p.match))
+	for _, cell := range before {
+		if other := p.cellAfter(key); other >= 0 && cell != after[other] {
+			out.Changed++
+		}
+		p.next(key)
+	}
+	return out, nil
+}
+
+// next is the next cell of before.
+func (p tablePair) next(key []int) {
+	for k := len(key) - 1; k >= 0; k-- {
+		if key[k]++; key[k] < len(p.match[k]) {
+			return
+		}
+		key[k] = 0
+	}
 }
 
 // margin gives the largest difference that the noise of a statistic explains, for a
@@ -128,12 +184,16 @@ func (p tablePair) margin(statistic string, before, after []float64, chance floa
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.before.table.Path, err)
 	}
+	unit := unitOf(p.before.table)    // that of both
 	known := map[[2]float64]float64{} // the cells of a table have few standard errors
 	return func(a int, b int64) float64 {
 		pair := [2]float64{before[a], after[b]}
 		margin, there := known[pair]
 		if !there {
 			margin = differenceMargin(x.of(pair[0]), y.of(pair[1]), chance)
+			if unit != 1 { // a multiple of a step is rounded
+				margin *= unit * (1 + slack)
+			}
 			known[pair] = margin
 		}
 		return margin
@@ -152,12 +212,7 @@ func (p tablePair) collect(s *StatisticDifference, before, after []float64, marg
 				s.keep(CellDifference{Before: before[cell], After: after[other], Difference: d, Margin: most}, p.before.codes(key))
 			}
 		}
-		for k := len(key) - 1; k >= 0; k-- {
-			if key[k]++; key[k] < len(p.match[k]) {
-				break
-			}
-			key[k] = 0
-		}
+		p.next(key)
 	}
 }
 

@@ -68,7 +68,7 @@ func columnsOf(t synth.Table, planned plan.Table, protects string) []column {
 		columns = append(columns, keyColumns(k, t.CategoriesOf(i))...)
 	}
 	for _, s := range t.Statistics {
-		columns = append(columns, statisticColumns(s, planned.Weighted, protects)...)
+		columns = append(columns, statisticColumns(s, planned, protects)...)
 	}
 	for _, n := range t.Numbers {
 		columns = append(columns, numberColumns(n, t.Statistics[0].Confidence, protects)...)
@@ -124,14 +124,16 @@ func wholeNumbers(l *spec.Level) ([]int64, bool) {
 // statisticColumns are a count's published value, unbiased estimate, standard
 // error, interval and flag. What is one measurement is in whole numbers, what is put
 // together from several, or adds up weights that are not whole, is not.
-func statisticColumns(s synth.Statistic, weighted bool, protects string) []column {
+func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []column {
 	kind, figure := decimalKind, decimalValues
 	if s.Whole {
 		kind, figure = integerKind, wholeValues
 	}
 	published, unit := "published count", protects
 	switch {
-	case weighted:
+	case planned.Counts != "":
+		published = "published count of " + planned.Counts
+	case planned.Weighted:
 		published, unit = "published weighted count, to the nearest whole number", "weight"
 	case s.Name == string(spec.Units):
 		published = "published count of those that have a row in the cell"

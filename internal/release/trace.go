@@ -42,6 +42,8 @@ type Trace struct {
 	// Sum is Σ weight × noisy integer over all measurements; Difference is Unbiased less that, which is rounding.
 	Sum        float64 `json:"sum"`
 	Difference float64 `json:"difference"`
+	// Figures are what the cell has beside its count.
+	Figures []TracedFigure `json:"figures,omitempty"`
 	// NotAbove is what is known of a cell that a sparse table does not have; of another cell nil. Then there are no figures
 	// but the ends of the interval.
 	NotAbove *NotAbove `json:"not_above,omitempty"`
@@ -114,8 +116,8 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err != nil {
 		return nil, &SpecError{File: place, Err: err}
 	}
-	t.origins(made)
-	law := newInterval(made.Bearings, t.Confidence, figures, row)
+	t.origins(made, unitOf(e.plan.Tables[at]))
+	law := newInterval(made.Bearings, t.Confidence, figures, row, unitOf(e.plan.Tables[at]))
 	t.Law, t.Attained = law.law, law.attained
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return nil, &Altered{Place: place, File: e.plan.Tables[at].File()}
@@ -147,19 +149,23 @@ func upTo(category int) []int {
 	return out
 }
 
-// origins lists the measurements, those that bring most of the variance first.
-func (t *Trace) origins(made *synth.Trace) {
+// origins lists the measurements, those that bring most of the variance first. unit is what one noisy integer stands for.
+func (t *Trace) origins(made *synth.Trace, unit float64) {
 	var variance float64
 	for _, b := range made.Bearings {
 		variance += b.Variance
 	}
 	for i, b := range made.Bearings {
+		weights := slices.Clone(b.Weights)
+		for j := range weights {
+			weights[j].Value *= unit
+		}
 		t.Bearings = append(t.Bearings, Origin{
 			Measurement: b.Measurement.ID, File: measured.Path(b.Measurement.ID), Mechanism: b.Measurement.Mechanism,
-			Variance: b.Measurement.Mechanism.Variance(), Integers: b.Measurement.Cells, Weights: b.Weights,
-			Sum: made.Sums[i], Share: b.Variance / variance,
+			Variance: b.Measurement.Mechanism.Variance(), Integers: b.Measurement.Cells, Weights: weights,
+			Sum: unit * made.Sums[i], Share: b.Variance / variance,
 		})
-		t.Sum += made.Sums[i]
+		t.Sum += unit * made.Sums[i]
 	}
 	t.Difference = t.Unbiased - t.Sum
 	slices.SortStableFunc(t.Bearings, func(a, b Origin) int {
@@ -248,6 +254,9 @@ func (t *Trace) read(e *edition, table plan.Table, at int, selected [][]int) err
 		}
 	}
 	figure := func(suffix string) float64 { return number(row[columns[t.Statistic+suffix]]) }
+	for _, f := range table.Figures {
+		t.Figures = append(t.Figures, tracedFigure(f, func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
+	}
 	t.Published = row[columns[t.Statistic+plan.Published]].Int64()
 	t.Unbiased, t.StandardError, t.Low, t.High = figure(plan.Unbiased), figure(plan.StandardError), figure(plan.Low), figure(plan.High)
 	return nil

@@ -1,0 +1,66 @@
+package release
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds the traced figure: what a cell has beside its count, and which noisy integers that is worked out from.
+
+// TracedFigure is one figure of a cell. What is not published is nil.
+type TracedFigure struct {
+	Name          string   `json:"name"`
+	What          string   `json:"what"`
+	Published     *float64 `json:"published"`
+	StandardError *float64 `json:"noise_se"`
+	Low           *float64 `json:"low"`
+	High          *float64 `json:"high"`
+	Flag          string   `json:"flag,omitempty"`
+	// Measurements are those that it is worked out from, beside the count.
+	Measurements []string `json:"measurements,omitempty"`
+}
+
+// tracedFigure reads a figure of a row, whose values are found by what follows its name.
+func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
+	t := TracedFigure{Name: f.Name, What: f.What(), Measurements: f.Parts()}
+	for suffix, to := range map[string]**float64{plan.Published: &t.Published, plan.StandardError: &t.StandardError, plan.Low: &t.Low, plan.High: &t.High} {
+		if v := value(suffix); !v.IsNull() {
+			x := number(v)
+			*to = &x
+		}
+	}
+	if v := value(plan.Flag); !v.IsNull() {
+		t.Flag = v.String()
+	}
+	return t
+}
+
+// text is a figure in a few lines.
+func (f TracedFigure) text() string {
+	text := "\n" + f.Name + ": " + f.What + "\n"
+	if f.Published == nil {
+		return text + "  " + f.Flag + ": the noisy count is below what the spec shows\n"
+	}
+	text += "  published " + shortly(*f.Published)
+	if f.StandardError != nil {
+		text += ", standard error " + shortly(*f.StandardError)
+	}
+	if f.Low != nil {
+		text += ", interval " + shortly(*f.Low) + " … " + shortly(*f.High)
+	} else {
+		text += ", no interval (" + f.Flag + ": the noise leaves open all that it may be)"
+	}
+	text += "\n"
+	var files []string
+	for _, id := range f.Measurements {
+		files = append(files, measured.Path(id))
+	}
+	if files == nil {
+		return text + "  from the count alone\n"
+	}
+	return text + fmt.Sprintf("  from the count and %s\n", strings.Join(files, ", "))
+}
