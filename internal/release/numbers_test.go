@@ -417,10 +417,36 @@ func evaluatesPay(t *testing.T, o office, opt Options, place string) {
 	if len(v.Tables[0].Figures) != len(o.plan.Tables[0].Figures) || len(v.Tables[1].Figures) != 0 {
 		t.Fatalf("%+v", v.Tables)
 	}
+	truths := map[string]map[string]float64{}
+	for _, region := range []string{"n", "s"} {
+		truths[region] = payTruth(slices.DeleteFunc(payRows(), func(r payRow) bool { return r.region != region }))
+	}
 	for _, f := range v.Tables[0].Figures {
-		if f.Cells != 2 || f.RMSE > 10 || f.Coverage == nil || *f.Coverage != 1 {
-			t.Errorf("%+v", f)
+		var squares, covered float64
+		for at, region := range []string{"n", "s"} {
+			got, want := readFigure(t, filepath.Join(place, "tables", "all.parquet"), int64(at), f.Name), truths[region][f.Name]
+			squares += math.Pow(*got.value-want, 2) / 2
+			if *got.low <= want && want <= *got.high {
+				covered += 0.5
+			}
 		}
+		if f.Cells != 2 || f.Intervals != 2 || f.Coverage == nil || f.Withheld+f.Undefined != 0 {
+			t.Errorf("%+v", f)
+			continue
+		}
+		if f.Name == "pay_median" || strings.HasPrefix(f.Name, "share") { // every value between two is one, which may be nearer
+			if f.RMSE > math.Sqrt(squares) || *f.Coverage < covered {
+				t.Errorf("%s: RMSE %v and coverage %v, want %v and %v at worst", f.Name, f.RMSE, *f.Coverage, math.Sqrt(squares), covered)
+			}
+			continue
+		}
+		if math.Abs(f.RMSE-math.Sqrt(squares)) > 1e-6*(1+math.Sqrt(squares)) || *f.Coverage != covered {
+			t.Errorf("%s: RMSE %v and coverage %v, want %v and %v", f.Name, f.RMSE, *f.Coverage, math.Sqrt(squares), covered)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(opt.Out, EvaluationPage))
+	if err != nil || !strings.Contains(string(page), "| all | pay_mean |") {
+		t.Errorf("%v: %s", err, page)
 	}
 }
 
