@@ -17,10 +17,29 @@ type Accuracy struct {
 	Confidence float64 `json:"confidence"` // the least of all statistics
 	Margin     float64 `json:"margin"`     // the largest of all statistics
 	OneMargin  bool    `json:"one_margin"` // true where every statistic has it
-	Sentence   string  `json:"sentence"`
+	// Groups are the counts by weight and the others, where some are by weight: their margins are not of one unit.
+	Groups   []AccuracyOf `json:"groups,omitempty"`
+	Sentence string       `json:"sentence"`
+	More     []string     `json:"more,omitempty"` // sentences, on what stands beside
+}
+
+// AccuracyOf is how close the counts of some tables are.
+type AccuracyOf struct {
+	Of         string  `json:"of"`
+	Numbers    int64   `json:"numbers"`
+	Confidence float64 `json:"confidence"`
+	Margin     float64 `json:"margin"`
+	OneMargin  bool    `json:"one_margin"`
+	Rounded    bool    `json:"rounded"` // what is published is rounded to a whole number, and lies up to a half further off
 }
 
 func accuracyOf(tables []Table) Accuracy {
+	if without := slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return t.Aside }); len(without) > 0 {
+		tables = without
+	}
+	if weighted(tables) {
+		return weightedAccuracy(tables)
+	}
 	a := Accuracy{Confidence: 1, OneMargin: true}
 	first := true
 	sparse := sparseIn(tables)
@@ -36,7 +55,11 @@ func accuracyOf(tables []Table) Accuracy {
 			first = false
 		}
 	}
-	if a.Sentence = a.sentence(); len(sparse) == len(tables) {
+	numbers := "numbers"
+	if slices.ContainsFunc(tables, func(t Table) bool { return t.Figures != nil }) {
+		numbers = "counts"
+	}
+	if a.Sentence = a.sentence(numbers, "count"); len(sparse) == len(tables) {
 		a.Sentence = a.sparseSentence()
 	} else if len(sparse) > 0 {
 		var rows int64
@@ -48,7 +71,90 @@ func accuracyOf(tables []Table) Accuracy {
 	if n := impossibleIn(tables); n > 0 {
 		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))
 	}
+	a.More = figuresSentence(tables)
 	return a
+}
+
+// weightedAccuracy is that of a release some of whose counts are sums of weights.
+func weightedAccuracy(tables []Table) Accuracy {
+	all := Accuracy{Confidence: 1, OneMargin: true}
+	for _, of := range []struct {
+		weighted      bool
+		counts, exact string
+	}{{true, "counts by weight", "sum of weights"}, {false, "counts without weights", "count"}} {
+		var some []Table
+		rounded := false
+		for _, t := range tables {
+			if t.Weighted == of.weighted {
+				t.Weighted, t.Figures = false, nil
+				some = append(some, t)
+				rounded = rounded || slices.ContainsFunc(t.Statistics, Statistic.rounded)
+			}
+		}
+		if some == nil {
+			continue
+		}
+		a := accuracyOf(some)
+		all.Groups = append(all.Groups, AccuracyOf{Of: of.counts, Numbers: a.Numbers, Confidence: a.Confidence, Margin: a.Margin, OneMargin: a.OneMargin, Rounded: rounded})
+		if rounded {
+			a.Margin += 0.5
+		}
+		if all.Sentence == "" {
+			all.Sentence = a.sentence(of.counts, of.exact)
+		} else {
+			all.More = append(all.More, a.sentence(of.counts, of.exact))
+		}
+		all.OneMargin = all.OneMargin && a.OneMargin && (all.Numbers == 0 || a.Margin == all.Margin)
+		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence), max(all.Margin, all.Groups[len(all.Groups)-1].Margin)
+	}
+	all.More = append(append(all.More, byWeight), figuresSentence(tables)...)
+	return all
+}
+
+// rounded tells that the published figure is rounded where the unbiased one is a multiple of a unit that is not whole.
+func (s Statistic) rounded() bool {
+	unit := exact(s.Unit)
+	return unit != nil && !unit.IsInt()
+}
+
+// byWeight is said wherever errors of counts by weight are.
+const byWeight = "Rows count by their weights. Every error told here is of the noise for privacy alone: none is a sampling error, which comes on top and is in no column."
+
+// ByWeight is what must be said beside errors of counts by weight, "" where there are none.
+func (r *Report) ByWeight() string {
+	if weighted(r.Tables) {
+		return byWeight
+	}
+	return ""
+}
+
+// figuresSentence says of figures beside counts how many there are, nothing where there are none.
+func figuresSentence(tables []Table) []string {
+	all, withheld, unbounded := figuresIn(tables)
+	if all == 0 {
+		return nil
+	}
+	s := fmt.Sprintf("Beside the counts stand %s of other kinds, such as %s, each with an interval of its own or a flag that it has none; the list of figures gives a typical width of each.", budget.Plural(all-withheld, "figure"), figureExamples(tables))
+	if withheld > 0 {
+		s += fmt.Sprintf(" %s more are withheld, as the noisy count of their cell is below what the spec shows.", budget.Group(withheld))
+	}
+	if unbounded > 0 {
+		s += fmt.Sprintf(" %s of them have no interval, as the noise leaves open all that they may be.", budget.Group(unbounded))
+	}
+	return []string{s}
+}
+
+// figureExamples names up to three figures.
+func figureExamples(tables []Table) string {
+	var names []string
+	for _, t := range tables {
+		for _, f := range t.Figures {
+			if !slices.Contains(names, f.What) && len(names) < 3 {
+				names = append(names, f.What)
+			}
+		}
+	}
+	return inWords(names)
 }
 
 // sparseIn are the sparse ones of some tables.
@@ -91,15 +197,15 @@ func some(tables []Table, is func(Statistic) bool) bool {
 // Chance is that of an interval to hold the exact count, in words.
 func (r *Report) Chance() string { return "at least " + level(r.Accuracy.Confidence) }
 
-// sentence is the headline. Noise is drawn per number, so the part of numbers
+// sentence is the headline on numbers of a name, which are what is exactly so called. Noise is drawn per number, so the part of numbers
 // that are covered is an average, not a certainty. Where an interval covers, the
 // number shown is within its margin rounded up, as the exact count is whole.
-func (a Accuracy) sentence() string {
-	within := "lie within ±" + budget.Group(plan.WholeMargin(a.Margin)) + " of the exact count"
+func (a Accuracy) sentence(numbers, exactly string) string {
+	within := "lie within ±" + budget.Group(plan.WholeMargin(a.Margin)) + " of the exact " + exactly
 	if a.Margin == 0 {
-		within = "equal the exact count"
+		within = "equal the exact " + exactly
 	}
-	s := fmt.Sprintf("Of the %s published numbers, on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), level(a.Confidence), within)
+	s := fmt.Sprintf("Of the %s published %s, on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), numbers, level(a.Confidence), within)
 	if !a.OneMargin {
 		s += "; some tables are more exact than that, and the list of tables gives the margin of each"
 	}

@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -16,13 +17,15 @@ import (
 // loss goes, with which exact noise, who approved it, and what is known of the
 // account that paid.
 type Certificate struct {
-	Assumptions []string   `json:"assumptions"`
-	GivenAway   []string   `json:"given_away"` // exact facts about the data that are published
-	Loss        Loss       `json:"loss"`
-	Mechanisms  []Noise    `json:"mechanisms"`
-	Approvals   []Approval `json:"approvals"`
-	Account     Account    `json:"account"`
-	Hazards     []Hazard   `json:"hazards"`
+	Assumptions []string `json:"assumptions"`
+	GivenAway   []string `json:"given_away"` // exact facts about the data that are published
+	Loss        Loss     `json:"loss"`
+	Mechanisms  []Noise  `json:"mechanisms"`
+	// Sensitivities are there where rows do not all count as one, or figures are of values.
+	Sensitivities []Sensitivity `json:"sensitivities,omitempty"`
+	Approvals     []Approval    `json:"approvals"`
+	Account       Account       `json:"account"`
+	Hazards       []Hazard      `json:"hazards"`
 }
 
 // Loss is the privacy loss of the whole release, of all measurements that bear on each
@@ -36,6 +39,10 @@ type Loss struct {
 	Whole      LossOf   `json:"whole"`
 	Tables     []LossOf `json:"tables"`
 	Attributes []LossOf `json:"attributes"`
+	// OfCounts says that the losses of tables are those of their counts, without what their figures rest on beside them.
+	OfCounts bool `json:"of_counts,omitempty"`
+	// Unlisted are columns that figures are of and that are not among the attributes: the whole bounds what they lose.
+	Unlisted []string `json:"unlisted,omitempty"`
 }
 
 // LossOf is the loss of some of the measurements.
@@ -86,11 +93,13 @@ func certificateOf(p *plan.Plan, r *Report, paid receipt, approvals []Approval) 
 	return Certificate{
 		Assumptions: assumptionsOf(r),
 		GivenAway:   []string{},
-		Loss:        statedLoss(loss),
+		Loss:        statedLoss(loss).beside(p, r),
 		Mechanisms:  noisesOf(p),
-		Approvals:   append([]Approval{}, approvals...),
-		Account:     accountOf(paid),
-		Hazards:     hazardsOf(r, paid),
+
+		Sensitivities: sensitivitiesOf(p),
+		Approvals:     append([]Approval{}, approvals...),
+		Account:       accountOf(paid),
+		Hazards:       hazardsOf(r, paid),
 	}, nil
 }
 
@@ -111,10 +120,57 @@ func assumptionsOf(r *Report) []string {
 		"The key of the noise was secret while it was in use, and is erased.",
 		"Other releases from the same data are charged to the same account.",
 	}
+	if r.Bounds != nil {
+		for _, w := range r.Bounds.Weights {
+			all = append(all, w.assumption(g.Protects))
+		}
+		for _, c := range r.Bounds.Columns {
+			if c.By != "" {
+				all = append(all, fmt.Sprintf("The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.", c.Column, c.By, g.Protects))
+			} else {
+				all = append(all, fmt.Sprintf("The range of %s is the spec's, chosen without looking at these data.", c.Column))
+			}
+		}
+	}
 	if g.Neighbours == "replace" {
 		all = append(all, fmt.Sprintf("How many units (each %s) there are is no secret.", g.Protects))
 	}
 	return all
+}
+
+// beside says what the losses are without, of figures beside counts.
+func (l Loss) beside(p *plan.Plan, r *Report) Loss {
+	for i, t := range r.Tables {
+		least := new(big.Rat)
+		for _, part := range t.Parts {
+			if m, ok := p.Measurement(part.Measurement); ok {
+				least.Add(least, m.Mechanism.Rho())
+			}
+		}
+		stated := exact(l.Tables[i].Rho)
+		l.OfCounts = l.OfCounts || stated == nil || stated.Cmp(least) < 0
+	}
+	if r.Bounds == nil {
+		return l
+	}
+	for _, c := range r.Bounds.Columns {
+		if !slices.ContainsFunc(l.Attributes, func(a LossOf) bool { return a.Of == c.Column }) && !slices.Contains(l.Unlisted, c.Column) {
+			l.Unlisted = append(l.Unlisted, c.Column)
+		}
+	}
+	return l
+}
+
+// Beside says the same in words, "" where there is nothing to say.
+func (l Loss) Beside() string {
+	var all []string
+	if l.OfCounts {
+		all = append(all, "Losses of tables are those of their counts; what their figures rest on is charged beside them.")
+	}
+	if l.Unlisted != nil {
+		all = append(all, fmt.Sprintf("Columns that figures are of and that no table is by (%s) are not listed: what the whole release loses bounds them, at two steps where a unit is added or removed.", strings.Join(l.Unlisted, ", ")))
+	}
+	return strings.Join(all, " ")
 }
 
 func statedLoss(l *plan.Loss) Loss {

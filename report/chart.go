@@ -75,16 +75,19 @@ func spentPart(s Strategy) float64 { return s.PartOfBudget }
 // label names the first table of a group and how many more there are.
 func (s Strategy) label() string {
 	if more := len(s.Tables) - 1; more > 0 {
-		return fmt.Sprintf("%s and %d more", s.Tables[0], more)
+		return fmt.Sprintf("%s and %d more", partText(s.Tables[0]), more)
 	}
-	return s.Tables[0]
+	return partText(s.Tables[0])
 }
 
-// part is what the table cost of the budget, where it is one measurement.
+// part is what the table and its figures cost of the budget, where its count is one measurement.
 func (t Table) part() float64 {
 	var part float64
 	for _, s := range t.Statistics {
 		part += s.PartOfBudget
+	}
+	for _, p := range t.Parts {
+		part += p.PartOfBudget
 	}
 	return part
 }

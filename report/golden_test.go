@@ -21,6 +21,7 @@ func TestGolden(t *testing.T) {
 	practice := reportOf(t, input(report.Practice, nil))
 	levels := reportOf(t, levelsInput())
 	microdata := reportOf(t, microdataInput(report.Official, "", 54470, 20.5, 14.25))
+	figures := reportOf(t, figuresInput(report.Official, designWeight))
 	for _, f := range []struct {
 		name string
 		got  []byte
@@ -38,6 +39,10 @@ func TestGolden(t *testing.T) {
 		{"microdata.html", []byte(pageOf(t, microdata))},
 		{"microdata.md", microdata.Markdown()},
 		{"microdata.txt", microdata.Readme()},
+		{"figures.json", figures.JSON()},
+		{"figures.html", []byte(pageOf(t, figures))},
+		{"figures.md", figures.Markdown()},
+		{"figures.txt", figures.Readme()},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			path := filepath.Join("testdata", f.name)

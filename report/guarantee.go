@@ -142,6 +142,32 @@ func (g Guarantee) unitSentence() string {
 	return fmt.Sprintf("Protected are %s together. %s", g.Unit, counted)
 }
 
+// boundsSentences say of the promise to what figures and weights it is owed: what one unit adds is bounded.
+func (b *Bounds) boundsSentences(protects string) []string {
+	if b == nil {
+		return nil
+	}
+	var all []string
+	for _, w := range b.Weights {
+		text := fmt.Sprintf("A row of %s counts by its weight, %s at most", w.Table, ratText(w.High))
+		if w.Kind == designWeights {
+			text += ", which is taken to be an attribute of its " + protects + " and to depend on no other"
+		}
+		if w.Kind == calibratedWeights {
+			text += fmt.Sprintf("; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another %s", protects)
+		}
+		all = append(all, text+".")
+	}
+	if len(b.Columns) > 0 {
+		var names []string
+		for _, c := range b.Columns {
+			names = append(names, c.Column)
+		}
+		all = append(all, fmt.Sprintf("What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.", protects, inWords(names)))
+	}
+	return all
+}
+
 func (g Guarantee) weakSentence() string {
 	if !g.Meaning.Weak {
 		return ""

@@ -33,7 +33,7 @@ const (
 // hazardsOf answers every hazard for a report that is whole but for its
 // certificate.
 func hazardsOf(r *Report, paid receipt) []Hazard {
-	return []Hazard{
+	all := []Hazard{
 		{"An ε without its terms", "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.", Met},
 		largeEpsilon(r.Guarantee),
 		unitHazard(r.Guarantee),
@@ -55,10 +55,26 @@ func hazardsOf(r *Report, paid receipt) []Hazard {
 		syntheticHazard(r),
 		untoldHazard(r),
 	}
+	return append(all, weightHazards(r)...)
+}
+
+// weightHazards are those of weights, none where rows have none.
+func weightHazards(r *Report) []Hazard {
+	if r.Bounds == nil || len(r.Bounds.Weights) == 0 {
+		return nil
+	}
+	h := Hazard{"Weights that depend on others", "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.", Office}
+	if r.Bounds.Calibrated() {
+		h.Answer, h.By = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.", Weigh
+	}
+	return []Hazard{h, {"Noise for privacy taken for sampling error", "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.", Weigh}}
 }
 
 func choicesHazard(r *Report) Hazard {
 	h := Hazard{"Bounds, categories or choices taken from the data", "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read.", Met}
+	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
+		h.Answer += " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy."
+	}
 	if len(r.Microdata) > 0 {
 		h.Answer += " Which pairs of columns are measured for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."
 	}
@@ -67,6 +83,12 @@ func choicesHazard(r *Report) Hazard {
 
 func floatHazard(r *Report) Hazard {
 	h := Hazard{"Noise in floating point", "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", Met}
+	if r.Bounds != nil && len(r.Bounds.Columns)+len(r.Bounds.Weights) > 0 {
+		h.Answer += " Values and weights are brought to multiples of their steps, and so to integers, before anything is added."
+	}
+	if len(r.Figured()) > 0 {
+		h.Answer += " Quantiles are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more."
+	}
 	if together(r.Tables) {
 		h.Answer += " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone."
 	}
@@ -88,6 +110,14 @@ func randomnessHazard(r *Report) Hazard {
 
 func biasHazard(r *Report) Hazard {
 	h := Hazard{"Bias from bounds, from what is left out, and from hiding negatives", "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.", Met}
+	if len(r.Figured()) > 0 {
+		h.Answer = "Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are."
+		if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
+			h.Answer += " Values beyond their range count as its end: a bias that no interval holds, and that " + r.toldOfClamping() + "."
+			h.By = Weigh
+		}
+		h.Answer += " What the spec's rules leave out is not in the margin."
+	}
 	if len(r.Microdata) > 0 {
 		h.Answer = "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. Microdata have no negative counts, and so are biased where counts are small; what was not measured as a pair is biased towards independence, by an amount that nobody knows."
 		h.By = Weigh
@@ -102,6 +132,9 @@ func syntheticHazard(r *Report) Hazard {
 		if together(r.Tables) {
 			put = ", or put together from noisy counts"
 		}
+		if len(r.Figured()) > 0 {
+			put += ", or drawn or worked out from noisy answers"
+		}
 		return Hazard{hazard, "There are none in this release: every number is a noisy count with an error of its own" + put + ".", Met}
 	}
 	return Hazard{hazard, fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. Whoever needs a figure takes it from a table.", budget.Group(r.drawnRows())), Weigh}
@@ -109,6 +142,9 @@ func syntheticHazard(r *Report) Hazard {
 
 func untoldHazard(r *Report) Hazard {
 	h := Hazard{"Readers who are not told the error", fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of %s.", r.Chance()), Met}
+	if len(r.Figured()) > 0 {
+		h.Answer = fmt.Sprintf("Every count has a standard error and an interval that holds the exact figure with a chance of %s. Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.", r.Chance())
+	}
 	if len(r.Microdata) > 0 {
 		h.Answer = fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. Microdata have none (%s): only how far the model is from the noisy counts is told.", r.Chance(), modelOnly)
 		h.By = Weigh
@@ -192,11 +228,15 @@ func smallGroups(r *Report) Hazard {
 	noisy := int64(0)
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
-			if s.NoiseShare >= noiseShare {
+			if s.NoiseShare >= noiseShare && !t.Aside {
 				noisy++
 				break
 			}
 		}
+	}
+	if len(r.Figured()) > 0 {
+		_, withheld, unbounded := figuresIn(r.Tables)
+		h.Answer += fmt.Sprintf(" Means, ratios and the like have the widest intervals there: %s have none, and %s are withheld by the noisy count.", budget.Plural(unbounded, "figure"), budget.Group(withheld))
 	}
 	if noisy > 0 {
 		h.Answer += fmt.Sprintf(" In %s at least half of the cells cannot be told from none.", budget.Plural(noisy, "table"))
@@ -207,6 +247,14 @@ func smallGroups(r *Report) Hazard {
 		h.By = Weigh
 	}
 	return h
+}
+
+// toldOfClamping says whether a release tells how many values are clamped.
+func (r *Report) toldOfClamping() string {
+	if r.diagnosed() {
+		return "the tables of what is left out tell of, noisily"
+	}
+	return "this release does not measure"
 }
 
 // Weighed are the hazards that are left to those who approve or read.

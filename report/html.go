@@ -40,6 +40,9 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"code":     codeSpans,
 	"capital":  capital,
 	"signed":   signed,
+	"part":     partText,
+	"once":     foldedSensitivities,
+	"of":       cellsText,
 	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
 	"amount":   func(block Mechanism) string { return Amount{Rho: block.Parameter}.String() },
 }).Parse(pageText))
@@ -79,6 +82,8 @@ func (m Mechanism) noise() string {
 		return "discrete Gaussian, σ² = " + nearText(m.Parameter)
 	case budget.ExponentialMechanism:
 		return "exponential mechanism, ε = " + upText(m.Parameter)
+	case budget.ExponentialQuantiles:
+		return "quantiles by the exponential mechanism, θ = " + upText(m.Parameter)
 	case budget.AdaptiveBlock:
 		return "adaptive block, ρ = " + upText(m.Parameter)
 	}
@@ -94,6 +99,8 @@ func (m Mechanism) law() string {
 		return "discrete Gaussian, σ²"
 	case budget.ExponentialMechanism:
 		return "exponential mechanism, ε"
+	case budget.ExponentialQuantiles:
+		return "quantiles by the exponential mechanism, θ"
 	case budget.AdaptiveBlock:
 		return "adaptive block, ρ"
 	}

@@ -18,13 +18,16 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	s := r.figure()
 	notes := []Note{
 		{"Every number brings its own error",
-			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact count with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance())},
+			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance(), r.exactly())},
 		{"Below zero is not a mistake",
 			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
 	}
 	if counts(r.Tables) {
 		notes = append(notes, r.sumsNote(s))
 	}
+	notes = append(notes, r.unitNotes()...)
+	notes = append(notes, r.figureNotes()...)
+	notes = append(notes, r.weightNotes(s)...)
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
 	notes = append(notes, r.sparseNotes(p, s)...)
@@ -151,8 +154,24 @@ func (r *Report) exactCount() string {
 	if len(r.Impossible()) > 0 {
 		beside += ", and rows that cannot be refused or left out"
 	}
+	if r.Bounds != nil {
+		if len(r.Bounds.Weights) > 0 {
+			rows += ", each counting by its weight as that is bounded"
+		}
+		if len(r.Bounds.Tables) > 0 {
+			rows += ", in tables with bounds of their own no more than those"
+		}
+	}
 	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
 		", with unknown and missing values refused, dropped or put into a category as the spec says" + beside + ". What those rules leave out is not part of the margin."
+}
+
+// exactly names the exact figure that the interval of a count is about.
+func (r *Report) exactly() string {
+	if weighted(r.Tables) {
+		return "count, or the exact sum of weights where rows count by their weights,"
+	}
+	return "count"
 }
 
 // misuseOf says what the figures must not be used for.
@@ -163,9 +182,12 @@ func misuseOf(r *Report) []string {
 		"To work out percentages or rates over a small base without carrying the margins along.",
 		"To check whether other figures are exact, or to take the difference from exact figures published elsewhere as an error of either.",
 	}
-	if r.Accuracy.Margin > 0 {
+	if r.Accuracy.Margin > 0 && len(r.Accuracy.Groups) > 1 {
+		uses = append(uses, "To call two counts of a table different when they are less than twice the margin of the table apart: that may be noise alone.")
+	} else if r.Accuracy.Margin > 0 {
 		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))))
 	}
+	uses = append(uses, r.figureMisuse()...)
 	if len(r.Sparse()) > 0 {
 		uses = append(uses, "To take a cell that a table of cells above a threshold does not have for an empty one.")
 	}
@@ -194,9 +216,13 @@ const noiseShare = 0.5
 // none; empty where there are none.
 func hardlyTold(r *Report) string {
 	var names []string
+	help := "Add cells up, or leave them out."
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
-			if s.NoiseShare >= noiseShare {
+			if s.NoiseShare >= noiseShare && s.Name == string(spec.Units) {
+				help = "Leave them out, or add cells up where they are no counts of units."
+			}
+			if s.NoiseShare >= noiseShare && !t.Aside {
 				names = append(names, fmt.Sprintf("%s (%s of its cells)", t.Path, budget.Percent(s.NoiseShare)))
 				break
 			}
@@ -205,7 +231,7 @@ func hardlyTold(r *Report) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "To read single cells of tables of which half or more cannot be told from none: " + fewNames(names) + ". Add cells up, or leave them out."
+	return "To read single cells of tables of which half or more cannot be told from none: " + fewNames(names) + ". " + help
 }
 
 // choicesOf tells what the planner chose, as far as it can be read off a plan.
@@ -217,6 +243,7 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 	default:
 		choices = append(choices, "Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.")
 	}
+	choices = append(choices, r.figureChoices(p)...)
 	if p.Guarantee.Definition == "approximate" {
 		choices = append(choices, "An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken.")
 	}
@@ -302,6 +329,9 @@ func (r *Report) shownAsZero() int64 {
 	var n int64
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
+			if t.Aside {
+				continue
+			}
 			n += s.ShownAsZero
 		}
 	}

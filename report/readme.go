@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,28 +38,49 @@ func (r *Report) Readme() []byte {
 // readmePage is a report with what only the readme needs.
 type readmePage struct {
 	*Report
-	Statistics []figure // each once
+	Statistics []column // each once
+	Kinds      []kind   // of figures beside counts, each once
+	Asides     []kind   // tables that are there to judge bounds and rules by
+	Unbiased   string   // names of those that are
 	FirstFile  string   // of the first table, relative to the release's folder
 }
 
-// figure is one that tables have.
-type figure struct {
+// column is a count that tables have.
+type column struct {
 	Name       string
-	Cumulative bool // it is already added up along a column
+	Cumulative bool   // it is already added up along a column
+	Of         string // what it counts, where that is not rows, each as one
+	Rounded    bool   // to a whole number, from a multiple of a unit that is none
 }
+
+// kind is a figure beside counts that tables have.
+type kind struct{ Name, Text string }
 
 func readmePageOf(r *Report) readmePage {
 	p := readmePage{Report: r}
+	var unbiased []string
 	for _, t := range r.Tables {
 		if p.FirstFile == "" {
 			p.FirstFile = "tables/" + t.Path + ".parquet"
 		}
+		if t.Aside {
+			p.Asides = append(p.Asides, kind{t.Path, t.asideText()})
+		}
 		for _, s := range t.Statistics {
-			if f := (figure{s.Name, t.Cumulative != nil}); !slices.Contains(p.Statistics, f) {
+			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.rounded()}); !t.Aside && !slices.Contains(p.Statistics, f) {
 				p.Statistics = append(p.Statistics, f)
 			}
 		}
+		for _, f := range t.Figures {
+			if k := (kind{f.Name, fmt.Sprintf("%s, in %s", f.What, f.Unit)}); !slices.Contains(p.Kinds, k) {
+				p.Kinds = append(p.Kinds, k)
+			}
+			if f.Unbiased && !slices.Contains(unbiased, f.Name) {
+				unbiased = append(unbiased, f.Name)
+			}
+		}
 	}
+	p.Unbiased = strings.Join(unbiased, ", ")
 	return p
 }
 

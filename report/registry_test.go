@@ -16,11 +16,14 @@ import (
 func TestRegistryEntrySaysWhatTheReportSays(t *testing.T) {
 	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
-			e := r.Registry()
+			e, hazards := r.Registry(), 20
+			if r.Bounds != nil && len(r.Bounds.Weights) > 0 {
+				hazards += 2 // of weights
+			}
 			if e.Status != r.Status || e.Date != "2026-03-01" || e.Protected.Noun != "person" || e.Guarantee.Definition == "" || e.Guarantee.Statement != r.Guarantee.Statement {
 				t.Errorf("%+v", e)
 			}
-			if e.Data.Numbers == 0 || len(e.Data.Attributes) == 0 || len(e.Hazards) != 20 || e.Account.Name != "lfs-panel" || len(e.Mechanisms) == 0 {
+			if e.Data.Numbers == 0 || len(e.Data.Attributes) == 0 || len(e.Hazards) != hazards || e.Account.Name != "lfs-panel" || len(e.Mechanisms) == 0 {
 				t.Errorf("%+v", e)
 			}
 		})

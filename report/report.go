@@ -49,6 +49,7 @@ type Report struct {
 	Misuse      []string    `json:"must_not_be_used_for"`
 	Budget      Budget      `json:"budget"`
 	Tables      []Table     `json:"tables"`
+	Bounds      *Bounds     `json:"bounds,omitempty"` // where rows do not all count as one, or figures are of values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
 	Reading     []Note      `json:"how_to_read"`
@@ -104,6 +105,7 @@ func New(in Input) (*Report, error) {
 	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	r.Bounds = boundsOf(in.Plan, r.Tables)
 	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
@@ -113,6 +115,7 @@ func New(in Input) (*Report, error) {
 	if r.Guarantee, err = guaranteeOf(in.Plan.Guarantee); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	r.Guarantee.Sentences = append(r.Guarantee.Sentences, r.Bounds.boundsSentences(r.Guarantee.Protects)...)
 	if given := publicSentence(in.Plan); given != "" {
 		r.Guarantee.Sentences = append(r.Guarantee.Sentences, given)
 	}

@@ -207,5 +207,8 @@ func inputs() map[string]report.Input {
 		"target":      targetInput(),
 		"sparse":      sparseInput(sparseText),
 		"sparse only": sparseInput(sparseAlone()),
+		"figures":     figuresInput(report.Official, designWeight),
+		"calibrated":  figuresInput(report.Practice, calibratedWeight),
+		"unweighted":  figuresInput(report.Rehearsal, ""),
 	}
 }

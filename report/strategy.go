@@ -25,7 +25,8 @@ type Strategy struct {
 	PartOfBudget float64  `json:"part_of_budget"`
 	// RMSE is the root mean square of the standard errors of all cells of these tables,
 	// as planned from what was measured for them alone.
-	RMSE    float64   `json:"rmse"`
+	// Absent of what is measured for figures beside counts, each of which has an error of its own.
+	RMSE    float64   `json:"rmse,omitempty"`
 	Instead []Instead `json:"instead"`
 	Text    string    `json:"text"` // the same in words
 }
@@ -60,12 +61,27 @@ func strategiesOf(p *plan.Plan, tables []Table) ([]Strategy, error) {
 			return nil, err
 		}
 		left = left[s.Measurements:]
+		if all[i].ofPart() && len(own) > 0 {
+			all[i].RMSE, all[i].Noise, all[i].Text = 0, string(own[0].Mechanism.Kind), partSentence(own[0])
+			continue
+		}
 		for _, other := range s.Instead {
 			all[i].Instead = append(all[i].Instead, Instead{Kind: string(other.Kind), Noise: string(other.Noise), RMSE: other.RMSE, Needs: other.Needs, Charge: other.Charge, Why: other.Why})
 		}
 		all[i].Text = all[i].text(slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }), rangedIn(own))
 	}
 	return all, nil
+}
+
+// ofPart tells that a strategy is of what figures beside counts rest on.
+func (s Strategy) ofPart() bool { return strings.HasPrefix(s.Tables[0], partsFolder) }
+
+// partSentence says what is measured for figures.
+func partSentence(m plan.Measurement) string {
+	if m.Query.Quantile != nil {
+		return capital(addedUp(m.Query, plan.Table{})) + ", drawn by the exponential mechanism, with the ends of their intervals."
+	}
+	return fmt.Sprintf("Sums over each cell, with %s noise: %s.", noiseNames[m.Mechanism.Kind], addedUp(m.Query, plan.Table{}))
 }
 
 // rangedIn are the columns along which sums of neighbours are measured.
@@ -186,7 +202,13 @@ func (s Strategy) otherwise(other Instead) string {
 }
 
 // Names are the tables of a strategy, in few words.
-func (s Strategy) Names() string { return fewNames(s.Tables) }
+func (s Strategy) Names() string {
+	names := make([]string, len(s.Tables))
+	for i, path := range s.Tables {
+		names[i] = partText(path)
+	}
+	return fewNames(names)
+}
 
 // mostNamed is how many tables a sentence names.
 const mostNamed = 5
@@ -205,11 +227,16 @@ func fewNames(names []string) string {
 func (r *Report) HowMeasured() []Strategy {
 	var all []Strategy
 	for _, s := range r.Strategies {
-		if len(s.Tables) > 1 || len(s.Instead) > 0 {
+		if !s.ofPart() && !r.aside(s) && (len(s.Tables) > 1 || len(s.Instead) > 0) {
 			all = append(all, s)
 		}
 	}
 	return all
+}
+
+// aside tells that a strategy is of tables that are there to judge bounds and rules by.
+func (r *Report) aside(s Strategy) bool {
+	return slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Aside && t.Path == s.Tables[0] })
 }
 
 // sources are what a plan's tables are made from.

@@ -14,31 +14,44 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
 // Table is one published table.
 type Table struct {
-	Path        string      `json:"path"` // the file is tables/PATH.parquet
-	Marginal    string      `json:"marginal"`
-	By          []string    `json:"by"`
-	Cells       int64       `json:"cells"`
-	Impossible  int64       `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
-	Sparse      *Sparse     `json:"sparse,omitempty"`     // of a table of the cells above a threshold
-	Cumulative  []string    `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
-	Ranges      []string    `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
-	Leaf        string      `json:"leaf"`                 // of the budget, that the spec names for it; "" where it is not split
+	Path       string   `json:"path"` // the file is tables/PATH.parquet
+	Marginal   string   `json:"marginal"`
+	By         []string `json:"by"`
+	Cells      int64    `json:"cells"`
+	Impossible int64    `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
+	Sparse     *Sparse  `json:"sparse,omitempty"`     // of a table of the cells above a threshold
+	Cumulative []string `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
+	Ranges     []string `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
+	// Counts says what is counted in place of rows, of a table of what is left out.
+	Counts string `json:"counts,omitempty"`
+	// Aside tables are no marginal of the spec, but bought to judge its bounds and rules by.
+	Aside bool `json:"aside,omitempty"`
+	// Weighted counts are sums of the weights of rows ([Bounds.Weights]).
+	Weighted bool `json:"weighted,omitempty"`
+	// Show is the least noisy count of a cell whose figures are published, absent where all are.
+	Show        int64       `json:"shown_from,omitempty"`
+	Leaf        string      `json:"leaf"` // of the budget, that the spec names for it; "" where it is not split
 	Target      *Target     `json:"target,omitempty"`
 	Expectation string      `json:"expectation"`
 	Band        string      `json:"band,omitempty"`         // how good it is beside an average cell; "" where the spec expects no number of rows
 	AverageCell float64     `json:"average_cell,omitempty"` // the rows that the spec expects, spread evenly
 	Statistics  []Statistic `json:"statistics"`
+	Figures     []Figure    `json:"figures,omitempty"` // beside its count
+	Parts       []Part      `json:"parts,omitempty"`   // what they rest on beside it
 }
 
 // Statistic is one figure per cell of a table: one measurement, as it was drawn, or a
 // sum of the cells of one, or put together from several, which other tables share.
 type Statistic struct {
 	Name         string   `json:"name"`
+	Of           string   `json:"of,omitempty"`     // what it counts, where that is not rows, each as one
+	Unit         string   `json:"unit,omitempty"`   // what one integer of its measurement stands for, an exact fraction; "" for 1
 	Measurements int      `json:"measurements"`     // that bear on it
 	SumOf        string   `json:"sum_of,omitempty"` // path of the measured table of whose cells it is a sum
 	Noise        []string `json:"noise,omitempty"`  // kinds of it in them, where the figure is not one measurement
@@ -115,6 +128,11 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned),
 		Target: (*Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
+	out.Counts, out.Weighted, out.Show = planned.Counts, planned.Weighted, planned.Show
+	out.Aside = !slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool { return m.Name == planned.Marginal })
+	if planned.Weighted {
+		out.Expectation += " Counts here are sums of weights: that is not how many rows there are."
+	}
 	out.Cumulative, out.Ranges = summedAlong(p, planned)
 	if u := planned.Usefulness; u != nil {
 		out.Band, out.AverageCell = string(u.Band), u.AverageCell
@@ -143,9 +161,37 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 			}
 			one.Mechanism, one.Loss, one.PartOfBudget = &mechanism, &loss, part
 		}
+		one.Of, one.Unit = countedIn(planned, asked.Name, p.Guarantee.Protects), asked.Unit
 		out.Statistics[i] = one
 	}
-	return out, nil
+	var err error
+	out.Figures, out.Parts, err = figuresOf(p, planned, t)
+	return out, err
+}
+
+// countedIn is what a count of a table counts, "" where that is rows, each as one.
+func countedIn(planned plan.Table, name, protects string) string {
+	switch {
+	case planned.Counts != "":
+		return planned.Counts
+	case name == string(spec.Units):
+		return fmt.Sprintf("each %s that has a row in the cell, once", protects)
+	case planned.Weighted:
+		return "rows by their weights"
+	}
+	return ""
+}
+
+// asideText says what a table is there for that judges bounds or rules.
+func (t Table) asideText() string {
+	if t.Counts != "" {
+		return "how many " + t.Counts
+	}
+	var names []string
+	for _, f := range t.Figures {
+		names = append(names, f.What)
+	}
+	return "to judge a range by: " + inWords(names)
 }
 
 // statisticOf tells of the figures of a table, but for what they cost.

@@ -1,0 +1,206 @@
+package report
+
+// This file holds the advice on figures beside counts, and on counts by weight.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Headings of the notes that other pages repeat.
+const (
+	weightsNote  = "Margins of weighted counts are not sampling errors"
+	withheldNote = "Withheld by the noisy count alone"
+)
+
+// noteHeaded is the note with a heading, none where there is none.
+func (r *Report) noteHeaded(headings ...string) []Note {
+	var notes []Note
+	for _, n := range r.Reading {
+		if slices.Contains(headings, n.Heading) {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
+
+// FigureNotes are the notes on figures and weights that stand beside the figures themselves.
+func (r *Report) FigureNotes() []Note { return r.noteHeaded(weightsNote, withheldNote) }
+
+// weighted tells that some count of a release is a sum of weights.
+func weighted(tables []Table) bool {
+	return slices.ContainsFunc(tables, func(t Table) bool { return t.Weighted })
+}
+
+// weightNotes say what a weighted count is, and what its margin is not.
+func (r *Report) weightNotes(s string) []Note {
+	if !weighted(r.Tables) {
+		return nil
+	}
+	text := fmt.Sprintf("A count of rows by their weights stands for a population, of which the rows are a sample. The columns %[1]s_noise_se, %[1]s_low and %[1]s_high are of the noise that was added for privacy, and so are those of every figure beside it: they say how far the published figure is from what the sample gives with its weights, and nothing of how far the sample is from the population. Do not read them as a confidence interval of the survey. Its sampling error is in no column here; where the office tells a sampling standard error, both together are √(sampling² + noise²).", s)
+	text += fmt.Sprintf(" A weighted %s is no number of rows: small ones can rest on very few, and the published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.", s)
+	return []Note{{weightsNote, text}}
+}
+
+// unitNotes say of counts of units that they do not add up.
+func (r *Report) unitNotes() []Note {
+	var tables []string
+	for _, t := range r.Tables {
+		if !t.Aside && t.Statistics[0].Name == string(spec.Units) {
+			tables = append(tables, t.Path)
+		}
+	}
+	if tables == nil {
+		return nil
+	}
+	return []Note{{"Counts of units do not add up", fmt.Sprintf("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.", fewNames(tables), r.Guarantee.Protects)}}
+}
+
+// figureNotes say how to read the figures beside counts.
+func (r *Report) figureNotes() []Note {
+	figured := r.Figured()
+	if len(figured) == 0 {
+		return nil
+	}
+	kinds := figureKinds(r.Tables)
+	_, withheld, unbounded := figuresIn(r.Tables)
+	f := figured[0].Figures[0].Name
+	notes := []Note{{"Figures beside counts have intervals of their own",
+		fmt.Sprintf("Beside a figure such as %[1]s stand %[1]s_low and %[1]s_high. The interval is of privacy noise only, at %[2]s: between its ends lies the exact figure of the very rows that were counted, as they are bounded. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold a little less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be: it has no interval, and should not be used.", f, level(figured[0].Figures[0].Confidence)) +
+			fmt.Sprintf(" In this release that is so of %s.", budget.Plural(unbounded, "figure"))}}
+	notes = append(notes, r.unbiasedNote(kinds))
+	if slices.ContainsFunc(figured, func(t Table) bool { return t.Show > 0 }) {
+		var which []string
+		for _, t := range figured {
+			if t.Show > 0 {
+				which = append(which, fmt.Sprintf("%s below %s", t.Path, budget.Group(t.Show)))
+			}
+		}
+		notes = append(notes, Note{withheldNote,
+			fmt.Sprintf("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may have more rows than that, and a published one fewer. In this release %s withheld.", strings.Join(which, ", "), wereText(withheld))})
+	}
+	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
+		notes = append(notes, r.clampedNote())
+	}
+	if kinds[spec.Quantiles] {
+		notes = append(notes, Note{"Quantiles are drawn, not worked out",
+			"A quantile is a value of the column's range, drawn by how near its rank is to the one asked for: it is off in rank, and by how much in the column's own unit depends on how dense values are there. The ends of its interval are drawn too, for ranks further down and up. It has no standard error. Quantiles of one cell are drawn each by itself, so that by noise alone a higher share can have a lower value."})
+	}
+	if len(figured) > 0 && (kinds[spec.Mean] || kinds[spec.Sum] || kinds[spec.Ratio]) {
+		notes = append(notes, Note{"Figures of one cell hang together",
+			"A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
+	}
+	return notes
+}
+
+func wereText(n int64) string {
+	if n == 1 {
+		return "1 figure was"
+	}
+	return budget.Plural(n, "figure") + " were"
+}
+
+// unbiasedNote says which figures are unbiased.
+func (r *Report) unbiasedNote(kinds map[spec.StatKind]bool) Note {
+	var yes, no []string
+	for _, k := range []struct {
+		kind spec.StatKind
+		name string
+	}{{spec.Sum, "sums"}, {spec.Units, "counts of units"}, {spec.Distinct, "counts of values"}} {
+		if kinds[k.kind] {
+			yes = append(yes, k.name)
+		}
+	}
+	for _, k := range []struct {
+		kind spec.StatKind
+		name string
+	}{{spec.Mean, "means"}, {spec.Ratio, "ratios"}, {spec.Variance, "variances"}, {spec.Deviation, "standard deviations"}, {spec.Quantiles, "quantiles"}} {
+		if kinds[k.kind] {
+			no = append(no, k.name)
+		}
+	}
+	text := ""
+	if yes != nil {
+		text = fmt.Sprintf("%s are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic.", capital(inWords(yes)))
+		if kinds[spec.Units] || kinds[spec.Distinct] {
+			text += " Do not add counts of units or of values up over cells: a unit or a value can be in several."
+		}
+	}
+	if no != nil {
+		if text != "" {
+			text += " "
+		}
+		text += fmt.Sprintf("%s are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it. Where the count of a cell is many times its margin the bias is small beside the standard error; where it is not, go by the interval.", capital(inWords(no)))
+	}
+	return Note{"Which figures are unbiased", text}
+}
+
+// clampedNote says of which rows figures are.
+func (r *Report) clampedNote() Note {
+	text := "The exact figure that an interval is about is that of rows as they were bounded. " + strings.Join(r.Bounds.Sentences(), " ") +
+		" What that does to a figure is a bias that no interval holds: it is not noise, it does not shrink with more budget, and it can be larger than the interval where many values lie beyond the range."
+	if r.diagnosed() {
+		text += " How many do is told, noisily, by the tables of what is left out."
+	} else {
+		text += " This release does not tell how many do."
+	}
+	return Note{"Figures are those of bounded rows", text}
+}
+
+// diagnosed tells that the release has tables of what bounds and rules leave out.
+func (r *Report) diagnosed() bool {
+	return slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Counts != "" })
+}
+
+// figureMisuse says what figures and weighted counts must not be used for.
+func (r *Report) figureMisuse() []string {
+	var uses []string
+	if weighted(r.Tables) {
+		uses = append(uses, "To take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top.")
+	}
+	if len(r.Figured()) == 0 {
+		return uses
+	}
+	uses = append(uses, "To quote a mean, a ratio or another figure without its interval, or where its flag says that it has none.")
+	if kinds := figureKinds(r.Tables); kinds[spec.Mean] || kinds[spec.Ratio] || kinds[spec.Quantiles] || kinds[spec.Variance] || kinds[spec.Deviation] {
+		uses = append(uses, "To average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")
+	}
+	if _, withheld, _ := figuresIn(r.Tables); withheld > 0 {
+		uses = append(uses, "To conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides.")
+	}
+	return uses
+}
+
+// inWords lists names.
+func inWords(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// figureChoices tell what was chosen for figures beside counts.
+func (r *Report) figureChoices(p *plan.Plan) []string {
+	if len(r.Figured()) == 0 {
+		return nil
+	}
+	var all []string
+	kinds := figureKinds(r.Tables)
+	if kinds[spec.Sum] || kinds[spec.Mean] || kinds[spec.Variance] || kinds[spec.Deviation] || kinds[spec.Ratio] {
+		all = append(all, "Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it.")
+	}
+	if kinds[spec.Quantiles] {
+		all = append(all, "Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for.")
+	}
+	for _, t := range p.Tables {
+		if t.Show > 0 && len(t.Figures) > 0 {
+			return append(all, "From which noisy count on figures are shown is the spec's, fixed before anything was read.")
+		}
+	}
+	return all
+}

@@ -1,0 +1,146 @@
+package report
+
+// This file holds sensitivities in words: how far one unit can move what is added up, where that is not rows, each as one.
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Sensitivity is how far one unit can move the answers of a measurement, in the unit of the data.
+type Sensitivity struct {
+	Measurement string `json:"measurement"`
+	Of          string `json:"of"` // what is added up
+	// Most is by how much, over all cells together, an exact number; where categories have ranges of their own, of the one where it
+	// is the most. Absent where values are drawn.
+	Most string `json:"most,omitempty"`
+	Text string `json:"text"`
+}
+
+// sensitivitiesOf are those of all measurements that figures rest on, and of the counts that are not of all rows, each as one.
+func sensitivitiesOf(p *plan.Plan) []Sensitivity {
+	var all []Sensitivity
+	said := map[string]bool{}
+	say := func(id string, t plan.Table) {
+		if m, ok := p.Measurement(id); ok && !said[id] {
+			said[id] = true
+			all = append(all, sensitivityOf(p, m, t))
+		}
+	}
+	for _, t := range p.Tables {
+		if t.OfRows() && len(t.Figures) == 0 {
+			continue
+		}
+		say(t.Statistics[0].Measurement, t)
+		for _, f := range t.Figures {
+			for _, id := range []string{f.Sums, f.Squares, f.Part, termPart(f.Of, false), termPart(f.Of, true), termPart(f.Over, false), termPart(f.Over, true)} {
+				say(id, t)
+			}
+		}
+	}
+	return all
+}
+
+// termPart is the measurement of the counts, or of the sums, of a term that may not be there.
+func termPart(t *plan.Term, sums bool) string {
+	switch {
+	case t == nil:
+		return ""
+	case sums:
+		return t.Sums
+	}
+	return t.Counts
+}
+
+// foldedSensitivities are sensitivities that say the same, each once with the first measurement and how many more there are.
+func foldedSensitivities(all []Sensitivity) []Sensitivity {
+	var out []Sensitivity
+	more := map[Sensitivity]int64{}
+	for _, s := range all {
+		said := Sensitivity{Of: s.Of, Text: s.Text}
+		if _, ok := more[said]; ok {
+			more[said]++
+			continue
+		}
+		more[said] = 0
+		out = append(out, Sensitivity{Measurement: s.Measurement, Of: s.Of, Text: s.Text})
+	}
+	for i, s := range out {
+		if n := more[Sensitivity{Of: s.Of, Text: s.Text}]; n > 0 {
+			out[i].Measurement += fmt.Sprintf(" and %s more", budget.Group(n))
+		}
+	}
+	return out
+}
+
+func sensitivityOf(p *plan.Plan, m plan.Measurement, t plan.Table) Sensitivity {
+	s := Sensitivity{Measurement: partText(m.ID), Of: addedUp(m.Query, t)}
+	protects := p.Guarantee.Protects
+	if q := m.Query.Quantile; q != nil {
+		s.Text = fmt.Sprintf("A value is drawn by how many rows lie below it. One %s bears on that with as many rows as it has there, however far its values lie.", protects)
+		return s
+	}
+	most := new(big.Rat).Mul(new(big.Rat).SetInt(m.Mechanism.L1), scaleOf(p.Release().Table(m.Query.Table), m.Query.Value))
+	s.Most = budget.FormatRat(most)
+	s.Text = fmt.Sprintf("One %s moves it by at most %s, over all cells together", protects, ratText(s.Most))
+	if v := m.Query.Value; v != nil && v.Per != "" {
+		s.Text += fmt.Sprintf(", and by less where the range of its %s is narrower", v.Per)
+	}
+	s.Text += "."
+	return s
+}
+
+// scaleOf is what an integer of a value stands for, in the unit of the data; of several strata in the one where that is the most.
+func scaleOf(t *spec.Table, v *plan.Value) *big.Rat {
+	scale := big.NewRat(1, 1)
+	if v == nil {
+		return scale
+	}
+	if v.Weight {
+		scale.Mul(scale, t.Weight.Lattice.Step)
+	}
+	for range v.Power {
+		scale.Mul(scale, t.Column(v.Column).Lattice.Step)
+		scale.Quo(scale, big.NewRat(v.Times, 1))
+		if v.Per != "" {
+			scale.Quo(scale, big.NewRat(slices.Min(v.By), 1))
+		}
+	}
+	return scale
+}
+
+// addedUp says what a query adds up of the rows of a table.
+func addedUp(q plan.Query, t plan.Table) string {
+	v := q.Value
+	of := ""
+	switch {
+	case q.Quantile != nil:
+		of = "quantiles of " + q.Quantile.Column
+	case q.Distinct != nil:
+		of = fmt.Sprintf("values of %s, of each unit %s at most", q.Distinct.Column, budget.Group(q.Distinct.PerUnit))
+	case q.Diagnostic != "":
+		return t.Counts
+	case v != nil && v.Beyond:
+		return t.Counts
+	case v == nil || v.Column == "":
+		of = "rows"
+		if q.PerUnit != nil && q.PerUnit.RowsPerGroup == 1 {
+			of = "units that have a row in the cell"
+		}
+	case v.Power == 2:
+		of = "squares of the distance of " + v.Column + " from the middle of its range"
+	case v.Minus == 0 && v.Per == "":
+		of = v.Column
+	default:
+		of = "the distance of " + v.Column + " from the middle of its range, below it negative"
+	}
+	if v != nil && v.Weight || q.Quantile != nil && q.Quantile.Weight {
+		of += ", each by the weight of its row"
+	}
+	return of
+}
