@@ -265,6 +265,9 @@ func (w *boundWorker) addLong(place uint64, ids arrow.Array, groups, out []uint6
 	return nil
 }
 
+// largeReading is from how many rows on memory is worth collecting between two readings.
+const largeReading = 1 << 20
+
 // finish says which rows stay, and removes what is on disk. No worker may be used
 // behind it.
 //
@@ -273,7 +276,9 @@ func (w *boundWorker) addLong(place uint64, ids arrow.Array, groups, out []uint6
 // of the context.
 func (b *bounding) finish(ctx context.Context) (*kept, error) {
 	k, err := b.sort(ctx)
-	runtime.GC() // the next reading is to use the memory that this one took
+	if k != nil && k.room() >= largeReading {
+		runtime.GC() // the next reading is to use the memory that this one took
+	}
 	if closing := b.close(); err == nil {
 		err = closing
 	}
@@ -386,4 +391,12 @@ func (k *kept) unite(other *kept) {
 // set sets the bit of a place to 1, or leaves it for 0.
 func (k *kept) set(place, bit uint64) {
 	k.pieces[place>>rowBits][place&mostRow>>6] |= bit << (place & 63)
+}
+
+// room is for how many rows there are bits, about.
+func (k *kept) room() (n int64) {
+	for _, words := range k.pieces {
+		n += int64(64 * len(words))
+	}
+	return n
 }
