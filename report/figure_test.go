@@ -48,7 +48,12 @@ const (
 
 // figuresInput is a release of that spec, of counts that are large in one cell and none in the next.
 func figuresInput(status report.Status, weight string) report.Input {
-	p := planned(figuresText(weight))
+	return figuresOf(status, figuresText(weight))
+}
+
+// figuresOf is a release of a spec with figures.
+func figuresOf(status report.Status, text string) report.Input {
+	p := planned(text)
 	s := &measured.Sealed{Plan: p}
 	for i, m := range p.Measurements {
 		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers(madeUp(p, m, int64(i)))})

@@ -71,7 +71,7 @@ func (r *Report) figureNotes() []Note {
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
 	notes := []Note{{"Figures beside counts have intervals of their own",
-		fmt.Sprintf("Beside a figure such as %[1]s stand %[1]s_low and %[1]s_high. The interval is of privacy noise only, at %[2]s: between its ends lies the exact figure of the very rows that were counted, as they are bounded. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold a little less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be: it has no interval, and should not be used.", f, level(figured[0].Figures[0].Confidence)) +
+		fmt.Sprintf("Beside a figure such as %[1]s stand %[1]s_low and %[1]s_high. The interval is of privacy noise only, at %[2]s: between its ends lies the exact figure of the very rows that were counted, as they are bounded. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be: it has no interval, and should not be used.", f, level(figured[0].Figures[0].Confidence)) +
 			fmt.Sprintf(" In this release that is so of %s.", budget.Plural(unbounded, "figure"))}}
 	notes = append(notes, r.unbiasedNote(kinds))
 	if slices.ContainsFunc(figured, func(t Table) bool { return t.Show > 0 }) {
@@ -82,7 +82,7 @@ func (r *Report) figureNotes() []Note {
 			}
 		}
 		notes = append(notes, Note{withheldNote,
-			fmt.Sprintf("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may have more rows than that, and a published one fewer. In this release %s withheld.", strings.Join(which, ", "), wereText(withheld))})
+			fmt.Sprintf("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may count more than that%s, and a published one less. In this release %s withheld.", strings.Join(which, ", "), byWeightText(figured), wereText(withheld))})
 	}
 	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
 		notes = append(notes, r.clampedNote())
@@ -96,6 +96,17 @@ func (r *Report) figureNotes() []Note {
 			"A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
 	}
 	return notes
+}
+
+// byWeightText says in which unit a threshold is where all counts of some tables are by weight.
+func byWeightText(tables []Table) string {
+	if slices.ContainsFunc(tables, func(t Table) bool { return t.Show > 0 && !t.Weighted }) {
+		return ""
+	}
+	if weighted(tables) {
+		return " by weight"
+	}
+	return ""
 }
 
 func wereText(n int64) string {
