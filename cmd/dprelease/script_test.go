@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"nowhere": nowhere,
 			"mode":    mode,
 			"data":    data,
+			"payroll": payroll,
 			"parquet": writeParquet,
 			"table":   table,
 			"replace": replace,
@@ -121,6 +122,18 @@ func data(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := os.ReadFile(path)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o644))
+}
+
+// payroll writes the made-up payroll of the earnings example: payroll FILE
+func payroll(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: payroll FILE")
+	}
+	command := exec.Command("go", "run", "./examples/earnings/generate", ts.MkAbs(args[0]))
+	command.Dir = ts.Getenv("ROOT")
+	if said, err := command.CombinedOutput(); err != nil {
+		ts.Fatalf("%v: %s", err, said)
+	}
 }
 
 // writeParquet writes a Parquet file with one column "x" and the given values:

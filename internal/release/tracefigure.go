@@ -1,11 +1,11 @@
 package release
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -20,13 +20,20 @@ type TracedFigure struct {
 	Low           *float64 `json:"low"`
 	High          *float64 `json:"high"`
 	Flag          string   `json:"flag,omitempty"`
-	// Measurements are those that it is worked out from, beside the count.
+	// Measurements are those that it is worked out from, beside the count where OfCount says that it is of that too.
 	Measurements []string `json:"measurements,omitempty"`
+	OfCount      bool     `json:"of_count"`
 }
 
 // tracedFigure reads a figure of a row, whose values are found by what follows its name.
 func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
 	t := TracedFigure{Name: f.Name, What: f.What(), Measurements: f.Parts()}
+	switch f.Kind {
+	case spec.Sum, spec.Mean, spec.Variance, spec.Deviation:
+		t.OfCount = true
+	case spec.Ratio:
+		t.OfCount = f.Of.Counts == ""
+	}
 	for suffix, to := range map[string]**float64{plan.Published: &t.Published, plan.StandardError: &t.StandardError, plan.Low: &t.Low, plan.High: &t.High} {
 		if v := value(suffix); !v.IsNull() {
 			x := number(v)
@@ -55,12 +62,12 @@ func (f TracedFigure) text() string {
 		text += ", no interval (" + f.Flag + ": the noise leaves open all that it may be)"
 	}
 	text += "\n"
-	var files []string
+	var from []string
+	if f.OfCount {
+		from = append(from, "the count")
+	}
 	for _, id := range f.Measurements {
-		files = append(files, measured.Path(id))
+		from = append(from, measured.Path(id))
 	}
-	if files == nil {
-		return text + "  from the count alone\n"
-	}
-	return text + fmt.Sprintf("  from the count and %s\n", strings.Join(files, ", "))
+	return text + "  from " + strings.Join(from, ", ") + "\n"
 }
