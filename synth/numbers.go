@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -47,21 +48,15 @@ func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[strin
 func (n *numbers) classify(e *plan.Estimate, marginal int) {
 	axes := e.Axes[marginal]
 	shapes := make([][]string, len(axes))
-	units := make([][][]float64, len(axes))
 	for i, a := range axes {
-		size := e.Columns[a.Column].Size(a.Level)
-		for k := range size {
-			q := make([]float64, size)
-			q[k] = 1
-			shapes[i], units[i] = append(shapes[i], e.Shape(a, q)), append(units[i], q)
-		}
+		shapes[i] = shapesOf(e, a)
 	}
 	known := map[string]int{}
 	place := make([]int, len(axes))
 	for cell := range n.cells {
 		key, rest := "", cell
 		for i := len(axes) - 1; i >= 0; i-- {
-			place[i], rest = rest%len(units[i]), rest/len(units[i])
+			place[i], rest = rest%len(shapes[i]), rest/len(shapes[i])
 		}
 		for i := range axes {
 			key += shapes[i][place[i]] + "\x00"
@@ -70,13 +65,33 @@ func (n *numbers) classify(e *plan.Estimate, marginal int) {
 		if !ok {
 			q := make([][]float64, len(axes))
 			for i := range axes {
-				q[i] = units[i][place[i]]
+				q[i] = make([]float64, len(shapes[i]))
+				q[i][place[i]] = 1
 			}
 			class = len(n.noises)
 			known[key], n.noises = class, append(n.noises, Noise(e.Sum(marginal, q).Terms()))
 		}
 		n.classes[cell] = class
 	}
+}
+
+// shapesOf are the shapes of the categories of an axis. Where all are of one kind, one is worked out.
+func shapesOf(e *plan.Estimate, a residual.Axis) []string {
+	column := e.Columns[a.Column]
+	shapes := make([]string, column.Size(a.Level))
+	_, ranged := column.Ranging()
+	alike := !ranged && len(column.Kinds(a.Level)) == 1
+	q := make([]float64, len(shapes))
+	for k := range shapes {
+		if alike && k > 0 {
+			shapes[k] = shapes[0]
+			continue
+		}
+		q[k] = 1
+		shapes[k] = e.Shape(a, q)
+		q[k] = 0
+	}
+	return shapes
 }
 
 // all are the figures of the table, in the plan's order.

@@ -48,6 +48,8 @@ type figureSetting struct {
 	gauss   bool     // its noise
 	smooth  []string // figures whose noise is much finer than its deviation
 	planted bool
+	// together says that the count is no measurement, but put together from several: errors of cells are then dependent.
+	together bool
 }
 
 const figureColumns = `kind: {values: [skewed, heavy, equal, tiny, empty]}, copy: {type: integer, range: [0, 12499]}, c: {values: [a, b, c]}, s: {type: integer, range: [1, 10]}`
@@ -71,6 +73,9 @@ var figureSettings = []figureSetting{
 	{name: "moments in strata, pure", budget: "{epsilon: 4}", table: "unit: row", more: moments, known: strata, planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
 	{name: "ratios, ε and δ", budget: "{epsilon: 8, delta: 1e-9}", table: "unit: row", more: ratios, known: plainRange, gauss: true, smooth: []string{"per_s", "gap"}},
 	{name: "ratios, pure", budget: "{epsilon: 8}", table: "unit: row", more: ratios, known: plainRange, smooth: []string{"per_s", "gap"}},
+	// Counts are put together from two tables and their levels: by and by other noise than where they are drawn.
+	{name: "counts put together, ρ", budget: "{rho: 1}", table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}]}, n: {by: [kind], stats: [count]}, o: {by: [copy]}`,
+		known: plainRange, gauss: true, smooth: []string{"x_sum", "x_mean", "x_variance"}, together: true},
 	{name: "quantiles, pure", budget: "{epsilon: 16}", table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {median: x}]}`, known: plainRange},
 	{name: "quantiles in strata, ρ", budget: "{rho: 8}", table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 75%]}]}`, known: strata, gauss: true},
 	{name: "weights, ρ", budget: "{rho: 2}", table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
@@ -184,7 +189,7 @@ func (s figureSetting) add(t *testing.T, seen figuresSeen, sealed *measured.Seal
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(tables) != 1 || tables[0].Cells != len(groupNames)*figureCopies {
+	if (len(tables) == 1) == s.together || s.together == (sealed.Plan.Tables[0].Statistics[0].Measurement != "") || tables[0].Cells != len(groupNames)*figureCopies {
 		t.Fatalf("%d tables, the first of %d cells", len(tables), tables[0].Cells)
 	}
 	for _, number := range tables[0].Numbers {
