@@ -126,7 +126,12 @@ func microdataText(entry string) string {
 
 // microdataInput is a release with microdata, whose model is off by these distances.
 func microdataInput(status report.Status, entry string, rows int, distances ...float64) report.Input {
-	in := specInput(status, microdataText(entry))
+	return microdataOf(status, microdataText(entry), rows, distances...)
+}
+
+// microdataOf is such a release of a spec.
+func microdataOf(status report.Status, text string, rows int, distances ...float64) report.Input {
+	in := specInput(status, text)
 	s := in.Plan.Synthetic[0]
 	drawn := synth.Microdata{Table: s.Table, Rows: rows, Total: 54470.4, TotalError: 3.26}
 	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(in.Plan.Release())

@@ -63,6 +63,17 @@ func hostileReport(t *testing.T, text string) *report.Report {
 		r.Tables[i].Cumulative, r.Tables[i].Ranges = []string{text}, []string{text}
 		r.Tables[i].Target = &report.Target{Margin: text, Confidence: text}
 		r.Tables[i].Band = text
+		r.Tables[i].Counts, r.Tables[i].Aside, r.Tables[i].Statistics[0].Of = text, i == 0, text
+		r.Tables[i].Figures = []report.Figure{{Name: text, What: text, Unit: text, RestsOn: []string{text}}}
+		r.Tables[i].Parts = []report.Part{{Measurement: text}}
+	}
+	r.Accuracy.More = []string{text}
+	r.Certificate.Sensitivities = []report.Sensitivity{{Measurement: text, Of: text, Text: text}}
+	r.Certificate.Loss.Unlisted = []string{text}
+	r.Bounds = &report.Bounds{
+		Columns: []report.ColumnBounds{{Table: text, Column: text, Step: text, By: text, Ranges: []report.Range{{Category: text, Low: text, High: text}}}},
+		Weights: []report.WeightBounds{{Table: text, From: text, Low: text, High: text, Step: text}},
+		Tables:  []report.TableBounds{{Table: text, Groups: 1}},
 	}
 	return r
 }

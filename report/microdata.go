@@ -111,6 +111,9 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 		})
 	}
 	m.Numbered, m.Origin, m.Trust, m.Distrust = m.numbered(s), m.origin(p.Guarantee), m.trust(), m.distrust()
+	if t := p.Release().Table(s.Table); t.Weight != nil {
+		m.Distrust += " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it."
+	}
 	return m, nil
 }
 

@@ -172,3 +172,15 @@ func TestMicrodataAtTheEdge(t *testing.T) {
 		}
 	}
 }
+
+// Microdata are made of rows without their weights, which is said of a table that has weights and of no other.
+func TestMicrodataOfWeightedRows(t *testing.T) {
+	const says = "each as one, without their weights"
+	for weight, want := range map[string]bool{"": false, ", weight: {from: w, range: [0, 20], step: 1, kind: design}": true} {
+		text := strings.Replace(microdataText(""), "max_rows: 1}", "max_rows: 1}"+strings.Replace(weight, ", ", "\n    ", 1), 1)
+		r := reportOf(t, microdataOf(report.Official, text, 54470, 20.5, 14.25))
+		if got := strings.Contains(r.Microdata[0].Distrust, says); got != want {
+			t.Errorf("weights %v: said %v", want, got)
+		}
+	}
+}

@@ -56,6 +56,33 @@ func TestSchemaRefusesWhatIsNoReport(t *testing.T) {
 	}
 }
 
+func TestSchemaRefusesWhatIsNoFigure(t *testing.T) {
+	schema := compiled(t)
+	valid := string(reports()["figures"].JSON())
+	for _, change := range [][2]string{
+		{`"kind": "mean"`, `"kind": "mode"`},
+		{`"withheld": 1`, `"withheld": -1`},
+		{`"unbiased": false,`, ``},
+		{`"kind": "design"`, `"kind": "unknown"`},
+		{`"low": "-100"`, `"low": "minus"`},
+		{`"share": "1/2"`, `"share": 0.5`},
+		{`"most": "75"`, `"most": 75`},
+		{`"rests_on_count": true,`, `"rests_on_count": true, "surprise": 1,`},
+	} {
+		wrong := strings.Replace(valid, change[0], change[1], 1)
+		if wrong == valid {
+			t.Fatalf("the report does not hold %s", change[0])
+		}
+		instance, err := jsonschema.UnmarshalJSON(strings.NewReader(wrong))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if schema.Validate(instance) == nil {
+			t.Errorf("valid with %s", change[1])
+		}
+	}
+}
+
 // reports are those of all inputs, made once: they are only read.
 var reports = sync.OnceValue(func() map[string]*report.Report {
 	all := map[string]*report.Report{}
