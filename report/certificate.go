@@ -5,7 +5,6 @@ package report
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -85,7 +84,7 @@ type Account struct {
 }
 
 // certificateOf makes the certificate of a report that is whole but for it.
-func certificateOf(p *plan.Plan, r *Report, paid receipt, approvals []Approval) (Certificate, error) {
+func certificateOf(p *plan.Plan, r *Report, from sources, paid receipt, approvals []Approval) (Certificate, error) {
 	loss, err := p.StatedLoss()
 	if err != nil {
 		return Certificate{}, err
@@ -93,7 +92,7 @@ func certificateOf(p *plan.Plan, r *Report, paid receipt, approvals []Approval) 
 	return Certificate{
 		Assumptions: assumptionsOf(r),
 		GivenAway:   []string{},
-		Loss:        statedLoss(loss).beside(p, r),
+		Loss:        statedLoss(loss).beside(r, from),
 		Mechanisms:  noisesOf(p),
 
 		Sensitivities: sensitivitiesOf(p),
@@ -139,16 +138,10 @@ func assumptionsOf(r *Report) []string {
 }
 
 // beside says what the losses are without, of figures beside counts.
-func (l Loss) beside(p *plan.Plan, r *Report) Loss {
+func (l Loss) beside(r *Report, from sources) Loss {
 	for i, t := range r.Tables {
-		least := new(big.Rat)
-		for _, part := range t.Parts {
-			if m, ok := p.Measurement(part.Measurement); ok {
-				least.Add(least, m.Mechanism.Rho())
-			}
-		}
-		stated := exact(l.Tables[i].Rho)
-		l.OfCounts = l.OfCounts || stated == nil || stated.Cmp(least) < 0
+		counts, stated := from.behind[i].rho, exact(l.Tables[i].Rho)
+		l.OfCounts = l.OfCounts || len(t.Parts) > 0 && (counts == nil || stated == nil || stated.Cmp(counts) <= 0)
 	}
 	if r.Bounds == nil {
 		return l

@@ -41,6 +41,10 @@ marginals:
 `, weight)
 }
 
+// togetherText is a spec whose counts are put together from what tables share, with figures beside them.
+var togetherText = head("{rho: 1/2}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}, hours: {type: integer, range: [0, 60]}",
+	"pairs: {every: [0, 1, 2], by: [sex, status]}, hours: {by: [sex, status], stats: [count, {sum: hours}, {mean: hours}]}")
+
 const (
 	designWeight     = "\n    weight: {from: w, range: [0, 25], step: 0.5, kind: design}"
 	calibratedWeight = "\n    weight: {from: w, range: [1, 40], step: 1, kind: calibrated}"
@@ -229,5 +233,18 @@ func TestNewRefusesFiguresThatAreNotThePlans(t *testing.T) {
 		if _, err := report.New(in); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What a certificate says a table loses is what its counts lose where its figures are charged beside that, and it says so.
+func TestLossesOfTablesWithFigures(t *testing.T) {
+	for _, name := range []string{"figures", "together"} {
+		l := reports()[name].Certificate.Loss
+		if said := strings.Contains(pageOf(t, reports()[name]), "Losses of tables are those of their counts"); said != l.OfCounts {
+			t.Errorf("%s: of counts %v, said %v", name, l.OfCounts, said)
+		}
+	}
+	if reports()["release"].Certificate.Loss.OfCounts {
+		t.Error("a release of counts has losses of counts alone")
 	}
 }

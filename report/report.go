@@ -127,7 +127,7 @@ func New(in Input) (*Report, error) {
 	r.Reading = readingOf(r, in.Plan, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r)
-	if r.Certificate, err = certificateOf(in.Plan, r, paid, in.Approvals); err != nil {
+	if r.Certificate, err = certificateOf(in.Plan, r, from, paid, in.Approvals); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	return r, nil

@@ -253,13 +253,17 @@ type behind struct {
 	measurements int      // that bear on it
 	sumOf        string   // the measured table that it is a sum of, "" where it is none
 	noise        []string // kinds of what several tables share; none where it is one measurement
+	rho          *big.Rat // of them all: what its counts lose
 }
 
 // sourcesOf finds the sources of every table.
 func sourcesOf(p *plan.Plan) (sources, error) {
 	s := sources{behind: make([]behind, len(p.Tables))}
-	for i := range p.Tables {
+	for i, t := range p.Tables {
 		s.behind[i].measurements = 1
+		if m, ok := p.Measurement(t.Statistics[0].Measurement); ok {
+			s.behind[i].rho = m.Mechanism.Rho()
+		}
 	}
 	estimates, err := p.Estimates()
 	if err != nil {
@@ -302,10 +306,13 @@ func (s *sources) count(p *plan.Plan, e plan.Estimate) {
 
 // behindOf is what the sources of an estimate are to a table that all of them bear on.
 func behindOf(e plan.Estimate, bear map[int]bool) behind {
-	b := behind{measurements: len(bear)}
+	b := behind{measurements: len(bear), rho: new(big.Rat)}
 	kinds := map[budget.Kind]bool{}
 	for source := range bear {
 		kinds[e.Sources[source].Mechanism.Kind] = true
+		if rho := e.Sources[source].Mechanism.Rho(); rho != nil {
+			b.rho.Add(b.rho, rho)
+		}
 		if len(bear) == 1 && slices.Contains(e.Own, source) {
 			b.sumOf = e.Sources[source].ID
 		}
