@@ -36,7 +36,9 @@ type Figure struct {
 	// quantiles have none of, and of half the width of the interval.
 	StandardError *float64 `json:"median_standard_error,omitempty"`
 	HalfWidth     *float64 `json:"median_half_width,omitempty"`
-	Confidence    float64  `json:"confidence"` // of the intervals, over all cells
+	// Ranks is, of a quantile, by how many rows at most, of weighted ones by how much weight, its rank is off, as planned.
+	Ranks      float64 `json:"ranks,omitempty"`
+	Confidence float64 `json:"confidence"` // of the intervals, over all cells
 	// Count tells that it rests on the table's own count as well, RestsOn are the other measurements.
 	Count   bool     `json:"rests_on_count"`
 	RestsOn []string `json:"rests_on"`
@@ -68,6 +70,7 @@ func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]Figure, []Par
 		if err != nil {
 			return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
 		}
+		f.Ranks = asked.Quality.Ranks
 		f.Confidence = planned.Statistics[0].Confidence
 		figures = append(figures, f)
 		for _, id := range f.RestsOn {
@@ -222,8 +225,13 @@ func ratioUnit(of, over plan.Term) string {
 	return in(of) + " per " + strings.TrimSuffix(in(over), "s")
 }
 
-// ErrorText is the typical standard error, a dash for none.
-func (f Figure) ErrorText() string { return typical(f.StandardError) }
+// ErrorText is the typical standard error, of a quantile by how much its rank is off at most, a dash for none.
+func (f Figure) ErrorText() string {
+	if f.StandardError == nil && f.Ranks > 0 {
+		return "rank ±" + margin(f.Ranks)
+	}
+	return typical(f.StandardError)
+}
 
 // HalfText is the typical half width of the intervals, a dash for none.
 func (f Figure) HalfText() string {

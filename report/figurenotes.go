@@ -89,7 +89,7 @@ func (r *Report) figureNotes() []Note {
 	}
 	if kinds[spec.Quantiles] {
 		notes = append(notes, Note{"Quantiles are drawn, not worked out",
-			"A quantile is a value of the column's range, drawn by how near its rank is to the one asked for: it is off in rank, and by how much in the column's own unit depends on how dense values are there. The ends of its interval are drawn too, for ranks further down and up. It has no standard error. Quantiles of one cell are drawn each by itself, so that by noise alone a higher share can have a lower value."})
+			"A quantile is a value of the column's range, drawn by how near its rank is to the one asked for: it is off in rank, and by how much in the column's own unit depends on how dense values are there. The ends of its interval are drawn too, for ranks further down and up. It has no standard error; in its place the list of figures says by how many rows at most (by how much weight, where rows count by weight) its rank is off at 95%, as planned. Quantiles of one cell are drawn each by itself, so that by noise alone a higher share can have a lower value."})
 	}
 	if len(figured) > 0 && (kinds[spec.Mean] || kinds[spec.Sum] || kinds[spec.Ratio]) {
 		notes = append(notes, Note{"Figures of one cell hang together",

@@ -40,6 +40,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"code":     codeSpans,
 	"capital":  capital,
 	"signed":   signed,
+	"steps":    func(path string) []string { return strings.Split(path, "/") },
 	"part":     partText,
 	"once":     foldedSensitivities,
 	"of":       cellsText,

@@ -185,7 +185,7 @@ func countedIn(planned plan.Table, name, protects string) string {
 // asideText says what a table is there for that judges bounds or rules.
 func (t Table) asideText() string {
 	if t.Counts != "" {
-		return "how many " + t.Counts
+		return "counts " + t.Counts
 	}
 	var names []string
 	for _, f := range t.Figures {
