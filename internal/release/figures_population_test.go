@@ -119,6 +119,22 @@ func (d declared) bounded(group string, rows []knownRow) []knownRow {
 	return out
 }
 
+// all are the rows as they are.
+func (d declared) all(rows []knownRow) []knownRow {
+	var out []knownRow
+	for _, r := range rows {
+		times := 1
+		if d.most > 0 {
+			times = r.times
+		}
+		if !d.weighted {
+			r.w = 1
+		}
+		out = append(out, slices.Repeat([]knownRow{r}, times)...)
+	}
+	return out
+}
+
 func (d declared) times(r knownRow) int {
 	if d.most == 0 {
 		return 1
