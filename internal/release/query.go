@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
@@ -276,13 +277,14 @@ func boundText(p *plan.Plan, t plan.Table) string {
 		return ""
 	}
 	var bounds []string
-	for _, b := range []struct {
-		most int64
-		what string
-	}{{t.PerUnit.Groups, "cells"}, {t.PerUnit.RowsPerGroup, "rows in each"}, {t.PerUnit.Total, "rows in all"}} {
-		if b.most > 0 {
-			bounds = append(bounds, fmt.Sprintf("%d %s", b.most, b.what))
-		}
+	if n := t.PerUnit.Groups; n > 0 {
+		bounds = append(bounds, "rows in "+budget.Plural(n, "cell"))
+	}
+	if n := t.PerUnit.RowsPerGroup; n > 0 {
+		bounds = append(bounds, budget.Plural(n, "row")+" in a cell")
+	}
+	if n := t.PerUnit.Total; n > 0 {
+		bounds = append(bounds, budget.Plural(n, "row")+" in all")
 	}
 	return fmt.Sprintf("of one %s at most %s", p.Guarantee.Protects, strings.Join(bounds, ", "))
 }
