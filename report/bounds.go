@@ -143,7 +143,7 @@ func (b *Bounds) Sentences() []string {
 		all = append(all, c.sentence())
 	}
 	for _, w := range b.Weights {
-		all = append(all, fmt.Sprintf("Each row of %s counts by its weight %s, brought to %s to %s and rounded to a multiple of %s: a row counts as %[4]s at most, whatever its weight says.", w.Table, w.From, ratText(w.Low), ratText(w.High), ratText(w.Step)))
+		all = append(all, fmt.Sprintf("Each row of %s counts by its weight (column %s of the source), brought to %s to %s and rounded to a multiple of %s: a row counts as %[4]s at most, whatever its weight says.", w.Table, w.From, ratText(w.Low), ratText(w.High), ratText(w.Step)))
 	}
 	said := map[string][]string{}
 	var order []string
