@@ -61,7 +61,7 @@ func newBlueprint(r *spec.Release, tables, parts []*table, drafts []microdata, t
 			}
 			for place, tables := range connected(of, c) {
 				g := &group{release: r, leaf: leaf, place: place, tables: tables, chains: c, minimise: r.Budget.Minimise, unit: 1, needed: l.Needed}
-				if tables[0].of == nil && tables[0].value != nil {
+				if v := tables[0].value; tables[0].of == nil && v != nil && v.Weight {
 					g.unit, _ = confidential.Weight.Lattice.Step.Float64()
 				}
 				if err := g.design(r, tighten); err != nil {
