@@ -53,7 +53,7 @@ func groupRows(group string, variant int) []knownRow {
 		}
 		rows[i] = knownRow{
 			x: math.Round(x) + 10*float64(variant), s: float64(1 + (i+variant)%9), w: 0.3 + 0.9*float64(i%6),
-			c: []string{"a", "a", "b", "a", "b", "c"}[(i+variant)%6], times: 1 + i%4,
+			c: []string{"a", "a", "b", "a", "b", "c"}[(i+variant)%6], times: 3 - 2*min(i%3, 1),
 		}
 	}
 	return rows
