@@ -146,7 +146,10 @@ func (r *Report) unbiasedNote(kinds map[spec.StatKind]bool) Note {
 		if text != "" {
 			text += " "
 		}
-		text += fmt.Sprintf("%s are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it. Where the count of a cell is many times its margin the bias is small beside the standard error; where it is not, go by the interval.", capital(inWords(no)))
+		text += fmt.Sprintf("%s are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it.", capital(inWords(no)))
+		if len(no) > 1 || !kinds[spec.Quantiles] {
+			text += " Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."
+		}
 	}
 	return Note{"Which figures are unbiased", text}
 }
