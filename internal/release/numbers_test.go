@@ -31,12 +31,14 @@ tables:
   jobs:
     source: {csv: t.csv}
     unit: {id: person, max_rows: 2}
+    expect: {rows: [0, 10000]}
     WEIGHT
     columns:
       region: {values: [n, s]}
       sex: {values: [f, m]}
       pay: {type: decimal, step: 0.5, range: [0, 100]}
       code: {type: integer, range: [1, 50]}
+      wage: {type: decimal, step: 0.01, range: [0, 9999999]}
 marginals:
   all:
     by: [region]
@@ -55,7 +57,7 @@ marginals:
       - {ratio: {of: {sex: f}, over: {sex: [f, m]}}, as: women}
       - {ratio: {of: {mean: pay, where: {sex: f}}, over: {mean: pay, where: {sex: m}}}, as: gap}
   persons: {by: [sex], stats: [units], per_unit: {groups: 2}}
-  few: {by: [code], stats: [count], per_unit: {total: 1}}
+  few: {by: [code], stats: [count, {mean: wage}], per_unit: {total: 1}}
 `
 
 const payPolicy = "account: trips\nprotects: person\nneighbours: add-remove\ncap: {rho: 1000000000}\n"
@@ -87,9 +89,9 @@ func payRows() []payRow {
 // payData writes them.
 func payData(rows []payRow) string {
 	var b strings.Builder
-	b.WriteString("person,region,sex,pay,code,weight\n")
+	b.WriteString("wage,person,region,sex,pay,code,weight\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%d,%s,%s,%g,%d,%g\n", r.person, r.region, r.sex, r.pay, r.code, r.weight)
+		fmt.Fprintf(&b, "%d,%d,%s,%s,%g,%d,%g\n", 1000*r.code, r.person, r.region, r.sex, r.pay, r.code, r.weight)
 	}
 	return b.String()
 }
@@ -358,7 +360,7 @@ func TestNumbersRefuseBadData(t *testing.T) {
 		"no weight":        strings.Replace(good, "0,n,f,-3,1,1\n", "0,n,f,-3,1,\n", 1),
 		"a weight of text": strings.Replace(good, "0,n,f,-3,1,1\n", "0,n,f,-3,1,secret\n", 1),
 		"no weights":       strings.Replace(good, "code,weight", "code,mass", 1),
-		"no pay":           strings.Replace(good, "pay,", "wage,", 1),
+		"no pay":           strings.Replace(good, "pay,", "salary,", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if data == good {
@@ -405,6 +407,8 @@ func TestNumbersAnswerQuestions(t *testing.T) {
 	}{
 		{Question{By: []string{"sex"}}, "counts each person once"},
 		{Question{By: []string{"pay_mean"}}, "pay_mean is a figure of table all"},
+		{Question{By: []string{"wage"}}, "column wage has no categories"},
+		{Question{By: []string{"wgae"}}, "there is no column"},
 		{Question{Where: []string{"women=1"}}, "women is a figure of table all"},
 	} {
 		if _, err := Query(t.Context(), place, c.q); err == nil || !strings.Contains(err.Error(), c.says) {
