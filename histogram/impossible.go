@@ -53,7 +53,8 @@ func (r rule) meets(codes [][]uint32, row int) bool {
 
 // ruleOut applies the entries to the rows of a chunk: rows that meet one that drops are added to those that are left out,
 // and one that meets another breaks the contract. Values that count as a category have been resolved, and rows that a
-// column leaves out, for whatever column, are not judged. Entries that do not drop are looked at only with whole.
+// column leaves out, for whatever column, are not judged. Entries that do not drop are looked at only with whole, and none of
+// columns that a later reading leaves aside: the one before has left their rows out.
 //
 // Guarantee: whether a row stays depends on its own values alone, so that two tables that differ in one unit differ in
 // that unit's rows alone once rows are left out, and bounding, which comes after, sees no others. Neighbours: both
@@ -61,7 +62,7 @@ func (r rule) meets(codes [][]uint32, row int) bool {
 func (t *tally) ruleOut(c *chunk, left []uint64, whole bool) (some, wrong bool) {
 	var out []uint64
 	for _, rule := range t.rules {
-		if !rule.drop && !whole {
+		if !rule.drop && !whole || !rule.read(c) {
 			continue
 		}
 		hits := rule.hits(c)
@@ -87,6 +88,11 @@ func (t *tally) ruleOut(c *chunk, left []uint64, whole bool) (some, wrong bool) 
 		left[i] |= out[i]
 	}
 	return out != nil, wrong
+}
+
+// read tells that all columns of the entry were read.
+func (r rule) read(c *chunk) bool {
+	return !slices.ContainsFunc(r.columns, func(column int) bool { return c.codes[column].Len() == 0 })
 }
 
 // hits are the rows of a chunk that meet all conditions, a bit per row.

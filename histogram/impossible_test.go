@@ -92,6 +92,30 @@ func TestImpossibleRowsAreLeftOutOfEveryTable(t *testing.T) {
 	}
 }
 
+// Rows that cannot be are in no count of units, although the reading that counts these leaves columns of the rules aside.
+func TestImpossibleRowsAreOfNoUnit(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 1))
+	rows := strings.Builder{}
+	rows.WriteString("who,kind,age,work\n")
+	var y, n = map[int]bool{}, map[int]bool{}
+	for i := range 2000 { // two rows each
+		who, kind, age, work := i%1000, []string{"a", "b", "c"}[random.IntN(3)], random.IntN(10), []string{"y", "n"}[random.IntN(2)]
+		fmt.Fprintf(&rows, "%d,%s,%d,%s\n", who, kind, age, work)
+		switch {
+		case kind == "c" && age < 5 || work == "y" && age < 4:
+		case work == "y":
+			y[who] = true
+		default:
+			n[who] = true
+		}
+	}
+	p := ruledPlan(t, "UNIT", "{id: who, max_rows: 2}", "marginals:\n", "marginals:\n  people: {by: [work], stats: [units]}\n")
+	e := exactOf(t, p, folder(t, "t.csv", rows.String()), 1)
+	if got, want := countsOf(t, e, "people"), []int64{int64(len(y)), int64(len(n))}; !slices.Equal(got, want) {
+		t.Errorf("units %v, expected %v", got, want)
+	}
+}
+
 // A row that cannot be is a breach that names the columns and no value; the values are for the operator's own file. One
 // that a column leaves out is none.
 func TestImpossibleRowsAreBreaches(t *testing.T) {

@@ -227,7 +227,7 @@ func (e *Estimate) ofRanges(marginal int) (float64, error) {
 	return budget.RoundUp(math.Sqrt(mean), significant), nil
 }
 
-// behind are the measurements that bear on each table, in the plan's order.
+// behind are the measurements that bear on each table, in the plan's order, and behind them those of its figures.
 func (p *Plan) behind() ([][]Measurement, error) {
 	estimates, err := p.Estimates()
 	if err != nil {
@@ -254,6 +254,17 @@ func (p *Plan) behind() ([][]Measurement, error) {
 			for i, m := range e.Sources {
 				if bears[i] {
 					all[at] = append(all[at], m)
+				}
+			}
+		}
+	}
+	for i, t := range p.Tables {
+		seen := map[string]bool{}
+		for _, f := range t.Figures {
+			for _, id := range f.Parts() {
+				if !seen[id] {
+					seen[id] = true
+					all[i] = append(all[i], measured[id])
 				}
 			}
 		}

@@ -29,6 +29,7 @@ func (p *Plan) explainFigures(b *strings.Builder) {
 			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, f.What(), error, margin, f.restsOn(measured, seen))
 		}
 	}
+	defer p.explainWeights(b)
 	if !some {
 		return
 	}
@@ -39,9 +40,13 @@ func (p *Plan) explainFigures(b *strings.Builder) {
 			fmt.Fprintf(b, "  %s: figures are withheld where the noisy %s is below %s.\n", table.Path, table.Statistics[0].Name, budget.Group(table.Show))
 		}
 	}
+}
+
+// explainWeights says what is assumed of weights.
+func (p *Plan) explainWeights(b *strings.Builder) {
 	for _, table := range p.release.Tables {
 		if table.Weight != nil {
-			fmt.Fprintf(b, "  Rows of %s count by their weight %s. %s\n", table.Name, table.Weight.From, weightText(table.Weight))
+			fmt.Fprintf(b, "\nRows of %s count by their weight %s. %s\n", table.Name, table.Weight.From, weightText(table.Weight))
 		}
 	}
 }

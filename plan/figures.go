@@ -108,7 +108,8 @@ func termOf(r *spec.Release, t *table, term spec.Term, by []spec.Attribute) Term
 		out.Counts = partPath(t.path, "count", by)
 	}
 	if term.Kind != spec.Count {
-		out.Sums = partPath(t.path, sumsName(term.Column, 1), by)
+		name, _ := termSumsName(r, t, term.Column, by)
+		out.Sums = partPath(t.path, name, by)
 	}
 	for _, a := range by {
 		c := Condition{Attribute: a.String()}

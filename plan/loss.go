@@ -222,13 +222,21 @@ func lossOf(name string, steps []budget.Mechanism, deltas []string, rates []floa
 }
 
 // attributes are the columns that tables and microdata are counted by, in the
-// order of their first table.
+// order of their first table, and behind them those whose values are added up, drawn or
+// told apart, or decide how.
 func (p *Plan) attributes() []string {
 	var columns []string
 	for _, m := range p.Measurements {
 		for _, f := range m.Query.Factors {
 			if !slices.Contains(columns, f.Attribute) {
 				columns = append(columns, f.Attribute)
+			}
+		}
+	}
+	for _, m := range p.Measurements {
+		for _, c := range p.release.Table(m.Query.Table).Columns {
+			if !slices.Contains(columns, c.Name) && p.reads(m.Query, c.Name) {
+				columns = append(columns, c.Name)
 			}
 		}
 	}
@@ -254,12 +262,27 @@ func (p *Plan) attributes() []string {
 // drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
 // `impossible` as its own or as those of a column that is derived from it.
 func (p *Plan) drops(table, column string) bool {
-	c := p.release.Table(table).Column(column)
-	return c != nil && (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
+	t := p.release.Table(table)
+	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
+		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
+	}) || t.Weight != nil && t.Weight.Null == spec.Drop && ofFile(t, column) == t.Weight.From || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
 		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
-			return Counted(p.release.Table(table), c.Attribute).Column == column
+			return sameValues(t, Counted(t, c.Attribute).Column, column)
 		})
 	})
+}
+
+// ofFile is the column of the files that a column is read from, "" for one that is not read or not there.
+func ofFile(t *spec.Table, column string) string {
+	if c := t.Column(column); c != nil {
+		return c.From
+	}
+	return ""
+}
+
+// sameValues tells that two columns of a table are one, or read the same values of its files.
+func sameValues(t *spec.Table, a, b string) bool {
+	return a == b || ofFile(t, a) != "" && ofFile(t, a) == ofFile(t, b)
 }
 
 // exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
@@ -280,6 +303,10 @@ func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
 
 // reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
 func (p *Plan) reads(q Query, column string) bool {
+	t := p.release.Table(q.Table)
+	if weighs := q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight; weighs && ofFile(t, column) == t.Weight.From {
+		return true
+	}
 	var of string
 	switch {
 	case q.Value != nil:
@@ -292,8 +319,8 @@ func (p *Plan) reads(q Query, column string) bool {
 	if of == "" {
 		return false
 	}
-	l := p.release.Table(q.Table).Column(of).Lattice
-	return of == column || l != nil && l.By == column
+	l := t.Column(of).Lattice
+	return sameValues(t, of, column) || l != nil && sameValues(t, Counted(t, attributeOf(l.By)).Column, column)
 }
 
 // partsBy tells that a query parts rows by a column, at a level of two categories or more, or reads it.
@@ -302,7 +329,8 @@ func (p *Plan) partsBy(q Query, column string) bool {
 		return true
 	}
 	for _, f := range q.Factors {
-		if level, ok := p.release.Table(q.Table).Column(f.Attribute).Domain.Level(f.Level); ok && f.Attribute == column && level.Size() > 1 {
+		t := p.release.Table(q.Table)
+		if level, ok := t.Column(f.Attribute).Domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) && level.Size() > 1 {
 			return true
 		}
 	}

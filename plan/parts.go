@@ -49,6 +49,11 @@ func (l *layout) figure(s spec.Stat) error {
 		need(l.sum(s.Column, 2, nil))
 	case spec.Ratio:
 		by := whereColumns(s)
+		if i := slices.IndexFunc(by, func(a spec.Attribute) bool {
+			return slices.ContainsFunc(l.table.by, func(b spec.Attribute) bool { return a.Column == b.Column })
+		}); i >= 0 {
+			return &fault{"stats", fmt.Sprintf("%s tells rows apart by %s, and so does the table", s.Name, by[i].Column), "a column that the table is not by"}
+		}
 		if len(by) > 0 && l.table.perUnit != nil && l.table.perUnit.Groups+l.table.perUnit.RowsPerGroup > 0 {
 			return &fault{"stats", fmt.Sprintf("%s tells rows of a group apart, and per_unit bounds the rows of a unit by group: the two would have other groups", s.Name), "per_unit: {total: N}, or a marginal without per_unit for it"}
 		}
@@ -57,7 +62,7 @@ func (l *layout) figure(s spec.Stat) error {
 		}
 		for _, term := range []spec.Term{s.Of, s.Over} {
 			if term.Kind != spec.Count {
-				need(l.sum(term.Column, 1, by))
+				need(l.termSum(term.Column, by))
 			}
 		}
 	case spec.Quantiles:
@@ -146,6 +151,30 @@ func (l *layout) sum(column string, power int, more []spec.Attribute) *table {
 	p.value.Power, p.value.Weight = power, confidential.Weight != nil
 	p.weigh(confidential)
 	return p
+}
+
+// termSum is the sum that a term of a ratio rests on: as sum, about the middle of the whole range where the table tells strata
+// apart as well, so that the numerator and the denominator of a cell add up in one unit.
+func (l *layout) termSum(column string, more []spec.Attribute) *table {
+	name, apart := termSumsName(l.release, l.table, column, more)
+	if !apart {
+		return l.sum(column, 1, more)
+	}
+	p := l.part(name, more)
+	confidential := l.release.Table(p.marginal.Table)
+	p.value = centred(confidential, confidential.Column(column), nil)
+	p.value.Power, p.value.Weight = 1, confidential.Weight != nil
+	p.weigh(confidential)
+	return p
+}
+
+// termSumsName names the part of a ratio's sums of a column, and tells whether it is another than that of other figures.
+func termSumsName(r *spec.Release, t *table, column string, more []spec.Attribute) (name string, apart bool) {
+	l := r.Table(t.marginal.Table).Column(column).Lattice
+	if l.By != "" && slices.Contains(slices.Concat(t.counted, more), spec.Attribute{Column: l.By}) {
+		return column + "_whole_sums", true
+	}
+	return sumsName(column, 1), false
 }
 
 // weigh makes the error of a table of values count in rows of the largest value, beside those of others that count rows.
