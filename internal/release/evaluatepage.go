@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/spec"
 )
 
 const (
@@ -186,6 +187,11 @@ func (e *edition) notes(record ledger.Record, number int64) []string {
 		if !t.Unit.Row {
 			all = append(all, fmt.Sprintf("Of a %s with more than %s in table %s, other rows may be counted here than in the release: which of them stay is drawn anew. So errors can be larger, and intervals hold less often, than the noise alone explains.",
 				e.plan.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), t.Name))
+		}
+	}
+	for _, t := range e.comparable() {
+		if says := boundText(e.plan, t); says != "" && t.Statistics[0].Name != string(spec.Units) {
+			all = append(all, fmt.Sprintf("Table %s counts %s: which rows these are is drawn anew here too, so its errors can be larger by as much.", t.Path, says))
 		}
 	}
 	return all

@@ -57,6 +57,7 @@ marginals:
       - {ratio: {of: {sex: f}, over: {sex: [f, m]}}, as: women}
       - {ratio: {of: {mean: pay, where: {sex: f}}, over: {mean: pay, where: {sex: m}}}, as: gap}
   persons: {by: [sex], stats: [units], per_unit: {groups: 2}}
+  all_jobs: {by: [], stats: [count, {mean: pay}]}
   few: {by: [code], stats: [count, {mean: wage}], per_unit: {total: 1}}
 `
 
@@ -422,6 +423,9 @@ func TestNumbersAnswerQuestions(t *testing.T) {
 	if len(trace.Figures) != 12 || math.Abs(trace.Difference) > 1e-9 || *trace.Figures[0].Published != payTruth(slices.DeleteFunc(payRows(), func(r payRow) bool { return r.region != "n" }))["units"] {
 		t.Errorf("%+v", trace)
 	}
+	if one, err := TraceCell(t.Context(), place, "all_jobs", []string{""}); err != nil || len(one.Figures) != 1 || !one.Weighted {
+		t.Errorf("%+v, %v", one, err)
+	}
 	evaluatesPay(t, o, opt, place)
 }
 
@@ -433,10 +437,15 @@ func evaluatesPay(t *testing.T, o office, opt Options, place string) {
 		t.Fatal(err)
 	}
 	v := readEvaluation(t, opt.Out)
+	if !slices.ContainsFunc(v.Notes, func(note string) bool {
+		return strings.Contains(note, "Table few counts of one person at most 1 row in all")
+	}) {
+		t.Errorf("the notes are %q", v.Notes)
+	}
 	if got, want := v.Tables[0].Rows, payTruth(payRows())["count"]; float64(got) != want {
 		t.Errorf("the truth counts %d, want %v", got, want)
 	}
-	if len(v.Tables[0].Figures) != len(o.plan.Tables[0].Figures) || len(v.Tables) != 3 || len(v.Tables[1].Figures) != 0 {
+	if len(v.Tables[0].Figures) != len(o.plan.Tables[0].Figures) || len(v.Tables) != 4 || len(v.Tables[1].Figures) != 0 {
 		t.Fatalf("%+v", v.Tables)
 	}
 	truths := map[string]map[string]float64{}

@@ -161,6 +161,12 @@ func (t *Trace) Write(w io.Writer) error {
 		law = "law of the weighted noise, which attains " + percentDown(t.Attained) + " or more"
 	}
 	text := fmt.Sprintf("%s: table %s, %s%s\n\n", t.Release, t.Table, strings.Join(names, ", "), marked(t.Status))
+	switch {
+	case t.Counts != "":
+		text += "Counted are " + t.Counts + ".\n"
+	case t.Weighted:
+		text += "Rows count by their weights.\n"
+	}
 	text += aligned([][]string{
 		{"published", budget.Group(t.Published)},
 		{"unbiased", figureText(t.Unbiased, d)},

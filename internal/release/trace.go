@@ -29,6 +29,8 @@ type Trace struct {
 	Table         string   `json:"table"`
 	Cell          []KeyOf  `json:"cell"`
 	Statistic     string   `json:"statistic"`
+	Counts        string   `json:"counts,omitempty"`   // what is counted in place of rows
+	Weighted      bool     `json:"weighted,omitempty"` // the count adds up weights
 	Published     int64    `json:"published"`
 	Unbiased      float64  `json:"unbiased"`
 	StandardError float64  `json:"noise_se"`
@@ -96,6 +98,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	t := &Trace{
 		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: e.plan.Tables[at].Path, Cell: []KeyOf{},
 		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: NoiseOnly,
+		Counts: e.plan.Tables[at].Counts, Weighted: e.plan.Tables[at].Weighted,
 	}
 	if _, sparse := reader.Sparse(at); sparse {
 		return t, t.sparseCell(e, reader, at, selected, answers)
@@ -192,6 +195,9 @@ func (e *edition) cellOf(path string, cell []string) (table, row int, selected [
 	by := e.plan.Tables[table].By
 	codes := map[string]string{}
 	for _, part := range pairsOf(by, cell) {
+		if part == "" && len(by) == 0 { // the one cell that there is
+			continue
+		}
 		name, code, ok := strings.Cut(part, "=")
 		if !ok {
 			return 0, 0, nil, fmt.Errorf("cell %q: expected attribute=code for each of %s", part, strings.Join(by, ", "))
