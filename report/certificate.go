@@ -38,10 +38,6 @@ type Loss struct {
 	Whole      LossOf   `json:"whole"`
 	Tables     []LossOf `json:"tables"`
 	Attributes []LossOf `json:"attributes"`
-	// OfCounts says that the losses of tables are those of their counts, without what their figures rest on beside them.
-	OfCounts bool `json:"of_counts,omitempty"`
-	// Unlisted are columns that figures are of and that are not among the attributes: the whole bounds what they lose.
-	Unlisted []string `json:"unlisted,omitempty"`
 }
 
 // LossOf is the loss of some of the measurements.
@@ -92,7 +88,7 @@ func certificateOf(p *plan.Plan, r *Report, from sources, paid receipt, approval
 	return Certificate{
 		Assumptions: assumptionsOf(r),
 		GivenAway:   []string{},
-		Loss:        statedLoss(loss).beside(r, from),
+		Loss:        statedLoss(loss),
 		Mechanisms:  noisesOf(p),
 
 		Sensitivities: sensitivitiesOf(p),
@@ -135,35 +131,6 @@ func assumptionsOf(r *Report) []string {
 		all = append(all, fmt.Sprintf("How many units (each %s) there are is no secret.", g.Protects))
 	}
 	return all
-}
-
-// beside says what the losses are without, of figures beside counts.
-func (l Loss) beside(r *Report, from sources) Loss {
-	for i, t := range r.Tables {
-		counts, stated := from.behind[i].rho, exact(l.Tables[i].Rho)
-		l.OfCounts = l.OfCounts || len(t.Parts) > 0 && (counts == nil || stated == nil || stated.Cmp(counts) <= 0)
-	}
-	if r.Bounds == nil {
-		return l
-	}
-	for _, c := range r.Bounds.Columns {
-		if !slices.ContainsFunc(l.Attributes, func(a LossOf) bool { return a.Of == c.Column }) && !slices.Contains(l.Unlisted, c.Column) {
-			l.Unlisted = append(l.Unlisted, c.Column)
-		}
-	}
-	return l
-}
-
-// Beside says the same in words, "" where there is nothing to say.
-func (l Loss) Beside() string {
-	var all []string
-	if l.OfCounts {
-		all = append(all, "Losses of tables are those of their counts; what their figures rest on is charged beside them.")
-	}
-	if l.Unlisted != nil {
-		all = append(all, fmt.Sprintf("Columns that figures are of and that no table is by (%s) are not listed: what the whole release loses bounds them, at two steps where a unit is added or removed.", strings.Join(l.Unlisted, ", ")))
-	}
-	return strings.Join(all, " ")
 }
 
 func statedLoss(l *plan.Loss) Loss {

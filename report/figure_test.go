@@ -235,16 +235,3 @@ func TestNewRefusesFiguresThatAreNotThePlans(t *testing.T) {
 		}
 	}
 }
-
-// What a certificate says a table loses is what its counts lose where its figures are charged beside that, and it says so.
-func TestLossesOfTablesWithFigures(t *testing.T) {
-	for _, name := range []string{"figures", "together"} {
-		l := reports()[name].Certificate.Loss
-		if said := strings.Contains(pageOf(t, reports()[name]), "Losses of tables are those of their counts"); said != l.OfCounts {
-			t.Errorf("%s: of counts %v, said %v", name, l.OfCounts, said)
-		}
-	}
-	if reports()["release"].Certificate.Loss.OfCounts {
-		t.Error("a release of counts has losses of counts alone")
-	}
-}

@@ -69,7 +69,6 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	}
 	r.Accuracy.More = []string{text}
 	r.Certificate.Sensitivities = []report.Sensitivity{{Measurement: text, Of: text, Text: text}}
-	r.Certificate.Loss.Unlisted = []string{text}
 	r.Bounds = &report.Bounds{
 		Columns: []report.ColumnBounds{{Table: text, Column: text, Step: text, By: text, Ranges: []report.Range{{Category: text, Low: text, High: text}}}},
 		Weights: []report.WeightBounds{{Table: text, From: text, Low: text, High: text, Step: text}},
