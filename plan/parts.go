@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/spec"
 )
@@ -266,19 +265,4 @@ func whereColumns(s spec.Stat) []spec.Attribute {
 		}
 	}
 	return out
-}
-
-// describe says in words what a part measures.
-func (t *table) describe() string {
-	switch {
-	case t.quantile != nil:
-		return fmt.Sprintf("quantiles of %s at %s", t.quantile.Column, strings.Join(t.quantile.At, ", "))
-	case t.value != nil && t.value.Power == 2:
-		return "squares of " + t.value.Column
-	case t.value != nil && t.value.Power == 1:
-		return "sums of " + t.value.Column
-	case t.perUnit != nil && t.perUnit.RowsPerGroup == 1:
-		return "units"
-	}
-	return "counts"
 }
