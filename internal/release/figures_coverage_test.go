@@ -75,16 +75,16 @@ const (
 var figureSettings = []figureSetting{
 	{name: "moments, ρ", budget: "{rho: 1}", table: "unit: row", more: moments, known: plainRange, gauss: true, planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
 	{name: "moments in strata, pure", budget: "{epsilon: 4}", table: "unit: row", more: moments, known: strata, planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
-	{name: "ratios, ε and δ", budget: "{epsilon: 8, delta: 1e-9}", table: "unit: row", more: ratios, known: plainRange, gauss: true, smooth: []string{"per_s", "gap"}},
+	{name: "ratios, ε and δ", budget: "{epsilon: 8, delta: 1e-9}", long: true, table: "unit: row", more: ratios, known: plainRange, gauss: true, smooth: []string{"per_s", "gap"}},
 	{name: "ratios, pure", budget: "{epsilon: 8}", long: true, table: "unit: row", more: ratios, known: plainRange, smooth: []string{"per_s", "gap"}},
 	// Counts are put together from two tables and their levels: by and by other noise than where they are drawn.
-	{name: "counts put together, ρ", budget: "{rho: 1}", table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}]}, n: {by: [kind], stats: [count]}, o: {by: [copy]}`,
+	{name: "counts put together, ρ", budget: "{rho: 1}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}]}, n: {by: [kind], stats: [count]}, o: {by: [copy]}`,
 		known: plainRange, gauss: true, smooth: []string{"x_sum", "x_mean", "x_variance"}, together: true},
-	{name: "quantiles, pure", budget: "{epsilon: 16}", table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {median: x}]}`, known: plainRange},
+	{name: "quantiles, pure", budget: "{epsilon: 16}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {median: x}]}`, known: plainRange},
 	{name: "quantiles in strata, ρ", budget: "{rho: 8}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 75%]}]}`, known: strata, gauss: true},
 	{name: "weights, ρ", budget: "{rho: 2}", table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
 		more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}, {median: x}]}`, known: weights, gauss: true, smooth: []string{"x_sum", "x_mean", "x_variance", "share"}},
-	{name: "units with a cap, pure", budget: "{epsilon: 12}", table: "unit: {id: id, max_rows: 3}",
+	{name: "units with a cap, pure", budget: "{epsilon: 12}", long: true, table: "unit: {id: id, max_rows: 3}",
 		more: `m: {by: [kind, copy], stats: [count, units, {sum: x}, {mean: x}, {distinct: s, per_unit: 2}], per_unit: {groups: 2, rows_per_group: 2, total: 2}}`, known: ofUnits, ids: true, smooth: []string{"x_sum", "x_mean"}},
 }
 
