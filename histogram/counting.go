@@ -129,7 +129,8 @@ func (c *counting) finish(ctx context.Context) error {
 
 // take keeps what was counted for a query.
 func (q *query) take(t tabulate.Table, of *tally) error {
-	if t.High != nil || slices.ContainsFunc(t.Counts, large) {
+	// Rows that count as 1 are too few for that: only sums are looked at.
+	if t.High != nil || of.values[q.value] != nil && slices.ContainsFunc(t.Counts, large) {
 		return errLargeSum
 	}
 	q.cells, q.counts = t.Cells, t.Counts
