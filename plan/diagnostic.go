@@ -46,7 +46,7 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 			diagnosis{name: "rows_over_bound", says: fmt.Sprintf("rows that are not counted as their unit has more than %s, of each unit %[1]s at most", budget.Plural(t.Unit.MaxRows, "row")), asks: RowsOver})
 	}
 	drops := slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop })
-	drops = drops || slices.ContainsFunc(r.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
+	drops = drops || t.Weight != nil && t.Weight.Null == spec.Drop || slices.ContainsFunc(r.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
 	if drops {
 		all = append(all, diagnosis{name: "rows_left_out", says: fmt.Sprintf("rows that a policy leaves out, of each unit %s at most", budget.Plural(t.Unit.MaxRows, "row")), asks: RowsLeftOut})
 	}

@@ -263,10 +263,18 @@ func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
 	q := p.Measurement.Query.Quantile
 	l := n.table.Column(q.Column).Lattice
 	step, _ := l.Step.Float64()
+	ends := func(int) spec.Stratum { return spec.Stratum{First: l.First, Last: l.Last} }
+	byStratum := slices.ContainsFunc(p.Measurement.Query.Factors, func(f plan.Factor) bool {
+		return l.By != "" && f.Attribute == l.By && f.Level == ""
+	})
+	if byStratum {
+		stride, size := n.strideOf(p.Measurement.Query, l.By)
+		ends = func(cell int) spec.Stratum { return l.Strata[cell/stride%size] }
+	}
 	return func(cell int) Figure {
 		drawn := p.values[cell*q.Draws()+3*f.Place:][:3]
 		value := float64(step * float64(drawn[0]))
-		if drawn[1] <= l.First && drawn[2] >= l.Last {
+		if whole := ends(cell); drawn[1] <= whole.First && drawn[2] >= whole.Last {
 			return unbounded(value)
 		}
 		return bounded(value, null, float64(step*float64(drawn[1])), float64(step*float64(drawn[2])))
