@@ -51,7 +51,7 @@ func Exp(x float64) float64 {
 		return 0
 	}
 	k, r, low := reduceByLn2(x)
-	return scaleByPowerOfTwo(1+(r+(float64(r*r*horner(expTerms[:], r))+low)), k)
+	return scaleByPowerOfTwo(1+(r+(float64(r*r*expSeries(r))+low)), k)
 }
 
 // expm1 returns eˣ − 1 within 1.5 ulp, accurate also near 0, the same bits on
@@ -68,7 +68,7 @@ func expm1(x float64) float64 {
 		return Exp(x) // 1 is far below half an ulp
 	}
 	k, r, low := reduceByLn2(x)
-	tail := float64(r*r*horner(expTerms[:], r)) + low
+	tail := float64(r*r*expSeries(r)) + low
 	if k == 0 {
 		return r + tail
 	}
@@ -124,7 +124,7 @@ func logOfParts(f, low float64, k int) float64 {
 	s := f / (2 + f)
 	z := s * s
 	halfSquare := float64(0.5 * f * f)
-	series := float64(s * (halfSquare + float64(z*horner(logTerms[:], z))))
+	series := float64(s * (halfSquare + float64(z*logSeries(z))))
 	small := halfSquare - (series + (float64(float64(k)*ln2Low) + low))
 	return float64(float64(k)*ln2High) - (small - f)
 }
@@ -143,12 +143,34 @@ func reduceByLn2(x float64) (k int, r, low float64) {
 	return k, r, (high - r) - product
 }
 
-// horner evaluates the polynomial with the given coefficients, highest first.
-func horner(coefficients []float64, x float64) float64 {
-	var sum float64
-	for _, c := range coefficients {
-		sum = float64(sum*x) + c
-	}
+// expSeries is the polynomial of expTerms, highest first; written out, as it is where most of the time goes.
+func expSeries(r float64) float64 {
+	sum := float64(expTerms[0]*r) + expTerms[1]
+	sum = float64(sum*r) + expTerms[2]
+	sum = float64(sum*r) + expTerms[3]
+	sum = float64(sum*r) + expTerms[4]
+	sum = float64(sum*r) + expTerms[5]
+	sum = float64(sum*r) + expTerms[6]
+	sum = float64(sum*r) + expTerms[7]
+	sum = float64(sum*r) + expTerms[8]
+	sum = float64(sum*r) + expTerms[9]
+	sum = float64(sum*r) + expTerms[10]
+	sum = float64(sum*r) + expTerms[11]
+	return sum
+}
+
+// logSeries is the polynomial of logTerms, highest first.
+func logSeries(z float64) float64 {
+	sum := float64(logTerms[0]*z) + logTerms[1]
+	sum = float64(sum*z) + logTerms[2]
+	sum = float64(sum*z) + logTerms[3]
+	sum = float64(sum*z) + logTerms[4]
+	sum = float64(sum*z) + logTerms[5]
+	sum = float64(sum*z) + logTerms[6]
+	sum = float64(sum*z) + logTerms[7]
+	sum = float64(sum*z) + logTerms[8]
+	sum = float64(sum*z) + logTerms[9]
+	sum = float64(sum*z) + logTerms[10]
 	return sum
 }
 

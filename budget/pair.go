@@ -89,8 +89,16 @@ func (a atoms) convolve(b atoms) atoms {
 	da, db := int(a.at.stride/stride), int(b.at.stride/stride)
 	sum := make([]float64, (len(a.mass)-1)*da+(len(b.mass)-1)*db+1)
 	for i, x := range a.mass {
+		row := sum[i*da:]
+		if db == 1 {
+			row = row[:len(b.mass)]
+			for j, y := range b.mass {
+				row[j] += float64(x * y)
+			}
+			continue
+		}
 		for j, y := range b.mass {
-			sum[i*da+j*db] += float64(x * y)
+			row[j*db] += float64(x * y)
 		}
 	}
 	return atoms{

@@ -142,20 +142,24 @@ func convolve(steps []step, sketches []sketch, at tilt, r resolution) sum {
 	first := int64(math.Floor((low - offset) / g.spacing)) // position of mass[0]
 	s := sum{spacing: g.spacing, theta: at.theta, low: offset + float64(float64(first)*g.spacing), infinite: tail}
 	p := newProduct(points)
+	alone := len(terms) == 1 && terms[0].count == 1
 	for _, t := range terms {
 		clear(p.cells)
-		for i, m := range t.mass {
-			p.cells[modulo(t.position[i], points)] += float64(m * Exp(float64(at.theta*t.loss(i))-t.logM))
+		for i, m := range t.tilted {
+			p.cells[modulo(t.position[i], points)] += m
 		}
-		p.multiply(t.count)
+		if !alone {
+			p.multiply(t.count)
+		}
 		s.add(t, g)
 		if at.part {
 			s.logSteep += float64(float64(t.count) * t.cumulant(at.steep))
 		}
 	}
-	if s.mass, s.noise = p.cells, 0; len(terms) > 1 || terms[0].count > 1 {
+	if s.mass, s.noise = p.cells, 0; !alone {
 		s.mass, s.noise = p.invert()
 	}
+	p.release()
 	s.noise += inherited(terms)
 	rotate(s.mass, modulo(first, points))
 	if at.part {
@@ -164,10 +168,10 @@ func convolve(steps []step, sketches []sketch, at tilt, r resolution) sum {
 	return s
 }
 
-// term is a step on a grid, tilted: its loss has the spread's masses times
-// e^{θL}/e^{logM}.
+// term is a step on a grid, tilted.
 type term struct {
 	spread
+	tilted   []float64 // the masses times e^{θL}/e^{logM}
 	count    int64
 	logM     float64
 	cumulant func(theta float64) float64 // ln E[e^{θL}; L < ∞]
@@ -182,9 +186,11 @@ func newTerm(s step, g grid, theta float64) term {
 	t := term{spread: s.on(g, theta), count: s.count}
 	t.logM = logMoment(theta, t.mass, t.loss)
 	t.cumulant = func(theta float64) float64 { return logMoment(theta, t.mass, t.loss) }
+	t.tilted = make([]float64, len(t.mass))
 	var size float64 // E|L|, tilted
 	for i, m := range t.mass {
-		size += float64(m * Exp(float64(theta*t.loss(i))-t.logM) * math.Abs(t.loss(i)))
+		t.tilted[i] = float64(m * Exp(float64(theta*t.loss(i))-t.logM))
+		size += float64(t.tilted[i] * math.Abs(t.loss(i)))
 	}
 	t.relative = unitRoundoff * (8 + float64(4*theta*size) + float64(4*math.Abs(t.logM)))
 	if g.exact == nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 )
@@ -25,7 +26,7 @@ type product struct {
 func newProduct(points int) *product {
 	p := &product{
 		cells:        make([]float64, points),
-		transform:    fourier.NewFFT(points),
+		transform:    transformOf(points),
 		coefficients: make([]complex128, points/2+1),
 		values:       make([]complex128, points/2+1),
 		largest:      make([]float64, points/2+1),
@@ -37,6 +38,21 @@ func newProduct(points int) *product {
 	return p
 }
 
+// transforms holds transforms that are not in use, by the logarithm of their points: their tables of sines take half as long as
+// a transform does.
+var transforms [64]sync.Pool
+
+// transformOf returns the transform of so many points, a power of two.
+func transformOf(points int) *fourier.FFT {
+	if t, ok := transforms[bits.Len(uint(points))].Get().(*fourier.FFT); ok {
+		return t
+	}
+	return fourier.NewFFT(points)
+}
+
+// release hands the transform on to the next product.
+func (p *product) release() { transforms[bits.Len(uint(len(p.cells)))].Put(p.transform) }
+
 // multiply convolves the product count times with the distribution in cells,
 // whose sum is 1. A coefficient c of its transform is off by at most e = roundoff,
 // and so its power by at most (|c|+e)ᵏ − |c|ᵏ.
@@ -44,7 +60,7 @@ func (p *product) multiply(count int64) {
 	p.transform.Coefficients(p.coefficients, p.cells)
 	for i, c := range p.coefficients {
 		p.values[i] = times(p.values[i], power(c, count))
-		p.largest[i] *= real(power(complex(size(c)+p.roundoff, 0), count))
+		p.largest[i] *= realPower(size(c)+p.roundoff, count)
 	}
 }
 
@@ -80,12 +96,30 @@ func times(a, b complex128) complex128 {
 
 // power returns cᵏ for k ≥ 1.
 func power(c complex128, k int64) complex128 {
-	result := complex(1, 0)
-	for ; k > 0; k >>= 1 {
+	for ; k&1 == 0; k >>= 1 {
+		c = times(c, c)
+	}
+	result := c
+	for k >>= 1; k > 0; k >>= 1 {
+		c = times(c, c)
 		if k&1 == 1 {
 			result = times(result, c)
 		}
-		c = times(c, c)
+	}
+	return result
+}
+
+// realPower returns xᵏ for k ≥ 1, rounded as power is.
+func realPower(x float64, k int64) float64 {
+	for ; k&1 == 0; k >>= 1 {
+		x *= x
+	}
+	result := x
+	for k >>= 1; k > 0; k >>= 1 {
+		x *= x
+		if k&1 == 1 {
+			result *= x
+		}
 	}
 	return result
 }
