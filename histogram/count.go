@@ -102,14 +102,14 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 		next := 0
 		for i, m := range all {
 			if m.Query.Table == table.Name {
-				counts[i] = tallied{t.queries[next].cells, t.queries[next].counts}
+				counts[i] = t.queries[next].tallied
 				next++
 			}
 		}
 	}
 	for i, m := range all {
 		var err error
-		if counts[i].counts, err = project(r, m, counts[i].counts); err != nil {
+		if counts[i], err = project(r, m, counts[i]); err != nil {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}
@@ -121,16 +121,17 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 
 // project turns the counts of a query's marginal into its answers: the exact integers
 // of the residual along each axis whose factor is one, in the memory of the counts.
-func project(r *spec.Release, m plan.Measurement, counts []int64) ([]int64, error) {
+func project(r *spec.Release, m plan.Measurement, t tallied) (tallied, error) {
 	columns, axes, plain, err := m.Query.Residual(r)
-	if err != nil || !slices.Contains(plain, false) || counts == nil {
-		return counts, err
+	if err != nil || !slices.Contains(plain, false) || t.len() == 0 {
+		return t, err
 	}
-	counts, err = residual.Exact(columns, axes, plain, counts)
-	if err == nil && slices.ContainsFunc(counts, large) {
+	t = t.wide()
+	t.counts, err = residual.Exact(columns, axes, plain, t.counts)
+	if err == nil && slices.ContainsFunc(t.counts, large) {
 		err = errLargeSum
 	}
-	return counts, err
+	return t, err
 }
 
 // questions are all that a plan may ask of its tables: its measurements in order

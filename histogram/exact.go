@@ -9,10 +9,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -41,16 +43,43 @@ type exact struct {
 type answer struct {
 	measurement plan.Measurement
 	definition  []byte // canonical
-	counts      []int64
-	cells       []uint64 // of a sparse measurement: the places of the counts, ascending; all others are 0
-	hash        []byte   // SHA-256 of the counts, and of their places
+	tallied
+	hash []byte // SHA-256 of the counts, and of their places
 }
 
 // tallied is the counts of a question: of all its cells or, where cells is not nil, of those, ascending, and 0 of all
-// others.
+// others. Of very many cells they may be narrow, in the place of counts.
 type tallied struct {
 	cells  []uint64
 	counts []int64
+	narrow *tabulate.Narrow
+}
+
+// len is how many there are.
+func (t tallied) len() int {
+	if t.narrow != nil {
+		return len(t.narrow.Low)
+	}
+	return len(t.counts)
+}
+
+// read writes the counts from place first on.
+func (t tallied) read(to []int64, first int) {
+	if t.narrow != nil {
+		t.narrow.Read(to, first)
+		return
+	}
+	copy(to, t.counts[first:])
+}
+
+// wide is the same, none of it narrow.
+func (t tallied) wide() tallied {
+	if t.narrow == nil {
+		return t
+	}
+	counts := make([]int64, t.len())
+	t.read(counts, 0)
+	return tallied{counts: counts}
 }
 
 // newExact takes the counts of all questions of a plan, in their order. The hash,
@@ -61,7 +90,10 @@ func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.S
 	answers := make([]answer, len(all))
 	hash := sha256.New()
 	for i, m := range all {
-		a := answer{measurement: m, definition: m.Canonical(), counts: counts[i].counts, cells: counts[i].cells, hash: counts[i].hash()}
+		a := answer{measurement: m, definition: m.Canonical(), tallied: counts[i], hash: counts[i].hash()}
+		if i >= len(p.Measurements) { // models are held against pairs as they are
+			a.tallied = a.wide()
+		}
 		answers[i] = a
 		definition := sha256.Sum256(a.definition)
 		hash.Write(definition[:])
@@ -80,7 +112,10 @@ func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.S
 
 // hash is the SHA-256 of the counts. That of a sparse measurement is of its places and of its counts.
 func (t tallied) hash() []byte {
-	if t.cells == nil {
+	switch {
+	case t.narrow != nil:
+		return hashOfNarrow(t.narrow)
+	case t.cells == nil:
 		return hashOf(t.counts)
 	}
 	h := sha256.New()
@@ -89,41 +124,70 @@ func (t tallied) hash() []byte {
 	return h.Sum(nil)
 }
 
-// hashBlock is how many integers are hashed by themselves, side by side with others.
-const hashBlock = 1 << 18
+// Of hashBlock integers each is hashed by itself, side by side with others, and hashPiece of them are written at a time.
+const (
+	hashBlock = 1 << 18
+	hashPiece = 1 << 12
+)
 
 // hashOf is the SHA-256 of how many integers there are, in 8 bytes, and of the SHA-256 of every block of hashBlock of them, which
 // are written one after the other as varints (in most large tables a byte each), of which none begins another: other
 // integers are other bytes.
 func hashOf[T int64 | uint64](counts []T) []byte {
-	blocks := make([][sha256.Size]byte, (len(counts)+hashBlock-1)/hashBlock)
+	return hashOfVarints(len(counts), func(to []byte, first, end int) []byte {
+		for _, c := range counts[first:end] {
+			to = binary.AppendVarint(to, int64(c))
+		}
+		return to
+	})
+}
+
+// hashOfNarrow is hashOf the same counts in 64 bits.
+func hashOfNarrow(n *tabulate.Narrow) []byte {
+	return hashOfVarints(len(n.Low), func(to []byte, first, end int) []byte {
+		over, _ := slices.BinarySearch(n.Over, first)
+		for ; first < end; first += 8 {
+			low := n.Low[first:min(first+8, end)]
+			if len(low) == 8 && (over == len(n.Over) || n.Over[over] >= first+8) {
+				// The varint of what is below 64 is a byte of twice that.
+				if eight := binary.LittleEndian.Uint64(low); eight&0xc0c0c0c0c0c0c0c0 == 0 {
+					to = binary.LittleEndian.AppendUint64(to, eight<<1)
+					continue
+				}
+			}
+			for i, c := range low {
+				count := int64(c)
+				for ; over < len(n.Over) && n.Over[over] == first+i; over++ {
+					count += 1 << 8
+				}
+				to = binary.AppendVarint(to, count)
+			}
+		}
+		return to
+	})
+}
+
+// hashOfVarints is hashOf n integers, of which write appends those of first..end as varints.
+func hashOfVarints(n int, write func(to []byte, first, end int) []byte) []byte {
+	blocks := make([][sha256.Size]byte, (n+hashBlock-1)/hashBlock)
 	err := parallel(context.Background(), runtime.GOMAXPROCS(0), len(blocks), func(i int) error {
-		blocks[i] = hashOfBlock(counts[i*hashBlock : min((i+1)*hashBlock, len(counts))])
+		h, piece := sha256.New(), make([]byte, 0, min(n, hashPiece)*binary.MaxVarintLen64)
+		for first, end := i*hashBlock, min((i+1)*hashBlock, n); first < end; first += hashPiece {
+			piece = write(piece[:0], first, min(first+hashPiece, end))
+			h.Write(piece)
+		}
+		h.Sum(blocks[i][:0])
 		return nil
 	})
 	if err != nil {
 		panic("histogram: hashing fails on no integers: " + err.Error())
 	}
 	h := sha256.New()
-	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(counts))))
+	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 	for _, b := range blocks {
 		h.Write(b[:])
 	}
 	return h.Sum(nil)
-}
-
-func hashOfBlock[T int64 | uint64](counts []T) (out [sha256.Size]byte) {
-	h := sha256.New()
-	buffer := make([]byte, 0, 8*4096)
-	for _, c := range counts {
-		if buffer = binary.AppendVarint(buffer, int64(c)); len(buffer) > cap(buffer)-binary.MaxVarintLen64 {
-			h.Write(buffer)
-			buffer = buffer[:0]
-		}
-	}
-	h.Write(buffer)
-	h.Sum(out[:0])
-	return out
 }
 
 // Commitment binds the key of s to the exact answers, in 64 hexadecimal digits.

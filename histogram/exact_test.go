@@ -1,9 +1,11 @@
 package histogram
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
 const canaries = "kind,age\n" + "a,1\na,1\na,1\n"
@@ -187,6 +190,50 @@ func TestCommitmentBindsKeyAndCounts(t *testing.T) {
 	}
 	if base.Commitment(streams(p, 1)) == more.Commitment(streams(p, 1)) || base.Commitment(streams(p, 1)) == base.Commitment(streams(p, 2)) {
 		t.Error("other counts or another key have one commitment")
+	}
+}
+
+// Whether counts are narrow is seen neither in their hash, and so in what a release is debited for, nor in the noise that is
+// added to them.
+func TestNarrowCountsAreTheSameCounts(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	p := tripsPlan(t)
+	for _, cells := range []int{0, 1, 7, 8, 9, 4095, 4096, 4104, 4111, 1<<18 - 1, 1 << 18, 1<<18 + 1, 1<<19 + 4099} {
+		n := &tabulate.Narrow{Low: make([]uint8, cells)}
+		counts := make([]int64, cells)
+		for i := range counts {
+			switch random.IntN(50) {
+			case 0:
+				counts[i] = random.Int64N(5000)
+			case 1, 2:
+				counts[i] = 60 + random.Int64N(8) // 64 is the first of two bytes
+			default:
+				counts[i] = random.Int64N(3)
+			}
+			n.Low[i] = uint8(counts[i])
+			for range counts[i] / 256 {
+				n.Over = append(n.Over, i)
+			}
+		}
+		narrow, wide := tallied{narrow: n}, tallied{counts: counts}
+		if !bytes.Equal(narrow.hash(), wide.hash()) {
+			t.Errorf("%d counts have two hashes", cells)
+		}
+		if narrow.len() != cells || !slices.Equal(narrow.wide().counts, counts) {
+			t.Errorf("%d counts are others when they are wide", cells)
+		}
+		var noisy [2][]int64
+		for i, these := range []tallied{narrow, wide} {
+			m := p.Measurements[0]
+			a := answer{measurement: m, definition: m.Canonical(), tallied: these, hash: these.hash()}
+			var err error
+			if noisy[i], err = (&opened{streams: streams(p, 1)}).add(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(noisy[0], noisy[1]) {
+			t.Errorf("%d counts have other noise where they are narrow", cells)
+		}
 	}
 }
 

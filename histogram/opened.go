@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -73,7 +72,7 @@ func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 		x.disclaim(i) // nothing was given; a second try draws the same noise
 		return measured.Measured{}, err
 	}
-	a.counts, a.cells = nil, nil
+	a.tallied = tallied{}
 	return noisy, nil
 }
 
@@ -138,10 +137,12 @@ func (x *opened) add(ctx context.Context, a answer) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := slices.Clone(a.counts)
+	counts := make([]int64, a.len())
 	blocks := (len(counts) + noise.BlockCells - 1) / noise.BlockCells
 	return counts, parallel(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
-		cells := counts[i*noise.BlockCells : min((i+1)*noise.BlockCells, len(counts))]
+		first := i * noise.BlockCells
+		cells := counts[first:min(first+noise.BlockCells, len(counts))]
+		a.read(cells, first)
 		return add(x.streams.Noise(a.definition, a.hash, i), cells)
 	})
 }

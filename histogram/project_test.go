@@ -83,3 +83,47 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 		t.Errorf("30 cells of ranges: %v", err)
 	}
 }
+
+// The counts of a table of millions of cells are narrow until they are asked for as something else: as residuals along one
+// of its columns.
+func TestCountsOfManyCellsAreNarrow(t *testing.T) {
+	const side = 1500
+	p := tripsPlan(t, "SIDE", fmt.Sprint(side))
+	from, to := plan.Factor{Attribute: "from", Basis: plan.Identity}, plan.Factor{Attribute: "to", Basis: plan.Identity}
+	apart := plan.Factor{Attribute: "from", Basis: plan.Residual}
+	text, counts := strings.Builder{}, make([]int64, side*side)
+	text.WriteString("from,to\n")
+	for i := range 3000 {
+		a, b := i*i%side, i%side
+		if i%3 == 0 {
+			a, b = 1, side-1
+		}
+		counts[a*side+b]++
+		fmt.Fprintf(&text, "%d,%d\n", a+1, b+1)
+	}
+	exact, err := residual.Exact([]*residual.Column{residual.Flat(side), residual.Flat(side)},
+		residual.Set{{Column: 0, Level: 1}, {Column: 1, Level: 1}}, []bool{false, true}, slices.Clone(counts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := folder(t, "a.csv", text.String())
+	for _, test := range []struct {
+		factors []plan.Factor
+		narrow  bool
+		want    []int64
+	}{{[]plan.Factor{from, to}, true, counts}, {[]plan.Factor{apart, to}, false, exact}} {
+		m := plan.Measurement{ID: "od", Query: plan.Query{Table: "trips", Factors: test.factors}, Cells: int64(len(test.want))}
+		got, err := countAll(p, []plan.Measurement{m}, 2, func(tally *tally) error {
+			return tally.scan(context.Background(), dir, streams(p, 1), 1<<30)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if narrow := got[0].narrow != nil; narrow != test.narrow {
+			t.Errorf("%v: narrow: %t", test.factors, narrow)
+		}
+		if !slices.Equal(got[0].wide().counts, test.want) {
+			t.Errorf("%v: counts are others", test.factors)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func quantilesOf(t testing.TB, r *plan.Plan, q plan.Quantile, counts tallied, ke
 	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: by("size"), Quantile: &q}, Cells: int64(2 * q.Draws()),
 		Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 3), L1: big.NewInt(3), L2Squared: big.NewInt(9)}}
 	s := noise.NewStreams(keyNumbered(key), r.Hash())
-	a := answer{measurement: m, definition: m.Canonical(), counts: counts.counts, cells: counts.cells, hash: counts.hash()}
+	a := answer{measurement: m, definition: m.Canonical(), tallied: counts, hash: counts.hash()}
 	return &opened{exact: &exact{plan: r, answers: []answer{a}}, streams: s, given: make([]bool, 1)}, a
 }
 

@@ -28,8 +28,7 @@ type query struct {
 	value      int   // what a row adds: a place among the tally's values
 	allowance  int   // which rows of a unit are counted: a place among the tally's allowances
 	diagnostic plan.Diagnostic
-	cells      []uint64 // of a sparse query: which cells have the counts, ascending; nil: all
-	counts     []int64  // row-major, the last factor fastest
+	tallied    // row-major, the last factor fastest
 }
 
 // compile resolves the factors of a measurement against the tally's table and

@@ -25,6 +25,7 @@ type Counter struct {
 type Table struct {
 	Cells  []uint64 // of a sparse ask: the cells that rows fell into, ascending; else nil
 	Counts []int64  // of each cell, or of each of Cells
+	Narrow *Narrow  // in the place of Counts, where a table has very many cells and most of them few rows
 	// High is nil unless some sum of weights is not one of 64 bits: then sums are
 	// High·2^64 + uint64(Counts).
 	High []int64
@@ -69,17 +70,18 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range c.parted {
-		if p == nil {
-			continue
+	for i, p := range c.parted {
+		switch {
+		case p == nil:
+		case c.totals[i].low == nil && c.asked(i):
+			c.totals[i].narrow, err = p.narrow(ctx, c.request.Workers)
+		default:
+			err = p.end(ctx, c.request.Workers)
 		}
-		err = each(ctx, c.request.Workers, len(p.stretches), func(i int) error {
-			p.stretches[i].end()
-			return nil
-		})
 		if err != nil {
 			return nil, err
 		}
+		c.parted[i] = nil
 	}
 	err = each(ctx, c.request.Workers, len(c.bases), func(i int) error {
 		c.project(i, out)

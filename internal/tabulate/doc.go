@@ -16,7 +16,8 @@
 // that do not fit into memory beside one another are shared under a lock. A base of
 // millions of cells, which no cache holds, has one table for all workers, of a byte for
 // each cell and a list of those that ran over, and is cut into stretches: workers sort
-// rows by stretch, and add many to one stretch at once (parted.go).
+// rows by stretch, and add many to one stretch at once (parted.go). It is handed over as it
+// is, where it is what was asked for (narrow.go).
 //
 // It never reads a file, and neither draws a random number nor uses floating point for a
 // count: the tables are exact, and do not depend on workers, memory or the order of rows;

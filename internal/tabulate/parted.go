@@ -5,7 +5,9 @@ package tabulate
 // sorts its rows by stretch, and adds a lot of them at once (radix partitioning).
 
 import (
+	"context"
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -27,6 +29,7 @@ const (
 type parted struct {
 	shift     int // cell >> shift is the stretch
 	stretches []stretch
+	counts    []uint8 // of all stretches
 }
 
 // stretch is the counts of some cells that follow one another, in 8 bits each.
@@ -42,10 +45,9 @@ type stretch struct {
 
 // newParted cuts a base into stretches of 1<<shift cells, or of more.
 func newParted(cells, shift int, to *total) *parted {
-	p := &parted{shift: max(shift, bits.Len(uint(cells-1))-bits.Len(mostStretches-1))}
-	counts := make([]uint8, cells)
+	p := &parted{shift: max(shift, bits.Len(uint(cells-1))-bits.Len(mostStretches-1)), counts: make([]uint8, cells)}
 	for first := 0; first < cells; first += 1 << p.shift {
-		p.stretches = append(p.stretches, stretch{counts: counts[first:min(first+1<<p.shift, cells)], first: first, cells: cells, total: to})
+		p.stretches = append(p.stretches, stretch{counts: p.counts[first:min(first+1<<p.shift, cells)], first: first, cells: cells, total: to})
 	}
 	return p
 }
@@ -86,12 +88,29 @@ func (s *stretch) move() {
 	s.carries = s.carries[:0]
 }
 
-// end moves what is left, and lets go of it.
-func (s *stretch) end() {
-	if s.touched {
-		s.move()
+// end moves what is left.
+func (p *parted) end(ctx context.Context, workers int) error {
+	return each(ctx, workers, len(p.stretches), func(i int) error {
+		if s := &p.stretches[i]; s.touched {
+			s.move()
+		}
+		return nil
+	})
+}
+
+// narrow is what was counted, where nothing was moved.
+func (p *parted) narrow(ctx context.Context, workers int) (*Narrow, error) {
+	err := each(ctx, workers, len(p.stretches), func(i int) error {
+		slices.Sort(p.stretches[i].carries)
+		return nil
+	})
+	n := &Narrow{Low: p.counts}
+	for i := range p.stretches {
+		for _, x := range p.stretches[i].carries {
+			n.Over = append(n.Over, p.stretches[i].first+int(x))
+		}
 	}
-	s.counts, s.carries = nil, nil
+	return n, err
 }
 
 // lots are rows of one worker that wait to be added to stretches.

@@ -14,12 +14,14 @@ func (c *Counter) project(b int, out []Table) {
 			t.counts, t.sums = nil, nil
 		}
 	}
-	sum.widen(of.cells)
+	if sum.narrow == nil {
+		sum.widen(of.cells)
+	}
 	for _, ask := range of.asks {
 		adds, cells, same := c.adds(of, c.request.Asks[ask])
 		switch {
 		case same && len(of.asks) == 1:
-			out[ask] = Table{Counts: sum.low, High: sum.high}
+			out[ask] = Table{Counts: sum.low, High: sum.high, Narrow: sum.narrow}
 		case sum.high != nil:
 			out[ask] = Table{Counts: make([]int64, cells), High: make([]int64, cells)}
 			addWide(out[ask].Counts, out[ask].High, sum.low, sum.high, adds)
@@ -30,6 +32,16 @@ func (c *Counter) project(b int, out []Table) {
 		out[ask].narrow()
 	}
 	*sum = total{}
+}
+
+// asked says whether a base has the cells of what is asked of it, and nothing else is.
+func (c *Counter) asked(b int) bool {
+	of := &c.bases[b]
+	if len(of.asks) != 1 {
+		return false
+	}
+	_, _, same := c.adds(of, c.request.Asks[of.asks[0]])
+	return same
 }
 
 // adds says what each code of each group of a base adds to the cell of an ask; same,

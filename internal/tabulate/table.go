@@ -23,6 +23,8 @@ type total struct {
 	mu   sync.Mutex
 	low  []int64 // nil before anything was
 	high []int64 // of weights: the sum is high·2^64 + uint64(low)
+
+	narrow *Narrow // in the place of low
 }
 
 // columns are those of a base for a block of rows.

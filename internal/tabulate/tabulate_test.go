@@ -50,6 +50,19 @@ func (t Table) sum(i int) *big.Int {
 	return x.Add(x, new(big.Int).SetUint64(uint64(t.Counts[i])))
 }
 
+// wide is a table with counts in 64 bits.
+func (t Table) wide() Table {
+	if t.Narrow != nil {
+		for _, low := range t.Narrow.Low {
+			t.Counts = append(t.Counts, int64(low))
+		}
+		for _, cell := range t.Narrow.Over {
+			t.Counts[cell] += 256
+		}
+	}
+	return t
+}
+
 // holds fails unless a table is what the reference says.
 func holds(t rapid.TB, a Ask, got Table, want map[int]*big.Int, cells int) {
 	t.Helper()
@@ -69,6 +82,7 @@ func holds(t rapid.TB, a Ask, got Table, want map[int]*big.Int, cells int) {
 		}
 		return
 	}
+	got = got.wide()
 	if len(got.Counts) != cells || got.Cells != nil {
 		t.Fatalf("ask %v: %d cells, want %d", a, len(got.Counts), cells)
 	}
@@ -183,7 +197,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 			case how == 0:
 				c.common[i] = &table{total: &c.totals[i]}
 			case how < 3 && !r.Weighted:
-				c.parted[i] = newParted(b.cells, rapid.IntRange(0, 12).Draw(t, "stretch"), &c.totals[i])
+				c.common[i], c.parted[i] = nil, newParted(b.cells, rapid.IntRange(0, 12).Draw(t, "stretch"), &c.totals[i])
 			}
 		}
 		var all sync.WaitGroup
@@ -252,7 +266,7 @@ func TestCountsOfPartedTablesBeyondTheirBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.parted[0] = newParted(3000, 10, &c.totals[0])
+		c.common[0], c.parted[0] = nil, newParted(3000, 10, &c.totals[0])
 		w := c.Worker()
 		s := &c.parted[0].stretches[2]
 		s.counts[3], s.touched, s.carries = 250, true, make([]uint32, carries)
@@ -274,10 +288,13 @@ func TestCountsOfPartedTablesBeyondTheirBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := make([]int64, 3000)
+		if narrow := tables[0].Narrow != nil; narrow != (carries < 1<<24) {
+			t.Errorf("%d carries: counts are narrow: %t", carries, narrow)
+		}
+		want, got := make([]int64, 3000), tables[0].wide().Counts
 		want[2051] = int64(carries)<<8 + 1250
-		if !slices.Equal(tables[0].Counts, want) {
-			t.Errorf("%d carries: cell 2051 has %d rows, want %d", carries, tables[0].Counts[2051], want[2051])
+		if !slices.Equal(got, want) {
+			t.Errorf("%d carries: cell 2051 has %d rows, want %d", carries, got[2051], want[2051])
 		}
 	}
 }
@@ -324,8 +341,18 @@ func TestLargeTablesAreParted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(tables[0].Counts, want) {
+	if !slices.Equal(tables[0].wide().Counts, want) {
 		t.Error("counts are not those of a loop over rows")
+	}
+	if !slices.IsSorted(tables[0].Narrow.Over) {
+		t.Error("cells that ran over do not ascend")
+	}
+	for range 1000 {
+		first := random.IntN(len(want))
+		got := make([]int64, random.IntN(min(1000, len(want)-first)+1))
+		if tables[0].Narrow.Read(got, first); !slices.Equal(got, want[first:first+len(got)]) {
+			t.Fatalf("the %d counts from %d on are others", len(got), first)
+		}
 	}
 }
 
