@@ -20,6 +20,7 @@ type Loss struct {
 	// byRho is the same loss with all quantiles known by their ρ alone: of many choices that tells more than the pairs of each,
 	// of few less. Nil without such choices.
 	byRho *Loss
+	of    identity // of the mechanisms
 }
 
 // Bound is an ε or a δ, rounded up, and the method that proves it.
@@ -50,6 +51,7 @@ const (
 // It returns an error for a step that does not validate; no steps lose nothing.
 func Compose(steps ...Mechanism) (Loss, error) {
 	loss, err := composed(steps, Mechanism.withoutShifts)
+	loss.of = identityOf(group(steps))
 	if err != nil || !slices.ContainsFunc(steps, Mechanism.listsChoices) {
 		return loss, err
 	}
@@ -106,12 +108,17 @@ type repeated struct {
 	first     int
 }
 
+// text tells mechanisms apart.
+func (m Mechanism) text() string {
+	return fmt.Sprint(m.Kind, m.Parameter, m.L1, m.L2Squared, m.Shifts)
+}
+
 // group counts equal mechanisms, in the order of their first places.
 func group(steps []Mechanism) []repeated {
 	var groups []repeated
 	places := map[string]int{}
 	for i, m := range steps {
-		key := fmt.Sprint(m.Kind, m.Parameter, m.L1, m.L2Squared, m.Shifts)
+		key := m.text()
 		place, ok := places[key]
 		if !ok {
 			place = len(groups)
@@ -225,12 +232,18 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 	case delta <= 0:
 		return math.Inf(1)
 	}
-	s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), usual)
-	epsilon := max(0, s.epsilon(delta/l.slackened(1))+2*l.slack)
-	if l.byRho != nil {
-		epsilon = min(epsilon, l.byRho.numericalEpsilon(delta))
+	work := func() float64 {
+		s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), usual)
+		epsilon := max(0, s.epsilon(delta/l.slackened(1))+2*l.slack)
+		if l.byRho != nil {
+			epsilon = min(epsilon, l.byRho.numericalEpsilon(delta))
+		}
+		return epsilon
 	}
-	return epsilon
+	if l.of == (identity{}) {
+		return work()
+	}
+	return remembered.of(question{l.of, delta}, work)
 }
 
 // numericalDelta is the δ of the loss distribution at ε.

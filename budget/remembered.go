@@ -1,0 +1,61 @@
+package budget
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// This file remembers what has been worked out. A plan asks for the ε of the same mechanisms at the same δ when it looks for its
+// noise, states its guarantee, and explains its loss; so do plans that differ in words alone.
+
+// identity tells lists of mechanisms apart, in their order; the zero identity is of none that [Compose] made.
+type identity [sha256.Size]byte
+
+// identityOf is that of groups in the order of their first places.
+func identityOf(groups []repeated) identity {
+	h := sha256.New()
+	for _, g := range groups {
+		text := g.mechanism.text()
+		fmt.Fprintf(h, "%d %d ", g.count, len(text))
+		io.WriteString(h, text)
+	}
+	return identity(h.Sum(nil))
+}
+
+// question is an ε that was asked for: of these mechanisms, at this δ.
+type question struct {
+	of    identity
+	delta float64
+}
+
+// mostRemembered is how many answers are kept, some 200 kB of them; then all are forgotten.
+const mostRemembered = 1 << 12
+
+// answers are what questions gave.
+type answers struct {
+	lock  sync.Mutex
+	known map[question]float64
+}
+
+var remembered answers
+
+// of is the answer to a question, which answer works out where it is new. Two that ask at once may both work it out, to the
+// same bits.
+func (a *answers) of(q question, answer func() float64) float64 {
+	a.lock.Lock()
+	known, ok := a.known[q]
+	a.lock.Unlock()
+	if ok {
+		return known
+	}
+	known = answer()
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.known == nil || len(a.known) >= mostRemembered {
+		a.known = map[question]float64{}
+	}
+	a.known[q] = known
+	return known
+}

@@ -1,0 +1,67 @@
+package budget
+
+import (
+	"math/big"
+	"testing"
+)
+
+// Every part of a mechanism, how often it is run, the order, a sample and δ: where one differs, another answer is not taken for
+// this one's, and the answer is to the last bit what it is when nothing is remembered.
+func TestRememberedLossesAreTheirOwn(t *testing.T) {
+	gaussian := func(sigmaSquared, l1, l2 int64, shifts ...Shift) Mechanism {
+		return Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(sigmaSquared, 1), L1: big.NewInt(l1), L2Squared: big.NewInt(l2), Shifts: shifts}
+	}
+	laplace := Mechanism{Kind: DiscreteLaplace, Parameter: big.NewRat(50, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+	lists := [][]Mechanism{
+		{gaussian(50, 1, 1)}, {gaussian(51, 1, 1)}, {laplace}, {gaussian(50, 1, 1), gaussian(50, 1, 1)}, {gaussian(50, 1, 1), laplace},
+		{laplace, gaussian(50, 1, 1)}, {gaussian(50, 2, 2)}, {gaussian(50, 2, 4)}, {gaussian(50, 2, 4, Shift{2})}, {gaussian(50, 2, 4, Shift{1, 1})},
+	}
+	deltas := []*big.Rat{big.NewRat(1, 1000), big.NewRat(1, 1000000)}
+	identities := map[identity]int{}
+	for i, list := range lists {
+		loss, err := Compose(list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j, ok := identities[loss.of]; ok {
+			t.Errorf("%v and %v are taken for one", list, lists[j])
+		}
+		identities[loss.of] = i
+		anew := loss
+		anew.of = identity{}
+		sampled, err := loss.Sampled(big.NewRat(1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, delta := range deltas {
+			want := anew.numericalEpsilon(roundDown(delta))
+			for range 2 {
+				if got := loss.numericalEpsilon(roundDown(delta)); got != want {
+					t.Errorf("%v at %v: %v is remembered, and it is %v", list, delta, got, want)
+				}
+			}
+			whole, err := loss.EpsilonAt(delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if part, err := sampled.EpsilonAt(delta); err != nil || !(part.Value < whole.Value) {
+				t.Errorf("%v at %v: %v of a sample, %v of all (%v)", list, delta, part.Value, whole.Value, err)
+			}
+		}
+	}
+}
+
+func TestAnswersAreForgottenWhenThereAreMany(t *testing.T) {
+	var a answers
+	asked := 0
+	for i := range mostRemembered + 1 {
+		for range 2 {
+			if got := a.of(question{delta: float64(i)}, func() float64 { asked++; return float64(i) }); got != float64(i) {
+				t.Fatalf("the answer to question %d is %v", i, got)
+			}
+		}
+	}
+	if asked != mostRemembered+1 || len(a.known) != 1 {
+		t.Errorf("%d answers were worked out, %d are kept", asked, len(a.known))
+	}
+}
