@@ -23,7 +23,7 @@ import (
 // 300 in all, so a run fails wrongly with probability below 6e-10.
 //
 // Misses. TestMutantsAreNoticed works out by how many standard errors each mutant
-// moves the check that is to notice it, at 2²⁶ draws:
+// moves the check that is to notice it. At 2²⁶ draws these are
 //
 //	                            Gaussian σ=10   Laplace t=10   Gaussian σ=2050
 //	scale +1 %, −1 %            112, 113        70, 71
@@ -34,8 +34,9 @@ import (
 //	coarse: every draw kept                                    35
 //	coarse: cells folded                                       56
 //
-// All checks reject at 7.5, so that every one of the 14 is missed with probability
-// below 1e-16.
+// and as the root of the draws at others. All checks reject at 7.5. Every mutant is
+// drawn 2²⁰ times, or so often, up to 2²⁶, that it is 16 standard errors off (16.0 at
+// the least), so that every one of the 14 is missed with probability below 1e-16.
 const (
 	falseAlarm  = 2e-12
 	zThreshold  = 7.2
@@ -375,10 +376,10 @@ func coarseMutants(l exactLaw) []mutant {
 	}
 }
 
-// TestMutantsAreNoticed draws 2²⁶ from every mutant.
+// TestMutantsAreNoticed draws from every mutant so often that it cannot be missed.
 func TestMutantsAreNoticed(t *testing.T) {
 	skipUnderRace(t)
-	const n = 1 << 26
+	const least, most, far = 1 << 20, 1 << 26, 16
 	streams := NewStreams(freshKey(t), "mutants")
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, l := range []exactLaw{gaussianLaw(10), laplaceLaw(10), gaussianLaw(2050)} {
@@ -387,9 +388,13 @@ func TestMutantsAreNoticed(t *testing.T) {
 			planted = func(l exactLaw) []mutant { return mutants(l, random) }
 		}
 		for _, m := range planted(l) {
+			n := float64(least)
+			for n < most && m.distance(n) < far {
+				n *= 2
+			}
 			missed := distuv.UnitNormal.Survival(m.distance(n) - zNoticed)
-			failed := newSample(l).draw(t, n, streams, m.fill).rejections()
-			t.Logf("%s, %s: %.3g standard errors at %q, missed with probability %.2g; rejected by %q", l.name, m.name, m.distance(n), m.check, missed, failed)
+			failed := newSample(l).draw(t, int(n), streams, m.fill).rejections()
+			t.Logf("%s, %s, %.0f draws: %.3g standard errors at %q, missed with probability %.2g; rejected by %q", l.name, m.name, n, m.distance(n), m.check, missed, failed)
 			if !slices.Contains(failed, m.check) {
 				t.Errorf("%s, %s: %q does not notice it, only %q", l.name, m.name, m.check, failed)
 			}
