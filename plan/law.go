@@ -2,10 +2,12 @@ package plan
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -78,12 +80,56 @@ func (l laws) of(terms []budget.NoiseTerm, confidence float64) law {
 	key := keyOf(terms) + strconv.FormatFloat(confidence, 'g', -1, 64)
 	out, ok := l[key]
 	if !ok {
-		s := budget.NewNoiseSum(terms)
-		out.deviation, out.whole = s.Deviation(), s.Whole()
-		out.margin, out.attained = s.Margin(confidence)
-		out.half, _ = s.Margin(0.5)
+		out = remembered.of(terms, confidence)
 		l[key] = out
 	}
+	return out
+}
+
+// lawOf works a law out.
+func lawOf(terms []budget.NoiseTerm, confidence float64) (out law) {
+	s := budget.NewNoiseSum(terms)
+	out.deviation, out.whole = s.Deviation(), s.Whole()
+	out.margin, out.attained = s.Margin(confidence)
+	out.half, _ = s.Margin(0.5)
+	return out
+}
+
+// mostLaws is how many laws are remembered, some 400 kB of them; then all are forgotten.
+const mostLaws = 1 << 12
+
+// lawsOfPlans remembers laws from one plan to the next, as a plan that is read again has the same: to the last bit of every
+// term, so that no figure depends on what was planned before.
+type lawsOfPlans struct {
+	lock  sync.Mutex
+	known map[[sha256.Size]byte]law
+}
+
+var remembered lawsOfPlans
+
+// of is lawOf for terms in the order of keyOf. Two plans that ask at once may both work it out.
+func (l *lawsOfPlans) of(terms []budget.NoiseTerm, confidence float64) law {
+	exact := binary.BigEndian.AppendUint64(nil, math.Float64bits(confidence))
+	for _, t := range terms {
+		exact = append(append(exact, t.Kind...), 0)
+		for _, bits := range []uint64{math.Float64bits(t.Parameter), uint64(t.Count), math.Float64bits(t.Weight)} {
+			exact = binary.BigEndian.AppendUint64(exact, bits)
+		}
+	}
+	key := sha256.Sum256(exact)
+	l.lock.Lock()
+	out, ok := l.known[key]
+	l.lock.Unlock()
+	if ok {
+		return out
+	}
+	out = lawOf(terms, confidence)
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.known == nil || len(l.known) >= mostLaws {
+		l.known = map[[sha256.Size]byte]law{}
+	}
+	l.known[key] = out
 	return out
 }
 
