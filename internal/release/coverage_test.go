@@ -52,6 +52,7 @@ type coverageSetting struct {
 	draws int
 	// What is planted: smooth for half-widths, rough for normal intervals.
 	smooth, rough bool
+	long          bool // left out unless DPRELEASE_COVERAGE is set
 }
 
 const small = `tables: {t: {source: {csv: t.csv}, unit: row, columns: {x: {values: [a, b, c]}, y: {values: [a, b]}, z: {values: [a, b]}}}}
@@ -61,20 +62,20 @@ const along = `tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {typ
 `
 
 var coverageSettings = []coverageSetting{
-	{"residuals", plan.Residuals, "budget: {rho: 1/100}\n" + small + "marginals: {m: {every: [0, 1, 2, 3], by: [x, y, z]}}\n", 80_000, true, false},
-	{"residuals, next to no noise", plan.Residuals, "budget: {rho: 40}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y, z]}}\n", 30_000, false, true},
+	{"residuals", plan.Residuals, "budget: {rho: 1/100}\n" + small + "marginals: {m: {every: [0, 1, 2, 3], by: [x, y, z]}}\n", 80_000, true, false, false},
+	{"residuals, next to no noise", plan.Residuals, "budget: {rho: 40}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y, z]}}\n", 30_000, false, true, false},
 	{"residuals of levels", plan.Residuals, `budget: {rho: 1/50}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {type: integer, range: [0, 5], levels: {band: {edges: [0, 1, 3]}}}, y: {values: [a, b]}}}}
 marginals: {m: {by: [age, y]}, n: {by: [age.band, y]}, o: {by: [age.band]}}
-`, 60_000, true, false},
-	{"direct", plan.Direct, "budget: {rho: 1/400}\n" + small + "marginals: {m: {by: [x, y]}}\n", 60_000, true, false},
-	{"direct, next to no noise", plan.Direct, "budget: {rho: 3}\n" + small + "marginals: {m: {by: [x, y]}}\n", 30_000, false, true},
-	{"direct, of two leaves", plan.Direct, "budget: {rho: 1/100, split: {a: 1/3, b: 2/3}}\n" + small + "marginals: {m: {by: [x, y], budget: a}, n: {by: [y, z], budget: b}}\n", 60_000, true, false},
-	{"direct, pure", plan.Direct, "budget: {epsilon: 1/10}\n" + small + "marginals: {m: {by: [x]}, n: {by: [y, z]}}\n", 150_000, true, false},
-	{"largest", plan.Largest, "budget: {epsilon: 1/10}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y]}}\n", 60_000, false, false},
-	{"largest, next to no noise", plan.Largest, "budget: {epsilon: 2}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y]}}\n", 30_000, false, true},
-	{"prefix sums", plan.Residuals, "budget: {rho: 1/50}\n" + along + "marginals: {m: {by: [age, y], cumulative: [age]}, n: {by: [y]}}\n", 60_000, true, false},
-	{"ranges", plan.Residuals, "budget: {rho: 1/50}\n" + along + "marginals: {m: {by: [age, y], ranges: [age]}, n: {by: [age]}}\n", 60_000, true, false},
+`, 60_000, true, false, false},
+	{"direct", plan.Direct, "budget: {rho: 1/400}\n" + small + "marginals: {m: {by: [x, y]}}\n", 60_000, true, false, false},
+	{"direct, next to no noise", plan.Direct, "budget: {rho: 3}\n" + small + "marginals: {m: {by: [x, y]}}\n", 30_000, false, true, true},
+	{"direct, of two leaves", plan.Direct, "budget: {rho: 1/100, split: {a: 1/3, b: 2/3}}\n" + small + "marginals: {m: {by: [x, y], budget: a}, n: {by: [y, z], budget: b}}\n", 60_000, true, false, true},
+	{"direct, pure", plan.Direct, "budget: {epsilon: 1/10}\n" + small + "marginals: {m: {by: [x]}, n: {by: [y, z]}}\n", 150_000, true, false, false},
+	{"largest", plan.Largest, "budget: {epsilon: 1/10}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y]}}\n", 60_000, false, false, false},
+	{"largest, next to no noise", plan.Largest, "budget: {epsilon: 2}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y]}}\n", 30_000, false, true, true},
+	{"prefix sums", plan.Residuals, "budget: {rho: 1/50}\n" + along + "marginals: {m: {by: [age, y], cumulative: [age]}, n: {by: [y]}}\n", 60_000, true, false, true},
+	{"ranges", plan.Residuals, "budget: {rho: 1/50}\n" + along + "marginals: {m: {by: [age, y], ranges: [age]}, n: {by: [age]}}\n", 60_000, true, false, false},
 }
 
 func (s coverageSetting) plan(t testing.TB) *plan.Plan {
@@ -123,10 +124,11 @@ type coverage struct {
 	laws    map[string]sumOfNoise
 }
 
-// TestCoverage simulates every setting.
+// TestCoverage simulates every setting; variants of others where DPRELEASE_COVERAGE is set.
 func TestCoverage(t *testing.T) {
 	for _, s := range coverageSettings {
 		t.Run(s.name, func(t *testing.T) {
+			skipLong(t, s.long)
 			newCoverage(t, s).hold(t)
 		})
 	}

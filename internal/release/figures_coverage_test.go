@@ -121,13 +121,19 @@ func (f figureTally) covered() float64 { return float64(f.hits+f.nulls) / float6
 // figuresSeen are tallies by figure and group.
 type figuresSeen map[[2]string]*figureTally
 
+// skipLong leaves out a setting that is a variant of others and takes long.
+func skipLong(t *testing.T, long bool) {
+	t.Helper()
+	if long && os.Getenv("DPRELEASE_COVERAGE") == "" {
+		t.Skip("set DPRELEASE_COVERAGE to run it")
+	}
+}
+
 // TestCoverageOfFigures measures every setting; those that take long where DPRELEASE_COVERAGE is set.
 func TestCoverageOfFigures(t *testing.T) {
 	for _, s := range figureSettings {
 		t.Run(s.name, func(t *testing.T) {
-			if s.long && os.Getenv("DPRELEASE_COVERAGE") == "" {
-				t.Skip("set DPRELEASE_COVERAGE to run it")
-			}
+			skipLong(t, s.long)
 			s.hold(t)
 		})
 	}
