@@ -125,9 +125,9 @@ const (
 )
 
 // layOut decides on sizes. A bit per row is held for the answer, and for each worker where a
-// quarter of the memory is enough. Of what is left seven twelfths are for what is put aside, a
-// quarter is for what workers gather, and a sixth for the partitions that they group, which
-// take up to eight times the bytes of their rows.
+// quarter of the memory is enough. Of what is left up to a quarter is for what workers gather, a sixth
+// for the partitions that they group, which take up to eight times the bytes of their rows, and the
+// rest for what is put aside.
 func (b *bounding) layOut() {
 	answer, workers := max(b.opt.rows, 0)/8+1, int64(b.opt.workers)
 	b.answers = int(min(max(b.opt.memory/4/answer, 1), workers))
@@ -143,7 +143,7 @@ func (b *bounding) layOut() {
 		b.parts /= 2
 	}
 	b.chunk = int(min(max(gather/int64(b.parts), leastChunk), mostChunk)) &^ (pageBytes - 1)
-	b.spill = newSpill(b.opt.dir, memory*7/12, b.parts)
+	b.spill = newSpill(b.opt.dir, memory-memory/6-min(memory/4, int64(b.chunk*b.parts)*workers), b.parts)
 }
 
 // boundWorker is what one goroutine adds rows by.
