@@ -101,37 +101,58 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	}
 	done("tables", d)
 	tighten := 1.0
+	chosen := !slices.ContainsFunc(d.parts, func(t *table) bool { return t.quantile != nil })
 	for range mostTighter {
-		var best *draftPlan
-		var little error
-		for i, how := range d.variants(r) {
-			trial, err := d.measured(r, tighten, how)
-			switch {
-			case errors.Is(err, errTooLittle):
-				little = err
-				continue
-			case err != nil && i == 0:
-				return nil, err
-			case err != nil: // there are other ways
-				continue
-			}
-			if best == nil || trial.better(best) {
-				best = trial
-			}
+		best, err := d.tried(r, tighten)
+		if err != nil {
+			return nil, err
 		}
-		if best == nil {
-			return nil, little
+		if !chosen { // by the amounts that quantiles have where all are drawn
+			chosen = true
+			some, err := best.chooseWays()
+			if err != nil {
+				return nil, err
+			}
+			if some {
+				if best, err = d.tried(r, tighten); err != nil {
+					return nil, err
+				}
+			}
 		}
 		for _, pass := range []string{"designs", "division", "measurements", "predictions"} {
 			done(pass, best)
 		}
 		ratio := best.plan.missedInNeeded()
 		if ratio >= 1 {
-			return best, nil
+			return best, best.assessQuantiles()
 		}
 		tighten = float64(tighten * min(ratio, tighter))
 	}
 	return nil, errors.New("no noise was found with which all targets are met: widen the narrowest, or give the leaf a share")
+}
+
+// tried is the best of the variants.
+func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, err error) {
+	var little error
+	for i, how := range d.variants(r) {
+		trial, err := d.measured(r, tighten, how)
+		switch {
+		case errors.Is(err, errTooLittle):
+			little = err
+			continue
+		case err != nil && i == 0:
+			return nil, err
+		case err != nil: // there are other ways
+			continue
+		}
+		if best == nil || trial.better(best) {
+			best = trial
+		}
+	}
+	if best == nil {
+		return nil, little
+	}
+	return best, nil
 }
 
 // better tells that a draft is better than another: what the budget makes least is less or, where targets decide that, its
