@@ -89,7 +89,7 @@ func (d Distribution) noiseOf(l *spec.Lattice, shares []float64) (total, others 
 	}
 	total, others = make([]float64, len(shares)), make([]float64, len(shares))
 	for i, share := range shares {
-		upTo := min(max(int(math.Round(share*float64(n))), 1), n-1)
+		upTo := min(max(int(math.Floor(share*float64(n)+0.5)), 1), n-1)
 		if c == nil {
 			others[i] = float64(square(1-share)*float64(upTo)) + float64(square(share)*float64(n-upTo))
 			continue
@@ -120,7 +120,7 @@ func (d Distribution) balanced(l *spec.Lattice, shares []float64, laplace bool) 
 	if laplace {
 		best = cubeRoot(max(1, float64(float64(m.Norm)*ratio)))
 	}
-	d.Total = int64(min(max(math.Round(best), 1), float64(mostReach)))
+	d.Total = int64(min(max(math.Floor(best+0.5), 1), float64(mostReach)))
 	return d, nil
 }
 

@@ -7,10 +7,11 @@ import "math"
 // Distribution is the law of quantiles of groups whose rows are counted by consecutive cells of a column: F_j is how many rows
 // are in the cells up to j, with noise. It is not for concurrent use.
 //
-// The quantile of a share q lies in the first cell with F_j ≥ q·N, where N is F of the last. The noise of F_j − qN has a known
-// symmetric law. With m_j a margin of it, the interval is of the cells from the first with F_j − qN ≥ −m_j to the last with
-// F_{j−1} − qN ≤ m_{j−1}. It leaves out the cell of the quantile, i, only where the noise of F_i − qN is below −m_i or that of
-// F_{i−1} − qN is above m_{i−1}: each with half of what the confidence leaves.
+// A quantile of a share q is any y with at most q·N rows below it and at least as many up to it, where N is F of the last. So for
+// the cell i of one F_i ≥ qN ≥ F_{i−1}. The noise of F_j − qN has a known symmetric law. With m_j a margin of it, the interval is of
+// the cells from the first with F_j − qN ≥ −m_j to the last with F_{j−1} − qN ≤ m_{j−1}. With i the cell of the least quantile
+// and k that of the greatest, it leaves one out only where the noise of F_i − qN is below −m_i or that of F_{k−1} − qN is above
+// m_{k−1}: each with half of what the confidence leaves (docs/proofs/distribution.md).
 type Distribution struct {
 	cells      []Cell
 	share      float64
@@ -65,8 +66,8 @@ func (d *Distribution) exceeds(x float64, cell int) bool {
 }
 
 // Of is the quantile of one group, from its noisy F, cell by cell, and the non-decreasing F that is nearest to it
-// ([NonDecreasing]). The estimate is that of the latter, in proportion within its cell; its error is what the interval says of the
-// deviation. A group whose noisy count is not positive, or of which no cell is left out, is [Unbounded].
+// ([NonDecreasing]). The estimate is that of the latter, in proportion within its cell. It has no standard error: how far it is off
+// depends on how many rows lie where. A group whose noisy count is not positive, or of which no cell is left out, is [Unbounded].
 func (d *Distribution) Of(noisy, rising []float64) Figure {
 	last := len(noisy) - 1
 	count := noisy[last]
@@ -88,19 +89,16 @@ func (d *Distribution) Of(noisy, rising []float64) Figure {
 		}
 	}
 	low, high = min(low, high), max(low, high)
-	cell, estimate := d.invert(rising, target)
+	estimate := d.invert(rising, target)
 	if low == 0 && high == last {
 		return unbounded(estimate)
 	}
-	out := bounded(estimate, null, d.cells[low].Low, d.cells[high].High)
-	if m := d.margin(cell); m > 0 {
-		out.Error = (out.High - out.Low) / 2 * (d.deviations[cell+1] / m)
-	}
-	return out
+	return bounded(estimate, null, d.cells[low].Low, d.cells[high].High)
 }
 
 // invert is where a non-decreasing function reaches a target.
-func (d *Distribution) invert(rising []float64, target float64) (cell int, value float64) {
+func (d *Distribution) invert(rising []float64, target float64) float64 {
+	cell := 0
 	before := 0.0
 	for cell < len(rising)-1 && rising[cell] < target {
 		before = rising[cell]
@@ -108,10 +106,10 @@ func (d *Distribution) invert(rising []float64, target float64) (cell int, value
 	}
 	c := d.cells[cell]
 	if !(rising[cell] > before) {
-		return cell, c.High
+		return c.High
 	}
 	part := math.Max(0, math.Min(1, (target-before)/(rising[cell]-before)))
-	return cell, c.Low + float64(part*(c.High-c.Low))
+	return c.Low + float64(part*(c.High-c.Low))
 }
 
 // NonDecreasing is the non-decreasing sequence with the least squares of differences from x: means of pooled neighbours

@@ -114,7 +114,7 @@ func (n *numbers) readAll(id string, p part) (map[string][]Figure, error) {
 		for at, of := range laws {
 			out := of.Of(noisy, rising)
 			if out.Value == out.Value {
-				out.Value = float64(step * math.Round(out.Value/step))
+				out.Value = float64(step * math.Floor(out.Value/step+0.5))
 			}
 			all[at][cell] = out
 		}
