@@ -78,9 +78,9 @@ func (t *table) shares() []float64 {
 // groups is how many cells a part of quantiles has.
 func (t *table) groups() int64 { return t.cells / drawsOfShare / int64(len(t.quantile.At)) }
 
-// noiseOf is the sum of the squares of the weights that the noise of answers has in F − qN, for F the rows up to the share q of the
-// bins and N those of the cell: of each share of a column that fills its range evenly. The first is the part of the answer that
-// is Total times N, for a Total of 1.
+// noiseOf is the sum of the squares of the weights that the noise of answers has in F − qN, for F the rows up to the bin of the
+// quantile of a share q and N those of the cell: on the mean over bins that are spread evenly over the range, as the quantile may
+// be in any. The first is the part of the answer that is Total times N, for a Total of 1.
 func (d Distribution) noiseOf(l *spec.Lattice, shares []float64) (total, others []float64, err error) {
 	n := int(d.Bins(l))
 	c, axis, err := d.Strategy(l)
@@ -88,20 +88,30 @@ func (d Distribution) noiseOf(l *spec.Lattice, shares []float64) (total, others 
 		return nil, nil, err
 	}
 	total, others = make([]float64, len(shares)), make([]float64, len(shares))
-	for i, share := range shares {
-		upTo := min(max(int(math.Floor(share*float64(n)+0.5)), 1), n-1)
-		if c == nil {
-			others[i] = float64(square(1-share)*float64(upTo)) + float64(square(share)*float64(n-upTo))
-			continue
+	for place := range placesOfQuantile {
+		upTo := min(max((2*place+1)*n/(2*placesOfQuantile), 1), n-1)
+		var part, noise float64 // of F
+		if c != nil {
+			q := slices.Concat(slices.Repeat([]float64{1}, upTo), make([]float64, n-upTo))
+			part = c.Weights(axis, 0, q, false)[0]
+			for _, w := range c.Weights(axis, axis.Level, q, false) {
+				noise += float64(w * w)
+			}
 		}
-		q := slices.Concat(slices.Repeat([]float64{1}, upTo), make([]float64, n-upTo))
-		total[i] = square(c.Weights(axis, 0, q, false)[0] - share)
-		for _, w := range c.Weights(axis, axis.Level, q, false) {
-			others[i] += float64(w * w)
+		for i, share := range shares {
+			if c == nil {
+				others[i] += (float64(square(1-share)*float64(upTo)) + float64(square(share)*float64(n-upTo))) / placesOfQuantile
+				continue
+			}
+			total[i] += square(part-share) / placesOfQuantile
+			others[i] += noise / placesOfQuantile
 		}
 	}
 	return total, others, nil
 }
+
+// placesOfQuantile is for how many bins errors are worked out.
+const placesOfQuantile = 8
 
 // balanced is the distribution with the Total that makes the error least: of c·N and integers that a row moves by N₁ and √S, with
 // parts T/c² and R, (c+N₁)²·(T/c²+R) is least at c³ = N₁·T/R, and (c²+S)·(T/c²+R) at c⁴ = S·T/R.
