@@ -56,8 +56,8 @@ func (d Distribution) Strategy(l *spec.Lattice) (*residual.Column, residual.Axis
 func (d Distribution) Check(t *spec.Table) error {
 	c := t.Column(d.Column)
 	switch {
-	case c == nil || c.Lattice == nil || c.Lattice.By != "":
-		return fmt.Errorf("the column %q has no one range", d.Column)
+	case c == nil || c.Lattice == nil:
+		return fmt.Errorf("the column %q has no range", d.Column)
 	case d.Width < 1 || d.Total < 0 || d.Total > mostReach || d.Bins(c.Lattice) > mostBins:
 		return fmt.Errorf("the bins of %s are too narrow, or none", d.Column)
 	case d.Total == 0 && (d.Method != "" || d.Kappa != "" || d.Bits != 0):
