@@ -73,6 +73,7 @@ type draftPlan struct {
 	blueprint *blueprint
 	division  *division
 	uniform   []*division // with one kind of noise for all groups
+	rough     bool        // [blueprint.rough]
 }
 
 const (
@@ -103,21 +104,18 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	tighten := 1.0
 	chosen := !slices.ContainsFunc(d.parts, func(t *table) bool { return t.quantile != nil })
 	for range mostTighter {
-		best, err := d.tried(r, tighten)
-		if err != nil {
-			return nil, err
-		}
 		if !chosen { // by the amounts that quantiles have where all are drawn
-			chosen = true
-			some, err := best.chooseWays()
-			if err != nil {
-				return nil, err
-			}
-			if some {
-				if best, err = d.tried(r, tighten); err != nil {
+			chosen, d.rough = true, true
+			if first, err := d.tried(r, tighten); err == nil { // else all are drawn
+				if err := first.chooseWays(); err != nil {
 					return nil, err
 				}
 			}
+			d.rough = false
+		}
+		best, err := d.tried(r, tighten)
+		if err != nil {
+			return nil, err
 		}
 		for _, pass := range []string{"designs", "division", "measurements", "predictions"} {
 			done(pass, best)
@@ -176,6 +174,7 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*dr
 	if out.blueprint, err = newBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
 		return nil, err
 	}
+	out.blueprint.rough = d.rough
 	if out.division, out.uniform, err = out.blueprint.settle(); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 const rangeFilled = 10
 
 // mostDistributed bounds the answers of a distribution.
-const mostDistributed = int64(1) << 26
+const mostDistributed = int64(1) << 24
 
 // quantileWay is a way to quantiles, and how good it will be at an amount.
 type quantileWay struct {
@@ -29,11 +29,12 @@ type quantileWay struct {
 	cell         float64       // the width of a bin in the column's unit, 0 where a bin is one value
 }
 
-// canDistribute tells that quantiles of a part can be read from a distribution: of a column of one range, and where neither is
+// canDistribute tells that quantiles of a part can be read from a distribution: of cells that have one range, and that are neither
 // asked for targets, nor for bounds of a range that is only guessed.
 func (t *table) canDistribute(r *spec.Release, needed bool) bool {
 	l := r.Table(t.marginal.Table).Column(t.quantile.Column).Lattice
-	return !needed && !t.of.guessed && l.By == "" && l.Last > l.First && l.Last-l.First < math.MaxUint32
+	apart := slices.ContainsFunc(t.counted, func(a spec.Attribute) bool { return a.Column == l.By }) // cells of strata
+	return !needed && !t.of.guessed && !apart && l.Last > l.First && l.Last-l.First < math.MaxUint32
 }
 
 // reference is what is compared: how many rows, by weight, a cell has, and over how much of the column's unit they lie.
@@ -268,23 +269,22 @@ func worth(cost budget.Cost, noise budget.Kind) float64 {
 }
 
 // chooseWays gives each part of quantiles that is better read from a distribution the one that is best for the amount that it has
-// in a draft where all are drawn. It tells whether there is any.
-func (d *draftPlan) chooseWays() (bool, error) {
-	some := false
+// in a rough draft where all are drawn.
+func (d *draftPlan) chooseWays() error {
 	for _, p := range d.division.planned {
 		t, g := p.table, p.group
 		if t == nil || t.quantile == nil || !t.canDistribute(g.release, g.needed) {
 			continue
 		}
 		for _, noise := range noises(g.release.Budget) {
-			cost := p.costWith(noise, d.plan.Leaves[g.leaf].Amount)
+			cost := d.costWith(p, noise)
 			drawn, err := t.drawnWay(g.release, cost)
 			if err != nil {
-				return false, err
+				return err
 			}
 			distributed, err := t.bestDistribution(g, noise, worth(cost, noise))
 			if err != nil {
-				return false, err
+				return err
 			}
 			if distributed.distribution == nil || distributed.half >= drawn.half {
 				continue
@@ -293,10 +293,34 @@ func (d *draftPlan) chooseWays() (bool, error) {
 				t.distributions = map[budget.Kind]*Distribution{}
 			}
 			t.distributions[noise] = distributed.distribution
-			some = true
 		}
 	}
-	return some, nil
+	return nil
+}
+
+// costWith is about what a measurement has of the budget if its noise is of a kind. Under ε and δ it has at least what it would have
+// of ε where all had Laplace noise, in proportion to the roots of their ρ.
+func (d *draftPlan) costWith(p planned, noise budget.Kind) budget.Cost {
+	cost := p.costWith(noise, d.plan.Leaves[p.group.leaf].Amount)
+	asked := p.group.release.Budget
+	if asked.Delta == nil || noise != budget.DiscreteLaplace {
+		return cost
+	}
+	root := func(p planned) float64 {
+		if p.share == nil {
+			return 0
+		}
+		return math.Sqrt(worth(p.costWith(budget.DiscreteGaussian, d.plan.Leaves[p.group.leaf].Amount), budget.DiscreteGaussian))
+	}
+	var roots float64
+	for _, other := range d.division.planned {
+		roots += root(other)
+	}
+	part := exactShares([]float64{root(p), roots - root(p)})[0]
+	if epsilon := part.Mul(part, asked.Epsilon); epsilon.Cmp(cost.Epsilon) > 0 {
+		cost.Epsilon = epsilon
+	}
+	return cost
 }
 
 // costWith is what a measurement has of a leaf's amount, with a kind of noise.
