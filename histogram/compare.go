@@ -502,6 +502,10 @@ func (c *comparison) numbersRead(q plan.Query) (all []plan.Value) {
 		column(q.Quantile.Column)
 		weighs = weighs || q.Quantile.Weight
 	}
+	if d := q.Distribution; d != nil {
+		column(d.Column)
+		weighs = weighs || d.Weight
+	}
 	if d := q.Distinct; d != nil && c.plan.Release().Table(q.Table).Column(d.Column).Domain == nil {
 		column(d.Column)
 	}

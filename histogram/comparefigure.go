@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -48,7 +49,7 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 		if at < 0 {
 			return fmt.Errorf("figure %s of table %s rests on %s, which the plan does not measure", claim.Figure, claim.Path, id)
 		}
-		x.asked[id] = c.plan.Measurements[at]
+		x.asked[id] = ranked(c.plan.Measurements[at], x.figure, c.plan.Release())
 	}
 	for id, m := range x.asked {
 		c.questions = append(c.questions, question{m, func(counted tallied) error {
@@ -257,6 +258,17 @@ func (x *truths) within(t plan.Term) ([]bool, error) {
 		within = next
 	}
 	return within, nil
+}
+
+// ranked asks for every value of the rows where a measurement asks for bins of them: truth knows no bins.
+func ranked(m plan.Measurement, f plan.Figure, r *spec.Release) plan.Measurement {
+	if d := m.Query.Distribution; d != nil {
+		bins := d.Bins(r.Table(m.Query.Table).Column(d.Column).Lattice)
+		m.Query.Distribution, m.Query.Quantile = nil, &plan.Quantile{Column: d.Column, Weight: d.Weight, At: []string{f.At}}
+		m.Cells /= bins
+		m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1)} // nothing is drawn
+	}
+	return m
 }
 
 // quantile is where the quantiles of the true rows lie: from the least place up to which there are as many rows as the share

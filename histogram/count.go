@@ -109,7 +109,12 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 	}
 	for i, m := range all {
 		var err error
-		if counts[i], err = project(r, m, counts[i]); err != nil {
+		if m.Query.Distribution != nil {
+			counts[i], err = distributed(r, m, counts[i])
+		} else {
+			counts[i], err = project(r, m, counts[i])
+		}
+		if err != nil {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // Guarantee: each is a sum over units of integers from 0 to 1, k and k that are functions of the unit's own rows alone, so that
 // no neighbour moves it further. Neighbours: both relations. Argument: docs/proofs/values.md.
 func (t *tally) diagnosed(asked plan.Query) (int, error) {
-	if len(asked.Factors) > 0 || asked.Value != nil || asked.Quantile != nil || asked.Distinct != nil || asked.PerUnit != nil {
+	if len(asked.Factors) > 0 || asked.Value != nil || asked.Quantile != nil || asked.Distribution != nil || asked.Distinct != nil || asked.PerUnit != nil {
 		return 0, errors.New("asks for what this version cannot count at once")
 	}
 	most := uint64(max(t.table.Unit.MaxRows, 0))

@@ -120,6 +120,9 @@ func valuesOf(q plan.Query) (names []string) {
 	if v := q.Quantile; v != nil {
 		names = append(names, v.Column, fmt.Sprint(v.Weight))
 	}
+	if v := q.Distribution; v != nil {
+		names = append(names, v.Column, fmt.Sprint(v.Weight))
+	}
 	if v := q.Distinct; v != nil {
 		names = append(names, v.Column)
 	}

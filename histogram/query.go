@@ -81,8 +81,14 @@ func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (ui
 		q.allowance, err = t.diagnosed(asked)
 		return integers, err
 	}
-	if asked.Quantile != nil || asked.Distinct != nil {
-		several := asked.Value != nil || asked.Quantile != nil && asked.Distinct != nil || asked.Distinct != nil && asked.PerUnit != nil
+	if asked.Quantile != nil || asked.Distinct != nil || asked.Distribution != nil {
+		kinds := 0
+		for _, is := range []bool{asked.Quantile != nil, asked.Distinct != nil, asked.Distribution != nil} {
+			if is {
+				kinds++
+			}
+		}
+		several := asked.Value != nil || kinds > 1 || asked.Distinct != nil && asked.PerUnit != nil
 		if several || q.sparse || slices.ContainsFunc(asked.Factors, func(f plan.Factor) bool { return f.Basis != plan.Identity }) {
 			return 0, errors.New("asks for what this version cannot count at once")
 		}
@@ -99,6 +105,22 @@ func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (ui
 		}
 		var ok bool
 		if integers, ok = product(integers, uint64(asked.Quantile.Draws())); !ok {
+			return 0, errManyCells
+		}
+	case asked.Distribution != nil:
+		d := asked.Distribution
+		if err = d.Check(t.table); err != nil {
+			return 0, err
+		}
+		column := t.table.Column(d.Column)
+		if q.attributes, err = t.along(q.attributes, column, cells); err != nil {
+			return 0, err
+		}
+		if d.Weight {
+			value = &plan.Value{Weight: true}
+		}
+		var ok bool
+		if integers, ok = product(integers, uint64(d.Bins(column.Lattice))); !ok {
 			return 0, errManyCells
 		}
 	case asked.Distinct != nil:

@@ -142,6 +142,11 @@ func askings(most int64, u spec.PerUnit) []asking {
 		{query: plan.Query{Factors: by("size"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/2"}}, PerUnit: &withCap}, cells: 2, sparse: true,
 			cell: func(j job) uint64 { return uint64(j.size)*13 + uint64(j.place()) }, group: func(j job) uint64 { return uint64(j.size) }, adds: one, most: 1},
 	}
+	inRegion := func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }
+	all = append(all,
+		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 3, Weight: true}}, cells: 3 * 5, sparse: true, cell: inRegion, adds: job.steps, most: 3},
+		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 2, Total: 5, Method: "haar-laplace"}, PerUnit: &withCap}, cells: 3 * 7, sparse: true,
+			cell: inRegion, group: regionCell, adds: one, most: 1})
 	beyond := func(j job) int64 { // what rounds to a place that is not its own
 		if p := int64(j.pay*2+5) / 10; p != j.place() {
 			return 1
@@ -394,6 +399,35 @@ func distance(a, b map[uint64]int64) int64 {
 	return sum
 }
 
+// integers are what is measured of the cells of a query: of a distribution its answers.
+func (a asking) integers(t testing.TB, r *spec.Release, cells map[uint64]int64) map[uint64]int64 {
+	if a.query.Distribution == nil {
+		return cells
+	}
+	var pairs tallied
+	for cell, n := range cells {
+		pairs.cells, pairs.counts = append(pairs.cells, cell), append(pairs.counts, n)
+	}
+	got, err := distributed(r, plan.Measurement{Query: a.query, Cells: a.cells}, pairs)
+	if err != nil || int64(len(got.counts)) != a.cells {
+		t.Fatalf("%d answers of %d, %v", len(got.counts), a.cells, err)
+	}
+	out := map[uint64]int64{}
+	for i, n := range got.counts {
+		out[uint64(i)] = n
+	}
+	return out
+}
+
+// norm is by how much, in L1, the answers of a distribution change with one row of weight 1, wherever it lies; 1 of other queries.
+func (a asking) norm(t testing.TB, r *spec.Release) int64 {
+	most := int64(1)
+	for place := uint64(0); a.query.Distribution != nil && place < 13; place++ {
+		most = max(most, distance(a.integers(t, r, map[uint64]int64{place: 1}), nil))
+	}
+	return most
+}
+
 // excess is by how much neighbours move some query further than they may, over tables and both relations; negative where
 // none does.
 func excess(t testing.TB, change func(*tally)) int64 {
@@ -422,7 +456,8 @@ func excess(t testing.TB, change func(*tally)) int64 {
 			if a.query.Diagnostic != "" { // of one cell, and none is below 0
 				twice = 1
 			}
-			worst = max(worst, distance(with.byCell(i), left.byCell(i))-a.moved(most), distance(with.byCell(i), other.byCell(i))-twice*a.moved(most))
+			of := func(x answered) map[uint64]int64 { return a.integers(t, r, x.byCell(i)) }
+			worst = max(worst, distance(of(with), of(left))-a.moved(most)*a.norm(t, r), distance(of(with), of(other))-twice*a.moved(most)*a.norm(t, r))
 		}
 	}
 	return worst

@@ -40,6 +40,8 @@ type planned struct {
 	*distance
 	share *big.Rat // of what the leaf has
 	adds  float64  // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
+	// distribution is what is measured in place of its table's quantiles; nil where these are drawn.
+	distribution *Distribution
 	// needs is what targets ask for in place of a share: a ρ for Gaussian noise, an ε for Laplace noise.
 	needs *big.Rat
 }
@@ -50,6 +52,9 @@ func (p planned) measurement() Measurement {
 	m := Measurement{ID: p.id(), Leaf: g.path(), Query: Query{Table: g.tables[0].marginal.Table, Factors: make([]Factor, len(p.asks.Axes))}, Cells: p.cells}
 	if p.itself() {
 		m.Query, m.Impossible, m.Above = p.table.query(), p.table.impossible, p.table.above()
+		if p.distribution != nil {
+			m.Query.Quantile, m.Query.Distribution = nil, p.distribution
+		}
 		return m
 	}
 	for i, a := range p.asks.Axes {
@@ -110,7 +115,7 @@ func (p planned) spend(amount budget.Cost) (Measurement, error) {
 		}
 	}
 	var err error
-	if p.table != nil && p.table.quantile != nil {
+	if p.table != nil && p.table.quantile != nil && p.distribution == nil {
 		if p.noise == budget.DiscreteLaplace {
 			err = p.table.draw(p.group.release, &m, budget.Cost{Epsilon: cost})
 		} else {

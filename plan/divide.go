@@ -21,6 +21,9 @@ type blueprint struct {
 	drafts  []microdata
 	groups  []*group
 	pure    bool
+	// rough says that the size of a budget of ε and δ is taken from the conversion of ρ alone, for Gaussian noise: for what needs
+	// to be known before the measurements are.
+	rough bool
 }
 
 // Summing says how columns are measured along which tables count up, or are asked for ranges.
@@ -154,6 +157,9 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 	uniform = make([]*division, len(noises(b.release.Budget)))
 	var little error
 	for kind := range noises(b.release.Budget) {
+		if b.rough && kind > 0 {
+			return best, uniform, nil
+		}
 		choice := make([]int, len(b.groups))
 		for i, g := range b.groups {
 			choice[i] = g.best[kind]
@@ -435,6 +441,9 @@ func (b *blueprint) calibrate(d *division, needed map[string]*big.Rat) (*big.Rat
 		return nil, fmt.Errorf("%w: %w", errTooLittle, err)
 	} else if least.Cmp(from) >= 0 { // a millionth more, so that there is something for every share
 		from = least.Add(least, new(big.Rat).Quo(least, big.NewRat(1_000_000, 1)))
+	}
+	if b.rough {
+		return from, nil
 	}
 	if b.isFixed(from, needed) {
 		return b.fixed(d, needed, from)

@@ -35,11 +35,52 @@ func (p *Plan) explainFigures(b *strings.Builder) {
 	}
 	t.Flush()
 	b.WriteString("  Each rests on noisy integers alone, the table's noisy count among them. Values beyond a declared range are clamped to it: that moves figures, and is no noise.\n")
+	p.explainQuantiles(b)
 	for _, table := range p.Tables {
 		if table.Show > 0 && len(table.Figures) > 0 {
 			fmt.Fprintf(b, "  %s: figures are withheld where the noisy %s is below %s.\n", table.Path, table.Statistics[0].Name, budget.Group(table.Show))
 		}
 	}
+}
+
+// explainQuantiles says how quantiles are found, and why so.
+func (p *Plan) explainQuantiles(b *strings.Builder) {
+	seen := map[string]bool{}
+	for _, table := range p.Tables {
+		for _, f := range table.Figures {
+			if f.Kind != spec.Quantiles || seen[f.Part] {
+				continue
+			}
+			seen[f.Part] = true
+			fmt.Fprintf(b, "  %s: %s\n", strings.TrimPrefix(f.Part, "values/"), f.Quality.WayText(f.Column))
+		}
+	}
+	if len(seen) > 0 {
+		fmt.Fprintf(b, "  Quantiles are found in the way that is expected to leave the narrower intervals. Half their width is said for rows that lie evenly over a tenth of the column's range: where they are denser it is less, down to the width of a bin.\n")
+	}
+}
+
+// WayText says how a quantile of a column is found, and what the other way would give.
+func (q Quality) WayText(column string) string {
+	text := "drawn by the exponential mechanism, with the ends of the intervals."
+	if q.Bins > 0 {
+		text = fmt.Sprintf("read from noisy counts of rows by %s bins of %s", budget.Group(q.Bins), column)
+		if q.Cell > 0 {
+			text += fmt.Sprintf(", each %s wide: no interval is narrower.", budget.DecimalNearest(q.Cell, 6))
+		} else {
+			text += ", one for each value."
+		}
+	}
+	o := q.Instead
+	switch {
+	case o == nil:
+		return text + " The other way cannot serve here."
+	case o.Bins > 0:
+		text += fmt.Sprintf(" Read from counts of %s bins", budget.Group(o.Bins))
+	default:
+		text += " Drawn"
+	}
+	return text + fmt.Sprintf(" they would be within ±%s, about ±%s.", budget.Plural(WholeMargin(o.Ranks), "row"), budget.DecimalNearest(o.Margin, 4))
 }
 
 // explainWeights says what is assumed of weights.
@@ -62,7 +103,7 @@ func weightText(w *spec.Weight) string {
 // texts are the standard error and the margin in words.
 func (q Quality) texts() (error, margin string) {
 	if q.Ranks > 0 {
-		return "", fmt.Sprintf("within ±%s of the rank asked for", budget.Plural(WholeMargin(q.Ranks), "row"))
+		return "", fmt.Sprintf("within ±%s of the rank asked for, about ±%s in a cell of %s", budget.Plural(WholeMargin(q.Ranks), "row"), budget.DecimalNearest(q.Margin, 4), budget.Plural(q.Rows, "row"))
 	}
 	if q.StandardError == 0 {
 		return "depends on the data", ""

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"math/big"
 	"reflect"
 	"slices"
 
@@ -59,8 +60,14 @@ type Quality struct {
 	// StandardError and Margin are in the figure's unit; Margin is half the width of its interval, about.
 	StandardError float64 `json:"standard_error,omitempty"`
 	Margin        float64 `json:"margin,omitempty"`
-	// Ranks is, of a quantile, by how many rows at most the rank of what is drawn is off, at the usual confidence.
-	Ranks float64 `json:"ranks,omitempty"`
+	// Ranks is, of a quantile, by how many rows at most its rank is off, at the usual confidence; by how much weight of weighted
+	// ones. Margin is then for Rows rows that lie evenly over a tenth of the column's range, and Cell is the width of the bins
+	// that it is read from, in the column's unit: no interval is narrower. Instead is what the other way to quantiles would give
+	// for the same part of the budget; nil where there is none.
+	Ranks   float64  `json:"ranks,omitempty"`
+	Cell    float64  `json:"cell,omitempty"`
+	Bins    int64    `json:"bins,omitempty"` // of its distribution; 0: it is drawn
+	Instead *Quality `json:"instead,omitempty"`
 }
 
 // figures are those that a table publishes, without their quality.
@@ -88,9 +95,11 @@ func figures(r *spec.Release, t *table) []Figure {
 			of, over := termOf(r, t, s.Of, by), termOf(r, t, s.Over, by)
 			f.Of, f.Over = &of, &over
 		case spec.Quantiles:
-			f.Part = id(quantilesName(s))
-			for place, share := range s.At {
+			name, at := quantilesOf(t.marginal, s.Column)
+			f.Part = id(name)
+			for _, share := range s.At {
 				one := f
+				place, _ := slices.BinarySearchFunc(at, share, (*big.Rat).Cmp)
 				one.Name, one.At, one.Place = s.QuantileName(share), share.RatString(), place
 				all = append(all, one)
 			}
@@ -149,8 +158,7 @@ func (p *Plan) assessFigures(t *Table, measured map[string]Measurement) {
 		}
 		switch f.Kind {
 		case spec.Quantiles:
-			f.Quality.Ranks = budget.RoundUp(p.rankMarginOf(measured[f.Part]), significant)
-			continue
+			continue // [draftPlan.assessQuantiles]
 		case spec.Units, spec.Distinct:
 			rows, variance = 0, square(error(f.Part))
 		case spec.Sum, spec.Mean:
@@ -178,15 +186,6 @@ func (p *Plan) assessFigures(t *Table, measured map[string]Measurement) {
 			Margin: budget.RoundUp(budget.NormalQuantile((1-confidence)/2)*math.Sqrt(variance)/per, significant),
 		}
 	}
-}
-
-// rankMarginOf is by how many rows the ranks of a part of quantiles are off at most.
-func (p *Plan) rankMarginOf(m Measurement) float64 {
-	if m.Query.Quantile == nil {
-		return 0
-	}
-	t := &table{marginal: &spec.Marginal{Table: m.Query.Table}, quantile: m.Query.Quantile}
-	return t.rankMargin(p.release, m.Mechanism)
 }
 
 // cells is of how many cells of its part the term is the sum, for each cell of the table.

@@ -131,6 +131,17 @@ func (g *group) design(r *spec.Release, tighten float64) error {
 // very error of its cells and are left out. Of columns with ranges a strategy for discrete Laplace noise is known for a
 // pure budget alone; under ε and δ they have discrete Gaussian noise.
 func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
+	if t := g.tables[0]; t.distributions[noise] != nil {
+		p, err := t.planDistribution(g, noise, *t.distributions[noise])
+		if err != nil {
+			return err
+		}
+		d := design{kind: Direct, noise: noise, planned: []planned{p}, parts: []float64{1}}
+		each := float64(p.variance(1) * p.adds)
+		g.add(&d, t, each, each)
+		g.designs = append(g.designs, d)
+		return nil
+	}
 	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.several()
 	switch {
 	case laplace && ranged && len(g.designs) > 0:

@@ -304,7 +304,7 @@ func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
 // reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
 func (p *Plan) reads(q Query, column string) bool {
 	t := p.release.Table(q.Table)
-	if weighs := q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight; weighs && ofFile(t, column) == t.Weight.From {
+	if q.weighs() && ofFile(t, column) == t.Weight.From {
 		return true
 	}
 	var of string
@@ -313,6 +313,8 @@ func (p *Plan) reads(q Query, column string) bool {
 		of = q.Value.Column
 	case q.Quantile != nil:
 		of = q.Quantile.Column
+	case q.Distribution != nil:
+		of = q.Distribution.Column
 	case q.Distinct != nil:
 		of = q.Distinct.Column
 	}
@@ -321,6 +323,11 @@ func (p *Plan) reads(q Query, column string) bool {
 	}
 	l := t.Column(of).Lattice
 	return sameValues(t, of, column) || l != nil && sameValues(t, Counted(t, attributeOf(l.By)).Column, column)
+}
+
+// weighs tells that rows count by their weights.
+func (q Query) weighs() bool {
+	return q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight || q.Distribution != nil && q.Distribution.Weight
 }
 
 // partsBy tells that a query parts rows by a column, at a level of two categories or more, or reads it.
@@ -390,7 +397,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 // Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
 // else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
 func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
-	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distinct != nil || q.PerUnit != nil {
+	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distribution != nil || q.Distinct != nil || q.PerUnit != nil {
 		return p.exchanged(m.Mechanism), nil
 	}
 	changed := m.Mechanism

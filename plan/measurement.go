@@ -99,6 +99,8 @@ type Query struct {
 	Value *Value `json:"value,omitempty"`
 	// Quantile is set where values are drawn and not integers added up.
 	Quantile *Quantile `json:"quantile,omitempty"`
+	// Distribution is set where rows are counted by bins of a column as well.
+	Distribution *Distribution `json:"distribution,omitempty"`
 	// Distinct is set where values are counted and not rows.
 	Distinct *Distinct `json:"distinct,omitempty"`
 	// Diagnostic is set where it is counted what is left out.

@@ -73,6 +73,7 @@ type draftPlan struct {
 	blueprint *blueprint
 	division  *division
 	uniform   []*division // with one kind of noise for all groups
+	rough     bool        // [blueprint.rough]
 }
 
 const (
@@ -101,37 +102,55 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	}
 	done("tables", d)
 	tighten := 1.0
+	chosen := !slices.ContainsFunc(d.parts, func(t *table) bool { return t.quantile != nil })
 	for range mostTighter {
-		var best *draftPlan
-		var little error
-		for i, how := range d.variants(r) {
-			trial, err := d.measured(r, tighten, how)
-			switch {
-			case errors.Is(err, errTooLittle):
-				little = err
-				continue
-			case err != nil && i == 0:
-				return nil, err
-			case err != nil: // there are other ways
-				continue
+		if !chosen { // by the amounts that quantiles have where all are drawn
+			chosen, d.rough = true, true
+			if first, err := d.tried(r, tighten); err == nil { // else all are drawn
+				if err := first.chooseWays(); err != nil {
+					return nil, err
+				}
 			}
-			if best == nil || trial.better(best) {
-				best = trial
-			}
+			d.rough = false
 		}
-		if best == nil {
-			return nil, little
+		best, err := d.tried(r, tighten)
+		if err != nil {
+			return nil, err
 		}
 		for _, pass := range []string{"designs", "division", "measurements", "predictions"} {
 			done(pass, best)
 		}
 		ratio := best.plan.missedInNeeded()
 		if ratio >= 1 {
-			return best, nil
+			return best, best.assessQuantiles()
 		}
 		tighten = float64(tighten * min(ratio, tighter))
 	}
 	return nil, errors.New("no noise was found with which all targets are met: widen the narrowest, or give the leaf a share")
+}
+
+// tried is the best of the variants.
+func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, err error) {
+	var little error
+	for i, how := range d.variants(r) {
+		trial, err := d.measured(r, tighten, how)
+		switch {
+		case errors.Is(err, errTooLittle):
+			little = err
+			continue
+		case err != nil && i == 0:
+			return nil, err
+		case err != nil: // there are other ways
+			continue
+		}
+		if best == nil || trial.better(best) {
+			best = trial
+		}
+	}
+	if best == nil {
+		return nil, little
+	}
+	return best, nil
 }
 
 // better tells that a draft is better than another: what the budget makes least is less or, where targets decide that, its
@@ -155,6 +174,7 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*dr
 	if out.blueprint, err = newBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
 		return nil, err
 	}
+	out.blueprint.rough = d.rough
 	if out.division, out.uniform, err = out.blueprint.settle(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 
@@ -217,14 +218,32 @@ func centred(t *spec.Table, c *spec.Column, by []spec.Attribute) *Value {
 	return v
 }
 
-// quantilesName names the part that holds what is drawn for a statistic.
-func quantilesName(s spec.Stat) string { return s.Name + "_quantiles" }
+// quantilesOf are the name of the part that holds the quantiles of a column, and their shares: all statistics of a table that ask
+// for some share it.
+func quantilesOf(m *spec.Marginal, column string) (name string, at []*big.Rat) {
+	for _, s := range m.Stats {
+		if s.Kind != spec.Quantiles || s.Column != column {
+			continue
+		}
+		if name == "" {
+			name = s.Name + "_quantiles"
+		}
+		for _, share := range s.At {
+			place, found := slices.BinarySearchFunc(at, share, (*big.Rat).Cmp)
+			if !found {
+				at = slices.Insert(at, place, share)
+			}
+		}
+	}
+	return name, at
+}
 
-// quantiles are those of a column, drawn.
+// quantiles are those of a column.
 func (l *layout) quantiles(s spec.Stat) *table {
-	p := l.part(quantilesName(s), nil)
+	name, at := quantilesOf(l.table.marginal, s.Column)
+	p := l.part(name, nil)
 	p.quantile = &Quantile{Column: s.Column, Weight: l.release.Table(p.marginal.Table).Weight != nil}
-	for _, share := range s.At {
+	for _, share := range at {
 		p.quantile.At = append(p.quantile.At, share.RatString())
 	}
 	return p

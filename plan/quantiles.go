@@ -29,7 +29,7 @@ func (t *table) drawn() []*big.Rat {
 // unitRows is what one unit bears on a part of quantiles: a row of weight w counts as w rows.
 func (t *table) unitRows(r *spec.Release) budget.UnitRows {
 	confidential := r.Table(t.marginal.Table)
-	cells := t.cells / drawsOfShare / int64(len(t.quantile.At))
+	cells := t.groups()
 	all, each := rowsOf(confidential.Unit, t.perUnit, cells)
 	if t.quantile.Weight {
 		all, each = all*confidential.Weight.Lattice.Last, each*confidential.Weight.Lattice.Last
@@ -67,6 +67,11 @@ func (t *table) rankDistance(r *spec.Release) *distance {
 // rankMargin is by how many rows at most the ranks of quantiles are off with the usual confidence; of weights as many of theirs.
 func (t *table) rankMargin(r *spec.Release, m budget.Mechanism) float64 {
 	margin, _ := m.RankMargin(t.candidates(r), confidence)
+	return t.inRows(r, margin)
+}
+
+// inRows is a distance in parts of 1/D row in rows; of weights in these.
+func (t *table) inRows(r *spec.Release, distance int64) float64 {
 	_, denominator, err := budget.CommonShares(t.drawn())
 	if err != nil {
 		return 0
@@ -75,7 +80,7 @@ func (t *table) rankMargin(r *spec.Release, m budget.Mechanism) float64 {
 	if t.quantile.Weight {
 		unit, _ = r.Table(t.marginal.Table).Weight.Lattice.Step.Float64()
 	}
-	return float64(unit * float64(margin) / float64(denominator))
+	return float64(unit * float64(distance) / float64(denominator))
 }
 
 // draw gives a part of quantiles the mechanism that a cost buys, and the ends of its intervals.

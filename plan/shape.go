@@ -40,7 +40,7 @@ func (p *Plan) shaped() error {
 	itself := map[string]bool{}
 	for _, t := range parts {
 		m, ok := measured[t.path]
-		if !ok || m.Cells != t.cells || !t.measures(m.Query) {
+		if !ok || !t.measures(p.release, m) {
 			return fmt.Errorf("measurement %s is not as the spec asks for it", t.path)
 		}
 		itself[t.path] = true
@@ -62,8 +62,23 @@ func (p *Plan) shaped() error {
 	return p.measurementsShaped(tables, itself)
 }
 
-// measures tells that a query is the part's; where the ends of its intervals are drawn depends on the budget.
-func (t *table) measures(q Query) bool {
+// measures tells that a measurement is the part's; where the ends of its intervals are drawn depends on the budget, and so does
+// whether quantiles are read from a distribution, and from which.
+func (t *table) measures(r *spec.Release, m Measurement) bool {
+	q := m.Query
+	if d := q.Distribution; d != nil {
+		if t.quantile == nil || d.Column != t.quantile.Column || d.Weight != t.quantile.Weight || !t.canDistribute(r, false) || d.Check(r.Table(q.Table)) != nil {
+			return false
+		}
+		if m.Cells != t.groups()*d.Bins(r.Table(q.Table).Column(d.Column).Lattice) {
+			return false
+		}
+		q.Distribution, q.Quantile = nil, t.quantile
+		return reflect.DeepEqual(q, t.query())
+	}
+	if m.Cells != t.cells {
+		return false
+	}
 	if q.Quantile != nil {
 		asked := *q.Quantile
 		if asked.Shift <= 0 || asked.Beyond < 0 {
@@ -146,7 +161,7 @@ func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error
 		if hasTwice(m.Query.Factors) {
 			return fmt.Errorf("measurement %s has a column twice", m.ID)
 		}
-		if itself[m.ID] && m.Query.Quantile != nil {
+		if itself[m.ID] && (m.Query.Quantile != nil || m.Query.Distribution != nil) {
 			continue // held against its part
 		}
 		if cells, ok := of[m.Query.Table].answers(m.Leaf, m.Query, levels, i < len(p.tableMeasurements()) && !itself[m.ID], mostCells(m)); !ok || cells != m.Cells {

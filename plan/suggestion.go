@@ -24,7 +24,7 @@ func suggested(r *spec.Release, place int, leaf map[string]int) []*table {
 				Name: "bounds", Table: t.Name, Leaf: c.Suggest, Weight: big.NewRat(1, 1),
 				Stats: []spec.Stat{{Kind: spec.Quantiles, Name: c.Name, Column: c.Name, At: suggestedShares}},
 			}
-			one := &table{place: place + len(all), path: "bounds/" + t.Name + "/" + c.Name, marginal: m, leaf: leaf[c.Suggest], cells: 1, value: weightOf(t)}
+			one := &table{place: place + len(all), path: "bounds/" + t.Name + "/" + c.Name, marginal: m, leaf: leaf[c.Suggest], cells: 1, value: weightOf(t), guessed: true}
 			one.weight = one.asked()
 			one.weigh(t)
 			all = append(all, one)

@@ -146,6 +146,10 @@ type table struct {
 	quantile *Quantile
 	distinct *Distinct
 	perUnit  *spec.PerUnit
+	// distributions are what quantiles are read from, by the kind of noise; without one they are drawn. guessed says that the
+	// range of the column is, so that they are always drawn.
+	distributions map[budget.Kind]*Distribution
+	guessed       bool
 	// diagnostic and says are of a table of what is left out.
 	diagnostic Diagnostic
 	says       string

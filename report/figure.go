@@ -36,8 +36,11 @@ type Figure struct {
 	// quantiles have none of, and of half the width of the interval.
 	StandardError *float64 `json:"median_standard_error,omitempty"`
 	HalfWidth     *float64 `json:"median_half_width,omitempty"`
-	// Ranks is, of a quantile, by how many rows at most, of weighted ones by how much weight, its rank is off, as planned.
+	// Ranks is, of a quantile, by how many rows at most, of weighted ones by how much weight, its rank is off, as planned. Way says
+	// how it was found, and Bins by how many bins of its column rows were counted for it; 0 of one that was drawn.
 	Ranks      float64 `json:"ranks,omitempty"`
+	Way        string  `json:"way,omitempty"`
+	Bins       int64   `json:"bins,omitempty"`
 	Confidence float64 `json:"confidence"` // of the intervals, over all cells
 	// Count tells that it rests on the table's own count as well, RestsOn are the other measurements.
 	Count   bool     `json:"rests_on_count"`
@@ -70,7 +73,9 @@ func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]Figure, []Par
 		if err != nil {
 			return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
 		}
-		f.Ranks = asked.Quality.Ranks
+		if f.Ranks = asked.Quality.Ranks; n.Kind == spec.Quantiles {
+			f.Way, f.Bins = capital(asked.Quality.WayText(asked.Column)), asked.Quality.Bins
+		}
 		f.Confidence = planned.Statistics[0].Confidence
 		figures = append(figures, f)
 		for _, id := range f.RestsOn {

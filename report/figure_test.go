@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -81,6 +82,31 @@ func madeUp(p *plan.Plan, m plan.Measurement, seed int64) []int64 {
 			if i >= len(values)-3 {
 				values[i] = []int64{middle, l.First, l.Last}[i%3]
 			}
+		}
+		return values
+	}
+	if d := m.Query.Distribution; d != nil {
+		l := p.Release().Table(m.Query.Table).Column(d.Column).Lattice
+		bins := d.Bins(l)
+		column, axis, err := d.Strategy(l)
+		if err != nil {
+			panic(err)
+		}
+		values = values[:0]
+		for cell := range m.Cells / bins {
+			counts := make([]int64, bins)
+			if cell < m.Cells/bins-1 {
+				for i := range counts {
+					counts[i] = 40000 / bins
+				}
+			}
+			if column != nil {
+				values = append(values, d.Total*bins*counts[0])
+				if counts, err = residual.Exact([]*residual.Column{column}, residual.Set{axis}, nil, counts); err != nil {
+					panic(err)
+				}
+			}
+			values = append(values, counts...)
 		}
 		return values
 	}

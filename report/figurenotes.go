@@ -87,15 +87,31 @@ func (r *Report) figureNotes() []Note {
 	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
 		notes = append(notes, r.clampedNote())
 	}
-	if kinds[spec.Quantiles] {
+	drawn, read := quantileWays(figured)
+	if drawn {
 		notes = append(notes, Note{"Quantiles are drawn, not worked out",
 			"A quantile is a value of the column's range, drawn by how near its rank is to the one asked for: it is off in rank, and by how much in the column's own unit depends on how dense values are there. The ends of its interval are drawn too, for ranks further down and up. It has no standard error; in its place the list of figures says by how many rows at most (by how much weight, where rows count by weight) its rank is off at 95%, as planned. Quantiles of one cell are drawn each by itself, so that by noise alone a higher share can have a lower value."})
+	}
+	if read {
+		notes = append(notes, Note{"Quantiles are read from noisy counts",
+			"Rows are counted, with noise, by bins of the column, and a quantile is where the counts up to there, brought into ascending order, reach its share of all; within a bin it is taken in proportion. All quantiles of a cell are read from the same noisy counts. The interval is of whole bins: of all that the noise does not rule out, so that it is no narrower than the bin it lies in. It holds for each quantile by itself. It has no standard error; in its place the list of figures says by how many rows (by how much weight, where rows count by weight) its rank is off at 95%, as planned for a column that fills its range evenly."})
 	}
 	if len(figured) > 0 && (kinds[spec.Mean] || kinds[spec.Sum] || kinds[spec.Ratio]) {
 		notes = append(notes, Note{"Figures of one cell hang together",
 			"A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
 	}
 	return notes
+}
+
+// quantileWays tells whether quantiles of some tables are drawn, and whether some are read from counts.
+func quantileWays(tables []Table) (drawn, read bool) {
+	for _, t := range tables {
+		for _, f := range t.Figures {
+			quantile := f.Kind == string(spec.Quantiles)
+			drawn, read = drawn || quantile && f.Bins == 0, read || quantile && f.Bins > 0
+		}
+	}
+	return drawn, read
 }
 
 // byWeightText says in which unit a threshold is where all counts of some tables are by weight.
@@ -208,8 +224,12 @@ func (r *Report) figureChoices(p *plan.Plan) []string {
 	if kinds[spec.Sum] || kinds[spec.Mean] || kinds[spec.Variance] || kinds[spec.Deviation] || kinds[spec.Ratio] {
 		all = append(all, "Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it.")
 	}
-	if kinds[spec.Quantiles] {
+	drawn, read := quantileWays(r.Figured())
+	if drawn {
 		all = append(all, "Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for.")
+	}
+	if read {
+		all = append(all, "Quantiles are read from noisy counts by bins of their column where that is expected to leave narrower intervals than drawing each: the plan says of every one what both ways would give.")
 	}
 	for _, t := range p.Tables {
 		if t.Show > 0 && len(t.Figures) > 0 {

@@ -87,7 +87,7 @@ func floatHazard(r *Report) Hazard {
 		h.Answer += " Values and weights are brought to multiples of their steps, and so to integers, before anything is added."
 	}
 	if len(r.Figured()) > 0 {
-		h.Answer += " Quantiles are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more."
+		h.Answer += " Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more."
 	}
 	if together(r.Tables) {
 		h.Answer += " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone."

@@ -81,6 +81,14 @@ func foldedSensitivities(all []Sensitivity) []Sensitivity {
 func sensitivityOf(p *plan.Plan, m plan.Measurement, t plan.Table) Sensitivity {
 	s := Sensitivity{Measurement: partText(m.ID), Of: addedUp(m.Query, t)}
 	protects := p.Guarantee.Protects
+	if q := m.Query.Distribution; q != nil {
+		rows := "as many rows as it has there"
+		if q.Weight {
+			rows = "the weight that its rows have there"
+		}
+		s.Text = fmt.Sprintf("Counts change by %s, however far its values lie. One %s moves what is measured by at most %s, over all cells and bins together.", rows, protects, budget.GroupDigits(m.Mechanism.L1.String()))
+		return s
+	}
 	if q := m.Query.Quantile; q != nil {
 		s.Text = fmt.Sprintf("A value is drawn by how many rows lie below it. One %s bears on that with as many rows as it has there, however far its values lie.", protects)
 		return s
@@ -121,6 +129,8 @@ func addedUp(q plan.Query, t plan.Table) string {
 	switch {
 	case q.Quantile != nil:
 		of = "quantiles of " + q.Quantile.Column
+	case q.Distribution != nil:
+		of = "rows, by bins of " + q.Distribution.Column
 	case q.Distinct != nil:
 		of = fmt.Sprintf("values of %s, of each unit %s at most", q.Distinct.Column, budget.Group(q.Distinct.PerUnit))
 	case q.Diagnostic != "":
@@ -139,7 +149,7 @@ func addedUp(q plan.Query, t plan.Table) string {
 	default:
 		of = "the distance of " + v.Column + " from the middle of its range, below it negative"
 	}
-	if v != nil && v.Weight || q.Quantile != nil && q.Quantile.Weight {
+	if v != nil && v.Weight || q.Quantile != nil && q.Quantile.Weight || q.Distribution != nil && q.Distribution.Weight {
 		of += ", each by the weight of its row"
 	}
 	return of

@@ -81,6 +81,13 @@ func partSentence(m plan.Measurement) string {
 	if m.Query.Quantile != nil {
 		return capital(addedUp(m.Query, plan.Table{})) + ", drawn by the exponential mechanism, with the ends of their intervals."
 	}
+	if d := m.Query.Distribution; d != nil {
+		asked := "counts of these"
+		if d.Total > 0 {
+			asked = "a count of all and sums and differences of these from which counts up to each bin have the least error"
+		}
+		return capital(addedUp(m.Query, plan.Table{})) + fmt.Sprintf(": %s, with %s noise, from which quantiles are read.", asked, noiseNames[m.Mechanism.Kind])
+	}
 	return fmt.Sprintf("Sums over each cell, with %s noise: %s.", noiseNames[m.Mechanism.Kind], addedUp(m.Query, plan.Table{}))
 }
 

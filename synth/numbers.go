@@ -260,6 +260,9 @@ func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.Measurement.Query.Distribution != nil {
+		return n.read(f, p)
+	}
 	q := p.Measurement.Query.Quantile
 	l := n.table.Column(q.Column).Lattice
 	step, _ := l.Step.Float64()

@@ -25,12 +25,12 @@ import (
 // gives 95 % or more, fewer than 94 % of 25 000 hold with probability below 4e-12 ([TestFigureBars]); of approximate ones it is
 // only said that fewer than 94 % hold where the tail of the binomial law of 94 % is below 2e-12, and likewise of all that more than
 // 96 % do. What a count attains is held against both tails of its own law, and sums of squares and of errors lie beyond their
-// bars with probability below 3e-12 on either side (Laurent & Massart 2000, lemma 1; normal tails). There are about 120 of the
-// first checks, and of all others less than 200: a run fails by chance with probability below 1e-9. Counts that are put together
+// bars with probability below 3e-12 on either side (Laurent & Massart 2000, lemma 1; normal tails). There are about 130 of the
+// first checks, beside those of quantiles away from the median, whose intervals hold 96 % and more, 16 deviations from 94 %, and of all others less than 200: a run fails by chance with probability below 1e-9. Counts that are put together
 // have noise in common, of which a cell has about one part in 12 500: that is left out.
 //
 // Power. The same checks must find planted mistakes: noise that is 10 % larger than it is said to be, means whose intervals
-// forget the noise of counts, and strata that are read one place off. The chance that they do not is worked out from the laws.
+// forget the noise of counts, strata that are read one place off, and counts of bins whose noise is twice as large. The chance that they do not is worked out from the laws.
 const (
 	figureRuns  = 2
 	figureTail  = 2e-12
@@ -53,7 +53,9 @@ type figureSetting struct {
 	planted bool
 	// together says that the count is no measurement, but put together from several: errors of cells are then dependent.
 	together bool
-	long     bool // left out unless DPRELEASE_COVERAGE is set
+	// read says what quantiles are read from: counts of bins, or the integers of a strategy; "" where none are.
+	read string
+	long bool // left out unless DPRELEASE_COVERAGE is set
 }
 
 const figureColumns = `kind: {values: [skewed, heavy, equal, tiny, empty]}, copy: {type: integer, range: [0, 12499]}, c: {values: [a, b, c]}, s: {type: integer, range: [1, 10]}`
@@ -80,12 +82,35 @@ var figureSettings = []figureSetting{
 	// Counts are put together from two tables and their levels: by and by other noise than where they are drawn.
 	{name: "counts put together, ρ", budget: "{rho: 1}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}]}, n: {by: [kind], stats: [count]}, o: {by: [copy]}`,
 		known: plainRange, gauss: true, smooth: []string{"x_sum", "x_mean", "x_variance"}, together: true},
-	{name: "quantiles, pure", budget: "{epsilon: 16}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {median: x}]}`, known: plainRange},
+	{name: "quantiles, pure", budget: "{epsilon: 16}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {median: x}]}`, known: plainRange, read: countsOfBins},
+	{name: "deciles from counts of bins, pure", budget: "{epsilon: 3}", table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 20%, 30%, 40%, 50%, 60%, 70%, 80%, 90%]}]}`, known: plainRange, read: countsOfBins, planted: true},
+	{name: "quantiles from a strategy, ρ", budget: "{rho: 8}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: plainRange, gauss: true, read: ofStrategy},
+	{name: "quantiles, weighted, ε and δ", budget: "{epsilon: 16, delta: 1e-9}", long: true, table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
+		more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: weights, read: countsOfBins},
 	{name: "quantiles in strata, ρ", budget: "{rho: 8}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 75%]}]}`, known: strata, gauss: true},
 	{name: "weights, ρ", budget: "{rho: 2}", table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
-		more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}, {median: x}]}`, known: weights, gauss: true, smooth: []string{"x_sum", "x_mean", "x_variance", "share"}},
+		more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}, {median: x}]}`, known: weights, gauss: true, read: ofStrategy, smooth: []string{"x_sum", "x_mean", "x_variance", "share"}},
 	{name: "units with a cap, pure", budget: "{epsilon: 12}", long: true, table: "unit: {id: id, max_rows: 3}",
 		more: `m: {by: [kind, copy], stats: [count, units, {sum: x}, {mean: x}, {distinct: s, per_unit: 2}], per_unit: {groups: 2, rows_per_group: 2, total: 2}}`, known: ofUnits, ids: true, smooth: []string{"x_sum", "x_mean"}},
+}
+
+const (
+	countsOfBins = "counts"
+	ofStrategy   = "strategy"
+)
+
+// readFrom says what the quantiles of a plan are read from.
+func readFrom(p *plan.Plan) string {
+	for _, m := range p.Measurements {
+		switch d := m.Query.Distribution; {
+		case d == nil:
+		case d.Total > 0:
+			return ofStrategy
+		default:
+			return countsOfBins
+		}
+	}
+	return ""
 }
 
 func (s figureSetting) plan(t testing.TB) *plan.Plan {
@@ -141,6 +166,9 @@ func TestCoverageOfFigures(t *testing.T) {
 
 func (s figureSetting) hold(t *testing.T) {
 	p := s.plan(t)
+	if got := readFrom(p); got != s.read {
+		t.Fatalf("quantiles are read from %q, expected %q", got, s.read)
+	}
 	d := newDrawer(t, p, figureRuns)
 	writeKnown(t, d.dir, s.ids)
 	honest := figuresSeen{}
@@ -427,6 +455,14 @@ func claiming(s *measured.Sealed, less *big.Rat, of func(m plan.Measurement) boo
 func (s figureSetting) mistakes(p *plan.Plan) []figureMistake {
 	claims := func(less *big.Rat, of func(m plan.Measurement) bool) func(*measured.Sealed, func(*measured.Sealed)) {
 		return func(sealed *measured.Sealed, use func(*measured.Sealed)) { use(claiming(sealed, less, of)) }
+	}
+	if s.read != "" {
+		twice := claims(big.NewRat(2, 1), func(m plan.Measurement) bool { return m.Query.Distribution != nil })
+		return []figureMistake{{"noise of bins twice as large as it is said to be", len(p.Tables[0].Figures), twice, func(t *testing.T, seen figuresSeen) {
+			// As many rows lie below the least median as above it, so that an interval misses it at least where the noise there is
+			// below −1.96/2 of its deviations: of very many bins, 0.163 of normal noise.
+			findMissed(t, "noise of bins twice as large, the median", seen[[2]string{"x_q50", "skewed"}], 1-0.163+0.01)
+		}}}
 	}
 	larger := figureMistake{"noise 10 % larger than it is said to be", 1, claims(big.NewRat(11, 10), func(plan.Measurement) bool { return true }), s.findLargerNoise}
 	if s.known.strata == nil {

@@ -197,7 +197,15 @@ var figuresKnown = map[string]func(rows []knownRow, units int) knownFigure{
 		first, second := of(rows, "a"), of(rows, "b")
 		return sumOfX(first) / count(first) / (sumOfX(second) / count(second))
 	}),
-	"x_q10":    func(rows []knownRow, _ int) knownFigure { return quantileOfX(rows, 0.1) },
+	"x_q10":    quantileAt(0.1),
+	"x_q20":    quantileAt(0.2),
+	"x_q30":    quantileAt(0.3),
+	"x_q40":    quantileAt(0.4),
+	"x_q50":    quantileAt(0.5),
+	"x_q60":    quantileAt(0.6),
+	"x_q70":    quantileAt(0.7),
+	"x_q80":    quantileAt(0.8),
+	"x_q90":    quantileAt(0.9),
 	"x_q75":    func(rows []knownRow, _ int) knownFigure { return quantileOfX(rows, 0.75) },
 	"x_median": func(rows []knownRow, _ int) knownFigure { return quantileOfX(rows, 0.5) },
 	"units":    func(_ []knownRow, units int) knownFigure { return knownFigure{float64(units), float64(units)} },
@@ -208,6 +216,10 @@ var figuresKnown = map[string]func(rows []knownRow, units int) knownFigure{
 		}
 		return float64(len(seen))
 	}),
+}
+
+func quantileAt(share float64) func([]knownRow, int) knownFigure {
+	return func(rows []knownRow, _ int) knownFigure { return quantileOfX(rows, share) }
 }
 
 func single(f func(rows []knownRow) float64) func([]knownRow, int) knownFigure {

@@ -1,0 +1,54 @@
+package histogram
+
+// This file holds the distribution: from how many rows each cell has at each place of a column to the integers that are measured.
+
+import (
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// distributed turns the counts of pairs of a cell and a place, of those that have rows, into the answers of a measurement of a
+// distribution: of each cell the counts of its bins or, by a strategy, Total times its count and the strategy's integers.
+//
+// Guarantee: the answers of a cell are one integer matrix, which the plan fixes, times the counts of its bins: a row adds, as often
+// as it counts, the column of its bin to its own cell and to no other. Neighbours: both relations. Argument:
+// docs/proofs/distribution.md.
+func distributed(r *spec.Release, m plan.Measurement, pairs tallied) (tallied, error) {
+	d := m.Query.Distribution
+	l := r.Table(m.Query.Table).Column(d.Column).Lattice
+	column, axis, err := d.Strategy(l)
+	if err != nil {
+		return tallied{}, err
+	}
+	points, bins := uint64(pointsOf(l)), uint64(d.Bins(l))
+	counts := make([]int64, m.Cells)
+	for i, at := range pairs.cells {
+		bin := &counts[at/points*bins+at%points/uint64(d.Width)]
+		*bin += pairs.counts[i] // all counts together are below 2^61
+	}
+	if column == nil {
+		return tallied{counts: counts}, nil
+	}
+	answers := make([]int64, 0, m.Cells)
+	for ; len(counts) > 0; counts = counts[bins:] {
+		all := int64(0)
+		for _, n := range counts[:bins] {
+			all += n
+		}
+		if all > mostSum/d.Total {
+			return tallied{}, errLargeSum
+		}
+		integers, err := residual.Exact([]*residual.Column{column}, residual.Set{axis}, nil, counts[:bins:bins])
+		if err != nil {
+			return tallied{}, err
+		}
+		for _, x := range integers {
+			if large(x) {
+				return tallied{}, errLargeSum
+			}
+		}
+		answers = append(append(answers, d.Total*all), integers...)
+	}
+	return tallied{counts: answers}, nil
+}

@@ -1,0 +1,123 @@
+package synth
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds the quantiles of a table that are read from noisy counts of bins of their column.
+
+// sums are how many rows there are up to each bin of a cell, as weighted sums of its noisy answers.
+type sums struct {
+	plan.Distribution
+	bins  int
+	rows  [][]plan.Weighted // nil: the answers are the counts of the bins
+	unit  float64           // what an answer of 1 stands for
+	noise Noise             // of an answer
+}
+
+// sums are those of a part.
+func (n *numbers) sums(p part) (*sums, error) {
+	d := *p.Measurement.Query.Distribution
+	l := n.table.Column(d.Column).Lattice
+	s := &sums{Distribution: d, bins: int(d.Bins(l)), unit: n.unit, noise: p.noise}
+	var err error
+	s.rows, err = d.Prefixes(l)
+	return s, err
+}
+
+// of are those of one cell.
+func (s *sums) of(answers []int64) []float64 {
+	out := make([]float64, s.bins)
+	all := 0.0
+	for j := range out {
+		if s.rows == nil {
+			all += float64(answers[j])
+		} else {
+			all = 0
+			for _, w := range s.rows[j] {
+				all += float64(w.Weight * float64(answers[w.Place]))
+			}
+		}
+		out[j] = float64(s.unit * all)
+	}
+	return out
+}
+
+// less is the noise of F_j − share·N, with F of −1 no rows.
+func (s *sums) less(share float64) func(bin int) Noise {
+	if s.rows == nil {
+		return PrefixNoise(s.noise.times(s.unit), s.bins, share)
+	}
+	all := s.rows[s.bins-1][0].Weight // N is the first answer times that
+	return func(bin int) Noise {
+		var out Noise
+		if bin < 0 {
+			return s.noise.times(float64(-share * float64(s.unit*all)))
+		}
+		for _, w := range s.rows[bin] {
+			weight := w.Weight
+			if w.Place == 0 {
+				weight -= float64(share * all)
+			}
+			out = append(out, s.noise.times(float64(s.unit*weight))...)
+		}
+		return out
+	}
+}
+
+// read is a quantile that is read from a distribution.
+func (n *numbers) read(f plan.Figure, p part) (func(cell int) Figure, error) {
+	var err error
+	all := law(n, "quantiles "+f.Part, func() (all map[string][]Figure) {
+		all, err = n.readAll(f.Part, p)
+		return all
+	})
+	if err != nil {
+		return nil, err
+	}
+	cells := all[f.At]
+	return func(cell int) Figure { return cells[cell] }, nil
+}
+
+// readAll are all quantiles that are read from one distribution, by their shares. They are brought to values that there are.
+func (n *numbers) readAll(id string, p part) (map[string][]Figure, error) {
+	s, err := n.sums(p)
+	if err != nil {
+		return nil, err
+	}
+	l := n.table.Column(s.Column).Lattice
+	step, _ := l.Step.Float64()
+	bins := make([]Cell, s.bins)
+	for i := range bins {
+		first := l.First + int64(i)*s.Width
+		bins[i] = Cell{float64(step * float64(first)), float64(step * float64(min(first+s.Width-1, l.Last)))}
+	}
+	all, laws := map[string][]Figure{}, map[string]*Distribution{}
+	for _, f := range n.planned.Figures {
+		if f.Part != id {
+			continue
+		}
+		share, ok := new(big.Rat).SetString(f.At)
+		if !ok {
+			return nil, fmt.Errorf("the share %q of a quantile is no fraction", f.At)
+		}
+		q, _ := share.Float64()
+		laws[f.At], all[f.At] = NewDistribution(bins, q, s.less(q), confidence), make([]Figure, n.cells)
+	}
+	for cell := range n.cells {
+		noisy := s.of(p.values[cell*s.bins:][:s.bins])
+		rising := NonDecreasing(noisy)
+		for at, of := range laws {
+			out := of.Of(noisy, rising)
+			if out.Value == out.Value {
+				out.Value = float64(step * math.Floor(out.Value/step+0.5))
+			}
+			all[at][cell] = out
+		}
+	}
+	return all, nil
+}
