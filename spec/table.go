@@ -92,6 +92,10 @@ type Column struct {
 	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and it
 	// is not read. nil for a column of its own.
 	DerivedFrom *Attribute
+	// Lookup is the column of a public table that the values are looked up in, nil for none; Grid the grid whose cells they
+	// are, nil for none. From is "" beside either.
+	Lookup *Lookup
+	Grid   *Grid
 	// Codebook is the code book of the domain, a key of [Source.Files]; "" where it has none.
 	Codebook      string
 	Domain        *Domain

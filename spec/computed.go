@@ -1,0 +1,30 @@
+package spec
+
+// This file holds computed columns: those whose values are made, row by row, of columns of the source.
+
+// Lookup is a column of a public table, looked up by the key of the row.
+type Lookup struct {
+	// Join is the name of a public table among those that the column's table is joined to.
+	Join string
+	// Column is a column of it.
+	Column string
+}
+
+// Grid parts a box of longitudes and latitudes into Columns × Rows equal cells, numbered from 0, eastwards from the
+// south-west corner and then northwards. Edges are half-open, the eastern and northern ones of the box closed.
+type Grid struct {
+	Longitude, Latitude string // columns of the source, in degrees
+	Columns, Rows       int
+}
+
+// Inputs are the columns of the source that the column's values are made of: one for a column that is read as it is, none
+// for one that another decides.
+func (c *Column) Inputs() []string {
+	switch {
+	case c.Grid != nil:
+		return []string{c.Grid.Longitude, c.Grid.Latitude}
+	case c.From != "":
+		return []string{c.From}
+	}
+	return nil
+}
