@@ -8,19 +8,16 @@ type Lookup struct {
 	Join string
 	// Column is a column of it.
 	Column string
-}
-
-// Grid parts a box of longitudes and latitudes into Columns × Rows equal cells, numbered from 0, eastwards from the
-// south-west corner and then northwards. Edges are half-open, the eastern and northern ones of the box closed.
-type Grid struct {
-	Longitude, Latitude string // columns of the source, in degrees
-	Columns, Rows       int
+	// On are the columns of the key, which are read of the source.
+	On []string
 }
 
 // Inputs are the columns of the source that the column's values are made of: one for a column that is read as it is, none
 // for one that another decides.
 func (c *Column) Inputs() []string {
 	switch {
+	case c.Lookup != nil:
+		return c.Lookup.On
 	case c.Grid != nil:
 		return []string{c.Grid.Longitude, c.Grid.Latitude}
 	case c.From != "":

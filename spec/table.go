@@ -2,14 +2,20 @@ package spec
 
 // This file holds a table of the release: its files, its unit and its columns.
 
+import "math/big"
+
 // Table is one confidential table.
 type Table struct {
 	Name    string
 	Source  TableSource
 	Unit    Unit
 	Columns []*Column
+	// Joins are the public tables that its rows are joined to, in spec order.
+	Joins []*Join
 	// Weight is how many each row stands for, nil where each is one.
 	Weight *Weight
+	// Sample is the probability with which each unit is drawn, independently and in secret, to be measured; nil where all are.
+	Sample *big.Rat
 	// Expect is what the table's files must hold, nil where the spec does not say.
 	Expect *Expect
 }

@@ -20,13 +20,15 @@ func (r *reader) readTables(root node) {
 		t := &Table{Name: pair.key.Value}
 		r.readSource(t, pair.get("source"))
 		r.readUnit(t, pair.get("unit"))
+		r.readJoins(t, pair.get("join"))
 		for _, c := range r.entries(pair.get("columns")) {
-			t.Columns = append(t.Columns, r.readColumn(c))
+			t.Columns = append(t.Columns, r.readColumn(t, c))
 		}
 		r.deriveColumns(t, pair.get("columns"))
 		r.readStrata(t, pair.get("columns"))
 		t.Expect = r.readExpect(root, t)
 		r.readTableWeight(t, pair.get("weight"))
+		t.Sample = r.readSample(pair.get("sample"))
 		r.checkSuggested(root, t)
 		r.release.Tables = append(r.release.Tables, t)
 		if unit := pair.get("unit"); !unit.present() || unit.text() != "public" {
@@ -36,6 +38,7 @@ func (r *reader) readTables(root node) {
 			}
 		}
 	}
+	r.keepPublic()
 }
 
 func (r *reader) readSource(t *Table, n node) {
@@ -139,12 +142,12 @@ func (r *reader) readExpect(root node, t *Table) *Expect {
 	return e
 }
 
-func (r *reader) readColumn(n node) *Column {
+func (r *reader) readColumn(t *Table, n node) *Column {
 	if r.built(n) && n.get("derived_from").present() {
 		return r.readDerived(n)
 	}
 	c := &Column{Name: n.key.Value, From: n.key.Value}
-	if from := n.get("from"); r.built(from) {
+	if from := n.get("from"); r.built(from) && !r.readLookup(t, c, from) {
 		c.From = from.text()
 	}
 	if r.built(n) {
@@ -156,10 +159,13 @@ func (r *reader) readColumn(n node) *Column {
 	c.Suggest = r.extras[n.get("bounds").path]
 	c.Unknown = r.readPolicy(c, n, "unknown")
 	c.Null = r.readPolicy(c, n, "null")
+	if c.Lookup != nil {
+		r.checkLookup(t, c, n)
+	}
 	return c
 }
 
-// readPolicy reads what happens to a value. For a range {as: CATEGORY} makes a new category
+// readPolicy reads what happens to a value. For a range or grid {as: CATEGORY} makes a new category
 // after the others, and a null may count as a number in the range; elsewhere it names one that is there.
 func (r *reader) readPolicy(c *Column, column node, key string) Policy {
 	n := column.get(key)
@@ -174,7 +180,7 @@ func (r *reader) readPolicy(c *Column, column node, key string) Policy {
 			Expected: "error or drop; a null may also count as a number in the range",
 		})
 		return Policy{Action: As}
-	case n.get("as").present() && column.get("range").present():
+	case n.get("as").present() && (column.get("range").present() || column.get("grid").present()):
 		return r.readAsNew(c, n.get("as"))
 	case n.get("as").present():
 		return r.readAs(c, n.get("as"))
@@ -195,14 +201,14 @@ func (r *reader) readAs(c *Column, n node) Policy {
 	return Policy{Action: As, Category: code}
 }
 
-// readAsNew gives a range a category for values that are not in it; unknown and null may
+// readAsNew gives a range or grid a category for values that are not in it; unknown and null may
 // share one.
 func (r *reader) readAsNew(c *Column, n node) Policy {
 	d, name := c.Domain, n.text()
-	p := Problem{Expected: "a new name: in a range these values get a category of their own", Fix: "{as: unknown}"}
+	p := Problem{Expected: "a new name: in a range or grid these values get a category of their own", Fix: "{as: unknown}"}
 	switch {
 	case d.added == name && name != "":
-		return Policy{Action: As, Category: d.bins.size()}
+		return Policy{Action: As, Category: d.Declared()}
 	case name == "":
 		p.Message = "an empty category"
 	case d.has(name):
