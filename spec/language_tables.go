@@ -140,14 +140,13 @@ func columnShape() *shape {
 }
 
 func valuesShape() *shape {
-	open := &shape{kind: anything, says: "anything"}
-	says := "a list of categories, as [female, male], or {integers: [0, 23]}"
+	says := "a list of categories, as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} where nobody lists them"
 	whole := wholeShape("a whole number", -maxWhole, maxWhole)
 	categories := listShape(says, categoryShape("a category, in quotes where YAML would read nothing"), 1, 0)
 	categories.empty = "the list of all categories, as [female, male]"
 	return choiceShape(says,
 		onSequence(categories),
-		onKey(objectShape("{discover: …}", field{key: "discover", shape: open}).notBuilt("discover"), "discover"),
+		onKey(discoverShape(), "discover"),
 		onMapping(objectShape("{integers: [from, to]}",
 			field{key: "integers", shape: listShape("the smallest and the largest, as [0, 23]", whole, 2, 2), required: "the smallest and the largest, as [0, 23]"})))
 }
