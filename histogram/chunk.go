@@ -4,6 +4,8 @@ package histogram
 // what is said of each from its own values alone.
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/source"
@@ -19,18 +21,25 @@ type chunk struct {
 	largest []uint32         // an upper bound of the codes of each
 	ids     arrow.Array      // nil where each row is a unit, or ids are not read
 
-	left, hits, keep []uint64 // scratch: a bit per row
+	left, hits, keep []uint64   // scratch: a bit per row
+	wide             [][]uint32 // scratch: the codes of readers that are made of several columns
 }
 
-// load takes up the rows of a batch, whose columns are those of the readers given
-// and, behind them, the ids where there are any.
-func (c *chunk) load(b *source.Batch, readers []int, ids bool) {
+// load takes up the rows of a batch, of which x says what its columns are. Codes of readers that are made of several columns
+// are made here, each of its row's own values.
+func (c *chunk) load(b *source.Batch, readers []*encoder, x *intake) {
 	c.rows, c.ids = b.Rows, nil
-	for i, r := range readers {
-		c.codes[r], c.largest[r] = codesOf(b.Columns[i]), b.Largest[i]
+	for i, r := range x.readers {
+		if at := x.places[i]; len(at) == 1 {
+			c.codes[r], c.largest[r] = codesOf(b.Columns[at[0]]), b.Largest[at[0]]
+			continue
+		}
+		c.wide[r] = fit(c.wide[r], b.Rows)
+		readers[r].codesOf(x.of(i, b.Columns), c.wide[r])
+		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, slices.Max(c.wide[r])
 	}
-	if ids {
-		c.ids = b.Columns[len(readers)]
+	if x.ids >= 0 {
+		c.ids = b.Columns[x.ids]
 	}
 }
 

@@ -40,11 +40,16 @@ type wanted struct {
 }
 
 // encoder says which codes a column has.
-func (w wanted) encoder(table string) (*encoder, error) {
+func (w wanted) encoder(table *spec.Table) (e *encoder, err error) {
 	if w.numbers {
-		return newNumbers(table, w.column)
+		e, err = newNumbers(table.Name, w.column)
+	} else {
+		e, err = newEncoder(table.Name, w.column)
 	}
-	return newEncoder(table, w.column)
+	if err == nil {
+		e.compute, err = computing(table, w.column)
+	}
+	return e, err
 }
 
 // newTally compiles the measurements of a table.
@@ -68,7 +73,7 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 	}
 	t.rules = rulesOf(t, r)
 	for _, c := range t.columns {
-		e, err := c.encoder(table.Name)
+		e, err := c.encoder(table)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +117,7 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 	if i := slices.IndexFunc(t.readers, func(e *encoder) bool { return e.column == c && !e.numbers }); i >= 0 {
 		return i, nil
 	}
-	e, err := newEncoder(t.table.Name, c)
+	e, err := wanted{column: c}.encoder(t.table)
 	if err != nil {
 		return 0, err
 	}
