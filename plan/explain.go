@@ -77,9 +77,16 @@ func (p *Plan) explainGovernance(b *strings.Builder) {
 	if g := p.Guarantee; len(g.Also) > 0 {
 		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account, strings.Join(g.Also, ", ")))
 	}
+	if p.Sample != nil {
+		lines = append(lines, fmt.Sprintf("Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
+			p.Guarantee.Protects, shareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil)))
+	}
 	for _, t := range p.release.Tables {
 		if t.Unit.Null == spec.Drop {
 			lines = append(lines, fmt.Sprintf("Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
+		}
+		for _, j := range t.Joins {
+			lines = append(lines, fmt.Sprintf("Public: rows of %s are joined to %s (%s). The plan holds the columns of it that are used.", t.Name, j.Name, joinText(j)))
 		}
 		if t.Expect != nil {
 			lines = append(lines, fmt.Sprintf("Checked before anything is spent: %s.", expectText(t)))

@@ -333,6 +333,19 @@ func (b *factBook) source(t *spec.Table) {
 	if t.Expect != nil {
 		say("expected of the files", expectText(t))
 	}
+	for _, j := range t.Joins {
+		say("public table "+j.Name, joinText(j))
+	}
+}
+
+// joinText says where a public table is and by what rows are joined to it.
+func joinText(j *spec.Join) string {
+	return fmt.Sprintf("%s, %s, joined by %s", j.File, budget.Plural(int64(j.Rows), "row"), strings.Join(j.On, ", "))
+}
+
+// lookupText says where the values of a column are looked up.
+func lookupText(l *spec.Lookup) string {
+	return fmt.Sprintf("%s.%s, by %s", l.Join, l.Column, strings.Join(l.On, ", "))
 }
 
 func (b *factBook) column(t *spec.Table, c *spec.Column) {
@@ -343,9 +356,12 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 		cells = budget.Plural(int64(c.Domain.Size()), "cell")
 	}
 	b.sum(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, cells))
-	if c.DerivedFrom != nil {
+	switch {
+	case c.DerivedFrom != nil:
 		say("derived from", c.DerivedFrom.String())
-	} else {
+	case c.Lookup != nil:
+		say("looked up", lookupText(c.Lookup))
+	default:
 		say("from", c.From)
 	}
 	say("type", string(c.Type))

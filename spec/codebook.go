@@ -14,8 +14,9 @@ import (
 // codebook is a code book as a table. Column 0 holds the codes.
 type codebook struct {
 	file    string
-	what    string // it is called, and its rows
-	rowsAre string
+	what    string // it is called
+	rowsAre string // what its rows are
+	headed  string // what stands in its first line
 	comma   rune
 	lines   []string
 	header  []string
@@ -34,7 +35,7 @@ func (b *codebook) problem(line, column int, message, expected string) *Problem 
 
 // parseCodebook reads a code book: a header, then a row for each code.
 func parseCodebook(file, text string) (*codebook, *Problem) {
-	b := &codebook{file: file, what: "code book", rowsAre: "codes", comma: ','}
+	b := &codebook{file: file, what: "code book", rowsAre: "codes", headed: "code,label", comma: ','}
 	if p := b.parse(text); p != nil {
 		return nil, p
 	}
@@ -91,9 +92,9 @@ func (b *codebook) readRows(text string) *Problem {
 	case errors.As(err, &broken):
 		return b.problem(broken.Line, broken.Column, "not CSV: "+broken.Err.Error(), b.fields())
 	case b.header == nil:
-		return b.problem(1, 1, "the "+b.what+" is empty", "a header line, as "+strings.Join([]string{"code", "label"}, string(b.comma)))
+		return b.problem(1, 1, "the "+b.what+" is empty", "a header line, as "+b.headed)
 	case len(b.rows) == 0:
-		return b.problem(1, 1, "the "+b.what+" has no "+b.rowsAre, "a line for each below the header")
+		return b.problem(1, 1, "the "+b.what+" has no "+b.rowsAre, "a line for each "+strings.TrimSuffix(b.rowsAre, "s")+" below the header")
 	}
 	return nil
 }

@@ -135,6 +135,7 @@ var errorCases = map[string][]errorCase{
 		one("category of a range that is there", "null: {as: unknown}", "null: {as: 0–9}"),
 		one("type mistyped", "type: integer", "type: int"),
 	},
+	"joins": joinCases,
 	"values": {
 		one("nothing", "[female, male]", ""),
 		one("empty list", "[female, male]", "[]"),
@@ -232,7 +233,7 @@ var errorCases = map[string][]errorCase{
 		one("statistic mistyped", "stats: [count]", "stats: [cuont]"),
 		one("statistic twice", "stats: [count]", "stats: [count, count]"),
 		one("statistics of what has no value", "stats: [count]", "stats: [count, units, {mean: age, as: mean_age}, {median: age}, {quantiles: age, at: [50%]}]"),
-		one("more that is not built", "stats: [count]", "top: 10, show: {when_count_at_least: 10}, each: region, cells: {above: 40}, target: {margin: 500, confidence: 95%, of: each-cell}"),
+		one("more that is not built", "stats: [count]", "show: {when_count_at_least: 10}, each: region, cells: {above: 40}, target: {margin: 500, confidence: 95%, of: each-cell}"),
 		one("cumulative of what is not in by", "stats: [count]", "cumulative: [age]"),
 		one("cumulative mistyped", "stats: [count]", "cumulative: [age.bnad]"),
 		one("cumulative twice", "stats: [count]", "cumulative: [age.band, age.band]"),
@@ -271,6 +272,21 @@ var errorCases = map[string][]errorCase{
 		one("threshold mistyped", "stats: [count]", "cells: {abov: 40}"),
 		one("cells as a number", "stats: [count]", "cells: 40"),
 		one("wrong inside what is not built", "stats: [count]", "bounds: {a: 1, a: 2}"),
+	},
+	"chosen": {
+		one("of no number", "[age, region.state]}", "[age, region.state], top: ten}"),
+		one("of none", "[age, region.state]}", "[age, region.state], top: 0}"),
+		one("of too many", "[age, region.state]}", "[age, region.state], top: 10001}"),
+		one("of every cell", "[age, region.state]}", "[sex, size], top: 6}"),
+		one("of a total", "{by: [], budget", "{by: [], top: 1, budget"),
+		one("of every subset", "stats: [count]", "top: 2"),
+		one("beside what needs every cell", "[age, region.state]}", "[age, region.state], top: 2, cumulative: [age], ranges: [region.state], cells: {above: 40}, target: {margin: 5}, show: {when_count_at_least: 10}}"),
+		one("with figures", "[age, region.state]}", "[age, region.state], top: 2, stats: [count, units]}"),
+		one("by a figure", "[age, region.state]}", "[age, region.state], top: 2, stats: [{distinct: sex, per_unit: 1}]}"),
+		one("by no column", "[age, region.state]}", "[aeg, region.state], top: 2}"),
+		{name: "in a total release", text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
+			"    unit: row\n    columns: {mode: {values: [walk, ride, bus], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode], top: 1}}\n", params: map[string]string{}},
+		micro("beside microdata", "[age, region.state]}", "[age, region.state], top: 2}"),
 	},
 	"derived": {
 		after("no column", "derived_from: age.band", "derived_from: aeg.band"),

@@ -71,7 +71,7 @@ const (
 
 // publicFile is a file of which columns are looked up.
 type publicFile struct {
-	at     node // where it is named first
+	at     node // where it is named first, in the spec
 	tables []*publicTable
 	used   map[string]bool // columns
 }
@@ -79,6 +79,7 @@ type publicFile struct {
 // publicTable is a join and its file as it is read for it.
 type publicTable struct {
 	codebook
+	named node // in the spec
 	join  *Join
 	nulls []string
 }
@@ -125,7 +126,8 @@ func (r *reader) readJoin(n node) *Join {
 		return nil
 	}
 	p := &publicTable{
-		codebook: codebook{file: path, what: "public table", rowsAre: "rows", comma: ','},
+		named:    at,
+		codebook: codebook{file: path, what: "public table", rowsAre: "rows", headed: "the names of its columns", comma: ','},
 		join:     &Join{Name: n.key.Value, File: path, On: on, at: map[string]int32{}, columns: map[string]*PublicColumn{}},
 		nulls:    []string{""},
 	}
@@ -136,6 +138,7 @@ func (r *reader) readJoin(n node) *Join {
 		p.nulls = nulls.texts()
 	}
 	if problem := p.read(text); problem != nil {
+		problem.Expected += fmt.Sprintf(" (the join is in line %d of %s)", at.value.Line, r.file)
 		r.reportIn(at.value, at.path, *problem)
 		return nil
 	}
@@ -318,6 +321,11 @@ func (r *reader) checkLookup(t *Table, c *Column, n node) {
 func (r *reader) keepPublic() {
 	for path, f := range r.public {
 		first := f.tables[0]
+		for _, p := range f.tables {
+			if j := p.join; len(j.columns) == 0 {
+				r.warn(p.named.position(), p.named.path, Problem{Message: fmt.Sprintf("no column is looked up in %s", j.Name), Expected: "a column from it, as from: " + j.Name + ".COLUMN, or no such join"})
+			}
+		}
 		whole := r.books[path] != nil || slices.ContainsFunc(f.tables, func(p *publicTable) bool { return p.comma != first.comma })
 		text := strings.Join(first.lines, "\n")
 		if !whole {

@@ -108,7 +108,7 @@ func joinShape() *shape {
 			field{key: "delimiter", shape: delimiterShape(), needs: "csv"},
 			field{key: "nulls", shape: nullsShape(), needs: "csv"},
 			field{key: "on", shape: choiceShape("a column, or a list of them", onSequence(listShape("a list of columns", column, 1, 0)), onScalar(column)), required: "the key that both tables have", fix: "on: ent_id"},
-			field{key: "public", shape: &shape{kind: boolean, says: "true"}, required: "that it is public, so that nothing of it is protected", fix: "public: true"}).
+			field{key: "public", shape: &shape{kind: boolean, says: "true"}, required: "that the table is public: every row of it may be known to anybody, and nothing of it is protected", fix: "public: true"}).
 			withForms([]string{"csv"}, []string{"parquet"}, []string{"arrow"}))
 }
 
