@@ -260,29 +260,31 @@ func (p *Plan) attributes() []string {
 }
 
 // drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
-// `impossible` as its own or as those of a column that is derived from it.
+// `impossible` as its own or as those of a column that is derived from it; or which rows of a unit stay, as those of a column
+// do that is made of the unit's id.
 func (p *Plan) drops(table, column string) bool {
 	t := p.release.Table(table)
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
-	}) || t.Weight != nil && t.Weight.Null == spec.Drop && ofFile(t, column) == t.Weight.From || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
+	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
 		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
 			return sameValues(t, Counted(t, c.Attribute).Column, column)
 		})
 	})
 }
 
-// ofFile is the column of the files that a column is read from, "" for one that is not read or not there.
-func ofFile(t *spec.Table, column string) string {
+// ofFile are the columns of the files that a column is read from or made of, none for one that is derived or not there.
+func ofFile(t *spec.Table, column string) []string {
 	if c := t.Column(column); c != nil {
-		return c.From
+		return c.Inputs()
 	}
-	return ""
+	return nil
 }
 
-// sameValues tells that two columns of a table are one, or read the same values of its files.
+// sameValues tells that two columns of a table are one, or read or are made of the same values of its files.
 func sameValues(t *spec.Table, a, b string) bool {
-	return a == b || ofFile(t, a) != "" && ofFile(t, a) == ofFile(t, b)
+	of := ofFile(t, b)
+	return a == b || slices.ContainsFunc(ofFile(t, a), func(name string) bool { return slices.Contains(of, name) })
 }
 
 // exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
@@ -304,7 +306,7 @@ func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
 // reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
 func (p *Plan) reads(q Query, column string) bool {
 	t := p.release.Table(q.Table)
-	if weighs := q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight; weighs && ofFile(t, column) == t.Weight.From {
+	if weighs := q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight; weighs && slices.Contains(ofFile(t, column), t.Weight.From) {
 		return true
 	}
 	var of string
