@@ -31,7 +31,9 @@ func (r *reader) readMarginal(root, n node) {
 	}
 	m.Target = r.readTarget(n.get("target"))
 	m.Above = r.readAbove(n)
+	m.Top = r.readTop(t, &m, n)
 	r.readStats(root, t, &m, n)
+	r.checkTopStats(&m, n)
 	if t != nil {
 		r.checkDiscovers(t, &m, n)
 	}

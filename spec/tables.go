@@ -255,6 +255,9 @@ func (r *reader) checkTotal(root node) {
 		if n := root.get("marginals").get(m.Name).get("cells"); m.Above > 0 && r.sound(n) {
 			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory", Expected: "no `cells`, so that every cell is counted"})
 		}
+		if n := root.get("marginals").get(m.Name).get("top"); m.Top > 0 && r.sound(n) {
+			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory", Expected: "no `top`, so that every cell is published"})
+		}
 	}
 	for _, t := range r.release.Tables {
 		if unit := root.get("tables").get(t.Name).get("unit"); t.Unit.ID != "" && t.Unit.Null != Drop && r.sound(unit) {

@@ -199,7 +199,7 @@ func (r *Ranking) accepts(c coins, of run, word uint) bool {
 }
 
 // mostThinned is of how many candidates bits are drawn for each.
-const mostThinned = 1 << 22
+const mostThinned = 1 << 18
 
 // accepted is how many of n candidates at the distance of a run are accepted, each with probability exp(−λd), independently:
 // of each a bit must be set, k times, and what then is left is kept with probability 2^k·exp(−λd). Of very many, most of which

@@ -139,7 +139,7 @@ func TestRankingOfVeryManyCandidates(t *testing.T) {
 		none.Sub(newMass().SetInt64(1), none).Quo(none, all)
 		law = []*big.Float{none, newMass().Sub(newMass().SetInt64(1), none)}
 		counts = make([]int, 2)
-		for range draws / 16 {
+		for range draws / 40 {
 			r, err := NewPermuteAndFlip([]Class{{gap, 1}, {0, many}}, epsilon, one, true)
 			if err != nil {
 				t.Fatal(err)
@@ -161,7 +161,7 @@ func ratOf(x *big.Float) *big.Rat {
 // TestRankingAcceptsByTheBinomialLaw holds how many of many candidates are accepted, by bits and in lots, against the normal
 // limit: the mean of the draws within 8 standard errors of n·p.
 func TestRankingAcceptsByTheBinomialLaw(t *testing.T) {
-	const draws = 200
+	const draws = 50
 	b := newBits(freshKey(t))
 	for _, n := range []uint64{1000, mostThinned, 3*mostThinned + 12345, 1 << 33} {
 		for _, gap := range []int64{1, 5, 14} {
