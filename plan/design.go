@@ -110,6 +110,10 @@ func (p planned) spend(amount budget.Cost) (Measurement, error) {
 		}
 	}
 	var err error
+	if p.table != nil && p.table.discovers != nil {
+		m.Cells = 0
+		return m, p.discover(&m, new(big.Rat).Mul(amount.Rho, p.share))
+	}
 	if p.table != nil && p.table.quantile != nil {
 		if p.noise == budget.DiscreteLaplace {
 			err = p.table.draw(p.group.release, &m, budget.Cost{Epsilon: cost})

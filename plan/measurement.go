@@ -121,6 +121,8 @@ type Measurement struct {
 	// all are kept.
 	Above     int64            `json:"above,omitempty"`
 	Mechanism budget.Mechanism `json:"mechanism"`
+	// Discovery selects the groups that are measured, where they are not listed; Cells is 0 then.
+	Discovery *Discovery `json:"discovery,omitempty"`
 }
 
 // Canonical is the definition from which the noise stream of the measurement is
@@ -133,7 +135,8 @@ func (m Measurement) Canonical() []byte {
 		Impossible int64            `json:"impossible,omitempty"`
 		Above      int64            `json:"above,omitempty"`
 		Mechanism  budget.Mechanism `json:"mechanism"`
-	}{m.ID, m.Query, m.Impossible, m.Above, m.Mechanism})
+		Discovery  *Discovery       `json:"discovery,omitempty"`
+	}{m.ID, m.Query, m.Impossible, m.Above, m.Mechanism, m.Discovery})
 	if err != nil {
 		panic("plan: a measurement always encodes: " + err.Error())
 	}

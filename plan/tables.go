@@ -25,6 +25,7 @@ type Table struct {
 	Cells      int64       `json:"cells"`
 	Impossible int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
 	Sparse     *Sparse     `json:"sparse,omitempty"`
+	Discovered *Discovered `json:"discovered,omitempty"` // its groups are not listed, and Cells is 0
 	Statistics []Statistic `json:"statistics"`
 	// Figures are what is published of a cell beside its count, in the order of the spec.
 	Figures []Figure `json:"figures,omitempty"`
@@ -138,7 +139,9 @@ type table struct {
 	// impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its cells
 	// is no sum of the residuals of others.
 	impossible int64
-	filled     int64 // of a sparse table: as how many cells it counts
+	filled     int64          // of a sparse table: as how many cells it counts
+	discovers  []*spec.Column // of its attributes, those whose categories are not listed
+	unit       spec.Unit      // of the confidential table
 	// of is the table whose figures a part serves; nil for a published table. value, quantile, distinct and perUnit are those of what
 	// is measured.
 	of       *table
@@ -154,6 +157,8 @@ type table struct {
 // possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have rows.
 func (t *table) possible() int64 {
 	switch {
+	case t.discovers != nil:
+		return usualGroups
 	case t.sparse():
 		return t.filled
 	case t.quantile != nil: // the ends of intervals are no figures
@@ -204,7 +209,7 @@ func (t *table) masked() bool { return t.impossible > 0 }
 // cells are no sum of residuals, or so many attributes that its residuals are too many to list; or it is sparse, so that
 // most of its cells are not known; or it is of values, or of fewer rows than others.
 func (t *table) apart() bool {
-	return t.masked() || t.sparse() || t.valued() || len(t.counted) > mostShared
+	return t.discovers != nil || t.masked() || t.sparse() || t.valued() || len(t.counted) > mostShared
 }
 
 // mostShared is up to how many attributes tables share measurements.
@@ -233,6 +238,7 @@ func expand(r *spec.Release) ([]*table, error) {
 				t.value, t.perUnit = nil, onceEach(t.perUnit)
 			}
 			t.weigh(r.Table(m.Table))
+			t.discovers, t.unit = r.Table(m.Table).Discovers(by), r.Table(m.Table).Unit
 			if other, ok := seen[t.path]; ok {
 				return nil, at(r, "marginals."+m.Name, &fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.path, other), "a column or a marginal of another name"})
 			}
@@ -241,7 +247,7 @@ func expand(r *spec.Release) ([]*table, error) {
 			if err == nil {
 				t.cells, err = cells(r, t)
 			}
-			if err == nil {
+			if err == nil && t.discovers == nil {
 				t.impossible, err = impossible(rules, t)
 				t.filled = filledOf(r.Table(m.Table), t.cells-t.impossible)
 			}
@@ -340,6 +346,9 @@ func cells(r *spec.Release, t *table) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if t.discovers != nil {
+		return maxSparseCells, nil // as many as may be
+	}
 	n := int64(1)
 	for _, level := range levels {
 		size := int64(level.Size())
@@ -398,6 +407,9 @@ func newTable(r *spec.Release, t *table) Table {
 	out := Table{Path: t.path, From: t.marginal.Table, Marginal: t.marginal.Name, By: make([]string, len(t.by)), Cells: t.cells, Impossible: t.impossible}
 	for i, a := range t.by {
 		out.By[i] = a.String()
+	}
+	if t.discovers != nil {
+		out.Cells, out.Discovered = 0, discoveredOf(t, r.Privacy.Neighbours)
 	}
 	if t.sparse() {
 		out.Sparse = &Sparse{Above: t.marginal.Above}
