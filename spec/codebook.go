@@ -49,6 +49,9 @@ func parseCodebook(file, text string) (*codebook, *Problem) {
 		}
 		seen[row[0]] = b.at[i]
 	}
+	if p := b.checkParents(); p != nil {
+		return nil, p
+	}
 	return b, nil
 }
 
@@ -67,6 +70,45 @@ func (b *codebook) parse(text string) *Problem {
 		return p
 	}
 	return b.checkHeader()
+}
+
+// checkParents checks a column called parent whose values are codes of the book itself: each is one, and going from parent to
+// parent ends, at a code without one or at one that is its own. A book whose column holds none of its codes lists them
+// elsewhere, and there is nothing to follow.
+func (b *codebook) checkParents() *Problem {
+	column := slices.Index(b.header, "parent")
+	if column < 1 {
+		return nil
+	}
+	of := make(map[string]int, len(b.rows)) // code to row
+	for i, row := range b.rows {
+		of[row[0]] = i
+	}
+	within := func(row []string) bool { _, ok := of[row[column]]; return ok }
+	if !slices.ContainsFunc(b.rows, within) {
+		return nil
+	}
+	for i, row := range b.rows {
+		if row[column] != "" && !within(row) {
+			return b.problem(b.at[i], 1, fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book", clip(row[0]), clip(row[column])),
+				"a line for the parent; where parents are codes of another list, another name for the column")
+		}
+	}
+	ended := make([]int, len(b.rows)) // by row, the walk that came by, plus one
+	for start := range b.rows {
+		for i := start; ended[i] == 0; {
+			ended[i] = start + 1
+			up, ok := of[b.rows[i][column]]
+			if ok && up != i && ended[up] == start+1 {
+				return b.problem(b.at[i], 1, fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle", clip(b.rows[i][0]), clip(b.rows[i][column])),
+					"parents that end at a code without one")
+			}
+			if ok {
+				i = up
+			}
+		}
+	}
+	return nil
 }
 
 // readRows reads header and rows.

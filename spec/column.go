@@ -173,6 +173,11 @@ func (r *reader) readCodebook(c *Column, n node) *Domain {
 	}
 	c.Codebook = b.file
 	d := newTexts(c.Type, b.codes())
+	if outlines := n.get("map"); outlines.present() {
+		if c.Map = r.readBoundaries(d, outlines); c.Map == nil {
+			return nil
+		}
+	}
 	if c.Type == Integer {
 		for i, category := range d.finest.Categories {
 			if !canonicalInteger.MatchString(category.Code) {

@@ -125,6 +125,7 @@ func columnShape() *shape {
 			string(Text), string(Integer), string(Decimal), string(Date), string(Timestamp), string(Boolean))},
 		field{key: "values", shape: valuesShape()},
 		field{key: "codebook", shape: textShape("a CSV file: code, label, parents").withParams()},
+		field{key: "map", shape: textShape("a GeoJSON file: an area for each code").withParams(), needs: "codebook"},
 		field{key: "range", shape: rangeShape()},
 		field{key: "grid", shape: gridShape()},
 		field{key: "step", shape: stepShape(), needs: "range"},
@@ -135,7 +136,7 @@ func columnShape() *shape {
 			field{key: "suggest", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "suggest: 1%"}), needs: "range"},
 		field{key: "derived_from", shape: textShape("an attribute of the table that decides the column, as age.band")},
 	).withForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"})
-	column.empty = "a domain, declared once: values, codebook, range (of numbers that are added up, with a step) or derived_from"
+	column.empty = "a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from"
 	return column
 }
 

@@ -267,7 +267,7 @@ func assertEqual(t *testing.T, a, b *Release) {
 		return
 	}
 	opts := cmp.Options{
-		cmp.AllowUnexported(Domain{}, bins{}, Problem{}, Budget{}, part{}, Lattice{}, scale{}),
+		cmp.AllowUnexported(Domain{}, bins{}, Axis{}, Problem{}, Budget{}, part{}, Lattice{}, scale{}),
 		cmp.Comparer(func(x, y *big.Rat) bool {
 			return x == nil && y == nil || x != nil && y != nil && x.Cmp(y) == 0
 		}),

@@ -51,7 +51,6 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 			"marginals.detailed.each: each", "marginals.hisp_race.each: each", "publish: publish",
 		},
 		"taxi.yaml": {
-			"tables.trips.columns.pickup.grid: grid", "tables.trips.columns.dropoff.grid: grid",
 			"tables.trips.columns.hour.from: expressions",
 		},
 	}

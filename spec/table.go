@@ -103,7 +103,9 @@ type Column struct {
 	Lookup *Lookup
 	Grid   *Grid
 	// Codebook is the code book of the domain, a key of [Source.Files]; "" where it has none.
-	Codebook      string
+	Codebook string
+	// Map is where the places of a code book are, nil where the spec does not say.
+	Map           *Boundaries
 	Domain        *Domain
 	Unknown, Null Policy
 	// Lattice is where the column's values lie where they are added up, averaged or ranked; nil of a column that has none.
