@@ -29,6 +29,8 @@ type tally struct {
 	rules      []rule      // the entries of `impossible` that are of the table
 	queries    []*query    // one per measurement of the table, in the plan's order
 
+	samplers []*sampler // one per worker, nil where all units are measured
+
 	workers  int
 	progress *progress
 }
@@ -135,6 +137,9 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 // Where queries allow a unit fewer rows than its table, the ids are read once more between
 // the two, with the columns that say which groups rows are of.
 func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
+	if err := t.sample(s); err != nil {
+		return err
+	}
 	if t.table.Unit.Row {
 		return t.countRows(ctx, dir, nil, make([]*kept, 1), limit)
 	}
@@ -187,6 +192,9 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
 		left.Add(ones(out))
+		if t.table.Unit.Row { // else units were drawn before their rows were bounded
+			out = t.drawn(worker, c, piece, first, out)
+		}
 		return workers[worker].add(c.codes[:len(t.encoders)], c.rows, func(allowance int) []uint64 {
 			return c.stay(stay[allowance], piece, first, out)
 		})
@@ -241,7 +249,7 @@ func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit i
 		return err
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		return workers[worker].add(piece, first, c.ids, out)
+		return workers[worker].add(piece, first, c.ids, t.drawn(worker, c, piece, first, out))
 	}
 	if err = p.run(ctx, dir); err == nil {
 		err = guarded(func(int) (err error) {

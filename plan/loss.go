@@ -33,7 +33,7 @@ type Loss struct {
 type LossOf struct {
 	Of       string       `json:"of"`
 	Tables   int          `json:"tables"`            // published ones that it is of; the microdata of a table count as one
-	Pure     string       `json:"epsilon,omitempty"` // exact, where there is a pure ε
+	Pure     string       `json:"epsilon,omitempty"` // where there is a pure ε: exact, or for a sample rounded up
 	Rho      string       `json:"rho"`               // exact
 	Epsilons []Equivalent `json:"epsilons"`
 	// TruePositiveRates of the best attack at these false positive rates.
@@ -99,12 +99,12 @@ func (p *Plan) StatedLoss() (*Loss, error) {
 func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.release.Privacy.Neighbours}
 	alike := map[string]LossOf{} // by the mechanisms: tables, and attributes, share few
-	of := func(name string, tables int, steps []budget.Mechanism) (LossOf, error) {
-		key := fmt.Sprint(steps)
+	of := func(name string, tables int, steps []budget.Mechanism, sample *Sample) (LossOf, error) {
+		key := fmt.Sprint(steps, sample != nil)
 		one, ok := alike[key]
 		if !ok {
 			var err error
-			if one, err = lossOf(name, steps, deltas, rates); err != nil {
+			if one, err = lossOf(name, steps, sample, deltas, rates); err != nil {
 				return one, err
 			}
 			alike[key] = one
@@ -113,11 +113,11 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		return one, nil
 	}
 	var err error
-	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms()); err != nil {
+	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms(), p.Sample); err != nil {
 		return nil, err
 	}
 	for _, leaf := range p.leafParts() {
-		one, err := of(leaf.name, leaf.tables, leaf.steps)
+		one, err := of(leaf.name, leaf.tables, leaf.steps, p.Sample)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		return nil, err
 	}
 	for _, part := range parts {
-		one, err := of(part.name, part.tables, part.steps)
+		one, err := of(part.name, part.tables, part.steps, p.Sample)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		if err != nil {
 			return nil, err
 		}
-		one, err := of(column, tables, steps)
+		one, err := of(column, tables, steps, nil) // a unit that changes is drawn as before: that gains nothing
 		if err != nil {
 			return nil, err
 		}
@@ -201,13 +201,26 @@ func (p *Plan) parts() ([]lossPart, error) {
 }
 
 // lossOf is the loss of mechanisms composed.
-func lossOf(name string, steps []budget.Mechanism, deltas []string, rates []float64) (LossOf, error) {
+func lossOf(name string, steps []budget.Mechanism, sample *Sample, deltas []string, rates []float64) (LossOf, error) {
 	one := LossOf{Of: name}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
 		return one, fmt.Errorf("composing the loss of %s: %w", name, err)
 	}
 	one.Pure, one.Rho = budget.FormatRat(loss.Epsilon()), budget.FormatRat(loss.Rho())
+	if sample != nil {
+		pure := loss.Epsilon() != nil
+		if loss, err = loss.Sampled(amount(sample.Share)); err != nil {
+			return one, fmt.Errorf("the loss of %s: %w", name, err)
+		}
+		if pure {
+			bound, err := loss.EpsilonAt(nil)
+			if err != nil {
+				return one, fmt.Errorf("ε of %s: %w", name, err)
+			}
+			one.Pure = budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), significant)
+		}
+	}
 	for _, d := range deltas {
 		bound, err := loss.EpsilonAt(amount(d))
 		if err != nil {

@@ -28,6 +28,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, r.unitNotes()...)
 	notes = append(notes, r.figureNotes()...)
 	notes = append(notes, r.weightNotes(s)...)
+	notes = append(notes, sampleNote(p)...)
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
 	notes = append(notes, r.sparseNotes(p, s)...)

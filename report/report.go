@@ -119,10 +119,14 @@ func New(in Input) (*Report, error) {
 	if given := publicSentence(in.Plan); given != "" {
 		r.Guarantee.Sentences = append(r.Guarantee.Sentences, given)
 	}
+	if drawn := sampleSentence(in.Plan); drawn != "" {
+		r.Guarantee.Sentences = append(r.Guarantee.Sentences, drawn)
+	}
 	if r.Budget, err = budgetOf(in.Plan, paid); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	r.Accuracy = accuracyOf(r.Tables)
+	r.Accuracy.More = append(r.Accuracy.More, sampleAccuracy(in.Plan)...)
 	r.Misuse = misuseOf(r)
 	r.Reading = readingOf(r, in.Plan, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}

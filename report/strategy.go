@@ -57,7 +57,7 @@ func strategiesOf(p *plan.Plan, tables []Table) ([]Strategy, error) {
 		all[i] = Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Noise: string(s.Noise), Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []Instead{}}
 		own := left[:s.Measurements]
 		var err error
-		if all[i].Loss, all[i].PartOfBudget, err = spentOn(own, p.Cost); err != nil {
+		if all[i].Loss, all[i].PartOfBudget, err = spentOn(own, p.Spent()); err != nil {
 			return nil, err
 		}
 		left = left[s.Measurements:]

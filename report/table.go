@@ -140,7 +140,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 	for i, s := range t.Statistics {
 		asked := planned.Statistics[i]
 		m, alone := p.Measurement(asked.Measurement)
-		if s.Name != asked.Name || alone != (asked.Measurement != "") || alone != (s.Whole || asked.Unit != "") {
+		if s.Name != asked.Name || alone != (asked.Measurement != "") || p.Sample == nil && alone != (s.Whole || asked.Unit != "") {
 			return Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
 		}
 		one, err := statisticOf(s, t.Cells, impossible)
@@ -155,7 +155,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		}
 		if alone {
 			mechanism := mechanismOf(m.Mechanism)
-			loss, part, err := lossOf(m.Mechanism, p.Cost)
+			loss, part, err := lossOf(m.Mechanism, p.Spent())
 			if err != nil {
 				return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 			}

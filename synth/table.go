@@ -124,6 +124,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			tables[i].Cells, tables[i].Places = len(m.Cells), m.Cells
 		}
 		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
+		NewSampling(s.Plan, t, false).widen(&tables[i].Statistics[0])
 		if err := number(&tables[i], s.Plan, i, byID, nil, 0); err != nil {
 			return nil, err
 		}
@@ -140,6 +141,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		for marginal, at := range e.Tables {
 			if tables[at].Statistics == nil {
 				tables[at].Statistics = []Statistic{r.statistic(marginal, s.Plan.Tables[at].Statistics[0])}
+				NewSampling(s.Plan, s.Plan.Tables[at], false).widen(&tables[at].Statistics[0])
 				if err := number(&tables[at], s.Plan, at, byID, &e, marginal); err != nil {
 					return nil, err
 				}

@@ -97,7 +97,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	}
 	t := &Trace{
 		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: e.plan.Tables[at].Path, Cell: []KeyOf{},
-		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: NoiseOnly,
+		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: covers(e.plan.Sample != nil),
 		Counts: e.plan.Tables[at].Counts, Weighted: e.plan.Tables[at].Weighted,
 	}
 	if _, sparse := reader.Sparse(at); sparse {
@@ -121,7 +121,9 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	}
 	t.origins(made, unitOf(e.plan.Tables[at]))
 	law := newInterval(made.Bearings, t.Confidence, figures, row, unitOf(e.plan.Tables[at]))
-	t.Law, t.Attained = law.law, law.attained
+	if t.Law, t.Attained = law.law, law.attained; e.plan.Sample != nil {
+		t.Law, t.Attained = ScoreLaw, t.Confidence
+	}
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return nil, &Altered{Place: place, File: e.plan.Tables[at].File()}
 	}
