@@ -170,7 +170,7 @@ func TestRankingAcceptsByTheBinomialLaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := float64Of(expMinus(big.NewRat(gap, 1)))
-			if float64(n)*p > 1e5 && n > 1000 {
+			if float64(n)*p > 1e4 {
 				continue
 			}
 			of := r.runs()[1]
