@@ -431,7 +431,7 @@ func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []ques
 		return err
 	}
 	return parallel(ctx, workers, len(batch), func(i int) error {
-		return batch[i].compare(tallied{t.queries[first+i].cells, t.queries[first+i].counts})
+		return batch[i].compare(tallied{t.queries[first+i].cells, t.queries[first+i].counts, nil})
 	})
 }
 

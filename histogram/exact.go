@@ -43,6 +43,7 @@ type answer struct {
 	definition  []byte // canonical
 	counts      []int64
 	cells       []uint64 // of a sparse measurement: the places of the counts, ascending; all others are 0
+	groups      *grouped // of one whose groups are not listed: what its cells are
 	hash        []byte   // SHA-256 of the counts, and of their places
 }
 
@@ -51,6 +52,7 @@ type answer struct {
 type tallied struct {
 	cells  []uint64
 	counts []int64
+	groups *grouped // what the cells are, where they are not listed
 }
 
 // newExact takes the counts of all questions of a plan, in their order. The hash,
@@ -61,7 +63,7 @@ func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.S
 	answers := make([]answer, len(all))
 	hash := sha256.New()
 	for i, m := range all {
-		a := answer{measurement: m, definition: m.Canonical(), counts: counts[i].counts, cells: counts[i].cells, hash: counts[i].hash()}
+		a := answer{measurement: m, definition: m.Canonical(), counts: counts[i].counts, cells: counts[i].cells, groups: counts[i].groups, hash: counts[i].hash()}
 		answers[i] = a
 		definition := sha256.Sum256(a.definition)
 		hash.Write(definition[:])
@@ -80,6 +82,9 @@ func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.S
 
 // hash is the SHA-256 of the counts. That of a sparse measurement is of its places and of its counts.
 func (t tallied) hash() []byte {
+	if t.groups != nil {
+		return t.groups.hash(t)
+	}
 	if t.cells == nil {
 		return hashOf(t.counts)
 	}

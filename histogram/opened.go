@@ -67,13 +67,15 @@ func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 		measure = x.quantiles
 	case a.measurement.Above > 0:
 		measure = x.sparse
+	case a.measurement.Discovery != nil:
+		measure = x.selected
 	}
 	noisy, err := measure(ctx, *a)
 	if err != nil {
 		x.disclaim(i) // nothing was given; a second try draws the same noise
 		return measured.Measured{}, err
 	}
-	a.counts, a.cells = nil, nil
+	a.counts, a.cells, a.groups = nil, nil, nil
 	return noisy, nil
 }
 

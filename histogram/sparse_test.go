@@ -329,9 +329,9 @@ func TestSparseAnswersResume(t *testing.T) {
 	if !same(first, alone) {
 		t.Error("the answer depends on the number of processors")
 	}
-	moved := tallied{slices.Clone(filled.cells), filled.counts}
+	moved := tallied{slices.Clone(filled.cells), filled.counts, nil}
 	moved.cells[len(moved.cells)-1]++
-	more := tallied{filled.cells, slices.Clone(filled.counts)}
+	more := tallied{filled.cells, slices.Clone(filled.counts), nil}
 	more.counts[0]++
 	for name, other := range map[string]measured.Measured{"another key": draw(2, filled), "a count more": draw(1, more), "a cell elsewhere": draw(1, moved)} {
 		at := 0
@@ -353,10 +353,10 @@ func TestSparseAnswersResume(t *testing.T) {
 func TestMisplacedCountsAreNoAnswer(t *testing.T) {
 	p := tripsPlan(t)
 	for name, wrong := range map[string]tallied{
-		"twice":        {[]uint64{3, 3}, []int64{1, 1}},
-		"out of order": {[]uint64{4, 3}, []int64{1, 1}},
-		"outside":      {[]uint64{3, 900}, []int64{1, 1}},
-		"too few":      {[]uint64{3}, []int64{1, 1}},
+		"twice":        {[]uint64{3, 3}, []int64{1, 1}, nil},
+		"out of order": {[]uint64{4, 3}, []int64{1, 1}, nil},
+		"outside":      {[]uint64{3, 900}, []int64{1, 1}, nil},
+		"too few":      {[]uint64{3}, []int64{1, 1}, nil},
 	} {
 		x, a := openedSparse(p, keyNumbered(1), wrong)
 		if _, err := x.sparse(context.Background(), a); err == nil {

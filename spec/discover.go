@@ -28,6 +28,11 @@ func (d *Domain) Discover() *Discover { return d.discover }
 
 // Discovered is the domain with these categories, in ascending order of their bytes, each once.
 func (d *Domain) Discovered(keys []string) *Domain {
+	if len(keys) == 0 { // one that no value is
+		none := newTexts(d.of, []Category{{}})
+		none.discover, none.texts = d.discover, map[string]int{}
+		return none
+	}
 	categories := make([]Category, len(keys))
 	for i, k := range keys {
 		categories[i].Code = k

@@ -120,6 +120,11 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
+		if t.Discovered != nil {
+			if err := discover(s.Plan.Release(), t, &tables[i], m); err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.Path, err)
+			}
+		}
 		if t.Sparse != nil {
 			tables[i].Cells, tables[i].Places = len(m.Cells), m.Cells
 		}
