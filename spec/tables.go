@@ -15,7 +15,6 @@ func (r *reader) readTables(root node) {
 	if !n.present() {
 		return
 	}
-	confidential := 0
 	for _, pair := range r.entries(n) {
 		t := &Table{Name: pair.key.Value}
 		r.readSource(t, pair.get("source"))
@@ -31,14 +30,58 @@ func (r *reader) readTables(root node) {
 		t.Sample = r.readSample(pair.get("sample"))
 		r.checkSuggested(root, t)
 		r.release.Tables = append(r.release.Tables, t)
-		if unit := pair.get("unit"); !unit.present() || unit.text() != "public" {
-			if confidential++; confidential == 2 {
-				r.notBuilt(pair.key, pair.path, "several confidential tables")
-				r.unfinished[pair.value] = true
-			}
+	}
+	r.checkShared(n)
+	r.keepPublic()
+}
+
+// checkShared reports tables whose rows are units of their own beside other confidential tables: a unit has rows in several of
+// them, and it is its id that says which are its own.
+func (r *reader) checkShared(tables node) {
+	var confidential []*Table
+	for _, t := range r.release.Tables {
+		if unit := tables.get(t.Name).get("unit"); !unit.present() || unit.text() != "public" {
+			confidential = append(confidential, t)
 		}
 	}
-	r.keepPublic()
+	if len(confidential) < 2 {
+		return
+	}
+	protects := r.release.Privacy.Protects
+	var first *Table // of those that have ids
+	for _, t := range confidential {
+		if first == nil && t.Unit.ID != "" {
+			first = t
+		}
+	}
+	for _, t := range confidential {
+		unit := tables.get(t.Name).get("unit")
+		switch {
+		case !r.sound(unit):
+		case t.Unit.Row:
+			p := Problem{
+				Message:  fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s", t.Name, countWord(len(confidential)), protects),
+				Expected: fmt.Sprintf("in each of them the column with the id of the %s; what it loses in all of them is added up", protects),
+				Fix:      "unit: {id: person_id, max_rows: 1}",
+			}
+			if first != nil {
+				p.Fix = "unit: {id: " + first.Unit.ID + ", max_rows: 1}"
+			}
+			r.problem(unit, p)
+		case t.Unit.ID != first.Unit.ID:
+			r.warn(unit.key, unit.path, Problem{
+				Message:  fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for all rows that have one id, whichever table they are in", first.Name, clip(first.Unit.ID), t.Name, clip(t.Unit.ID)),
+				Expected: fmt.Sprintf("ids of one kind: the same %s has the same id in both", protects),
+			})
+		}
+	}
+}
+
+func countWord(n int) string {
+	if n == 2 {
+		return "two"
+	}
+	return fmt.Sprint(n)
 }
 
 func (r *reader) readSource(t *Table, n node) {
