@@ -170,17 +170,21 @@ func (t *table) differ(neighbours spec.Neighbours) int64 {
 // usualGroups is as how many cells a table counts beside others of its leaf whose groups nobody knows the number of.
 const usualGroups = 1000
 
-// onSelections is the release with the δ that is left for noise where half of it is reserved for selections; the release
+// reservedPart is the part of δ that is reserved for selections: 1 in so many. A unit whose values change, as somebody sees
+// it who knows all else, costs twice that, and something has to be left then.
+const reservedPart = 4
+
+// onSelections is the release with the δ that is left for noise where a part of it is reserved for selections; the release
 // itself where there are none.
 //
-// Guarantee: what is (ε, δ/2)-private but for selections which, together, let a group appear that only one unit has with a
-// probability of at most δ/2, is (ε, δ)-private. Neighbours: both relations. Argument: docs/proofs/discover.md.
+// Guarantee: what is (ε, δ₀)-private but for selections which, together, let a group appear that only one unit has with a
+// probability of at most δ − δ₀, is (ε, δ)-private. Neighbours: both relations. Argument: docs/proofs/discover.md.
 func onSelections(r *spec.Release) *spec.Release {
 	if selections(r) == 0 {
 		return r
 	}
 	inner := *r
-	inner.Budget.Delta = new(big.Rat).Quo(r.Budget.Delta, big.NewRat(2, 1))
+	inner.Budget.Delta = new(big.Rat).Mul(r.Budget.Delta, big.NewRat(reservedPart-1, reservedPart))
 	return &inner
 }
 
@@ -234,10 +238,10 @@ func (g *group) discovered(noise budget.Kind) (design, error) {
 	return d, nil
 }
 
-// deltaEach is the δ of one group of the table: what is reserved, as much as is left for all noise, in equal parts for all
-// selections, and of each for all groups in which neighbours differ. r has the δ that is left.
+// deltaEach is the δ of one group of the table: what is reserved, in equal parts for all selections, and of each for all
+// groups in which neighbours differ. r has the δ that is left for the noise.
 func (t *table) deltaEach(r *spec.Release) *big.Rat {
-	parts := new(big.Int).Mul(big.NewInt(selections(r)), big.NewInt(t.differ(r.Privacy.Neighbours)))
+	parts := new(big.Int).Mul(big.NewInt(selections(r)*(reservedPart-1)), big.NewInt(t.differ(r.Privacy.Neighbours)))
 	return new(big.Rat).Quo(r.Budget.Delta, new(big.Rat).SetInt(parts))
 }
 
@@ -331,7 +335,7 @@ func (d *Discovered) Sentence() string {
 		least = fmt.Sprintf(" Groups of fewer than %s never do.", budget.Plural(d.AtLeast, "unit"))
 	}
 	return fmt.Sprintf("Nobody lists the values of %s: a group appears by a selection that is paid for with a δ of %s, in which a unit counts in %s at most. %s%s A group that is not in the table need not be empty.",
-		strings.Join(d.Columns, " and "), d.Delta, budget.Plural(d.Groups, "group"), d.ChancesText(), least)
+		strings.Join(d.Columns, " and "), budget.DecimalUp(amount(d.Delta), 3), budget.Plural(d.Groups, "group"), d.ChancesText(), least)
 }
 
 // ChancesText says of some sizes with what chance a group appears.
@@ -341,7 +345,7 @@ func (d *Discovered) ChancesText() string {
 		chance := budget.Percent(c.Chance)
 		switch {
 		case c.Chance < 1e-4:
-			chance = budget.DecimalUp(new(big.Rat).SetFloat64(c.Chance), 2)
+			chance = budget.DecimalNearest(c.Chance, 2)
 		case c.Chance > 0.99:
 			chance = budget.Percent(math.Floor(c.Chance*1e4) / 1e4)
 		}
@@ -352,4 +356,27 @@ func (d *Discovered) ChancesText() string {
 		}
 	}
 	return strings.Join(all, ", ") + "."
+}
+
+// floatAbove is the least float that is not below x.
+func floatAbove(x *big.Rat) float64 { return -floatBelow(new(big.Rat).Neg(x)) }
+
+// selectedTwice is how often a unit whose values of a column change pays for the selections of the plan's neighbours: it
+// leaves some groups and comes into as many.
+func (p *Plan) selectedTwice() int64 {
+	if p.release.Privacy.Neighbours == spec.Replace {
+		return 1
+	}
+	return 2
+}
+
+// beyondSelections are those of some δ, as texts, at which an ε can be said where selections have a part of it, which somebody
+// who knows all but one attribute of a unit may meet twice.
+func (p *Plan) beyondSelections(deltas []string) []string {
+	reserved := p.Reserved()
+	if reserved == nil {
+		return deltas
+	}
+	least := new(big.Rat).Mul(reserved, big.NewRat(p.selectedTwice(), 1))
+	return slices.DeleteFunc(slices.Clone(deltas), func(d string) bool { return amount(d).Cmp(least) <= 0 })
 }

@@ -97,14 +97,16 @@ func (p *Plan) StatedLoss() (*Loss, error) {
 // loss works out the loss at these δ, and what attacks at these rates of false
 // positives find.
 func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
+	deltas = p.beyondSelections(deltas)
 	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.release.Privacy.Neighbours}
 	alike := map[string]LossOf{} // by the mechanisms: tables, and attributes, share few
+	reserved := p.Reserved()
 	of := func(name string, tables int, steps []budget.Mechanism, sample *Sample) (LossOf, error) {
-		key := fmt.Sprint(steps, sample != nil)
+		key := fmt.Sprint(steps, sample != nil, reserved)
 		one, ok := alike[key]
 		if !ok {
 			var err error
-			if one, err = lossOf(name, steps, sample, deltas, rates); err != nil {
+			if one, err = lossOf(name, steps, sample, reserved, deltas, rates); err != nil {
 				return one, err
 			}
 			alike[key] = one
@@ -140,6 +142,9 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		if err != nil {
 			return nil, err
 		}
+		if reserved != nil { // as one that goes, and one that comes
+			reserved = new(big.Rat).Mul(p.Reserved(), big.NewRat(p.selectedTwice(), 1))
+		}
 		one, err := of(column, tables, steps, nil) // a unit that changes is drawn as before: that gains nothing
 		if err != nil {
 			return nil, err
@@ -171,7 +176,7 @@ func (p *Plan) leafParts() []lossPart {
 		all[i] = lossPart{name: l.Path, tables: l.Tables}
 		for _, m := range p.Measurements {
 			if m.Leaf == l.Path {
-				all[i].steps = append(all[i].steps, m.Mechanism)
+				all[i].steps = append(all[i].steps, mechanisms([]Measurement{m})...)
 			}
 		}
 		for _, s := range p.Synthetic {
@@ -200,8 +205,8 @@ func (p *Plan) parts() ([]lossPart, error) {
 	return all, nil
 }
 
-// lossOf is the loss of mechanisms composed.
-func lossOf(name string, steps []budget.Mechanism, sample *Sample, deltas []string, rates []float64) (LossOf, error) {
+// lossOf is the loss of mechanisms composed, beside which selections have the δ that is reserved for them (nil: none).
+func lossOf(name string, steps []budget.Mechanism, sample *Sample, reserved *big.Rat, deltas []string, rates []float64) (LossOf, error) {
 	one := LossOf{Of: name}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
@@ -221,15 +226,26 @@ func lossOf(name string, steps []budget.Mechanism, sample *Sample, deltas []stri
 			one.Pure = budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), significant)
 		}
 	}
+	if reserved != nil {
+		one.Pure = "" // whatever appears by a selection has no ε alone
+	}
 	for _, d := range deltas {
-		bound, err := loss.EpsilonAt(amount(d))
+		left := amount(d)
+		if reserved != nil {
+			left = new(big.Rat).Sub(left, reserved)
+		}
+		bound, err := loss.EpsilonAt(left)
 		if err != nil {
 			return one, fmt.Errorf("ε of %s at δ = %s: %w", name, d, err)
 		}
 		one.Epsilons = append(one.Epsilons, Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, significant), Method: bound.Method})
 	}
 	for _, rate := range rates {
-		one.TruePositiveRates = append(one.TruePositiveRates, TruePositiveRate{rate, loss.TruePositiveRate(rate)})
+		most := loss.TruePositiveRate(rate)
+		if reserved != nil {
+			most = min(1, budget.RoundUp(most+floatAbove(reserved), significant))
+		}
+		one.TruePositiveRates = append(one.TruePositiveRates, TruePositiveRate{rate, most})
 	}
 	return one, nil
 }
@@ -367,8 +383,12 @@ const removedAndAdded = 4
 // docs/proofs/adaptive.md.
 func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
+		if d := m.Discovery; d != nil && (p.drops(m.Query.Table, column) || p.partsBy(m.Query, column)) {
+			steps = append(append(steps, p.exchanged(m.Mechanism)), d.steps(p.selectedTwice())...)
+			continue
+		}
 		if p.drops(m.Query.Table, column) {
-			steps = append(steps, p.exchanged(m.Mechanism))
+			steps = append(append(steps, p.exchanged(m.Mechanism)), p.rechosen(m)...)
 			continue
 		}
 		if p.partsBy(m.Query, column) {
@@ -376,7 +396,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 			if err != nil {
 				return 0, nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 			}
-			steps = append(steps, changed)
+			steps = append(append(steps, changed), p.rechosen(m)...)
 		}
 	}
 	for _, t := range p.Tables {

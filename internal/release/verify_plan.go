@@ -224,7 +224,12 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 			return "", wrongf(measured.PlanFile, "it promises no ε")
 		}
 		e, _ := limit.Float64()
-		judged, err := judge(steps, e, g.Delta)
+		left, selected, err := besidesSelections(v.plan)
+		if err != nil {
+			return "", err
+		}
+		judged, err := judge(steps, e, left)
+		judged += selected
 		return fmt.Sprintf("%s %s", g.Budget(), judged), err
 	}
 	return "", wrongf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
@@ -354,4 +359,35 @@ func orZero(r *big.Rat) *big.Rat {
 		return new(big.Rat)
 	}
 	return r
+}
+
+// besidesSelections is the δ that selections of groups which nobody listed leave for the noise, exact; says tells what they
+// have. Each lets a group that one unit alone has appear with a probability of at most the δ of its group, in as many groups
+// as neighbours differ in.
+func besidesSelections(p *plan.Plan) (left, says string, err error) {
+	total := new(big.Rat)
+	for _, m := range p.Measurements {
+		if m.Discovery == nil {
+			continue
+		}
+		kept, err := m.Discovery.Kept()
+		each := amountOf(m.Discovery.Delta)
+		if err != nil || each == nil {
+			return "", "", wrongf(measured.PlanFile, "the selection of measurement %s is none", m.ID)
+		}
+		alone := new(big.Rat).SetFloat64(kept.Chance(max(m.Discovery.AtLeast, 1)))
+		if alone == nil || alone.Cmp(each) > 0 {
+			return "", "", wrongf(measured.PlanFile, "the selection of measurement %s lets a group of one unit appear with more than its δ", m.ID)
+		}
+		total.Add(total, each.Mul(each, new(big.Rat).SetInt64(m.Discovery.Groups)))
+	}
+	delta := amountOf(p.Guarantee.Delta)
+	if delta == nil || total.Sign() == 0 {
+		return p.Guarantee.Delta, "", nil
+	}
+	rest := new(big.Rat).Sub(delta, total)
+	if rest.Sign() <= 0 || p.Cost.Delta == nil || p.Cost.Delta.Cmp(total) < 0 {
+		return "", "", wrongf(measured.PlanFile, "its selections have a δ of %s, more than it promises or is charged for", budget.DecimalUp(total, 6))
+	}
+	return rest.RatString(), fmt.Sprintf(", beside %s for selections", budget.DecimalUp(total, 6)), nil
 }
