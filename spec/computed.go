@@ -16,6 +16,8 @@ type Lookup struct {
 // for one that another decides.
 func (c *Column) Inputs() []string {
 	switch {
+	case c.Expression != nil:
+		return c.Expression.Sources()
 	case c.Lookup != nil:
 		return c.Lookup.On
 	case c.Grid != nil:

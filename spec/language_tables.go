@@ -9,7 +9,20 @@ func fromShape() *shape {
 	name := onText(`^`+plainSyntax+`$`, column)
 	name.guard.quoted = true
 	joined := onText(joinedName.String(), textShape("a column of a public table, as register.size"))
-	return choiceShape(column.says, name, joined, onScalar(column.notBuilt("expressions")))
+	return choiceShape(column.says+", or an expression as age >= 18", onText(`^\s*=`, expressionShape()), name, joined, onScalar(expressionShape()))
+}
+
+func expressionShape() *shape {
+	return textShape("an expression, as age >= 18 or days(discharged - admitted); in quotes it begins with =")
+}
+
+func predicateShape() *shape {
+	condition := textShape("a condition, as age >= 18: rows for which it is true are counted")
+	return choiceShape(condition.says,
+		onMapping(objectShape("{is: CONDITION, unknown: drop}",
+			field{key: "is", shape: condition, required: "the condition", fix: "is: age >= 18"},
+			field{key: "unknown", shape: enumShape("error or drop: what happens to a row with a value that the condition cannot read", rowsError, rowsDrop)})),
+		onScalar(condition))
 }
 
 func tablesShape() *shape {
@@ -19,6 +32,7 @@ func tablesShape() *shape {
 		field{key: "unit", shape: unitShape(), required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", fix: "unit: {id: person_id, max_rows: 1}"},
 		field{key: "weight", shape: tableWeightShape()},
 		field{key: "expect", shape: expectShape()},
+		field{key: "where", shape: predicateShape()},
 		field{key: "join", shape: joinShape()},
 		field{key: "sample", shape: sampleShape()},
 		field{key: "bounds", shape: open.notBuilt("bounds")},

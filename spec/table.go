@@ -16,6 +16,8 @@ type Table struct {
 	Weight *Weight
 	// Sample is the probability with which each unit is drawn, independently and in secret, to be measured; nil where all are.
 	Sample *big.Rat
+	// Where says which rows count, nil for all.
+	Where *Predicate
 	// Expect is what the table's files must hold, nil where the spec does not say.
 	Expect *Expect
 }
@@ -98,6 +100,8 @@ type Column struct {
 	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and it
 	// is not read. nil for a column of its own.
 	DerivedFrom *Attribute
+	// Expression makes the values of others, nil for none. From is "" beside it.
+	Expression *Expression
 	// Lookup is the column of a public table that the values are looked up in, nil for none; Grid the grid whose cells they
 	// are, nil for none. From is "" beside either.
 	Lookup *Lookup

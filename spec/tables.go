@@ -21,8 +21,9 @@ func (r *reader) readTables(root node) {
 		r.readUnit(t, pair.get("unit"))
 		r.readJoins(t, pair.get("join"))
 		for _, c := range r.entries(pair.get("columns")) {
-			t.Columns = append(t.Columns, r.readColumn(t, c))
+			t.Columns = append(t.Columns, r.readColumn(t, c, pair.get("columns")))
 		}
+		t.Where = r.readPredicate(t, pair.get("where"), pair.get("columns"))
 		r.deriveColumns(t, pair.get("columns"))
 		r.readStrata(t, pair.get("columns"))
 		t.Expect = r.readExpect(root, t)
@@ -185,12 +186,17 @@ func (r *reader) readExpect(root node, t *Table) *Expect {
 	return e
 }
 
-func (r *reader) readColumn(t *Table, n node) *Column {
+func (r *reader) readColumn(t *Table, n, columns node) *Column {
 	if r.built(n) && n.get("derived_from").present() {
 		return r.readDerived(n)
 	}
 	c := &Column{Name: n.key.Value, From: n.key.Value}
-	if from := n.get("from"); r.built(from) && !r.readLookup(t, c, from) {
+	from := n.get("from")
+	switch {
+	case !r.built(from):
+	case isExpression(from):
+		c.From, c.Expression = "", r.readExpression(t, from, columns)
+	case !r.readLookup(t, c, from):
 		c.From = from.text()
 	}
 	if r.built(n) {
@@ -202,8 +208,11 @@ func (r *reader) readColumn(t *Table, n node) *Column {
 	c.Suggest = r.extras[n.get("bounds").path]
 	c.Unknown = r.readPolicy(c, n, "unknown")
 	c.Null = r.readPolicy(c, n, "null")
-	if c.Lookup != nil {
+	switch {
+	case c.Lookup != nil:
 		r.checkLookup(t, c, n)
+	case c.Expression != nil:
+		r.checkExpression(c, n)
 	}
 	return c
 }
