@@ -159,7 +159,7 @@ func (b *factBook) guarantee(p *Plan) {
 	say("protects", g.Protects)
 	say("neighbours", g.Neighbours)
 	say("unit", g.Unit)
-	say("rows of a unit that are counted, at most", budget.Group(g.MaxRows))
+	say("rows of a unit that are counted, at most", countedRows(g.MaxRows, g.Rows))
 	say("rows without an id", g.WithoutID)
 	say("account", g.Account)
 	say("further accounts", strings.Join(g.Also, ", "))
@@ -247,7 +247,16 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 		say("target", t.Target.String())
 		b.add(fact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" + budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4), exact: fmt.Sprint(t.Target.Reached)})
 	}
-	say("cells", budget.Group(t.Cells))
+	if d := t.Discovered; d != nil {
+		say("columns whose values nobody lists", strings.Join(d.Columns, ", "))
+		say("groups of a unit that count", budget.Group(d.Groups))
+		say("δ reserved for the selection", budget.DecimalUp(amount(d.Delta), 6))
+		for _, c := range d.Chances {
+			b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " + budget.Plural(c.Units, "unit"), value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
+		}
+	} else {
+		say("cells", budget.Group(t.Cells))
+	}
 	if t.Impossible > 0 {
 		say("impossible cells", budget.Group(t.Impossible))
 	}

@@ -104,6 +104,9 @@ func assumptionsOf(r *Report) []string {
 	unit := fmt.Sprintf("Every row is one %s and no %[1]s has two.", g.Protects)
 	if g.Unit != "each row" {
 		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.", capital(g.Unit), g.Protects)
+		if g.Rows != nil {
+			unit += " An id is of the same " + g.Protects + " in every table."
+		}
 		if g.WithoutID != "" {
 			unit += " Rows without an id were left out of every count."
 		}

@@ -32,6 +32,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
 	notes = append(notes, r.sparseNotes(p, s)...)
+	notes = append(notes, r.discoveredNotes(p)...)
 	notes = append(notes, r.agreementNotes(s, from)...)
 	if len(r.Microdata) > 0 {
 		notes = append(notes, Note{"Microdata are a model's rows",
@@ -147,6 +148,9 @@ func (r *Report) exactCount() string {
 	rows := "all rows"
 	if r.Guarantee.Unit != "each row" {
 		rows = fmt.Sprintf("at most %s of %s", budget.Plural(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
+		if r.Guarantee.Rows != nil {
+			rows = fmt.Sprintf("of %s at most %s", r.Guarantee.Unit, r.Guarantee.counted())
+		}
 	}
 	beside := ""
 	if r.Guarantee.WithoutID != "" {
@@ -191,6 +195,9 @@ func misuseOf(r *Report) []string {
 	uses = append(uses, r.figureMisuse()...)
 	if len(r.Sparse()) > 0 {
 		uses = append(uses, "To take a cell that a table of cells above a threshold does not have for an empty one.")
+	}
+	if slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Discovered != nil }) {
+		uses = append(uses, "To take a group that a table of groups which nobody listed does not have for one that is not there.")
 	}
 	if len(r.Microdata) > 0 {
 		uses = append(uses,
@@ -282,9 +289,10 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 			}
 		}
 	}
-	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Sparse == nil }) {
+	dense := func(t plan.Table) bool { return t.Sparse == nil && t.Discovered == nil }
+	if slices.ContainsFunc(p.Tables, dense) {
 		of := "Every declared cell"
-		if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Sparse != nil }) {
+		if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return !dense(t) }) {
 			of += " of the other tables"
 		}
 		choices = append(choices, of+" is published, empty ones too: the list of cells comes from the spec, not from the data.")
