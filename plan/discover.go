@@ -43,6 +43,9 @@ func (d *Discovery) steps(times int64) []budget.Mechanism {
 	return []budget.Mechanism{m}
 }
 
+// Steps are the mechanisms of the selection as it is run.
+func (d *Discovery) Steps() []budget.Mechanism { return d.steps(1) }
+
 // Kept is with what probability a group of some numbers of units is selected.
 type Kept struct {
 	of            *Discovery

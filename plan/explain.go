@@ -60,6 +60,9 @@ func (p *Plan) Explain(w io.Writer) error {
 	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Sparse != nil }) {
 		sparse = " (sparse ones taken to have as many as rows are expected, or 2^20)"
 	}
+	if selections(p.release) > 0 {
+		sparse += fmt.Sprintf(" (of groups that nobody listed as many as 1000 in a table)")
+	}
 	fmt.Fprintf(b, "\n%s in %s%s, %s of memory to measure%s. Plan hash %s\n",
 		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), sparse, bytesText(p.Size.Bytes), pairs, p.Hash())
 	_, err := io.WriteString(w, b.String())
@@ -168,6 +171,8 @@ func (p *Plan) tableRows() []tableRow {
 func (p *Plan) howMeasured(t Table, measured map[string]Measurement) string {
 	_, direct := measured[t.Path]
 	switch {
+	case t.Discovered != nil:
+		return "by itself, where selected"
 	case t.Sparse != nil:
 		return "by itself, above " + budget.Group(t.Sparse.Above)
 	case t.Statistics[0].Measurement != "":

@@ -26,8 +26,10 @@ type Table struct {
 	Cells      int64    `json:"cells"`
 	Impossible int64    `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
 	Sparse     *Sparse  `json:"sparse,omitempty"`     // of a table of the cells above a threshold
-	Cumulative []string `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
-	Ranges     []string `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
+	// Discovered is of a table of groups that nobody listed.
+	Discovered *Discovered `json:"discovered,omitempty"`
+	Cumulative []string    `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
+	Ranges     []string    `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
 	// Counts says what is counted in place of rows, of a table of what is left out.
 	Counts string `json:"counts,omitempty"`
 	// Aside tables are no marginal of the spec, but bought to judge its bounds and rules by.
@@ -118,14 +120,14 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error)
 
 func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 	cells, impossible := planned.Cells, planned.Impossible
-	if planned.Sparse != nil { // those that are in it, and none that is impossible
+	if planned.Sparse != nil || planned.Discovered != nil { // those that are in it, and none that is impossible
 		cells, impossible = int64(len(t.Places)), 0
 	}
 	if t.Path != planned.Path || int64(t.Cells) != cells || len(t.Statistics) != len(planned.Statistics) {
 		return Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
 	out := Table{
-		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned),
+		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned),
 		Target: (*Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
 	out.Counts, out.Weighted, out.Show = planned.Counts, planned.Weighted, planned.Show

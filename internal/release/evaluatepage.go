@@ -181,7 +181,7 @@ func (e *edition) notes(record ledger.Record, number int64) []string {
 		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, values are categorised and units bounded alike.",
 	}
 	if n := len(e.plan.Tables) - len(e.comparable()); n > 0 {
-		all = append(all, fmt.Sprintf("Not compared: %s of what bounds and policies leave out.", budget.Plural(int64(n), "table")))
+		all = append(all, fmt.Sprintf("Not compared: %s, of what bounds and policies leave out or of groups that nobody listed.", budget.Plural(int64(n), "table")))
 	}
 	for _, t := range e.plan.Release().Tables {
 		if !t.Unit.Row {

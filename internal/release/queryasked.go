@@ -305,6 +305,9 @@ func noHolder(near []nearTable) error {
 // hold groups the cells of a table by the rows of the question; lacks says why it cannot.
 func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 	p := a.plan
+	if p.Tables[table].Discovered != nil {
+		return h, []lack{{says: "has those groups alone that a selection has let through, which no sum can rest on: read it with show"}}, nil
+	}
 	q := p.Query(p.Tables[table])
 	levels, err := q.Levels(p.Release())
 	if err != nil {

@@ -34,6 +34,9 @@ func encodeTable(ctx context.Context, t synth.Table, planned plan.Table, protect
 	if planned.Sparse != nil {
 		liftedColumns(columns, t, planned.Sparse)
 	}
+	if planned.Discovered != nil {
+		foundColumns(columns, t)
+	}
 	metadata, err := tableMetadata(t, planned, columns)
 	if err != nil {
 		return nil, err
@@ -46,6 +49,15 @@ func liftedColumns(columns []column, t synth.Table, s *plan.Sparse) {
 	for i, c := range columns {
 		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+plan.Unbiased }) {
 			columns[i].Label = fmt.Sprintf("noisy count as it is: unbiased over all cells, too large on the mean where it is little above %d; not for sums", s.Above)
+		}
+	}
+}
+
+// foundColumns says of the estimates of a table of groups that nobody listed what they are.
+func foundColumns(columns []column, t synth.Table) {
+	for i, c := range columns {
+		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+plan.Unbiased }) {
+			columns[i].Label = "unbiased estimate of the group; groups that were not selected are missing in every sum"
 		}
 	}
 }
@@ -230,6 +242,9 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
 		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, covers(planned.Sampled()))},
+	}
+	if d := planned.Discovered; d != nil {
+		metadata = append(metadata, [2]string{"dprelease.discovered", d.Sentence()})
 	}
 	if s := planned.Sparse; s != nil {
 		metadata = append(metadata, [2]string{"dprelease.sparse", fmt.Sprintf("a row for each of %d declared cells whose noisy count is above %d, and for no other; a cell that is not here has %d rows or fewer at a confidence of %g%%; at most %g cells without a row are expected here; intervals hold over all cells, here or not",
