@@ -49,6 +49,7 @@ type Report struct {
 	Misuse      []string    `json:"must_not_be_used_for"`
 	Budget      Budget      `json:"budget"`
 	Tables      []Table     `json:"tables"`
+	Maps        []Map       `json:"maps,omitempty"`
 	Bounds      *Bounds     `json:"bounds,omitempty"` // where rows do not all count as one, or figures are of values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
@@ -105,6 +106,7 @@ func New(in Input) (*Report, error) {
 	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)
 	r.Bounds = boundsOf(in.Plan, r.Tables)
 	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
