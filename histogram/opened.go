@@ -67,6 +67,8 @@ func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 		measure = x.quantiles
 	case a.measurement.Above > 0:
 		measure = x.sparse
+	case a.measurement.Top != nil:
+		measure = x.top
 	case a.measurement.Discovery != nil:
 		measure = x.selected
 	}

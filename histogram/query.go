@@ -35,7 +35,7 @@ type query struct {
 // compile resolves the factors of a measurement against the tally's table and
 // notes the columns and attributes that it needs.
 func (t *tally) compile(m plan.Measurement) (*query, error) {
-	q := &query{sparse: m.Above > 0 || m.Discovery != nil}
+	q := &query{sparse: choosesCells(m) || m.Discovery != nil}
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)

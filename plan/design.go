@@ -39,7 +39,10 @@ type planned struct {
 	noise budget.Kind
 	*distance
 	share *big.Rat // of what the leaf has
-	adds  float64  // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
+	// choices are those of the cells that get noise, which take choosing of the measurement's cost; nil where all cells do.
+	choices  *Choices
+	choosing *big.Rat
+	adds     float64 // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
 	// needs is what targets ask for in place of a share: a ρ for Gaussian noise, an ε for Laplace noise.
 	needs *big.Rat
 }
@@ -121,6 +124,11 @@ func (p planned) spend(amount budget.Cost) (Measurement, error) {
 			err = p.table.draw(p.group.release, &m, budget.Cost{Rho: cost})
 		}
 		return m, err
+	}
+	if p.choices != nil {
+		if cost, err = p.choose(&m, cost); err != nil {
+			return m, err
+		}
 	}
 	if p.noise == budget.DiscreteLaplace {
 		m.Mechanism, err = budget.LaplaceFor(p.l1, cost)

@@ -57,8 +57,8 @@ func (p *Plan) Explain(w io.Writer) error {
 		pairs = ", all pairs of columns of the microdata included"
 	}
 	sparse := ""
-	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Sparse != nil }) {
-		sparse = " (sparse ones taken to have as many as rows are expected, or 2^20)"
+	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Sparse != nil || t.Top != nil }) {
+		sparse = " (sparse ones, and those that cells are chosen from, taken to have as many as rows are expected, or 2^20)"
 	}
 	if selections(p.release) > 0 {
 		sparse += fmt.Sprintf(" (of groups that nobody listed as many as 1000 in a table)")
@@ -152,6 +152,7 @@ type tableRow struct {
 	measured  string
 	leaf      string
 	mechanism *budget.Mechanism // of its own measurement; nil for none
+	choices   *Choices          // of its own measurement
 }
 
 // tableRows are the rows of all tables.
@@ -161,7 +162,7 @@ func (p *Plan) tableRows() []tableRow {
 	for i, t := range p.Tables {
 		rows[i] = tableRow{Table: t, measured: p.howMeasured(t, measured), leaf: leafText(leaves[t.Path])}
 		if m, ok := measured[t.Path]; ok {
-			rows[i].mechanism = &m.Mechanism
+			rows[i].mechanism, rows[i].choices = &m.Mechanism, m.Top
 		}
 	}
 	return rows
@@ -173,6 +174,8 @@ func (p *Plan) howMeasured(t Table, measured map[string]Measurement) string {
 	switch {
 	case t.Discovered != nil:
 		return "by itself, where selected"
+	case t.Top != nil:
+		return "by itself, the " + budget.Group(t.Top.Of) + " chosen"
 	case t.Sparse != nil:
 		return "by itself, above " + budget.Group(t.Sparse.Above)
 	case t.Statistics[0].Measurement != "":
@@ -200,14 +203,14 @@ func (r tableRow) alike(other tableRow) bool {
 	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
 		return false
 	}
-	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf
+	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && r.choices == nil && other.choices == nil
 }
 
 // write writes the row of one table.
 func (r tableRow) write(w io.Writer) {
 	noise, cost := "", ""
 	if r.mechanism != nil {
-		noise, cost = mechanismText(*r.mechanism)+", "+scaleText(*r.mechanism), costText(*r.mechanism, 1)
+		noise, cost = mechanismText(*r.mechanism)+", "+scaleText(*r.mechanism), r.choices.costText(*r.mechanism)
 	}
 	s := r.Statistics[0]
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, budget.Group(r.Cells), r.measured, noise, r.leaf,

@@ -261,6 +261,15 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 		say("impossible cells", budget.Group(t.Impossible))
 	}
 	say("measured", t.measured)
+	if top := t.Top; top != nil {
+		say("cells chosen", budget.Group(top.Of))
+		if t.choices != nil {
+			say("each choice", choiceText(t.choices.Select))
+			say("sensitivity of the choice", fmt.Sprintf("%d%s", t.choices.Sensitivity, t.choices.direction()))
+		}
+		b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes", value: percent(amount(top.Choosing)), exact: top.Choosing})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most", value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
+	}
 	if s := t.Sparse; s != nil {
 		say("published above", budget.Group(s.Above))
 		b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published", value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})

@@ -131,6 +131,16 @@ func (g *group) design(r *spec.Release, tighten float64) error {
 // very error of its cells and are left out. Of columns with ranges a strategy for discrete Laplace noise is known for a
 // pure budget alone; under ε and δ they have discrete Gaussian noise.
 func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
+	if g.tables[0].top() > 0 {
+		if noise == budget.DiscreteLaplace && len(g.designs) > 0 {
+			return nil // under ε and δ choices have bounded range, and counts Gaussian noise
+		}
+		d, err := g.chosen(r, noise)
+		if err == nil {
+			g.designs = append(g.designs, d)
+		}
+		return err
+	}
 	if g.tables[0].discovers != nil {
 		d, err := g.discovered(noise)
 		g.designs = append(g.designs, d)

@@ -58,6 +58,9 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	if err := p.sparsely(d.tables); err != nil {
 		return nil, err
 	}
+	if err := p.tops(d.tables, d.division.planned); err != nil {
+		return nil, err
+	}
 	if err := p.discover(); err != nil {
 		return nil, err
 	}
@@ -206,14 +209,14 @@ func (d *draftPlan) size() Size {
 	for _, t := range d.tables {
 		if t.discovers != nil {
 			published += usualGroups
-		} else if t.sparse() {
-			published += t.filled
+		} else if t.chosenFrom() {
+			published += t.possible()
 		} else {
 			published += t.cells
 		}
 	}
 	for _, m := range d.division.planned {
-		if m.table != nil && m.table.sparse() {
+		if m.table != nil && m.table.chosenFrom() {
 			counted += 2 * m.table.filled // where a cell is has to be kept too
 		} else {
 			counted += m.cells
@@ -258,6 +261,9 @@ func mechanisms(all []Measurement) []budget.Mechanism {
 	for _, m := range all {
 		if steps = append(steps, m.Mechanism); m.Discovery != nil {
 			steps = append(steps, m.Discovery.steps(1)...)
+		}
+		if m.Top != nil {
+			steps = append(steps, m.Top.steps()...)
 		}
 	}
 	return steps

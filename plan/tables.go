@@ -25,6 +25,7 @@ type Table struct {
 	Cells      int64       `json:"cells"`
 	Impossible int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
 	Sparse     *Sparse     `json:"sparse,omitempty"`
+	Top        *Top        `json:"top,omitempty"`        // of its cells it has those that were chosen
 	Discovered *Discovered `json:"discovered,omitempty"` // its groups are not listed, and Cells is 0
 	Statistics []Statistic `json:"statistics"`
 	// Figures are what is published of a cell beside its count, in the order of the spec.
@@ -161,6 +162,8 @@ func (t *table) possible() int64 {
 		return usualGroups
 	case t.sparse():
 		return t.filled
+	case t.top() > 0:
+		return t.top()
 	case t.quantile != nil: // the ends of intervals are no figures
 		return t.cells / drawsOfShare
 	}
@@ -209,7 +212,7 @@ func (t *table) masked() bool { return t.impossible > 0 }
 // cells are no sum of residuals, or so many attributes that its residuals are too many to list; or it is sparse, so that
 // most of its cells are not known; or it is of values, or of fewer rows than others.
 func (t *table) apart() bool {
-	return t.discovers != nil || t.masked() || t.sparse() || t.valued() || len(t.counted) > mostShared
+	return t.discovers != nil || t.masked() || t.chosenFrom() || t.valued() || len(t.counted) > mostShared
 }
 
 // mostShared is up to how many attributes tables share measurements.
@@ -250,6 +253,9 @@ func expand(r *spec.Release) ([]*table, error) {
 			if err == nil && t.discovers == nil {
 				t.impossible, err = impossible(rules, t)
 				t.filled = filledOf(r.Table(m.Table), t.cells-t.impossible)
+			}
+			if err == nil {
+				err = t.checkTop()
 			}
 			if err == nil && t.masked() && len(figures(r, t)) > 0 {
 				err = &fault{"", fmt.Sprintf("table %s has impossible cells, and statistics beside its count", t.path), "`stats: [count]` here, and a marginal without what is impossible for the others"}
@@ -352,10 +358,10 @@ func cells(r *spec.Release, t *table) (int64, error) {
 	n := int64(1)
 	for _, level := range levels {
 		size := int64(level.Size())
-		if t.sparse() && n > maxSparseCells/max(size, 1) {
+		if t.chosenFrom() && n > maxSparseCells/max(size, 1) {
 			return 0, &fault{"by", fmt.Sprintf("table %s would have more than 2^62 cells", t.path), "coarser levels or fewer attributes"}
 		}
-		if !t.sparse() && n > maxCells/max(size, 1) {
+		if !t.chosenFrom() && n > maxCells/max(size, 1) {
 			return 0, &fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count", t.path), "coarser levels or fewer attributes, or `cells: {above: N}`: a sparse table, of which the cells above a threshold are published"}
 		}
 		n *= size
@@ -413,6 +419,9 @@ func newTable(r *spec.Release, t *table) Table {
 	}
 	if t.sparse() {
 		out.Sparse = &Sparse{Above: t.marginal.Above}
+	}
+	if t.top() > 0 {
+		out.Top = &Top{Of: t.top()}
 	}
 	out.Statistics = []Statistic{{Name: t.statistic(), Confidence: confidence}}
 	out.PerUnit, out.Show = t.perUnit, t.marginal.Show

@@ -290,7 +290,7 @@ func losers(p *Plan) []string {
 		var worse []float64
 		every := false
 		for _, t := range p.Tables {
-			if leaves[t.Path] != leaf.Path || p.summed(t) {
+			if leaves[t.Path] != leaf.Path || p.summed(t) || t.Top != nil {
 				continue
 			}
 			equal, err := p.equalShare(t, leaf, noises[t.Path])

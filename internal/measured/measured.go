@@ -25,7 +25,8 @@ import (
 
 // Measured is a measurement with its noisy answers, in the order that
 // [plan.Query] documents. Of a sparse measurement those are there that are above its
-// threshold, and no others; Cells are their places in that order, ascending. Cells is nil
+// threshold, and no others; Cells are their places in that order, ascending. Of a measurement that chooses cells those are
+// there that were chosen, and Cells are their places in the order of their choice. Cells is nil
 // of a measurement whose answers are all there.
 type Measured struct {
 	Measurement plan.Measurement
@@ -198,7 +199,7 @@ func (s seal) read(name string) ([]byte, error) {
 // plan hash and the release's status in words as metadata. Equal input gives
 // equal bytes.
 func Encode(m Measured, planHash, status string) ([]byte, error) {
-	if m.Measurement.Above > 0 {
+	if m.Measurement.Above > 0 || m.Measurement.Top != nil {
 		return encodeRows(m, planHash, status, func(i int) sparseRow {
 			return sparseRow{int64(m.Cells[i]), m.Values.Value(i)}
 		})
@@ -289,7 +290,8 @@ func (s *Sealed) readMeasured(files seal, m plan.Measurement) (Measured, error) 
 }
 
 // Decode reads a measurement's file and checks that it answers this measurement of
-// this plan, whole; of a sparse one, that what is there is above its threshold, each place once. status is what its
+// this plan, whole; of a sparse one, that what is there is above its threshold, each place once; of one that chooses cells, that
+// as many are there as are chosen, each once. status is what its
 // metadata carry.
 func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, status string, err error) {
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
@@ -306,6 +308,17 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 	builder := array.NewInt64Builder(memory.DefaultAllocator)
 	defer builder.Release()
 	switch {
+	case m.Top != nil:
+		seen := map[int64]bool{}
+		err = decodeRows(f, m.Top.Of, func(r sparseRow) error {
+			if r.Cell < 0 || r.Cell >= m.Cells || seen[r.Cell] {
+				return errors.New("holds a cell that its measurement does not have, or one twice")
+			}
+			seen[r.Cell] = true
+			answer.Cells = append(answer.Cells, uint64(r.Cell))
+			builder.Append(r.Value)
+			return nil
+		})
 	case m.Discovery != nil:
 		answer.Keys = [][]string{}
 		err = decodeRows(f, f.NumRows(), func(r groupRow) error {
