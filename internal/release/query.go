@@ -20,6 +20,7 @@ import (
 // Question is what is asked of a published release: a count for every combination of categories of By, of the rows that
 // meet all of Where.
 type Question struct {
+	Table string   // the confidential table whose rows are counted; "" where one alone has the columns
 	By    []string // attributes
 	Where []string // attribute=code, or several codes with commas, or ranges of them, as 18..24
 }
