@@ -146,7 +146,7 @@ func (r *reader) checkDiscoverBudget(by node, name string) {
 	case b.Delta != nil:
 		return
 	case b.Epsilon != nil:
-		p.Message = fmt.Sprintf("a budget of ε alone cannot pay for groups that nobody listed, those of %s: a group that one unit alone has must be able to appear on no condition, or its appearing would give the unit away for certain", name)
+		p.Message = fmt.Sprintf("a budget of ε alone cannot pay for groups that nobody listed, those of %s: what never appears without a unit may never appear with it, and so, unit by unit, no group of any size", name)
 	case b.Rho != nil:
 		p.Message = fmt.Sprintf("a budget of ρ has no δ to pay for groups that nobody listed, those of %s: that one appears which a single unit has is a loss beyond every ρ, and only δ bounds how likely it is", name)
 	default:
@@ -183,4 +183,24 @@ func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by node, name st
 		Message:  fmt.Sprintf("nothing says in how many groups of %s one unit may count, by which the δ of the selection is divided", name),
 		Expected: "per_unit: {groups: N} in the marginal", Fix: "per_unit: {groups: 1}",
 	})
+}
+
+// checkDiscovered reports microdata of a table that has marginals by columns whose categories are not listed.
+func (r *reader) checkDiscovered(root node) {
+	for _, m := range r.release.Marginals {
+		t := r.release.Table(m.Table)
+		if t == nil || len(t.Discovers(m.By)) == 0 {
+			continue
+		}
+		for _, s := range r.release.Synthetic {
+			if s.Table != m.Table {
+				continue
+			}
+			by := root.get("marginals").get(m.Name).get("by")
+			r.report(by.key, by.path, Problem{
+				Message:  fmt.Sprintf("table %s has microdata, which agree with its published tables cell by cell, and of this one only the groups are published that a selection lets through", s.Table),
+				Expected: "a release of its own for it, or no microdata of " + s.Table,
+			})
+		}
+	}
 }

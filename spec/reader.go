@@ -63,6 +63,7 @@ func (r *reader) readRelease(root node) {
 	r.readMarginals(root)
 	r.readSynthetic(root)
 	r.checkSparse(root)
+	r.checkDiscovered(root)
 	r.checkTop(root)
 	r.checkSample(root)
 	r.checkNeeded(root)

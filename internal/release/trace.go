@@ -194,8 +194,11 @@ func (e *edition) cellOf(path string, cell []string) (table, row int, selected [
 	if table = slices.Index(paths, path); table < 0 {
 		return 0, 0, nil, noSuch("table", path, paths)
 	}
+	if e.plan.Tables[table].Top != nil {
+		return 0, 0, nil, noCell(path)
+	}
 	if d := e.plan.Tables[table].Discovered; d != nil {
-		return 0, 0, nil, fmt.Errorf("the cells of table %s are groups that a selection has let through, each with a noisy number as it was drawn: read them with show", path)
+		return 0, 0, nil, fmt.Errorf("the cells of table %s are groups that a selection has let through, each with a noisy number as it was drawn: its file has them", path)
 	}
 	by := e.plan.Tables[table].By
 	codes := map[string]string{}
