@@ -21,6 +21,8 @@ type compute func(inputs []arrow.Array) (values arrow.Array, misfits []spec.Fit)
 // computing is how the values of a column are made, nil for one that is read as it is.
 func computing(table *spec.Table, c *spec.Column) (compute, error) {
 	switch {
+	case c.Expression != nil:
+		return evaluating(table, c.Expression)
 	case c.Lookup != nil:
 		return lookupValues(table, c)
 	case c.Grid != nil:

@@ -111,8 +111,8 @@ type misfit struct {
 }
 
 // encode returns the code of each row of raw inputs, with the marks dropped and
-// breached, and the first breaches in row order.
-func (e *encoder) encode(inputs ...arrow.Array) ([]uint32, []misfit) {
+// breached, and the first breaches in row order of rows that are not outside.
+func (e *encoder) encode(outside []bool, inputs ...arrow.Array) ([]uint32, []misfit) {
 	raw, misfits := e.values(inputs)
 	codes := make([]uint32, raw.Len())
 	var found []misfit
@@ -131,7 +131,7 @@ func (e *encoder) encode(inputs ...arrow.Array) ([]uint32, []misfit) {
 				kind = fit.String()
 			}
 		}
-		if codes[i] == breached && len(found) < breachLimit {
+		if codes[i] == breached && len(found) < breachLimit && (outside == nil || !outside[i]) {
 			found = append(found, misfit{i, kind})
 		}
 	}

@@ -240,32 +240,37 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 	t := p.tally
 	var found []breach
 	codes := make([][]uint32, len(t.readers))
+	var outside []bool
+	if t.where >= 0 {
+		codes[t.where], _ = t.readers[t.where].encode(nil, p.intake.of(t.where, raw.Columns())...)
+		outside = outsideOf(codes[t.where])
+	}
 	for i, e := range t.readers {
 		inputs := p.intake.of(i, raw.Columns())
 		var misfits []misfit
-		codes[i], misfits = e.encode(inputs...)
+		codes[i], misfits = e.encode(outside, inputs...)
 		for _, m := range misfits {
 			found = append(found, breach{Table: e.table, Column: e.column.Name, Kind: m.kind,
 				File: file, Row: first + int64(m.row) + 1, Value: e.diagnosis(inputs, m.row)})
 		}
 	}
 	if p.ids {
-		found = append(found, t.nullIDs(raw.Column(p.intake.ids), file, first)...)
+		found = append(found, t.nullIDs(raw.Column(p.intake.ids), outside, file, first)...)
 	}
 	found = append(found, t.impossible(codes[:len(t.encoders)], int(raw.NumRows()), file, first)...)
 	slices.SortStableFunc(found, func(a, b breach) int { return cmp.Compare(a.Row, b.Row) })
 	return found
 }
 
-// nullIDs are the breaches of rows without a unit, where these are not left out. A row
+// nullIDs are the breaches of rows without a unit, where these are not left out, but for those that are outside. A row
 // that a column drops needs a unit as well: the contract does not depend on other columns.
-func (t *tally) nullIDs(ids arrow.Array, file string, first int64) []breach {
+func (t *tally) nullIDs(ids arrow.Array, outside []bool, file string, first int64) []breach {
 	var found []breach
 	if ids.NullN() == 0 || t.table.Unit.Null == spec.Drop {
 		return nil
 	}
 	for i := range ids.Len() {
-		if ids.IsNull(i) && len(found) < breachLimit {
+		if ids.IsNull(i) && (outside == nil || !outside[i]) && len(found) < breachLimit {
 			found = append(found, breach{Table: t.table.Name, Column: t.table.Unit.ID, Kind: kindNullID,
 				File: file, Row: first + int64(i) + 1})
 		}

@@ -21,6 +21,7 @@ type tally struct {
 	columns    []wanted   // that the measurements need
 	encoders   []*encoder // one per column
 	readers    []*encoder // the encoders, and behind them those of columns that are only expected to be complete
+	where      int        // the place of the table's predicate among the columns, −1 where it has none
 	expect     *expectation
 	attributes []attribute
 	clamps     []clamp     // of columns whose values have ranges by stratum
@@ -74,6 +75,7 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 		return nil, err
 	}
 	t.rules = rulesOf(t, r)
+	t.predicate()
 	for _, c := range t.columns {
 		e, err := c.encoder(table)
 		if err != nil {
@@ -191,7 +193,7 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 		return nil
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		left.Add(ones(out))
+		left.Add(ones(c.inside(out)))
 		if t.table.Unit.Row { // else units were drawn before their rows were bounded
 			out = t.drawn(worker, c, piece, first, out)
 		}

@@ -17,7 +17,9 @@ type Expression struct {
 	*expression.Expression
 	// Categories are those of false and of true where the column has two of its own, nil where it has not.
 	Categories []string
-	sources    []string
+	// OnlyTrue says that false counts as null, as in a predicate.
+	OnlyTrue bool
+	sources  []string
 }
 
 // Equal tells that two expressions are the same.
@@ -38,7 +40,9 @@ type Predicate struct {
 
 // Column is the predicate as a column of the one category true: null where it is not true, which drops the row.
 func (w *Predicate) Column() *Column {
-	return &Column{Name: "where", Type: Boolean, Expression: w.Expression, Domain: newTexts(Boolean, []Category{{Code: "true"}}),
+	e := *w.Expression
+	e.OnlyTrue = true
+	return &Column{Name: "where", Type: Boolean, Expression: &e, Domain: newTexts(Boolean, []Category{{Code: "true"}}),
 		Unknown: Policy{Action: w.Unknown}, Null: Policy{Action: Drop}}
 }
 

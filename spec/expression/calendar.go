@@ -5,8 +5,12 @@ package expression
 const (
 	microsPerSecond = 1_000_000
 	microsPerDay    = 24 * 3600 * microsPerSecond
-	firstDay        = -719_528  // 0000-01-01
-	lastDay         = 2_932_896 // 9999-12-31
+)
+
+// FirstDay and LastDay are 0000-01-01 and 9999-12-31 in days since 1970-01-01: dates and timestamps lie within.
+const (
+	FirstDay = -719_528
+	LastDay  = 2_932_896
 )
 
 // civil is the year, month and day of the month of a day, in the calendar of Gregory throughout. Eras are of 400 years, from

@@ -251,9 +251,9 @@ func (c *checker) column(n *node) {
 	case AsBoolean:
 		n.of.High = 1
 	case AsDate, AsDay:
-		n.of.Kind, n.of.Low, n.of.High = Date, firstDay, lastDay
+		n.of.Kind, n.of.Low, n.of.High = Date, FirstDay, LastDay
 	case AsTimestamp:
-		n.of.Low, n.of.High = firstDay*microsPerDay, (lastDay+1)*microsPerDay-1
+		n.of.Low, n.of.High = FirstDay*microsPerDay, (LastDay+1)*microsPerDay-1
 	}
 }
 
@@ -304,7 +304,7 @@ func (c *checker) call(n *node) *Error {
 	case Number:
 		return c.arithmetic(n)
 	case Date:
-		return bounded(firstDay, lastDay)
+		return bounded(FirstDay, LastDay)
 	}
 	n.of.Low, n.of.High = n.args[0].of.Low, n.args[0].of.High
 	return nil

@@ -66,12 +66,12 @@ var functionNames = slices.Sorted(maps.Keys(functions))
 // spans are the functions of the time between two days or moments, with the most that each can be either way. Those of
 // microseconds have their length in them, the others count days of the calendar.
 var spans = map[string]struct{ micros, most int64 }{
-	"days":    {0, lastDay - firstDay},
+	"days":    {0, LastDay - FirstDay},
 	"months":  {0, 12 * 10_000},
 	"years":   {0, 10_000},
-	"hours":   {3600 * microsPerSecond, (lastDay - firstDay + 1) * 24},
-	"minutes": {60 * microsPerSecond, (lastDay - firstDay + 1) * 24 * 60},
-	"seconds": {microsPerSecond, (lastDay - firstDay + 1) * 24 * 3600},
+	"hours":   {3600 * microsPerSecond, (LastDay - FirstDay + 1) * 24},
+	"minutes": {60 * microsPerSecond, (LastDay - FirstDay + 1) * 24 * 60},
+	"seconds": {microsPerSecond, (LastDay - FirstDay + 1) * 24 * 3600},
 }
 
 // dateParts are the functions of a day, with the least and the most that each can be.
