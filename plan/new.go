@@ -263,7 +263,7 @@ func mechanisms(all []Measurement) []budget.Mechanism {
 			steps = append(steps, m.Discovery.steps(1)...)
 		}
 		if m.Top != nil {
-			steps = append(steps, m.Top.steps()...)
+			steps = append(steps, m.Top.Steps()...)
 		}
 	}
 	return steps

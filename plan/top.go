@@ -48,22 +48,22 @@ func (c *Choices) costText(noise budget.Mechanism) string {
 	case c == nil:
 		return costText(noise, 1)
 	case noise.Kind == budget.DiscreteLaplace && c.Select.Kind == budget.PermuteAndFlip:
-		return costOfAll(append(c.steps(), noise))
+		return costOfAll(append(c.Steps(), noise))
 	}
 	sum := noise.Rho()
-	for _, m := range c.steps() {
+	for _, m := range c.Steps() {
 		sum.Add(sum, m.Rho())
 	}
 	return rhoText(sum)
 }
 
-// steps are the mechanisms of all choices.
+// Steps are the mechanisms of all choices.
 //
 // Guarantee: what is learned of the choices is no more than of these mechanisms, composed. Neighbours: those of the sensitivity.
 // Theorem: each choice depends on those before it by which cells are left alone, and has the same bound whichever these are, so
 // that bounds compose as of mechanisms fixed in advance (pure ε and ρ: Dwork, Rothblum & Vadhan 2010; Bun & Steinke 2016, lemma
 // 2.3; dominating pairs: Zhu, Dong & Wang 2022, theorem 10). Argument: docs/proofs/topk.md.
-func (c *Choices) steps() []budget.Mechanism {
+func (c *Choices) Steps() []budget.Mechanism {
 	steps := make([]budget.Mechanism, c.Of)
 	for i := range steps {
 		steps[i] = c.Select
@@ -91,7 +91,7 @@ func (p *Plan) rechosen(m Measurement) []budget.Mechanism {
 	if m.Top == nil {
 		return nil
 	}
-	steps := m.Top.steps()
+	steps := m.Top.Steps()
 	for i := range steps {
 		steps[i] = p.exchanged(steps[i])
 	}
@@ -208,7 +208,7 @@ const choosingSteps = 64
 // choose gives a measurement the choices that a part of its cost buys, of an ε or of a ρ, and returns what is left for its noise.
 //
 // Guarantee: all choices together cost at most their part: ε of k choices adds up, and so does ρ, of which each has ε²/8.
-// Neighbours: those of the sensitivity. Theorem: as for [Choices.steps]; Cesar & Rogers 2021, lemma 3.2. Argument:
+// Neighbours: those of the sensitivity. Theorem: as for [Choices.Steps]; Cesar & Rogers 2021, lemma 3.2. Argument:
 // docs/proofs/topk.md.
 func (p planned) choose(m *Measurement, cost *big.Rat) (rest *big.Rat, err error) {
 	part := new(big.Rat).Mul(cost, p.choosing)

@@ -175,6 +175,9 @@ func noisesOf(p *plan.Plan) []Noise {
 			all = append(all, noise)
 		}
 		all[i].Measurements = append(all[i].Measurements, m.ID)
+		if m.Top != nil {
+			all = append(all, choiceNoise(m))
+		}
 	}
 	for _, s := range p.Synthetic {
 		all = append(all, Noise{Mechanism: mechanismOf(s.Block), Shifts: [][]int64{}, Measurements: []string{

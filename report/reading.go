@@ -32,6 +32,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
 	notes = append(notes, r.sparseNotes(p, s)...)
+	notes = append(notes, r.topNotes(p)...)
 	notes = append(notes, r.discoveredNotes(p)...)
 	notes = append(notes, r.agreementNotes(s, from)...)
 	if len(r.Microdata) > 0 {
@@ -193,8 +194,11 @@ func misuseOf(r *Report) []string {
 		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))))
 	}
 	uses = append(uses, r.figureMisuse()...)
-	if len(r.Sparse()) > 0 {
+	if len(sparseIn(r.Tables)) > 0 {
 		uses = append(uses, "To take a cell that a table of cells above a threshold does not have for an empty one.")
+	}
+	if r.hasTop() {
+		uses = append(uses, "To take the cells of a table of chosen cells for exactly those with the largest counts, or one that it does not have for a small one.")
 	}
 	if slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Discovered != nil }) {
 		uses = append(uses, "To take a group that a table of groups which nobody listed does not have for one that is not there.")
@@ -289,7 +293,7 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 			}
 		}
 	}
-	dense := func(t plan.Table) bool { return t.Sparse == nil && t.Discovered == nil }
+	dense := func(t plan.Table) bool { return t.Sparse == nil && t.Discovered == nil && t.Top == nil }
 	if slices.ContainsFunc(p.Tables, dense) {
 		of := "Every declared cell"
 		if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return !dense(t) }) {

@@ -101,11 +101,13 @@ func rangedIn(all []plan.Measurement) []string {
 func spentOn(all []plan.Measurement, charge budget.Cost) (Amount, float64, error) {
 	sum := new(big.Rat)
 	for _, m := range all {
-		loss, err := lossIn(m.Mechanism, charge)
-		if err != nil {
-			return Amount{}, 0, fmt.Errorf("measurement %s: %w", m.ID, err)
+		for _, step := range stepsOf(m) {
+			loss, err := lossIn(step, charge)
+			if err != nil {
+				return Amount{}, 0, fmt.Errorf("measurement %s: %w", m.ID, err)
+			}
+			sum.Add(sum, loss)
 		}
-		sum.Add(sum, loss)
 	}
 	amount, part := partOf(sum, charge)
 	return amount, part, nil

@@ -23,7 +23,8 @@ type Table struct {
 	Statistics []Statistic
 	Numbers    []Number // beside counts, in the plan's order
 	Cells      int
-	// Places are, of a sparse table, the places in domain order of the cells that have a row, ascending; nil where all have.
+	// Places are, of a sparse table, the places in domain order of the cells that have a row, ascending, and of one of
+	// chosen cells of these, in the order of their choice; nil where all have.
 	Places []uint64
 }
 
@@ -127,6 +128,11 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		}
 		if t.Sparse != nil {
 			tables[i].Cells, tables[i].Places = len(m.Cells), m.Cells
+		}
+		if t.Top != nil {
+			if err := tables[i].choose(m); err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.Path, err)
+			}
 		}
 		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
 		NewSampling(s.Plan, t, false).widen(&tables[i].Statistics[0])

@@ -344,6 +344,8 @@ func cellsOf(p *plan.Plan) string {
 		switch {
 		case t.Discovered != nil:
 			discovered++
+		case t.Top != nil:
+			cells += t.Top.Of
 		case t.Sparse != nil:
 			sparse++
 		default:

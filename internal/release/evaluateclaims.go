@@ -87,6 +87,9 @@ func (t editionTable) figures() (histogram.Figures, error) {
 	if t.table.Sparse != nil {
 		return t.sparseFigures(columns)
 	}
+	if t.table.Top != nil {
+		return t.topFigures(columns)
+	}
 	row := 0
 	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
 		if !t.hasKeys(r, places[:keys], row) {

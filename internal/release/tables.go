@@ -246,6 +246,9 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 	if d := planned.Discovered; d != nil {
 		metadata = append(metadata, [2]string{"dprelease.discovered", d.Sentence()})
 	}
+	if planned.Top != nil {
+		metadata = append(metadata, topMetadata(planned))
+	}
 	if s := planned.Sparse; s != nil {
 		metadata = append(metadata, [2]string{"dprelease.sparse", fmt.Sprintf("a row for each of %d declared cells whose noisy count is above %d, and for no other; a cell that is not here has %d rows or fewer at a confidence of %g%%; at most %g cells without a row are expected here; intervals hold over all cells, here or not",
 			planned.Cells, s.Above, s.Bound, 100*planned.Statistics[0].Confidence, s.FalseCells)})
