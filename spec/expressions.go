@@ -216,7 +216,10 @@ func (r *reader) checkExpression(c *Column, n node) {
 		p.Expected = "type: text, with values or a code book"
 	case expression.Number:
 		switch {
-		case c.Type == Decimal || gives.Places == 0 && (c.Type == Integer || isList && c.Type == Text):
+		case c.Type == Decimal || gives.Places == 0 && c.Type == Integer:
+			return
+		case gives.Places == 0 && isList && c.Type == Text:
+			r.checkTexts(c, n, "a number", canonicalInteger.MatchString)
 			return
 		case gives.Places > 0:
 			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s", gives.Places, c.Type)
@@ -225,7 +228,11 @@ func (r *reader) checkExpression(c *Column, n node) {
 			p.Expected = "type: integer with a range, or values: {integers: [a, b]}"
 		}
 	case expression.Date:
-		if c.Type == Date || isList && c.Type == Text {
+		switch {
+		case c.Type == Date:
+			return
+		case isList && c.Type == Text:
+			r.checkTexts(c, n, "a date", func(code string) bool { _, ok := parseDate(code); return ok })
 			return
 		}
 		p.Expected = "type: date, with a range"
@@ -236,6 +243,20 @@ func (r *reader) checkExpression(c *Column, n node) {
 		p.Expected = "type: timestamp with a range, or date(…) of it"
 	}
 	r.problem(at, p)
+}
+
+// checkTexts reports a category that what an expression gives is never written as.
+func (r *reader) checkTexts(c *Column, n node, gives string, is func(code string) bool) {
+	for _, category := range c.Domain.finest.Categories {
+		if !is(category.Code) {
+			at := n.get("values")
+			if !at.present() {
+				at = n.get("codebook")
+			}
+			r.problem(at, Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives, clip(category.Code)), Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
+			return
+		}
+	}
 }
 
 // readTruth finds which categories false and true are: those written so or, of two others, the first and the second.

@@ -319,6 +319,9 @@ func (r *reader) checkTotal(root node) {
 			}
 			r.report(at.key, at.path, Problem{Message: "privacy is total, yet a row whose " + clip(t.Unit.ID) + " is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
 		}
+		if n := root.get("tables").get(t.Name).get("where"); t.Where != nil && t.Where.Unknown != Drop {
+			r.report(n.key, n.path, Problem{Message: "privacy is total, yet a value that the condition cannot read stops the run", Expected: "{is: CONDITION, unknown: drop}, which leaves such rows out"})
+		}
 		if expect := root.get("tables").get(t.Name).get("expect"); expect.present() {
 			r.report(expect.key, expect.path, Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})
 		}

@@ -143,8 +143,13 @@ func (c *checker) reading(name [2]string, u *use) (Input, *Error) {
 		v.kind = declared.Kind
 	}
 	if _, ok := meet(v.kind, declared.Kind); !ok && !u.said {
-		return in, &Error{At: u.first.at, End: u.first.end, Message: fmt.Sprintf("%s is declared as %s, and is %s here", c.source(u.first), declared.Kind, v.kind),
-			Expected: declared.Kind.String() + fmt.Sprintf(", or what it is to be read as: integer(%[1]s), text(%[1]s), date(%[1]s), timestamp(%[1]s)", c.text[u.first.at:u.first.end])}
+		text := c.text[u.first.at:u.first.end]
+		e := &Error{At: u.first.at, End: u.first.end, Message: fmt.Sprintf("%s is declared as %s, and is %s here", c.source(u.first), declared.Kind, v.kind),
+			Expected: declared.Kind.String() + fmt.Sprintf(", or what it is to be read as: integer(%[1]s), text(%[1]s), date(%[1]s), timestamp(%[1]s)", text)}
+		if declared.Kind == Timestamp && v.kind == Date {
+			e.Fix = "date(" + text + ")"
+		}
+		return in, e
 	}
 	switch v.kind {
 	case Boolean:
@@ -165,7 +170,7 @@ func (c *checker) reading(name [2]string, u *use) (Input, *Error) {
 			return in, nil
 		}
 		return in, &Error{At: u.first.at, End: u.first.end, Message: c.source(u.first) + " may be anything",
-			Expected: fmt.Sprintf("what it is: integer(%[1]s), decimal(%[1]s, 2), text(%[1]s), date(%[1]s), timestamp(%[1]s) or boolean(%[1]s)", c.text[u.first.at:u.first.end])}
+			Expected: fmt.Sprintf("what it is: integer(%[1]s), decimal(%[1]s, 2), text(%[1]s), date(%[1]s), timestamp(%[1]s) or boolean(%[1]s); a text stands in quotes", c.text[u.first.at:u.first.end])}
 	}
 	return in, nil
 }

@@ -97,7 +97,7 @@ func (p *parser) expect(sign, expected string) (token, *Error) {
 		return t, nil
 	}
 	if t.kind == endToken {
-		expected += "; within {…} of YAML a comma or bracket ends the text, so there the expression stands in quotes"
+		expected += "; within {…} of YAML a comma or bracket ends the text: there the expression stands in quotes and begins with =, as \"= clamp(x, 0, 100)\""
 	}
 	return t, p.unexpected(t, expected)
 }
