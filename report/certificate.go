@@ -105,7 +105,7 @@ func assumptionsOf(r *Report) []string {
 	if g.Unit != "each row" {
 		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.", capital(g.Unit), g.Protects)
 		if g.Rows != nil {
-			unit += " An id is of the same " + g.Protects + " in every table."
+			unit += " A row of any of these tables is of one " + g.Protects + " alone."
 		}
 		if g.WithoutID != "" {
 			unit += " Rows without an id were left out of every count."

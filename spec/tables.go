@@ -71,8 +71,8 @@ func (r *reader) checkShared(tables node) {
 			r.problem(unit, p)
 		case t.Unit.ID != first.Unit.ID:
 			r.warn(unit.key, unit.path, Problem{
-				Message:  fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for all rows that have one id, whichever table they are in", first.Name, clip(first.Unit.ID), t.Name, clip(t.Unit.ID)),
-				Expected: fmt.Sprintf("ids of one kind: the same %s has the same id in both", protects),
+				Message:  fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s", first.Name, clip(first.Unit.ID), t.Name, clip(t.Unit.ID), protects),
+				Expected: "ids of one kind: a row of a household is not of one person, and where it is counted households are the units of both tables",
 			})
 		}
 	}

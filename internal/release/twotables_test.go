@@ -110,7 +110,7 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 		"for replacing one person by another, meaning all rows with the same person in persons and visits, of which at most 1 in persons and 3 in visits are counted",
 		"Protected are all rows with the same person in persons and visits together. At most 1 in persons and 3 in visits of them are counted",
 		"That is their number in all tables together: how many have rows in one of them is not.",
-		"An id is of the same person in every table.",
+		"A row of any of these tables is of one person alone.",
 	} {
 		if !strings.Contains(string(rows), says) {
 			t.Errorf("the report does not say %q", says)
