@@ -30,7 +30,7 @@ type Map struct {
 	Height  int        `json:"height"`
 	Ground  string     `json:"ground,omitempty"` // all places, under flows
 	Classes []MapClass `json:"classes"`          // ascending
-	// Unsure are the places whose figure is withheld, has no interval, or cannot be told from none.
+	// Unsure are the places whose figure is withheld, has no interval, or has a margin as large as itself.
 	Unsure string  `json:"unsure,omitempty"`
 	Beside []Place `json:"beside,omitempty"` // categories that are no place of the map, such as those outside its box
 	// Largest are the places, or flows, with the largest figures.
@@ -108,8 +108,10 @@ func drawnFigures(t synth.Table) []drawn {
 		all = append(all, drawn{
 			name: n.Name, what: n.What(),
 			value: func(row int) float64 { return n.Value.Value(row) },
-			sure:  func(row int) bool { return n.Value.IsValid(row) && n.Flags[row] == synth.Plain },
-			some:  func(int) bool { return true },
+			sure: func(row int) bool {
+				return all[0].sure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain && n.High.Value(row)-n.Low.Value(row) < float64(2*math.Abs(n.Value.Value(row)))
+			},
+			some: func(int) bool { return true },
 		})
 	}
 	return all
@@ -176,7 +178,7 @@ func areaMap(t synth.Table, a *atlas, f drawn) Map {
 	for _, category := range ranked[:min(len(ranked), mostLargest)] {
 		m.Largest = append(m.Largest, f.place(t, rows[category]))
 	}
-	m.Text = fmt.Sprintf("A map of %s of %s: %s shaded by %s as published%s, and %s hatched, whose figure is withheld or cannot be told from none.",
+	m.Text = fmt.Sprintf("A map of %s of %s: %s shaded by %s as published%s, and %s hatched, whose figure is withheld or has a margin as large as itself.",
 		budget.Plural(int64(len(ranked)+left), "place"), of, budget.Group(int64(len(ranked))), f.what, f.extremes(values), budget.Group(int64(left)))
 	return m
 }
@@ -234,10 +236,11 @@ func flowMap(t synth.Table, origins, destinations *atlas, f drawn) Map {
 	}
 	s := shadesOf(values)
 	for i, shade := range s.all {
+		shade = 3 + (shade-1)*3/(mostShades-1) // light ones are lost where they are narrow
 		var path strings.Builder
 		for k := len(on) - 1; k >= 0; k-- {
 			if s.class(values[k]) == i {
-				path.WriteString(flow(origins.centres[from(on[k])], destinations.centres[to(on[k])], 2+shade))
+				path.WriteString(flow(origins.centres[from(on[k])], destinations.centres[to(on[k])], 2*shade-2))
 			}
 		}
 		m.Classes = append(m.Classes, MapClass{Range: s.text(i), Shade: shade, Path: path.String()})
