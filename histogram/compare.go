@@ -136,11 +136,15 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir 
 	}
 	progress := newProgress(opt.Progress)
 	pass := max(p.Size.Cells, min(leastPass, have/64))
-	for _, table := range p.Release().Tables {
+	for _, declared := range p.Release().Tables {
+		table, held, err := discover(ctx, declared, p.Measurements, dataDir, opt.workers(), have-Bytes(p))
+		if err != nil {
+			return nil, err
+		}
 		for _, batch := range c.batches(table.Name, pass) {
 			if err := c.answer(ctx, table, batch, opt.workers(), func(t *tally) error {
 				t.progress = progress
-				return t.scan(ctx, dataDir, s, have-Bytes(p))
+				return t.scan(ctx, dataDir, s, have-Bytes(p)-held)
 			}); err != nil {
 				return nil, err
 			}
@@ -479,6 +483,9 @@ func (c *comparison) columns(table string) ([]plan.Measurement, error) {
 				return nil, err
 			}
 			one.Cells = int64(levels[0].Size())
+			if c.plan.Release().Table(table).Column(f.Attribute).Domain.Discover() != nil { // which values can be keys is asked of rows all the same
+				one.Discovery = &plan.Discovery{Columns: []string{f.Attribute}}
+			}
 			all = append(all, one)
 		}
 	}
