@@ -52,10 +52,12 @@ type Place struct {
 }
 
 const (
-	mostMaps    = 12 // of a report
-	mostShades  = 6
-	mostFlows   = 60
-	mostLargest = 10
+	mostMaps   = 12 // of a report
+	mostShades = 6
+	// mostFlowShades leaves out the light ones.
+	mostFlowShades = 4
+	mostFlows      = 60
+	mostLargest    = 10
 )
 
 // mapsOf draws the tables by one place, and those by an origin and a destination, in the plan's order.
@@ -168,7 +170,7 @@ func areaMap(t synth.Table, a *atlas, f drawn) Map {
 	for i, category := range ranked {
 		values[i] = f.value(rows[category])
 	}
-	shades := shadesOf(values)
+	shades := shadesOf(values, mostShades)
 	for i, s := range shades.all {
 		m.Classes = append(m.Classes, MapClass{Range: shades.text(i), Shade: s, Path: a.path(func(category int) bool {
 			return sure(category) && shades.class(f.value(rows[category])) == i
@@ -234,13 +236,13 @@ func flowMap(t synth.Table, origins, destinations *atlas, f drawn) Map {
 	for i, row := range on {
 		values[i] = f.value(row)
 	}
-	s := shadesOf(values)
-	for i, shade := range s.all {
-		shade = 3 + (shade-1)*3/(mostShades-1) // light ones are lost where they are narrow
+	s := shadesOf(values, mostFlowShades)
+	for i := range s.all {
+		shade := mostShades - len(s.all) + 1 + i // light ones are lost where they are narrow
 		var path strings.Builder
 		for k := len(on) - 1; k >= 0; k-- {
 			if s.class(values[k]) == i {
-				path.WriteString(flow(origins.centres[from(on[k])], destinations.centres[to(on[k])], 2*shade-2))
+				path.WriteString(flow(origins.centres[from(on[k])], destinations.centres[to(on[k])], 2*shade-1))
 			}
 		}
 		m.Classes = append(m.Classes, MapClass{Range: s.text(i), Shade: shade, Path: path.String()})
@@ -250,16 +252,16 @@ func flowMap(t synth.Table, origins, destinations *atlas, f drawn) Map {
 	return m
 }
 
-// flow is the path of a flow of some width.
+// flow is the path of a flow of some width. It keeps to one side of the line from origin to destination, so that it can be
+// told from the one back.
 func flow(from, to dot, width int) string {
 	if from == to {
-		r := 2 * width
-		return fmt.Sprintf("M%d %da%[3]d %[3]d 0 1 0 %[4]d 0a%[3]d %[3]d 0 1 0 -%[4]d 0z", from.x-r, from.y, r, 2*r)
+		return fmt.Sprintf("M%d %da%[3]d %[3]d 0 1 0 %[4]d 0a%[3]d %[3]d 0 1 0 -%[4]d 0z", from.x-width, from.y, width, 2*width)
 	}
 	east, south := float64(to.x-from.x), float64(to.y-from.y)
 	length := math.Sqrt(float64(east*east) + float64(south*south))
 	x, y := int(math.Round(-south/length*float64(width))), int(math.Round(east/length*float64(width)))
-	return fmt.Sprintf("M%d %dL%d %dL%d %dz", from.x+x, from.y+y, to.x, to.y, from.x-x, from.y-y)
+	return fmt.Sprintf("M%d %dL%d %dL%d %dz", from.x+x, from.y+y, to.x, to.y, from.x, from.y)
 }
 
 // shades part figures into classes at round numbers.
@@ -269,17 +271,17 @@ type shades struct {
 	low, high float64
 }
 
-// shadesOf finds at most six classes: of even width or, where the largest figure is many times the smallest, by what number
+// shadesOf finds at most so many classes: of even width or, where the largest figure is many times the smallest, by what number
 // they are multiplied with.
-func shadesOf(descending []float64) shades {
+func shadesOf(descending []float64, most int) shades {
 	if len(descending) == 0 {
 		return shades{}
 	}
 	s := shades{low: descending[len(descending)-1], high: descending[0]}
 	if s.low > 0 && s.high > float64(25*s.low) {
-		s.breaks = s.byFactor()
+		s.breaks = s.byFactor(most)
 	} else {
-		s.breaks = s.even()
+		s.breaks = s.even(most)
 	}
 	n := len(s.breaks) + 1
 	for i := range n {
@@ -300,7 +302,7 @@ func round(digit, power int) float64 {
 }
 
 // byFactor are breaks at 1, 2, 5, 10, 20 and so on or, where these are too many, at powers of ten alone.
-func (s shades) byFactor() []float64 {
+func (s shades) byFactor(most int) []float64 {
 	var breaks []float64
 	for _, digits := range [][]int{{1, 2, 5}, {1, 3}, {1}} {
 		breaks = nil
@@ -311,27 +313,27 @@ func (s shades) byFactor() []float64 {
 				}
 			}
 		}
-		if len(breaks) < mostShades {
+		if len(breaks) < most {
 			return breaks
 		}
 	}
-	return breaks[len(breaks)-mostShades+1:]
+	return breaks[len(breaks)-most+1:]
 }
 
 // even are breaks at multiples of 1, 2, 5, 10 and so on.
-func (s shades) even() []float64 {
+func (s shades) even(most int) []float64 {
 	for power := leastPower; power <= mostPower; power++ {
 		for _, digit := range []int{1, 2, 5} {
 			step := round(digit, power)
 			first := math.Floor(s.low/step) + 1
-			if math.Floor(s.high/step)-first >= mostShades-1 {
+			if math.Floor(s.high/step)-first >= float64(most-1) {
 				continue
 			}
 			var breaks []float64
 			for k := first; float64(k*step) <= s.high; k++ {
 				breaks = append(breaks, float64(k*step))
 			}
-			return breaks[:min(len(breaks), mostShades-1)]
+			return breaks[:min(len(breaks), most-1)]
 		}
 	}
 	return nil

@@ -149,7 +149,7 @@ func (r *reader) readBox(g *Grid, n node) bool {
 }
 
 // level is the grid in so many columns and rows. A category is its column and its row, counted from 0 in the south-west, with
-// as many digits as the last needs, as x07y31; its label is its box.
+// as many digits as the last needs, as x07y31; its label is its box, rounded to a hundredth of its sides.
 func (g *Grid) level(name string, columns, rows int) *Level {
 	x, y := positions('x', columns), positions('y', rows)
 	west, south := edgeTexts(g.Box[0], g.Box[2], columns), edgeTexts(g.Box[1], g.Box[3], rows)
@@ -175,13 +175,20 @@ func positions(letter byte, n int) []string {
 	return all
 }
 
-// edgeTexts are the n+1 edges of n equal cells, in at most 8 decimal places (a millimetre).
+// edgeTexts are the n+1 edges of n equal cells, in as many decimal places as show a hundredth of a cell.
 func edgeTexts(low, high *big.Rat, n int) []string {
 	all := make([]string, n+1)
 	span := new(big.Rat).Sub(high, low)
+	places := 0
+	for shown := new(big.Rat).Quo(span, big.NewRat(100*int64(n), 1)); shown.Cmp(big.NewRat(1, 1)) < 0; places++ {
+		shown.Mul(shown, big.NewRat(10, 1))
+	}
 	for k := range all {
-		text := new(big.Rat).Add(low, new(big.Rat).Mul(span, big.NewRat(int64(k), int64(n)))).FloatString(8)
-		if all[k] = strings.TrimRight(strings.TrimRight(text, "0"), "."); all[k] == "-0" {
+		all[k] = new(big.Rat).Add(low, new(big.Rat).Mul(span, big.NewRat(int64(k), int64(n)))).FloatString(places)
+		if strings.Contains(all[k], ".") {
+			all[k] = strings.TrimRight(strings.TrimRight(all[k], "0"), ".")
+		}
+		if all[k] == "-0" {
 			all[k] = "0"
 		}
 	}

@@ -148,11 +148,11 @@ func TestPlacesAreWellFormed(t *testing.T) {
 		}
 	}
 	want := map[string]Category{
-		"":     {"x63y00", "[-87.52671875, 41.64, -87.52, 41.6521875]"},
-		"8x4":  {"x7y0", "[-87.57375, 41.64, -87.52, 41.7375]"},
+		"":     {"x63y00", "[-87.52672, 41.64, -87.52, 41.6522]"},
+		"8x4":  {"x7y0", "[-87.5738, 41.64, -87.52, 41.7375]"},
 		"2x1":  {"x1y0", "[-87.735, 41.64, -87.52, 42.03]"},
-		"4x2":  {"x3y0", "[-87.6275, 41.64, -87.52, 41.835]"},
-		"16x8": {"x15y0", "[-87.546875, 41.64, -87.52, 41.68875]"},
+		"4x2":  {"x3y0", "[-87.628, 41.64, -87.52, 41.835]"},
+		"16x8": {"x15y0", "[-87.5469, 41.64, -87.52, 41.6888]"},
 	}
 	corner := 63 * 32 // in the south-east
 	for name, category := range want {
@@ -166,7 +166,7 @@ func TestPlacesAreWellFormed(t *testing.T) {
 		}
 	}
 	drop := trips.Column("dropoff")
-	if l, _ := drop.Domain.Level(""); l.Categories[0].Label != "[-0.33333333, -0.5, 0.11111111, 0]" || l.Size() != 16 || drop.Null != (Policy{As, 15}) {
+	if l, _ := drop.Domain.Level(""); l.Categories[0].Label != "[-0.333, -0.5, 0.111, 0]" || l.Size() != 16 || drop.Null != (Policy{As, 15}) {
 		t.Errorf("%v, null %v", l.Categories, drop.Null)
 	}
 	area := trips.Column("area").Map
