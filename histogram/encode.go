@@ -201,6 +201,9 @@ func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfDecimal(a.Value(i).BigInt(), scale)) }
 	case *array.Boolean:
+		if x := e.column.Expression; x != nil && x.Categories != nil {
+			return e.ofTruth(a, x.Categories)
+		}
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfBool(a.Value(i))) }
 	case *array.Date32:
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfDate(int32(a.Value(i)))) }
@@ -208,6 +211,20 @@ func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfTimestamp(int64(a.Value(i)))) }
 	}
 	return func(int) (uint32, spec.Fit) { return breached, spec.WrongType }
+}
+
+// ofTruth encodes booleans by the categories of false and true.
+func (e *encoder) ofTruth(a *array.Boolean, categories []string) func(row int) (uint32, spec.Fit) {
+	var codes [2]uint32
+	for i, category := range categories {
+		codes[i], _ = e.resolve(e.column.Domain.CodeOfText(category))
+	}
+	return func(i int) (uint32, spec.Fit) {
+		if a.Value(i) {
+			return codes[1], spec.Fits
+		}
+		return codes[0], spec.Fits
+	}
 }
 
 // lookUp encodes a dictionary through a table filled as its entries are met, so

@@ -30,8 +30,7 @@ type operand struct {
 	look    compute
 }
 
-// evaluating makes the values of a column's expression: those of booleans as true and false or, where the column has two
-// categories of its own, as these. A row with an input that is not of the kind, or beyond the numbers, that the expression was checked for
+// evaluating makes the values of a column's expression. A row with an input that is not of the kind, or beyond the numbers, that the expression was checked for
 // is a misfit, whatever the expression makes of it.
 //
 // Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations. Argument:
@@ -184,7 +183,7 @@ func (r *vectorReader) texts(a arrow.Array, out []string) {
 
 // numbers are the numbers that stand for an array's values.
 func (r *vectorReader) numbers(a arrow.Array, out []int64) {
-	x := r.reading
+	x := &r.reading
 	value := func(int) (int64, spec.Fit) { return 0, spec.WrongType }
 	switch a := a.(type) {
 	case *array.String:
@@ -206,6 +205,9 @@ func (r *vectorReader) numbers(a arrow.Array, out []int64) {
 		value = func(i int) (int64, spec.Fit) { return x.OfTimestamp(int64(a.Value(i))) }
 	}
 	nulls := a.NullN() > 0
+	if whole, ok := a.(*array.Int64); ok && !nulls && x.OfInts(whole.Int64Values(), out) {
+		return
+	}
 	for i := range out {
 		out[i] = 0
 		if nulls && a.IsNull(i) {
@@ -271,9 +273,6 @@ func (v *evaluation) array(made expression.Vector) arrow.Array {
 				valid[i] = x == 1 && (made.Null == nil || !made.Null[i])
 			}
 		}
-		if v.of.Categories != nil {
-			return v.named(made)
-		}
 		b := array.NewBooleanBuilder(memory.DefaultAllocator)
 		truth := make([]bool, len(made.Numbers))
 		for i, x := range made.Numbers {
@@ -328,16 +327,4 @@ func validOf(null []bool) []bool {
 		valid[i] = !is
 	}
 	return valid
-}
-
-// named are the categories of false and true.
-func (v *evaluation) named(made expression.Vector) arrow.Array {
-	places := make([]int32, len(made.Numbers))
-	for i, x := range made.Numbers {
-		places[i] = int32(x)
-		if made.Null != nil && made.Null[i] {
-			places[i] = -1
-		}
-	}
-	return looked(textsOf(v.of.Categories), places)
 }

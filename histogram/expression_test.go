@@ -199,7 +199,7 @@ func TestExpressionsReadEveryType(t *testing.T) {
 			case values.IsNull(i):
 				got = append(got, "n")
 			default:
-				got = append(got, map[string]string{"no": "f", "yes": "t"}[values.ValueStr(i)])
+				got = append(got, map[string]string{"false": "f", "true": "t"}[values.ValueStr(i)])
 			}
 		}
 		if strings.Join(got, " ") != c.want {

@@ -15,7 +15,7 @@ import (
 type Reading struct{ expression.Input }
 
 // OfText reads a text.
-func (x Reading) OfText(text string) (int64, Fit) {
+func (x *Reading) OfText(text string) (int64, Fit) {
 	switch x.Reading {
 	case expression.AnyNumber, expression.FixedNumber:
 		q, ok := parseQuantity(text)
@@ -54,12 +54,12 @@ func numberOr(ok bool) Fit {
 }
 
 // ofNumbers tells that numbers are read.
-func (x Reading) ofNumbers() bool {
+func (x *Reading) ofNumbers() bool {
 	return x.Reading == expression.AnyNumber || x.Reading == expression.FixedNumber
 }
 
 // OfInt reads an integer.
-func (x Reading) OfInt(v int64) (int64, Fit) {
+func (x *Reading) OfInt(v int64) (int64, Fit) {
 	switch {
 	case x.ofNumbers() && x.Places == 0:
 		return x.unit(v, true)
@@ -71,8 +71,25 @@ func (x Reading) OfInt(v int64) (int64, Fit) {
 	return 0, WrongType
 }
 
+// OfInts reads integers at once. It is false where one of them needs to be read by itself.
+func (x *Reading) OfInts(values, out []int64) bool {
+	if !x.ofNumbers() || x.Places > 0 {
+		return false
+	}
+	times, worst := int64(1), int64(0)
+	if x.Reading == expression.AnyNumber {
+		times = 2
+	}
+	out = out[:len(values)]
+	for i, v := range values {
+		worst |= v ^ v>>63
+		out[i] = v * times
+	}
+	return worst < expression.MaxUnits
+}
+
 // OfFloat reads a float64 as its shortest decimal that reads back the same.
-func (x Reading) OfFloat(v float64) (int64, Fit) {
+func (x *Reading) OfFloat(v float64) (int64, Fit) {
 	switch {
 	case x.Reading == expression.AsAnything:
 		return 0, Fits
@@ -94,7 +111,7 @@ func (x Reading) OfFloat(v float64) (int64, Fit) {
 // between is ⌊q·10^Places⌋ of the shortest decimal q of a float64, where floating point is sure of it and that q·10^Places is no integer:
 // q is within 2^-53 of v in proportion, the power is exact up to 10^22 and the product is rounded once, so that t is within 3·2^-53·|t|
 // of q·10^Places.
-func (x Reading) between(v float64) (floor int64, sure bool) {
+func (x *Reading) between(v float64) (floor int64, sure bool) {
 	const slack = 1.0 / (1 << 50)
 	t := float64(v * float64(powersOfTen[x.Places]))
 	if math.Abs(t) >= 1<<48 {
@@ -106,7 +123,7 @@ func (x Reading) between(v float64) (floor int64, sure bool) {
 }
 
 // OfDecimal reads unscaled·10^-scale.
-func (x Reading) OfDecimal(unscaled *big.Int, scale int32) (int64, Fit) {
+func (x *Reading) OfDecimal(unscaled *big.Int, scale int32) (int64, Fit) {
 	switch {
 	case x.Reading == expression.AsAnything:
 		return 0, Fits
@@ -117,7 +134,7 @@ func (x Reading) OfDecimal(unscaled *big.Int, scale int32) (int64, Fit) {
 }
 
 // OfBool reads a boolean.
-func (x Reading) OfBool(v bool) (int64, Fit) {
+func (x *Reading) OfBool(v bool) (int64, Fit) {
 	switch {
 	case x.Reading == expression.AsBoolean && v:
 		return 1, Fits
@@ -128,7 +145,7 @@ func (x Reading) OfBool(v bool) (int64, Fit) {
 }
 
 // OfDate reads a date, in days since 1970-01-01.
-func (x Reading) OfDate(days int32) (int64, Fit) {
+func (x *Reading) OfDate(days int32) (int64, Fit) {
 	switch x.Reading {
 	case expression.AsDate, expression.AsDay:
 		if days < expression.FirstDay || days > expression.LastDay {
@@ -142,7 +159,7 @@ func (x Reading) OfDate(days int32) (int64, Fit) {
 }
 
 // OfTimestamp reads a timestamp, in microseconds since 1970-01-01T00:00:00. As a date it fits at midnight alone.
-func (x Reading) OfTimestamp(micros int64) (int64, Fit) {
+func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
 	days := floorDiv(micros, microsPerDay)
 	switch x.Reading {
 	case expression.AsAnything:
@@ -161,7 +178,7 @@ func (x Reading) OfTimestamp(micros int64) (int64, Fit) {
 }
 
 // ofQuantity is a number counted in 10^-Places, or its rank.
-func (x Reading) ofQuantity(q quantity) (int64, Fit) {
+func (x *Reading) ofQuantity(q quantity) (int64, Fit) {
 	floor, exact, ok := q.lattice(int64(powersOfTen[x.Places]))
 	if !ok {
 		floor, exact = endOf(q.negative), true
@@ -170,7 +187,7 @@ func (x Reading) ofQuantity(q quantity) (int64, Fit) {
 }
 
 // unit is the number that stands for ⌊x·10^Places⌋, and for a number between it and the next where it is not exact.
-func (x Reading) unit(floor int64, exact bool) (int64, Fit) {
+func (x *Reading) unit(floor int64, exact bool) (int64, Fit) {
 	beyond := floor > expression.MaxUnits || floor < -expression.MaxUnits
 	switch {
 	case x.Reading == expression.FixedNumber && (beyond || !exact), x.Bounded && beyond:
