@@ -181,22 +181,26 @@ func (g *group) chosen(r *spec.Release, noise budget.Kind) (design, error) {
 	z := budget.NormalQuantile((1 - confidence) / 2)
 	a := float64(shortfall) / float64(float64(fine)*z) // for a choice of ε = 1
 	b := math.Sqrt(p.variance(1))
-	var part, least, counts float64
+	var part float64
 	if noise == budget.DiscreteLaplace {
 		a *= k // each choice has one k-th of ε
 		x, y := cubeRoot(float64(a*a)), cubeRoot(float64(b*b))
-		part, least = x/(x+y), float64(float64((x+y)*(x+y))*(x+y))
-		counts = float64(b/(1-part)) * float64(b/(1-part))
+		part = x / (x + y)
 	} else {
 		a *= math.Sqrt(k / 8) // ε = √(8ρ/k)
-		part, least = a/(a+b), float64((a+b)*(a+b))
-		counts = float64(b*b) / (1 - part)
+		part = a / (a + b)
 	}
 	steps := min(max(math.Floor(float64(part*choosingSteps)+0.5), 1), choosingSteps-1)
 	p.choosing, p.choices = big.NewRat(int64(steps), choosingSteps), c
 	d.planned = []planned{p}
+	part = steps / choosingSteps
+	rest := 1 - part
+	if noise == budget.DiscreteLaplace { // errors fall as the square of an ε
+		part, rest = float64(part*part), float64(rest*rest)
+	}
+	counts := float64(b*b) / rest
 	d.spread = float64(k * counts)
-	if d.error = float64(t.weight * least); g.minimise != spec.LeastLargest {
+	if d.error = float64(t.weight * (float64(a*a)/part + counts)); g.minimise != spec.LeastLargest {
 		d.error *= k
 	}
 	return d, nil
@@ -244,6 +248,9 @@ func (p *Plan) tops(tables []*table, all []planned) error {
 	for i, t := range tables {
 		if t.top() == 0 {
 			continue
+		}
+		if p.Sample != nil {
+			return at(p.release, "marginals."+t.marginal.Name, &fault{"top", "cells chosen by what a secret sample counts: not supported by this version", "a release without `sample` for the top table"})
 		}
 		c := measured[t.path].Top
 		miss := (1 - confidence) / float64(c.Of)
