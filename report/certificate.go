@@ -130,8 +130,15 @@ func assumptionsOf(r *Report) []string {
 			}
 		}
 	}
+	for _, t := range r.Provenance.Public {
+		all = append(all, fmt.Sprintf("The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.", t))
+	}
 	if g.Neighbours == "replace" {
-		all = append(all, fmt.Sprintf("How many units (each %s) there are is no secret.", g.Protects))
+		together := ""
+		if g.Rows != nil {
+			together = ", in all tables together,"
+		}
+		all = append(all, fmt.Sprintf("How many units (each %s) there are%s is no secret.", g.Protects, together))
 	}
 	return all
 }
