@@ -249,9 +249,6 @@ func (p *Plan) tops(tables []*table, all []planned) error {
 		if t.top() == 0 {
 			continue
 		}
-		if p.Sample != nil {
-			return at(p.release, "marginals."+t.marginal.Name, &fault{"top", "cells chosen by what a secret sample counts: not supported by this version", "a release without `sample` for the top table"})
-		}
 		c := measured[t.path].Top
 		miss := (1 - confidence) / float64(c.Of)
 		margin, exceeded := c.Select.Shortfall(t.cells, c.Moves(), miss)
