@@ -33,9 +33,10 @@ const keyBytes = 160
 // keys are the values of a column that were met and can be categories, told apart exactly. As a [source.Coder] they meet the
 // values of its column; every code is 0. For concurrent use.
 type keys struct {
-	column *spec.Column
-	seed   maphash.Seed
-	shards [64]struct {
+	column  *spec.Column
+	compute compute // makes the values of others, nil where they are read as they are
+	seed    maphash.Seed
+	shards  [64]struct {
 		mu    sync.Mutex
 		texts map[string]struct{}
 	}
@@ -43,26 +44,46 @@ type keys struct {
 	wrong atomic.Bool   // values are of a type that has no texts
 }
 
-func newKeys(c *spec.Column, bytes *atomic.Int64) *keys {
+func newKeys(table *spec.Table, c *spec.Column, bytes *atomic.Int64) (*keys, error) {
 	k := &keys{column: c, seed: maphash.MakeSeed(), bytes: bytes}
+	var err error
+	if k.compute, err = computing(table, c); err != nil {
+		return nil, err
+	}
 	for i := range k.shards {
 		k.shards[i].texts = map[string]struct{}{}
 	}
-	return k
+	return k, nil
 }
 
 // Width is the bytes of a code.
 func (k *keys) Width() int { return 1 }
 
-// Codes meets values.
+// Codes meets the values of the one column that the keys' own is read from or made of.
 func (k *keys) Codes(values arrow.Array, codes []uint32) {
 	clear(codes)
+	k.meetAll([]arrow.Array{values})
+}
+
+// meetAll meets the values that are made of inputs.
+func (k *keys) meetAll(inputs []arrow.Array) {
+	values, misfits := inputs[0], []spec.Fit(nil)
+	if k.compute != nil {
+		values, misfits = k.compute(inputs)
+	}
 	var text func(i int) string
 	switch a := values.(type) {
 	case *array.String:
 		text = a.Value
 	case *array.LargeString:
 		text = a.Value
+	case *array.Dictionary:
+		entries, ok := a.Dictionary().(*array.String)
+		if !ok {
+			k.wrong.Store(true)
+			return
+		}
+		text = func(i int) string { return entries.Value(a.GetValueIndex(i)) }
 	case *array.Int64:
 		text = func(i int) string { return strconv.FormatInt(a.Value(i), 10) }
 	default:
@@ -72,7 +93,7 @@ func (k *keys) Codes(values arrow.Array, codes []uint32) {
 		return
 	}
 	for i := range values.Len() {
-		if !values.IsNull(i) {
+		if !values.IsNull(i) && (misfits == nil || misfits[i] == spec.Fits) {
 			k.meet(text(i))
 		}
 	}
@@ -91,7 +112,7 @@ func (k *keys) meet(text string) {
 	}
 }
 
-// sorted are the values that were met, in ascending order of their bytes.
+// sorted are the values that were met, in ascending order.
 func (k *keys) sorted() []string {
 	var all []string
 	for i := range k.shards {
@@ -100,7 +121,7 @@ func (k *keys) sorted() []string {
 		}
 		k.shards[i].texts = nil
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, k.column.Domain.CompareKeys)
 	return all
 }
 
@@ -134,7 +155,7 @@ func withKeys(table *spec.Table, columns []*spec.Column, found func(i int) []str
 }
 
 // discover reads the columns of a table whose categories are not listed, once, and returns the table with what they have as
-// categories, in ascending order of their bytes. It is the table itself where measurements ask for no such column. held is
+// categories, in ascending order. It is the table itself where measurements ask for no such column. held is
 // what the values take of the memory, of which half may be spent on them.
 //
 // Whatever is counted by these categories is the same as if they had been listed: one that no row has, such as an entry of a
@@ -148,10 +169,21 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 	}
 	var bytes atomic.Int64
 	sets := make([]*keys, len(columns))
-	wanted := make([]source.Column, len(columns))
+	var wanted []source.Column
+	inputs := make([][]int, len(columns)) // of those that are made of several, their places among the wanted
 	for i, c := range columns {
-		sets[i] = newKeys(c, &bytes)
-		wanted[i] = source.Column{Name: c.From, Coder: sets[i]}
+		if sets[i], err = newKeys(table, c, &bytes); err != nil {
+			return nil, 0, err
+		}
+		names := c.Inputs()
+		if len(names) == 1 {
+			wanted = append(wanted, source.Column{Name: names[0], Coder: sets[i]})
+			continue
+		}
+		for _, name := range names {
+			inputs[i] = append(inputs[i], len(wanted))
+			wanted = append(wanted, source.Column{Name: name})
+		}
 	}
 	rows, err := source.Open(ctx, dir, table.Source, wanted)
 	if err != nil {
@@ -175,7 +207,17 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 			case err != nil:
 				return err
 			}
-			err = piece.Read(ctx, buffers, source.MaxRows, func(*source.Batch) error {
+			err = piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
+				for i, places := range inputs {
+					if places == nil {
+						continue
+					}
+					arrays := make([]arrow.Array, len(places))
+					for j, at := range places {
+						arrays[j] = b.Columns[at]
+					}
+					sets[i].meetAll(arrays)
+				}
 				if bytes.Load() > limit/2 {
 					return &MemoryError{Have: limit / 2}
 				}
@@ -194,7 +236,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 	}
 	for i, set := range sets {
 		if set.wrong.Load() {
-			return nil, 0, &source.Error{Kind: source.WrongType, Column: columns[i].From, Message: "has values that are neither texts nor integers, and of such none is discovered: list them, or write them as one of the two"}
+			return nil, 0, &source.Error{Kind: source.WrongType, Column: columns[i].Name, Message: "has values that are neither texts nor integers, and of such none is discovered: list them, or write them as one of the two"}
 		}
 	}
 	if bytes.Load() > limit/2 {

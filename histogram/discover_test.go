@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -35,7 +36,16 @@ marginals:
 
 func planOfWords(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
-	text := strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "EPSILON", "2", "LEAST", "", "BY", "word", "GROUPS", "1")...).Replace(words)
+	return planOfText(t, wordsOf(replacements...))
+}
+
+// wordsOf is the text of a release with replacements of its capitals.
+func wordsOf(replacements ...string) string {
+	return strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "EPSILON", "2", "LEAST", "", "BY", "word", "GROUPS", "1")...).Replace(words)
+}
+
+func planOfText(t testing.TB, text string) *plan.Plan {
+	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "words.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -396,5 +406,24 @@ func TestSelectionNeedsWhatIsPlanned(t *testing.T) {
 	}
 	if noise.Bernoulli(streams(p, 1).MadeUp("x"), 0) || !noise.Bernoulli(streams(p, 1).MadeUp("x"), 1) {
 		t.Error("certain decisions are not")
+	}
+}
+
+// TestGroupsOfComputedColumns reads keys that are made of one column, and of two: the same as of a file that holds them.
+func TestGroupsOfComputedColumns(t *testing.T) {
+	rows := searched([]int{2, 30, 40}, 3)
+	plain := strings.NewReplacer(",0", ",W-0").Replace(rows)
+	want := unitsOf(t, planOfWords(t), plain)
+	if len(want) != 9 {
+		t.Fatalf("%d groups of 9", len(want))
+	}
+	for _, of := range []struct{ column, text string }{
+		{"from: \"= upper(trim(word))\", ", strings.NewReplacer(",0", ", w-0").Replace(rows)},
+		{"from: \"= if(side == 'left', upper(word), trim(word))\", ", strings.NewReplacer(",0", ",w-0").Replace(rows)},
+	} {
+		got := unitsOf(t, planOfText(t, strings.Replace(wordsOf(), "word: {", "word: {"+of.column, 1)), of.text)
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: the groups are %v, want %v", of.column, got, want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ package spec
 // them through.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,25 @@ const MostKey = 1000
 // [Domain.Discovered] is the same with some.
 func (d *Domain) Discover() *Discover { return d.discover }
 
-// Discovered is the domain with these categories, in ascending order of their bytes, each once.
+// CompareKeys is negative, 0 or positive as one category comes before another, of a domain that lists none: integers by their
+// size, texts by their bytes.
+func (d *Domain) CompareKeys(a, b string) int {
+	if d.of != Integer {
+		return strings.Compare(a, b)
+	}
+	below, other := strings.HasPrefix(a, "-"), strings.HasPrefix(b, "-")
+	switch {
+	case below != other && below:
+		return -1
+	case below != other:
+		return 1
+	case below:
+		a, b = b, a
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+// Discovered is the domain with these categories, in ascending order ([Domain.CompareKeys]), each once.
 func (d *Domain) Discovered(keys []string) *Domain {
 	if len(keys) == 0 { // one that no value is
 		none := newTexts(d.of, []Category{{}})

@@ -109,6 +109,11 @@ func TestColumnsThatNobodyLists(t *testing.T) {
 			keys = append(keys, text)
 		}
 	}
+	sorted := []string{"10", "-3", "9", "-12", "0", "123456789012345678901234567890"}
+	slices.SortFunc(sorted, integers.Tables[0].Column("word").Domain.CompareKeys)
+	if !slices.Equal(sorted, []string{"-12", "-3", "0", "9", "10", "123456789012345678901234567890"}) {
+		t.Errorf("integers are in the order %q", sorted)
+	}
 	if !slices.Equal(keys, []string{"7", "-3"}) {
 		t.Errorf("integers are %q", keys)
 	}
