@@ -83,13 +83,9 @@ func (r *reader) checkTopStats(m *Marginal, n node) {
 	}
 }
 
-// checkTop reports microdata, and a secret sample, of a table that has top marginals.
+// checkTop reports microdata of a table that has top marginals.
 func (r *reader) checkTop(root node) {
 	for _, m := range r.release.Marginals {
-		if t := r.release.Table(m.Table); m.Top > 0 && t != nil && t.Sample != nil {
-			top := root.get("marginals").get(m.Name).get("top")
-			r.report(top.key, top.path, Problem{Message: "`top` of a secret sample: the cells would be those with the largest counts of the rows that were drawn", Expected: "a release of its own for the top table, without `sample`"})
-		}
 		for _, s := range r.release.Synthetic {
 			if m.Top == 0 || m.Table != s.Table {
 				continue
