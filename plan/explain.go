@@ -88,6 +88,9 @@ func (p *Plan) explainGovernance(b *strings.Builder) {
 		if t.Unit.Null == spec.Drop {
 			lines = append(lines, fmt.Sprintf("Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
 		}
+		if w := t.Where; w != nil {
+			lines = append(lines, fmt.Sprintf("Of the rows of %s only those count for which this is true: %s.", t.Name, strings.TrimSpace(w.Expression.Text())))
+		}
 		for _, j := range t.Joins {
 			lines = append(lines, fmt.Sprintf("Public: rows of %s are joined to %s (%s). The plan holds the columns of it that are used.", t.Name, j.Name, joinText(j)))
 		}

@@ -348,6 +348,10 @@ func (b *factBook) source(t *spec.Table) {
 	if !t.Unit.Row {
 		say("a row without an id", policyText(nil, spec.Policy{Action: t.Unit.Null}))
 	}
+	if w := t.Where; w != nil {
+		say("rows that count", "those for which this is true: "+strings.TrimSpace(w.Expression.Text()))
+		say("a row of which that cannot be told", policyText(nil, spec.Policy{Action: w.Unknown}))
+	}
 	if t.Expect != nil {
 		say("expected of the files", expectText(t))
 	}
@@ -380,7 +384,7 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	case c.Lookup != nil:
 		say("looked up", lookupText(c.Lookup))
 	default:
-		say("from", c.From)
+		say("from", c.Origin())
 	}
 	say("type", string(c.Type))
 	if l := c.Lattice; l != nil {

@@ -289,13 +289,13 @@ func (p *Plan) attributes() []string {
 }
 
 // drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
-// `impossible` as its own or as those of a column that is derived from it; or which rows of a unit stay, as those of a column
+// `impossible` as its own or as those of a column that is derived from it, or by the table's predicate; or which rows of a unit stay, as those of a column
 // do that is made of the unit's id.
 func (p *Plan) drops(table, column string) bool {
 	t := p.release.Table(table)
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
-	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
+	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil && shareAny(t.Where.Expression.Sources(), ofFile(t, column)) || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
 		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
 			return sameValues(t, Counted(t, c.Attribute).Column, column)
 		})
@@ -312,8 +312,12 @@ func ofFile(t *spec.Table, column string) []string {
 
 // sameValues tells that two columns of a table are one, or read or are made of the same values of its files.
 func sameValues(t *spec.Table, a, b string) bool {
-	of := ofFile(t, b)
-	return a == b || slices.ContainsFunc(ofFile(t, a), func(name string) bool { return slices.Contains(of, name) })
+	return a == b || shareAny(ofFile(t, a), ofFile(t, b))
+}
+
+// shareAny tells that two lists have a name in common.
+func shareAny(a, b []string) bool {
+	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
 // exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
@@ -420,7 +424,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 
 // changed is the mechanism of a measurement for neighbours that differ in a unit's values of one column: k rows that
 // leave one cell for another or, in a residual, move the integers by the difference of two columns of the query that
-// differ in one factor; of values, of drawn ones and under caps of its own, what removing a unit and adding another moves.
+// differ in one factor, that of a column that is made of the same values, or where several are what removing a unit and adding another moves; of values, of drawn ones and under caps of its own, what removing a unit and adding another moves.
 //
 // Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
 // else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
@@ -428,8 +432,10 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distinct != nil || q.PerUnit != nil {
 		return p.exchanged(m.Mechanism), nil
 	}
+	t := p.release.Table(m.Query.Table)
+	moved := slices.DeleteFunc(slices.Clone(m.Query.Factors), func(f Factor) bool { return !sameValues(t, f.Attribute, column) })
 	changed := m.Mechanism
-	rows := p.release.Table(m.Query.Table).Unit.MaxRows
+	rows := t.Unit.MaxRows
 	k := big.NewInt(rows)
 	columns, axes, plain, err := m.Query.Residual(p.release)
 	if err != nil {
@@ -442,6 +448,9 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 		changed.Shifts = []budget.Shift{{rows, rows}}
 		return changed, nil
 	}
+	if len(moved) > 1 {
+		return p.exchanged(m.Mechanism), nil
+	}
 	changed.L1 = k.Lsh(k, 1)
 	for i, a := range axes {
 		moves := residual.CountMoves()
@@ -449,7 +458,7 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 			moves = columns[i].Moves(a.Level)
 		}
 		squares := moves.Squares
-		if m.Query.Factors[i].Attribute == column {
+		if sameValues(t, m.Query.Factors[i].Attribute, column) {
 			squares = moves.Apart
 		}
 		changed.L1.Mul(changed.L1, big.NewInt(moves.Norm))
