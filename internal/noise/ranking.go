@@ -2,6 +2,7 @@ package noise
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"math/bits"
 	"sort"
@@ -154,13 +155,24 @@ func (r *Ranking) exponential(c coins, word uint) (class int, place uint64) {
 	}
 }
 
-// trialsOneByOne is how many candidates are tried one by one before all that are left are decided on at once.
-const trialsOneByOne = 1 << 12
+const (
+	// trialsOneByOne is how many candidates are tried one by one before all that are left are decided on at once.
+	trialsOneByOne = 1 << 12
+	// mostAccepted is of how many that may be accepted it is decided at once; where there are more, trials go on until one is.
+	mostAccepted = 1 << 34
+)
 
 // permuteAndFlip tries candidates in a random order, each of which is accepted with probability exp(−λd), and returns the
 // first that is. After some that were refused, it is decided for all that are left which of them are accepted; of those, one
-// is as likely as any other to come first.
+// is as likely as any other to come first. After how many depends on the classes alone.
 func (r *Ranking) permuteAndFlip(c coins, word uint) (class int, place uint64) {
+	mayBe := uint64(0)
+	for _, of := range r.runs() {
+		mayBe += of.length >> of.halvings
+	}
+	if mayBe > mostAccepted {
+		return r.permuteAndFlipAfter(c, word, math.MaxInt)
+	}
 	return r.permuteAndFlipAfter(c, word, trialsOneByOne)
 }
 
