@@ -128,7 +128,7 @@ func (r *reader) readJoin(n node) *Join {
 	p := &publicTable{
 		named:    at,
 		codebook: codebook{file: path, what: "public table", rowsAre: "rows", headed: "the names of its columns", comma: ','},
-		join:     &Join{Name: n.key.Value, File: path, On: on, at: map[string]int32{}, columns: map[string]*PublicColumn{}},
+		join:     &Join{Name: n.key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
 		nulls:    []string{""},
 	}
 	if delimiter := n.get("delimiter"); delimiter.present() {
@@ -182,6 +182,7 @@ func (p *publicTable) read(text string) *Problem {
 			return problem
 		}
 	}
+	p.join.at = make(map[string]int32, len(p.rows)) // one entry for each row before this
 	var key []byte
 	for row, fields := range p.rows {
 		key = key[:0]
@@ -192,13 +193,20 @@ func (p *publicTable) read(text string) *Problem {
 			}
 			key = p.join.AppendPart(key, []byte(part))
 		}
-		if first, twice := p.join.at[string(key)]; twice {
-			return p.problem(p.at[row], 1, "a repeated key", fmt.Sprintf("each key once, so that a row is joined to one row at most; the first is in line %d", p.at[first]))
+		if p.join.at[string(key)] = int32(row); len(p.join.at) <= row {
+			return p.repeated(keys, row)
 		}
-		p.join.at[string(key)] = int32(row)
 	}
 	p.join.Rows = len(p.rows)
 	return nil
+}
+
+// repeated is the problem of a row whose key an earlier one has.
+func (p *publicTable) repeated(keys []int, row int) *Problem {
+	first := slices.IndexFunc(p.rows, func(fields []string) bool {
+		return !slices.ContainsFunc(keys, func(i int) bool { return fields[i] != p.rows[row][i] })
+	})
+	return p.problem(p.at[row], 1, "a repeated key", fmt.Sprintf("each key once, so that a row is joined to one row at most; the first is in line %d", p.at[first]))
 }
 
 // joinedName is a column of a public table, as a plain text.
