@@ -182,6 +182,11 @@ func noisesOf(p *plan.Plan) []Noise {
 			all = append(all, noise)
 		}
 		all[i].Measurements = append(all[i].Measurements, m.ID)
+		if d := m.Discovery; d != nil {
+			all = append(all, Noise{Mechanism: mechanismOf(d.Select), Shifts: [][]int64{}, Measurements: []string{
+				fmt.Sprintf("which groups of %s appear, %s, with a δ of %s each", m.ID, budget.Plural(int64(len(d.Steps())), "time"), upText(d.Delta)),
+			}})
+		}
 		if m.Top != nil {
 			all = append(all, choiceNoise(m))
 		}
