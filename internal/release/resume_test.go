@@ -49,6 +49,12 @@ func officeWith(t *testing.T, spec, policy, rows string) office {
 // officeOf is an office with files, of which release.yaml is its spec and policy.yaml its account's policy.
 func officeOf(t *testing.T, files map[string]string) office {
 	t.Helper()
+	return officeSet(t, files, nil)
+}
+
+// officeSet is officeOf for a spec with parameters.
+func officeSet(t *testing.T, files, params map[string]string) office {
+	t.Helper()
 	o := office{dir: t.TempDir()}
 	o.ledger = filepath.Join(o.dir, "ledger.db")
 	for name, text := range files {
@@ -58,7 +64,7 @@ func officeOf(t *testing.T, files map[string]string) office {
 		}
 	}
 	var err error
-	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), params); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
