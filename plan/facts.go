@@ -383,6 +383,8 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 		say("derived from", c.DerivedFrom.String())
 	case c.Lookup != nil:
 		say("looked up", lookupText(c.Lookup))
+	case c.Grid != nil:
+		say("from", gridText(c.Grid))
 	default:
 		say("from", c.Origin())
 	}
@@ -396,6 +398,9 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	}
 	say("cells", budget.Group(int64(c.Domain.Size())))
 	say("code book", c.Codebook)
+	if c.Map != nil {
+		say("map", c.Map.File)
+	}
 	for _, level := range append([]string{""}, c.Domain.LevelNames()...) {
 		what := "level " + level
 		if level == "" {
@@ -410,6 +415,15 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	}
 	say("an unknown value", policyText(c, c.Unknown))
 	say("a null", policyText(c, c.Null))
+}
+
+// gridText says where the cells of a grid lie.
+func gridText(g *spec.Grid) string {
+	var corners []string
+	for _, x := range g.Box {
+		corners = append(corners, decimal(x))
+	}
+	return fmt.Sprintf("%s and %s, degrees in a grid of %d × %d cells of the box [%s]", g.Longitude, g.Latitude, g.X.Size(), g.Y.Size(), strings.Join(corners, ", "))
 }
 
 // latticeText says where the values of a column lie.

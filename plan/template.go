@@ -20,6 +20,7 @@ type template struct {
 	Plan         string         `json:"plan"` // format of the plan
 	Spec         string         `json:"spec"` // SHA-256 of the text as written, parameters as ${…}
 	Books        []templateBook `json:"books"`
+	Maps         []templateBook `json:"maps,omitempty"`   // boundaries of code books
 	Public       []templateBook `json:"public,omitempty"` // tables that rows are joined to
 	Resume       spec.Resume    `json:"resume"`
 	Guarantee    Guarantee      `json:"guarantee"`
@@ -40,7 +41,7 @@ type templateBook struct {
 }
 
 // Template is the SHA-256, in hexadecimal, of the plan with its parameters
-// blank: the spec's text as written, what its code books and public tables say, whether a run
+// blank: the spec's text as written, what its code books, their boundaries and its public tables say, whether a run
 // resumes, guarantee, cost, budget leaves, strategies, tables,
 // measurements and microdata. Left out are the values of
 // parameters and what they alone decide: name, title, what the release corrects and the
@@ -60,6 +61,11 @@ func (p *Plan) Template() string {
 		for _, c := range table.Columns {
 			if c.Codebook != "" {
 				t.Books = append(t.Books, templateBook{table.Name, c.Name, hashOf([]byte(p.Source.Files[c.Codebook]))})
+			}
+		}
+		for _, c := range table.Columns {
+			if c.Map != nil {
+				t.Maps = append(t.Maps, templateBook{table.Name, c.Name, hashOf([]byte(p.Source.Files[c.Map.File]))})
 			}
 		}
 		for _, j := range table.Joins {
