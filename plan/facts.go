@@ -106,7 +106,16 @@ func (p *Plan) facts() []fact {
 	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
 		b.add(fact{topic: OnParameter, subject: name, value: p.Source.Params[name]})
 	}
+	for _, t := range p.release.Tables {
+		for _, j := range t.Joins {
+			hash := hashOf([]byte(p.Source.Files[j.File]))
+			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) + ", SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
+		}
+	}
 	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
+		if p.joinedAlone(path) {
+			continue
+		}
 		hash := hashOf([]byte(p.Source.Files[path]))
 		b.add(fact{topic: OnCodebook, subject: path, value: "SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
 	}
@@ -355,9 +364,18 @@ func (b *factBook) source(t *spec.Table) {
 	if t.Expect != nil {
 		say("expected of the files", expectText(t))
 	}
-	for _, j := range t.Joins {
-		say("public table "+j.Name, joinText(j))
+}
+
+// joinedAlone tells that a file is a public table and no code book.
+func (p *Plan) joinedAlone(path string) bool {
+	joined := false
+	for _, t := range p.release.Tables {
+		joined = joined || slices.ContainsFunc(t.Joins, func(j *spec.Join) bool { return j.File == path })
+		if slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Codebook == path }) {
+			return false
+		}
 	}
+	return joined
 }
 
 // joinText says where a public table is and by what rows are joined to it.

@@ -173,3 +173,33 @@ func TestValuesOfPublicTablesThatNoCategoryHasAreWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// FuzzPublicTable reads public tables that are anything. What is read back of a plan is the same, and no key has two rows.
+func FuzzPublicTable(f *testing.F) {
+	for _, c := range joinCases {
+		f.Add(c.files["register.csv"], areas)
+	}
+	f.Add("ent_id,size\n\"a\nb\",\"x\r\ny\"\n\\.,\n", "country;zip;area;income\n a;1;;\n")
+	f.Fuzz(func(t *testing.T, first, second string) {
+		src := Source{Text: joined, Files: map[string]string{"register.csv": first, "areas.csv": second}}
+		checkFiles(t, src)
+		r, err := Parse(src)
+		if err != nil {
+			return
+		}
+		again, err := Parse(r.Source)
+		if err != nil {
+			t.Fatalf("an extract is refused: %v", err)
+		}
+		assertEqual(t, r, again)
+		for _, j := range r.Tables[0].Joins {
+			rows := map[int32]bool{}
+			for _, row := range j.at {
+				rows[row] = true
+			}
+			if len(rows) != j.Rows || len(j.at) != j.Rows {
+				t.Fatalf("%d keys of %d of %d rows", len(j.at), len(rows), j.Rows)
+			}
+		}
+	})
+}
