@@ -380,7 +380,7 @@ func TestKeysMustFitIntoMemory(t *testing.T) {
 func TestNoGroupAtAll(t *testing.T) {
 	p := planOfWords(t, "GROUPS", "9")
 	m := released(t, p, folder(t, "s.csv", "customer,word,side\na,,left\nb,1234567890123,left\n"), 1)
-	if m.Keys != nil && len(m.Keys) > 0 || m.Values.Len() != 0 {
+	if len(m.Keys) > 0 || m.Values.Len() != 0 {
 		t.Errorf("%d groups appear of none", m.Values.Len())
 	}
 }

@@ -61,7 +61,7 @@ func (p *Plan) Explain(w io.Writer) error {
 		sparse = " (sparse ones, and those that cells are chosen from, taken to have as many as rows are expected, or 2^20)"
 	}
 	if selections(p.release) > 0 {
-		sparse += fmt.Sprintf(" (of groups that nobody listed as many as 1000 in a table)")
+		sparse += " (of groups that nobody listed as many as 1000 in a table)"
 	}
 	fmt.Fprintf(b, "\n%s in %s%s, %s of memory to measure%s. Plan hash %s\n",
 		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), sparse, bytesText(p.Size.Bytes), pairs, p.Hash())
