@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Provenance names what the release was made from, by SHA-256 in hexadecimal.
@@ -18,6 +19,8 @@ type Provenance struct {
 	// Public are the tables that rows are joined to, in spec order.
 	Public []PublicTable `json:"public_tables,omitempty"`
 	Params []Param       `json:"params"`
+	// Rows are the conditions under which rows of a table count, in spec order.
+	Rows []Rows `json:"rows,omitempty"`
 	// Microdata is what the rows of microdata were drawn from.
 	Microdata string   `json:"microdata,omitempty"`
 	Software  string   `json:"software"`
@@ -52,6 +55,12 @@ func (t PublicTable) String() string {
 	return fmt.Sprintf("%s (%s), to which rows of %s are joined by %s,", t.Name, t.Path, t.Table, inWords(t.On))
 }
 
+// Rows says which rows of a table count: those for which the expression Where is true.
+type Rows struct {
+	Table string `json:"table"`
+	Where string `json:"where"`
+}
+
 // Param is a value that the spec was given.
 type Param struct {
 	Name  string `json:"name"`
@@ -69,6 +78,9 @@ func provenanceOf(in Input) Provenance {
 	}
 	joined, books := map[string]bool{}, map[string]bool{}
 	for _, t := range p.Release().Tables {
+		if t.Where != nil {
+			out.Rows = append(out.Rows, Rows{Table: t.Name, Where: strings.TrimSpace(t.Where.Expression.Text())})
+		}
 		for _, j := range t.Joins {
 			joined[j.File] = true
 			out.Public = append(out.Public, PublicTable{Table: t.Name, Name: j.Name, Path: j.File, On: j.On, Rows: j.Rows, Hash: hashOf(p.Source.Files[j.File])})

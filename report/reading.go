@@ -160,6 +160,9 @@ func (r *Report) exactCount() string {
 	if len(r.Impossible()) > 0 {
 		beside += ", and rows that cannot be refused or left out"
 	}
+	for _, of := range r.Provenance.Rows {
+		beside += fmt.Sprintf(", and of %s the rows alone for which %s is true", of.Table, of.Where)
+	}
 	if r.Bounds != nil {
 		if len(r.Bounds.Weights) > 0 {
 			rows += ", each counting by its weight as that is bounded"

@@ -89,14 +89,6 @@ func (c *compiler) slot() int {
 	return c.slots - 1
 }
 
-func (c *compiler) parts(all []*node) []part {
-	parts := make([]part, len(all))
-	for i, n := range all {
-		parts[i] = c.part(n)
-	}
-	return parts
-}
-
 func (c *compiler) part(n *node) part {
 	switch n.op {
 	case column:
