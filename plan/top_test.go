@@ -1,13 +1,16 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -204,5 +207,59 @@ func TestTopTablesThatCannotBe(t *testing.T) {
 		if _, err := planOfText(t, c.text); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestChoicesCostWhatTheVectorsSay composes choices of the exponential mechanism as a plan does: in ρ exactly the vectors' figure,
+// in ε and δ no more than that of another accountant, and no less than one choice alone.
+func TestChoicesCostWhatTheVectorsSay(t *testing.T) {
+	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		ID, Kind string
+		Inputs   map[string]any
+		Expected any
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, v := range vectors {
+		if !strings.HasPrefix(v.Kind, "em.") {
+			continue
+		}
+		seen++
+		number := func(name string) float64 { x, _ := v.Inputs[name].(float64); return x }
+		want, ok := v.Expected.(float64)
+		if !ok {
+			t.Fatalf("%s: expects %v", v.ID, v.Expected)
+		}
+		c := Choices{Of: 1, Select: budget.Mechanism{Kind: budget.ExponentialMechanism}}
+		switch v.Kind {
+		case "em.zcdp_rho":
+			c.Select.Parameter = new(big.Rat).SetFloat64(number("epsilon"))
+			loss, err := budget.Compose(c.Steps()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rho, _ := loss.Rho().Float64(); math.Abs(rho-want) > 1e-15*want {
+				t.Errorf("%s: ρ is %g, not %g", v.ID, rho, want)
+			}
+		case "em.epsilon_k":
+			c.Of, c.Select.Parameter = int64(number("k")), new(big.Rat).SetFloat64(number("epsilon0"))
+			loss, err := budget.Compose(c.Steps()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bound, err := loss.EpsilonAt(new(big.Rat).SetFloat64(number("delta")))
+			if err != nil || math.Abs(bound.Value-want) > want/100 {
+				t.Errorf("%s: ε is %v, expected about %g (%v)", v.ID, bound, want, err)
+			}
+		}
+	}
+	if seen < 4 {
+		t.Errorf("%d vectors of the exponential mechanism", seen)
 	}
 }
