@@ -158,6 +158,8 @@ func (r *Ranking) exponential(c coins, word uint) (class int, place uint64) {
 const (
 	// trialsOneByOne is how many candidates are tried one by one before all that are left are decided on at once.
 	trialsOneByOne = 1 << 12
+	// mostPassed is how many classes may be passed by these trials.
+	mostPassed = 1 << 24
 	// mostAccepted is of how many that may be accepted it is decided at once; where there are more, trials go on until one is.
 	mostAccepted = 1 << 34
 )
@@ -173,7 +175,7 @@ func (r *Ranking) permuteAndFlip(c coins, word uint) (class int, place uint64) {
 	if mayBe > mostAccepted {
 		return r.permuteAndFlipAfter(c, word, math.MaxInt)
 	}
-	return r.permuteAndFlipAfter(c, word, trialsOneByOne)
+	return r.permuteAndFlipAfter(c, word, min(trialsOneByOne, mostPassed/len(r.classes)))
 }
 
 func (r *Ranking) permuteAndFlipAfter(c coins, word uint, trials int) (class int, place uint64) {
