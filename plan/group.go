@@ -141,7 +141,10 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 		}
 		return err
 	}
-	if g.tables[0].discovers != nil {
+	if t := g.tables[0]; t.discovers != nil {
+		if noise == budget.DiscreteLaplace && t.differ(r.Privacy.Neighbours) > mostResponses {
+			return nil
+		}
 		d, err := g.discovered(noise)
 		g.designs = append(g.designs, d)
 		return err
