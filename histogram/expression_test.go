@@ -290,3 +290,40 @@ func readAll(b *testing.B, dir string, s spec.TableSource, x *intake, visit func
 		}
 	}
 }
+
+// TestExpressionsOfPublicTables names a column of a public table, by the key of the row, beside one of the source.
+func TestExpressionsOfPublicTables(t *testing.T) {
+	r, err := spec.Parse(spec.Source{Files: map[string]string{"register.csv": "id,size,staff\n1,small,3\n2,large,77\n3,,x\n"}, Text: `version: 1
+release: r
+privacy: {protects: firm, neighbours: add-remove}
+budget: {rho: 1}
+tables:
+  t:
+    source: {csv: a.csv}
+    unit: row
+    join: {register: {csv: register.csv, on: id, public: true}}
+    columns:
+      c: {from: register.size == 'large' or integer(register.staff) > 2 and kind == 'a', values: [no, yes]}
+marginals: {m: {by: [c]}}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := newEvaluation(r.Tables[0], r.Tables[0].Columns[0].Expression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Tables[0].Columns[0].Inputs(); !slices.Equal(got, []string{"id", "kind"}) {
+		t.Fatalf("it reads %q", got)
+	}
+	texts := func(values ...string) arrow.Array { return textsOf(values) }
+	values, misfits := v.compute([]arrow.Array{texts("1", "1", "2", "3", "9"), texts("a", "b", "b", "a", "a")})
+	var got []string
+	for i := range values.Len() {
+		got = append(got, values.ValueStr(i)+" "+misfits[i].String())
+	}
+	want := []string{"true in its domain", "false in its domain", "true in its domain", "(null) not a number", "(null) in its domain"}
+	if got[3] = "(null) " + misfits[3].String(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
