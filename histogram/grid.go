@@ -48,7 +48,13 @@ func along(axis *spec.Axis, coordinates arrow.Array) func(row int) int {
 		return func(i int) int { return axis.OfInt(a.Value(i)) }
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		return func(i int) int { return axis.OfDecimal(a.Value(i).BigInt(), scale) }
+		return func(i int) int {
+			v := a.Value(i)
+			if small := int64(v.LowBits()); v.HighBits() == small>>63 {
+				return axis.OfSmallDecimal(small, scale)
+			}
+			return axis.OfDecimal(v.BigInt(), scale)
+		}
 	case *array.String:
 		return func(i int) int { return axis.OfText(a.Value(i)) }
 	case *array.LargeString:

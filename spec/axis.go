@@ -99,6 +99,11 @@ func (a *Axis) OfDecimal(unscaled *big.Int, scale int32) int {
 	return placed(a.bins.ofQuantity(quantityOfDecimal(unscaled, scale)))
 }
 
+// OfSmallDecimal is OfDecimal of digits that fit 64 bits.
+func (a *Axis) OfSmallDecimal(unscaled int64, scale int32) int {
+	return placed(a.bins.ofQuantity(quantity{negative: unscaled < 0, magnitude: magnitude(unscaled), exponent: -int(scale)}))
+}
+
 // OfText is the cell of a decimal number as text, −1 beyond the axis and of a text that is no number.
 func (a *Axis) OfText(s string) int {
 	q, ok := parseQuantity(s)

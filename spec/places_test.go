@@ -238,7 +238,7 @@ func TestCellsAreExact(t *testing.T) {
 		}
 		for v := int64(-200); v <= 200; v++ {
 			x := new(big.Rat).SetInt64(v)
-			if a.OfInt(v) != want(x) || a.OfDecimal(big.NewInt(v*1000), 3) != want(x) {
+			if a.OfInt(v) != want(x) || a.OfDecimal(big.NewInt(v*1000), 3) != want(x) || a.OfSmallDecimal(v*1000, 3) != want(x) {
 				t.Errorf("%d: %d and %d, want %d", v, a.OfInt(v), a.OfDecimal(big.NewInt(v*1000), 3), want(x))
 			}
 		}
@@ -305,9 +305,11 @@ func FuzzMap(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		src := placesSource()
-		src.Files["areas.geojson"] = text
-		checkFiles(t, src)
+		checkFiles(t, Source{
+			Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
+				"    unit: row\n    columns: {a: {codebook: b.csv, map: b.json}}\nmarginals: {m: {by: [a]}}\n",
+			Files: map[string]string{"b.csv": areasBook, "b.json": text},
+		})
 	})
 }
 
