@@ -138,6 +138,7 @@ var errorCases = map[string][]errorCase{
 		one("joined to nothing", "hour:   {values: {integers: [0, 23]}}", "hour:   {from: register.size == 'micro', values: [no, yes]}"),
 		one("result of another kind", "hour:   {values: {integers: [0, 23]}}", "hour:   {from: age + 1, values: [no, yes]}"),
 		one("list of columns", "hour:   {values: {integers: [0, 23]}}", "hour:   {from: \"= age in [a, b]\", values: [no, yes]}"),
+		one("name with blanks", "hour:   {values: {integers: [0, 23]}}", "hour:   {from: Marital status, values: [no, yes]}"),
 		one("bounds that hold nothing", "hour:   {values: {integers: [0, 23]}}", "hour:   {from: \"= clamp(age, 9, 0)\", values: {integers: [0, 9]}}"),
 		one("on lines of their own", "hour:   {values: {integers: [0, 23]}}", "hour:\n        from: >\n          age > 3\n          or sax == 3 or sex == 'f' or sex == 3\n        values: [no, yes]"),
 		one("condition with three categories", "hour:   {values: {integers: [0, 23]}}", "hour:   {from: age > 3, values: [no, yes, maybe]}"),

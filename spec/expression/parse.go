@@ -55,7 +55,11 @@ func parse(text string) (root *node, err *Error) {
 		return nil, err
 	}
 	if t := p.peek(); t.kind != endToken {
-		return nil, p.unexpected(t, "and, or, a comparison, or the end")
+		expected := "and, or, a comparison, or the end"
+		if root.op == column && t.kind == nameToken {
+			expected += "; a name with blanks or signs stands in quotes where it is all there is, and else in backticks"
+		}
+		return nil, p.unexpected(t, expected)
 	}
 	return root, nil
 }
