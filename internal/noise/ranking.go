@@ -25,6 +25,8 @@ type Ranking struct {
 	rule    rule
 	lambda  *big.Rat // ε/2Δ, or ε/Δ for monotone scores
 	limits  []wide   // at a gap of limits[k] or more exp(−λ·gap) ≤ 2^−k
+	best    int64    // of those that were left when known was worked out
+	known   []run    // the classes as candidates that are left, nil at first
 }
 
 // rule is a law to choose by.
@@ -96,6 +98,7 @@ func (r *Ranking) take(c coins, word uint) (class int, place uint64) {
 	}
 	class, place = r.rule(r, c, word)
 	r.classes[class].Candidates--
+	r.known[class].length--
 	return class, place
 }
 
@@ -108,25 +111,30 @@ func (r *Ranking) left() uint64 {
 	return n
 }
 
-// runs are the classes as candidates at a distance: that of their scores from the best that is left.
+// runs are the classes as candidates at a distance: that of their scores from the best that is left. They are worked out anew
+// where that is another than before.
 func (r *Ranking) runs() []run {
-	runs := make([]run, len(r.classes))
-	best, k := int64(0), len(r.limits)-1
-	for i := len(r.classes) - 1; i >= 0; i-- {
-		if r.classes[i].Candidates > 0 {
-			best = r.classes[i].Score
+	best := r.best
+	for _, class := range r.classes {
+		if class.Candidates > 0 {
+			best = class.Score
+			break
 		}
 	}
-	q := &ranked{limits: r.limits}
+	if r.known != nil && r.best == best {
+		return r.known
+	}
+	r.best, r.known = best, make([]run, len(r.classes))
+	q, k := &ranked{limits: r.limits}, 0
 	for i, class := range r.classes {
 		if class.Candidates == 0 {
 			continue
 		}
 		gap := wide{0, uint64(best) - uint64(class.Score)} // exact: 0 ≤ best − score < 2⁶⁴
 		k = q.halve(gap, k)
-		runs[i] = run{length: class.Candidates, distance: gap, halvings: k}
+		r.known[i] = run{length: class.Candidates, distance: gap, halvings: k}
 	}
-	return runs
+	return r.known
 }
 
 // keeps returns true with probability 2^k·exp(−λd), at most 1, for the distance d of a run and its k.
