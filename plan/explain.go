@@ -156,6 +156,7 @@ type tableRow struct {
 	leaf      string
 	mechanism *budget.Mechanism // of its own measurement; nil for none
 	choices   *Choices          // of its own measurement
+	discovery *Discovery        // of its own measurement
 }
 
 // tableRows are the rows of all tables.
@@ -165,7 +166,7 @@ func (p *Plan) tableRows() []tableRow {
 	for i, t := range p.Tables {
 		rows[i] = tableRow{Table: t, measured: p.howMeasured(t, measured), leaf: leafText(leaves[t.Path])}
 		if m, ok := measured[t.Path]; ok {
-			rows[i].mechanism, rows[i].choices = &m.Mechanism, m.Top
+			rows[i].mechanism, rows[i].choices, rows[i].discovery = &m.Mechanism, m.Top, m.Discovery
 		}
 	}
 	return rows
@@ -206,7 +207,7 @@ func (r tableRow) alike(other tableRow) bool {
 	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
 		return false
 	}
-	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && r.choices == nil && other.choices == nil
+	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && r.choices == nil && other.choices == nil && r.discovery == nil && other.discovery == nil
 }
 
 // write writes the row of one table.
@@ -215,8 +216,11 @@ func (r tableRow) write(w io.Writer) {
 	if r.mechanism != nil {
 		noise, cost = mechanismText(*r.mechanism)+", "+scaleText(*r.mechanism), r.choices.costText(*r.mechanism)
 	}
-	s := r.Statistics[0]
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, budget.Group(r.Cells), r.measured, noise, r.leaf,
+	s, cells := r.Statistics[0], budget.Group(r.Cells)
+	if r.discovery != nil { // how many there will be nobody knows
+		cells, cost = "–", costOfAll(append(r.discovery.Steps(), *r.mechanism))
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, cells, r.measured, noise, r.leaf,
 		budget.DecimalNearest(s.StandardError, 4), budget.Group(WholeMargin(s.Margin)), cost)
 }
 
