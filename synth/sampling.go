@@ -42,10 +42,10 @@ func (s *Sampling) Interval(figure, margin, deviation float64) (low, high float6
 	if s == nil {
 		return figure - margin, figure + margin
 	}
-	half := float64(float64(s.z*s.z)*s.spread) / 2
+	half := float64(float64(float64(s.z*s.z)*s.spread) / 2)
 	root := math.Sqrt(max(float64(margin*margin)+float64(2*half*figure)+float64(half*half), float64(margin*margin)))
 	if deviation < float64(continuity*s.each) {
-		root += s.each / 2
+		root += float64(s.each / 2)
 	}
 	return figure + half - root, figure + half + root
 }
