@@ -17,7 +17,8 @@ const module = "github.com/dprelease/dprelease/"
 
 // may lists, for every room, the rooms of ours that it may import.
 var may = map[string][]string{
-	"spec":                         {},
+	"spec":                         {"spec/expression"},
+	"spec/expression":              {},
 	"budget":                       {},
 	"budget/contour":               {"budget"},
 	"budget/ledger":                {"budget", "internal/sign"},
@@ -29,7 +30,7 @@ var may = map[string][]string{
 	"plan/ranges":                  {},
 	"plan/residual":                {"plan/ranges"},
 	"internal/measured":            {"plan"},
-	"histogram":                    {"spec", "budget", "plan", "plan/residual", "budget/ledger", "internal/noise", "internal/measured", "internal/tabulate", "histogram/source"},
+	"histogram":                    {"spec", "spec/expression", "budget", "plan", "plan/residual", "budget/ledger", "internal/noise", "internal/measured", "internal/tabulate", "histogram/source"},
 	"histogram/source":             {"spec"},
 	"synth":                        {"spec", "budget", "plan", "plan/residual", "internal/measured"},
 	"report":                       {"spec", "budget", "plan", "plan/residual", "synth"},

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"errors"
+	"math"
 	"math/big"
 )
 
@@ -28,6 +29,31 @@ func (l Loss) Sampled(q *big.Rat) (Loss, error) {
 	}
 	l.sample = new(big.Rat).Set(q)
 	return l, nil
+}
+
+// BeforeSampling returns the ε and δ that the mechanisms may have which see a sample, drawn with probability q, of a release
+// with this ε and δ (nil: 0), as [Loss.Sampled] has it: ln(1 + (e^ε − 1)/q), rounded down to a multiple of 2^−30, and δ/q.
+//
+// It returns an error unless 0 < q ≤ 1 and ε > 0, where ε is too small for any, and where δ/q is not below 1.
+func BeforeSampling(epsilon, delta, q *big.Rat) (e, d *big.Rat, err error) {
+	if _, err := (Loss{}).Sampled(q); err != nil {
+		return nil, nil, err
+	}
+	if epsilon == nil || epsilon.Sign() <= 0 {
+		return nil, nil, errors.New("a sample gains something of an ε above 0 alone")
+	}
+	steps := math.Floor(math.Ldexp(unamplified(roundDown(epsilon), roundUp(q)), 30))
+	if !(steps >= 1) || !(steps < 1<<53) {
+		return nil, nil, errors.New("the budget leaves no ε for the sample")
+	}
+	e = big.NewRat(int64(steps), 1<<30)
+	if delta == nil {
+		return e, nil, nil
+	}
+	if d = new(big.Rat).Quo(delta, q); d.Cmp(mostDelta) > 0 {
+		return nil, nil, errors.New("δ is as large as the sample: make it much smaller")
+	}
+	return e, d, nil
 }
 
 // whole is the loss without the sampling.

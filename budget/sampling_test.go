@@ -114,3 +114,47 @@ func TestAmplificationIsUndone(t *testing.T) {
 		}
 	}
 }
+
+// TestBeforeSamplingIsWithinTheWhole holds what a sample may lose against the ε of the release by the theorem itself, with
+// e^ε by its series in 200 bits: within it, and by less than the grid leaves open.
+func TestBeforeSamplingIsWithinTheWhole(t *testing.T) {
+	exp := func(x *big.Rat) *big.Float {
+		sum, term := new(big.Float).SetPrec(200).SetInt64(1), new(big.Float).SetPrec(200).SetInt64(1)
+		f := new(big.Float).SetPrec(200).SetRat(x)
+		for n := int64(1); n < 400; n++ {
+			term.Mul(term, f)
+			term.Quo(term, new(big.Float).SetPrec(200).SetInt64(n))
+			sum.Add(sum, term)
+		}
+		return sum
+	}
+	for _, epsilon := range []string{"1/1000", "1/3", "1", "5", "31", "40"} {
+		for _, share := range []string{"1", "999/1000", "1/3", "1/10", "1/100000"} {
+			e, q := mustRat(t, epsilon), mustRat(t, share)
+			inner, delta, err := BeforeSampling(e, mustRat(t, "1e-9"), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := new(big.Rat).Mul(delta, q); want.Cmp(mustRat(t, "1e-9")) != 0 {
+				t.Errorf("ε = %s, q = %s: δ = %v", epsilon, share, delta)
+			}
+			// 1 + q(e^inner − 1) ≤ e^ε, and not so for a larger one.
+			one, rate := big.NewFloat(1).SetPrec(200), new(big.Float).SetPrec(200).SetRat(q)
+			whole := func(inner *big.Rat) *big.Float {
+				x := exp(inner)
+				x.Sub(x, one)
+				x.Mul(x, rate)
+				return x.Add(x, one)
+			}
+			more := new(big.Rat).Add(inner, big.NewRat(3, 1<<30))
+			if limit := exp(e); whole(inner).Cmp(limit) > 0 || whole(more).Cmp(limit) <= 0 {
+				t.Errorf("ε = %s, q = %s: %v for those who are drawn is not the largest within it", epsilon, share, inner)
+			}
+		}
+	}
+	for _, wrong := range [][3]string{{"1", "1/2", "1/3"}, {"0", "1e-9", "1/3"}, {"1", "1e-9", "0"}, {"1", "1e-9", "2"}, {"1/10000000000", "1e-9", "1/2"}} {
+		if _, _, err := BeforeSampling(mustRat(t, wrong[0]), mustRat(t, wrong[1]), mustRat(t, wrong[2])); err == nil {
+			t.Errorf("ε, δ, q = %v: no error", wrong)
+		}
+	}
+}

@@ -162,6 +162,9 @@ func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before
 // grouping are the readers of the columns that tell groups and, where it matters, of those that can have rows left out.
 func (t *tally) grouping() []int {
 	var readers []int
+	if t.where >= 0 { // a row that is outside needs no id
+		readers = append(readers, t.where)
+	}
 	for _, a := range t.allowances {
 		if a.hears != keptRows {
 			for _, r := range t.leaving() {
@@ -218,6 +221,8 @@ func (w *allowanceWorker) add(piece int, first int64, c *chunk, kept, out []uint
 				switch {
 				case a.hears == keptRows:
 					unheard[i] = ^kept[i]
+				case out != nil && c.outside != nil:
+					unheard[i] = ^out[i] | c.outside[i]
 				case out != nil:
 					unheard[i] = ^out[i]
 				default:

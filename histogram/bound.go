@@ -201,7 +201,7 @@ func (w *boundWorker) addGrouped(piece int, first int64, ids arrow.Array, groups
 		groups = nil
 	}
 	place := uint64(piece)<<rowBits | uint64(first)
-	if words, exact := w.idWords(ids); exact {
+	if words, exact := exactWords(ids, &w.days); exact {
 		return w.addWords(place, words, groups, out)
 	}
 	w.longIDs = true

@@ -4,6 +4,8 @@ package histogram
 // what is said of each from its own values alone.
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/source"
@@ -19,18 +21,26 @@ type chunk struct {
 	largest []uint32         // an upper bound of the codes of each
 	ids     arrow.Array      // nil where each row is a unit, or ids are not read
 
-	left, hits, keep []uint64 // scratch: a bit per row
+	left, hits, keep []uint64   // scratch: a bit per row
+	out, outside     []uint64   // scratch, and the rows for which the table's predicate is not true, nil for none
+	wide             [][]uint32 // scratch: the codes of readers that are made of several columns
 }
 
-// load takes up the rows of a batch, whose columns are those of the readers given
-// and, behind them, the ids where there are any.
-func (c *chunk) load(b *source.Batch, readers []int, ids bool) {
+// load takes up the rows of a batch, of which x says what its columns are. Codes of readers that are made of several columns
+// are made here, each of its row's own values.
+func (c *chunk) load(b *source.Batch, readers []*encoder, x *intake) {
 	c.rows, c.ids = b.Rows, nil
-	for i, r := range readers {
-		c.codes[r], c.largest[r] = codesOf(b.Columns[i]), b.Largest[i]
+	for i, r := range x.readers {
+		if at := x.places[i]; len(at) == 1 {
+			c.codes[r], c.largest[r] = codesOf(b.Columns[at[0]]), b.Largest[at[0]]
+			continue
+		}
+		c.wide[r] = fit(c.wide[r], b.Rows)
+		readers[r].codesOf(x.of(i, b.Columns), c.wide[r])
+		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, slices.Max(c.wide[r])
 	}
-	if ids {
-		c.ids = b.Columns[len(readers)]
+	if x.ids >= 0 {
+		c.ids = b.Columns[x.ids]
 	}
 }
 
@@ -50,7 +60,8 @@ func codesOf(a arrow.Array) tabulate.Codes {
 // the entries of `impossible` those that drop rows, or with whole all. What is returned
 // is valid until the next call.
 //
-// A row is left out where a column's policy says so, of those that measurements need,
+// A row is left out where the table's predicate is not true of it (outside), and then nothing else is asked of it; where a
+// column's policy says so, of those that measurements need,
 // where it meets an entry of `impossible` that drops rows (ruleOut), or where its id is
 // null and the table's unit says so (withoutID).
 //
@@ -59,6 +70,8 @@ func codesOf(a arrow.Array) tabulate.Codes {
 // out. Neighbours: both relations. Argument: docs/proofs/impossible.md.
 func (t *tally) judge(c *chunk, whole bool) (out []uint64, bad bool) {
 	left, marked := cleared(&c.left, c.rows), false
+	outside := t.outside(c)
+	copy(left, outside)
 	for i, e := range t.readers {
 		if c.codes[i].Len() == 0 || c.largest[i] < e.marks {
 			continue
@@ -68,6 +81,7 @@ func (t *tally) judge(c *chunk, whole bool) (out []uint64, bad bool) {
 			into = cleared(&c.hits, c.rows)
 		}
 		some, wrong := marks(c.codes[i], e.marks, c.rows, into)
+		wrong = wrong && (outside == nil || c.broken(i, e.marks))
 		marked = marked || some && i < len(t.encoders)
 		bad = bad || wrong
 	}
@@ -88,15 +102,17 @@ func (t *tally) withoutID(c *chunk, left []uint64) (some, wrong bool) {
 	if c.ids == nil || c.ids.NullN() == 0 {
 		return false, false
 	}
-	if t.table.Unit.Null != spec.Drop {
-		return false, true
-	}
 	for i := range c.rows {
-		if c.ids.IsNull(i) {
+		switch {
+		case !c.ids.IsNull(i) || c.outside != nil && c.outside[i/64]>>(i%64)&1 == 1:
+		case t.table.Unit.Null != spec.Drop:
+			return some, true
+		default:
 			left[i/64] |= 1 << (i % 64)
+			some = true
 		}
 	}
-	return true, false
+	return some, false
 }
 
 // marks sets the bits of rows whose code says that they are left out, and tells

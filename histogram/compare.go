@@ -36,7 +36,7 @@ type Claim struct {
 }
 
 // Figures are those of a published table, one per cell in domain order; of a sparse table one for each of Cells, the
-// places of its rows in that order, ascending. Published is nil of figures that are no integers: what is published of these is
+// places of its rows in that order, ascending; of one of chosen cells the same in the order of their choice. Published is nil of figures that are no integers: what is published of these is
 // Unbiased, NaN where it is withheld, as an end of an interval is where there is none.
 type Figures struct {
 	Cells               []uint64
@@ -77,6 +77,10 @@ type Difference struct {
 	// that is not published. Filled is how many cells have rows, Missed how many of these are not published, and False how
 	// many that are published have no rows.
 	Filled, Missed, False int64
+	// Of a table of chosen cells all but Rows is over these. Right is how many of them are among as many with the largest counts,
+	// and Shortfall by how much the count of a cell that was not chosen exceeds that of one that was, at most.
+	Right     int64
+	Shortfall float64
 }
 
 // Distance is how far a marginal of microdata lies from the truth.
@@ -132,11 +136,15 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir 
 	}
 	progress := newProgress(opt.Progress)
 	pass := max(p.Size.Cells, min(leastPass, have/64))
-	for _, table := range p.Release().Tables {
+	for _, declared := range p.Release().Tables {
+		table, held, err := discover(ctx, declared, p.Measurements, dataDir, opt.workers(), have-Bytes(p))
+		if err != nil {
+			return nil, err
+		}
 		for _, batch := range c.batches(table.Name, pass) {
 			if err := c.answer(ctx, table, batch, opt.workers(), func(t *tally) error {
 				t.progress = progress
-				return t.scan(ctx, dataDir, s, have-Bytes(p))
+				return t.scan(ctx, dataDir, s, have-Bytes(p)-held)
 			}); err != nil {
 				return nil, err
 			}
@@ -186,10 +194,15 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 	if t.Sparse != nil {
 		m.Above = t.Sparse.Above
 	}
+	if t.Top != nil {
+		m.Top = &plan.Choices{Of: t.Top.Of}
+	}
 	c.questions = append(c.questions, question{m, func(counted tallied) error {
-		if m.Above > 0 {
+		if choosesCells(m) {
 			figures, err := claim.Read()
-			if err == nil {
+			if err == nil && m.Top != nil {
+				*out, err = figures.againstTop(counted, unit)
+			} else if err == nil {
 				*out, err = figures.againstSparse(counted)
 			}
 			if err != nil {
@@ -470,6 +483,9 @@ func (c *comparison) columns(table string) ([]plan.Measurement, error) {
 				return nil, err
 			}
 			one.Cells = int64(levels[0].Size())
+			if c.plan.Release().Table(table).Column(f.Attribute).Domain.Discover() != nil { // which values can be keys is asked of rows all the same
+				one.Discovery = &plan.Discovery{Columns: []string{f.Attribute}}
+			}
 			all = append(all, one)
 		}
 	}

@@ -110,12 +110,12 @@ func TestFloatsThatAreNoNumbers(t *testing.T) {
 	inf *= 10
 	b.AppendValues([]float64{3, inf - inf, inf, -inf, 4.5}, nil)
 	raw := b.NewArray()
-	codes, found := encoderOf(t, "age").encode(raw)
+	codes, found := encoderOf(t, "age").encode(nil, raw)
 	want := []misfit{{1, spec.NaN.String()}, {2, spec.Infinite.String()}, {3, spec.Infinite.String()}, {4, spec.OutOfDomain.String()}}
 	if codes[0] != 3 || fmt.Sprint(found) != fmt.Sprint(want) {
 		t.Errorf("got %v, %v; want %v", codes, found, want)
 	}
-	codes, found = encoderOf(t, "age", "UNKNOWN", "drop").encode(raw)
+	codes, found = encoderOf(t, "age", "UNKNOWN", "drop").encode(nil, raw)
 	if len(found) != 0 || codes[1] != dropped || codes[2] != dropped {
 		t.Errorf("dropping: got %v, %v", codes, found)
 	}
@@ -126,12 +126,12 @@ func TestUnusedDictionaryEntries(t *testing.T) {
 	values := fromJSON(t, arrow.BinaryTypes.String, `["x", "c", "y", "a"]`)
 	index := fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 1, 1, 3]`)
 	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-	codes, found := encoderOf(t, "kind").encode(array.NewDictionaryArray(of, index, values))
+	codes, found := encoderOf(t, "kind").encode(nil, array.NewDictionaryArray(of, index, values))
 	if len(found) != 0 || fmt.Sprint(codes) != "[0 2 2 0]" {
 		t.Errorf("got %v, %v", codes, found)
 	}
 	index = fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 2, null, 2]`)
-	codes, found = encoderOf(t, "kind", "UNKNOWN", "{as: b}", "NULL", "drop").encode(array.NewDictionaryArray(of, index, values))
+	codes, found = encoderOf(t, "kind", "UNKNOWN", "{as: b}", "NULL", "drop").encode(nil, array.NewDictionaryArray(of, index, values))
 	if len(found) != 0 || fmt.Sprint(codes) != fmt.Sprint([]uint32{0, 1, dropped, 1}) {
 		t.Errorf("got %v, %v", codes, found)
 	}
@@ -141,7 +141,7 @@ func TestUnusedDictionaryEntries(t *testing.T) {
 // values are dropped.
 func TestWrongTypeIsNeverDropped(t *testing.T) {
 	raw := fromJSON(t, arrow.FixedWidthTypes.Boolean, `[true]`)
-	_, found := encoderOf(t, "age", "UNKNOWN", "drop", "NULL", "drop").encode(raw)
+	_, found := encoderOf(t, "age", "UNKNOWN", "drop", "NULL", "drop").encode(nil, raw)
 	if len(found) != 1 || found[0].kind != spec.WrongType.String() {
 		t.Errorf("got %v", found)
 	}

@@ -33,9 +33,14 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 		return nil, err
 	}
 	progress := newProgress(opt.Progress)
-	return count(p, s, opt.workers(), false, func(t *tally) error {
+	held := int64(0)
+	found := func(table *spec.Table, all []plan.Measurement) (out *spec.Table, err error) {
+		out, held, err = discover(ctx, table, all, dataDir, opt.workers(), have-Bytes(p))
+		return out, err
+	}
+	return count(p, s, opt.workers(), false, found, func(t *tally) error {
 		t.progress = progress
-		return t.scan(ctx, dataDir, s, have-Bytes(p))
+		return t.scan(ctx, dataDir, s, have-Bytes(p)-held)
 	})
 }
 
@@ -50,7 +55,10 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 		return nil, err
 	}
 	progress := newProgress(opt.Progress)
-	return count(p, s, opt.workers(), true, func(t *tally) error {
+	found := func(table *spec.Table, all []plan.Measurement) (*spec.Table, error) {
+		return discoverMadeUp(table, all), nil
+	}
+	return count(p, s, opt.workers(), true, found, func(t *tally) error {
 		t.progress = progress
 		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name), have-Bytes(p))
 	})
@@ -59,7 +67,7 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 // count fills the tally of each table that the plan asks of. It works on a copy of
 // the plan that nobody else holds, checked to be what its spec leads to: what is
 // measured later is what was checked here.
-func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*tally) error) (*Exact, error) {
+func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, found finding, fill func(*tally) error) (*Exact, error) {
 	p, err := p.Verified()
 	if err != nil {
 		return nil, err
@@ -68,15 +76,23 @@ func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, fill func(*
 	if err != nil {
 		return nil, err
 	}
-	counts, err := countAll(p, all, workers, fill)
+	counts, err := countFound(p, all, workers, found, fill)
 	if err != nil {
 		return nil, err
 	}
 	return newExact(p, all, counts, s, madeUp), nil
 }
 
-// countAll answers questions to the tables of a plan's release, all of a table's at once.
+// finding is how the categories that nobody listed come into a table, for measurements that ask for them.
+type finding func(table *spec.Table, all []plan.Measurement) (*spec.Table, error)
+
+// countAll answers questions to the tables of a plan's release, all of a table's at once, of columns that are listed.
 func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tally) error) ([]tallied, error) {
+	return countFound(p, all, workers, func(table *spec.Table, _ []plan.Measurement) (*spec.Table, error) { return table, nil }, fill)
+}
+
+// countFound answers questions to the tables of a plan's release, all of a table's at once.
+func countFound(p *plan.Plan, all []plan.Measurement, workers int, found finding, fill func(*tally) error) ([]tallied, error) {
 	r := p.Release()
 	var shown []plan.Query
 	for _, t := range p.Tables {
@@ -92,6 +108,10 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 			continue
 		}
 		delete(asked, table.Name)
+		table, err := found(table, all)
+		if err != nil {
+			return nil, err
+		}
 		t, err := newTally(r, table, all, shown, workers)
 		if err != nil {
 			return nil, err
@@ -103,6 +123,7 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 		for i, m := range all {
 			if m.Query.Table == table.Name {
 				counts[i] = t.queries[next].tallied
+				counts[i].groups = t.grouped(m, t.queries[next])
 				next++
 			}
 		}

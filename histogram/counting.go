@@ -133,7 +133,7 @@ func (q *query) take(t tabulate.Table, of *tally) error {
 	if t.High != nil || of.values[q.value] != nil && slices.ContainsFunc(t.Counts, large) {
 		return errLargeSum
 	}
-	q.tallied = tallied{t.Cells, t.Counts, t.Narrow}
+	q.tallied = tallied{cells: t.Cells, counts: t.Counts, narrow: t.Narrow}
 	switch {
 	case q.occupied:
 		q.counts, q.cells = occupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]), of.axis(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil

@@ -24,10 +24,11 @@ const (
 type encoder struct {
 	table   string
 	column  *spec.Column
-	size    int    // codes that there are
-	numbers bool   // codes are places of values, and not categories
-	width   int    // bytes of a code
-	marks   uint32 // codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
+	size    int     // codes that there are
+	numbers bool    // codes are places of values, and not categories
+	width   int     // bytes of a code
+	marks   uint32  // codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
+	compute compute // makes the values of others, nil where they are read as they are
 }
 
 // newEncoder is the encoder of a column's categories. It fails where a domain is too large to have codes.
@@ -72,15 +73,25 @@ func (e *encoder) leavesOut() bool {
 func (e *encoder) Width() int { return e.width }
 
 // Codes writes the code of each value, of which the last two of the width are marks:
-// of one that breaks the contract, and of one whose row is left out.
+// of one that breaks the contract, and of one whose row is left out. The values are those of
+// the one column that the encoder's own is read from or made of.
 func (e *encoder) Codes(values arrow.Array, codes []uint32) {
+	e.codesOf([]arrow.Array{values}, codes)
+}
+
+// codesOf is Codes for a column that is made of any number of others.
+func (e *encoder) codesOf(inputs []arrow.Array, codes []uint32) {
+	values, misfits := e.values(inputs)
 	code := e.reader(values)
 	nulls := values.NullN() > 0
 	for i := range codes {
 		c := uint32(0)
-		if nulls && values.IsNull(i) {
+		switch {
+		case misfits != nil && misfits[i] != spec.Fits:
+			c = e.unread(misfits[i])
+		case nulls && values.IsNull(i):
 			c = e.absent()
-		} else {
+		default:
 			c, _ = code(i)
 		}
 		switch c {
@@ -99,23 +110,28 @@ type misfit struct {
 	kind string
 }
 
-// encode returns the code of each row of raw, with the marks dropped and
-// breached, and the first breaches in row order.
-func (e *encoder) encode(raw arrow.Array) ([]uint32, []misfit) {
+// encode returns the code of each row of raw inputs, with the marks dropped and
+// breached, and the first breaches in row order of rows that are not outside.
+func (e *encoder) encode(outside []bool, inputs ...arrow.Array) ([]uint32, []misfit) {
+	raw, misfits := e.values(inputs)
 	codes := make([]uint32, raw.Len())
 	var found []misfit
 	code := e.reader(raw)
 	for i := range codes {
 		kind := kindNull
-		if raw.IsNull(i) {
+		switch {
+		case misfits != nil && misfits[i] != spec.Fits:
+			codes[i] = e.unread(misfits[i])
+			kind = misfits[i].String()
+		case raw.IsNull(i):
 			codes[i] = e.absent()
-		} else {
+		default:
 			var fit spec.Fit
 			if codes[i], fit = code(i); codes[i] == breached {
 				kind = fit.String()
 			}
 		}
-		if codes[i] == breached && len(found) < breachLimit {
+		if codes[i] == breached && len(found) < breachLimit && (outside == nil || !outside[i]) {
 			found = append(found, misfit{i, kind})
 		}
 	}
@@ -154,6 +170,16 @@ func (e *encoder) resolve(code int, fit spec.Fit) (uint32, spec.Fit) {
 	return e.obey(e.column.Unknown), fit
 }
 
+// unread is the code of a row of which a value that its own is made of could not be read.
+func (e *encoder) unread(fit spec.Fit) (code uint32) {
+	if e.numbers && fit != spec.WrongType {
+		code, _ = e.placed(0, fit)
+	} else {
+		code, _ = e.resolve(0, fit)
+	}
+	return code
+}
+
 // reader returns how a row of raw that is not null is encoded.
 func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 	if e.numbers {
@@ -175,6 +201,9 @@ func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfDecimal(a.Value(i).BigInt(), scale)) }
 	case *array.Boolean:
+		if x := e.column.Expression; x != nil && x.Categories != nil {
+			return e.ofTruth(a, x.Categories)
+		}
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfBool(a.Value(i))) }
 	case *array.Date32:
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfDate(int32(a.Value(i)))) }
@@ -182,6 +211,20 @@ func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfTimestamp(int64(a.Value(i)))) }
 	}
 	return func(int) (uint32, spec.Fit) { return breached, spec.WrongType }
+}
+
+// ofTruth encodes booleans by the categories of false and true.
+func (e *encoder) ofTruth(a *array.Boolean, categories []string) func(row int) (uint32, spec.Fit) {
+	var codes [2]uint32
+	for i, category := range categories {
+		codes[i], _ = e.resolve(e.column.Domain.CodeOfText(category))
+	}
+	return func(i int) (uint32, spec.Fit) {
+		if a.Value(i) {
+			return codes[1], spec.Fits
+		}
+		return codes[0], spec.Fits
+	}
 }
 
 // lookUp encodes a dictionary through a table filled as its entries are met, so

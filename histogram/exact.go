@@ -53,6 +53,7 @@ type tallied struct {
 	cells  []uint64
 	counts []int64
 	narrow *tabulate.Narrow
+	groups *grouped // of one whose groups are not listed: what its cells are
 }
 
 // len is how many there are.
@@ -113,6 +114,8 @@ func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.S
 // hash is the SHA-256 of the counts. That of a sparse measurement is of its places and of its counts.
 func (t tallied) hash() []byte {
 	switch {
+	case t.groups != nil:
+		return t.groups.hash(t)
 	case t.narrow != nil:
 		return hashOfNarrow(t.narrow)
 	case t.cells == nil:

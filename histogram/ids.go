@@ -181,18 +181,19 @@ func longHash() func(id string) uint64 {
 	return func(id string) uint64 { return maphash.String(seed, id) }
 }
 
-// idWords are ids as words that stand for them exactly, valid until the next call;
+// exactWords are ids as words that stand for them exactly, valid until the next call with this scratch;
 // false where they are longer.
-func (w *boundWorker) idWords(ids arrow.Array) ([]int64, bool) {
+func exactWords(ids arrow.Array, scratch *[]int64) ([]int64, bool) {
 	switch a := ids.(type) {
 	case *array.Int64:
 		return a.Int64Values(), true
 	case *array.Date32:
-		w.days = w.days[:0]
+		words := (*scratch)[:0]
 		for _, day := range a.Date32Values() {
-			w.days = append(w.days, int64(day))
+			words = append(words, int64(day))
 		}
-		return w.days, true
+		*scratch = words
+		return words, true
 	}
 	return nil, false
 }

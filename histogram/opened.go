@@ -66,6 +66,10 @@ func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 		measure = x.quantiles
 	case a.measurement.Above > 0:
 		measure = x.sparse
+	case a.measurement.Top != nil:
+		measure = x.top
+	case a.measurement.Discovery != nil:
+		measure = x.selected
 	}
 	noisy, err := measure(ctx, *a)
 	if err != nil {

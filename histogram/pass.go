@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -34,6 +33,8 @@ type pass struct {
 	begin func(rows int64) error                                             // before a row is read; rows: −1 where not known
 	take  func(worker, piece int, first int64, c *chunk, out []uint64) error // rows of a batch, and which are left out
 	bad   atomic.Bool                                                        // a breach was met: nothing is counted any more
+
+	intake *intake
 
 	mu      sync.Mutex
 	rows    *source.Reader
@@ -65,15 +66,8 @@ var errBreached = errors.New("a row breaks the contract of its table")
 // Errors, of the first piece in reading order that has one: *[source.Error],
 // *[ContractError], that of take; or the context's.
 func (p *pass) run(ctx context.Context, dir string) (err error) {
-	var columns []source.Column
-	for _, r := range p.readers {
-		e := p.tally.readers[r]
-		columns = append(columns, source.Column{Name: e.column.From, Coder: e})
-	}
-	if p.ids {
-		columns = append(columns, source.Column{Name: p.tally.table.Unit.ID})
-	}
-	if p.rows, err = source.Open(ctx, dir, p.tally.table.Source, columns); err != nil {
+	p.intake = p.tally.intake(p.readers, p.ids)
+	if p.rows, err = source.Open(ctx, dir, p.tally.table.Source, p.intake.columns); err != nil {
 		return err
 	}
 	defer func() {
@@ -124,7 +118,7 @@ func (p *pass) outcome() error {
 // work reads pieces until there are no more.
 func (p *pass) work(ctx context.Context, worker int) error {
 	readers := len(p.tally.readers)
-	c := &chunk{codes: make([]tabulate.Codes, readers), largest: make([]uint32, readers)}
+	c := &chunk{codes: make([]tabulate.Codes, readers), largest: make([]uint32, readers), wide: make([][]uint32, readers)}
 	buffers := &source.Buffers{}
 	for {
 		piece := p.next(ctx)
@@ -161,7 +155,7 @@ func (p *pass) next(ctx context.Context) *source.Piece {
 func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffers *source.Buffers, c *chunk, r *reading) error {
 	bad := false
 	err := piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
-		c.load(b, p.readers, p.ids)
+		c.load(b, p.tally.readers, p.intake)
 		r.rows += int64(b.Rows)
 		if p.whole {
 			p.tally.expect.note(c)
@@ -246,32 +240,37 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 	t := p.tally
 	var found []breach
 	codes := make([][]uint32, len(t.readers))
+	var outside []bool
+	if t.where >= 0 {
+		codes[t.where], _ = t.readers[t.where].encode(nil, p.intake.of(t.where, raw.Columns())...)
+		outside = outsideOf(codes[t.where])
+	}
 	for i, e := range t.readers {
-		column := raw.Column(i)
+		inputs := p.intake.of(i, raw.Columns())
 		var misfits []misfit
-		codes[i], misfits = e.encode(column)
+		codes[i], misfits = e.encode(outside, inputs...)
 		for _, m := range misfits {
 			found = append(found, breach{Table: e.table, Column: e.column.Name, Kind: m.kind,
-				File: file, Row: first + int64(m.row) + 1, Value: strings.Clone(column.ValueStr(m.row))}) // the column's memory is used again
+				File: file, Row: first + int64(m.row) + 1, Value: e.diagnosis(inputs, m.row)})
 		}
 	}
 	if p.ids {
-		found = append(found, t.nullIDs(raw.Column(len(t.readers)), file, first)...)
+		found = append(found, t.nullIDs(raw.Column(p.intake.ids), outside, file, first)...)
 	}
 	found = append(found, t.impossible(codes[:len(t.encoders)], int(raw.NumRows()), file, first)...)
 	slices.SortStableFunc(found, func(a, b breach) int { return cmp.Compare(a.Row, b.Row) })
 	return found
 }
 
-// nullIDs are the breaches of rows without a unit, where these are not left out. A row
+// nullIDs are the breaches of rows without a unit, where these are not left out, but for those that are outside. A row
 // that a column drops needs a unit as well: the contract does not depend on other columns.
-func (t *tally) nullIDs(ids arrow.Array, file string, first int64) []breach {
+func (t *tally) nullIDs(ids arrow.Array, outside []bool, file string, first int64) []breach {
 	var found []breach
 	if ids.NullN() == 0 || t.table.Unit.Null == spec.Drop {
 		return nil
 	}
 	for i := range ids.Len() {
-		if ids.IsNull(i) && len(found) < breachLimit {
+		if ids.IsNull(i) && (outside == nil || !outside[i]) && len(found) < breachLimit {
 			found = append(found, breach{Table: t.table.Name, Column: t.table.Unit.ID, Kind: kindNullID,
 				File: file, Row: first + int64(i) + 1})
 		}

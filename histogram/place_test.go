@@ -51,7 +51,7 @@ func TestNumbersOfAllTypes(t *testing.T) {
 		{"dates", fromJSON(t, arrow.PrimitiveTypes.Date32, `[0]`), spec.Drop, spec.Drop, "[b] [of the wrong type]"},
 	} {
 		e := numbersOf(t, c.unknown, c.null)
-		codes, misfits := e.encode(c.raw)
+		codes, misfits := e.encode(nil, c.raw)
 		var shown []string
 		for _, code := range codes {
 			switch code {

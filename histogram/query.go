@@ -34,7 +34,7 @@ type query struct {
 // compile resolves the factors of a measurement against the tally's table and
 // notes the columns and attributes that it needs.
 func (t *tally) compile(m plan.Measurement) (*query, error) {
-	q := &query{sparse: m.Above > 0}
+	q := &query{sparse: choosesCells(m) || m.Discovery != nil}
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)
@@ -57,6 +57,9 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 	integers, err := t.refine(q, m, cells, integers)
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
+	}
+	if m.Discovery != nil { // how many groups there are is known now, and nowhere else
+		return q, nil
 	}
 	if int64(integers) != m.Cells {
 		return nil, fmt.Errorf("measurement %s: the plan says %d cells and its factors give %d", m.ID, m.Cells, integers)

@@ -21,6 +21,7 @@ type tally struct {
 	columns    []wanted   // that the measurements need
 	encoders   []*encoder // one per column
 	readers    []*encoder // the encoders, and behind them those of columns that are only expected to be complete
+	where      int        // the place of the table's predicate among the columns, −1 where it has none
 	expect     *expectation
 	attributes []attribute
 	clamps     []clamp     // of columns whose values have ranges by stratum
@@ -28,6 +29,8 @@ type tally struct {
 	allowances []allowance // that queries bound a unit's rows by; the first is the table's own bound
 	rules      []rule      // the entries of `impossible` that are of the table
 	queries    []*query    // one per measurement of the table, in the plan's order
+
+	samplers []*sampler // one per worker, nil where all units are measured
 
 	workers  int
 	progress *progress
@@ -40,11 +43,16 @@ type wanted struct {
 }
 
 // encoder says which codes a column has.
-func (w wanted) encoder(table string) (*encoder, error) {
+func (w wanted) encoder(table *spec.Table) (e *encoder, err error) {
 	if w.numbers {
-		return newNumbers(table, w.column)
+		e, err = newNumbers(table.Name, w.column)
+	} else {
+		e, err = newEncoder(table.Name, w.column)
 	}
-	return newEncoder(table, w.column)
+	if err == nil {
+		e.compute, err = computing(table, w.column)
+	}
+	return e, err
 }
 
 // newTally compiles the measurements of a table.
@@ -67,8 +75,9 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 		return nil, err
 	}
 	t.rules = rulesOf(t, r)
+	t.predicate()
 	for _, c := range t.columns {
-		e, err := c.encoder(table.Name)
+		e, err := c.encoder(table)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +121,7 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 	if i := slices.IndexFunc(t.readers, func(e *encoder) bool { return e.column == c && !e.numbers }); i >= 0 {
 		return i, nil
 	}
-	e, err := newEncoder(t.table.Name, c)
+	e, err := wanted{column: c}.encoder(t.table)
 	if err != nil {
 		return 0, err
 	}
@@ -130,6 +139,9 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 // Where queries allow a unit fewer rows than its table, the ids are read once more between
 // the two, with the columns that say which groups rows are of.
 func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
+	if err := t.sample(s); err != nil {
+		return err
+	}
 	if t.table.Unit.Row {
 		return t.countRows(ctx, dir, nil, make([]*kept, 1), limit)
 	}
@@ -181,7 +193,10 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 		return nil
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		left.Add(ones(out))
+		left.Add(ones(c.inside(out)))
+		if t.table.Unit.Row { // else units were drawn before their rows were bounded
+			out = t.drawn(worker, c, piece, first, out)
+		}
 		return workers[worker].add(c.codes[:len(t.encoders)], c.rows, func(allowance int) []uint64 {
 			return c.stay(stay[allowance], piece, first, out)
 		})
@@ -236,7 +251,7 @@ func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit i
 		return err
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
-		return workers[worker].add(piece, first, c.ids, out)
+		return workers[worker].add(piece, first, c.ids, t.drawn(worker, c, piece, first, out))
 	}
 	if err = p.run(ctx, dir); err == nil {
 		err = guarded(func(int) (err error) {

@@ -31,6 +31,10 @@ func (d *draftPlan) dearer() []string {
 	if taken.error > 0 {
 		error = fmt.Sprintf(", with errors about %s larger", budget.Percent(math.Sqrt(gaussian.error/taken.error)-1))
 	}
-	return []string{fmt.Sprintf("discrete Laplace noise is chosen, which under ε and δ gives the least error, and the account is charged %s for it; discrete Gaussian noise alone would be charged %s%s: where the account must last, state the budget as rho: %s",
-		budget.Amounts(nil, taken.cost.Rho, nil), budget.Amounts(nil, gaussian.cost.Rho, nil), error, strings.TrimPrefix(budget.Amount(gaussian.cost.Rho), "= "))}
+	instead := "state the budget as rho: " + strings.TrimPrefix(budget.Amount(gaussian.cost.Rho), "= ")
+	if d.plan.Sample != nil {
+		instead = "measure all units with a budget in rho: an account in ρ gains nothing by a sample"
+	}
+	return []string{fmt.Sprintf("discrete Laplace noise is chosen, which under ε and δ gives the least error, and the account is charged %s for it; discrete Gaussian noise alone would be charged %s%s: where the account must last, %s",
+		budget.Amounts(nil, taken.cost.Rho, nil), budget.Amounts(nil, gaussian.cost.Rho, nil), error, instead)}
 }

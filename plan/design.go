@@ -39,7 +39,10 @@ type planned struct {
 	noise budget.Kind
 	*distance
 	share *big.Rat // of what the leaf has
-	adds  float64  // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
+	// choices are those of the cells that get noise, which take choosing of the measurement's cost; nil where all cells do.
+	choices  *Choices
+	choosing *big.Rat
+	adds     float64 // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
 	// distribution is what is measured in place of its table's quantiles; nil where these are drawn.
 	distribution *Distribution
 	// needs is what targets ask for in place of a share: a ρ for Gaussian noise, an ε for Laplace noise.
@@ -115,6 +118,10 @@ func (p planned) spend(amount budget.Cost) (Measurement, error) {
 		}
 	}
 	var err error
+	if p.table != nil && p.table.discovers != nil {
+		m.Cells = 0
+		return m, p.discover(&m, new(big.Rat).Mul(amount.Rho, p.share))
+	}
 	if p.table != nil && p.table.quantile != nil && p.distribution == nil {
 		if p.noise == budget.DiscreteLaplace {
 			err = p.table.draw(p.group.release, &m, budget.Cost{Epsilon: cost})
@@ -122,6 +129,11 @@ func (p planned) spend(amount budget.Cost) (Measurement, error) {
 			err = p.table.draw(p.group.release, &m, budget.Cost{Rho: cost})
 		}
 		return m, err
+	}
+	if p.choices != nil {
+		if cost, err = p.choose(&m, cost); err != nil {
+			return m, err
+		}
 	}
 	if p.noise == budget.DiscreteLaplace {
 		m.Mechanism, err = budget.LaplaceFor(p.l1, cost)

@@ -21,7 +21,7 @@ type distance struct {
 // moved is how far one unit can move the integers of a table that is measured by itself.
 func (g *group) moved(r *spec.Release, t *table) *distance {
 	if !t.valued() {
-		return g.counts(r, t.cells)
+		return g.counts(r, t.countedCells())
 	}
 	confidential := r.Table(t.marginal.Table)
 	switch {
@@ -35,8 +35,8 @@ func (g *group) moved(r *spec.Release, t *table) *distance {
 	if t.distinct != nil {
 		return sumSensitivity(r.Privacy.Neighbours, t.value.extent(confidential), t.distinct.PerUnit, t.distinct.PerUnit, t.cells)
 	}
-	all, each := rowsOf(confidential.Unit, t.perUnit, t.cells)
-	return sumSensitivity(r.Privacy.Neighbours, t.value.extent(confidential), all, each, t.cells)
+	all, each := rowsOf(confidential.Unit, t.perUnit, t.countedCells())
+	return sumSensitivity(r.Privacy.Neighbours, t.value.extent(confidential), all, each, t.countedCells())
 }
 
 // moves is a distance of one integer.

@@ -41,6 +41,7 @@ const (
 // newBlueprint groups the tables and designs every group.
 func newBlueprint(r *spec.Release, tables, parts []*table, drafts []microdata, tighten float64, how Summing) (*blueprint, error) {
 	b := &blueprint{release: r, tables: tables, drafts: drafts, pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
+	each, _ := sampleOf(r).Each().Float64()
 	for _, confidential := range r.Tables {
 		var own []*table
 		for _, t := range tables {
@@ -63,7 +64,7 @@ func newBlueprint(r *spec.Release, tables, parts []*table, drafts []microdata, t
 				}
 			}
 			for place, tables := range connected(of, c) {
-				g := &group{release: r, leaf: leaf, place: place, tables: tables, chains: c, minimise: r.Budget.Minimise, unit: 1, needed: l.Needed}
+				g := &group{release: r, leaf: leaf, place: place, tables: tables, chains: c, minimise: r.Budget.Minimise, unit: each, needed: l.Needed}
 				if v := tables[0].value; tables[0].of == nil && v != nil && v.Weight {
 					g.unit, _ = confidential.Weight.Lattice.Step.Float64()
 				}

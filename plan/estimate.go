@@ -152,14 +152,14 @@ func (p *Plan) predict() error {
 	measured := p.measured()
 	for i := range p.Tables {
 		if m, ok := measured[p.Tables[i].Path]; ok {
-			p.Tables[i].alone(m, p.unitOf(p.Tables[i]))
+			p.Tables[i].alone(m, p.eachOf(p.Tables[i]))
 		}
 	}
 	known := laws{}
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
-			s := &p.Tables[at].Statistics[0]
-			if s.OfRanges, err = e.ofRanges(marginal); err != nil {
+			s, each := &p.Tables[at].Statistics[0], p.Sample.Each()
+			if s.OfRanges, err = e.ofRanges(marginal, each); err != nil {
 				return err
 			}
 			if alone := e.Alone(marginal); alone >= 0 {
@@ -170,21 +170,38 @@ func (p *Plan) predict() error {
 			s.together(math.Sqrt(mean), math.Sqrt(most))
 			of := e.intervals(marginal, math.Sqrt(mean), math.Sqrt(most), confidence, known)
 			s.Margin, s.Attained, s.Median = of.margin, of.attained, of.half
+			s.scale(each)
 		}
 	}
 	for i, t := range p.Tables {
 		p.Tables[i].Expectation = expectation(t.Statistics[0].Margin)
+		if p.Sample != nil {
+			p.Tables[i].Expectation += p.Sample.sentence(p.RowsOfUnit(t, false))
+		}
 		p.assessFigures(&p.Tables[i], measured)
 	}
 	return nil
 }
 
-// unitOf is what one of the integers of a table's count stands for: 1, or the step of the weights.
-func (p *Plan) unitOf(t Table) *big.Rat {
+// eachOf is what one of the integers of a table's count stands for: 1, the step of the weights or, of a sample, the inverse
+// of its share.
+func (p *Plan) eachOf(t Table) *big.Rat {
 	if !t.Weighted {
-		return big.NewRat(1, 1)
+		return p.Sample.Each()
 	}
 	return p.release.Table(t.From).Weight.Lattice.Step
+}
+
+// scale says how good a count is that was put together from integers each of which stands for so much.
+func (s *Statistic) scale(each *big.Rat) {
+	if each.Cmp(big.NewRat(1, 1)) == 0 {
+		return
+	}
+	s.Unit = each.RatString()
+	factor, _ := each.Float64()
+	for _, of := range []*float64{&s.StandardError, &s.Uneven, &s.Median, &s.Margin} {
+		*of *= factor
+	}
 }
 
 // alone says how good a table is that is one measurement, whose integers stand for so much each.
@@ -209,8 +226,9 @@ func (s *Statistic) together(mean, most float64) {
 	}
 }
 
-// ofRanges is the root mean square standard error of all sums of neighbours that are asked of a table, 0 for none.
-func (e *Estimate) ofRanges(marginal int) (float64, error) {
+// ofRanges is the root mean square standard error of all sums of neighbours that are asked of a table whose integers stand for
+// so much each, 0 for none.
+func (e *Estimate) ofRanges(marginal int, each *big.Rat) (float64, error) {
 	asked := e.Asked[marginal]
 	if !slices.ContainsFunc(asked, func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
 		return 0, nil
@@ -224,7 +242,8 @@ func (e *Estimate) ofRanges(marginal int) (float64, error) {
 		variances[i] = e.Variances[e.Find(r.Axes)]
 	}
 	mean, _ := w.Variance(0, variances)
-	return budget.RoundUp(math.Sqrt(mean), significant), nil
+	factor, _ := each.Float64()
+	return budget.RoundUp(float64(factor*math.Sqrt(mean)), significant), nil
 }
 
 // behind are the measurements that bear on each table, in the plan's order, and behind them those of its figures.

@@ -57,8 +57,11 @@ func (p *Plan) Explain(w io.Writer) error {
 		pairs = ", all pairs of columns of the microdata included"
 	}
 	sparse := ""
-	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Sparse != nil }) {
-		sparse = " (sparse ones taken to have as many as rows are expected, or 2^20)"
+	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Sparse != nil || t.Top != nil }) {
+		sparse = " (sparse ones, and those that cells are chosen from, taken to have as many as rows are expected, or 2^20)"
+	}
+	if selections(p.release) > 0 {
+		sparse += " (of groups that nobody listed as many as 1000 in a table)"
 	}
 	fmt.Fprintf(b, "\n%s in %s%s, %s of memory to measure%s. Plan hash %s\n",
 		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), sparse, bytesText(p.Size.Bytes), pairs, p.Hash())
@@ -77,9 +80,19 @@ func (p *Plan) explainGovernance(b *strings.Builder) {
 	if g := p.Guarantee; len(g.Also) > 0 {
 		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account, strings.Join(g.Also, ", ")))
 	}
+	if p.Sample != nil {
+		lines = append(lines, fmt.Sprintf("Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
+			p.Guarantee.Protects, shareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil)))
+	}
 	for _, t := range p.release.Tables {
 		if t.Unit.Null == spec.Drop {
 			lines = append(lines, fmt.Sprintf("Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
+		}
+		if w := t.Where; w != nil {
+			lines = append(lines, fmt.Sprintf("Of the rows of %s only those count for which this is true: %s.", t.Name, strings.TrimSpace(w.Expression.Text())))
+		}
+		for _, j := range t.Joins {
+			lines = append(lines, fmt.Sprintf("Public: rows of %s are joined to %s (%s). The plan holds the columns of it that are used.", t.Name, j.Name, joinText(j)))
 		}
 		if t.Expect != nil {
 			lines = append(lines, fmt.Sprintf("Checked before anything is spent: %s.", expectText(t)))
@@ -142,6 +155,8 @@ type tableRow struct {
 	measured  string
 	leaf      string
 	mechanism *budget.Mechanism // of its own measurement; nil for none
+	choices   *Choices          // of its own measurement
+	discovery *Discovery        // of its own measurement
 }
 
 // tableRows are the rows of all tables.
@@ -151,7 +166,7 @@ func (p *Plan) tableRows() []tableRow {
 	for i, t := range p.Tables {
 		rows[i] = tableRow{Table: t, measured: p.howMeasured(t, measured), leaf: leafText(leaves[t.Path])}
 		if m, ok := measured[t.Path]; ok {
-			rows[i].mechanism = &m.Mechanism
+			rows[i].mechanism, rows[i].choices, rows[i].discovery = &m.Mechanism, m.Top, m.Discovery
 		}
 	}
 	return rows
@@ -161,6 +176,10 @@ func (p *Plan) tableRows() []tableRow {
 func (p *Plan) howMeasured(t Table, measured map[string]Measurement) string {
 	_, direct := measured[t.Path]
 	switch {
+	case t.Discovered != nil:
+		return "by itself, where selected"
+	case t.Top != nil:
+		return "by itself, the " + budget.Group(t.Top.Of) + " chosen"
 	case t.Sparse != nil:
 		return "by itself, above " + budget.Group(t.Sparse.Above)
 	case t.Statistics[0].Measurement != "":
@@ -188,17 +207,20 @@ func (r tableRow) alike(other tableRow) bool {
 	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
 		return false
 	}
-	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf
+	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && r.choices == nil && other.choices == nil && r.discovery == nil && other.discovery == nil
 }
 
 // write writes the row of one table.
 func (r tableRow) write(w io.Writer) {
 	noise, cost := "", ""
 	if r.mechanism != nil {
-		noise, cost = mechanismText(*r.mechanism)+", "+scaleText(*r.mechanism), costText(*r.mechanism, 1)
+		noise, cost = mechanismText(*r.mechanism)+", "+scaleText(*r.mechanism), r.choices.costText(*r.mechanism)
 	}
-	s := r.Statistics[0]
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, budget.Group(r.Cells), r.measured, noise, r.leaf,
+	s, cells := r.Statistics[0], budget.Group(r.Cells)
+	if r.discovery != nil { // how many there will be nobody knows
+		cells, cost = "–", costOfAll(append(r.discovery.Steps(), *r.mechanism))
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, cells, r.measured, noise, r.leaf,
 		budget.DecimalNearest(s.StandardError, 4), budget.Group(WholeMargin(s.Margin)), cost)
 }
 

@@ -74,8 +74,11 @@ func noiseText(m budget.Mechanism) string {
 		mechanismText(m), scaleText(m), budget.DecimalNearest(math.Sqrt(m.Variance()), 4), budget.Group(margin))
 }
 
-// choiceText is how a round chooses, with its loss rounded up.
+// choiceText is how one of many is chosen, with its loss rounded up.
 func choiceText(m budget.Mechanism) string {
+	if m.Kind == budget.PermuteAndFlip {
+		return "by permute-and-flip with ε " + budget.DecimalUp(m.Parameter, 4)
+	}
 	return fmt.Sprintf("by the exponential mechanism with ε %s, %s", budget.DecimalUp(m.Parameter, 4), rhoText(m.Rho()))
 }
 

@@ -106,7 +106,16 @@ func (p *Plan) facts() []fact {
 	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
 		b.add(fact{topic: OnParameter, subject: name, value: p.Source.Params[name]})
 	}
+	for _, t := range p.release.Tables {
+		for _, j := range t.Joins {
+			hash := hashOf([]byte(p.Source.Files[j.File]))
+			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) + ", SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
+		}
+	}
 	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
+		if p.joinedAlone(path) {
+			continue
+		}
 		hash := hashOf([]byte(p.Source.Files[path]))
 		b.add(fact{topic: OnCodebook, subject: path, value: "SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
 	}
@@ -159,7 +168,7 @@ func (b *factBook) guarantee(p *Plan) {
 	say("protects", g.Protects)
 	say("neighbours", g.Neighbours)
 	say("unit", g.Unit)
-	say("rows of a unit that are counted, at most", budget.Group(g.MaxRows))
+	say("rows of a unit that are counted, at most", countedRows(g.MaxRows, g.Rows))
 	say("rows without an id", g.WithoutID)
 	say("account", g.Account)
 	say("further accounts", strings.Join(g.Also, ", "))
@@ -247,11 +256,29 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 		say("target", t.Target.String())
 		b.add(fact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" + budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4), exact: fmt.Sprint(t.Target.Reached)})
 	}
-	say("cells", budget.Group(t.Cells))
+	if d := t.Discovered; d != nil {
+		say("columns whose values nobody lists", strings.Join(d.Columns, ", "))
+		say("groups of a unit that count", budget.Group(d.Groups))
+		say("δ reserved for the selection", budget.DecimalUp(amount(d.Delta), 6))
+		for _, c := range d.Chances {
+			b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " + budget.Plural(c.Units, "unit"), value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
+		}
+	} else {
+		say("cells", budget.Group(t.Cells))
+	}
 	if t.Impossible > 0 {
 		say("impossible cells", budget.Group(t.Impossible))
 	}
 	say("measured", t.measured)
+	if top := t.Top; top != nil {
+		say("cells chosen", budget.Group(top.Of))
+		if t.choices != nil {
+			say("each choice", choiceText(t.choices.Select))
+			say("sensitivity of the choice", fmt.Sprintf("%d%s", t.choices.Sensitivity, t.choices.direction()))
+		}
+		b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes", value: percent(amount(top.Choosing)), exact: top.Choosing})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most", value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
+	}
 	if s := t.Sparse; s != nil {
 		say("published above", budget.Group(s.Above))
 		b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published", value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
@@ -330,9 +357,35 @@ func (b *factBook) source(t *spec.Table) {
 	if !t.Unit.Row {
 		say("a row without an id", policyText(nil, spec.Policy{Action: t.Unit.Null}))
 	}
+	if w := t.Where; w != nil {
+		say("rows that count", "those for which this is true: "+strings.TrimSpace(w.Expression.Text()))
+		say("a row of which that cannot be told", policyText(nil, spec.Policy{Action: w.Unknown}))
+	}
 	if t.Expect != nil {
 		say("expected of the files", expectText(t))
 	}
+}
+
+// joinedAlone tells that a file is a public table and no code book.
+func (p *Plan) joinedAlone(path string) bool {
+	joined := false
+	for _, t := range p.release.Tables {
+		joined = joined || slices.ContainsFunc(t.Joins, func(j *spec.Join) bool { return j.File == path })
+		if slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Codebook == path }) {
+			return false
+		}
+	}
+	return joined
+}
+
+// joinText says where a public table is and by what rows are joined to it.
+func joinText(j *spec.Join) string {
+	return fmt.Sprintf("%s, %s, joined by %s", j.File, budget.Plural(int64(j.Rows), "row"), strings.Join(j.On, ", "))
+}
+
+// lookupText says where the values of a column are looked up.
+func lookupText(l *spec.Lookup) string {
+	return fmt.Sprintf("%s.%s, by %s", l.Join, l.Column, strings.Join(l.On, ", "))
 }
 
 func (b *factBook) column(t *spec.Table, c *spec.Column) {
@@ -343,10 +396,15 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 		cells = budget.Plural(int64(c.Domain.Size()), "cell")
 	}
 	b.sum(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, cells))
-	if c.DerivedFrom != nil {
+	switch {
+	case c.DerivedFrom != nil:
 		say("derived from", c.DerivedFrom.String())
-	} else {
-		say("from", c.From)
+	case c.Lookup != nil:
+		say("looked up", lookupText(c.Lookup))
+	case c.Grid != nil:
+		say("from", gridText(c.Grid))
+	default:
+		say("from", c.Origin())
 	}
 	say("type", string(c.Type))
 	if l := c.Lattice; l != nil {
@@ -358,6 +416,9 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	}
 	say("cells", budget.Group(int64(c.Domain.Size())))
 	say("code book", c.Codebook)
+	if c.Map != nil {
+		say("map", c.Map.File)
+	}
 	for _, level := range append([]string{""}, c.Domain.LevelNames()...) {
 		what := "level " + level
 		if level == "" {
@@ -372,6 +433,15 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	}
 	say("an unknown value", policyText(c, c.Unknown))
 	say("a null", policyText(c, c.Null))
+}
+
+// gridText says where the cells of a grid lie.
+func gridText(g *spec.Grid) string {
+	var corners []string
+	for _, x := range g.Box {
+		corners = append(corners, decimal(x))
+	}
+	return fmt.Sprintf("%s and %s, degrees in a grid of %d × %d cells of the box [%s]", g.Longitude, g.Latitude, g.X.Size(), g.Y.Size(), strings.Join(corners, ", "))
 }
 
 // latticeText says where the values of a column lie.

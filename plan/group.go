@@ -142,6 +142,24 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 		g.designs = append(g.designs, d)
 		return nil
 	}
+	if g.tables[0].top() > 0 {
+		if noise == budget.DiscreteLaplace && len(g.designs) > 0 {
+			return nil // under ε and δ choices have bounded range, and counts Gaussian noise
+		}
+		d, err := g.chosen(r, noise)
+		if err == nil {
+			g.designs = append(g.designs, d)
+		}
+		return err
+	}
+	if t := g.tables[0]; t.discovers != nil {
+		if noise == budget.DiscreteLaplace && t.differ(r.Privacy.Neighbours) > mostResponses {
+			return nil
+		}
+		d, err := g.discovered(noise)
+		g.designs = append(g.designs, d)
+		return err
+	}
 	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.several()
 	switch {
 	case laplace && ranged && len(g.designs) > 0:

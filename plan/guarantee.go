@@ -22,10 +22,12 @@ type Guarantee struct {
 	Protects    string       `json:"protects"`
 	Neighbours  string       `json:"neighbours"`
 	Unit        string       `json:"unit"`
-	MaxRows     int64        `json:"max_rows"`
+	MaxRows     int64        `json:"max_rows"`                  // in all tables
+	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // where they are several
 	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
 	Account     string       `json:"account,omitempty"`
-	Also        []string     `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
+	Also        []string     `json:"also,omitempty"`   // accounts of further datasets that are read, charged as well
+	Sample      string       `json:"sample,omitempty"` // the share of the units that is drawn in secret, an exact fraction; "" for all
 }
 
 // LeftOut says of rows without an id that they are counted nowhere.
@@ -48,42 +50,44 @@ const significant = 7
 // error may end together if it is to count as a judgement.
 const decisive = 1e-3
 
-// guarantee states the promise in the spec's own terms.
-func guarantee(r *spec.Release, p *Plan) (Guarantee, error) {
-	unit := r.Tables[0].Unit
+// guarantee states the promise in the spec's own terms. spent is the budget that its mechanisms may have together: that of
+// the release, or of those units that a sample draws.
+func guarantee(r *spec.Release, spent spec.Budget, p *Plan) (Guarantee, error) {
 	g := Guarantee{
 		Protects: r.Privacy.Protects, Neighbours: string(r.Privacy.Neighbours),
-		Unit: "each row", MaxRows: unit.MaxRows,
 		Account: r.Privacy.Account, Also: r.Privacy.Also,
 	}
-	if !unit.Row {
-		g.Unit = "all rows with the same " + unit.ID
-		if unit.Null == spec.Drop {
-			g.WithoutID = LeftOut
-		}
-	}
+	g.unitOf(r)
 	var capped, rounds string // how those of microdata enter
 	if len(p.Synthetic) > 0 {
 		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and of all rounds of microdata"
+	}
+	if p.Sample != nil {
+		g.Sample = p.Sample.Share
+		rounds += fmt.Sprintf(", of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)", shareText(p.Sample.Share))
+		capped += rounds
 	}
 	switch b := r.Budget; {
 	case b.Delta != nil:
 		g.Definition, g.Epsilon, g.Delta = "approximate", budget.FormatRat(b.Epsilon), budget.FormatRat(b.Delta)
 		g.Rho = budget.FormatRat(p.Cost.Rho)
 		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)" + capped
-		plain, err := budget.RhoForEpsilonDelta(b.Epsilon, b.Delta)
+		if reserved := p.Reserved(); reserved != nil {
+			g.Method += fmt.Sprintf(", at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)", budget.DecimalUp(spent.Delta, significant), budget.DecimalUp(reserved, significant))
+		}
+		plain, err := budget.RhoForEpsilonDelta(spent.Epsilon, spent.Delta)
 		if err != nil {
 			return g, fmt.Errorf("budget: %w", err)
 		}
 		g.PlainRho = budget.FormatRat(plain)
-		judged, err := judge(p.Mechanisms(), b.Epsilon, b.Delta)
+		judged, err := judge(p.Mechanisms(), spent.Epsilon, spent.Delta)
 		if judged {
 			g.Method += ", and judged again by a contour integral"
 		}
 		return g, err
 	case b.Epsilon != nil:
 		g.Definition, g.Epsilon = "pure", budget.FormatRat(p.Cost.Epsilon)
-		g.Method = "the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)"
+		g.Method = "the ε of all measurements" + rounds + " added up (Dwork, McSherry, Nissim and Smith 2006)"
 		return g, nil
 	default:
 		g.Definition, g.Rho = "zcdp", budget.FormatRat(p.Cost.Rho)

@@ -33,7 +33,7 @@ type Loss struct {
 type LossOf struct {
 	Of       string       `json:"of"`
 	Tables   int          `json:"tables"`            // published ones that it is of; the microdata of a table count as one
-	Pure     string       `json:"epsilon,omitempty"` // exact, where there is a pure ε
+	Pure     string       `json:"epsilon,omitempty"` // where there is a pure ε: exact, or for a sample rounded up
 	Rho      string       `json:"rho"`               // exact
 	Epsilons []Equivalent `json:"epsilons"`
 	// TruePositiveRates of the best attack at these false positive rates.
@@ -97,14 +97,16 @@ func (p *Plan) StatedLoss() (*Loss, error) {
 // loss works out the loss at these δ, and what attacks at these rates of false
 // positives find.
 func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
+	deltas = p.beyondSelections(deltas)
 	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.release.Privacy.Neighbours}
 	alike := map[string]LossOf{} // by the mechanisms: tables, and attributes, share few
-	of := func(name string, tables int, steps []budget.Mechanism) (LossOf, error) {
-		key := fmt.Sprint(steps)
+	reserved := p.Reserved()
+	of := func(name string, tables int, steps []budget.Mechanism, sample *Sample) (LossOf, error) {
+		key := fmt.Sprint(steps, sample != nil, reserved)
 		one, ok := alike[key]
 		if !ok {
 			var err error
-			if one, err = lossOf(name, steps, deltas, rates); err != nil {
+			if one, err = lossOf(name, steps, sample, reserved, deltas, rates); err != nil {
 				return one, err
 			}
 			alike[key] = one
@@ -113,11 +115,11 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		return one, nil
 	}
 	var err error
-	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms()); err != nil {
+	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms(), p.Sample); err != nil {
 		return nil, err
 	}
 	for _, leaf := range p.leafParts() {
-		one, err := of(leaf.name, leaf.tables, leaf.steps)
+		one, err := of(leaf.name, leaf.tables, leaf.steps, p.Sample)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +130,7 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		return nil, err
 	}
 	for _, part := range parts {
-		one, err := of(part.name, part.tables, part.steps)
+		one, err := of(part.name, part.tables, part.steps, p.Sample)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +142,10 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		if err != nil {
 			return nil, err
 		}
-		one, err := of(column, tables, steps)
+		if reserved != nil { // as one that goes, and one that comes
+			reserved = new(big.Rat).Mul(p.Reserved(), big.NewRat(p.selectedTwice(), 1))
+		}
+		one, err := of(column, tables, steps, nil) // a unit that changes is drawn as before: that gains nothing
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +176,7 @@ func (p *Plan) leafParts() []lossPart {
 		all[i] = lossPart{name: l.Path, tables: l.Tables}
 		for _, m := range p.Measurements {
 			if m.Leaf == l.Path {
-				all[i].steps = append(all[i].steps, m.Mechanism)
+				all[i].steps = append(all[i].steps, mechanisms([]Measurement{m})...)
 			}
 		}
 		for _, s := range p.Synthetic {
@@ -200,23 +205,47 @@ func (p *Plan) parts() ([]lossPart, error) {
 	return all, nil
 }
 
-// lossOf is the loss of mechanisms composed.
-func lossOf(name string, steps []budget.Mechanism, deltas []string, rates []float64) (LossOf, error) {
+// lossOf is the loss of mechanisms composed, beside which selections have the δ that is reserved for them (nil: none).
+func lossOf(name string, steps []budget.Mechanism, sample *Sample, reserved *big.Rat, deltas []string, rates []float64) (LossOf, error) {
 	one := LossOf{Of: name}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
 		return one, fmt.Errorf("composing the loss of %s: %w", name, err)
 	}
 	one.Pure, one.Rho = budget.FormatRat(loss.Epsilon()), budget.FormatRat(loss.Rho())
+	if sample != nil {
+		pure := loss.Epsilon() != nil
+		if loss, err = loss.Sampled(amount(sample.Share)); err != nil {
+			return one, fmt.Errorf("the loss of %s: %w", name, err)
+		}
+		if pure {
+			bound, err := loss.EpsilonAt(nil)
+			if err != nil {
+				return one, fmt.Errorf("ε of %s: %w", name, err)
+			}
+			one.Pure = budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), significant)
+		}
+	}
+	if reserved != nil {
+		one.Pure = "" // whatever appears by a selection has no ε alone
+	}
 	for _, d := range deltas {
-		bound, err := loss.EpsilonAt(amount(d))
+		left := amount(d)
+		if reserved != nil {
+			left = new(big.Rat).Sub(left, reserved)
+		}
+		bound, err := loss.EpsilonAt(left)
 		if err != nil {
 			return one, fmt.Errorf("ε of %s at δ = %s: %w", name, d, err)
 		}
 		one.Epsilons = append(one.Epsilons, Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, significant), Method: bound.Method})
 	}
 	for _, rate := range rates {
-		one.TruePositiveRates = append(one.TruePositiveRates, TruePositiveRate{rate, loss.TruePositiveRate(rate)})
+		most := loss.TruePositiveRate(rate)
+		if reserved != nil {
+			most = min(1, budget.RoundUp(most+floatAbove(reserved), significant))
+		}
+		one.TruePositiveRates = append(one.TruePositiveRates, TruePositiveRate{rate, most})
 	}
 	return one, nil
 }
@@ -260,29 +289,35 @@ func (p *Plan) attributes() []string {
 }
 
 // drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
-// `impossible` as its own or as those of a column that is derived from it.
+// `impossible` as its own or as those of a column that is derived from it, or by the table's predicate; or which rows of a unit stay, as those of a column
+// do that is made of the unit's id.
 func (p *Plan) drops(table, column string) bool {
 	t := p.release.Table(table)
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
-	}) || t.Weight != nil && t.Weight.Null == spec.Drop && ofFile(t, column) == t.Weight.From || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
+	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil && shareAny(t.Where.Expression.Sources(), ofFile(t, column)) || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
 		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
 			return sameValues(t, Counted(t, c.Attribute).Column, column)
 		})
 	})
 }
 
-// ofFile is the column of the files that a column is read from, "" for one that is not read or not there.
-func ofFile(t *spec.Table, column string) string {
+// ofFile are the columns of the files that a column is read from or made of, none for one that is derived or not there.
+func ofFile(t *spec.Table, column string) []string {
 	if c := t.Column(column); c != nil {
-		return c.From
+		return c.Inputs()
 	}
-	return ""
+	return nil
 }
 
-// sameValues tells that two columns of a table are one, or read the same values of its files.
+// sameValues tells that two columns of a table are one, or read or are made of the same values of its files.
 func sameValues(t *spec.Table, a, b string) bool {
-	return a == b || ofFile(t, a) != "" && ofFile(t, a) == ofFile(t, b)
+	return a == b || shareAny(ofFile(t, a), ofFile(t, b))
+}
+
+// shareAny tells that two lists have a name in common.
+func shareAny(a, b []string) bool {
+	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
 // exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
@@ -304,7 +339,7 @@ func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
 // reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
 func (p *Plan) reads(q Query, column string) bool {
 	t := p.release.Table(q.Table)
-	if q.weighs() && ofFile(t, column) == t.Weight.From {
+	if q.weighs() && slices.Contains(ofFile(t, column), t.Weight.From) {
 		return true
 	}
 	var of string
@@ -359,8 +394,12 @@ const removedAndAdded = 4
 // docs/proofs/adaptive.md.
 func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
+		if d := m.Discovery; d != nil && (p.drops(m.Query.Table, column) || p.partsBy(m.Query, column)) {
+			steps = append(append(steps, p.exchanged(m.Mechanism)), d.steps(p.selectedTwice())...)
+			continue
+		}
 		if p.drops(m.Query.Table, column) {
-			steps = append(steps, p.exchanged(m.Mechanism))
+			steps = append(append(steps, p.exchanged(m.Mechanism)), p.rechosen(m)...)
 			continue
 		}
 		if p.partsBy(m.Query, column) {
@@ -368,7 +407,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 			if err != nil {
 				return 0, nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 			}
-			steps = append(steps, changed)
+			steps = append(append(steps, changed), p.rechosen(m)...)
 		}
 	}
 	for _, t := range p.Tables {
@@ -392,7 +431,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 
 // changed is the mechanism of a measurement for neighbours that differ in a unit's values of one column: k rows that
 // leave one cell for another or, in a residual, move the integers by the difference of two columns of the query that
-// differ in one factor; of values, of drawn ones and under caps of its own, what removing a unit and adding another moves.
+// differ in one factor, that of a column that is made of the same values, or where several are what removing a unit and adding another moves; of values, of drawn ones and under caps of its own, what removing a unit and adding another moves.
 //
 // Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
 // else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
@@ -400,8 +439,10 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distribution != nil || q.Distinct != nil || q.PerUnit != nil {
 		return p.exchanged(m.Mechanism), nil
 	}
+	t := p.release.Table(m.Query.Table)
+	moved := slices.DeleteFunc(slices.Clone(m.Query.Factors), func(f Factor) bool { return !sameValues(t, f.Attribute, column) })
 	changed := m.Mechanism
-	rows := p.release.Table(m.Query.Table).Unit.MaxRows
+	rows := t.Unit.MaxRows
 	k := big.NewInt(rows)
 	columns, axes, plain, err := m.Query.Residual(p.release)
 	if err != nil {
@@ -414,6 +455,9 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 		changed.Shifts = []budget.Shift{{rows, rows}}
 		return changed, nil
 	}
+	if len(moved) > 1 {
+		return p.exchanged(m.Mechanism), nil
+	}
 	changed.L1 = k.Lsh(k, 1)
 	for i, a := range axes {
 		moves := residual.CountMoves()
@@ -421,7 +465,7 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 			moves = columns[i].Moves(a.Level)
 		}
 		squares := moves.Squares
-		if m.Query.Factors[i].Attribute == column {
+		if sameValues(t, m.Query.Factors[i].Attribute, column) {
 			squares = moves.Apart
 		}
 		changed.L1.Mul(changed.L1, big.NewInt(moves.Norm))

@@ -123,6 +123,11 @@ type Measurement struct {
 	// all are kept.
 	Above     int64            `json:"above,omitempty"`
 	Mechanism budget.Mechanism `json:"mechanism"`
+	// Discovery selects the groups that are measured, where they are not listed; Cells is 0 then.
+	Discovery *Discovery `json:"discovery,omitempty"`
+	// Top is set where of all cells some are chosen: the answers are then the noisy integers of these, and where they are, in
+	// the order of their choice.
+	Top *Choices `json:"top,omitempty"`
 }
 
 // Canonical is the definition from which the noise stream of the measurement is
@@ -135,7 +140,9 @@ func (m Measurement) Canonical() []byte {
 		Impossible int64            `json:"impossible,omitempty"`
 		Above      int64            `json:"above,omitempty"`
 		Mechanism  budget.Mechanism `json:"mechanism"`
-	}{m.ID, m.Query, m.Impossible, m.Above, m.Mechanism})
+		Discovery  *Discovery       `json:"discovery,omitempty"`
+		Top        *Choices         `json:"top,omitempty"`
+	}{m.ID, m.Query, m.Impossible, m.Above, m.Mechanism, m.Discovery, m.Top})
 	if err != nil {
 		panic("plan: a measurement always encodes: " + err.Error())
 	}

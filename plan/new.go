@@ -38,7 +38,12 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 			trace(pass, d)
 		}
 	}
-	d, err := aim(r, done)
+	inner, err := onSample(r)
+	if err != nil {
+		return nil, err
+	}
+	inner = onSelections(inner)
+	d, err := aim(inner, done)
 	switch {
 	case errors.Is(err, errTooLittle):
 		return nil, refuse(r, nil, err)
@@ -49,12 +54,19 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 		return nil, refuse(r, missed, nil)
 	}
 	p := d.plan
+	p.onAll(r)
 	if err := p.sparsely(d.tables); err != nil {
+		return nil, err
+	}
+	if err := p.tops(d.tables, d.division.planned); err != nil {
+		return nil, err
+	}
+	if err := p.discover(); err != nil {
 		return nil, err
 	}
 	p.Strategies = d.blueprint.strategies(d.division, d.uniform)
 	done("strategies", d)
-	if p.Guarantee, err = guarantee(r, p); err != nil {
+	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {
 		return nil, err
 	}
 	done("guarantee", d)
@@ -168,7 +180,7 @@ func (d *draftPlan) better(other *draftPlan) bool {
 
 // measured plans the measurements, and how good they will make the tables.
 func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*draftPlan, error) {
-	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Sums: how, Source: r.Source, release: r}
+	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Sums: how, Source: r.Source, Sample: sampleOf(r), release: r}
 	out := &draftPlan{plan: p, tables: d.tables, parts: d.parts, drafts: d.drafts}
 	var err error
 	if out.blueprint, err = newBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
@@ -215,14 +227,16 @@ func (d *draftPlan) error() float64 {
 func (d *draftPlan) size() Size {
 	var published, counted int64
 	for _, t := range d.tables {
-		if t.sparse() {
-			published += t.filled
+		if t.discovers != nil {
+			published += usualGroups
+		} else if t.chosenFrom() {
+			published += t.possible()
 		} else {
 			published += t.cells
 		}
 	}
 	for _, m := range d.division.planned {
-		if m.table != nil && m.table.sparse() {
+		if m.table != nil && m.table.chosenFrom() {
 			counted += 2 * m.table.filled // where a cell is has to be kept too
 		} else {
 			counted += m.cells
@@ -263,9 +277,14 @@ func (p *Plan) spend(b *blueprint, all []planned) error {
 
 // mechanisms are those of measurements, in their order.
 func mechanisms(all []Measurement) []budget.Mechanism {
-	steps := make([]budget.Mechanism, len(all))
-	for i, m := range all {
-		steps[i] = m.Mechanism
+	steps := make([]budget.Mechanism, 0, len(all))
+	for _, m := range all {
+		if steps = append(steps, m.Mechanism); m.Discovery != nil {
+			steps = append(steps, m.Discovery.steps(1)...)
+		}
+		if m.Top != nil {
+			steps = append(steps, m.Top.Steps()...)
+		}
 	}
 	return steps
 }

@@ -25,7 +25,8 @@ type Plan struct {
 	Corrects     string        `json:"corrects,omitempty"` // an earlier release of the same account
 	Resume       spec.Resume   `json:"resume,omitempty"`   // spec.Never: a run cut off after its debit loses the release
 	Guarantee    Guarantee     `json:"guarantee"`
-	Cost         budget.Cost   `json:"cost"` // what the account is debited
+	Cost         budget.Cost   `json:"cost"`             // what the account is debited
+	Sample       *Sample       `json:"sample,omitempty"` // nil where all units are measured
 	Leaves       []Leaf        `json:"leaves"`
 	Sums         Summing       `json:"sums,omitempty"` // how columns are measured along which tables count up, or are asked for ranges
 	Strategies   []Strategy    `json:"strategies"`

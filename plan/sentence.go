@@ -37,7 +37,7 @@ func (g Guarantee) Sentence() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s (%s) for %s, meaning %s", g.Budget(), definitions[g.Definition], neighbour, g.Unit)
 	if g.MaxRows > 1 {
-		fmt.Fprintf(b, ", of which at most %s are counted", budget.Group(g.MaxRows))
+		fmt.Fprintf(b, ", of which at most %s counted", g.Counted())
 	}
 	for i, e := range g.Equivalents {
 		joint := " and"

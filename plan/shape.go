@@ -32,6 +32,11 @@ func (p *Plan) shaped() error {
 			return fmt.Errorf("measurement %s has no noise", m.ID)
 		}
 		measured[m.ID] = m
+		if m.Discovery != nil {
+			if _, err := m.Discovery.Kept(); err != nil {
+				return fmt.Errorf("measurement %s: %w", m.ID, err)
+			}
+		}
 	}
 	parts, err := partsOf(p.release, tables)
 	if err != nil {
@@ -50,7 +55,7 @@ func (p *Plan) shaped() error {
 			return fmt.Errorf("table %s: %w", tables[i].path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && m.Above == t.above() && reflect.DeepEqual(m.Query, tables[i].query())
+		own := ok && m.Cells == t.Cells && (m.Discovery != nil) == (t.Discovered != nil) && m.Impossible == t.Impossible && m.Above == t.above() && t.choosesBy(m.Top) && reflect.DeepEqual(m.Query, tables[i].query())
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
 		}
@@ -100,6 +105,12 @@ func (t Table) shaped(asked Table) error {
 	}
 	if !slices.EqualFunc(t.Figures, asked.Figures, Figure.asAsked) || t.Show != asked.Show || t.Weighted != asked.Weighted || !reflect.DeepEqual(t.PerUnit, asked.PerUnit) {
 		return fmt.Errorf("its figures are not as the spec asks for them")
+	}
+	if (t.Top == nil) != (asked.Top == nil) || t.Top != nil && t.Top.Of != asked.Top.Of {
+		return fmt.Errorf("it does not choose as many cells as the spec asks for")
+	}
+	if (t.Discovered == nil) != (asked.Discovered == nil) || t.Discovered != nil && !t.Discovered.asAsked(*asked.Discovered) {
+		return fmt.Errorf("its groups are not those that the spec asks for")
 	}
 	s := t.Statistics[0]
 	if !(s.Confidence > 0 && s.Confidence < 1) || !(s.Margin >= 0) || math.IsInf(s.Margin, 1) {
@@ -161,8 +172,8 @@ func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error
 		if hasTwice(m.Query.Factors) {
 			return fmt.Errorf("measurement %s has a column twice", m.ID)
 		}
-		if itself[m.ID] && (m.Query.Quantile != nil || m.Query.Distribution != nil) {
-			continue // held against its part
+		if itself[m.ID] && (m.Query.Quantile != nil || m.Query.Distribution != nil || m.Discovery != nil) {
+			continue // held against its part, or its table
 		}
 		if cells, ok := of[m.Query.Table].answers(m.Leaf, m.Query, levels, i < len(p.tableMeasurements()) && !itself[m.ID], mostCells(m)); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
@@ -180,7 +191,7 @@ func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error
 
 // mostCells is how many answers a measurement may have.
 func mostCells(m Measurement) int64 {
-	if m.Above > 0 {
+	if m.Above > 0 || m.Top != nil {
 		return maxSparseCells
 	}
 	return maxCells

@@ -56,10 +56,13 @@ func filledOf(t *spec.Table, possible int64) int64 {
 	return min(rows, possible)
 }
 
-// Held is how many integers of a measurement are in memory while it is measured, about: all of them or, of a sparse one,
-// those of as many cells as rows are expected and of the false ones, with their places.
+// Held is how many integers of a measurement are in memory while it is measured, about: all of them or, of a sparse one
+// or one of which cells are chosen, those of as many cells as rows are expected and of the false ones, with their places.
 func (p *Plan) Held(m Measurement) int64 {
-	if m.Above == 0 {
+	if m.Discovery != nil {
+		return 2 * usualGroups
+	}
+	if m.Above == 0 && m.Top == nil {
 		return m.Cells
 	}
 	held := filledOf(p.release.Table(m.Query.Table), m.Cells-m.Impossible)

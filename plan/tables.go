@@ -25,6 +25,8 @@ type Table struct {
 	Cells      int64       `json:"cells"`
 	Impossible int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
 	Sparse     *Sparse     `json:"sparse,omitempty"`
+	Top        *Top        `json:"top,omitempty"`        // of its cells it has those that were chosen
+	Discovered *Discovered `json:"discovered,omitempty"` // its groups are not listed, and Cells is 0
 	Statistics []Statistic `json:"statistics"`
 	// Figures are what is published of a cell beside its count, in the order of the spec.
 	Figures []Figure `json:"figures,omitempty"`
@@ -138,7 +140,9 @@ type table struct {
 	// impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its cells
 	// is no sum of the residuals of others.
 	impossible int64
-	filled     int64 // of a sparse table: as how many cells it counts
+	filled     int64          // of a sparse table: as how many cells it counts
+	discovers  []*spec.Column // of its attributes, those whose categories are not listed
+	unit       spec.Unit      // of the confidential table
 	// of is the table whose figures a part serves; nil for a published table. value, quantile, distinct and perUnit are those of what
 	// is measured.
 	of       *table
@@ -158,8 +162,12 @@ type table struct {
 // possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have rows.
 func (t *table) possible() int64 {
 	switch {
+	case t.discovers != nil:
+		return usualGroups
 	case t.sparse():
 		return t.filled
+	case t.top() > 0:
+		return t.top()
 	case t.quantile != nil: // the ends of intervals are no figures
 		return t.cells / drawsOfShare
 	}
@@ -208,7 +216,7 @@ func (t *table) masked() bool { return t.impossible > 0 }
 // cells are no sum of residuals, or so many attributes that its residuals are too many to list; or it is sparse, so that
 // most of its cells are not known; or it is of values, or of fewer rows than others.
 func (t *table) apart() bool {
-	return t.masked() || t.sparse() || t.valued() || len(t.counted) > mostShared
+	return t.discovers != nil || t.masked() || t.chosenFrom() || t.valued() || len(t.counted) > mostShared
 }
 
 // mostShared is up to how many attributes tables share measurements.
@@ -237,6 +245,7 @@ func expand(r *spec.Release) ([]*table, error) {
 				t.value, t.perUnit = nil, onceEach(t.perUnit)
 			}
 			t.weigh(r.Table(m.Table))
+			t.discovers, t.unit = r.Table(m.Table).Discovers(by), r.Table(m.Table).Unit
 			if other, ok := seen[t.path]; ok {
 				return nil, at(r, "marginals."+m.Name, &fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.path, other), "a column or a marginal of another name"})
 			}
@@ -245,9 +254,12 @@ func expand(r *spec.Release) ([]*table, error) {
 			if err == nil {
 				t.cells, err = cells(r, t)
 			}
-			if err == nil {
+			if err == nil && t.discovers == nil {
 				t.impossible, err = impossible(rules, t)
 				t.filled = filledOf(r.Table(m.Table), t.cells-t.impossible)
+			}
+			if err == nil {
+				err = t.checkTop()
 			}
 			if err == nil && t.masked() && len(figures(r, t)) > 0 {
 				err = &fault{"", fmt.Sprintf("table %s has impossible cells, and statistics beside its count", t.path), "`stats: [count]` here, and a marginal without what is impossible for the others"}
@@ -344,13 +356,16 @@ func cells(r *spec.Release, t *table) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if t.discovers != nil {
+		return maxSparseCells, nil // as many as may be
+	}
 	n := int64(1)
 	for _, level := range levels {
 		size := int64(level.Size())
-		if t.sparse() && n > maxSparseCells/max(size, 1) {
+		if t.chosenFrom() && n > maxSparseCells/max(size, 1) {
 			return 0, &fault{"by", fmt.Sprintf("table %s would have more than 2^62 cells", t.path), "coarser levels or fewer attributes"}
 		}
-		if !t.sparse() && n > maxCells/max(size, 1) {
+		if !t.chosenFrom() && n > maxCells/max(size, 1) {
 			return 0, &fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count", t.path), "coarser levels or fewer attributes, or `cells: {above: N}`: a sparse table, of which the cells above a threshold are published"}
 		}
 		n *= size
@@ -403,8 +418,14 @@ func newTable(r *spec.Release, t *table) Table {
 	for i, a := range t.by {
 		out.By[i] = a.String()
 	}
+	if t.discovers != nil {
+		out.Cells, out.Discovered = 0, discoveredOf(t, r.Privacy.Neighbours)
+	}
 	if t.sparse() {
 		out.Sparse = &Sparse{Above: t.marginal.Above}
+	}
+	if t.top() > 0 {
+		out.Top = &Top{Of: t.top()}
 	}
 	out.Statistics = []Statistic{{Name: t.statistic(), Confidence: confidence}}
 	out.PerUnit, out.Show = t.perUnit, t.marginal.Show

@@ -127,6 +127,12 @@ func TestTemplateChangesWithAllElse(t *testing.T) {
 		src.Files[c[0]] = c[1]
 		try(c[0]+": "+c[1], src)
 	}
+	for _, east := range []string{"1", "2"} {
+		src := quarterlySource("2026q1", "regions", "v")
+		src.Text = strings.Replace(src.Text, "levels: [state, code]", "map: regions.geojson, levels: [state, code]", 1)
+		src.Files["regions.geojson"] = `{"type": "FeatureCollection", "features": [{"type": "Feature", "id": "1", "geometry": {"type": "Polygon", "coordinates": [[[0, 0], [` + east + `, 0], [0, 1], [0, 0]]]}}]}`
+		try("boundaries to "+east, src)
+	}
 	src := quarterlySource("2026q1", "regions", "v")
 	src.Files["regions.csv"], src.Files["homes.csv"] = "code,label,state\nh,House,a\nf,Flat,b\n", "code,label\n1,One\n2,Two\n"
 	try("the code books changed over", src)

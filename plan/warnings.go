@@ -53,8 +53,8 @@ func warnings(r *spec.Release, p *Plan) []string {
 			by = append(by, f.String())
 		}
 		key := shown(t.From, by)
-		if !t.OfRows() && !t.Weighted {
-			continue // what it counts, others do not
+		if !t.OfRows() && !t.Weighted || t.Top != nil {
+			continue // what it counts, or which cells it has, others do not
 		}
 		other, ok := first[key]
 		if !ok {
@@ -290,7 +290,7 @@ func losers(p *Plan) []string {
 		var worse []float64
 		every := false
 		for _, t := range p.Tables {
-			if leaves[t.Path] != leaf.Path || p.summed(t) {
+			if leaves[t.Path] != leaf.Path || p.summed(t) || t.Top != nil {
 				continue
 			}
 			equal, err := p.equalShare(t, leaf, noises[t.Path])

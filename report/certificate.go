@@ -104,6 +104,9 @@ func assumptionsOf(r *Report) []string {
 	unit := fmt.Sprintf("Every row is one %s and no %[1]s has two.", g.Protects)
 	if g.Unit != "each row" {
 		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.", capital(g.Unit), g.Protects)
+		if g.Rows != nil {
+			unit += " A row of any of these tables is of one " + g.Protects + " alone."
+		}
 		if g.WithoutID != "" {
 			unit += " Rows without an id were left out of every count."
 		}
@@ -127,8 +130,15 @@ func assumptionsOf(r *Report) []string {
 			}
 		}
 	}
+	for _, t := range r.Provenance.Public {
+		all = append(all, fmt.Sprintf("The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.", t))
+	}
 	if g.Neighbours == "replace" {
-		all = append(all, fmt.Sprintf("How many units (each %s) there are is no secret.", g.Protects))
+		together := ""
+		if g.Rows != nil {
+			together = ", in all tables together,"
+		}
+		all = append(all, fmt.Sprintf("How many units (each %s) there are%s is no secret.", g.Protects, together))
 	}
 	return all
 }
@@ -172,6 +182,14 @@ func noisesOf(p *plan.Plan) []Noise {
 			all = append(all, noise)
 		}
 		all[i].Measurements = append(all[i].Measurements, m.ID)
+		if d := m.Discovery; d != nil {
+			all = append(all, Noise{Mechanism: mechanismOf(d.Select), Shifts: [][]int64{}, Measurements: []string{
+				fmt.Sprintf("which groups of %s appear, %s, with a δ of %s each", m.ID, budget.Plural(int64(len(d.Steps())), "time"), upText(d.Delta)),
+			}})
+		}
+		if m.Top != nil {
+			all = append(all, choiceNoise(m))
+		}
 	}
 	for _, s := range p.Synthetic {
 		all = append(all, Noise{Mechanism: mechanismOf(s.Block), Shifts: [][]int64{}, Measurements: []string{

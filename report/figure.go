@@ -99,7 +99,7 @@ func partFor(p *plan.Plan, id string) (Part, error) {
 	if !ok {
 		return Part{}, fmt.Errorf("the plan has no measurement %s", id)
 	}
-	loss, part, err := lossOf(m.Mechanism, p.Cost)
+	loss, part, err := lossOf(m.Mechanism, p.Spent())
 	if err != nil {
 		return Part{}, err
 	}

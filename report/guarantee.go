@@ -24,11 +24,19 @@ type Guarantee struct {
 	Protects    string       `json:"protects"`
 	Neighbours  string       `json:"neighbours"` // "add-remove" or "replace"
 	Unit        string       `json:"unit"`
-	MaxRows     int64        `json:"max_rows"`
+	MaxRows     int64        `json:"max_rows"`                  // in all tables
+	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // where they are several
 	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
 	Meaning     Meaning      `json:"meaning"`
 	Statement   string       `json:"statement"` // [plan.Guarantee.Sentence], the promise in the field's terms
 	Sentences   []string     `json:"sentences"` // the promise in words that anyone understands
+}
+
+// UnitRows is how many rows of a unit are counted at most in one of several tables.
+type UnitRows struct {
+	Table   string `json:"table"`
+	ID      string `json:"id"`
+	MaxRows int64  `json:"max_rows"`
 }
 
 // Equivalent is the ε that the guarantee implies at a δ, rounded up.
@@ -52,6 +60,9 @@ func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 	g := Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []Equivalent{},
 		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows, WithoutID: p.WithoutID,
+	}
+	for _, t := range p.Rows {
+		g.Rows = append(g.Rows, UnitRows(t))
 	}
 	for _, e := range p.Equivalents {
 		g.Equivalents = append(g.Equivalents, Equivalent(e))
@@ -134,7 +145,7 @@ func (g Guarantee) unitSentence() string {
 	}
 	counted := "One of them is counted; any others were left out, chosen at random."
 	if g.MaxRows > 1 {
-		counted = fmt.Sprintf("At most %s of them are counted; the rest were left out, chosen at random.", budget.Group(g.MaxRows))
+		counted = fmt.Sprintf("At most %s of them are counted; the rest were left out, chosen at random.", g.counted())
 	}
 	if g.WithoutID != "" {
 		counted += " Rows without an id are in no figure: all of them were left out."
@@ -168,6 +179,18 @@ func (b *Bounds) boundsSentences(protects string) []string {
 	return all
 }
 
+// counted is how many rows of a unit are counted at most.
+func (g Guarantee) counted() string {
+	if g.Rows == nil {
+		return budget.Group(g.MaxRows)
+	}
+	each := make([]string, len(g.Rows))
+	for i, t := range g.Rows {
+		each[i] = fmt.Sprintf("%s in %s", budget.Group(t.MaxRows), t.Table)
+	}
+	return inWords(each)
+}
+
 func (g Guarantee) weakSentence() string {
 	if !g.Meaning.Weak {
 		return ""
@@ -179,6 +202,9 @@ func (g Guarantee) limitSentence() string {
 	s := "It is a promise about this release alone: what other releases from the same data reveal adds to it. It does not hide what is true of people in general."
 	if g.Neighbours == "replace" {
 		s += " The number of units in the data (each " + g.Protects + ") is treated as public."
+		if g.Rows != nil {
+			s += " That is their number in all tables together: how many have rows in one of them is not."
+		}
 	}
 	return s
 }

@@ -175,7 +175,10 @@ func rowsHazard(g Guarantee) Hazard {
 	}
 	counted := "One row of a unit is counted"
 	if g.MaxRows > 1 {
-		counted = fmt.Sprintf("At most %s rows of a unit are counted", budget.Group(g.MaxRows))
+		counted = fmt.Sprintf("At most %s rows of a unit are counted", g.counted())
+	}
+	if g.Rows != nil {
+		counted = fmt.Sprintf("Of a unit's rows at most %s are counted, and what it loses in all tables is added up", g.counted())
 	}
 	return Hazard{hazard, counted + ", drawn by lot under a secret key; the bound is enforced and in the sensitivities.", Met}
 }
@@ -199,6 +202,9 @@ func exactHazard(g Guarantee, paid receipt) Hazard {
 	h := Hazard{"A mixture with exact figures", "No exact figure from the data is published here.", Met}
 	if g.Neighbours == "replace" {
 		h.Answer += " How many units there are counts as public."
+		if g.Rows != nil {
+			h.Answer += " That is in all tables together; how many have rows in one of them does not."
+		}
 	}
 	if paid.Comparisons > 0 {
 		h.Answer += fmt.Sprintf(" But results on the account were compared with the truth %s before: what was learned from that is in no budget.", times(paid.Comparisons))

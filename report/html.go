@@ -19,8 +19,12 @@ var pageText string
 //go:embed report.css
 var styleText string
 
+//go:embed map.css
+var mapStyleText string
+
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"style":    func() template.CSS { return template.CSS(styleText) },
+	"mapStyle": func() template.CSS { return template.CSS(mapStyleText) },
 	"group":    budget.Group,
 	"number":   number,
 	"margin":   margin,
@@ -45,6 +49,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"once":     foldedSensitivities,
 	"of":       cellsText,
 	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
+	"add":      func(a, b int) int { return a + b },
 	"amount":   func(block Mechanism) string { return Amount{Rho: block.Parameter}.String() },
 }).Parse(pageText))
 

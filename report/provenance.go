@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Provenance names what the release was made from, by SHA-256 in hexadecimal.
@@ -15,7 +16,11 @@ type Provenance struct {
 	PlanHash  string     `json:"plan_hash"` // of plan.json
 	SpecHash  string     `json:"spec_hash"` // of the text of the spec
 	CodeBooks []CodeBook `json:"code_books"`
-	Params    []Param    `json:"params"`
+	// Public are the tables that rows are joined to, in spec order.
+	Public []PublicTable `json:"public_tables,omitempty"`
+	Params []Param       `json:"params"`
+	// Rows are the conditions under which rows of a table count, in spec order.
+	Rows []Rows `json:"rows,omitempty"`
 	// Microdata is what the rows of microdata were drawn from.
 	Microdata string   `json:"microdata,omitempty"`
 	Software  string   `json:"software"`
@@ -35,6 +40,27 @@ type CodeBook struct {
 	Hash string `json:"hash"`
 }
 
+// PublicTable is a public file that columns of a table are looked up in.
+type PublicTable struct {
+	Table string   `json:"table"` // whose rows are joined to it
+	Name  string   `json:"name"`
+	Path  string   `json:"path"` // as written in the spec
+	On    []string `json:"on"`   // the columns of the key
+	Rows  int      `json:"rows"`
+	Hash  string   `json:"hash"` // of what the plan holds of it: the key, and the columns that are looked up
+}
+
+// String is the public table within a sentence.
+func (t PublicTable) String() string {
+	return fmt.Sprintf("%s (%s), to which rows of %s are joined by %s,", t.Name, t.Path, t.Table, inWords(t.On))
+}
+
+// Rows says which rows of a table count: those for which the expression Where is true.
+type Rows struct {
+	Table string `json:"table"`
+	Where string `json:"where"`
+}
+
 // Param is a value that the spec was given.
 type Param struct {
 	Name  string `json:"name"`
@@ -50,7 +76,23 @@ func provenanceOf(in Input) Provenance {
 	if len(in.Microdata) > 0 {
 		out.Microdata = "From the measurements alone: the model is fitted to them without any chance, and its rows are drawn by numbers from the SHA-256 of measurements, plan and purpose, so that whoever draws them again gets the same ones."
 	}
+	joined, books := map[string]bool{}, map[string]bool{}
+	for _, t := range p.Release().Tables {
+		if t.Where != nil {
+			out.Rows = append(out.Rows, Rows{Table: t.Name, Where: strings.TrimSpace(t.Where.Expression.Text())})
+		}
+		for _, j := range t.Joins {
+			joined[j.File] = true
+			out.Public = append(out.Public, PublicTable{Table: t.Name, Name: j.Name, Path: j.File, On: j.On, Rows: j.Rows, Hash: hashOf(p.Source.Files[j.File])})
+		}
+		for _, c := range t.Columns {
+			books[c.Codebook] = true
+		}
+	}
 	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
+		if joined[path] && !books[path] {
+			continue
+		}
 		out.CodeBooks = append(out.CodeBooks, CodeBook{Path: path, Hash: hashOf(p.Source.Files[path])})
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {

@@ -28,9 +28,12 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, r.unitNotes()...)
 	notes = append(notes, r.figureNotes()...)
 	notes = append(notes, r.weightNotes(s)...)
+	notes = append(notes, sampleNote(p)...)
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
 	notes = append(notes, r.sparseNotes(p, s)...)
+	notes = append(notes, r.topNotes(p)...)
+	notes = append(notes, r.discoveredNotes(p)...)
 	notes = append(notes, r.agreementNotes(s, from)...)
 	if len(r.Microdata) > 0 {
 		notes = append(notes, Note{"Microdata are a model's rows",
@@ -146,6 +149,9 @@ func (r *Report) exactCount() string {
 	rows := "all rows"
 	if r.Guarantee.Unit != "each row" {
 		rows = fmt.Sprintf("at most %s of %s", budget.Plural(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
+		if r.Guarantee.Rows != nil {
+			rows = fmt.Sprintf("of %s at most %s", r.Guarantee.Unit, r.Guarantee.counted())
+		}
 	}
 	beside := ""
 	if r.Guarantee.WithoutID != "" {
@@ -153,6 +159,9 @@ func (r *Report) exactCount() string {
 	}
 	if len(r.Impossible()) > 0 {
 		beside += ", and rows that cannot be refused or left out"
+	}
+	for _, of := range r.Provenance.Rows {
+		beside += fmt.Sprintf(", and of %s the rows alone for which %s is true", of.Table, of.Where)
 	}
 	if r.Bounds != nil {
 		if len(r.Bounds.Weights) > 0 {
@@ -188,8 +197,14 @@ func misuseOf(r *Report) []string {
 		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))))
 	}
 	uses = append(uses, r.figureMisuse()...)
-	if len(r.Sparse()) > 0 {
+	if len(sparseIn(r.Tables)) > 0 {
 		uses = append(uses, "To take a cell that a table of cells above a threshold does not have for an empty one.")
+	}
+	if r.hasTop() {
+		uses = append(uses, "To take the cells of a table of chosen cells for exactly those with the largest counts, or one that it does not have for a small one.")
+	}
+	if slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Discovered != nil }) {
+		uses = append(uses, "To take a group that a table of groups which nobody listed does not have for one that is not there.")
 	}
 	if len(r.Microdata) > 0 {
 		uses = append(uses,
@@ -281,9 +296,10 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 			}
 		}
 	}
-	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Sparse == nil }) {
+	dense := func(t plan.Table) bool { return t.Sparse == nil && t.Discovered == nil && t.Top == nil }
+	if slices.ContainsFunc(p.Tables, dense) {
 		of := "Every declared cell"
-		if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Sparse != nil }) {
+		if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return !dense(t) }) {
 			of += " of the other tables"
 		}
 		choices = append(choices, of+" is published, empty ones too: the list of cells comes from the spec, not from the data.")

@@ -49,6 +49,7 @@ type Report struct {
 	Misuse      []string    `json:"must_not_be_used_for"`
 	Budget      Budget      `json:"budget"`
 	Tables      []Table     `json:"tables"`
+	Maps        []Map       `json:"maps,omitempty"`
 	Bounds      *Bounds     `json:"bounds,omitempty"` // where rows do not all count as one, or figures are of values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
@@ -105,6 +106,7 @@ func New(in Input) (*Report, error) {
 	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)
 	r.Bounds = boundsOf(in.Plan, r.Tables)
 	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
@@ -119,10 +121,14 @@ func New(in Input) (*Report, error) {
 	if given := publicSentence(in.Plan); given != "" {
 		r.Guarantee.Sentences = append(r.Guarantee.Sentences, given)
 	}
+	if drawn := sampleSentence(in.Plan); drawn != "" {
+		r.Guarantee.Sentences = append(r.Guarantee.Sentences, drawn)
+	}
 	if r.Budget, err = budgetOf(in.Plan, paid); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	r.Accuracy = accuracyOf(r.Tables)
+	r.Accuracy.More = append(r.Accuracy.More, sampleAccuracy(in.Plan)...)
 	r.Misuse = misuseOf(r)
 	r.Reading = readingOf(r, in.Plan, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}

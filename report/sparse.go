@@ -56,11 +56,11 @@ func (r *Report) sparseNotes(p *plan.Plan, s string) []Note {
 	return notes
 }
 
-// Sparse is the notes on sparse tables, none where there are none.
+// Sparse is the notes on sparse tables, on tables of chosen cells and on those of groups that nobody listed.
 func (r *Report) Sparse() []Note {
 	var notes []Note
 	for _, n := range r.Reading {
-		if n.Heading == aboveThreshold {
+		if n.Heading == aboveThreshold || n.Heading == chosenCells || n.Heading == nobodyListed {
 			notes = append(notes, n)
 		}
 	}

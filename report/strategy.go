@@ -57,7 +57,7 @@ func strategiesOf(p *plan.Plan, tables []Table) ([]Strategy, error) {
 		all[i] = Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Noise: string(s.Noise), Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []Instead{}}
 		own := left[:s.Measurements]
 		var err error
-		if all[i].Loss, all[i].PartOfBudget, err = spentOn(own, p.Cost); err != nil {
+		if all[i].Loss, all[i].PartOfBudget, err = spentOn(own, p.Spent()); err != nil {
 			return nil, err
 		}
 		left = left[s.Measurements:]
@@ -108,11 +108,13 @@ func rangedIn(all []plan.Measurement) []string {
 func spentOn(all []plan.Measurement, charge budget.Cost) (Amount, float64, error) {
 	sum := new(big.Rat)
 	for _, m := range all {
-		loss, err := lossIn(m.Mechanism, charge)
-		if err != nil {
-			return Amount{}, 0, fmt.Errorf("measurement %s: %w", m.ID, err)
+		for _, step := range stepsOf(m) {
+			loss, err := lossIn(step, charge)
+			if err != nil {
+				return Amount{}, 0, fmt.Errorf("measurement %s: %w", m.ID, err)
+			}
+			sum.Add(sum, loss)
 		}
-		sum.Add(sum, loss)
 	}
 	amount, part := partOf(sum, charge)
 	return amount, part, nil

@@ -26,8 +26,11 @@ type Table struct {
 	Cells      int64    `json:"cells"`
 	Impossible int64    `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
 	Sparse     *Sparse  `json:"sparse,omitempty"`     // of a table of the cells above a threshold
-	Cumulative []string `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
-	Ranges     []string `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
+	Top        *Top     `json:"top,omitempty"`        // of a table of chosen cells
+	// Discovered is of a table of groups that nobody listed.
+	Discovered *Discovered `json:"discovered,omitempty"`
+	Cumulative []string    `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
+	Ranges     []string    `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
 	// Counts says what is counted in place of rows, of a table of what is left out.
 	Counts string `json:"counts,omitempty"`
 	// Aside tables are no marginal of the spec, but bought to judge its bounds and rules by.
@@ -118,14 +121,14 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error)
 
 func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 	cells, impossible := planned.Cells, planned.Impossible
-	if planned.Sparse != nil { // those that are in it, and none that is impossible
+	if planned.Sparse != nil || planned.Discovered != nil || planned.Top != nil { // those that are in it, and none that is impossible
 		cells, impossible = int64(len(t.Places)), 0
 	}
 	if t.Path != planned.Path || int64(t.Cells) != cells || len(t.Statistics) != len(planned.Statistics) {
 		return Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
 	out := Table{
-		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned),
+		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned), Top: topOf(p, planned),
 		Target: (*Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
 	out.Counts, out.Weighted, out.Show = planned.Counts, planned.Weighted, planned.Show
@@ -140,7 +143,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 	for i, s := range t.Statistics {
 		asked := planned.Statistics[i]
 		m, alone := p.Measurement(asked.Measurement)
-		if s.Name != asked.Name || alone != (asked.Measurement != "") || alone != (s.Whole || asked.Unit != "") {
+		if s.Name != asked.Name || alone != (asked.Measurement != "") || p.Sample == nil && alone != (s.Whole || asked.Unit != "") {
 			return Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
 		}
 		one, err := statisticOf(s, t.Cells, impossible)
@@ -155,7 +158,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		}
 		if alone {
 			mechanism := mechanismOf(m.Mechanism)
-			loss, part, err := lossOf(m.Mechanism, p.Cost)
+			loss, part, err := spentOn([]plan.Measurement{m}, p.Spent())
 			if err != nil {
 				return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 			}

@@ -13,11 +13,15 @@ import (
 
 // codebook is a code book as a table. Column 0 holds the codes.
 type codebook struct {
-	file   string
-	lines  []string
-	header []string
-	rows   [][]string
-	at     []int // the line of each row
+	file    string
+	what    string // it is called
+	rowsAre string // what its rows are
+	headed  string // what stands in its first line
+	comma   rune
+	lines   []string
+	header  []string
+	rows    [][]string
+	at      []int // the line of each row
 }
 
 // bookProblem is a problem in a line of a code book.
@@ -31,19 +35,8 @@ func (b *codebook) problem(line, column int, message, expected string) *Problem 
 
 // parseCodebook reads a code book: a header, then a row for each code.
 func parseCodebook(file, text string) (*codebook, *Problem) {
-	text = strings.TrimPrefix(text, "\ufeff")
-	b := &codebook{file: file, lines: strings.Split(text, "\n")}
-	for i, line := range b.lines {
-		if !utf8.ValidString(line) {
-			p := b.problem(i+1, 1, "not UTF-8", "a CSV file in UTF-8")
-			p.Snippet = strings.ToValidUTF8(p.Snippet, "\ufffd")
-			return nil, p
-		}
-	}
-	if p := b.readRows(text); p != nil {
-		return nil, p
-	}
-	if p := b.checkHeader(); p != nil {
+	b := &codebook{file: file, what: "code book", rowsAre: "codes", headed: "code,label", comma: ','}
+	if p := b.parse(text); p != nil {
 		return nil, p
 	}
 	seen := make(map[string]int, len(b.rows))
@@ -56,12 +49,72 @@ func parseCodebook(file, text string) (*codebook, *Problem) {
 		}
 		seen[row[0]] = b.at[i]
 	}
+	if p := b.checkParents(); p != nil {
+		return nil, p
+	}
 	return b, nil
+}
+
+// parse reads header and rows of a text, and checks the header.
+func (b *codebook) parse(text string) *Problem {
+	text = strings.TrimPrefix(text, "\ufeff")
+	b.lines = strings.Split(text, "\n")
+	for i, line := range b.lines {
+		if !utf8.ValidString(line) {
+			p := b.problem(i+1, 1, "not UTF-8", "a CSV file in UTF-8")
+			p.Snippet = strings.ToValidUTF8(p.Snippet, "\ufffd")
+			return p
+		}
+	}
+	if p := b.readRows(text); p != nil {
+		return p
+	}
+	return b.checkHeader()
+}
+
+// checkParents checks a column called parent whose values are codes of the book itself: each is one, and going from parent to
+// parent ends, at a code without one or at one that is its own. A book whose column holds none of its codes lists them
+// elsewhere, and there is nothing to follow.
+func (b *codebook) checkParents() *Problem {
+	column := slices.Index(b.header, "parent")
+	if column < 1 {
+		return nil
+	}
+	of := make(map[string]int, len(b.rows)) // code to row
+	for i, row := range b.rows {
+		of[row[0]] = i
+	}
+	within := func(row []string) bool { _, ok := of[row[column]]; return ok }
+	if !slices.ContainsFunc(b.rows, within) {
+		return nil
+	}
+	for i, row := range b.rows {
+		if row[column] != "" && !within(row) {
+			return b.problem(b.at[i], 1, fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book", clip(row[0]), clip(row[column])),
+				"a line for the parent; where parents are codes of another list, another name for the column")
+		}
+	}
+	ended := make([]int, len(b.rows)) // by row, the walk that came by, plus one
+	for start := range b.rows {
+		for i := start; ended[i] == 0; {
+			ended[i] = start + 1
+			up, ok := of[b.rows[i][column]]
+			if ok && up != i && ended[up] == start+1 {
+				return b.problem(b.at[i], 1, fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle", clip(b.rows[i][0]), clip(b.rows[i][column])),
+					"parents that end at a code without one")
+			}
+			if ok {
+				i = up
+			}
+		}
+	}
+	return nil
 }
 
 // readRows reads header and rows.
 func (b *codebook) readRows(text string) *Problem {
 	r := csv.NewReader(strings.NewReader(text))
+	r.Comma = b.comma
 	all, err := r.Read()
 	for ; err == nil; all, err = r.Read() {
 		line, _ := r.FieldPos(0)
@@ -71,7 +124,7 @@ func (b *codebook) readRows(text string) *Problem {
 		}
 		b.rows, b.at = append(b.rows, all), append(b.at, line)
 		if len(b.rows) > maxCells {
-			return b.problem(line, 1, errTooFine.Error(), "fewer codes")
+			return b.problem(line, 1, errTooFine.Error(), "fewer "+b.rowsAre)
 		}
 	}
 	var broken *csv.ParseError
@@ -79,13 +132,21 @@ func (b *codebook) readRows(text string) *Problem {
 	case errors.As(err, &broken) && errors.Is(err, csv.ErrFieldCount):
 		return b.problem(broken.Line, 1, fmt.Sprintf("%d fields", len(all)), fmt.Sprintf("%d fields, as in the header", len(b.header)))
 	case errors.As(err, &broken):
-		return b.problem(broken.Line, broken.Column, "not CSV: "+broken.Err.Error(), "fields parted by commas, in double quotes where they hold commas or quotes")
+		return b.problem(broken.Line, broken.Column, "not CSV: "+broken.Err.Error(), b.fields())
 	case b.header == nil:
-		return b.problem(1, 1, "the code book is empty", "a header line, as code,label")
+		return b.problem(1, 1, "the "+b.what+" is empty", "a header line, as "+b.headed)
 	case len(b.rows) == 0:
-		return b.problem(1, 1, "the code book has no codes", "a line for each code below the header")
+		return b.problem(1, 1, "the "+b.what+" has no "+b.rowsAre, "a line for each "+strings.TrimSuffix(b.rowsAre, "s")+" below the header")
 	}
 	return nil
+}
+
+// fields says how the fields of a line are parted.
+func (b *codebook) fields() string {
+	if b.comma == ',' {
+		return "fields parted by commas, in double quotes where they hold commas or quotes"
+	}
+	return fmt.Sprintf("fields parted by %q, in double quotes where they hold it or quotes", b.comma)
 }
 
 func (b *codebook) checkHeader() *Problem {

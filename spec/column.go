@@ -17,7 +17,7 @@ func (r *reader) readDomain(c *Column, n node) *Domain {
 	if declared := n.get("type"); declared.present() {
 		c.Type = Type(declared.text())
 	}
-	if levels := n.get("levels"); levels.present() && levels.text() == "quadtree" {
+	if levels := n.get("levels"); levels.present() && levels.text() == quadtree && !n.get("grid").present() {
 		r.problem(levels, Problem{Message: "quadtree levels belong to a grid", Expected: "levels of this kind of domain"})
 		return nil
 	}
@@ -26,8 +26,12 @@ func (r *reader) readDomain(c *Column, n node) *Domain {
 	switch {
 	case n.get("range").present():
 		d = r.readRange(c, n)
+	case n.get("grid").present():
+		d = r.readGrid(c, n)
 	case n.get("codebook").present():
 		d = r.readCodebook(c, n)
+	case n.get("values").get("discover").present():
+		d = r.readDiscover(c, n)
 	case n.get("values").get("integers").present():
 		d = r.readIntegers(c, n)
 	default:
@@ -169,6 +173,11 @@ func (r *reader) readCodebook(c *Column, n node) *Domain {
 	}
 	c.Codebook = b.file
 	d := newTexts(c.Type, b.codes())
+	if outlines := n.get("map"); outlines.present() {
+		if c.Map = r.readBoundaries(d, outlines); c.Map == nil {
+			return nil
+		}
+	}
 	if c.Type == Integer {
 		for i, category := range d.finest.Categories {
 			if !canonicalInteger.MatchString(category.Code) {

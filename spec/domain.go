@@ -14,23 +14,28 @@ const maxCells = 1 << 24
 // Domain is the public, ordered set of base cells 0..Size()-1 of a column. It is immutable
 // and safe for concurrent use.
 type Domain struct {
-	of     Type
-	size   int
-	finest *Level
-	levels []*Level
-	texts  map[string]int // the codes of a domain of texts, nil for a range
-	bins   *bins          // the cells of a range, nil for texts
-	added  string         // the category added to a range for unknown values, "" for none
+	of       Type
+	size     int
+	finest   *Level
+	levels   []*Level
+	texts    map[string]int // the codes of a domain of texts, nil for a range
+	bins     *bins          // the cells of a range, nil for texts
+	cells    int            // of a grid, 0 for others
+	discover *Discover      // where no category is listed
+	added    string         // the category added to a range or grid for unknown values, "" for none
 }
 
 // Size is the number of base cells.
 func (d *Domain) Size() int { return d.size }
 
 // Declared is the number of base cells that the spec declares: all of them but the categories
-// behind those of a range that unknown or null adds.
+// behind those of a range or grid that unknown or null adds.
 func (d *Domain) Declared() int {
-	if d.bins != nil {
+	switch {
+	case d.bins != nil:
 		return d.bins.size()
+	case d.cells > 0:
+		return d.cells
 	}
 	return d.size
 }
@@ -104,10 +109,13 @@ func (l *Level) Size() int { return len(l.Categories) }
 type Category struct{ Code, Label string }
 
 // CodeOfText is the base code of a text: in a domain of texts the category written so, in a
-// range the cell of the number, date or timestamp it reads as.
+// range the cell of the number, date or timestamp it reads as. A grid's cells are no texts.
 func (d *Domain) CodeOfText(s string) (code int, fit Fit) {
-	if d.texts != nil {
+	switch {
+	case d.texts != nil:
 		return d.lookup(d.texts[s])
+	case d.cells > 0:
+		return 0, WrongType
 	}
 	switch d.of {
 	case Date:
@@ -141,9 +149,14 @@ func (d *Domain) lookup(entry int) (int, Fit) {
 // ofNumbers is true for ranges of integers and decimals.
 func (d *Domain) ofNumbers() bool { return d.of == Integer || d.of == Decimal }
 
-// CodeOfInt is the base code of an integer; a domain of texts looks up its digits.
+// CodeOfInt is the base code of an integer; a domain of texts looks up its digits, and in a grid it is
+// the number of a cell.
 func (d *Domain) CodeOfInt(v int64) (int, Fit) {
 	switch {
+	case d.cells > 0 && uint64(v) >= uint64(d.cells):
+		return 0, OutOfDomain
+	case d.cells > 0:
+		return int(v), Fits
 	case d.texts != nil:
 		var buffer [20]byte
 		return d.lookup(d.texts[string(strconv.AppendInt(buffer[:0], v, 10))])
@@ -165,7 +178,8 @@ func (d *Domain) CodeOfFloat(v float64) (int, Fit) {
 		return d.CodeOfInt(int64(v)) // of the same digits; zero has no minus sign
 	case d.texts != nil:
 		var buffer [400]byte
-		return d.lookup(d.texts[string(strconv.AppendFloat(buffer[:0], v, 'f', -1, 64))])
+		text, _ := AppendFloat(buffer[:0], v)
+		return d.lookup(d.texts[string(text)])
 	case d.ofNumbers():
 		return d.bins.ofFloat(v)
 	}
@@ -177,18 +191,11 @@ func (d *Domain) CodeOfFloat(v float64) (int, Fit) {
 func (d *Domain) CodeOfDecimal(unscaled *big.Int, scale int32) (int, Fit) {
 	switch {
 	case d.texts != nil:
-		if scale > maxQuantityText || scale < -maxQuantityText {
+		text, ok := AppendDecimal(nil, unscaled, scale)
+		if !ok {
 			return 0, OutOfDomain
 		}
-		x := new(big.Rat).SetInt(unscaled)
-		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
-		if scale > 0 {
-			x.Quo(x, new(big.Rat).SetInt(power))
-		} else {
-			x.Mul(x, new(big.Rat).SetInt(power))
-		}
-		places, _ := x.FloatPrec()
-		return d.lookup(d.texts[x.FloatString(places)])
+		return d.lookup(d.texts[string(text)])
 	case d.ofNumbers():
 		return d.bins.ofQuantity(quantityOfDecimal(unscaled, scale))
 	}

@@ -133,6 +133,31 @@ tables:
 marginals: {m: {by: [], stats: [{mean: fare}]}}
 `
 
+// drawn is a release of which a part of the units is measured.
+const drawn = `version: 1
+release: trips
+privacy: {protects: trip, neighbours: add-remove, account: trips}
+budget: {epsilon: 1, delta: 1e-9}
+tables:
+  trips:
+    source: {csv: t.csv}
+    unit: row
+    sample: {poisson: 10%}
+    columns:
+      mode: {values: [walk, ride]}
+      fare: {type: decimal, range: [0, 99], step: 0.5, levels: {ten: {width: 10}}}
+marginals:
+  modes: {by: [mode]}
+  fares: {by: [fare.ten], cumulative: [fare.ten], stats: [count]}
+`
+
+// ofSample is a case of drawn with one change.
+func ofSample(name, old, new string) errorCase {
+	c := one(name, old, new)
+	c.text, c.params = drawn, map[string]string{}
+	return c
+}
+
 func numbersSource() Source {
 	return Source{Name: "release.yaml", Text: numbers, Files: map[string]string{"regions.csv": regions}}
 }
@@ -174,7 +199,7 @@ func baseSource() Source {
 }
 
 func TestBaseIsWellFormed(t *testing.T) {
-	for name, src := range map[string]Source{"base": baseSource(), "numbers": numbersSource(), "steady": {Text: steady}} {
+	for name, src := range map[string]Source{"base": baseSource(), "numbers": numbersSource(), "steady": {Text: steady}, "drawn": {Text: drawn}} {
 		r, err := Parse(src)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

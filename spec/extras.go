@@ -42,9 +42,14 @@ func (r *reader) readExtras(root node) (all []extra) {
 			r.extras[n.path] = path
 		}
 	}
-	for _, t := range r.entries(root.get("tables")) {
+	tables := r.entries(root.get("tables"))
+	for _, t := range tables {
+		key := boundsKey + "."
+		if len(tables) > 1 { // which may have columns of one name
+			key += t.key.Value + "."
+		}
 		for _, c := range r.entries(t.get("columns")) {
-			take(c.get("bounds"), "suggest", boundsKey+"."+c.key.Value)
+			take(c.get("bounds"), "suggest", key+c.key.Value)
 		}
 	}
 	if n := root.get("diagnostics"); n.present() {

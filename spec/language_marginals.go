@@ -20,7 +20,6 @@ func marginalsShape() *shape {
 func marginalShape() *shape {
 	open := &shape{kind: anything, says: "anything"}
 	along := func(says string) *shape { return listShape(says, textShape("an attribute of by"), 1, 0) }
-	count := wholeShape("a whole number", 1, 1_000_000)
 	return objectShape("by, and what is asked of it",
 		field{key: "by", shape: listShape("a list of attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), 0, 0), required: "the attributes of the marginal; [] for a total", fix: "by: []"},
 		field{key: "every", shape: listShape("a list of sizes, as [1, 2]", wholeShape("a size from 0 to the number of attributes", 0, 1000), 1, 0)},
@@ -30,7 +29,7 @@ func marginalShape() *shape {
 		field{key: "stats", shape: listShape("a list of statistics, as [count, {mean: pay}]", statShape(), 1, 0)},
 		field{key: "budget", shape: textShape("a leaf of the budget")},
 		field{key: "weight", shape: numberShape("a number from 1e-6 to 1e6: how much the variance of each cell counts beside other marginals of the leaf")},
-		field{key: "top", shape: count.notBuilt("top")},
+		field{key: "top", shape: wholeShape("how many cells are published, those with the largest counts: a whole number from 1 to 10000", 1, MostTop)},
 		field{key: "per_unit", shape: perUnitShape()},
 		field{key: "show", shape: objectShape("{when_count_at_least: N}: the least noisy count of a group whose other statistics are shown",
 			field{key: "when_count_at_least", shape: wholeShape("a whole number, 1 or more", 1, MostAbove), required: "the least noisy count of a group that is shown", fix: "when_count_at_least: 30"})},
@@ -42,7 +41,6 @@ func marginalShape() *shape {
 			field{key: "confidence", shape: numberShape("a share from 50% to below 100%, as 95%")},
 			field{key: "of", shape: enumShape("each-cell or all-cells", eachCell, allCells)})},
 		field{key: "bounds", shape: open.notBuilt("bounds")},
-		field{key: "sample", shape: open.notBuilt("sample")},
 	)
 }
 

@@ -8,7 +8,21 @@ func fromShape() *shape {
 	column := textShape("a column of the source, in quotes where it is no plain name")
 	name := onText(`^`+plainSyntax+`$`, column)
 	name.guard.quoted = true
-	return choiceShape(column.says, name, onScalar(column.notBuilt("expressions")))
+	joined := onText(joinedName.String(), textShape("a column of a public table, as register.size"))
+	return choiceShape(column.says+", or an expression as age >= 18", onText(`^\s*=`, expressionShape()), name, joined, onScalar(expressionShape()))
+}
+
+func expressionShape() *shape {
+	return textShape("an expression, as age >= 18 or days(discharged - admitted); in quotes it begins with =")
+}
+
+func predicateShape() *shape {
+	condition := textShape("a condition, as age >= 18: rows for which it is true are counted")
+	return choiceShape(condition.says,
+		onMapping(objectShape("{is: CONDITION, unknown: drop}",
+			field{key: "is", shape: condition, required: "the condition", fix: "is: age >= 18"},
+			field{key: "unknown", shape: enumShape("error or drop: what happens to a row with a value that the condition cannot read", rowsError, rowsDrop)})),
+		onScalar(condition))
 }
 
 func tablesShape() *shape {
@@ -18,8 +32,9 @@ func tablesShape() *shape {
 		field{key: "unit", shape: unitShape(), required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", fix: "unit: {id: person_id, max_rows: 1}"},
 		field{key: "weight", shape: tableWeightShape()},
 		field{key: "expect", shape: expectShape()},
-		field{key: "join", shape: joinShape().notBuilt("join")},
-		field{key: "sample", shape: open.notBuilt("sample")},
+		field{key: "where", shape: predicateShape()},
+		field{key: "join", shape: joinShape()},
+		field{key: "sample", shape: sampleShape()},
 		field{key: "bounds", shape: open.notBuilt("bounds")},
 		field{key: "columns", shape: columnsShape(), required: "the columns that marginals use"}))
 	tables.least, tables.empty = 1, "at least one table"
@@ -42,9 +57,15 @@ func sourceFields() []field {
 		{key: "parquet", shape: pathsShape()},
 		{key: "csv", shape: pathsShape()},
 		{key: "arrow", shape: pathsShape()},
-		{key: "delimiter", shape: patternShape("one character", `^[^\r\n"]$`), needs: "csv"},
-		{key: "nulls", shape: listShape("a list of texts that mean null", categoryShape("a text"), 0, 0), needs: "csv"},
+		{key: "delimiter", shape: delimiterShape(), needs: "csv"},
+		{key: "nulls", shape: nullsShape(), needs: "csv"},
 	}
+}
+
+func delimiterShape() *shape { return patternShape("one character", `^[^\r\n"]$`) }
+
+func nullsShape() *shape {
+	return listShape("a list of texts that mean null", categoryShape("a text"), 0, 0)
 }
 
 func unitShape() *shape {
@@ -74,6 +95,11 @@ func tableWeightShape() *shape {
 		field{key: "null", shape: enumShape("error or drop: what happens to a row without a weight", rowsError, rowsDrop)})
 }
 
+func sampleShape() *shape {
+	return objectShape("{poisson: 10%}: the share of the units that are drawn, in secret, and measured",
+		field{key: "poisson", shape: numberShape("a share above 0 and below 100%, as 10%"), required: "the probability with which each unit is drawn", fix: "poisson: 10%"})
+}
+
 func expectShape() *shape {
 	every := listShape("a list of attributes each of whose declared codes occurs, as [region, age.band]", textShape("an attribute, as age or age.band"), 1, 0)
 	every.empty = "at least one attribute, as [region]"
@@ -85,12 +111,19 @@ func expectShape() *shape {
 
 func joinShape() *shape {
 	column := textShape("a column")
-	fields := append(sourceFields(),
-		field{key: "on", shape: choiceShape("a column, or a list of them", onSequence(listShape("a list of columns", column, 1, 0)), onScalar(column)), required: "the key that both tables have"},
-		field{key: "public", shape: &shape{kind: boolean, says: "true"}})
+	unread := func(format Format) *shape {
+		return pathsShape().notBuilt("a public table in " + string(format) + " (write it as CSV)")
+	}
 	return dictShape("public tables to join, by name", `^`+columnSyntax+`$`,
-		objectShape("a source, on and public", fields...).
-			withForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}))
+		objectShape("{csv, on, public: true}",
+			field{key: "csv", shape: textShape("a CSV file").withParams()},
+			field{key: "parquet", shape: unread(Parquet)},
+			field{key: "arrow", shape: unread(Arrow)},
+			field{key: "delimiter", shape: delimiterShape(), needs: "csv"},
+			field{key: "nulls", shape: nullsShape(), needs: "csv"},
+			field{key: "on", shape: choiceShape("a column, or a list of them", onSequence(listShape("a list of columns", column, 1, 0)), onScalar(column)), required: "the key that both tables have", fix: "on: ent_id"},
+			field{key: "public", shape: &shape{kind: boolean, says: "true"}, required: "that the table is public: every row of it may be known to anybody, and nothing of it is protected", fix: "public: true"}).
+			withForms([]string{"csv"}, []string{"parquet"}, []string{"arrow"}))
 }
 
 func columnsShape() *shape {
@@ -106,8 +139,9 @@ func columnShape() *shape {
 			string(Text), string(Integer), string(Decimal), string(Date), string(Timestamp), string(Boolean))},
 		field{key: "values", shape: valuesShape()},
 		field{key: "codebook", shape: textShape("a CSV file: code, label, parents").withParams()},
+		field{key: "map", shape: textShape("a GeoJSON file: an area for each code").withParams(), needs: "codebook"},
 		field{key: "range", shape: rangeShape()},
-		field{key: "grid", shape: gridShape().notBuilt("grid")},
+		field{key: "grid", shape: gridShape()},
 		field{key: "step", shape: stepShape(), needs: "range"},
 		field{key: "levels", shape: levelsShape()},
 		field{key: "unknown", shape: policyShape()},
@@ -116,19 +150,18 @@ func columnShape() *shape {
 			field{key: "suggest", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "suggest: 1%"}), needs: "range"},
 		field{key: "derived_from", shape: textShape("an attribute of the table that decides the column, as age.band")},
 	).withForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"})
-	column.empty = "a domain, declared once: values, codebook, range (of numbers that are added up, with a step) or derived_from"
+	column.empty = "a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from"
 	return column
 }
 
 func valuesShape() *shape {
-	open := &shape{kind: anything, says: "anything"}
-	says := "a list of categories, as [female, male], or {integers: [0, 23]}"
+	says := "a list of categories, as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} where nobody lists them"
 	whole := wholeShape("a whole number", -maxWhole, maxWhole)
 	categories := listShape(says, categoryShape("a category, in quotes where YAML would read nothing"), 1, 0)
 	categories.empty = "the list of all categories, as [female, male]"
 	return choiceShape(says,
 		onSequence(categories),
-		onKey(objectShape("{discover: …}", field{key: "discover", shape: open}).notBuilt("discover"), "discover"),
+		onKey(discoverShape(), "discover"),
 		onMapping(objectShape("{integers: [from, to]}",
 			field{key: "integers", shape: listShape("the smallest and the largest, as [0, 23]", whole, 2, 2), required: "the smallest and the largest, as [0, 23]"})))
 }
@@ -158,10 +191,10 @@ func rangeShape() *shape {
 
 func gridShape() *shape {
 	return objectShape("{lon, lat, box, cells}",
-		field{key: "lon", shape: textShape("a column")},
-		field{key: "lat", shape: textShape("a column")},
-		field{key: "box", shape: listShape("[west, south, east, north]", numberShape("a number"), 4, 4), required: "[west, south, east, north]"},
-		field{key: "cells", shape: listShape("[columns, rows]", wholeShape("a whole number", 1, 1<<24), 2, 2), required: "[columns, rows]"})
+		field{key: "lon", shape: textShape("the column of longitudes, in degrees")},
+		field{key: "lat", shape: textShape("the column of latitudes, in degrees")},
+		field{key: "box", shape: listShape("the corners in degrees, as [west, south, east, north]", numberShape("a number"), 4, 4), required: "the corners in degrees, as [west, south, east, north]", fix: "box: [-87.95, 41.64, -87.52, 42.03]"},
+		field{key: "cells", shape: listShape("how many columns and rows of cells, as [64, 64]", wholeShape("a whole number from 1 to 4096", 1, mostAlong), 2, 2), required: "how many columns and rows of cells, as [64, 64]", fix: "cells: [64, 64]"})
 }
 
 func stepShape() *shape {

@@ -31,7 +31,12 @@ func (r *reader) readMarginal(root, n node) {
 	}
 	m.Target = r.readTarget(n.get("target"))
 	m.Above = r.readAbove(n)
+	m.Top = r.readTop(t, &m, n)
 	r.readStats(root, t, &m, n)
+	r.checkTopStats(&m, n)
+	if t != nil {
+		r.checkDiscovers(t, &m, n)
+	}
 	m.Weight = r.readWeight(n.get("weight"))
 	m.Leaf = r.readLeaf(n)
 	r.release.Marginals = append(r.release.Marginals, m)
@@ -69,6 +74,8 @@ func (r *reader) readTable(n node, what string) *Table {
 // readBy reads the attributes of a marginal, of which no two are of one column.
 func (r *reader) readBy(root node, t *Table, n node) []Attribute {
 	seen := map[string]bool{}
+	r.discovers = true
+	defer func() { r.discovers = false }()
 	return r.readAttributes(root, t, n, func(a Attribute) (Problem, bool) {
 		twice := seen[a.Column]
 		seen[a.Column] = true
@@ -105,6 +112,10 @@ func (r *reader) checkAttribute(t *Table, n node, a Attribute, dotted bool) bool
 		return false
 	}
 	c := t.Column(a.Column)
+	if c.Domain != nil && c.Domain.discover != nil && a.Level == "" && !dotted && !r.discovers {
+		r.notListed(n, c)
+		return false
+	}
 	if c.Domain == nil && c.Lattice != nil {
 		r.problem(n, noCells(c))
 		return false

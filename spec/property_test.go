@@ -223,6 +223,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(targeted)
 	f.Add(derived)
 	f.Add(numbers)
+	f.Add(joined)
 	for _, cases := range errorCases {
 		for _, c := range cases {
 			text := c.text
@@ -236,7 +237,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		src := Source{Name: "release.yaml", Text: text, Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions}}
+		src := Source{Name: "release.yaml", Text: text, Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions, "register.csv": register, "areas.csv": areas}}
 		r, err := Parse(src)
 		var problems *Errors
 		if err != nil && !errors.As(err, &problems) {
@@ -267,7 +268,7 @@ func assertEqual(t *testing.T, a, b *Release) {
 		return
 	}
 	opts := cmp.Options{
-		cmp.AllowUnexported(Domain{}, bins{}, Problem{}, Budget{}, part{}, Lattice{}, scale{}),
+		cmp.AllowUnexported(Domain{}, bins{}, Axis{}, Problem{}, Budget{}, part{}, Lattice{}, scale{}, Join{}),
 		cmp.Comparer(func(x, y *big.Rat) bool {
 			return x == nil && y == nil || x != nil && y != nil && x.Cmp(y) == 0
 		}),

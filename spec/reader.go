@@ -16,13 +16,17 @@ type reader struct {
 	source *Source
 	open   func(name string) (string, error)
 	// declared are the parameters of the spec, params those of them that have a good value.
-	declared map[string]bool
-	params   map[string]string
-	books    map[string]*codebook
-	extras   map[string]string // the leaves of what is bought beside the split, by the path where it is asked for
-	figured  map[string]bool   // the columns that have statistics of their values
-	spent    int               // what the domains of all columns take so far, in cells
-	release  *Release
+	declared  map[string]bool
+	params    map[string]string
+	books     map[string]*codebook
+	public    map[string]*publicFile // files of public tables, by their paths
+	joined    map[*Join]*publicTable // as they are read
+	failed    map[*Table][]string    // joins of tables with which something is wrong
+	extras    map[string]string      // the leaves of what is bought beside the split, by the path where it is asked for
+	figured   map[string]bool        // the columns that have statistics of their values
+	discovers bool                   // what is read may name columns whose categories are not listed
+	spent     int                    // what the domains of all columns take so far, in cells
+	release   *Release
 }
 
 func newReader(src *Source, open func(name string) (string, error)) *reader {
@@ -36,6 +40,9 @@ func newReader(src *Source, open func(name string) (string, error)) *reader {
 		declared: map[string]bool{},
 		params:   map[string]string{},
 		books:    map[string]*codebook{},
+		public:   map[string]*publicFile{},
+		joined:   map[*Join]*publicTable{},
+		failed:   map[*Table][]string{},
 		extras:   map[string]string{},
 		figured:  map[string]bool{},
 		release:  &Release{},
@@ -56,6 +63,9 @@ func (r *reader) readRelease(root node) {
 	r.readMarginals(root)
 	r.readSynthetic(root)
 	r.checkSparse(root)
+	r.checkDiscovered(root)
+	r.checkTop(root)
+	r.checkSample(root)
 	r.checkNeeded(root)
 	r.checkLeavesUsed(root)
 	r.checkTotal(root)

@@ -166,6 +166,9 @@ type Marginal struct {
 	// Above is the public threshold of a sparse table, of which those cells are published whose noisy count is larger; 0
 	// where every cell is published.
 	Above int64
+	// Top is how many cells are chosen and published, those with the largest counts as far as that can be told; 0 where cells
+	// are not chosen.
+	Top int64
 	// Line is where the marginal stands in the spec.
 	Line int
 }

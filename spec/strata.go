@@ -216,7 +216,7 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []St
 func noCells(c *Column) Problem {
 	return Problem{
 		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, maxCells),
-		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.From),
+		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.Origin()),
 	}
 }
 

@@ -124,6 +124,10 @@ func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 		}
 		read++
 		usable = append(usable, c.Name)
+		if d := c.Domain; d != nil && d.discover != nil {
+			without = append(without, fmt.Sprintf("the categories of %s are not listed", c.Name))
+			usable = usable[:len(usable)-1]
+		}
 		if d := c.Domain; d != nil && d.finest == nil {
 			without = append(without, fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type))
 			if levels := d.LevelNames(); len(levels) > 0 {

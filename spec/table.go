@@ -2,14 +2,22 @@ package spec
 
 // This file holds a table of the release: its files, its unit and its columns.
 
+import "math/big"
+
 // Table is one confidential table.
 type Table struct {
 	Name    string
 	Source  TableSource
 	Unit    Unit
 	Columns []*Column
+	// Joins are the public tables that its rows are joined to, in spec order.
+	Joins []*Join
 	// Weight is how many each row stands for, nil where each is one.
 	Weight *Weight
+	// Sample is the probability with which each unit is drawn, independently and in secret, to be measured; nil where all are.
+	Sample *big.Rat
+	// Where says which rows count, nil for all.
+	Where *Predicate
 	// Expect is what the table's files must hold, nil where the spec does not say.
 	Expect *Expect
 }
@@ -92,8 +100,16 @@ type Column struct {
 	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and it
 	// is not read. nil for a column of its own.
 	DerivedFrom *Attribute
+	// Expression makes the values of others, nil for none. From is "" beside it.
+	Expression *Expression
+	// Lookup is the column of a public table that the values are looked up in, nil for none; Grid the grid whose cells they
+	// are, nil for none. From is "" beside either.
+	Lookup *Lookup
+	Grid   *Grid
 	// Codebook is the code book of the domain, a key of [Source.Files]; "" where it has none.
-	Codebook      string
+	Codebook string
+	// Map is where the places of a code book are, nil where the spec does not say.
+	Map           *Boundaries
 	Domain        *Domain
 	Unknown, Null Policy
 	// Lattice is where the column's values lie where they are added up, averaged or ranked; nil of a column that has none.

@@ -15,27 +15,74 @@ func (r *reader) readTables(root node) {
 	if !n.present() {
 		return
 	}
-	confidential := 0
 	for _, pair := range r.entries(n) {
 		t := &Table{Name: pair.key.Value}
 		r.readSource(t, pair.get("source"))
 		r.readUnit(t, pair.get("unit"))
+		r.readJoins(t, pair.get("join"))
 		for _, c := range r.entries(pair.get("columns")) {
-			t.Columns = append(t.Columns, r.readColumn(c))
+			t.Columns = append(t.Columns, r.readColumn(t, c, pair.get("columns")))
 		}
+		t.Where = r.readPredicate(t, pair.get("where"), pair.get("columns"))
 		r.deriveColumns(t, pair.get("columns"))
 		r.readStrata(t, pair.get("columns"))
 		t.Expect = r.readExpect(root, t)
 		r.readTableWeight(t, pair.get("weight"))
+		t.Sample = r.readSample(pair.get("sample"))
 		r.checkSuggested(root, t)
 		r.release.Tables = append(r.release.Tables, t)
-		if unit := pair.get("unit"); !unit.present() || unit.text() != "public" {
-			if confidential++; confidential == 2 {
-				r.notBuilt(pair.key, pair.path, "several confidential tables")
-				r.unfinished[pair.value] = true
-			}
+	}
+	r.checkShared(n)
+	r.keepPublic()
+}
+
+// checkShared reports tables whose rows are units of their own beside other confidential tables: a unit has rows in several of
+// them, and it is its id that says which are its own.
+func (r *reader) checkShared(tables node) {
+	var confidential []*Table
+	for _, t := range r.release.Tables {
+		if unit := tables.get(t.Name).get("unit"); !unit.present() || unit.text() != "public" {
+			confidential = append(confidential, t)
 		}
 	}
+	if len(confidential) < 2 {
+		return
+	}
+	protects := r.release.Privacy.Protects
+	var first *Table // of those that have ids
+	for _, t := range confidential {
+		if first == nil && t.Unit.ID != "" {
+			first = t
+		}
+	}
+	for _, t := range confidential {
+		unit := tables.get(t.Name).get("unit")
+		switch {
+		case !r.sound(unit):
+		case t.Unit.Row:
+			p := Problem{
+				Message:  fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s", t.Name, countWord(len(confidential)), protects),
+				Expected: fmt.Sprintf("in each of them the column with the id of the %s; what it loses in all of them is added up", protects),
+				Fix:      "unit: {id: person_id, max_rows: 1}",
+			}
+			if first != nil {
+				p.Fix = "unit: {id: " + first.Unit.ID + ", max_rows: 1}"
+			}
+			r.problem(unit, p)
+		case t.Unit.ID != first.Unit.ID:
+			r.warn(unit.key, unit.path, Problem{
+				Message:  fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s", first.Name, clip(first.Unit.ID), t.Name, clip(t.Unit.ID), protects),
+				Expected: "ids of one kind: a row of a household is not of one person, and where it is counted households are the units of both tables",
+			})
+		}
+	}
+}
+
+func countWord(n int) string {
+	if n == 2 {
+		return "two"
+	}
+	return fmt.Sprint(n)
 }
 
 func (r *reader) readSource(t *Table, n node) {
@@ -139,12 +186,17 @@ func (r *reader) readExpect(root node, t *Table) *Expect {
 	return e
 }
 
-func (r *reader) readColumn(n node) *Column {
+func (r *reader) readColumn(t *Table, n, columns node) *Column {
 	if r.built(n) && n.get("derived_from").present() {
 		return r.readDerived(n)
 	}
 	c := &Column{Name: n.key.Value, From: n.key.Value}
-	if from := n.get("from"); r.built(from) {
+	from := n.get("from")
+	switch {
+	case !r.built(from):
+	case isExpression(from):
+		c.From, c.Expression = "", r.readExpression(t, from, columns)
+	case !r.readLookup(t, c, from):
 		c.From = from.text()
 	}
 	if r.built(n) {
@@ -156,10 +208,16 @@ func (r *reader) readColumn(n node) *Column {
 	c.Suggest = r.extras[n.get("bounds").path]
 	c.Unknown = r.readPolicy(c, n, "unknown")
 	c.Null = r.readPolicy(c, n, "null")
+	switch {
+	case c.Lookup != nil:
+		r.checkLookup(t, c, n)
+	case c.Expression != nil:
+		r.checkExpression(c, n)
+	}
 	return c
 }
 
-// readPolicy reads what happens to a value. For a range {as: CATEGORY} makes a new category
+// readPolicy reads what happens to a value. For a range or grid {as: CATEGORY} makes a new category
 // after the others, and a null may count as a number in the range; elsewhere it names one that is there.
 func (r *reader) readPolicy(c *Column, column node, key string) Policy {
 	n := column.get(key)
@@ -174,7 +232,7 @@ func (r *reader) readPolicy(c *Column, column node, key string) Policy {
 			Expected: "error or drop; a null may also count as a number in the range",
 		})
 		return Policy{Action: As}
-	case n.get("as").present() && column.get("range").present():
+	case n.get("as").present() && (column.get("range").present() || column.get("grid").present()):
 		return r.readAsNew(c, n.get("as"))
 	case n.get("as").present():
 		return r.readAs(c, n.get("as"))
@@ -195,14 +253,14 @@ func (r *reader) readAs(c *Column, n node) Policy {
 	return Policy{Action: As, Category: code}
 }
 
-// readAsNew gives a range a category for values that are not in it; unknown and null may
+// readAsNew gives a range or grid a category for values that are not in it; unknown and null may
 // share one.
 func (r *reader) readAsNew(c *Column, n node) Policy {
 	d, name := c.Domain, n.text()
-	p := Problem{Expected: "a new name: in a range these values get a category of their own", Fix: "{as: unknown}"}
+	p := Problem{Expected: "a new name: in a range or grid these values get a category of their own", Fix: "{as: unknown}"}
 	switch {
 	case d.added == name && name != "":
-		return Policy{Action: As, Category: d.bins.size()}
+		return Policy{Action: As, Category: d.Declared()}
 	case name == "":
 		p.Message = "an empty category"
 	case d.has(name):
@@ -249,6 +307,9 @@ func (r *reader) checkTotal(root node) {
 		if n := root.get("marginals").get(m.Name).get("cells"); m.Above > 0 && r.sound(n) {
 			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory", Expected: "no `cells`, so that every cell is counted"})
 		}
+		if n := root.get("marginals").get(m.Name).get("top"); m.Top > 0 && r.sound(n) {
+			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory", Expected: "no `top`, so that every cell is published"})
+		}
 	}
 	for _, t := range r.release.Tables {
 		if unit := root.get("tables").get(t.Name).get("unit"); t.Unit.ID != "" && t.Unit.Null != Drop && r.sound(unit) {
@@ -257,6 +318,9 @@ func (r *reader) checkTotal(root node) {
 				at = null
 			}
 			r.report(at.key, at.path, Problem{Message: "privacy is total, yet a row whose " + clip(t.Unit.ID) + " is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
+		}
+		if n := root.get("tables").get(t.Name).get("where"); t.Where != nil && t.Where.Unknown != Drop {
+			r.report(n.key, n.path, Problem{Message: "privacy is total, yet a value that the condition cannot read stops the run", Expected: "{is: CONDITION, unknown: drop}, which leaves such rows out"})
 		}
 		if expect := root.get("tables").get(t.Name).get("expect"); expect.present() {
 			r.report(expect.key, expect.path, Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})

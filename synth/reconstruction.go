@@ -70,6 +70,11 @@ func (r *reconstruction) statistic(marginal int, st plan.Statistic) Statistic {
 	for i, v := range errors {
 		errors[i] = math.Sqrt(v)
 	}
+	if unit := unitOf(st); unit != 1 {
+		for i := range cells {
+			cells[i], errors[i] = float64(unit*cells[i]), float64(unit*errors[i])
+		}
+	}
 	most := slices.Max(errors)
 	out := newStatistic(st.Name, cells, errors, func(i int) float64 { return st.MarginOf(errors[i], most) })
 	out.StandardError, out.Margin, out.Confidence, out.Attained = st.StandardError, st.Margin, st.Confidence, st.Attained

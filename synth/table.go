@@ -23,7 +23,8 @@ type Table struct {
 	Statistics []Statistic
 	Numbers    []Number // beside counts, in the plan's order
 	Cells      int
-	// Places are, of a sparse table, the places in domain order of the cells that have a row, ascending; nil where all have.
+	// Places are, of a sparse table, the places in domain order of the cells that have a row, ascending, and of one of
+	// chosen cells of these, in the order of their choice; nil where all have.
 	Places []uint64
 }
 
@@ -120,10 +121,21 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
+		if t.Discovered != nil {
+			if err := discover(s.Plan.Release(), t, &tables[i], m); err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.Path, err)
+			}
+		}
 		if t.Sparse != nil {
 			tables[i].Cells, tables[i].Places = len(m.Cells), m.Cells
 		}
+		if t.Top != nil {
+			if err := tables[i].choose(m); err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.Path, err)
+			}
+		}
 		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
+		NewSampling(s.Plan, t, false).widen(&tables[i].Statistics[0])
 		if err := number(&tables[i], s.Plan, i, byID, nil, 0); err != nil {
 			return nil, err
 		}
@@ -140,6 +152,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		for marginal, at := range e.Tables {
 			if tables[at].Statistics == nil {
 				tables[at].Statistics = []Statistic{r.statistic(marginal, s.Plan.Tables[at].Statistics[0])}
+				NewSampling(s.Plan, s.Plan.Tables[at], false).widen(&tables[at].Statistics[0])
 				if err := number(&tables[at], s.Plan, at, byID, &e, marginal); err != nil {
 					return nil, err
 				}

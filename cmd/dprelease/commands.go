@@ -339,17 +339,26 @@ func (a *app) practiceBanner() {
 
 // cellsOf says how many cells are published; of tables of the cells above a threshold that is for the noise to say.
 func cellsOf(p *plan.Plan) string {
-	var cells, sparse int64
+	var cells, sparse, discovered int64
 	for _, t := range p.Tables {
-		if t.Sparse != nil {
+		switch {
+		case t.Discovered != nil:
+			discovered++
+		case t.Top != nil:
+			cells += t.Top.Of
+		case t.Sparse != nil:
 			sparse++
-		} else {
+		default:
 			cells += t.Cells
 		}
 	}
 	switch {
-	case sparse == 0:
+	case sparse == 0 && discovered == 0:
 		return budget.Plural(cells, "cell")
+	case sparse == 0 && cells == 0:
+		return "groups that a selection lets through"
+	case discovered > 0:
+		return budget.Plural(cells, "cell") + ", and those that are selected or above a threshold"
 	case cells == 0:
 		return "cells above a threshold"
 	}

@@ -46,6 +46,7 @@ docs/query.md tells how the errors come about.
 	}
 	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes that the answer has a row for each category of, with commas")
 	c.Flags().StringArrayVar(&q.Where, "where", nil, "ATTRIBUTE=CODES, or FROM..TO, that the counted rows have; may be repeated, and all must hold")
+	c.Flags().StringVar(&q.Table, "table", "", "the confidential table whose rows are counted, where several have the columns")
 	c.Flags().StringVar(&as, "as", as, "text or csv")
 	return c
 }

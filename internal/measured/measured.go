@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -24,12 +25,16 @@ import (
 
 // Measured is a measurement with its noisy answers, in the order that
 // [plan.Query] documents. Of a sparse measurement those are there that are above its
-// threshold, and no others; Cells are their places in that order, ascending. Cells is nil
+// threshold, and no others; Cells are their places in that order, ascending. Of a measurement that chooses cells those are
+// there that were chosen, and Cells are their places in the order of their choice. Cells is nil
 // of a measurement whose answers are all there.
 type Measured struct {
 	Measurement plan.Measurement
 	Values      *array.Int64
 	Cells       []uint64
+	// Keys are the keys of each answer to a measurement whose groups are not listed, by the attributes of its query, in
+	// the order of their bytes; nil of any other.
+	Keys [][]string
 }
 
 // Sealed is the content of a sealed folder.
@@ -50,7 +55,8 @@ const (
 
 // Path is where a measurement's answers are kept within a release or a sealed
 // folder, slash-separated: one INT64 column "value", a row per answer; of a sparse
-// measurement an INT64 column "cell" before it.
+// measurement an INT64 column "cell" before it; of groups that are not listed a column "keys", a list of texts, one for
+// each attribute.
 func Path(id string) string { return "measurements/" + id + ".parquet" }
 
 // row is the layout of a measurement file.
@@ -62,6 +68,12 @@ type row struct {
 type sparseRow struct {
 	Cell  int64 `parquet:"cell,delta"`
 	Value int64 `parquet:"value,delta"`
+}
+
+// groupRow is the layout of the file of a measurement whose groups are not listed.
+type groupRow struct {
+	Keys  []string `parquet:"keys,list"`
+	Value int64    `parquet:"value,delta"`
 }
 
 // Seal writes a sealed folder's content, file by file under slash-separated
@@ -187,10 +199,13 @@ func (s seal) read(name string) ([]byte, error) {
 // plan hash and the release's status in words as metadata. Equal input gives
 // equal bytes.
 func Encode(m Measured, planHash, status string) ([]byte, error) {
-	if m.Measurement.Above > 0 {
+	if m.Measurement.Above > 0 || m.Measurement.Top != nil {
 		return encodeRows(m, planHash, status, func(i int) sparseRow {
 			return sparseRow{int64(m.Cells[i]), m.Values.Value(i)}
 		})
+	}
+	if m.Measurement.Discovery != nil {
+		return encodeRows(m, planHash, status, func(i int) groupRow { return groupRow{m.Keys[i], m.Values.Value(i)} })
 	}
 	return encodeRows(m, planHash, status, func(i int) row { return row{m.Values.Value(i)} })
 }
@@ -275,7 +290,8 @@ func (s *Sealed) readMeasured(files seal, m plan.Measurement) (Measured, error) 
 }
 
 // Decode reads a measurement's file and checks that it answers this measurement of
-// this plan, whole; of a sparse one, that what is there is above its threshold, each place once. status is what its
+// this plan, whole; of a sparse one, that what is there is above its threshold, each place once; of one that chooses cells, that
+// as many are there as are chosen, each once. status is what its
 // metadata carry.
 func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, status string, err error) {
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
@@ -291,7 +307,33 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 	answer.Measurement = m
 	builder := array.NewInt64Builder(memory.DefaultAllocator)
 	defer builder.Release()
-	if m.Above > 0 {
+	switch {
+	case m.Top != nil:
+		seen := map[int64]bool{}
+		err = decodeRows(f, m.Top.Of, func(r sparseRow) error {
+			if r.Cell < 0 || r.Cell >= m.Cells || seen[r.Cell] {
+				return errors.New("holds a cell that its measurement does not have, or one twice")
+			}
+			seen[r.Cell] = true
+			answer.Cells = append(answer.Cells, uint64(r.Cell))
+			builder.Append(r.Value)
+			return nil
+		})
+	case m.Discovery != nil:
+		answer.Keys = [][]string{}
+		err = decodeRows(f, f.NumRows(), func(r groupRow) error {
+			if len(r.Keys) != len(m.Query.Factors) {
+				return errors.New("holds an answer that its measurement does not have")
+			}
+			keys := make([]string, len(r.Keys))
+			for i, key := range r.Keys {
+				keys[i] = strings.Clone(key)
+			}
+			answer.Keys = append(answer.Keys, keys)
+			builder.Append(r.Value)
+			return nil
+		})
+	case m.Above > 0:
 		answer.Cells = []uint64{}
 		err = decodeRows(f, f.NumRows(), func(r sparseRow) error {
 			last := len(answer.Cells) - 1
@@ -302,7 +344,7 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 			builder.Append(r.Value)
 			return nil
 		})
-	} else {
+	default:
 		err = decodeRows(f, m.Cells, func(r row) error {
 			builder.Append(r.Value)
 			return nil

@@ -17,7 +17,10 @@ import (
 func (o Options) charge(p *plan.Plan) (ledger.Charge, error) {
 	c := ledger.Charge{
 		Account: p.Guarantee.Account, Also: p.Guarantee.Also, Release: p.Name, PlanHash: p.Hash(), Template: p.Template(),
-		Terms: terms(p), Cost: p.Cost, Corrects: p.Corrects, Mechanisms: repeated(p.Mechanisms()),
+		Terms: terms(p), Cost: p.Cost, Corrects: p.Corrects,
+	}
+	if p.Sample == nil { // else they lose what they do for the units that are drawn, and not for all
+		c.Mechanisms = repeated(p.Mechanisms())
 	}
 	if o.Approvals == "" {
 		return c, nil

@@ -138,6 +138,11 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	if err != nil {
 		return nil, err
 	}
+	for _, e := range []*edition{a, b} {
+		if e.plan.Sample != nil {
+			return nil, &SpecError{File: e.place, Err: errors.New("was measured on a secret sample of the units, whose error this comparison does not know: compare the plans")}
+		}
+	}
 	c := &Comparison{Before: a.describe(), After: b.describe(), SameDraw: a.sameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
 	c.Rule = c.rule()
 	for _, s := range a.plan.Synthetic {

@@ -178,6 +178,9 @@ func evaluated(place string, p *plan.Plan) (*edition, ledger.Record, error) {
 	if err != nil || record.PlanHash != p.Hash() || record.Release != p.Name {
 		return nil, record, &Altered{Place: place, File: proofFile}
 	}
+	if p.Sample != nil {
+		return nil, record, &SpecError{File: place, Err: errors.New("was measured on a secret sample of the units: against the counts of all of them its errors would tell who was drawn")}
+	}
 	if record.Status == ledger.Rehearsal {
 		return nil, record, &SpecError{File: place, Err: errors.New("is a rehearsal: its rows were made up, and there is no truth to compare it with")}
 	}

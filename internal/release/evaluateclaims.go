@@ -44,9 +44,10 @@ type marginals struct {
 	skipped int     // met, but of too many cells
 }
 
-// comparable are the tables that are compared: not those of what is left out, which the truth does not tell again.
+// comparable are the tables that are compared: not those of what is left out, which the truth does not tell again, nor those
+// of groups that nobody listed, of which the truth would be a list of all that there are.
 func (e *edition) comparable() []plan.Table {
-	return slices.DeleteFunc(slices.Clone(e.plan.Tables), func(t plan.Table) bool { return t.Counts != "" })
+	return slices.DeleteFunc(slices.Clone(e.plan.Tables), func(t plan.Table) bool { return t.Counts != "" || t.Discovered != nil })
 }
 
 // claims are what a release says that can be compared with the truth.
@@ -85,6 +86,9 @@ func (t editionTable) figures() (histogram.Figures, error) {
 	}
 	if t.table.Sparse != nil {
 		return t.sparseFigures(columns)
+	}
+	if t.table.Top != nil {
+		return t.topFigures(columns)
 	}
 	row := 0
 	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {

@@ -44,7 +44,8 @@ type tableTruth struct {
 	Rows  int64  `json:"rows"` // that the truth counts: N
 	// CountsUp are the keys along which the figures are running sums, as those of the truth that they are held against.
 	CountsUp []string `json:"counts_up,omitempty"`
-	// L1 ÷ N of the published figures, and its half; absent where N is 0, and of running sums, which are no parts of N.
+	// L1 ÷ N of the published figures, and its half; absent where N is 0, of running sums, which are no parts of N,
+	// and of chosen cells, which are some of N alone.
 	L1OverN *float64 `json:"l1_over_n,omitempty"`
 	TVD     *float64 `json:"total_variation_distance,omitempty"`
 	// RMSE of the unbiased figures, beside the standard error of the noise.
@@ -57,6 +58,8 @@ type tableTruth struct {
 	// Sparse is what a table of the cells above a threshold has and misses; the errors above are then of the cells that it has,
 	// which noise has lifted.
 	Sparse *sparseTruth `json:"sparse,omitempty"`
+	// Top is how good the choice of a table's cells was; the errors above are then of the chosen cells.
+	Top *topTruth `json:"top,omitempty"`
 	// Figures are those beside the count.
 	Figures []figureTruth `json:"figures,omitempty"`
 }
@@ -153,12 +156,15 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 		if s := t.Sparse; s != nil {
 			one.Sparse = &sparseTruth{s.Above, d.Cells, d.False, s.FalseCells, d.Filled, d.Missed}
 		}
+		if t.Top != nil {
+			one.Top = newTopTruth(t.Top, d)
+		}
 		for key, up := range countsUp(e.plan, t) {
 			if up {
 				one.CountsUp = append(one.CountsUp, t.By[key])
 			}
 		}
-		if one.Rows > 0 && one.CountsUp == nil {
+		if one.Rows > 0 && one.CountsUp == nil && t.Top == nil {
 			l1 := d.L1 / float64(one.Rows)
 			tvd := l1 / 2
 			one.L1OverN, one.TVD = &l1, &tvd
@@ -181,7 +187,7 @@ func (e *edition) notes(record ledger.Record, number int64) []string {
 		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, values are categorised and units bounded alike.",
 	}
 	if n := len(e.plan.Tables) - len(e.comparable()); n > 0 {
-		all = append(all, fmt.Sprintf("Not compared: %s of what bounds and policies leave out.", budget.Plural(int64(n), "table")))
+		all = append(all, fmt.Sprintf("Not compared: %s, of what bounds and policies leave out or of groups that nobody listed.", budget.Plural(int64(n), "table")))
 	}
 	for _, t := range e.plan.Release().Tables {
 		if !t.Unit.Row {
@@ -288,6 +294,9 @@ the part of the intervals that hold the truth, beside the part that the noise gi
 		if s := t.Sparse; s != nil {
 			fmt.Fprintf(b, "Table %s has %s above %s, of which %s without a row (%s expected at most); of %s with rows it misses %s. Its errors above are those of the cells that it has, which noise has lifted; L1/N is over all.\n\n",
 				markdownText(t.Path), budget.Plural(s.Published, "cell"), budget.Group(s.Above), budget.Group(s.False), fourDigits(s.Predicted), budget.Plural(s.Filled, "cell"), budget.Group(s.Missed))
+		}
+		if t.Top != nil {
+			b.WriteString(t.Top.sentence(markdownText(t.Path)) + "\n\n")
 		}
 		if t.CountsUp != nil {
 			fmt.Fprintf(b, "Table %s counts up along %s: running sums are held against those of the truth, and have no L1/N.\n\n", markdownText(t.Path), markdownText(strings.Join(t.CountsUp, ", ")))

@@ -20,6 +20,7 @@ import (
 // Question is what is asked of a published release: a count for every combination of categories of By, of the rows that
 // meet all of Where.
 type Question struct {
+	Table string   // the confidential table whose rows are counted; "" where one alone has the columns
 	By    []string // attributes
 	Where []string // attribute=code, or several codes with commas, or ranges of them, as 18..24
 }
@@ -83,13 +84,20 @@ const (
 	ExactLaw Law = "exact"
 	// BoundedLaw is that of a weighted sum of noisy integers; it attains at least what it says, and hardly more.
 	BoundedLaw Law = "bounded"
+	// ScoreLaw is that of noise and of a sample of the units together ([synth.Sampling.Interval]); it attains about what it says.
+	ScoreLaw Law = "score"
 )
 
 // answerName is what every answer tells, also one from a table that counts up.
 const answerName = "count"
 
-// NoiseOnly is what every interval leaves out.
-const NoiseOnly = "privacy noise only; sampling and response error not included"
+// covers is what intervals hold, and what they leave out.
+func covers(sampled bool) string {
+	if sampled {
+		return "privacy noise and the error of the secret sample; sampling error of the data themselves and response error not included"
+	}
+	return "privacy noise only; sampling and response error not included"
+}
 
 // Query answers a question from a published folder alone, which must be as its manifest says.
 //
@@ -122,7 +130,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	}
 	a := &Answer{
 		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, From: e.plan.Tables[held[best].table].From,
-		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: NoiseOnly,
+		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: covers(e.plan.Sample != nil),
 	}
 	if a.By == nil {
 		a.By = []string{}
@@ -197,6 +205,7 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	unit := unitOf(table)
 	a.Weighted, a.Step, a.Bounded = table.Weighted, table.Statistics[0].Unit, boundText(p, table)
+	sampling := synth.NewSampling(p, table, true)
 	laws := map[int]*interval{}
 	bear := map[string]bool{}
 	for _, row := range from.rows(asked) {
@@ -218,10 +227,14 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 			}
 		}
 		sum := unit * law.law.figure(sums[row.at]/unit)
-		a.Rows = append(a.Rows, AnswerRow{
+		one := AnswerRow{
 			Keys: row.keys, Cells: from.cells(row.at), Unbiased: sum, StandardError: unit * math.Sqrt(variances[row.at]),
-			Low: sum - law.margin, High: sum + law.margin, Law: law.law, Attained: law.attained,
-		})
+			Law: law.law, Attained: law.attained,
+		}
+		if one.Low, one.High = sampling.Interval(sum, law.margin, one.StandardError); sampling != nil {
+			one.StandardError, one.Law, one.Attained = sampling.Error(sum, one.StandardError), ScoreLaw, a.Confidence
+		}
+		a.Rows = append(a.Rows, one)
 	}
 	for _, m := range reader.Needed(from.table) {
 		if bear[m.ID] {

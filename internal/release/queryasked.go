@@ -16,6 +16,7 @@ import (
 // inquiry is a question whose names were found.
 type inquiry struct {
 	plan       *plan.Plan
+	among      []*spec.Table // the confidential tables whose rows may be meant
 	by         []spec.Attribute
 	wheres     []spec.Attribute
 	conditions []Condition
@@ -24,6 +25,10 @@ type inquiry struct {
 // newInquiry finds the names of a question. It fails on one that is not there, and tells the nearest.
 func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
 	a := &inquiry{plan: p}
+	var err error
+	if a.among, err = tablesAsked(p.Release(), q); err != nil {
+		return nil, err
+	}
 	for _, by := range q.By {
 		attribute, _, err := a.attribute(by)
 		if err != nil {
@@ -55,6 +60,37 @@ func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
 	return a, nil
 }
 
+// tablesAsked are the confidential tables whose rows a question may count: the one that it names, or those that have all of its
+// columns, of which there is one. Where none has, all are, so that the name that is nowhere is told.
+func tablesAsked(r *spec.Release, q Question) ([]*spec.Table, error) {
+	var names, fit []string
+	for _, t := range r.Tables {
+		names = append(names, t.Name)
+		if t.Name == q.Table {
+			return []*spec.Table{t}, nil
+		}
+		lacks := func(attribute string) bool {
+			column, _, _ := strings.Cut(attribute, ".")
+			return t.Column(column) == nil
+		}
+		if !slices.ContainsFunc(q.By, lacks) && !slices.ContainsFunc(q.Where, func(where string) bool {
+			name, _, _ := strings.Cut(where, "=")
+			return lacks(name)
+		}) {
+			fit = append(fit, t.Name)
+		}
+	}
+	switch {
+	case q.Table != "":
+		return nil, noSuch("confidential table", q.Table, names)
+	case len(fit) > 1:
+		return nil, fmt.Errorf("tables %s have these columns: say with --table whose rows are to be counted", strings.Join(fit, " and "))
+	case len(fit) == 1:
+		return []*spec.Table{r.Table(fit[0])}, nil
+	}
+	return r.Tables, nil
+}
+
 // conditionsIn parts a text at the commas behind which another attribute and = stand.
 func (a *inquiry) conditionsIn(text string) []string {
 	var all []string
@@ -82,7 +118,7 @@ func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
 	column, levelName, dotted := strings.Cut(name, ".")
 	out := spec.Attribute{Column: column, Level: levelName}
 	var columns, levels []string
-	for _, t := range a.plan.Release().Tables {
+	for _, t := range a.among {
 		for _, c := range t.Columns {
 			if c.Domain == nil { // of statistics alone
 				continue
@@ -236,6 +272,9 @@ func (a *inquiry) holders() ([]holder, error) {
 	var out, bounded, sparse []holder
 	var near []nearTable
 	for i, t := range a.plan.Tables {
+		if !slices.ContainsFunc(a.among, func(of *spec.Table) bool { return of.Name == t.From }) {
+			continue
+		}
 		h, lacks, err := a.hold(i)
 		switch {
 		case err != nil:
@@ -305,6 +344,12 @@ func noHolder(near []nearTable) error {
 // hold groups the cells of a table by the rows of the question; lacks says why it cannot.
 func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 	p := a.plan
+	if p.Tables[table].Top != nil {
+		return h, []lack{{says: notAdded}}, nil
+	}
+	if p.Tables[table].Discovered != nil {
+		return h, []lack{{says: "has those groups alone that a selection has let through, which no sum can rest on: its file has them"}}, nil
+	}
 	q := p.Query(p.Tables[table])
 	levels, err := q.Levels(p.Release())
 	if err != nil {

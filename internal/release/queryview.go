@@ -95,9 +95,9 @@ func (a *Answer) notes() string {
 		text += fmt.Sprintf("%s put together with it would give the same answer.\n", budget.Plural(int64(same), "other table"))
 	}
 	if a.Above > 0 {
-		return text + fmt.Sprintf("The table has the cells above %s alone: figures little above that are too large on the mean. Intervals hold over all cells, in the table or not, and cover %s.\n", budget.Group(a.Above), NoiseOnly)
+		return text + fmt.Sprintf("The table has the cells above %s alone: figures little above that are too large on the mean. Intervals hold over all cells, in the table or not, and cover %s.\n", budget.Group(a.Above), a.Covers)
 	}
-	return text + "Figures are unbiased estimates, and may be negative. Intervals cover " + NoiseOnly + ".\n"
+	return text + "Figures are unbiased estimates, and may be negative. Intervals cover " + a.Covers + ".\n"
 }
 
 // listed names measurements.
@@ -181,7 +181,7 @@ func (t *Trace) Write(w io.Writer) error {
 	for _, f := range t.Figures {
 		text += f.text()
 	}
-	_, err := io.WriteString(w, text+"The interval covers "+NoiseOnly+".\n")
+	_, err := io.WriteString(w, text+"The interval covers "+t.Covers+".\n")
 	return err
 }
 

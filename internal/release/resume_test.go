@@ -43,19 +43,28 @@ func newOffice(t *testing.T) office {
 // officeWith is an office with its spec, its account's policy and its rows.
 func officeWith(t *testing.T, spec, policy, rows string) office {
 	t.Helper()
+	return officeOf(t, map[string]string{"release.yaml": spec, "policy.yaml": policy, "t.csv": rows})
+}
+
+// officeOf is an office with files, of which release.yaml is its spec and policy.yaml its account's policy.
+func officeOf(t *testing.T, files map[string]string) office {
+	t.Helper()
+	return officeSet(t, files, nil)
+}
+
+// officeSet is officeOf for a spec with parameters.
+func officeSet(t *testing.T, files, params map[string]string) office {
+	t.Helper()
 	o := office{dir: t.TempDir()}
 	o.ledger = filepath.Join(o.dir, "ledger.db")
-	for name, text := range map[string]string{
-		"release.yaml": spec,
-		"policy.yaml":  policy,
-		"t.csv":        rows,
-	} {
-		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+	for name, text := range files {
+		path := filepath.Join(o.dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var err error
-	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), params); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {

@@ -191,13 +191,7 @@ func (n *NotAbove) text(confidence, attained float64) string {
 func (t editionTable) sparseFigures(columns []string) (histogram.Figures, error) {
 	f := histogram.Figures{Cells: []uint64{}}
 	keys := len(t.table.By)
-	codes := make([]map[string]uint64, keys)
-	for i, l := range t.levels {
-		codes[i] = make(map[string]uint64, l.Size())
-		for at, c := range l.Categories {
-			codes[i][c.Code] = uint64(at)
-		}
-	}
+	codes := t.placesOfCodes()
 	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
 		cell, known := uint64(0), true
 		for i := range keys {

@@ -37,6 +37,12 @@ func pairOf(a, b *edition, i int) (p tablePair, found bool, err error) {
 	case p.before.table.Sparse != nil || p.after.table.Sparse != nil:
 		p.refused = "it has the cells above a threshold alone, and no figure of the others to compare"
 		return p, true, nil
+	case p.before.table.Top != nil || p.after.table.Top != nil:
+		p.refused = "it has the cells that were chosen alone, and no figure of the others to compare"
+		return p, true, nil
+	case p.before.table.Discovered != nil || p.after.table.Discovered != nil:
+		p.refused = "it has the groups that a selection has let through alone, and no figure of the others to compare"
+		return p, true, nil
 	case !slices.Equal(p.before.table.By, p.after.table.By):
 		p.refused = "it has other keys"
 		return p, true, nil

@@ -34,6 +34,9 @@ func encodeTable(ctx context.Context, t synth.Table, planned plan.Table, protect
 	if planned.Sparse != nil {
 		liftedColumns(columns, t, planned.Sparse)
 	}
+	if planned.Discovered != nil {
+		foundColumns(columns, t)
+	}
 	metadata, err := tableMetadata(t, planned, columns)
 	if err != nil {
 		return nil, err
@@ -46,6 +49,15 @@ func liftedColumns(columns []column, t synth.Table, s *plan.Sparse) {
 	for i, c := range columns {
 		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+plan.Unbiased }) {
 			columns[i].Label = fmt.Sprintf("noisy count as it is: unbiased over all cells, too large on the mean where it is little above %d; not for sums", s.Above)
+		}
+	}
+}
+
+// foundColumns says of the estimates of a table of groups that nobody listed what they are.
+func foundColumns(columns []column, t synth.Table) {
+	for i, c := range columns {
+		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+plan.Unbiased }) {
+			columns[i].Label = "unbiased estimate of the group; groups that were not selected are missing in every sum"
 		}
 	}
 }
@@ -139,11 +151,14 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 		published = "published count of those that have a row in the cell"
 	}
 	published += "; negative estimates are shown as 0"
-	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence)
+	interval, of := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence), "the privacy noise"
+	if planned.Sampled() {
+		interval, of = fmt.Sprintf("end of the %g%% interval, of privacy noise and sample", 100*s.Confidence), "privacy noise and sample together"
+	}
 	return []column{
 		{s.Name + plan.Published, published, unit, "count", integerKind, integerValues(s.Published)},
 		{s.Name + plan.Unbiased, "unbiased estimate; use this one for sums", unit, "estimate", kind, figure(s.Unbiased)},
-		{s.Name + plan.StandardError, "standard error of the privacy noise", unit, "standard error", decimalKind, decimalValues(s.Error)},
+		{s.Name + plan.StandardError, "standard error of " + of, unit, "standard error", decimalKind, decimalValues(s.Error)},
 		{s.Name + plan.Low, "lower " + interval, unit, "interval", kind, figure(s.Low)},
 		{s.Name + plan.High, "upper " + interval, unit, "interval", kind, figure(s.High)},
 		{s.Name + plan.Flag, flagsText(s), "", "flag", optionalText, flagValues(s.Flags)},
@@ -226,7 +241,13 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
-		{"dprelease.interval", fmt.Sprintf("%g%% privacy noise only; sampling and response error not included", 100*t.Statistics[0].Confidence)},
+		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, covers(planned.Sampled()))},
+	}
+	if d := planned.Discovered; d != nil {
+		metadata = append(metadata, [2]string{"dprelease.discovered", d.Sentence()})
+	}
+	if planned.Top != nil {
+		metadata = append(metadata, topMetadata(planned))
 	}
 	if s := planned.Sparse; s != nil {
 		metadata = append(metadata, [2]string{"dprelease.sparse", fmt.Sprintf("a row for each of %d declared cells whose noisy count is above %d, and for no other; a cell that is not here has %d rows or fewer at a confidence of %g%%; at most %g cells without a row are expected here; intervals hold over all cells, here or not",

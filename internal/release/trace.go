@@ -97,7 +97,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	}
 	t := &Trace{
 		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: e.plan.Tables[at].Path, Cell: []KeyOf{},
-		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: NoiseOnly,
+		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: covers(e.plan.Sample != nil),
 		Counts: e.plan.Tables[at].Counts, Weighted: e.plan.Tables[at].Weighted,
 	}
 	if _, sparse := reader.Sparse(at); sparse {
@@ -121,7 +121,9 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	}
 	t.origins(made, unitOf(e.plan.Tables[at]))
 	law := newInterval(made.Bearings, t.Confidence, figures, row, unitOf(e.plan.Tables[at]))
-	t.Law, t.Attained = law.law, law.attained
+	if t.Law, t.Attained = law.law, law.attained; e.plan.Sample != nil {
+		t.Law, t.Attained = ScoreLaw, t.Confidence
+	}
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return nil, &Altered{Place: place, File: e.plan.Tables[at].File()}
 	}
@@ -191,6 +193,12 @@ func (e *edition) cellOf(path string, cell []string) (table, row int, selected [
 	}
 	if table = slices.Index(paths, path); table < 0 {
 		return 0, 0, nil, noSuch("table", path, paths)
+	}
+	if e.plan.Tables[table].Top != nil {
+		return 0, 0, nil, noCell(path)
+	}
+	if d := e.plan.Tables[table].Discovered; d != nil {
+		return 0, 0, nil, fmt.Errorf("the cells of table %s are groups that a selection has let through, each with a noisy number as it was drawn: its file has them", path)
 	}
 	by := e.plan.Tables[table].By
 	codes := map[string]string{}

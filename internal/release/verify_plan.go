@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
@@ -16,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // checkPlan plans the spec inside the plan again.
@@ -178,6 +180,9 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 		return "", &notDone{"needs a plan that can be read"}
 	}
 	g, steps := v.plan.Guarantee, v.plan.Mechanisms()
+	if g.Sample != "" {
+		return v.checkSampledLoss(steps)
+	}
 	if err := withinBlocks(v.plan); err != nil {
 		return "", err
 	}
@@ -219,10 +224,52 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 			return "", wrongf(measured.PlanFile, "it promises no ε")
 		}
 		e, _ := limit.Float64()
-		judged, err := judge(steps, e, g.Delta)
+		left, selected, err := besidesSelections(v.plan)
+		if err != nil {
+			return "", err
+		}
+		judged, err := judge(steps, e, left)
+		judged += selected
 		return fmt.Sprintf("%s %s", g.Budget(), judged), err
 	}
 	return "", wrongf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
+}
+
+// checkSampledLoss is checkLoss for mechanisms that see a secret Poisson sample: they may lose ε′ = ln(1 + (e^ε − 1)/q) at
+// δ/q for the units that are drawn (Balle, Barthe & Gaboardi 2018, theorem 8).
+func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
+	g := v.plan.Guarantee
+	share, promised := amountOf(g.Sample), amountOf(g.Epsilon)
+	switch {
+	case v.plan.Sample == nil || v.plan.Sample.Share != g.Sample || share == nil || share.Sign() <= 0 || share.Cmp(big.NewRat(1, 1)) >= 0:
+		return "", wrongf(measured.PlanFile, "it promises what a sample of the share %q would give, and measures another", g.Sample)
+	case promised == nil || g.Neighbours != string(spec.AddRemove):
+		return "", wrongf(measured.PlanFile, "its promise is none that a sample helps to keep")
+	}
+	epsilon, rho, err := sums(steps)
+	if err != nil {
+		return "", wrongf(measured.PlanFile, "%v", err)
+	}
+	q, _ := share.Float64()
+	e, _ := promised.Float64()
+	inner := math.Log1p(math.Expm1(e) / q)
+	if g.Definition == "pure" {
+		spent, _ := orZero(epsilon).Float64()
+		if epsilon == nil || spent > inner*(1+1e-12) || v.plan.Cost.Epsilon == nil || v.plan.Cost.Epsilon.Cmp(promised) < 0 {
+			return "", wrongf(measured.PlanFile, "its mechanisms add up to more than the ε that it promises and is charged for")
+		}
+		return fmt.Sprintf("ε adds up to %s for the %s of the units that are drawn, which is %s for all, promised %s",
+			budget.DecimalUp(epsilon, 6), budget.Percent(q), budget.DecimalUp(new(big.Rat).SetFloat64(math.Log1p(q*math.Expm1(spent))), 6), g.Epsilon), nil
+	}
+	delta := amountOf(g.Delta)
+	switch {
+	case g.Definition != "approximate" || delta == nil:
+		return "", wrongf(measured.PlanFile, "its promise is none that a sample helps to keep")
+	case rho == nil || v.plan.Cost.Rho == nil || rho.Cmp(v.plan.Cost.Rho) > 0:
+		return "", wrongf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
+	}
+	judged, err := judge(steps, inner, delta.Quo(delta, share).RatString())
+	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", g.Budget(), budget.DecimalUp(new(big.Rat).SetFloat64(inner), 6), budget.DecimalUp(delta, 4), judged), err
 }
 
 // judge holds mechanisms against an ε at a δ by the second accountant, and where
@@ -312,4 +359,35 @@ func orZero(r *big.Rat) *big.Rat {
 		return new(big.Rat)
 	}
 	return r
+}
+
+// besidesSelections is the δ that selections of groups which nobody listed leave for the noise, exact; says tells what they
+// have. Each lets a group that one unit alone has appear with a probability of at most the δ of its group, in as many groups
+// as neighbours differ in.
+func besidesSelections(p *plan.Plan) (left, says string, err error) {
+	total := new(big.Rat)
+	for _, m := range p.Measurements {
+		if m.Discovery == nil {
+			continue
+		}
+		kept, err := m.Discovery.Kept()
+		each := amountOf(m.Discovery.Delta)
+		if err != nil || each == nil {
+			return "", "", wrongf(measured.PlanFile, "the selection of measurement %s is none", m.ID)
+		}
+		alone := new(big.Rat).SetFloat64(kept.Chance(max(m.Discovery.AtLeast, 1)))
+		if alone == nil || alone.Cmp(each) > 0 {
+			return "", "", wrongf(measured.PlanFile, "the selection of measurement %s lets a group of one unit appear with more than its δ", m.ID)
+		}
+		total.Add(total, each.Mul(each, new(big.Rat).SetInt64(m.Discovery.Groups)))
+	}
+	delta := amountOf(p.Guarantee.Delta)
+	if delta == nil || total.Sign() == 0 {
+		return p.Guarantee.Delta, "", nil
+	}
+	rest := new(big.Rat).Sub(delta, total)
+	if rest.Sign() <= 0 || p.Cost.Delta == nil || p.Cost.Delta.Cmp(total) < 0 {
+		return "", "", wrongf(measured.PlanFile, "its selections have a δ of %s, more than it promises or is charged for", budget.DecimalUp(total, 6))
+	}
+	return rest.RatString(), fmt.Sprintf(", beside %s for selections", budget.DecimalUp(total, 6)), nil
 }

@@ -1,0 +1,54 @@
+package histogram
+
+// This file holds computed columns: those whose values are made, row by row, of columns of the source.
+
+import (
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// compute makes the values of rows of those of the columns that they are made of, which are arrays of one length and of the
+// types that [source.Coder] documents. values is an array of that length and of a type that encoder.reader reads, and valid
+// as long as the inputs are; one of another type breaks the contract. misfits, nil where there are none, says of each row
+// whether an input of it has a value that could not be read: such a row's value is none, whatever stands in values.
+//
+// Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations. Argument:
+// docs/proofs/bounding.md.
+type compute func(inputs []arrow.Array) (values arrow.Array, misfits []spec.Fit)
+
+// computing is how the values of a column are made, nil for one that is read as it is.
+func computing(table *spec.Table, c *spec.Column) (compute, error) {
+	switch {
+	case c.Expression != nil:
+		return evaluating(table, c.Expression)
+	case c.Lookup != nil:
+		return lookupValues(table, c)
+	case c.Grid != nil:
+		return func(inputs []arrow.Array) (arrow.Array, []spec.Fit) {
+			return gridCells(c.Grid, inputs[0], inputs[1]), nil
+		}, nil
+	}
+	return nil, nil
+}
+
+// values are those of a column, given those that it is made of.
+func (e *encoder) values(inputs []arrow.Array) (arrow.Array, []spec.Fit) {
+	if e.compute == nil {
+		return inputs[0], nil
+	}
+	return e.compute(inputs)
+}
+
+// diagnosis is what the operator is told of a row's value: the value, or those that it is made of.
+func (e *encoder) diagnosis(inputs []arrow.Array, row int) string {
+	texts := make([]string, len(inputs))
+	for i, name := range e.column.Inputs() {
+		texts[i] = strings.Clone(inputs[i].ValueStr(row)) // the column's memory is used again
+		if e.compute != nil {
+			texts[i] = name + " " + texts[i]
+		}
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,371 @@
+package histogram
+
+// This file holds groups that nobody listed: the values that a table has of a column, and which groups of them a selection
+// lets through.
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// keyBytes is what a value takes beside its text: in the set of those that were met, in the domain that is made of them, and
+// in the table of their codes.
+const keyBytes = 160
+
+// keys are the values of a column that were met and can be categories, told apart exactly. As a [source.Coder] they meet the
+// values of its column; every code is 0. For concurrent use.
+type keys struct {
+	column  *spec.Column
+	compute compute // makes the values of others, nil where they are read as they are
+	seed    maphash.Seed
+	shards  [64]struct {
+		mu    sync.Mutex
+		texts map[string]struct{}
+	}
+	bytes *atomic.Int64 // that all columns take
+	wrong atomic.Bool   // values are of a type that has no texts
+}
+
+func newKeys(table *spec.Table, c *spec.Column, bytes *atomic.Int64) (*keys, error) {
+	k := &keys{column: c, seed: maphash.MakeSeed(), bytes: bytes}
+	var err error
+	if k.compute, err = computing(table, c); err != nil {
+		return nil, err
+	}
+	for i := range k.shards {
+		k.shards[i].texts = map[string]struct{}{}
+	}
+	return k, nil
+}
+
+// Width is the bytes of a code.
+func (k *keys) Width() int { return 1 }
+
+// Codes meets the values of the one column that the keys' own is read from or made of.
+func (k *keys) Codes(values arrow.Array, codes []uint32) {
+	clear(codes)
+	k.meetAll([]arrow.Array{values})
+}
+
+// meetAll meets the values that are made of inputs.
+func (k *keys) meetAll(inputs []arrow.Array) {
+	values, misfits := inputs[0], []spec.Fit(nil)
+	if k.compute != nil {
+		values, misfits = k.compute(inputs)
+	}
+	var text func(i int) string
+	switch a := values.(type) {
+	case *array.String:
+		text = a.Value
+	case *array.LargeString:
+		text = a.Value
+	case *array.Dictionary:
+		entries, ok := a.Dictionary().(*array.String)
+		if !ok {
+			k.wrong.Store(true)
+			return
+		}
+		text = func(i int) string { return entries.Value(a.GetValueIndex(i)) }
+	case *array.Int64:
+		text = func(i int) string { return strconv.FormatInt(a.Value(i), 10) }
+	default:
+		if values.NullN() < values.Len() {
+			k.wrong.Store(true)
+		}
+		return
+	}
+	for i := range values.Len() {
+		if !values.IsNull(i) && (misfits == nil || misfits[i] == spec.Fits) {
+			k.meet(text(i))
+		}
+	}
+}
+
+func (k *keys) meet(text string) {
+	if !k.column.Domain.CanBeKey(text) {
+		return
+	}
+	shard := &k.shards[maphash.String(k.seed, text)%uint64(len(k.shards))]
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if _, met := shard.texts[text]; !met {
+		shard.texts[strings.Clone(text)] = struct{}{}
+		k.bytes.Add(int64(len(text)) + keyBytes)
+	}
+}
+
+// sorted are the values that were met, in ascending order.
+func (k *keys) sorted() []string {
+	var all []string
+	for i := range k.shards {
+		for text := range k.shards[i].texts {
+			all = append(all, text)
+		}
+		k.shards[i].texts = nil
+	}
+	slices.SortFunc(all, k.column.Domain.CompareKeys)
+	return all
+}
+
+// discovering are the columns of a table whose categories are not listed, and which measurements ask for.
+func discovering(table *spec.Table, all []plan.Measurement) (columns []*spec.Column) {
+	for _, m := range all {
+		if m.Query.Table != table.Name || m.Discovery == nil {
+			continue
+		}
+		for _, name := range m.Discovery.Columns {
+			if c := table.Column(name); c != nil && c.Domain != nil && c.Domain.Discover() != nil && !slices.Contains(columns, c) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	return columns
+}
+
+// withKeys is a table whose columns have these values as categories.
+func withKeys(table *spec.Table, columns []*spec.Column, found func(i int) []string) *spec.Table {
+	own := *table
+	own.Columns = slices.Clone(table.Columns)
+	for i, c := range own.Columns {
+		if at := slices.Index(columns, c); at >= 0 {
+			column := *c
+			column.Domain = c.Domain.Discovered(found(at))
+			own.Columns[i] = &column
+		}
+	}
+	return &own
+}
+
+// discover reads the columns of a table whose categories are not listed, once, and returns the table with what they have as
+// categories, in ascending order. It is the table itself where measurements ask for no such column. held is
+// what the values take of the memory, of which half may be spent on them.
+//
+// Whatever is counted by these categories is the same as if they had been listed: one that no row has, such as an entry of a
+// dictionary, has no group. Their order among each other does not depend on what other values there are.
+//
+// Errors: *[source.Error]; *[MemoryError]; those of the context.
+func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, dir string, workers int, limit int64) (found *spec.Table, held int64, err error) {
+	columns := discovering(table, all)
+	if len(columns) == 0 {
+		return table, 0, nil
+	}
+	var bytes atomic.Int64
+	sets := make([]*keys, len(columns))
+	var wanted []source.Column
+	inputs := make([][]int, len(columns)) // of those that are made of several, their places among the wanted
+	for i, c := range columns {
+		if sets[i], err = newKeys(table, c, &bytes); err != nil {
+			return nil, 0, err
+		}
+		names := c.Inputs()
+		if len(names) == 1 {
+			wanted = append(wanted, source.Column{Name: names[0], Coder: sets[i]})
+			continue
+		}
+		for _, name := range names {
+			inputs[i] = append(inputs[i], len(wanted))
+			wanted = append(wanted, source.Column{Name: name})
+		}
+	}
+	rows, err := source.Open(ctx, dir, table.Source, wanted)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if closing := rows.Close(); err == nil {
+			err = closing
+		}
+	}()
+	var mu sync.Mutex
+	err = parallel(ctx, workers, workers, func(int) error {
+		buffers := &source.Buffers{}
+		for {
+			mu.Lock()
+			piece, err := rows.Next(ctx)
+			mu.Unlock()
+			switch {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil:
+				return err
+			}
+			err = piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
+				for i, places := range inputs {
+					if places == nil {
+						continue
+					}
+					arrays := make([]arrow.Array, len(places))
+					for j, at := range places {
+						arrays[j] = b.Columns[at]
+					}
+					sets[i].meetAll(arrays)
+				}
+				if bytes.Load() > limit/2 {
+					return &MemoryError{Have: limit / 2}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, set := range sets {
+		if set.wrong.Load() {
+			return nil, 0, &source.Error{Kind: source.WrongType, Column: columns[i].Name, Message: "has values that are neither texts nor integers, and of such none is discovered: list them, or write them as one of the two"}
+		}
+	}
+	if bytes.Load() > limit/2 {
+		return nil, 0, &MemoryError{Have: limit / 2}
+	}
+	return withKeys(table, columns, func(i int) []string { return sets[i].sorted() }), bytes.Load(), nil
+}
+
+// madeUpWords is how many values a column has in a rehearsal whose categories are not listed.
+const madeUpWords = 100
+
+// discoverMadeUp is discover for rows that are made up.
+func discoverMadeUp(table *spec.Table, all []plan.Measurement) *spec.Table {
+	columns := discovering(table, all)
+	if len(columns) == 0 {
+		return table
+	}
+	return withKeys(table, columns, func(i int) []string {
+		var words []string
+		for n := range madeUpWords {
+			word := strconv.Itoa(1000 + n)
+			if columns[i].Type != spec.Integer {
+				word = "word-" + word
+			}
+			if columns[i].Domain.CanBeKey(word) {
+				words = append(words, word)
+			}
+		}
+		return words
+	})
+}
+
+// grouped are the groups that a query of columns whose categories are not listed has counted, by the texts of their keys.
+type grouped struct{ levels []*spec.Level }
+
+// grouped are the groups of a query, nil where its cells are listed.
+func (t *tally) grouped(m plan.Measurement, q *query) *grouped {
+	if m.Discovery == nil {
+		return nil
+	}
+	g := &grouped{}
+	for _, a := range q.attributes {
+		g.levels = append(g.levels, t.attributes[a].level)
+	}
+	return g
+}
+
+// keysOf are the texts of the keys of a group.
+func (g *grouped) keysOf(cell uint64) []string {
+	texts := make([]string, len(g.levels))
+	for i := len(g.levels) - 1; i >= 0; i-- {
+		size := uint64(g.levels[i].Size())
+		texts[i] = g.levels[i].Categories[cell%size].Code
+		cell /= size
+	}
+	return texts
+}
+
+// hash is the SHA-256 of the counts of groups with the texts of their keys.
+func (g *grouped) hash(t tallied) []byte {
+	h := sha256.New()
+	h.Write(hashOf(t.counts))
+	var length [8]byte
+	for _, cell := range t.cells {
+		for _, text := range g.keysOf(cell) {
+			binary.BigEndian.PutUint64(length[:], uint64(len(text)))
+			h.Write(length[:])
+			io.WriteString(h, text)
+		}
+	}
+	return h.Sum(nil)
+}
+
+// selected is the answer to a measurement of groups that are not listed: those that its selection lets through, in the order
+// of their keys, with their numbers of units and noise that has nothing to do with the selection.
+//
+// Guarantee: each group with a unit is selected by itself with exactly the probability of [plan.Discovery], and no other is;
+// the noise on what is selected has the law of the measurement's mechanism and is independent of the selection. Neighbours:
+// those of the mechanism's sensitivity, which differ by one in at most Discovery.Groups groups. Theorem: Desfontaines, Voss,
+// Gipson & Mandayam 2022; Korolova, Kenthapadi, Mishra & Ntoulas 2009. Argument: docs/proofs/discover.md.
+func (x *opened) selected(ctx context.Context, a answer) (measured.Measured, error) {
+	d := a.measurement.Discovery
+	kept, err := d.Kept()
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	if a.groups == nil || len(a.cells) != len(a.counts) || slices.ContainsFunc(a.counts, func(units int64) bool { return units < 1 }) {
+		return measured.Measured{}, errBug
+	}
+	through := make([]bool, len(a.counts))
+	blocks := (len(through) + noise.BlockCells - 1) / noise.BlockCells
+	err = parallel(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
+		from, to := i*noise.BlockCells, min((i+1)*noise.BlockCells, len(through))
+		return selectGroups(x.streams.Selection(a.definition, a.hash, i), d, kept, a.counts[from:to], through[from:to])
+	})
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	noisy, err := x.add(ctx, a)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	values, keys := []int64{}, [][]string{}
+	for i, yes := range through {
+		if yes {
+			values, keys = append(values, noisy[i]), append(keys, a.groups.keysOf(a.cells[i]))
+		}
+	}
+	return measured.Measured{Measurement: a.measurement, Values: integers(values), Keys: keys}, nil
+}
+
+// selectGroups decides for each group of so many units whether it is selected.
+func selectGroups(stream *noise.Bits, d *plan.Discovery, kept *plan.Kept, units []int64, through []bool) error {
+	if probabilities := kept.Optimal(); probabilities != nil {
+		for i, n := range units {
+			through[i] = noise.Bernoulli(stream, probabilities[min(d.Counted(n), int64(len(probabilities)-1))])
+		}
+		return nil
+	}
+	counted := make([]int64, len(units))
+	for i, n := range units {
+		counted[i] = d.Counted(n)
+	}
+	noisy := slices.Clone(counted)
+	if err := noise.AddDiscreteGaussian(stream, d.Select.Parameter, noisy); err != nil {
+		return err
+	}
+	for i, n := range noisy {
+		through[i] = counted[i] > 0 && n >= d.Threshold
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package histogram
+
+// This file holds the lookup of values in public tables, by the key of the row.
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// lookupValues makes the values of a column that is looked up in a public table: those of the one row there that has the row's
+// key, and null where none has it. Keys are compared as canonical texts, as values are with the codes of code books: 7 and 7.0
+// are the key 7, and the text 07 is another.
+//
+// Guarantee: every row has one value or none, a function of its own key and of the public table; rows are neither multiplied
+// nor moved. Neighbours: both relations. Argument: docs/proofs/joins.md.
+func lookupValues(table *spec.Table, c *spec.Column) (compute, error) {
+	j := table.Join(c.Lookup.Join)
+	if j == nil || j.Column(c.Lookup.Column) == nil {
+		return nil, fmt.Errorf("table %s has no public column %s.%s", table.Name, c.Lookup.Join, c.Lookup.Column)
+	}
+	public := j.Column(c.Lookup.Column)
+	texts := textsOf(public.Texts)
+	return func(inputs []arrow.Array) (arrow.Array, []spec.Fit) {
+		places, fit := joined(j, inputs)
+		if fit != spec.Fits {
+			return array.NewNull(len(places)), slices.Repeat([]spec.Fit{fit}, len(places))
+		}
+		for i, row := range places {
+			if row >= 0 {
+				places[i] = public.Codes[row]
+			}
+		}
+		return looked(texts, places), nil
+	}, nil
+}
+
+// joined is the row of the public table that each row of the inputs, the parts of its key, is joined to: −1 for none. A part
+// that is null or no number is no part of a key.
+func joined(j *spec.Join, inputs []arrow.Array) (rows []int32, fit spec.Fit) {
+	rows = make([]int32, inputs[0].Len())
+	parts := make([]func(text []byte, row int) ([]byte, bool), len(inputs))
+	for i, input := range inputs {
+		if parts[i] = canonical(input); parts[i] == nil {
+			return rows, spec.WrongType
+		}
+	}
+	var key, text []byte
+	for row := range rows {
+		key = key[:0]
+		whole := true
+		for i, part := range parts {
+			if whole = !inputs[i].IsNull(row); whole {
+				text, whole = part(text[:0], row)
+			}
+			if !whole {
+				break
+			}
+			key = j.AppendPart(key, text)
+		}
+		rows[row] = -1
+		if whole {
+			rows[row] = int32(j.Find(key))
+		}
+	}
+	return rows, spec.Fits
+}
+
+// canonical appends the canonical text of a row's value, which is not null; nil for an array whose values have none.
+func canonical(values arrow.Array) func(text []byte, row int) ([]byte, bool) {
+	switch a := values.(type) {
+	case *array.Dictionary:
+		entries, ok := a.Dictionary().(*array.String)
+		if !ok {
+			return nil
+		}
+		return func(text []byte, row int) ([]byte, bool) {
+			return append(text, entries.Value(a.GetValueIndex(row))...), true
+		}
+	case *array.String:
+		return func(text []byte, row int) ([]byte, bool) { return append(text, a.Value(row)...), true }
+	case *array.LargeString:
+		return func(text []byte, row int) ([]byte, bool) { return append(text, a.Value(row)...), true }
+	case *array.Int64:
+		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendInt(text, a.Value(row), 10), true }
+	case *array.Float64:
+		return func(text []byte, row int) ([]byte, bool) { return spec.AppendFloat(text, a.Value(row)) }
+	case *array.Decimal128:
+		scale := a.DataType().(*arrow.Decimal128Type).Scale
+		return func(text []byte, row int) ([]byte, bool) {
+			return spec.AppendDecimal(text, a.Value(row).BigInt(), scale)
+		}
+	case *array.Boolean:
+		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendBool(text, a.Value(row)), true }
+	case *array.Date32:
+		return func(text []byte, row int) ([]byte, bool) { return spec.AppendDate(text, int32(a.Value(row))), true }
+	}
+	return nil
+}
+
+// textsOf is an array of texts.
+func textsOf(texts []string) *array.String {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	b.AppendValues(texts, nil)
+	return b.NewStringArray()
+}
+
+var lookedType = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+
+// looked are texts by their places, −1 for null: as a dictionary, whose entries are encoded once, or where that is longer than
+// the rows as they are.
+func looked(texts *array.String, places []int32) arrow.Array {
+	const short = 1024
+	if texts.Len() > max(len(places), short) {
+		b := array.NewStringBuilder(memory.DefaultAllocator)
+		for _, place := range places {
+			if place < 0 {
+				b.AppendNull()
+			} else {
+				b.Append(texts.Value(int(place)))
+			}
+		}
+		return b.NewStringArray()
+	}
+	valid, null := make([]byte, bitutil.BytesForBits(int64(len(places)))), 0
+	for i, place := range places {
+		if place < 0 {
+			places[i] = 0
+			null++
+		} else {
+			bitutil.SetBit(valid, i)
+		}
+	}
+	index := array.NewInt32Data(array.NewData(arrow.PrimitiveTypes.Int32, len(places),
+		[]*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(places))}, nil, null, 0))
+	return array.NewDictionaryArray(lookedType, index, texts)
+}

@@ -1,0 +1,179 @@
+package histogram
+
+// This file holds the answer to a measurement of which cells are chosen: the cells with the largest counts, as far as private
+// choices find them, and their counts with noise.
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"sort"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// top is the cells that are chosen of an answer, in the order of their choice, and their counts with the noise of its
+// measurement. Cells without rows are candidates like any other: all of them have the score 0, and none is visited.
+//
+// Guarantee: each choice has the law of its mechanism among all cells that are left, with the cells' counts as scores, by bits of
+// its own; what is added to the counts of the chosen ones is the noise of the measurement, by others. So all of it loses what
+// the choices and the noise lose, composed ([plan.Choices]). Neighbours: those of the sensitivities. Argument:
+// docs/proofs/topk.md.
+//
+// How long it takes depends on the counts: it is never to be shown.
+func (x *opened) top(ctx context.Context, a answer) (measured.Measured, error) {
+	if !a.placed() {
+		return measured.Measured{}, errBug
+	}
+	r, err := newRanks(a)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	for round := range int(a.measurement.Top.Of) {
+		if err := ctx.Err(); err != nil {
+			return measured.Measured{}, err
+		}
+		if err := r.choose(x.streams.Selection(a.definition, a.hash, round)); err != nil {
+			return measured.Measured{}, err
+		}
+	}
+	cells := r.cells(a)
+	own := answer{measurement: a.measurement, definition: a.definition, hash: a.hash, tallied: tallied{counts: make([]int64, len(cells))}}
+	for i, cell := range cells {
+		if at, filled := slices.BinarySearch(a.cells, cell); filled {
+			own.counts[i] = a.counts[at]
+		}
+	}
+	noisy, err := x.add(ctx, own)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	return measured.Measured{Measurement: a.measurement, Values: integers(noisy), Cells: cells}, nil
+}
+
+// ranks is the cells of an answer by their counts, and those that were chosen.
+type ranks struct {
+	*noise.Ranking
+	classes []noise.Class
+	taken   [][]uint64   // of each class, which of its cells were chosen, ascending
+	chosen  []chosenCell // in the order of their choice
+}
+
+// chosenCell is a cell: the place-th of a class, in ascending order of cells, from 0 on.
+type chosenCell struct {
+	class int
+	place uint64
+}
+
+// newRanks fails where the measurement's choices are none.
+func newRanks(a answer) (*ranks, error) {
+	c := a.measurement.Top
+	classes := classesOf(a)
+	r := &ranks{classes: classes, taken: make([][]uint64, len(classes))}
+	var err error
+	switch c.Select.Kind {
+	case budget.ExponentialMechanism:
+		r.Ranking, err = noise.NewExponential(classes, c.Select.Parameter, big.NewInt(c.Sensitivity), c.Monotone)
+	case budget.PermuteAndFlip:
+		r.Ranking, err = noise.NewPermuteAndFlip(classes, c.Select.Parameter, big.NewInt(c.Sensitivity), c.Monotone)
+	default:
+		err = fmt.Errorf("there is no choice by the mechanism %q", c.Select.Kind)
+	}
+	return r, err
+}
+
+// fewRows is up to which count cells are told apart without a map.
+const fewRows = 1 << 12
+
+// classesOf are the counts of all cells, descending, with how many cells have each.
+func classesOf(a answer) []noise.Class {
+	small, large := make([]uint64, fewRows), map[int64]uint64{}
+	small[0] = uint64(a.measurement.Cells) - uint64(len(a.cells))
+	for _, count := range a.counts {
+		if count >= 0 && count < fewRows {
+			small[count]++
+		} else {
+			large[count]++
+		}
+	}
+	var classes []noise.Class
+	for count, n := range large {
+		classes = append(classes, noise.Class{Score: count, Candidates: n})
+	}
+	for count, n := range small {
+		if n > 0 {
+			classes = append(classes, noise.Class{Score: int64(count), Candidates: n})
+		}
+	}
+	slices.SortFunc(classes, func(a, b noise.Class) int { return cmp.Compare(b.Score, a.Score) })
+	return classes
+}
+
+// choose makes one choice.
+func (r *ranks) choose(b *noise.Bits) error {
+	class, place := r.Take(b)
+	if class < 0 {
+		return errBug // there are more cells than choices
+	}
+	place = beside(r.taken[class], place)
+	at, _ := slices.BinarySearch(r.taken[class], place)
+	r.taken[class] = slices.Insert(r.taken[class], at, place)
+	r.chosen = append(r.chosen, chosenCell{class, place})
+	return nil
+}
+
+// beside is the number that has so many below it that are not in an ascending list.
+func beside(list []uint64, n uint64) uint64 {
+	before := sort.Search(len(list), func(i int) bool { return list[i]-uint64(i) > n })
+	return n + uint64(before)
+}
+
+// cells are the places of the chosen cells, in the order of their choice.
+func (r *ranks) cells(a answer) []uint64 {
+	cells := make([]uint64, len(r.chosen))
+	wanted := map[int64]map[uint64]int{} // by count, and by place among the cells that have it: which choice
+	for i, one := range r.chosen {
+		score := r.classes[one.class].Score
+		if score == 0 {
+			cells[i] = beside(a.filled(), one.place)
+			continue
+		}
+		if wanted[score] == nil {
+			wanted[score] = map[uint64]int{}
+		}
+		wanted[score][one.place] = i
+	}
+	passed := map[int64]uint64{}
+	for at, count := range a.counts {
+		if places, ok := wanted[count]; ok {
+			if i, ok := places[passed[count]]; ok {
+				cells[i] = a.cells[at]
+			}
+			passed[count]++
+		}
+	}
+	return cells
+}
+
+// filled are the cells that count something, ascending.
+func (a answer) filled() []uint64 {
+	if !slices.Contains(a.counts, 0) {
+		return a.cells
+	}
+	var filled []uint64
+	for i, cell := range a.cells {
+		if a.counts[i] != 0 {
+			filled = append(filled, cell)
+		}
+	}
+	return filled
+}
+
+// choosesCells tells that a measurement is of cells that are chosen by what is counted in them, so that those without rows are
+// not visited.
+func choosesCells(m plan.Measurement) bool { return m.Above > 0 || m.Top != nil }

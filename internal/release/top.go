@@ -1,0 +1,82 @@
+package release
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds tables of chosen cells: what is said of them, and how they are read again.
+
+// topMetadata says what the rows of a table of chosen cells are.
+func topMetadata(planned plan.Table) [2]string {
+	return [2]string{"dprelease.top", fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by their counts, in the order of their choice; with a probability of %s no cell that is not here has over %d more than one that is; the counts are drawn after the choice, and their intervals hold whichever cells were chosen",
+		planned.Top.Of, planned.Cells, percentDown(planned.Top.Attained), plan.WholeMargin(planned.Top.Shortfall))}
+}
+
+// notAdded is why nothing is added up from a table of chosen cells.
+const notAdded = "has those cells alone that were chosen, which no sum can rest on: its file has them"
+
+// noCell is why a figure of a table of chosen cells is not traced.
+func noCell(path string) error {
+	return fmt.Errorf("the cells of table %s are those that were chosen, each with a noisy count as it was drawn: its file has them", path)
+}
+
+// topFigures reads the counts of a table of chosen cells with their intervals, and the places of their cells in domain order.
+// columns are those of its keys, and of its figures.
+func (t editionTable) topFigures(columns []string) (histogram.Figures, error) {
+	f := histogram.Figures{Cells: []uint64{}}
+	keys := len(t.table.By)
+	codes := t.placesOfCodes()
+	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
+		cell, known := uint64(0), true
+		for i := range keys {
+			at, ok := codes[i][r[i].String()]
+			cell, known = cell*uint64(t.levels[i].Size())+at, known && ok
+		}
+		if !known || slices.Contains(f.Cells, cell) {
+			return &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is of no cell of the table, or of one that is there before", len(f.Cells)+1)}
+		}
+		f.Cells, f.Published = append(f.Cells, cell), append(f.Published, r[keys].Int64())
+		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
+			*column = append(*column, number(r[keys+1+i]))
+		}
+		return nil
+	})
+	return f, err
+}
+
+// placesOfCodes are the places of each key's categories by their codes.
+func (t editionTable) placesOfCodes() []map[string]uint64 {
+	codes := make([]map[string]uint64, len(t.table.By))
+	for i, l := range t.levels {
+		codes[i] = make(map[string]uint64, l.Size())
+		for at, c := range l.Categories {
+			codes[i][c.Code] = uint64(at)
+		}
+	}
+	return codes
+}
+
+// topTruth is how good the choice of a table's cells was, by the counts that they have in truth.
+type topTruth struct {
+	Of        int64   `json:"of"`
+	Right     int64   `json:"among_the_largest"` // of those that were chosen
+	Shortfall float64 `json:"shortfall"`         // by how much a cell that was left out exceeds one that was chosen, at most
+	Predicted float64 `json:"shortfall_predicted"`
+}
+
+func newTopTruth(t *plan.Top, d histogram.Difference) *topTruth {
+	return &topTruth{t.Of, d.Right, d.Shortfall, t.Shortfall}
+}
+
+// sentence says so in words.
+func (t topTruth) sentence(path string) string {
+	return fmt.Sprintf("Table %s has %s that were chosen, of which %s are among the largest; a cell that was left out has at most %s more than one that was chosen (%s at most was to be expected).",
+		path, budget.Plural(t.Of, "cell"), budget.Group(t.Right), fourDigits(t.Shortfall), fourDigits(t.Predicted))
+}

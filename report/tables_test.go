@@ -1,0 +1,77 @@
+package report_test
+
+// This file holds reports of two confidential tables and of public ones.
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec"
+)
+
+const twoTables = `version: 1
+release: care
+privacy: {protects: person, neighbours: replace, account: lfs-panel}
+budget: {rho: 1}
+tables:
+  persons:
+    source: {csv: p.csv}
+    unit: {id: person_id, max_rows: 1}
+    join: {register: {csv: register.csv, on: person_id, public: true}}
+    columns: {size: {from: register.size, values: [small, large]}}
+  visits:
+    source: {csv: v.csv}
+    unit: {id: patient, max_rows: 4, null: drop}
+    columns: {ward: {values: [a, b]}}
+marginals:
+  sizes: {table: persons, by: [size]}
+  wards: {table: visits, by: [ward]}
+`
+
+// TestReportsOfTwoTables: the unit is said table by table, in every form, and public tables are named and not called code books.
+func TestReportsOfTwoTables(t *testing.T) {
+	r, err := spec.Parse(spec.Source{Text: twoTables, Files: map[string]string{"register.csv": "person_id,name,size\n1,A,small\n2,B,large\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message, "persons tells units apart by person_id, and visits by patient") {
+		t.Errorf("warnings %v", r.Warnings)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := reportOf(t, report.Input{Plan: p, Tables: published(p, nil), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(out.JSON()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compiled(t).Validate(instance); err != nil {
+		t.Error(err)
+	}
+	text := string(out.JSON())
+	for _, says := range []string{
+		"all rows with the same id (person_id in persons and patient in visits)",
+		"of which at most 1 in persons and 4 in visits are counted",
+		"At most 1 in persons and 4 in visits of them are counted; the rest were left out, chosen at random. Rows without an id are in no figure",
+		"Of a unit's rows at most 1 in persons and 4 in visits are counted, and what it loses in all tables is added up",
+		"How many units (each person) there are, in all tables together, is no secret.",
+		"The table register (register.csv), to which rows of persons are joined by person_id, is public: nothing that it holds is protected",
+		`"code_books": []`,
+	} {
+		if !strings.Contains(text, says) {
+			t.Errorf("the report does not say %q", says)
+		}
+	}
+	if strings.Contains(text, "1,A,small") {
+		t.Error("the report holds the public table")
+	}
+	if !strings.Contains(string(out.Markdown()), "Public table register.csv: ") || !strings.Contains(pageOf(t, out), "Public table register.csv") {
+		t.Error("the pages do not name the public table")
+	}
+}

@@ -1,0 +1,121 @@
+package spec
+
+// This file holds the axis: one direction of a grid, parted into equal cells, and the cell that a coordinate falls into.
+
+import (
+	"math"
+	"math/big"
+)
+
+// Axis parts an interval of degrees into equal half-open cells, numbered from 0, of which the last is closed. Its edges are
+// exact fractions. It is immutable and safe for concurrent use.
+type Axis struct {
+	bins  *bins     // for exact numbers
+	from  []float64 // from[k] is the least float64 that is not below the lower edge of cell k
+	last  float64   // the largest that is not above the end
+	scale float64   // cells per degree
+}
+
+// newAxis parts [low, high] into n cells. It fails where the edges are fractions too fine to be compared exactly.
+func newAxis(low, high *big.Rat, n int) (*Axis, error) {
+	edges := make([]*big.Rat, n+1)
+	width := new(big.Rat).Quo(new(big.Rat).Sub(high, low), big.NewRat(int64(n), 1))
+	for k := range edges {
+		edges[k] = new(big.Rat).Add(low, new(big.Rat).Mul(width, big.NewRat(int64(k), 1)))
+	}
+	edges[n] = high
+	den, err := commonDenominator(edges)
+	if err != nil {
+		return nil, err
+	}
+	a := &Axis{from: make([]float64, n)}
+	cuts := make([]int64, n+1)
+	for k, edge := range edges {
+		cuts[k] = point(edge, den)
+		if k < n {
+			a.from[k] = notBelow(edge)
+		}
+	}
+	a.bins = newBins(cuts, den, false)
+	a.last = notBelow(high)
+	if exactly(a.last).Cmp(high) > 0 {
+		a.last = math.Nextafter(a.last, math.Inf(-1))
+	}
+	a.scale, _ = new(big.Rat).Inv(width).Float64()
+	return a, nil
+}
+
+// notBelow is the least float64 whose shortest decimal is not below x.
+func notBelow(x *big.Rat) float64 {
+	v, _ := x.Float64()
+	for exactly(v).Cmp(x) >= 0 {
+		v = math.Nextafter(v, math.Inf(-1))
+	}
+	for exactly(v).Cmp(x) < 0 {
+		v = math.Nextafter(v, math.Inf(1))
+	}
+	return v
+}
+
+// exactly is the number that a finite float64 is read as: its shortest decimal that reads back the same.
+func exactly(v float64) *big.Rat {
+	q := quantityOfFloat(v)
+	x := new(big.Rat).SetInt(new(big.Int).SetUint64(q.magnitude))
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(q.exponent, -q.exponent))), nil))
+	if q.exponent < 0 {
+		power.Inv(power)
+	}
+	if x.Mul(x, power); q.negative {
+		x.Neg(x)
+	}
+	return x
+}
+
+// Size is the number of cells.
+func (a *Axis) Size() int { return len(a.from) }
+
+// OfFloat is the cell of a float64, read as its shortest decimal that reads back the same; −1 beyond the axis, and of NaN. The
+// number of the cell is guessed, and then found by comparing with its edges: no float64 but those from from[k] on is at or
+// above edge k, as shortest decimals ascend with the numbers that they stand for.
+func (a *Axis) OfFloat(v float64) int {
+	if !(v >= a.from[0] && v <= a.last) {
+		return -1
+	}
+	at := min(int((v-a.from[0])*a.scale), len(a.from)-1)
+	for a.from[at] > v {
+		at--
+	}
+	for at+1 < len(a.from) && a.from[at+1] <= v {
+		at++
+	}
+	return at
+}
+
+// OfInt is the cell of an integer, −1 beyond the axis.
+func (a *Axis) OfInt(v int64) int { return placed(a.bins.ofInt(v)) }
+
+// OfDecimal is the cell of unscaled·10^-scale, −1 beyond the axis.
+func (a *Axis) OfDecimal(unscaled *big.Int, scale int32) int {
+	return placed(a.bins.ofQuantity(quantityOfDecimal(unscaled, scale)))
+}
+
+// OfSmallDecimal is OfDecimal of digits that fit 64 bits.
+func (a *Axis) OfSmallDecimal(unscaled int64, scale int32) int {
+	return placed(a.bins.ofQuantity(quantity{negative: unscaled < 0, magnitude: magnitude(unscaled), exponent: -int(scale)}))
+}
+
+// OfText is the cell of a decimal number as text, −1 beyond the axis and of a text that is no number.
+func (a *Axis) OfText(s string) int {
+	q, ok := parseQuantity(s)
+	if !ok {
+		return -1
+	}
+	return placed(a.bins.ofQuantity(q))
+}
+
+func placed(cell int, fit Fit) int {
+	if fit != Fits {
+		return -1
+	}
+	return cell
+}

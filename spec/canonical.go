@@ -1,0 +1,41 @@
+package spec
+
+// This file holds the canonical texts of values, by which these are compared with categories, code books and keys.
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// AppendFloat appends the shortest decimal that reads back the same, without an exponent and zero without a minus sign. It is
+// false for what is no number.
+func AppendFloat(dst []byte, v float64) ([]byte, bool) {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return dst, false
+	case v == 0:
+		return append(dst, '0'), true
+	}
+	return strconv.AppendFloat(dst, v, 'f', -1, 64), true
+}
+
+// AppendDecimal appends unscaled·10^-scale without trailing zeros behind the point. It is false for one that is too long to be
+// the text of anything in a spec.
+func AppendDecimal(dst []byte, unscaled *big.Int, scale int32) ([]byte, bool) {
+	if scale > maxQuantityText || scale < -maxQuantityText {
+		return dst, false
+	}
+	x := new(big.Rat).SetInt(unscaled)
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
+	if scale > 0 {
+		x.Quo(x, new(big.Rat).SetInt(power))
+	} else {
+		x.Mul(x, new(big.Rat).SetInt(power))
+	}
+	places, _ := x.FloatPrec()
+	return append(dst, x.FloatString(places)...), true
+}
+
+// AppendDate appends a date in days since 1970-01-01 as 2024-01-31.
+func AppendDate(dst []byte, days int32) []byte { return appendDate(dst, int64(days)) }

@@ -1,0 +1,627 @@
+package expression
+
+// This file holds the checker: types and ranges of all parts.
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+)
+
+// checker finds how columns are read, and the type of every part.
+type checker struct {
+	*finder
+	declared func(table, name string) Column
+	inputs   []Input
+	at       map[[2]string]int // columns among the inputs
+}
+
+// use is how the numbers of a column are used.
+type use struct {
+	first   *node
+	exact   *node // where it is used as a number of known places
+	places  int   // of the constants that it is compared with
+	rounded bool
+	cast    *node // where it is said how many places it has
+	as      Column
+	said    bool // a function says what it is
+}
+
+// readings decides how each column is read.
+func (c *checker) readings(root *node) *Error {
+	uses, order, err := c.uses(root)
+	if err != nil {
+		return err
+	}
+	for _, name := range order {
+		u := uses[name]
+		in, err := c.reading(name, u)
+		if err != nil {
+			return err
+		}
+		c.at[name] = len(c.inputs)
+		c.inputs = append(c.inputs, in)
+	}
+	return nil
+}
+
+// uses are the uses of all columns, and these in the order of the text.
+func (c *checker) uses(root *node) (map[[2]string]*use, [][2]string, *Error) {
+	uses, order := map[[2]string]*use{}, [][2]string(nil)
+	of := func(n *node) *use {
+		name := [2]string{n.table, n.name}
+		if uses[name] == nil {
+			uses[name] = &use{first: n}
+			order = append(order, name)
+		}
+		return uses[name]
+	}
+	var failure *Error
+	root.each(func(n *node) {
+		if n.op == column {
+			of(n)
+		}
+		open := n.op == call && (n.name == "in" || n.name == "is_null" || n.name == "floor" || n.name == "round" || slices.Contains(comparisons, n.name))
+		for i, a := range n.args {
+			if a.op != column {
+				continue
+			}
+			u := of(a)
+			u.said = u.said || n.op == call && casts[n.name] != Unknown
+			if n.op == call && casts[n.name] == Number {
+				if failure == nil {
+					failure = c.says(u, n)
+				}
+				continue
+			}
+			open, constants := open, n.args
+			switch {
+			case n.op == call && n.name == "in":
+				constants = n.args[1].args
+			case n.op == call && n.name == "recode" && i == 0:
+				open, constants = true, n.keys()
+			}
+			if !open || slices.Contains(comparisons, n.name) && n.args[1-i].op != number {
+				u.exact = a
+			}
+			for _, k := range constants {
+				if k.op == number && open {
+					u.places = max(u.places, placesOf(k.number))
+				}
+			}
+			if open && (n.name == "floor" || n.name == "round") {
+				u.rounded, u.places = true, max(u.places, 1)
+			}
+		}
+	})
+	if root.op == column {
+		of(root).exact = root
+	}
+	return uses, order, failure
+}
+
+// says notes what integer(x) or decimal(x, 2) says of a column.
+func (c *checker) says(u *use, n *node) *Error {
+	as := Column{Kind: Number}
+	if n.name == "decimal" {
+		places, err := c.count(n.args[1], 18)
+		if err != nil {
+			return err
+		}
+		as.Places = int(places)
+	}
+	if u.cast != nil && u.as != as {
+		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s here, and %s elsewhere", c.source(n), c.source(u.cast)), Expected: "one of the two throughout"}
+	}
+	u.cast, u.as = n, as
+	return nil
+}
+
+// placesOf is how many places a number has, 99 for more than any may have.
+func placesOf(x *big.Rat) int {
+	places, exact := x.FloatPrec()
+	if !exact {
+		return 99
+	}
+	return places
+}
+
+// count is a literal whole number from 0 to most.
+func (c *checker) count(n *node, most int64) (int64, *Error) {
+	if n.op != number || !n.number.IsInt() || n.number.Sign() < 0 || n.number.Cmp(big.NewRat(most, 1)) > 0 {
+		return 0, &Error{At: n.at, End: n.end, Message: "found " + c.source(n), Expected: fmt.Sprintf("a whole number from 0 to %d, written as digits", most)}
+	}
+	return n.number.Num().Int64(), nil
+}
+
+// reading decides how a column is read: by its uses or, where they do not say, by what is declared.
+func (c *checker) reading(name [2]string, u *use) (Input, *Error) {
+	in := Input{Table: name[0], Name: name[1]}
+	v := c.columns[name].root()
+	declared := c.declared(name[0], name[1])
+	if v.kind == Unknown && u.exact != nil {
+		v.kind = declared.Kind
+	}
+	if _, ok := meet(v.kind, declared.Kind); !ok && !u.said {
+		text := c.text[u.first.at:u.first.end]
+		e := &Error{At: u.first.at, End: u.first.end, Message: fmt.Sprintf("%s is declared as %s, and is %s here", c.source(u.first), declared.Kind, v.kind),
+			Expected: declared.Kind.String() + fmt.Sprintf(", or what it is to be read as: integer(%[1]s), text(%[1]s), date(%[1]s), timestamp(%[1]s)", text)}
+		if declared.Kind == Timestamp && v.kind == Date {
+			e.Fix = "date(" + text + ")"
+		}
+		return in, e
+	}
+	switch v.kind {
+	case Boolean:
+		in.Reading = AsBoolean
+	case Text:
+		in.Reading = AsText
+	case Date:
+		in.Reading = AsDate
+	case Moment:
+		in.Reading = AsDay
+	case Timestamp:
+		in.Reading = AsTimestamp
+	case Number:
+		return c.numbers(in, u, declared)
+	default:
+		if u.exact == nil {
+			in.Reading = AsAnything
+			return in, nil
+		}
+		return in, &Error{At: u.first.at, End: u.first.end, Message: c.source(u.first) + " may be anything",
+			Expected: fmt.Sprintf("what it is: integer(%[1]s), decimal(%[1]s, 2), text(%[1]s), date(%[1]s), timestamp(%[1]s) or boolean(%[1]s); a text stands in quotes", c.text[u.first.at:u.first.end])}
+	}
+	return in, nil
+}
+
+// numbers decides how a column of numbers is read.
+func (c *checker) numbers(in Input, u *use, declared Column) (Input, *Error) {
+	in.Reading, in.Places = FixedNumber, u.as.Places
+	switch {
+	case u.cast != nil:
+	case u.exact == nil:
+		in.Reading, in.Places, in.Bounded = AnyNumber, u.places, u.rounded
+	case declared.Kind == Number && declared.Places >= 0:
+		in.Places = declared.Places
+	default:
+		return in, c.ambiguous(u.exact)
+	}
+	if in.Places > 18 {
+		return in, &Error{At: u.first.at, End: u.first.end, Message: c.source(u.first) + " is compared with a number of more than 18 places", Expected: "fewer places"}
+	}
+	return in, nil
+}
+
+// ambiguous is a number of which it is not known how many places it has.
+func (c *checker) ambiguous(n *node) *Error {
+	text := c.text[n.at:n.end]
+	return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s may be any number", c.source(n)),
+		Expected: fmt.Sprintf("integer(%[1]s), or decimal(%[1]s, 2) for 2 places, unless it is only compared with constants", text), Fix: "integer(" + text + ")"}
+}
+
+// check finds the type of a part, from the leaves up.
+func (c *checker) check(n *node) *Error {
+	args := n.args
+	if _, ok := spans[n.name]; ok && n.op == call {
+		args = args[0].args
+	}
+	for _, a := range args {
+		if a.op == list {
+			for _, item := range a.args {
+				if err := c.check(item); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := c.check(a); err != nil {
+			return err
+		}
+	}
+	n.of = Type{Kind: n.kind.root().kind}
+	switch n.op {
+	case number:
+		return c.literal(n)
+	case date, timestamp:
+		n.of.Low, n.of.High = n.value, n.value
+	case boolean:
+		n.of.Low, n.of.High = 0, 1
+	case column:
+		c.column(n)
+	case call:
+		return c.call(n)
+	}
+	return nil
+}
+
+func (c *checker) literal(n *node) *Error {
+	places := placesOf(n.number)
+	if places <= 18 {
+		if units := new(big.Int).Mul(n.number.Num(), new(big.Int).Div(ten(places), n.number.Denom())); within(units.Lsh(units, 1)) {
+			n.of.Places, n.of.Low = places, units.Rsh(units, 1).Int64()
+			n.of.High = n.of.Low
+			return nil
+		}
+	}
+	return &Error{At: n.at, End: n.end, Message: c.source(n) + " is too long", Expected: "a number within ±2^61, counted in its places, of which there are at most 18"}
+}
+
+func (c *checker) column(n *node) {
+	switch in := c.inputs[c.at[[2]string{n.table, n.name}]]; in.Reading {
+	case AnyNumber:
+		n.of.Places, n.of.ranks, n.of.Low, n.of.High = in.Places, true, -MaxUnits, MaxUnits
+	case FixedNumber:
+		n.of.Places, n.of.Low, n.of.High = in.Places, -MaxUnits, MaxUnits
+	case AsBoolean:
+		n.of.High = 1
+	case AsDate, AsDay:
+		n.of.Kind, n.of.Low, n.of.High = Date, FirstDay, LastDay
+	case AsTimestamp:
+		n.of.Low, n.of.High = FirstDay*microsPerDay, (LastDay+1)*microsPerDay-1
+	}
+}
+
+// call finds the type of what a function or an operator gives.
+func (c *checker) call(n *node) *Error {
+	bounded := func(low, high int64) *Error {
+		n.of.Places, n.of.Low, n.of.High = 0, low, high
+		return nil
+	}
+	switch n.name {
+	case "==", "!=", "<", "<=", ">", ">=":
+		n.of.High = 1
+		return c.comparison(n)
+	case "in":
+		n.of.High = 1
+		return c.aligned(n, append([]*node{n.args[0]}, n.args[1].args...)...)
+	case "and", "or", "not", "is_null", "starts_with":
+		n.of.High = 1
+		return nil
+	case "if", "case":
+		return c.branches(n)
+	case "coalesce":
+		return c.either(n, n.args...)
+	case "recode":
+		return c.recode(n)
+	case "length":
+		return bounded(0, 1<<31)
+	case "prefix":
+		_, err := c.count(n.args[1], 1_000_000)
+		return err
+	case "slice":
+		return c.slice(n)
+	case "integer", "decimal":
+		return c.cast(n)
+	case "floor", "round":
+		return c.rounded(n)
+	}
+	if s, ok := spans[n.name]; ok {
+		return bounded(-s.most, s.most)
+	}
+	if p, ok := dateParts[n.name]; ok {
+		return bounded(p.least, p.most)
+	}
+	if p, ok := timeParts[n.name]; ok {
+		return bounded(0, p.most)
+	}
+	switch n.of.Kind {
+	case Number:
+		return c.arithmetic(n)
+	case Date:
+		return bounded(FirstDay, LastDay)
+	}
+	n.of.Low, n.of.High = n.args[0].of.Low, n.args[0].of.High
+	return nil
+}
+
+func (c *checker) slice(n *node) *Error {
+	from, err := c.count(n.args[1], 1_000_000)
+	if err == nil && from == 0 {
+		return &Error{At: n.args[1].at, End: n.args[1].end, Message: "characters are counted from 1", Expected: functions["slice"].usage}
+	}
+	if err == nil {
+		_, err = c.count(n.args[2], 1_000_000)
+	}
+	return err
+}
+
+// ordered are the kinds whose values are more or less than each other.
+func ordered(k Kind) bool { return k == Number || k == Date || k == Timestamp || k == Moment }
+
+func (c *checker) comparison(n *node) *Error {
+	a, b := n.args[0], n.args[1]
+	if n.name != "==" && n.name != "!=" && !ordered(a.of.Kind) {
+		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s: of %s nothing is more or less", c.source(n), a.of.Kind), Expected: "== or !="}
+	}
+	return c.aligned(n, a, b)
+}
+
+// aligned makes sure that numbers can be brought to the same places.
+func (c *checker) aligned(n *node, all ...*node) *Error {
+	places := 0
+	for _, a := range all {
+		places = max(places, a.of.Places)
+	}
+	for _, a := range all {
+		if a.of.Kind != Number || a.op == null {
+			continue
+		}
+		if a.of.ranks && a.of.Places < places {
+			return &Error{At: a.at, End: a.end, Message: c.source(a) + " is compared with a number of more places", Expected: "constants alone"}
+		}
+		low, high := scaled(a.of, places)
+		if !within(low) || !within(high) {
+			return c.tooLarge(n, a, places-a.of.Places)
+		}
+		if a.literal() && slices.ContainsFunc(all, func(o *node) bool { return o.of.ranks }) && !within(low.Lsh(low, 1)) {
+			return c.tooLarge(n, a, 0)
+		}
+	}
+	return nil
+}
+
+// scaled are the bounds of numbers counted in more places.
+func scaled(t Type, places int) (low, high *big.Int) {
+	by := ten(places - t.Places)
+	return new(big.Int).Mul(big.NewInt(t.Low), by), new(big.Int).Mul(big.NewInt(t.High), by)
+}
+
+// tooLarge is a number that could need more than 62 bits.
+func (c *checker) tooLarge(n, a *node, _ int) *Error {
+	e := &Error{At: n.at, End: n.end, Message: c.source(n) + " could be beyond ±2^62", Expected: "numbers of known bounds, as clamp(x, 0, 100)"}
+	if !a.literal() {
+		e.At, e.End, e.Fix = a.at, a.end, "clamp("+c.text[a.at:a.end]+", 0, 100)"
+	}
+	return e
+}
+
+func (c *checker) branches(n *node) *Error {
+	var values []*node
+	for i := 1; i < len(n.args); i += 2 {
+		values = append(values, n.args[i])
+	}
+	return c.either(n, append(values, n.args[len(n.args)-1])...)
+}
+
+// either is the type of what is one of several.
+func (c *checker) either(n *node, values ...*node) *Error {
+	if err := c.aligned(n, values...); err != nil {
+		return err
+	}
+	first := true
+	for _, v := range values {
+		if v.of.ranks {
+			return c.ambiguous(v)
+		}
+		n.of.Places = max(n.of.Places, v.of.Places)
+	}
+	for _, v := range values {
+		if v.op == null {
+			continue
+		}
+		if v.of.Kind != Unknown {
+			n.of.Kind = v.of.Kind
+		}
+		low, high := v.of.Low, v.of.High
+		if v.of.Kind == Number {
+			l, h := scaled(v.of, n.of.Places)
+			low, high = l.Int64(), h.Int64()
+		}
+		if first {
+			n.of.Low, n.of.High, first = low, high, false
+		}
+		n.of.Low, n.of.High = min(n.of.Low, low), max(n.of.High, high)
+	}
+	return nil
+}
+
+func (c *checker) recode(n *node) *Error {
+	if err := c.aligned(n, append(n.keys(), n.args[0])...); err != nil {
+		return err
+	}
+	values := slices.Clone(n.args[2:])
+	for i := 1; i < len(n.args[1].args); i += 2 {
+		values = append(values, n.args[1].args[i])
+	}
+	return c.either(n, values...)
+}
+
+// cast is integer(x) or decimal(x, 2): of a column what it is, of another part that it has no more places.
+func (c *checker) cast(n *node) *Error {
+	a, places := n.args[0], 0
+	if n.name == "decimal" {
+		count, err := c.count(n.args[1], 18)
+		if err != nil {
+			return err
+		}
+		places = int(count)
+	}
+	n.of.Places, n.of.Low, n.of.High = places, a.of.Low, a.of.High
+	if a.of.Kind == Boolean {
+		return nil
+	}
+	if a.of.Places > places {
+		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.source(a), a.of.Places), Expected: "floor(…) or round(…), which make an integer of it"}
+	}
+	low, high := scaled(a.of, places)
+	if !within(low) || !within(high) {
+		return c.tooLarge(n, a, places)
+	}
+	n.of.Low, n.of.High = low.Int64(), high.Int64()
+	return nil
+}
+
+// rounded is floor(x) or round(x).
+func (c *checker) rounded(n *node) *Error {
+	a := n.args[0]
+	by := ten(a.of.Places).Int64()
+	n.of.Places = 0
+	n.of.Low, n.of.High = floorDiv(a.of.Low, by)-1, floorDiv(a.of.High, by)+1
+	if a.of.Places == 0 {
+		n.of.Low, n.of.High = a.of.Low, a.of.High
+	}
+	return nil
+}
+
+// arithmetic finds the bounds of a number that is made of others.
+func (c *checker) arithmetic(n *node) *Error {
+	for _, a := range n.args {
+		if a.of.ranks {
+			return c.ambiguous(a)
+		}
+	}
+	switch n.name {
+	case "//", "%":
+		return c.division(n)
+	case "clamp":
+		return c.clamp(n)
+	case "*":
+		n.of.Places = n.args[0].of.Places + n.args[1].of.Places
+		if n.of.Places > 18 {
+			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.source(n), n.of.Places), Expected: "at most 18 places, as of round(x)"}
+		}
+	default:
+		if err := c.aligned(n, n.args...); err != nil {
+			return err
+		}
+		for _, a := range n.args {
+			n.of.Places = max(n.of.Places, a.of.Places)
+		}
+	}
+	low, high := c.bounds(n)
+	if !within(low) || !within(high) {
+		widest := n.args[0]
+		for _, a := range n.args {
+			if width(a.of).Cmp(width(widest.of)) > 0 {
+				widest = a
+			}
+		}
+		return c.tooLarge(n, widest, 0)
+	}
+	n.of.Low, n.of.High = low.Int64(), high.Int64()
+	return nil
+}
+
+// width is how large a number can be in its places.
+func width(t Type) *big.Int {
+	low, high := big.NewInt(t.Low), big.NewInt(t.High)
+	if low.CmpAbs(high) > 0 {
+		return low.Abs(low)
+	}
+	return high.Abs(high)
+}
+
+// bounds are the least and the most of an operator's values, counted in the places of the result.
+func (c *checker) bounds(n *node) (low, high *big.Int) {
+	ends := func(a *node) (*big.Int, *big.Int) {
+		if n.name == "*" {
+			return big.NewInt(a.of.Low), big.NewInt(a.of.High)
+		}
+		return scaled(a.of, n.of.Places)
+	}
+	low, high = ends(n.args[0])
+	switch n.name {
+	case "negative":
+		return high.Neg(high), low.Neg(low)
+	case "abs":
+		least, most := new(big.Int), new(big.Int).Abs(low)
+		if h := new(big.Int).Abs(high); h.Cmp(most) > 0 {
+			most = h
+		}
+		if low.Sign() > 0 {
+			least = low
+		} else if high.Sign() < 0 {
+			least.Abs(high)
+		}
+		return least, most
+	}
+	for _, b := range n.args[1:] {
+		l, h := ends(b)
+		switch n.name {
+		case "+":
+			low, high = low.Add(low, l), high.Add(high, h)
+		case "-":
+			low, high = low.Sub(low, h), high.Sub(high, l)
+		case "*":
+			all := []*big.Int{product(low, l), product(low, h), product(high, l), product(high, h)}
+			low, high = slices.MinFunc(all, (*big.Int).Cmp), slices.MaxFunc(all, (*big.Int).Cmp)
+		case "min":
+			low, high = smaller(low, l), smaller(high, h)
+		case "max":
+			low, high = larger(low, l), larger(high, h)
+		}
+	}
+	return low, high
+}
+
+func product(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, b) }
+
+func smaller(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
+}
+
+func larger(a, b *big.Int) *big.Int {
+	if a.Cmp(b) > 0 {
+		return a
+	}
+	return b
+}
+
+// division is // and %, of integers by an integer that is written and is not 0.
+func (c *checker) division(n *node) *Error {
+	a, b := n.args[0], n.args[1]
+	switch {
+	case b.op != number:
+		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s could divide by 0", c.source(n)), Expected: "a written number that is not 0, as // 10; a ratio is compared without dividing, as a >= 2 * b"}
+	case b.number.Sign() == 0:
+		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s divides by 0", c.source(n)), Expected: "a number that is not 0"}
+	case b.of.Places > 0 || a.of.Places > 0:
+		whole := a
+		if b.of.Places > 0 {
+			whole = b
+		}
+		e := &Error{At: whole.at, End: whole.end, Message: c.source(whole) + " is no integer", Expected: "an integer, as floor(x) is"}
+		if whole == a {
+			e.Fix = "floor(" + c.text[a.at:a.end] + ")"
+		}
+		return e
+	}
+	by := b.of.Low
+	switch {
+	case n.name == "%" && by > 0:
+		n.of.Low, n.of.High = 0, by-1
+	case n.name == "%":
+		n.of.Low, n.of.High = by+1, 0
+	default:
+		x, y := floorDiv(a.of.Low, by), floorDiv(a.of.High, by)
+		n.of.Low, n.of.High = min(x, y), max(x, y)
+	}
+	n.of.Places = 0
+	return nil
+}
+
+// clamp is clamp(x, low, high) with written bounds.
+func (c *checker) clamp(n *node) *Error {
+	a := n.args[0]
+	for _, b := range n.args[1:] {
+		if b.op != number {
+			return &Error{At: b.at, End: b.end, Message: "found " + c.source(b), Expected: "a written number, as in clamp(x, 0, 100)"}
+		}
+	}
+	if n.args[1].number.Cmp(n.args[2].number) > 0 {
+		return &Error{At: n.at, End: n.end, Message: "the bounds hold nothing", Expected: "the smaller one first, as clamp(x, 0, 100)"}
+	}
+	places := max(n.args[1].of.Places, n.args[2].of.Places, a.of.Places)
+	low, _ := scaled(n.args[1].of, places)
+	_, high := scaled(n.args[2].of, places)
+	if !within(low) || !within(high) {
+		return c.tooLarge(n, n.args[1], 0)
+	}
+	// x is clamped in its own places where it has fewer than the bounds, so that it cannot be too large: see the program.
+	n.of.Places, n.of.Low, n.of.High = places, low.Int64(), high.Int64()
+	return nil
+}

@@ -1,0 +1,97 @@
+package expression
+
+// This file holds the table of functions: how they are written, and what they take and give.
+
+import (
+	"maps"
+	"slices"
+)
+
+// function is how a function is written.
+type function struct {
+	usage       string
+	least, most int  // arguments; most 0: any number
+	odd         bool // their number is odd
+	maps        bool // the second is a map
+}
+
+var functions = map[string]function{
+	"if":       {usage: "if(condition, then, else)", least: 3, most: 3},
+	"case":     {usage: "case(condition, then, condition, then, …, else)", least: 3, odd: true},
+	"coalesce": {usage: "coalesce(a, b, …): the first that is not null", least: 2},
+	"is_null":  {usage: "is_null(x)", least: 1, most: 1},
+	"recode":   {usage: "recode(x, {'m': 'male', 'f': 'female'}, 'other')", least: 2, most: 3, maps: true},
+
+	"abs":   {usage: "abs(x)", least: 1, most: 1},
+	"min":   {usage: "min(a, b, …)", least: 2},
+	"max":   {usage: "max(a, b, …)", least: 2},
+	"clamp": {usage: "clamp(x, 0, 100)", least: 3, most: 3},
+	"floor": {usage: "floor(x)", least: 1, most: 1},
+	"round": {usage: "round(x)", least: 1, most: 1},
+
+	"lower":       {usage: "lower(x)", least: 1, most: 1},
+	"upper":       {usage: "upper(x)", least: 1, most: 1},
+	"trim":        {usage: "trim(x)", least: 1, most: 1},
+	"length":      {usage: "length(x)", least: 1, most: 1},
+	"prefix":      {usage: "prefix(x, 3): the first 3 characters", least: 2, most: 2},
+	"slice":       {usage: "slice(x, 2, 3): 3 characters from the 2nd on", least: 3, most: 3},
+	"starts_with": {usage: "starts_with(x, 'a')", least: 2, most: 2},
+
+	"days":    {usage: "days(later - earlier)", least: 1, most: 1},
+	"months":  {usage: "months(later - earlier)", least: 1, most: 1},
+	"years":   {usage: "years(later - earlier)", least: 1, most: 1},
+	"hours":   {usage: "hours(later - earlier)", least: 1, most: 1},
+	"minutes": {usage: "minutes(later - earlier)", least: 1, most: 1},
+	"seconds": {usage: "seconds(later - earlier)", least: 1, most: 1},
+
+	"year":    {usage: "year(x)", least: 1, most: 1},
+	"quarter": {usage: "quarter(x)", least: 1, most: 1},
+	"month":   {usage: "month(x)", least: 1, most: 1},
+	"week":    {usage: "week(x)", least: 1, most: 1},
+	"day":     {usage: "day(x)", least: 1, most: 1},
+	"weekday": {usage: "weekday(x)", least: 1, most: 1},
+	"hour":    {usage: "hour(x)", least: 1, most: 1},
+	"minute":  {usage: "minute(x)", least: 1, most: 1},
+
+	"integer":   {usage: "integer(x)", least: 1, most: 1},
+	"decimal":   {usage: "decimal(x, 2): of 2 places", least: 2, most: 2},
+	"text":      {usage: "text(x)", least: 1, most: 1},
+	"boolean":   {usage: "boolean(x)", least: 1, most: 1},
+	"date":      {usage: "date(x)", least: 1, most: 1},
+	"timestamp": {usage: "timestamp(x)", least: 1, most: 1},
+}
+
+var functionNames = slices.Sorted(maps.Keys(functions))
+
+// spans are the functions of the time between two days or moments, with the most that each can be either way. Those of
+// microseconds have their length in them, the others count days of the calendar.
+var spans = map[string]struct{ micros, most int64 }{
+	"days":    {0, LastDay - FirstDay},
+	"months":  {0, 12 * 10_000},
+	"years":   {0, 10_000},
+	"hours":   {3600 * microsPerSecond, (LastDay - FirstDay + 1) * 24},
+	"minutes": {60 * microsPerSecond, (LastDay - FirstDay + 1) * 24 * 60},
+	"seconds": {microsPerSecond, (LastDay - FirstDay + 1) * 24 * 3600},
+}
+
+// dateParts are the functions of a day, with the least and the most that each can be.
+var dateParts = map[string]struct {
+	of          func(days int64) int64
+	least, most int64
+}{
+	"year":    {func(d int64) int64 { y, _, _ := civil(d); return y }, 0, 9999},
+	"quarter": {func(d int64) int64 { _, m, _ := civil(d); return (m + 2) / 3 }, 1, 4},
+	"month":   {func(d int64) int64 { _, m, _ := civil(d); return m }, 1, 12},
+	"week":    {isoWeek, 1, 53},
+	"day":     {func(d int64) int64 { _, _, d2 := civil(d); return d2 }, 1, 31},
+	"weekday": {weekday, 1, 7},
+}
+
+// timeParts are the functions of a moment.
+var timeParts = map[string]struct {
+	of   func(micros int64) int64
+	most int64
+}{
+	"hour":   {func(t int64) int64 { return floorMod(t, microsPerDay) / (3600 * microsPerSecond) }, 23},
+	"minute": {func(t int64) int64 { return floorMod(t, 3600*microsPerSecond) / (60 * microsPerSecond) }, 59},
+}

@@ -1,0 +1,177 @@
+package expression
+
+// This file holds the tokens of the language.
+
+import (
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+type tokenKind int
+
+const (
+	endToken tokenKind = iota
+	nameToken
+	wordToken // and, or, not, in, true, false, null
+	numberToken
+	textToken
+	dateToken
+	timestampToken
+	signToken
+)
+
+// token is a word of the text from byte at to byte end.
+type token struct {
+	kind    tokenKind
+	at, end int
+	text    string // the name, the word, the sign, or what a literal says
+	quoted  bool   // a name in backticks
+}
+
+var (
+	namePattern      = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]*`)
+	numberPattern    = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?`)
+	datePattern      = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+	timestampPattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`)
+)
+
+var words = []string{"and", "or", "not", "in", "true", "false", "null"}
+
+// signs, the longer ones before those that they begin with.
+var signs = []string{"==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(", ")", "[", "]", "{", "}", ",", ":", "."}
+
+// foreign signs, and what stands for them here.
+var foreign = map[string]string{"&&": "and", "||": "or", "&": "and", "|": "or", "=": "==", "<>": "!=", "!": "not", "/": "//", "≥": ">=", "≤": "<=", "≠": "!="}
+
+// tokens are those of a text, the end behind them.
+func tokens(text string) ([]token, *Error) {
+	var all []token
+	for at := 0; ; {
+		rest := strings.TrimLeft(text[at:], " \t\r\n")
+		at = len(text) - len(rest)
+		if rest == "" {
+			return append(all, token{kind: endToken, at: at, end: at}), nil
+		}
+		t, err := tokenAt(text, at)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+		at = t.end
+	}
+}
+
+func tokenAt(text string, at int) (token, *Error) {
+	rest := text[at:]
+	if found := timestampPattern.FindString(rest); found != "" {
+		return literalToken(timestampToken, text, at, found)
+	}
+	if found := datePattern.FindString(rest); found != "" {
+		return literalToken(dateToken, text, at, found)
+	}
+	if found := numberPattern.FindString(rest); found != "" {
+		return literalToken(numberToken, text, at, found)
+	}
+	if found := namePattern.FindString(rest); found != "" {
+		t := token{kind: nameToken, at: at, end: at + len(found), text: found}
+		if slices.Contains(words, found) {
+			t.kind = wordToken
+		}
+		return t, nil
+	}
+	switch rest[0] {
+	case '\'', '"', '`':
+		return quotedToken(text, at)
+	}
+	return signAt(text, at)
+}
+
+// literalToken is a literal that begins with a digit: no letter or digit may follow it.
+func literalToken(kind tokenKind, text string, at int, found string) (token, *Error) {
+	end := at + len(found)
+	if name := regexp.MustCompile(`^[\p{L}\p{N}_.]+`).FindString(text[end:]); name != "" {
+		return token{}, &Error{At: at, End: end + len(name), Message: "found " + show(text[at:end+len(name)]),
+			Expected: "a number as 18 or 0.5, a date as 2024-01-31 or a timestamp as 2024-01-31T12:30; a name that begins with a digit stands in backticks"}
+	}
+	return token{kind: kind, at: at, end: end, text: found}, nil
+}
+
+// quotedToken is a text in quotes or a name in backticks. The quote is doubled where it is meant itself.
+func quotedToken(text string, at int) (token, *Error) {
+	quote := text[at : at+1]
+	t := token{kind: textToken, at: at}
+	if quote == "`" {
+		t.kind, t.quoted = nameToken, true
+	}
+	for i := at + 1; ; {
+		next := strings.Index(text[i:], quote)
+		if next < 0 {
+			return t, &Error{At: at, End: len(text), Message: "the quote " + quote + " is not closed", Expected: "another " + quote}
+		}
+		t.text += text[i : i+next]
+		i += next + 1
+		if !strings.HasPrefix(text[i:], quote) {
+			t.end = i
+			break
+		}
+		t.text += quote
+		i++
+	}
+	if t.quoted && t.text == "" {
+		return t, &Error{At: at, End: t.end, Message: "a name of no characters", Expected: "a column of the source"}
+	}
+	return t, nil
+}
+
+func signAt(text string, at int) (token, *Error) {
+	rest := text[at:]
+	for _, sign := range []string{"&&", "||", "<>", "≥", "≤", "≠"} {
+		if strings.HasPrefix(rest, sign) {
+			return token{}, foreignSign(sign, at)
+		}
+	}
+	for _, sign := range signs {
+		if strings.HasPrefix(rest, sign) {
+			return token{kind: signToken, at: at, end: at + len(sign), text: sign}, nil
+		}
+	}
+	r, size := utf8.DecodeRuneInString(rest)
+	if _, ok := foreign[string(r)]; ok {
+		return token{}, foreignSign(string(r), at)
+	}
+	return token{}, &Error{At: at, End: at + size, Message: "found " + show(rest[:size]), Expected: "a column, a number, a text in quotes or a function; a name with other characters stands in backticks"}
+}
+
+func foreignSign(sign string, at int) *Error {
+	meant := foreign[sign]
+	e := &Error{At: at, End: at + len(sign), Message: "found " + sign, Expected: meant, Fix: meant}
+	switch sign {
+	case "/":
+		e.Expected = "//, the whole part of a quotient of integers (7 // 2 is 3); a ratio is compared without dividing, as a >= 2 * b"
+	case "!":
+		e.Fix = "not "
+	}
+	return e
+}
+
+// show is a text of a spec in a message: in quotes, and not too long.
+func show(text string) string {
+	if runes := []rune(text); len(runes) > 40 {
+		text = string(runes[:39]) + "…"
+	}
+	return "`" + text + "`"
+}
+
+// numberOf is an exact number.
+func numberOf(text string) (*big.Rat, bool) {
+	if len(text) > 60 {
+		return nil, false
+	}
+	if _, exponent, found := strings.Cut(strings.ToLower(text), "e"); found && len(strings.TrimLeft(exponent, "+-0")) > 2 {
+		return nil, false
+	}
+	return new(big.Rat).SetString(text)
+}

@@ -1,0 +1,303 @@
+package spec
+
+// This file holds the reading of expressions: of the values of a column, and of which rows of a table count.
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/spec/expression"
+)
+
+// Expression is an expression over the columns of a table's source and of its public tables.
+type Expression struct {
+	*expression.Expression
+	// Categories are those of false and of true where the column has two of its own, nil where it has not.
+	Categories []string
+	// OnlyTrue says that false counts as null, as in a predicate.
+	OnlyTrue bool
+	sources  []string
+}
+
+// Equal tells that two expressions are the same.
+func (e *Expression) Equal(other *Expression) bool {
+	return e == other || e != nil && other != nil && e.Text() == other.Text() && slices.Equal(e.Categories, other.Categories) && slices.Equal(e.sources, other.sources)
+}
+
+// Sources are the columns of the source that the expression needs, each once: those that it names, and the keys of the public
+// tables that it names columns of.
+func (e *Expression) Sources() []string { return e.sources }
+
+// Predicate says which rows of a table count: those for which Expression is true. A row for which it is null does not, and one that has a value
+// which cannot be read is a matter of Unknown: Refuse or Drop.
+type Predicate struct {
+	Expression *Expression
+	Unknown    Action
+}
+
+// Column is the predicate as a column of the one category true: null where it is not true, which drops the row.
+func (w *Predicate) Column() *Column {
+	e := *w.Expression
+	e.OnlyTrue = true
+	return &Column{Name: "where", Type: Boolean, Expression: &e, Domain: newTexts(Boolean, []Category{{Code: "true"}}),
+		Unknown: Policy{Action: w.Unknown}, Null: Policy{Action: Drop}}
+}
+
+// marked begins a text in quotes that is an expression.
+var marked = regexp.MustCompile(`^\s*=`)
+
+// isExpression tells that a text says how values are made, and not which column they are read from.
+func isExpression(from node) bool {
+	switch {
+	case marked.MatchString(from.text()):
+		return true
+	case from.isQuoted():
+		return false
+	}
+	return !plainName.MatchString(from.text()) && !joinedName.MatchString(from.text())
+}
+
+var plainName = regexp.MustCompile(`^` + plainSyntax + `$`)
+
+// readExpression reads an expression over a table, nil where something is wrong with it. columns is the node of the table's
+// columns, for what they say of the source.
+func (r *reader) readExpression(t *Table, n, columns node) *Expression {
+	text := n.text()
+	mark := len(marked.FindString(text))
+	read, err := expression.Parse(text[mark:], declaredIn(columns))
+	if err != nil {
+		var wrong *expression.Error
+		if !errors.As(err, &wrong) {
+			wrong = &expression.Error{Message: err.Error()}
+		}
+		r.reportExpression(n, mark, wrong)
+		return nil
+	}
+	e := &Expression{Expression: read}
+	need := func(name string) {
+		if !slices.Contains(e.sources, name) {
+			e.sources = append(e.sources, name)
+		}
+	}
+	for _, in := range read.Inputs() {
+		if in.Table == "" {
+			need(in.Name)
+			continue
+		}
+		j, ok := r.lookUp(t, n, in.Table, in.Name)
+		if !ok {
+			return nil
+		}
+		for _, name := range j.On {
+			need(name)
+		}
+	}
+	return e
+}
+
+// reportExpression reports what is wrong with an expression, where in its line it is.
+func (r *reader) reportExpression(n node, mark int, wrong *expression.Error) {
+	text := n.text()
+	at, end := min(mark+wrong.At, len(text)), min(mark+wrong.End, len(text))
+	p := Problem{Message: wrong.Message, Expected: wrong.Expected}
+	if wrong.Fix != "" {
+		p.Fix = r.mended(n.value, text[:at]+wrong.Fix+text[end:])
+	}
+	if p.Nearest = Nearest(wrong.Unknown, wrong.Among); p.Nearest != "" {
+		p.Fix = r.mended(n.value, text[:at]+p.Nearest+text[end:])
+	}
+	r.unsound[n.value] = true
+	column := n.value.Column
+	if n.isQuoted() {
+		column++
+	}
+	line, before := []rune(r.line(n.value.Line)), len([]rune(text[:at]))
+	if whole := []rune(text); column >= 1 && column-1+len(whole) <= len(line) && string(line[column-1:column-1+len(whole)]) == text {
+		r.reportAt(n.value.Line, column+before, n.path, p)
+		return
+	}
+	p.Message = fmt.Sprintf("character %d: %s", before+1, p.Message)
+	r.report(n.position(), n.path, p)
+}
+
+// declaredIn is what the columns of a table say of those of the source that they are read from: their kind, and of numbers the
+// places. Texts say nothing: a column has no other type where none is given.
+func declaredIn(columns node) func(table, name string) expression.Column {
+	said := map[string]expression.Column{}
+	for _, c := range columns.pairs() {
+		name := c.key.Value
+		if from := c.get("from"); from.present() {
+			if isExpression(from) || joinedName.MatchString(from.text()) && !from.isQuoted() {
+				continue
+			}
+			name = from.text()
+		}
+		declared := expression.Column{}
+		switch of := c.get("type"); {
+		case c.get("derived_from").present() || c.get("grid").present():
+			continue
+		case c.get("values").get("integers").present():
+			declared.Kind = expression.Number
+		case of.present():
+			declared.Kind = kinds[Type(of.text())]
+			if Type(of.text()) == Decimal {
+				declared.Places = placesOfStep(c.get("step"))
+			}
+		}
+		if before, twice := said[name]; twice && before != declared {
+			declared = expression.Column{}
+		}
+		said[name] = declared
+	}
+	return func(table, name string) expression.Column {
+		if table != "" {
+			return expression.Column{}
+		}
+		return said[name]
+	}
+}
+
+var kinds = map[Type]expression.Kind{Integer: expression.Number, Decimal: expression.Number, Date: expression.Date, Timestamp: expression.Timestamp, Boolean: expression.Boolean}
+
+// placesOfStep is how many places the multiples of a step have, −1 where that is not known.
+func placesOfStep(step node) int {
+	if !step.present() {
+		return -1
+	}
+	x, err := parseNumber(step.text())
+	if err != nil {
+		return -1
+	}
+	if places, exact := x.FloatPrec(); exact && places <= 18 {
+		return places
+	}
+	return -1
+}
+
+// readPredicate reads which rows of a table count, nil where the spec does not say or something is wrong with it.
+func (r *reader) readPredicate(t *Table, n, columns node) *Predicate {
+	if !r.sound(n) {
+		return nil
+	}
+	w, at := &Predicate{}, n
+	if given := n.get("is"); given.present() {
+		at = given
+		if unknown := n.get("unknown"); unknown.present() && unknown.text() == rowsDrop {
+			w.Unknown = Drop
+		}
+	}
+	if w.Expression = r.readExpression(t, at, columns); w.Expression == nil {
+		return nil
+	}
+	if kind := w.Expression.Type().Kind; kind != expression.Boolean {
+		r.problem(at, Problem{Message: fmt.Sprintf("the expression is %s", kind), Expected: "a condition: rows for which it is true are counted", Fix: "where: age >= 18"})
+		return nil
+	}
+	return w
+}
+
+// checkExpression reports a column whose domain does not go with what its expression gives, and finds the categories of false and true.
+func (r *reader) checkExpression(c *Column, n node) {
+	gives := c.Expression.Type()
+	p := Problem{Message: fmt.Sprintf("the expression is %s, and the column is of type %s", gives.Kind, c.Type)}
+	at := n.get("from")
+	isList := c.Domain != nil && c.Domain.texts != nil
+	switch gives.Kind {
+	case expression.Boolean:
+		r.readTruth(c, n)
+		return
+	case expression.Text:
+		if c.Type == Text {
+			return
+		}
+		p.Expected = "type: text, with values or a code book"
+	case expression.Number:
+		switch {
+		case c.Type == Decimal || gives.Places == 0 && c.Type == Integer:
+			return
+		case gives.Places == 0 && isList && c.Type == Text:
+			r.checkTexts(c, n, "a number", canonicalInteger.MatchString)
+			return
+		case gives.Places > 0:
+			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s", gives.Places, c.Type)
+			p.Expected = "type: decimal with a range, or floor(…) or round(…)"
+		default:
+			p.Expected = "type: integer with a range, or values: {integers: [a, b]}"
+		}
+	case expression.Date:
+		switch {
+		case c.Type == Date:
+			return
+		case isList && c.Type == Text:
+			r.checkTexts(c, n, "a date", func(code string) bool { _, ok := parseDate(code); return ok })
+			return
+		}
+		p.Expected = "type: date, with a range"
+	default:
+		if c.Type == Timestamp {
+			return
+		}
+		p.Expected = "type: timestamp with a range, or date(…) of it"
+	}
+	r.problem(at, p)
+}
+
+// checkTexts reports a category that what an expression gives is never written as.
+func (r *reader) checkTexts(c *Column, n node, gives string, is func(code string) bool) {
+	for _, category := range c.Domain.finest.Categories {
+		if !is(category.Code) {
+			at := n.get("values")
+			if !at.present() {
+				at = n.get("codebook")
+			}
+			r.problem(at, Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives, clip(category.Code)), Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
+			return
+		}
+	}
+}
+
+// readTruth finds which categories false and true are: those written so or, of two others, the first and the second.
+func (r *reader) readTruth(c *Column, n node) {
+	p := Problem{Message: "the expression is true or false, and the column is neither", Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}
+	at := n.get("values")
+	if !at.present() || c.Domain == nil || c.Domain.texts == nil || c.Type != Text && c.Type != Boolean {
+		if !at.present() {
+			at = n.get("from")
+		}
+		r.problem(at, p)
+		return
+	}
+	codes := c.Domain.finest.Categories
+	has := func(code string) bool {
+		return slices.ContainsFunc(codes, func(c Category) bool { return c.Code == code })
+	}
+	switch named := has("true") || has("false"); {
+	case named && slices.ContainsFunc(codes, func(c Category) bool { return c.Code != "true" && c.Code != "false" }):
+		p.Message = "of the categories of a condition some are true or false, and some are not"
+		r.problem(at, p)
+	case named:
+	case len(codes) != 2:
+		p.Message = fmt.Sprintf("a condition with %d categories", len(codes))
+		r.problem(at, p)
+	default:
+		c.Expression.Categories = []string{codes[0].Code, codes[1].Code}
+	}
+}
+
+// Origin is where the values of a column come from, in the words of the spec.
+func (c *Column) Origin() string {
+	switch {
+	case c.DerivedFrom != nil:
+		return c.DerivedFrom.String()
+	case c.Expression != nil:
+		return strings.TrimSpace(c.Expression.Text())
+	case c.Lookup != nil:
+		return c.Lookup.Join + "." + c.Lookup.Column
+	case c.Grid != nil:
+		return c.Grid.Longitude + ", " + c.Grid.Latitude
+	}
+	return c.From
+}

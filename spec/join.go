@@ -1,0 +1,375 @@
+package spec
+
+// This file holds the join: a public table in which columns of a confidential one are looked up by a key.
+
+import (
+	"encoding/csv"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Join is a public table to which the rows of a confidential one are joined: each to the one row that has its key, or to none.
+// It is not changed after Parse returns it.
+type Join struct {
+	Name string
+	// File is the public table, a key of [Source.Files], which holds the columns of it that are used.
+	File string
+	// On are the columns of the key, which both tables have.
+	On []string
+	// Rows is how many rows the public table has.
+	Rows int
+
+	at      map[string]int32 // rows by their keys
+	columns map[string]*PublicColumn
+}
+
+// PublicColumn is a column of a public table. Codes holds for each row a place in Texts, which are distinct, or −1 for null.
+type PublicColumn struct {
+	Texts []string
+	Codes []int32
+}
+
+// Join returns the public table of that name, nil if there is none.
+func (t *Table) Join(name string) *Join {
+	for _, j := range t.Joins {
+		if j.Name == name {
+			return j
+		}
+	}
+	return nil
+}
+
+// Column is a column that is looked up in the public table, nil for any other.
+func (j *Join) Column(name string) *PublicColumn { return j.columns[name] }
+
+// AppendPart appends the next part of a key, the canonical text of a value, to the parts before it, so that no two keys are
+// written alike.
+func (j *Join) AppendPart(key, part []byte) []byte {
+	if n := len(part); len(j.On) > 1 {
+		key = append(key, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+	}
+	return append(key, part...)
+}
+
+// Find is the row that has a key, written part by part with AppendPart; −1 where none has.
+func (j *Join) Find(key []byte) int {
+	if row, ok := j.at[string(key)]; ok {
+		return int(row)
+	}
+	return -1
+}
+
+const (
+	// maxJoined bounds the bytes that a plan holds of a public table.
+	maxJoined = 64 << 20
+	// maxJoinedText bounds the bytes of the file that they are taken from.
+	maxJoinedText = 1 << 30
+)
+
+// publicFile is a file of which columns are looked up.
+type publicFile struct {
+	at     node // where it is named first, in the spec
+	tables []*publicTable
+	used   map[string]bool // columns
+}
+
+// publicTable is a join and its file as it is read for it.
+type publicTable struct {
+	codebook
+	named node // in the spec
+	join  *Join
+	nulls []string
+}
+
+// readJoins reads the public tables that a table is joined to.
+func (r *reader) readJoins(t *Table, n node) {
+	for _, pair := range r.entries(n) {
+		if j := r.readJoin(pair); j != nil {
+			t.Joins = append(t.Joins, j)
+		} else {
+			r.failed[t] = append(r.failed[t], pair.key.Value)
+		}
+	}
+}
+
+// readJoin reads one public table, nil where something is wrong with it.
+func (r *reader) readJoin(n node) *Join {
+	if !r.built(n) {
+		return nil
+	}
+	if public := n.get("public"); !isTrue(public.text()) {
+		r.problem(public, Problem{
+			Message:  n.key.Value + " is not public",
+			Expected: "true: rows are joined to public tables alone; one that is confidential is a table of its own, with its unit",
+			Fix:      "public: true",
+		})
+		return nil
+	}
+	on := n.get("on").texts()
+	for i, item := range n.get("on").items() {
+		if slices.Contains(on[:i], item.text()) {
+			r.problem(item, Problem{Message: fmt.Sprintf("column %q is there twice", clip(item.text())), Expected: "each column of the key once"})
+			return nil
+		}
+	}
+	at := n.get("csv")
+	path, ok := r.fill(at)
+	if !ok {
+		return nil
+	}
+	text, err := r.open(path)
+	if err != nil {
+		r.problem(at, Problem{Message: fmt.Sprintf("public table %q cannot be read: %s", clip(path), explain(err)), Expected: "a CSV file, relative to the folder of the spec"})
+		return nil
+	}
+	p := &publicTable{
+		named:    at,
+		codebook: codebook{file: path, what: "public table", rowsAre: "rows", headed: "the names of its columns", comma: ','},
+		join:     &Join{Name: n.key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
+		nulls:    []string{""},
+	}
+	if delimiter := n.get("delimiter"); delimiter.present() {
+		p.comma, _ = utf8.DecodeRuneInString(delimiter.text())
+	}
+	if nulls := n.get("nulls"); nulls.present() {
+		p.nulls = nulls.texts()
+	}
+	if problem := p.read(text); problem != nil {
+		problem.Expected += fmt.Sprintf(" (the join is in line %d of %s)", at.value.Line, r.file)
+		r.reportIn(at.value, at.path, *problem)
+		return nil
+	}
+	r.useFile(at, p)
+	return p.join
+}
+
+// useFile notes that a file is read, and that the columns of a key are used of it.
+func (r *reader) useFile(at node, p *publicTable) {
+	f := r.public[p.file]
+	if f == nil {
+		f = &publicFile{at: at, used: map[string]bool{}}
+		r.public[p.file] = f
+	}
+	f.tables = append(f.tables, p)
+	for _, name := range p.join.On {
+		f.used[name] = true
+	}
+	r.joined[p.join] = p
+}
+
+// read reads the file of a public table, in which no two rows have one key.
+//
+// Guarantee: a row of the confidential table is joined to one row at most. Neighbours: both relations.
+// Argument: docs/proofs/joins.md.
+func (p *publicTable) read(text string) *Problem {
+	switch {
+	case len(text) > maxJoinedText:
+		return p.problem(1, 1, fmt.Sprintf("more than %d bytes", maxJoinedText), "a smaller extract: the key, and the columns that are looked up")
+	case strings.HasPrefix(text, "\x1f\x8b"):
+		return p.problem(1, 1, "compressed with gzip", "the CSV file as it is")
+	}
+	if problem := p.parse(text); problem != nil {
+		return problem
+	}
+	keys := make([]int, len(p.join.On))
+	for i, name := range p.join.On {
+		if keys[i] = slices.Index(p.header, name); keys[i] < 0 {
+			problem := p.problem(1, 1, fmt.Sprintf("no column %q", clip(name)), "the columns of the key in the header")
+			problem.Nearest = Nearest(name, p.header)
+			return problem
+		}
+	}
+	p.join.at = make(map[string]int32, len(p.rows)) // one entry for each row before this
+	var key []byte
+	for row, fields := range p.rows {
+		key = key[:0]
+		for i, column := range keys {
+			part := fields[column]
+			if part == "" || slices.Contains(p.nulls, part) {
+				return p.problem(p.at[row], 1, fmt.Sprintf("a row without %s", clip(p.join.On[i])), "a key in each row")
+			}
+			key = p.join.AppendPart(key, []byte(part))
+		}
+		if p.join.at[string(key)] = int32(row); len(p.join.at) <= row {
+			return p.repeated(keys, row)
+		}
+	}
+	p.join.Rows = len(p.rows)
+	return nil
+}
+
+// repeated is the problem of a row whose key an earlier one has.
+func (p *publicTable) repeated(keys []int, row int) *Problem {
+	first := slices.IndexFunc(p.rows, func(fields []string) bool {
+		return !slices.ContainsFunc(keys, func(i int) bool { return fields[i] != p.rows[row][i] })
+	})
+	return p.problem(p.at[row], 1, "a repeated key", fmt.Sprintf("each key once, so that a row is joined to one row at most; the first is in line %d", p.at[first]))
+}
+
+// joinedName is a column of a public table, as a plain text.
+var joinedName = regexp.MustCompile(`^(` + plainSyntax + `)\.(` + plainSyntax + `)$`)
+
+// readLookup reads a column that is looked up in a public table. It is false where the text says something else.
+func (r *reader) readLookup(t *Table, c *Column, from node) bool {
+	parts := joinedName.FindStringSubmatch(from.text())
+	if parts == nil || from.isQuoted() {
+		return false
+	}
+	c.From, c.Lookup = "", &Lookup{Join: parts[1], Column: parts[3]}
+	if j, ok := r.lookUp(t, from, parts[1], parts[3]); ok {
+		c.Lookup.On = j.On
+	}
+	return true
+}
+
+// lookUp finds a column of a public table that a table is joined to, and reports at a node where there is none.
+func (r *reader) lookUp(t *Table, at node, join, column string) (*Join, bool) {
+	j := t.Join(join)
+	switch {
+	case j == nil && slices.Contains(r.failed[t], join):
+		r.unsound[at.value] = true
+		return nil, false // already reported
+	case j == nil:
+		var names []string
+		for _, j := range t.Joins {
+			names = append(names, j.Name)
+		}
+		p := Problem{Message: fmt.Sprintf("table %s is joined to no table %q", t.Name, clip(join)), Expected: "one of " + strings.Join(names, ", ")}
+		if names == nil {
+			p.Expected = "a join in the table, or in quotes the column of the source that has this name"
+			p.Fix = "join: {" + join + ": {csv: " + join + ".csv, on: KEY, public: true}}"
+		}
+		if p.Nearest = Nearest(join, names); p.Nearest != "" {
+			p.Fix = r.mended(at.value, strings.Replace(at.text(), join+".", p.Nearest+".", 1))
+		}
+		r.problem(at, p)
+		return nil, false
+	case j.columns[column] != nil:
+		return j, true
+	}
+	p := r.joined[j]
+	i := slices.Index(p.header, column)
+	if i < 0 {
+		problem := Problem{Message: fmt.Sprintf("%s has no column %q", clip(p.file), clip(column)), Expected: "one of " + strings.Join(p.header, ", ")}
+		if problem.Nearest = Nearest(column, p.header); problem.Nearest != "" {
+			problem.Fix = r.mended(at.value, strings.Replace(at.text(), "."+column, "."+problem.Nearest, 1))
+		}
+		r.problem(at, problem)
+		return nil, false
+	}
+	j.columns[column] = p.column(i)
+	r.public[p.file].used[column] = true
+	return j, true
+}
+
+// column is a column of a public table as its texts and where they are.
+func (p *publicTable) column(i int) *PublicColumn {
+	c := &PublicColumn{Codes: make([]int32, len(p.rows))}
+	places := map[string]int32{}
+	for _, null := range p.nulls {
+		places[null] = -1
+	}
+	for row, fields := range p.rows {
+		place, known := places[fields[i]]
+		if !known {
+			place = int32(len(c.Texts))
+			text := strings.Clone(fields[i])
+			places[text] = place
+			c.Texts = append(c.Texts, text)
+		}
+		c.Codes[row] = place
+	}
+	return c
+}
+
+// checkLookup warns of values of a public column that are none of the column's: which rows have them is confidential, that
+// some may is not.
+func (r *reader) checkLookup(t *Table, c *Column, n node) {
+	j := t.Join(c.Lookup.Join)
+	if j == nil || j.Column(c.Lookup.Column) == nil {
+		return
+	}
+	var odd []string
+	for _, text := range j.Column(c.Lookup.Column).Texts {
+		fit := Fits
+		if c.Domain != nil {
+			_, fit = c.Domain.CodeOfText(text)
+		} else {
+			_, fit = c.Lattice.PlaceOfText(text, Whole)
+		}
+		if fit != Fits {
+			odd = append(odd, fmt.Sprintf("%q", clip(text)))
+		}
+	}
+	if len(odd) == 0 {
+		return
+	}
+	const shown = 3
+	p := Problem{Message: fmt.Sprintf("%s.%s has %s, which %s does not have", j.Name, c.Lookup.Column, strings.Join(odd[:min(len(odd), shown)], ", "), c.Name)}
+	if more := len(odd) - shown; more > 0 {
+		p.Message += fmt.Sprintf(" (and %d more such values)", more)
+	}
+	switch c.Unknown.Action {
+	case Refuse:
+		p.Message += ": a row with such a key stops the run"
+		p.Expected = "all of its values, or unknown: drop or {as: CATEGORY}"
+	case Drop:
+		p.Message += ": rows with such a key are left out"
+	case As:
+		p.Message += ": rows with such a key count as unknown: says"
+	}
+	r.warn(n.key, n.path, p)
+}
+
+// keepPublic puts the public tables among the files of the source: of each the columns that are used, or its whole text where
+// it is a code book as well or is read in two ways.
+func (r *reader) keepPublic() {
+	for path, f := range r.public {
+		first := f.tables[0]
+		for _, p := range f.tables {
+			if j := p.join; len(j.columns) == 0 {
+				r.warn(p.named.position(), p.named.path, Problem{Message: fmt.Sprintf("no column is looked up in %s", j.Name), Expected: "a column from it, as from: " + j.Name + ".COLUMN, or no such join"})
+			}
+		}
+		whole := r.books[path] != nil || slices.ContainsFunc(f.tables, func(p *publicTable) bool { return p.comma != first.comma })
+		text := strings.Join(first.lines, "\n")
+		if !whole {
+			text = first.extract(f.used)
+		}
+		if len(text) > maxJoined {
+			r.problem(f.at, Problem{
+				Message:  fmt.Sprintf("%s holds %d MB in the columns that are used, which are part of the plan", clip(path), len(text)>>20),
+				Expected: fmt.Sprintf("at most %d MB: fewer rows, shorter keys, or codes in the place of names", maxJoined>>20),
+			})
+		}
+		if r.source.Files == nil {
+			r.source.Files = map[string]string{}
+		}
+		r.source.Files[path] = text
+	}
+}
+
+// extract is the file with some of its columns. Reading it gives the same rows, and the same extract.
+func (p *publicTable) extract(used map[string]bool) string {
+	var keep []int
+	for i, name := range p.header {
+		if used[name] {
+			keep = append(keep, i)
+		}
+	}
+	b := &strings.Builder{}
+	w := csv.NewWriter(b)
+	w.Comma = p.comma
+	record := make([]string, len(keep))
+	for _, fields := range append([][]string{p.header}, p.rows...) {
+		for i, column := range keep {
+			record[i] = fields[column]
+		}
+		_ = w.Write(record) // into memory, with a delimiter that reading took
+	}
+	w.Flush()
+	return b.String()
+}

@@ -1,0 +1,205 @@
+package spec
+
+// This file holds the reading: one value of the data as an expression takes it.
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/dprelease/dprelease/spec/expression"
+)
+
+// Reading says how the values of a column are read that an expression names. Its methods give the number that stands for a value:
+// of numbers 10^-Places at a time or as a rank, of dates the days and of timestamps the microseconds since 1970-01-01, of booleans
+// 1 or 0. Only with Fits is it valid.
+type Reading struct{ expression.Input }
+
+// OfText reads a text.
+func (x *Reading) OfText(text string) (int64, Fit) {
+	switch x.Reading {
+	case expression.AnyNumber, expression.FixedNumber:
+		q, ok := parseQuantity(text)
+		if !ok {
+			return 0, NotANumber
+		}
+		return x.ofQuantity(q)
+	case expression.AsBoolean:
+		switch text {
+		case "true":
+			return 1, Fits
+		case "false":
+			return 0, Fits
+		}
+		return 0, OutOfDomain
+	case expression.AsDate, expression.AsDay:
+		days, ok := parseDate(text)
+		if !ok && x.Reading == expression.AsDay {
+			var micros int64
+			micros, ok = parseTimestamp(text)
+			days = floorDiv(micros, microsPerDay)
+		}
+		return days, numberOr(ok)
+	case expression.AsTimestamp:
+		micros, ok := parseTimestamp(text)
+		return micros, numberOr(ok)
+	}
+	return 0, Fits
+}
+
+func numberOr(ok bool) Fit {
+	if ok {
+		return Fits
+	}
+	return NotANumber
+}
+
+// ofNumbers tells that numbers are read.
+func (x *Reading) ofNumbers() bool {
+	return x.Reading == expression.AnyNumber || x.Reading == expression.FixedNumber
+}
+
+// OfInt reads an integer.
+func (x *Reading) OfInt(v int64) (int64, Fit) {
+	switch {
+	case x.ofNumbers() && x.Places == 0:
+		return x.unit(v, true)
+	case x.ofNumbers():
+		return x.ofQuantity(quantity{negative: v < 0, magnitude: magnitude(v)})
+	case x.Reading == expression.AsAnything:
+		return 0, Fits
+	}
+	return 0, WrongType
+}
+
+// OfInts reads integers at once. It is false where one of them needs to be read by itself.
+func (x *Reading) OfInts(values, out []int64) bool {
+	if !x.ofNumbers() || x.Places > 0 {
+		return false
+	}
+	times, worst := int64(1), int64(0)
+	if x.Reading == expression.AnyNumber {
+		times = 2
+	}
+	out = out[:len(values)]
+	for i, v := range values {
+		worst |= v ^ v>>63
+		out[i] = v * times
+	}
+	return worst < expression.MaxUnits
+}
+
+// OfFloat reads a float64 as its shortest decimal that reads back the same.
+func (x *Reading) OfFloat(v float64) (int64, Fit) {
+	switch {
+	case x.Reading == expression.AsAnything:
+		return 0, Fits
+	case !x.ofNumbers():
+		return 0, WrongType
+	case math.IsNaN(v):
+		return 0, NaN
+	case math.IsInf(v, 0):
+		return 0, Infinite
+	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
+		return x.OfInt(int64(v))
+	}
+	if floor, sure := x.between(v); sure {
+		return x.unit(floor, false)
+	}
+	return x.ofQuantity(quantityOfFloat(v))
+}
+
+// between is ⌊q·10^Places⌋ of the shortest decimal q of a float64, where floating point is sure of it and that q·10^Places is no integer:
+// q is within 2^-53 of v in proportion, the power is exact up to 10^22 and the product is rounded once, so that t is within 3·2^-53·|t|
+// of q·10^Places.
+func (x *Reading) between(v float64) (floor int64, sure bool) {
+	const slack = 1.0 / (1 << 50)
+	t := float64(v * float64(powersOfTen[x.Places]))
+	if math.Abs(t) >= 1<<48 {
+		return 0, false
+	}
+	f := math.Floor(t)
+	over, near := t-f, float64((1+math.Abs(t))*slack)
+	return int64(f), over > near && over < 1-near
+}
+
+// OfDecimal reads unscaled·10^-scale.
+func (x *Reading) OfDecimal(unscaled *big.Int, scale int32) (int64, Fit) {
+	switch {
+	case x.Reading == expression.AsAnything:
+		return 0, Fits
+	case !x.ofNumbers():
+		return 0, WrongType
+	}
+	return x.ofQuantity(quantityOfDecimal(unscaled, scale))
+}
+
+// OfBool reads a boolean.
+func (x *Reading) OfBool(v bool) (int64, Fit) {
+	switch {
+	case x.Reading == expression.AsBoolean && v:
+		return 1, Fits
+	case x.Reading == expression.AsBoolean || x.Reading == expression.AsAnything:
+		return 0, Fits
+	}
+	return 0, WrongType
+}
+
+// OfDate reads a date, in days since 1970-01-01.
+func (x *Reading) OfDate(days int32) (int64, Fit) {
+	switch x.Reading {
+	case expression.AsDate, expression.AsDay:
+		if days < expression.FirstDay || days > expression.LastDay {
+			return 0, OutOfDomain
+		}
+		return int64(days), Fits
+	case expression.AsAnything:
+		return 0, Fits
+	}
+	return 0, WrongType
+}
+
+// OfTimestamp reads a timestamp, in microseconds since 1970-01-01T00:00:00. As a date it fits at midnight alone.
+func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
+	days := floorDiv(micros, microsPerDay)
+	switch x.Reading {
+	case expression.AsAnything:
+		return 0, Fits
+	case expression.AsDate, expression.AsDay, expression.AsTimestamp:
+	default:
+		return 0, WrongType
+	}
+	switch {
+	case days < expression.FirstDay || days > expression.LastDay || x.Reading == expression.AsDate && micros != days*microsPerDay:
+		return 0, OutOfDomain
+	case x.Reading == expression.AsTimestamp:
+		return micros, Fits
+	}
+	return days, Fits
+}
+
+// ofQuantity is a number counted in 10^-Places, or its rank.
+func (x *Reading) ofQuantity(q quantity) (int64, Fit) {
+	floor, exact, ok := q.lattice(int64(powersOfTen[x.Places]))
+	if !ok {
+		floor, exact = endOf(q.negative), true
+	}
+	return x.unit(floor, exact)
+}
+
+// unit is the number that stands for ⌊x·10^Places⌋, and for a number between it and the next where it is not exact.
+func (x *Reading) unit(floor int64, exact bool) (int64, Fit) {
+	beyond := floor > expression.MaxUnits || floor < -expression.MaxUnits
+	switch {
+	case x.Reading == expression.FixedNumber && (beyond || !exact), x.Bounded && beyond:
+		return 0, OutOfDomain
+	case x.Reading == expression.FixedNumber:
+		return floor, Fits
+	case floor > expression.MaxUnits:
+		return 2*expression.MaxUnits + 1, Fits
+	case floor < -expression.MaxUnits:
+		return -2*expression.MaxUnits - 1, Fits
+	case exact:
+		return 2 * floor, Fits
+	}
+	return 2*floor + 1, Fits
+}

@@ -1,0 +1,108 @@
+package spec
+
+// This file holds the reading of samples: of the secret draw of the units that a release is measured on.
+
+import (
+	"math/big"
+)
+
+// readSample reads with which probability each unit is drawn, nil for a table of which all are measured.
+func (r *reader) readSample(n node) *big.Rat {
+	at := n.get("poisson")
+	if !r.sound(n) || !at.present() {
+		return nil
+	}
+	q, ok := r.number(at)
+	if !ok {
+		return nil
+	}
+	if q.Sign() <= 0 || q.Cmp(big.NewRat(1, 1)) >= 0 {
+		r.problem(at, Problem{Message: "each unit is drawn with probability " + at.text(), Expected: "a share above 0 and below 100%, as 10%; no sample where all are measured"})
+		return nil
+	}
+	return q
+}
+
+// Sampled is the probability with which each unit of the release is drawn, nil where all are measured.
+func (r *Release) Sampled() *big.Rat {
+	for _, t := range r.Tables {
+		if t.Sample != nil {
+			return t.Sample
+		}
+	}
+	return nil
+}
+
+// checkSample reports what a release that is measured on a sample cannot be, and cannot publish.
+func (r *reader) checkSample(root node) {
+	if r.release.Sampled() == nil {
+		return
+	}
+	tables := root.get("tables")
+	var at node
+	for _, t := range r.release.Tables {
+		if t.Sample != nil {
+			at = tables.get(t.Name).get("sample")
+		}
+	}
+	report := func(n node, p Problem) { r.report(n.key, n.path, p) }
+	switch {
+	case len(r.release.Tables) > 1:
+		report(at, Problem{Message: "a sample beside several tables", Expected: "one table: a unit would have to be drawn in all of them or in none"})
+	case r.release.Privacy.Neighbours == Replace:
+		r.problem(root.get("privacy").get("neighbours"), Problem{
+			Message:  "a sample earns nothing where one unit is replaced by another: who enters could be drawn in the place of who leaves",
+			Expected: "neighbours: add-remove, or no sample", Fix: "neighbours: " + string(AddRemove),
+		})
+	case r.release.Budget.Rho != nil:
+		r.problem(root.get("budget").get("rho"), Problem{
+			Message:  "a budget in ρ gains nothing by a sample: its loss is that of all units",
+			Expected: "{epsilon: …} or {epsilon: …, delta: …}, or no sample",
+		})
+	}
+	for _, key := range []string{"diagnostics", "synthetic"} {
+		if n := root.get(key); n.present() {
+			report(n, Problem{Message: key + " beside a sample", Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"})
+		}
+	}
+	r.checkSampledTable(root.get("tables").get(r.release.Tables[0].Name), report)
+	for _, m := range r.release.Marginals {
+		r.checkSampledMarginal(m, root.get("marginals").get(m.Name), report)
+	}
+}
+
+// checkSampledTable reports the parts of a sampled table whose figures have no error of sampling here.
+func (r *reader) checkSampledTable(n node, report func(node, Problem)) {
+	if weight := n.get("weight"); weight.present() {
+		report(weight, Problem{Message: "weights beside a sample", Expected: "counts of rows: the error of sampling is known of these alone"})
+	}
+	for _, c := range r.entries(n.get("columns")) {
+		if bounds := c.get("bounds"); bounds.present() {
+			report(bounds, Problem{Message: "a suggestion of bounds beside a sample", Expected: "a release of its own, without a sample"})
+		}
+		if discover := c.get("values").get("discover"); discover.present() {
+			report(discover, Problem{Message: "a column whose values nobody listed, beside a sample", Expected: "a release of its own, without a sample, or the list of its values"})
+		}
+	}
+}
+
+// checkSampledMarginal reports what a table of a sample cannot ask.
+func (r *reader) checkSampledMarginal(m Marginal, n node, report func(node, Problem)) {
+	for _, s := range m.Stats {
+		if s.Kind != Count && s.Kind != Units {
+			r.problem(n.get("stats"), Problem{
+				Message:  "a statistic other than count or units beside a sample",
+				Expected: "stats: [count] or [units]: the error of sampling is known of these alone",
+			})
+			break
+		}
+	}
+	for _, key := range []string{"cells", "target", "top"} {
+		if other := n.get(key); other.present() {
+			report(other, Problem{
+				Message:  "`" + key + "` beside a sample: it is about the noise, and the error of sampling comes on top",
+				Expected: "a table of all cells without `" + key + "`, or no sample",
+			})
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package spec
+
+// This file holds the reading of top tables: the cells with the largest counts, chosen privately.
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// MostTop bounds how many cells a top table has.
+const MostTop = 10_000
+
+// readTop reads how many cells a top table has, 0 of a table that is no such. What a top table cannot be is reported: whatever
+// needs the cells that are not chosen, or the order of the domain.
+func (r *reader) readTop(t *Table, m *Marginal, n node) int64 {
+	top := n.get("top")
+	if !r.sound(top) {
+		return 0
+	}
+	for _, never := range []struct{ key, why string }{
+		{"every", "the cells of one table are compared, and this asks for one for each subset"},
+		{"cumulative", "sums from the first category on need every cell, and most of them are not chosen"},
+		{"ranges", "sums of neighbouring categories need every cell, and most of them are not chosen"},
+		{"cells", "a cell is published because it is chosen, or because it is above a threshold"},
+		{"target", "a margin says nothing of which cells are chosen"},
+		{"show", "a chosen cell is shown whatever its count"},
+	} {
+		if other := n.get(never.key); other.present() {
+			r.report(other.key, other.path, Problem{Message: "`" + never.key + "` beside `top`: " + never.why, Expected: "one of the two; a second marginal can have the other"})
+		}
+	}
+	if by := n.get("by"); len(by.items()) == 0 && by.present() {
+		r.problem(top, Problem{Message: "a total is one cell, and there is nothing to choose", Expected: "a marginal with attributes"})
+	}
+	most := r.whole(top)
+	if cells, known := cellsOf(t, m); known && len(m.By) == len(n.get("by").items()) && uint64(most) >= cells && cells > 1 && m.Every == nil {
+		r.problem(top, Problem{
+			Message:  fmt.Sprintf("the %d largest of %d cells: every cell would be chosen, at a cost for each", most, cells),
+			Expected: fmt.Sprintf("a number from 1 to %d; without `top` all cells are published, for less", cells-1),
+		})
+	}
+	return most
+}
+
+// cellsOf is how many cells a marginal has; false where that is not known, or 2⁶⁴ and more.
+func cellsOf(t *Table, m *Marginal) (uint64, bool) {
+	cells := uint64(1)
+	if t == nil || len(m.By) == 0 {
+		return 0, false
+	}
+	for _, a := range m.By {
+		c := t.Column(a.Column)
+		if c == nil || c.Domain == nil {
+			return 0, false
+		}
+		level, ok := c.Domain.Level(a.Level)
+		if !ok {
+			return 0, false
+		}
+		high, low := bits.Mul64(cells, uint64(level.Size()))
+		if high != 0 {
+			return 0, false
+		}
+		cells = low
+	}
+	return cells, true
+}
+
+// checkTopStats reports statistics of a top table beside the count that its cells are chosen by.
+func (r *reader) checkTopStats(m *Marginal, n node) {
+	stats := n.get("stats")
+	if m.Top == 0 || !stats.present() || len(m.Stats) == 1 && (m.Stats[0].Kind == Count || m.Stats[0].Kind == Units) {
+		return
+	}
+	for i, item := range stats.items() {
+		if i > 0 || m.Stats[i].Kind != Count && m.Stats[i].Kind != Units {
+			r.problem(item, Problem{
+				Message:  "cells are chosen by their counts, and this would be measured of those that are chosen alone",
+				Expected: "stats: [count] or stats: [units]; a second marginal can have the others, of every cell",
+			})
+			return
+		}
+	}
+}
+
+// checkTop reports microdata of a table that has top marginals.
+func (r *reader) checkTop(root node) {
+	for _, m := range r.release.Marginals {
+		for _, s := range r.release.Synthetic {
+			if m.Top == 0 || m.Table != s.Table {
+				continue
+			}
+			top := root.get("marginals").get(m.Name).get("top")
+			r.report(top.key, top.path, Problem{
+				Message:  fmt.Sprintf("table %s has microdata, which agree with its published tables cell by cell, and of a top table only the chosen cells are published", s.Table),
+				Expected: "a release of its own for the top table, or no microdata of " + s.Table,
+			})
+		}
+	}
+}

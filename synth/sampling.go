@@ -1,0 +1,83 @@
+package synth
+
+// This file holds the error of a sample: what the secret draw of units adds to the error of counts that are scaled up.
+
+import (
+	"math"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Sampling is the error that a Poisson sample adds to counts of it that were divided by the share that was drawn. nil adds none.
+type Sampling struct {
+	each float64 // what a counted row stands for
+	// spread is the variance of a scaled count of n rows over n, at most: rows·(1−q)/q, of which a unit has up to so many rows in
+	// one cell.
+	spread float64
+	z      float64 // of a two-sided normal interval with the confidence
+}
+
+// NewSampling is the sampling error of the cells of a table or, with sums, of several of them together; nil where all units
+// are measured.
+func NewSampling(p *plan.Plan, t plan.Table, sums bool) *Sampling {
+	if p.Sample == nil {
+		return nil
+	}
+	each, _ := p.Sample.Each().Float64()
+	return &Sampling{
+		each: each, spread: float64(float64(p.RowsOfUnit(t, sums)) * (each - 1)),
+		z: budget.NormalQuantile((1 + t.Statistics[0].Confidence) / 2),
+	}
+}
+
+// continuity is the noise, in rows of the sample, below which an interval is widened for counts of the sample being whole.
+const continuity = 3
+
+// Interval is that of a figure whose noise alone has this margin and standard error: of all counts N for which the figure is
+// likely, those with (figure − N)² ≤ margin² + z²·spread·N (the score interval of Wilson 1927, with the quantile of the noise
+// beside that of the sample). It is exact for neither law and covers a little more than the confidence where the
+// sample's share of the error is normal.
+func (s *Sampling) Interval(figure, margin, deviation float64) (low, high float64) {
+	if s == nil {
+		return figure - margin, figure + margin
+	}
+	half := float64(float64(float64(s.z*s.z)*s.spread) / 2)
+	root := math.Sqrt(max(float64(margin*margin)+float64(2*half*figure)+float64(half*half), float64(margin*margin)))
+	if deviation < float64(continuity*s.each) {
+		root += float64(s.each / 2)
+	}
+	return figure + half - root, figure + half + root
+}
+
+// Error is the standard error of a figure whose noise alone has this one: that of a sample of as many rows as the figure says.
+func (s *Sampling) Error(figure, deviation float64) float64 {
+	if s == nil {
+		return deviation
+	}
+	return math.Sqrt(float64(deviation*deviation) + float64(s.spread*max(figure, 0)))
+}
+
+// widen gives a statistic the errors and intervals of noise and sample together. Exact zeros keep theirs.
+func (s *Sampling) widen(st *Statistic) {
+	if s == nil {
+		return
+	}
+	n := st.Unbiased.Len()
+	errors, low, high := make([]float64, n), make([]float64, n), make([]float64, n)
+	var squares, margin float64
+	for i, v := range st.Unbiased.Float64Values() {
+		if errors[i], low[i], high[i] = st.Error.Value(i), st.Low.Value(i), st.High.Value(i); st.Flags[i] == Impossible {
+			continue
+		}
+		low[i], high[i] = s.Interval(v, (high[i]-low[i])/2, errors[i])
+		errors[i] = s.Error(v, errors[i])
+		squares += float64(errors[i] * errors[i])
+		margin = max(margin, (high[i]-low[i])/2)
+		if st.Flags[i] = Plain; low[i] <= 0 {
+			st.Flags[i] = NoiseDominates
+		}
+	}
+	st.Error, st.Low, st.High, st.Whole = decimals(errors), decimals(low), decimals(high), false
+	st.StandardError, st.Margin, st.Attained = math.Sqrt(squares/float64(max(n, 1))), margin, st.Confidence
+}
