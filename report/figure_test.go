@@ -36,7 +36,7 @@ tables:
       hours: {type: integer, range: [10, 60]}
 marginals:
   pay:   {by: [sex], stats: [count, {sum: pay}, {mean: pay}, {median: pay}, {distinct: hours, per_unit: 2}], show: {when_count_at_least: 400}}
-  size:  {by: [size], stats: [count, units, {variance: hours}, {deviation: hours}, {quantiles: hours, at: [2.5%%, 75%%]}], per_unit: {groups: 1, rows_per_group: 2}}
+  size:  {by: [size], stats: [count, units, {variance: hours}, {deviation: hours}, {quantiles: hours, at: [2.5%%, 75%%]}, {median: pay, as: middle}], per_unit: {groups: 1, rows_per_group: 2}}
   ratio: {by: [sex], stats: [count, {ratio: {of: {sum: pay}, over: {sum: hours}}, as: hourly}, {ratio: {of: {size: small}, over: {size: [small, large]}}, as: small}]}
   heads: {by: [sex], stats: [units]}
 `, weight)
@@ -147,7 +147,7 @@ func TestEveryKindOfFigureIsTold(t *testing.T) {
 	}
 	page, text, readme := pageOf(t, r), string(r.Markdown()), string(r.Readme())
 	for _, says := range []string{
-		"mean of pay", "97.5%", "Withheld by the noisy count alone", "Quantiles are drawn, not worked out", "Counts of units do not add up",
+		"mean of pay", "97.5%", "Withheld by the noisy count alone", "Quantiles are drawn, not worked out", "Quantiles are read from noisy counts", "Counts of units do not add up",
 		"none is a sampling error", "small 0 to 5000, large −100 to 20", "with at most 2 rows in a group",
 	} {
 		if says != "97.5%" && (!strings.Contains(page, says) || !strings.Contains(text, says)) {
