@@ -94,8 +94,11 @@ func times(a, b complex128) complex128 {
 		float64(real(a)*imag(b))+float64(imag(a)*real(b)))
 }
 
-// power returns cᵏ for k ≥ 1.
+// power returns cᵏ for k ≥ 0.
 func power(c complex128, k int64) complex128 {
+	if k == 0 {
+		return 1
+	}
 	for ; k&1 == 0; k >>= 1 {
 		c = times(c, c)
 	}
@@ -109,8 +112,11 @@ func power(c complex128, k int64) complex128 {
 	return result
 }
 
-// realPower returns xᵏ for k ≥ 1, rounded as power is.
+// realPower returns xᵏ for k ≥ 0, rounded as power is.
 func realPower(x float64, k int64) float64 {
+	if k == 0 {
+		return 1
+	}
 	for ; k&1 == 0; k >>= 1 {
 		x *= x
 	}

@@ -201,7 +201,8 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		}
 		keep := make([]uint64, (drawn+63)/64)
 		for i := range drawn {
-			if !slices.ContainsFunc(t.rules, func(r rule) bool { return r.meets(codes, i) }) {
+			is := t.table.Sample == nil || stream.Uint64() < below(t.table.Sample)
+			if is && !slices.ContainsFunc(t.rules, func(r rule) bool { return r.meets(codes, i) }) {
 				keep[i/64] |= 1 << (i % 64)
 			}
 		}

@@ -26,14 +26,19 @@ type sample struct {
 
 // newSample is the sample of a share of the units.
 func newSample(share *big.Rat, stream *noise.Bits) *sample {
-	scaled := new(big.Int).Lsh(share.Num(), 64)
-	s := &sample{below: scaled.Quo(scaled, share.Denom()).Uint64()}
+	s := &sample{below: below(share)}
 	keys := make([]byte, 64)
 	for i := 0; i < len(keys); i += 8 {
 		binary.LittleEndian.PutUint64(keys[i:], stream.Uint64())
 	}
 	s.key, s.macKey = keys[:32], keys[32:]
 	return s
+}
+
+// below is the number below which a word of 64 bits is with the probability of a share, rounded down.
+func below(share *big.Rat) uint64 {
+	scaled := new(big.Int).Lsh(share.Num(), 64)
+	return scaled.Quo(scaled, share.Denom()).Uint64()
 }
 
 // sampler is what one goroutine draws by.

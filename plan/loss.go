@@ -27,6 +27,7 @@ type Loss struct {
 	Conversion *Conversion `json:"conversion,omitempty"`
 
 	neighbours spec.Neighbours
+	sampled    bool
 }
 
 // LossOf is the loss of some of a plan's mechanisms. Every figure is rounded up.
@@ -98,7 +99,7 @@ func (p *Plan) StatedLoss() (*Loss, error) {
 // positives find.
 func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 	deltas = p.beyondSelections(deltas)
-	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.release.Privacy.Neighbours}
+	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.release.Privacy.Neighbours, sampled: p.Sample != nil}
 	alike := map[string]LossOf{} // by the mechanisms: tables, and attributes, share few
 	reserved := p.Reserved()
 	of := func(name string, tables int, steps []budget.Mechanism, sample *Sample) (LossOf, error) {
@@ -506,10 +507,13 @@ func (l *Loss) Write(w io.Writer) error {
 	}
 	t.Flush()
 	fmt.Fprintf(b, "\nTables, and attributes, share measurements: their losses are not parts of the whole.")
-	if len(l.Leaves) > 0 {
+	switch {
+	case l.sampled:
+		fmt.Fprintf(b, "\nA secret sample of the units is measured: ε and what attacks find are of all units, ρ is of those that are drawn. Of attributes all is as if every unit were drawn.")
+	case len(l.Leaves) > 0:
 		fmt.Fprintf(b, " Those of leaves are: in ρ, and in a pure ε, they add up to it.")
 	}
-	if l.neighbours == spec.AddRemove {
+	if l.neighbours == spec.AddRemove && !l.sampled {
 		fmt.Fprintf(b, "\nAnother value of an attribute is one unit taken away and one added, which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ.")
 	}
 	fmt.Fprintf(b, "\nFound: how often the best attack finds a unit that is in the data, if it may wrongly find one that is not at the rate named;\nwithout the release it would find as many as it finds wrongly.\n")

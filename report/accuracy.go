@@ -195,7 +195,12 @@ func some(tables []Table, is func(Statistic) bool) bool {
 }
 
 // Chance is that of an interval to hold the exact count, in words.
-func (r *Report) Chance() string { return "at least " + level(r.Accuracy.Confidence) }
+func (r *Report) Chance() string {
+	if r.Guarantee.Sample != "" {
+		return "about " + level(r.Accuracy.Confidence)
+	}
+	return "at least " + level(r.Accuracy.Confidence)
+}
 
 // sentence is the headline on numbers of a name, which are what is exactly so called. Noise is drawn per number, so the part of numbers
 // that are covered is an average, not a certainty. Where an interval covers, the

@@ -27,6 +27,7 @@ type Guarantee struct {
 	MaxRows     int64        `json:"max_rows"`                  // in all tables
 	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // where they are several
 	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
+	Sample      string       `json:"sample,omitempty"`          // the share of the units that is drawn in secret, an exact fraction; "" for all
 	Meaning     Meaning      `json:"meaning"`
 	Statement   string       `json:"statement"` // [plan.Guarantee.Sentence], the promise in the field's terms
 	Sentences   []string     `json:"sentences"` // the promise in words that anyone understands
@@ -59,7 +60,7 @@ type Meaning struct {
 func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 	g := Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []Equivalent{},
-		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows, WithoutID: p.WithoutID,
+		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows, WithoutID: p.WithoutID, Sample: p.Sample,
 	}
 	for _, t := range p.Rows {
 		g.Rows = append(g.Rows, UnitRows(t))

@@ -128,7 +128,7 @@ func New(in Input) (*Report, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	r.Accuracy = accuracyOf(r.Tables)
-	r.Accuracy.More = append(r.Accuracy.More, sampleAccuracy(in.Plan)...)
+	r.Accuracy.ofSample(in.Plan)
 	r.Misuse = misuseOf(r)
 	r.Reading = readingOf(r, in.Plan, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}

@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -28,12 +29,14 @@ func sampleNote(p *plan.Plan) []Note {
 		fmt.Sprintf("Counts are of %s of the units, drawn at random and in secret, and are divided by that share. The standard errors and intervals here are those of the noise and of this draw together. They are approximate where a cell has few rows, and say nothing of how the data themselves were collected.", shareOf(p))}}
 }
 
-// sampleAccuracy is said beside margins.
-func sampleAccuracy(p *plan.Plan) []string {
+// ofSample says of the errors of a release that they are of noise and sample together.
+func (a *Accuracy) ofSample(p *plan.Plan) {
 	if p.Sample == nil {
-		return nil
+		return
 	}
-	return []string{fmt.Sprintf("These errors are of the noise and of the secret sample of %s of the units together; large counts have larger ones, and the margin is that of the largest.", shareOf(p))}
+	a.Sentence = strings.Replace(a.Sentence, "at least ", "about ", 1)
+	a.Sentence = strings.Replace(a.Sentence, "before sampling and response error", "before what sampling error the data themselves have and response error", 1)
+	a.More = append(a.More, fmt.Sprintf("These errors are of the noise and of the secret sample of %s of the units together; large counts have larger ones, and the margin is that of the largest.", shareOf(p)))
 }
 
 func shareOf(p *plan.Plan) string {

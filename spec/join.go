@@ -174,6 +174,9 @@ func (p *publicTable) read(text string) *Problem {
 	if problem := p.parse(text); problem != nil {
 		return problem
 	}
+	if problem := p.checkTexts(); problem != nil {
+		return problem
+	}
 	keys := make([]int, len(p.join.On))
 	for i, name := range p.join.On {
 		if keys[i] = slices.Index(p.header, name); keys[i] < 0 {
@@ -198,6 +201,36 @@ func (p *publicTable) read(text string) *Problem {
 		}
 	}
 	p.join.Rows = len(p.rows)
+	return nil
+}
+
+// checkTexts reports what reading the extract would give another text: a carriage return, which is dropped before a line feed,
+// and a byte order mark in front of a name.
+func (p *publicTable) checkTexts() *Problem {
+	for _, name := range p.header {
+		if strings.HasPrefix(name, "\ufeff") {
+			return p.problem(1, 1, "a column name that begins with a byte order mark", "one byte order mark at the most, at the beginning of the file")
+		}
+	}
+	if problem := p.checkReturns(p.header, 1); problem != nil {
+		return problem
+	}
+	for row, fields := range p.rows {
+		if problem := p.checkReturns(fields, p.at[row]); problem != nil {
+			return problem
+		}
+	}
+	return nil
+}
+
+// checkReturns reports a carriage return in the fields of a row that begins in a line.
+func (p *publicTable) checkReturns(fields []string, line int) *Problem {
+	for _, field := range fields {
+		if before, _, found := strings.Cut(field, "\r"); found {
+			return p.problem(line+strings.Count(before, "\n"), 1, "a carriage return within a field", `lines that end in \n or \r\n, and no other carriage return`)
+		}
+		line += strings.Count(field, "\n")
+	}
 	return nil
 }
 

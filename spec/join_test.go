@@ -71,6 +71,10 @@ var joinCases = []errorCase{
 	registered("column twice", "ent_id,size,size\n1,a,b\n"),
 	registered("not UTF-8", "ent_id,size\n1,caf\xe9\n"),
 	registered("gzip", "\x1f\x8b\x08\x00"),
+	registered("carriage return before the end of a line", "ent_id,size\n1,micro\n2,\"sm\nall\r\r\nsize\"\n"),
+	registered("carriage return in the key", "ent_id,size\n\"1\r2\",micro\n"),
+	registered("carriage return in the header", "ent_id,size,\"no\r\r\nte\"\n1,micro,\n"),
+	registered("byte order mark twice", "\ufeff\ufeffsize,ent_id\nmicro,1\n"),
 	registered("quote in the middle", "ent_id,size\n1,mi\"cro\n"),
 	{name: "joined to none", text: strings.Replace(strings.NewReplacer("from: areas.area", "from: area", "from: areas.income", "from: income").Replace(joined),
 		"    join:\n      register: {csv: register.csv, on: ent_id, public: true}\n      areas: {csv: areas.csv, on: [country, zip], public: true, delimiter: \";\", nulls: [\"\", NA]}\n", "", 1),
@@ -179,9 +183,12 @@ func FuzzPublicTable(f *testing.F) {
 	for _, c := range joinCases {
 		f.Add(c.files["register.csv"], areas)
 	}
+	f.Add("ent_id,size\n\"a\r\r\nb\",\"x\r\ny\"\n", areas)
 	f.Add("ent_id,size\n\"a\nb\",\"x\r\ny\"\n\\.,\n", "country;zip;area;income\n a;1;;\n")
 	f.Fuzz(func(t *testing.T, first, second string) {
 		src := Source{Text: joined, Files: map[string]string{"register.csv": first, "areas.csv": second}}
+		checkExtract(t, first, []string{"ent_id"}, ',')
+		checkExtract(t, second, []string{"country", "zip"}, ';')
 		checkFiles(t, src)
 		r, err := Parse(src)
 		if err != nil {
@@ -202,4 +209,41 @@ func FuzzPublicTable(f *testing.F) {
 			}
 		}
 	})
+}
+
+// checkExtract reads the extracts of a text that is read as a public table, of its key alone and of all its columns: they have
+// its rows, and themselves for an extract.
+func checkExtract(t *testing.T, text string, on []string, comma rune) {
+	t.Helper()
+	table := func() *publicTable {
+		return &publicTable{codebook: codebook{file: "public.csv", what: "public table", rowsAre: "rows", comma: comma}, join: &Join{On: on}, nulls: []string{""}}
+	}
+	p := table()
+	if p.read(text) != nil {
+		return
+	}
+	for _, names := range [][]string{on, p.header} {
+		used := map[string]bool{}
+		for _, name := range names {
+			used[name] = true
+		}
+		extract, again := p.extract(used), table()
+		if problem := again.read(extract); problem != nil {
+			t.Fatalf("the extract %q is refused: %+v", extract, problem)
+		}
+		for i, fields := range p.rows {
+			var kept []string
+			for at, name := range p.header {
+				if used[name] {
+					kept = append(kept, fields[at])
+				}
+			}
+			if diff := cmp.Diff(kept, again.rows[i]); diff != "" {
+				t.Fatalf("row %d of the extract (-want +got):\n%s", i, diff)
+			}
+		}
+		if diff := cmp.Diff(extract, again.extract(used)); diff != "" || len(again.rows) != len(p.rows) {
+			t.Fatalf("the extract of the extract (-want +got):\n%s", diff)
+		}
+	}
 }

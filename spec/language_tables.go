@@ -97,7 +97,7 @@ func tableWeightShape() *shape {
 
 func sampleShape() *shape {
 	return objectShape("{poisson: 10%}: the share of the units that are drawn, in secret, and measured",
-		field{key: "poisson", shape: numberShape("a share above 0 and below 100%, as 10%"), required: "the probability with which each unit is drawn", fix: "poisson: 10%"})
+		field{key: "poisson", shape: numberShape("a share from 1e-6 to below 100%, as 10%"), required: "the probability with which each unit is drawn", fix: "poisson: 10%"})
 }
 
 func expectShape() *shape {

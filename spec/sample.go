@@ -4,7 +4,11 @@ package spec
 
 import (
 	"math/big"
+	"slices"
 )
+
+// leastShare is the least share of the units that is drawn: of less, next to nothing would be left to measure.
+var leastShare = big.NewRat(1, 1_000_000)
 
 // readSample reads with which probability each unit is drawn, nil for a table of which all are measured.
 func (r *reader) readSample(n node) *big.Rat {
@@ -16,8 +20,8 @@ func (r *reader) readSample(n node) *big.Rat {
 	if !ok {
 		return nil
 	}
-	if q.Sign() <= 0 || q.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.problem(at, Problem{Message: "each unit is drawn with probability " + at.text(), Expected: "a share above 0 and below 100%, as 10%; no sample where all are measured"})
+	if q.Cmp(leastShare) < 0 || q.Cmp(big.NewRat(1, 1)) >= 0 {
+		r.problem(at, Problem{Message: "each unit is drawn with probability " + at.text(), Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
 		return nil
 	}
 	return q
@@ -59,6 +63,11 @@ func (r *reader) checkSample(root node) {
 			Message:  "a budget in ρ gains nothing by a sample: its loss is that of all units",
 			Expected: "{epsilon: …} or {epsilon: …, delta: …}, or no sample",
 		})
+	case hasAmount(r.release.Budget.split):
+		report(root.get("budget").get("split"), Problem{
+			Message:  "an absolute amount in the split of a budget that is spent on a sample: those who are drawn may lose more than all units together, and shares are of that",
+			Expected: "shares alone, as {a: 60%, b: 40%}",
+		})
 	}
 	for _, key := range []string{"diagnostics", "synthetic"} {
 		if n := root.get(key); n.present() {
@@ -69,6 +78,11 @@ func (r *reader) checkSample(root node) {
 	for _, m := range r.release.Marginals {
 		r.checkSampledMarginal(m, root.get("marginals").get(m.Name), report)
 	}
+}
+
+// hasAmount tells that a split has an absolute amount.
+func hasAmount(parts []part) bool {
+	return slices.ContainsFunc(parts, func(p part) bool { return p.amount != nil || hasAmount(p.parts) })
 }
 
 // checkSampledTable reports the parts of a sampled table whose figures have no error of sampling here.
@@ -88,6 +102,13 @@ func (r *reader) checkSampledTable(n node, report func(node, Problem)) {
 
 // checkSampledMarginal reports what a table of a sample cannot ask.
 func (r *reader) checkSampledMarginal(m Marginal, n node, report func(node, Problem)) {
+	if len(m.Stats) > 1 {
+		r.problem(n.get("stats"), Problem{
+			Message:  "several statistics in a table of a sample: the error of sampling is known of the first alone",
+			Expected: "a marginal for each: one with stats: [count], one with stats: [units]",
+		})
+		return
+	}
 	for _, s := range m.Stats {
 		if s.Kind != Count && s.Kind != Units {
 			r.problem(n.get("stats"), Problem{

@@ -157,8 +157,11 @@ func (t *Trace) Write(w io.Writer) error {
 	}
 	d := decimals(t.StandardError, t.Law == ExactLaw)
 	law := "exact law of the noise, which attains " + percentDown(t.Attained)
-	if t.Law == BoundedLaw {
+	switch t.Law {
+	case BoundedLaw:
 		law = "law of the weighted noise, which attains " + percentDown(t.Attained) + " or more"
+	case ScoreLaw:
+		law = "of the noise and of the secret sample, which attains about " + percentDown(t.Attained)
 	}
 	text := fmt.Sprintf("%s: table %s, %s%s\n\n", t.Release, t.Table, strings.Join(names, ", "), marked(t.Status))
 	switch {

@@ -35,6 +35,7 @@ var (
 	namePattern      = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]*`)
 	numberPattern    = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?`)
 	datePattern      = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+	afterPattern     = regexp.MustCompile(`^[\p{L}\p{N}_.]+`) // what may not follow a literal
 	timestampPattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`)
 )
 
@@ -92,7 +93,7 @@ func tokenAt(text string, at int) (token, *Error) {
 // literalToken is a literal that begins with a digit: no letter or digit may follow it.
 func literalToken(kind tokenKind, text string, at int, found string) (token, *Error) {
 	end := at + len(found)
-	if name := regexp.MustCompile(`^[\p{L}\p{N}_.]+`).FindString(text[end:]); name != "" {
+	if name := afterPattern.FindString(text[end:]); name != "" {
 		return token{}, &Error{At: at, End: end + len(name), Message: "found " + show(text[at:end+len(name)]),
 			Expected: "a number as 18 or 0.5, a date as 2024-01-31 or a timestamp as 2024-01-31T12:30; a name that begins with a digit stands in backticks"}
 	}
