@@ -265,3 +265,17 @@ func FuzzExpression(f *testing.F) {
 		})
 	})
 }
+
+// Numbers are read with patterns that are compiled once: compiling one takes dozens of allocations.
+func TestTokensOfNumbersAreCheap(t *testing.T) {
+	const numbers, most = 100, 12
+	text := strings.Repeat("17 ", numbers)
+	got := testing.AllocsPerRun(5, func() {
+		if _, err := tokens(text); err != nil {
+			t.Error(err)
+		}
+	})
+	if got > numbers*most {
+		t.Errorf("%v allocations for %d numbers, want %d for one at the most", got, numbers, most)
+	}
+}
