@@ -110,7 +110,7 @@ type repeated struct {
 
 // text tells mechanisms apart.
 func (m Mechanism) text() string {
-	return fmt.Sprint(m.Kind, m.Parameter, m.L1, m.L2Squared, m.Shifts)
+	return fmt.Sprint(m.Kind, m.Parameter, m.L1, m.L2Squared, m.Shifts != nil, m.Shifts)
 }
 
 // group counts equal mechanisms, in the order of their first places.

@@ -65,8 +65,9 @@ const maxDeviationBits = 50
 
 // Validate returns an error that says what to change if m is not a complete
 // mechanism: an unknown kind, a parameter outside (0, 2^50] for t or (0, 2^100]
-// for σ², a sensitivity that is not positive, or L2² above L1² (impossible for
-// integer shifts).
+// for σ², a sensitivity that is not positive, L2² above L1² (impossible for
+// integer shifts), or shifts that are an empty list, which would say that no unit
+// moves an answer.
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
@@ -93,6 +94,9 @@ func (m Mechanism) Validate() error {
 	}
 	if m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) > 0 {
 		return fmt.Errorf("%s: l2_squared is above l1², which no shift can reach", m.Kind)
+	}
+	if m.Shifts != nil && len(m.Shifts) == 0 {
+		return fmt.Errorf("%s: shifts must list one or more, or be left out where no more is known than l1 and l2_squared", m.Kind)
 	}
 	for _, shift := range m.Shifts {
 		if err := shift.within(m.L1, m.L2Squared); err != nil {

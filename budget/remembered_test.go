@@ -16,6 +16,11 @@ func TestRememberedLossesAreTheirOwn(t *testing.T) {
 		{gaussian(50, 1, 1)}, {gaussian(51, 1, 1)}, {laplace}, {gaussian(50, 1, 1), gaussian(50, 1, 1)}, {gaussian(50, 1, 1), laplace},
 		{laplace, gaussian(50, 1, 1)}, {gaussian(50, 2, 2)}, {gaussian(50, 2, 4)}, {gaussian(50, 2, 4, Shift{2})}, {gaussian(50, 2, 4, Shift{1, 1})},
 	}
+	none := gaussian(50, 2, 4)
+	none.Shifts = []Shift{} // no loss is made of it, so its identity is asked for by itself
+	if identityOf([]repeated{{none, 1, 0}}) == identityOf([]repeated{{gaussian(50, 2, 4), 1, 0}}) {
+		t.Error("an empty list of shifts is taken for none")
+	}
 	deltas := []*big.Rat{big.NewRat(1, 1000), big.NewRat(1, 1000000)}
 	identities := map[identity]int{}
 	for i, list := range lists {

@@ -198,7 +198,7 @@ func TestUnlistedShiftsAreChargedByTheirNorms(t *testing.T) {
 }
 
 func TestImproperShiftsAreRefused(t *testing.T) {
-	for _, shifts := range [][]Shift{{{}}, {{0}}, {{1, 2}}, {{2, 1}, {-1}}, {{3, 1}}, {{2, 2, 1}}} {
+	for _, shifts := range [][]Shift{{}, {{}}, {{0}}, {{1, 2}}, {{2, 1}, {-1}}, {{3, 1}}, {{2, 2, 1}}} {
 		m := noiseStep(DiscreteGaussian, "1", 4, 9)
 		m.Shifts = shifts
 		if _, err := Compose(m); err == nil {

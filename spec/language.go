@@ -36,8 +36,6 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "publish", shape: dictShape("options of what is written", `^.+$`, open).notBuilt("publish")},
 		field{key: "diagnostics", shape: objectShape("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
 			field{key: "share", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "share: 1%"})},
-		field{key: "sample", shape: open.notBuilt("sample")},
-		field{key: "bounds", shape: open.notBuilt("bounds")},
 		field{key: "engines", shape: open.notBuilt("engines")},
 	)
 })

@@ -18,7 +18,6 @@ func marginalsShape() *shape {
 }
 
 func marginalShape() *shape {
-	open := &shape{kind: anything, says: "anything"}
 	along := func(says string) *shape { return listShape(says, textShape("an attribute of by"), 1, 0) }
 	return objectShape("by, and what is asked of it",
 		field{key: "by", shape: listShape("a list of attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), 0, 0), required: "the attributes of the marginal; [] for a total", fix: "by: []"},
@@ -40,7 +39,6 @@ func marginalShape() *shape {
 			field{key: "margin", shape: numberShape("a number above zero: how far from the exact figure a cell may lie"), required: "the margin of error", fix: "margin: 100"},
 			field{key: "confidence", shape: numberShape("a share from 50% to below 100%, as 95%")},
 			field{key: "of", shape: enumShape("each-cell or all-cells", eachCell, allCells)})},
-		field{key: "bounds", shape: open.notBuilt("bounds")},
 	)
 }
 

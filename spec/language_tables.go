@@ -26,7 +26,6 @@ func predicateShape() *shape {
 }
 
 func tablesShape() *shape {
-	open := &shape{kind: anything, says: "anything"}
 	tables := dictShape("tables by name", `^`+columnSyntax+`$`, objectShape("source, unit and columns",
 		field{key: "source", shape: sourceShape(), required: "where the rows are", fix: "source: {parquet: data/*.parquet}"},
 		field{key: "unit", shape: unitShape(), required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", fix: "unit: {id: person_id, max_rows: 1}"},
@@ -35,7 +34,6 @@ func tablesShape() *shape {
 		field{key: "where", shape: predicateShape()},
 		field{key: "join", shape: joinShape()},
 		field{key: "sample", shape: sampleShape()},
-		field{key: "bounds", shape: open.notBuilt("bounds")},
 		field{key: "columns", shape: columnsShape(), required: "the columns that marginals use"}))
 	tables.least, tables.empty = 1, "at least one table"
 	return tables
