@@ -38,6 +38,7 @@ type breach struct {
 	Table, Column, Kind, File string
 	Row                       int64
 	Value                     string
+	ofWhere                   bool // Column stands for the condition of the table
 }
 
 // Format shows table, column and kind under every verb.
@@ -103,6 +104,10 @@ func (b breach) sentence() string {
 		what, remedy = "a row has categories that `impossible` rules out", "correct the data or the entry, or set rows: drop"
 	case spec.WrongType.String():
 		remedy = "correct the type of the column in the data or in the spec"
+	default:
+		if b.ofWhere {
+			remedy = "correct the data, or leave such rows out by where: {is: …, unknown: drop}"
+		}
 	}
 	return fmt.Sprintf("%s: %s; %s", b.place(), what, remedy)
 }

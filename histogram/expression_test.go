@@ -117,6 +117,9 @@ func TestBreachesOfComputedColumns(t *testing.T) {
 			if !errors.As(err, &breach) || breach.Column != c.column || breach.Kind != c.kind {
 				t.Fatalf("got %v", err)
 			}
+			if want := "stays.where: a value is not a number; correct the data, or leave such rows out by where: {is: …, unknown: drop}"; c.column == "where" && err.Error() != want {
+				t.Errorf("the error is %q, want %q", err, want)
+			}
 			if strings.Contains(fmt.Sprintf("%+v", err), "secret") {
 				t.Errorf("the error tells a value: %v", err)
 			}

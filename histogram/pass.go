@@ -251,7 +251,7 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 		codes[i], misfits = e.encode(outside, inputs...)
 		for _, m := range misfits {
 			found = append(found, breach{Table: e.table, Column: e.column.Name, Kind: m.kind,
-				File: file, Row: first + int64(m.row) + 1, Value: e.diagnosis(inputs, m.row)})
+				File: file, Row: first + int64(m.row) + 1, Value: e.diagnosis(inputs, m.row), ofWhere: i == t.where})
 		}
 	}
 	if p.ids {
