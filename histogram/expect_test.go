@@ -63,6 +63,7 @@ func TestExpectedRowsAndCodes(t *testing.T) {
 		"all rules":                  {"{rows: [9, 9], every: [age, kind, age.band]}", row, "1,a,1\n", nil, []string{"expect rows", "expect every age", "expect every kind", "expect every age.band"}},
 		"bounded rows count":         {"{rows: [3, 3], every: [kind]}", byID, "1,a,1\n1,b,2\n1,c,3\n", nil, nil},
 		"dropped rows count":         {"{rows: [3, 3], every: [kind]}", row, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, nil},
+		"rows outside where count":   {"{rows: [3, 3], every: [kind, age.band]}", "row\n    where: kind == 'a'", "1,a,1\n2,b,2\n3,c,9\n", nil, nil},
 		"a dropped value is no code": {"{every: [kind]}", row, "1,a,1\n1,b,2\n1,z,3\n", []string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
 		"a value counted as a code":  {"{every: [kind]}", row, "1,a,1\n1,b,2\n1,z,3\n", []string{"kind: {values: [a, b, c], unknown: UNKNOWN", "kind: {values: [a, b, c], unknown: {as: c}"}, nil},
 		"an added category":          {"{every: [age.band]}", row, "1,a,1\n1,b,7\n", []string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, nil},
