@@ -265,7 +265,8 @@ func (a residualAudit) bounds(b broken, trials int) (least, most float64) {
 
 // TestAuditOfResiduals audits releases as they should be, whose bound must come near the claim and not exceed it, and
 // broken ones, whose bound must exceed it. That of units that are replaced waits for DPRELEASE_COVERAGE: it is the same
-// audit of another pair, and so wide of its claim that it shows less.
+// audit of another pair, and so wide of its claim that it shows less. How far a unit that is replaced moves the integers is
+// held in every run by TestSensitivityOfResiduals and TestSensitivityOfRanges of package plan, which enumerate all pairs.
 func TestAuditOfResiduals(t *testing.T) {
 	skipUnderRace(t)
 	honest := broken{"", -1, ""}
