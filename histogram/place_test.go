@@ -231,9 +231,9 @@ func TestMadeUpRowsOfEveryForm(t *testing.T) {
 		case a.query.Diagnostic != "":
 		case a.query.Distinct != nil && sum != map[string]int64{"pay": 3 * 13, "age": 10}[a.query.Distinct.Column]:
 			t.Errorf("query %d tells %d values apart", i, sum)
-		case a.query.Distinct == nil && a.query.Value == nil && (a.query.Quantile == nil || !a.query.Quantile.Weight) && sum != rows:
+		case a.query.Distinct == nil && a.query.Value == nil && (a.query.Quantile == nil || !a.query.Quantile.Weight) && (a.query.Distribution == nil || !a.query.Distribution.Weight) && sum != rows:
 			t.Errorf("query %d counts %d rows", i, sum)
-		case a.query.Value != nil && a.query.Value.Weight && a.query.Value.Power == 0 && (sum < rows*14/10 || sum > rows*16/10): // weights of 1.5 on average, ±0.0035
+		case (a.query.Value != nil && a.query.Value.Weight && a.query.Value.Power == 0 || a.query.Distribution != nil && a.query.Distribution.Weight) && (sum < rows*14/10 || sum > rows*16/10): // weights of 1.5 on average, ±0.0035
 			t.Errorf("query %d: weights of %d", i, sum)
 		}
 	}
