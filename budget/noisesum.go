@@ -26,13 +26,14 @@ type NoiseTerm struct {
 // Kamath & Steinke 2020, fact 18). The tails are bounded by Chernoff's inequality, with E e^{λX} = φ(iλ) for Laplace noise
 // and at most e^{σ²λ²/2} for Gaussian (the same, corollary 17).
 //
-// Where all weights are of one size, the probabilities are exact to 1e-11 ([NoiseSum.Whole]). For others, whose sums may lie
+// Where all weights are few multiples of one unit, the probabilities are exact to 1e-11 ([NoiseSum.Whole]). For others, whose sums may lie
 // as close together as one likes, they are lower bounds: see [NoiseSum.Within]. A NoiseSum is not for concurrent use.
 type NoiseSum struct {
 	draws     []draws  // widest first
 	rest      []series // what draws[i:] and all after have where their series holds
 	deviation float64
-	unit      float64 // size of all weights; 0 where they differ
+	unit      float64 // what all weights are whole multiples of; 0 where there is no such
+	mixed     bool    // they are not all of the size of the unit
 	any       float64 // P(some draw is not 0) is at most this: whole numbers that are not 0 have squares of 1 and more
 	moments   [chernoffPoints]moment
 	last      *blurred // as questions of one law are much the same
@@ -102,6 +103,10 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 	if !(s.deviation > 0) {
 		return s
 	}
+	if s.unit == 0 {
+		s.unit = commonUnit(terms)
+		s.mixed = s.unit > 0
+	}
 	for _, t := range terms {
 		if t.Weight != 0 && t.Count != 0 {
 			s.draws = append(s.draws, newDraws(t, s.deviation))
@@ -125,6 +130,36 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 	}
 	s.findMoments()
 	return s
+}
+
+// mostMultiple bounds of how many units a weight is where weights are not of one size: as of shares in percent.
+const mostMultiple = 100
+
+// commonUnit is what all weights are few whole multiples of, within [alikeWeights]; 0 where there is no such.
+func commonUnit(terms []NoiseTerm) float64 {
+	var first float64
+	for parts := 1.0; parts <= mostMultiple; parts++ {
+		unit, ok := 0.0, true
+		for _, t := range terms {
+			w := math.Abs(t.Weight)
+			if w == 0 || t.Count == 0 {
+				continue
+			}
+			if unit == 0 {
+				first = w
+				unit = first / parts
+			}
+			times := w / unit
+			whole := math.Floor(times + 0.5)
+			if ok = whole >= 1 && whole <= mostMultiple && math.Abs(times-whole) <= alikeWeights; !ok {
+				break
+			}
+		}
+		if ok {
+			return unit
+		}
+	}
+	return 0
 }
 
 // variance is that of one draw.
@@ -285,9 +320,9 @@ func (s *NoiseSum) tail(y float64) float64 {
 func (s *NoiseSum) Deviation() float64 { return s.deviation }
 
 // Whole tells that S is a sum of integers, each as it is: its margins are whole, and its probabilities exact.
-func (s *NoiseSum) Whole() bool { return s.unit == 1 }
+func (s *NoiseSum) Whole() bool { return s.unit == 1 && !s.mixed }
 
-// Within is a lower bound of P(|S| ≤ m). Where all weights are of one size it is that probability, to 1e-11.
+// Within is a lower bound of P(|S| ≤ m). Where all weights are few multiples of one unit it is that probability, to 1e-11.
 //
 // For others it is that of [NoiseSum.Margin].
 func (s *NoiseSum) Within(m float64) float64 {
@@ -318,7 +353,7 @@ func (s *NoiseSum) Within(m float64) float64 {
 }
 
 // Margin is a margin m with P(|S| ≤ m) at least the confidence, and a lower bound of that probability, which is at least the
-// confidence. Where all weights are of one size the probability is exact to 1e-11, and the margin the least such multiple of
+// confidence. Where all weights are few multiples of one unit the probability is exact to 1e-11, and the margin the least such multiple of
 // that size; but for whole sums half of it is added, so that rounding leaves out no value at its end.
 //
 // For others it is the least for which a bound shows it. Blurred by a sum Z of uniform draws with |Z| ≤ c, c a 2048th of

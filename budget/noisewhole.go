@@ -2,7 +2,7 @@ package budget
 
 import "math"
 
-// This file holds the law of a sum of integers: of noise whose weights are all of one size.
+// This file holds the law of a sum of integers: of noise whose weights are few multiples of one unit.
 
 // wholeLaw is the law of an integer K: with φ at θ_k = 2πk/L,
 //
@@ -18,8 +18,9 @@ type wholeLaw struct {
 
 // latticeBeyond is the probability that is left out twice, mostWaves how many φ are worked out.
 const (
-	latticeBeyond = 1e-13
-	mostWaves     = 1 << 17
+	latticeBeyond  = 1e-13
+	mostWaves      = 1 << 17
+	mostMixedWaves = 1 << 13
 )
 
 // wholeLaw is the law of S in units of its weights, for margins up to most; false where it takes too many φ.
@@ -34,9 +35,16 @@ func (s *NoiseSum) wholeLaw(most float64) (*wholeLaw, bool) {
 	deep := -Log(latticeBeyond)
 	units := s.deviation / s.unit
 	l := &wholeLaw{length: 2*math.Ceil((most+float64(s.far(latticeBeyond)*units))/2) + 3} // odd, so that all but k = 0 come in pairs
+	if s.mixed && l.length > 2*mostMixedWaves {
+		return nil, false // the other way takes less work
+	}
 	for k := 1.0; k < l.length/2; k++ {
 		exponent := s.exponent(float64(2*math.Pi*k)/l.length*units, deep)
 		if exponent > deep {
+			if s.mixed { // φ of a multiple of the unit rises again
+				l.phi = append(l.phi, 0)
+				continue
+			}
 			break
 		}
 		if len(l.phi) == mostWaves {
@@ -55,6 +63,9 @@ func (l *wholeLaw) within(m float64) float64 {
 	odd := 2*m + 1
 	sum := odd
 	for i, phi := range l.phi {
+		if phi == 0 {
+			continue
+		}
 		k := float64(i+1) / l.length
 		sum += float64(2*phi*sinPi(float64(odd*k))) / sinPi(k)
 	}

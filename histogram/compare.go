@@ -144,7 +144,7 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir 
 		for _, batch := range c.batches(table.Name, pass) {
 			if err := c.answer(ctx, table, batch, opt.workers(), func(t *tally) error {
 				t.progress = progress
-				return t.scan(ctx, dataDir, s, have-Bytes(p)-held)
+				return besides(t.scan(ctx, dataDir, s, have-Bytes(p)-held), have-Bytes(p))
 			}); err != nil {
 				return nil, err
 			}

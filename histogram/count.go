@@ -40,7 +40,7 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 	}
 	return count(p, s, opt.workers(), false, found, func(t *tally) error {
 		t.progress = progress
-		return t.scan(ctx, dataDir, s, have-Bytes(p)-held)
+		return besides(t.scan(ctx, dataDir, s, have-Bytes(p)-held), have-Bytes(p))
 	})
 }
 

@@ -219,7 +219,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 					sets[i].meetAll(arrays)
 				}
 				if bytes.Load() > limit/2 {
-					return &MemoryError{Have: limit / 2}
+					return &MemoryError{Have: limit}
 				}
 				return nil
 			})
@@ -240,7 +240,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 		}
 	}
 	if bytes.Load() > limit/2 {
-		return nil, 0, &MemoryError{Have: limit / 2}
+		return nil, 0, &MemoryError{Have: limit}
 	}
 	return withKeys(table, columns, func(i int) []string { return sets[i].sorted() }), bytes.Load(), nil
 }

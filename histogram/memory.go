@@ -181,7 +181,7 @@ type MemoryError struct {
 // Error is a sentence with what to do.
 func (e *MemoryError) Error() string {
 	if e.Need == 0 {
-		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, or the groups of one unit) does not fit into the %d bytes of memory left for it; "+
+		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, the values of columns that nobody listed, or the groups of one unit) does not fit into the %d bytes of memory left for it; "+
 			"use a machine with more memory, give more of it (--memory), or ask for fewer or coarser sparse tables", e.Have)
 	}
 	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, give more of it (--memory), or ask for fewer or coarser tables, or for fewer rows of microdata",

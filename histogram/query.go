@@ -156,6 +156,15 @@ func place[T comparable](list *[]T, entry T) int {
 // column is the place of a column among the tally's, as categories.
 func (t *tally) column(c *spec.Column) int { return place(&t.columns, wanted{c, false}) }
 
+// besides is the error of counting beside values that were discovered: how much memory these left says how many there are,
+// and how long. What is said is how much there was for both, which is public.
+func besides(err error, both int64) error {
+	if memory := (*MemoryError)(nil); errors.As(err, &memory) && memory.Need == 0 {
+		return &MemoryError{Have: both}
+	}
+	return err
+}
+
 // within says of an error for lack of memory how much there is, and of one for lack of bits what to do.
 func within(limit int64, err error) error {
 	switch {

@@ -373,7 +373,8 @@ func (p *Plan) partsBy(q Query, column string) bool {
 	}
 	for _, f := range q.Factors {
 		t := p.release.Table(q.Table)
-		if level, ok := t.Column(f.Attribute).Domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) && level.Size() > 1 {
+		domain := t.Column(f.Attribute).Domain
+		if level, ok := domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) && (level.Size() > 1 || domain.Discover() != nil) {
 			return true
 		}
 	}

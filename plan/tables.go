@@ -120,6 +120,9 @@ const (
 	maxCells = int64(1) << 36
 	// maxSparseCells bounds a sparse table, whose cells are not visited one by one.
 	maxSparseCells = int64(1) << 62
+	// mostListed bounds the combinations of listed categories beside a column of which up to 2^32 values may be discovered: so
+	// that whether its groups can be numbered does not depend on the values that there are.
+	mostListed = int64(1) << 30
 	// maxAttributes bounds the attributes of a table.
 	maxAttributes = 63
 	// maxTables bounds one marginal's subsets.
@@ -357,6 +360,14 @@ func cells(r *spec.Release, t *table) (int64, error) {
 		return 0, err
 	}
 	if t.discovers != nil {
+		listed := int64(1)
+		for _, level := range levels {
+			size := max(int64(level.Size()), 1) // of a column whose categories are not listed: none
+			if listed > mostListed/size {
+				return 0, &fault{"by", fmt.Sprintf("table %s has more than 2^30 combinations of listed categories beside those that are discovered", t.path), "coarser levels or fewer attributes"}
+			}
+			listed *= size
+		}
 		return maxSparseCells, nil // as many as may be
 	}
 	n := int64(1)

@@ -41,7 +41,7 @@ const mostCandidates = uint64(1) << 62
 // Guarantee, neighbours and theorem: of each choice those of [ExponentialMechanism]; k of them one after the other are k such
 // mechanisms, each of which sees what was chosen before. Argument: docs/proofs/topk.md.
 //
-// It returns an error for an ε or Δ that is not positive, for no candidates, or 2⁶² and more, and for classes that do not
+// It returns an error for an ε or Δ that is not positive, for no candidates, or more than 2⁶², and for classes that do not
 // descend in their scores.
 func NewExponential(classes []Class, epsilon *big.Rat, sensitivity *big.Int, monotone bool) (*Ranking, error) {
 	return newRanking(classes, epsilon, sensitivity, monotone, (*Ranking).exponential)
@@ -70,8 +70,8 @@ func newRanking(classes []Class, epsilon *big.Rat, sensitivity *big.Int, monoton
 		if i > 0 && class.Score >= classes[i-1].Score {
 			return nil, errors.New("the classes of a selection must descend in their scores")
 		}
-		if class.Candidates >= mostCandidates-left {
-			return nil, errors.New("a selection must have fewer than 2⁶² candidates")
+		if class.Candidates > mostCandidates-left {
+			return nil, errors.New("a selection must have no more than 2⁶² candidates")
 		}
 		left += class.Candidates
 		r.classes = append(r.classes, class)

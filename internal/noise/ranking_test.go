@@ -197,7 +197,7 @@ func TestRankingRefusesWhatItCannotAnswer(t *testing.T) {
 		"ascending":      func() (*Ranking, error) { return NewExponential([]Class{{1, 1}, {2, 1}}, one, unit, true) },
 		"twice":          func() (*Ranking, error) { return NewPermuteAndFlip([]Class{{1, 1}, {1, 1}}, one, unit, true) },
 		"too many": func() (*Ranking, error) {
-			return NewPermuteAndFlip([]Class{{1, 1 << 61}, {0, 1 << 61}}, one, unit, true)
+			return NewPermuteAndFlip([]Class{{1, 1 << 61}, {0, 1<<61 + 1}}, one, unit, true)
 		},
 	} {
 		if _, err := try(); err == nil {
