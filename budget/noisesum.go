@@ -377,6 +377,9 @@ func (s *NoiseSum) Margin(confidence float64) (margin, attained float64) {
 			if s.unit == 1 {
 				return whole, attained
 			}
+			if s.mixed { // a little more, so that rounding leaves out no value at its end
+				return float64(s.unit * (whole + 0x1p-20)), attained
+			}
 			return float64(s.unit * (whole + 0.5)), attained
 		}
 	}

@@ -174,7 +174,7 @@ func (p *Plan) assessFigures(t *Table, measured map[string]Measurement) {
 				if f.Of.Counts != "" {
 					each = error(f.Of.Counts)
 				}
-				variance = square(each)*f.Of.cells(p, t) + square(each)*f.Over.cells(p, t)
+				variance = float64(square(each)*f.Of.cells(p, t)) + float64(square(each)*f.Over.cells(p, t))
 			}
 		}
 		if variance == 0 {

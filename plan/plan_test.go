@@ -283,7 +283,7 @@ func TestRefusals(t *testing.T) {
 		{"{epsilon: 1}", "{x: {by: [count]}}", "two columns"},
 		{"{epsilon: 1e-30}", "{x: {by: [sex]}}", "x"},
 		{"{rho: 1e-60}", "{x: {by: [sex]}}", "x"},
-		{"{epsilon: 1}", "{x: {by: [sex], top: 3}}", "not supported"},
+		{"{epsilon: 1}", "{x: {by: [sex], each: sex}}", "not supported"},
 	} {
 		_, err := tryPlan("add-remove", c.budget, "row", c.marginals)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -101,11 +101,11 @@ func (d Distribution) noiseOf(l *spec.Lattice, shares []float64) (total, others 
 		}
 		for i, share := range shares {
 			if c == nil {
-				others[i] += (float64(square(1-share)*float64(upTo)) + float64(square(share)*float64(n-upTo))) / placesOfQuantile
+				others[i] += float64((float64(square(1-share)*float64(upTo)) + float64(square(share)*float64(n-upTo))) / placesOfQuantile)
 				continue
 			}
-			total[i] += square(part-share) / placesOfQuantile
-			others[i] += noise / placesOfQuantile
+			total[i] += float64(square(part-share) / placesOfQuantile)
+			others[i] += float64(noise / placesOfQuantile)
 		}
 	}
 	return total, others, nil
@@ -213,7 +213,7 @@ func (t *table) distributedWay(g *group, noise budget.Kind, amount float64, d Di
 	if d.Width > 1 {
 		way.cell = float64(step * float64(d.Width))
 	}
-	way.half = float64(over*mean(way.ranks)/rows) + way.cell/2
+	way.half = float64(over*mean(way.ranks)/rows) + float64(way.cell/2)
 	return way, nil
 }
 
@@ -344,7 +344,7 @@ func (w quantileWay) quality(r *spec.Release, t *table, place int) Quality {
 		return out
 	}
 	out.Bins = w.distribution.Bins(r.Table(t.marginal.Table).Column(t.quantile.Column).Lattice)
-	out.Margin = budget.RoundUp(float64(over*w.ranks[place]/rows)+w.cell/2, significant)
+	out.Margin = budget.RoundUp(float64(over*w.ranks[place]/rows)+float64(w.cell/2), significant)
 	return out
 }
 

@@ -71,15 +71,18 @@ func (s *sums) less(share float64) func(bin int) Noise {
 
 // read is a quantile that is read from a distribution.
 func (n *numbers) read(f plan.Figure, p part) (func(cell int) Figure, error) {
-	var err error
-	all := law(n, "quantiles "+f.Part, func() (all map[string][]Figure) {
-		all, err = n.readAll(f.Part, p)
-		return all
-	})
-	if err != nil {
-		return nil, err
+	type outcome struct {
+		all map[string][]Figure
+		err error
 	}
-	cells := all[f.At]
+	of := law(n, "quantiles "+f.Part, func() (o outcome) {
+		o.all, o.err = n.readAll(f.Part, p)
+		return o
+	})
+	if of.err != nil {
+		return nil, of.err
+	}
+	cells := of.all[f.At]
 	return func(cell int) Figure { return cells[cell] }, nil
 }
 
