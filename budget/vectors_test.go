@@ -138,8 +138,8 @@ func assertVectors(t *testing.T, vectors []vector) {
 			if compute == nil {
 				t.Fatalf("nothing computes the kind %q", v.Kind)
 			}
-			if testing.Short() && slices.Contains(slowKinds, v.Kind) {
-				t.Skip("takes some ten seconds")
+			if os.Getenv("DPRELEASE_LONG") == "" && slices.Contains(slowKinds, v.Kind) {
+				t.Skip("takes some ten seconds: set DPRELEASE_LONG to run it")
 			}
 			for _, fault := range faults(t, v, compute(t, v)) {
 				t.Error(fault)

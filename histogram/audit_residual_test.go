@@ -264,7 +264,7 @@ func (a residualAudit) bounds(b broken, trials int) (least, most float64) {
 }
 
 // TestAuditOfResiduals audits releases as they should be, whose bound must come near the claim and not exceed it, and
-// broken ones, whose bound must exceed it. That of units that are replaced waits for DPRELEASE_COVERAGE: it is the same
+// broken ones, whose bound must exceed it. That of units that are replaced waits for DPRELEASE_LONG: it is the same
 // audit of another pair, and so wide of its claim that it shows less. How far a unit that is replaced moves the integers is
 // held in every run by TestSensitivityOfResiduals and TestSensitivityOfRanges of package plan, which enumerate all pairs.
 func TestAuditOfResiduals(t *testing.T) {
@@ -274,14 +274,14 @@ func TestAuditOfResiduals(t *testing.T) {
 		neighbours spec.Neighbours
 		marginals  string
 		least      float64
-		long       bool // left out unless DPRELEASE_COVERAGE is set
+		long       bool // left out unless DPRELEASE_LONG is set
 	}{
 		{spec.AddRemove, "{m: {every: [0, 1, 2], by: [a, b]}}", 0.85, false},
 		{spec.Replace, "{m: {by: [a, b]}, n: {by: [a.half]}}", 0.6, true}, // the accountant fears another pair for every residual
 	} {
 		t.Run(string(c.neighbours), func(t *testing.T) {
-			if c.long && os.Getenv("DPRELEASE_COVERAGE") == "" {
-				t.Skip("set DPRELEASE_COVERAGE to run it")
+			if c.long && os.Getenv("DPRELEASE_LONG") == "" {
+				t.Skip("set DPRELEASE_LONG to run it")
 			}
 			a := newResidualAudit(t, c.neighbours, c.marginals, c.least)
 			least, most := a.bounds(honest, residualTrials)

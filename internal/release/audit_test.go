@@ -25,7 +25,7 @@ import (
 // should be, and for each broken one, the laws are known, and every test works out
 // how likely its own verdict is to be wrong and wants at most mostWrong = 1e-11: an
 // honest release judged broken, an honest release that stays below 0.9 of its
-// claim, a broken release not noticed. In the long run, with DPRELEASE_COVERAGE,
+// claim, a broken release not noticed. In the long run, with DPRELEASE_LONG,
 // there are 9 honest releases with 2 checks each and 24 broken ones with 1, all for
 // both orders of the neighbours: 84 checks, together below 9e-10. Any other run has
 // 5 of the honest ones and 13 of the broken ones: 46 checks, below 5e-10.
@@ -276,11 +276,11 @@ func mustRat(t *testing.T, s string) *big.Rat {
 // release: a single table of 200 000 cells, two tables with the unit in both, and
 // the same where units are replaced, under ε and under ε, δ. With what is left of
 // TestAuditComposition, either definition is audited for either neighbours without
-// the settings that wait for DPRELEASE_COVERAGE.
+// the settings that wait for DPRELEASE_LONG.
 func TestAuditPublished(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		long bool // left out unless DPRELEASE_COVERAGE is set
+		long bool // left out unless DPRELEASE_LONG is set
 		audited
 	}{
 		{"one table, ε", false, audited{neighbours: spec.AddRemove, budget: "epsilon: 1", maxRows: 2, marginals: 1, trials: 100000}},
@@ -302,7 +302,7 @@ func TestAuditPublished(t *testing.T) {
 func TestAuditComposition(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		long bool // left out unless DPRELEASE_COVERAGE is set
+		long bool // left out unless DPRELEASE_LONG is set
 		audited
 	}{
 		{"ε", false, audited{neighbours: spec.AddRemove, budget: "epsilon: 3", maxRows: 2, marginals: 3, trials: 300000, runs: 100}},

@@ -40,7 +40,7 @@ import (
 // shows, intervals of 1.96 standard errors that are said to hold 95 %, in the classes where they hold so much more or less
 // that this must be noticed, of which there is one at least.
 //
-// Three settings are left to the long run, with DPRELEASE_COVERAGE: two variants of direct measurement, and cumulative tables
+// Three settings are left to the long run, with DPRELEASE_LONG: two variants of direct measurement, and cumulative tables
 // (prefix sums), of which no other setting has one.
 const (
 	coverageTail = 5e-12
@@ -56,7 +56,7 @@ type coverageSetting struct {
 	draws int
 	// What is planted: smooth for half-widths, rough for normal intervals.
 	smooth, rough bool
-	long          bool // left out unless DPRELEASE_COVERAGE is set
+	long          bool // left out unless DPRELEASE_LONG is set
 }
 
 const small = `tables: {t: {source: {csv: t.csv}, unit: row, columns: {x: {values: [a, b, c]}, y: {values: [a, b]}, z: {values: [a, b]}}}}
@@ -128,7 +128,7 @@ type coverage struct {
 	laws    map[string]sumOfNoise
 }
 
-// TestCoverage simulates every setting; those that are long where DPRELEASE_COVERAGE is set.
+// TestCoverage simulates every setting; those that are long where DPRELEASE_LONG is set.
 func TestCoverage(t *testing.T) {
 	for _, s := range coverageSettings {
 		t.Run(s.name, func(t *testing.T) {

@@ -55,7 +55,7 @@ type figureSetting struct {
 	together bool
 	// read says what quantiles are read from: counts of bins, or the integers of a strategy; "" where none are.
 	read string
-	long bool // left out unless DPRELEASE_COVERAGE is set
+	long bool // left out unless DPRELEASE_LONG is set
 }
 
 const figureColumns = `kind: {values: [skewed, heavy, equal, tiny, empty]}, copy: {type: integer, range: [0, 12499]}, c: {values: [a, b, c]}, s: {type: integer, range: [1, 10]}`
@@ -149,12 +149,12 @@ type figuresSeen map[[2]string]*figureTally
 // skipLong leaves out a setting that is a variant of others and takes long.
 func skipLong(t *testing.T, long bool) {
 	t.Helper()
-	if long && os.Getenv("DPRELEASE_COVERAGE") == "" {
-		t.Skip("set DPRELEASE_COVERAGE to run it")
+	if long && os.Getenv("DPRELEASE_LONG") == "" {
+		t.Skip("set DPRELEASE_LONG to run it")
 	}
 }
 
-// TestCoverageOfFigures measures every setting; those that take long where DPRELEASE_COVERAGE is set.
+// TestCoverageOfFigures measures every setting; those that take long where DPRELEASE_LONG is set.
 func TestCoverageOfFigures(t *testing.T) {
 	for _, s := range figureSettings {
 		t.Run(s.name, func(t *testing.T) {
