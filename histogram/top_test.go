@@ -3,8 +3,8 @@ package histogram
 import (
 	"fmt"
 	"math"
-	"os"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
