@@ -116,7 +116,7 @@ func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
 // units fit the cache; of what a worker gathers for a partition; and of the least
 // partition that is not split.
 const (
-	mostMemory = 94 << 20
+	mostMemory = 86 << 20
 	partBytes  = 1 << 18
 	leastChunk = 1 << 12
 	mostChunk  = 1 << 14
