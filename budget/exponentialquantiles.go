@@ -309,8 +309,8 @@ func (m Mechanism) leastDistance(candidates int64, probability float64) (distanc
 // The lower end is above the quantile for two reasons. Its u is at least shift: B/(1+B), as for [Mechanism.RankMargin]. Or there
 // are too few rows for a rank that low, and it is one of N−1 candidates that are as good as beyond+1 others: at most
 // (N−1)/(N+beyond). Each is at most (1−confidence)/2. The same holds for the upper end. Attained is a lower bound of the
-// probability that both ends are right; it is reached by no data, as both ends would have to be next to the quantile and all
-// other candidates behind them. Argument: docs/proofs/quantile.md.
+// probability that both ends are right. Rows of which a share lies at the first candidate and the rest at the last reach it, but for
+// what lies beyond: no smaller shift would do. Argument: docs/proofs/quantile.md.
 //
 // It returns an error for a confidence outside (0, 1), another kind of mechanism, and where candidates and those beyond are 2^62
 // or more.

@@ -559,6 +559,34 @@ func coverage(rows cellValues, gap float64, num, den, shift, beyond int64, theta
 	return low, high
 }
 
+// TestQuantileIntervalsAreReached takes the rows that hold an interval least often: a share of them at the first candidate, the
+// rest at the last, so that all candidates are a quantile of that share, and a drawn end is right at one of them only. The rank that
+// an end is drawn for is far from both ends of the rows, so that what lies beyond weighs next to nothing.
+func TestQuantileIntervalsAreReached(t *testing.T) {
+	for _, theta := range rats("1/100", "1/10") {
+		for _, share := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 10), big.NewRat(3, 4)} {
+			for _, candidates := range []int64{2, 201, 100_001} {
+				num, den := share.Num().Int64(), share.Denom().Int64()
+				shift, beyond, attained, err := quantiles(theta).QuantileInterval(candidates, 0.95)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows := cellValues{100 * shift * num, 100 * shift * (den - num)}
+				right := func(shift int64, gaps []float64, place int) float64 {
+					u, size := axis{gaps}.scores(rows, num, den, shift)
+					return rankLaw(u, size, nearest(theta))[place]
+				}
+				// Of regions, in turn: before the first place, it, between them, the last place, behind it.
+				low := right(-shift, []float64{float64(beyond), float64(candidates - 2), 0}, 1)
+				high := right(shift, []float64{0, float64(candidates - 2), float64(beyond)}, 3)
+				if holds := low + high - 1; holds < attained-1e-12 || holds > 0.96 {
+					t.Errorf("θ %v, share %v of %d candidates: %.5f hold, at least %.5f are said to", theta, share, candidates, holds, attained)
+				}
+			}
+		}
+	}
+}
+
 // TestQuantileIntervalsCover goes through all rows of few places, and large numbers in them. An end that lies in the same gap as
 // the quantile is counted as right or wrong as the gap is as a whole, so places are where quantiles are, or gaps of one.
 func TestQuantileIntervalsCover(t *testing.T) {

@@ -78,17 +78,14 @@ const alikeWeights = 1e-9
 
 // NewNoiseSum is the law of the sum of these terms. Terms of no weight are nothing.
 func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
-	s := &NoiseSum{}
-	var variance float64
+	s := &NoiseSum{deviation: MomentsOf(terms).Deviation}
 	first := true
 	for _, t := range terms {
 		w := math.Abs(t.Weight)
 		if w == 0 || t.Count == 0 {
 			continue
 		}
-		all := float64(float64(t.Count) * t.variance())
-		variance += float64(float64(w*w) * all)
-		s.any += all
+		s.any += float64(float64(t.Count) * t.variance())
 		switch {
 		case first:
 			s.unit, first = w, false
@@ -99,7 +96,6 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 	if math.Abs(s.unit-1) <= alikeWeights {
 		s.unit = 1
 	}
-	s.deviation = math.Sqrt(variance)
 	if !(s.deviation > 0) {
 		return s
 	}
@@ -112,15 +108,7 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 			s.draws = append(s.draws, newDraws(t, s.deviation))
 		}
 	}
-	slices.SortStableFunc(s.draws, func(a, b draws) int {
-		switch {
-		case a.reach > b.reach:
-			return -1
-		case a.reach < b.reach:
-			return 1
-		}
-		return 0
-	})
+	sortWidestFirst(s.draws)
 	s.rest = make([]series, len(s.draws)+1)
 	for i := len(s.draws) - 1; i >= 0; i-- {
 		own := s.draws[i].series()
@@ -130,6 +118,28 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 	}
 	s.findMoments()
 	return s
+}
+
+// sortWidestFirst sorts draws, those that are alike in the order that they have. It moves each but once: they are large.
+func sortWidestFirst(all []draws) {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		switch a, b := all[i].reach, all[j].reach; {
+		case a > b:
+			return -1
+		case a < b:
+			return 1
+		}
+		return i - j
+	})
+	out := make([]draws, len(all))
+	for i, from := range order {
+		out[i] = all[from]
+	}
+	copy(all, out)
 }
 
 // mostMultiple bounds of how many units a weight is where weights are not of one size: as of shares in percent.
@@ -254,19 +264,30 @@ func (d *draws) exponent(theta float64) float64 {
 	return d.count * (float64(float64(d.parameter*t)*t/2) - (log1p(at) - log1p(2*Exp(-round*math.Pi))))
 }
 
-// exponent is −ln φ(θ), or something above most where it is.
+// exponent is −ln φ(θ), or something above most where it is. Of single draws of Laplace noise 1/φ_i are multiplied first, and
+// one logarithm is taken of all.
 func (s *NoiseSum) exponent(theta, most float64) float64 {
-	var sum float64
+	sum, product := 0.0, 1.0
 	for i := range s.draws {
 		d := &s.draws[i]
 		if float64(d.reach*theta) <= seriesReach {
-			return sum + s.rest[i].at(float64(theta*theta))
-		}
-		if sum += d.exponent(theta); sum > most {
+			sum += s.rest[i].at(float64(theta * theta))
 			break
 		}
+		if d.kind == DiscreteLaplace && d.count == 1 {
+			sine := sinPi(float64(d.turns * theta))
+			product *= 1 + float64(d.pole*sine*sine)
+			for ; product >= 0x1p20; product *= 0x1p-20 {
+				sum += 20 * math.Ln2
+			}
+		} else {
+			sum += d.exponent(theta)
+		}
+		if sum > most {
+			return sum
+		}
 	}
-	return sum
+	return sum + Log(product)
 }
 
 // findMoments bounds ln E e^{λS} at some λ.

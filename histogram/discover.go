@@ -86,6 +86,12 @@ func (k *keys) meetAll(inputs []arrow.Array) {
 		text = func(i int) string { return entries.Value(a.GetValueIndex(i)) }
 	case *array.Int64:
 		text = func(i int) string { return strconv.FormatInt(a.Value(i), 10) }
+	case *array.Decimal128: // as unsigned integers of 64 bits are read, too
+		if a.DataType().(*arrow.Decimal128Type).Scale != 0 {
+			k.wrong.Store(true)
+			return
+		}
+		text = func(i int) string { return a.Value(i).BigInt().String() }
 	default:
 		if values.NullN() < values.Len() {
 			k.wrong.Store(true)

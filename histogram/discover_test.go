@@ -9,8 +9,13 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -424,6 +429,42 @@ func TestGroupsOfComputedColumns(t *testing.T) {
 		got := unitsOf(t, planOfText(t, strings.Replace(wordsOf(), "word: {", "word: {"+of.column, 1)), of.text)
 		if !maps.Equal(got, want) {
 			t.Errorf("%s: the groups are %v, want %v", of.column, got, want)
+		}
+	}
+}
+
+// TestKeysOfLargeIntegers meets integers as they are read of a file that has them without a sign.
+func TestKeysOfLargeIntegers(t *testing.T) {
+	p := planOfText(t, strings.Replace(wordsOf(), "word: {values: {discover: {max_length: 12}}", "word: {type: integer, values: {discover: {max_length: 20}}", 1))
+	r, err := spec.Parse(p.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := r.Tables[0]
+	for scale, want := range map[int32][]string{0: {"-3", "7", "18446744073709551615"}, 2: nil} {
+		b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 20, Scale: scale})
+		b.AppendValues([]decimal128.Num{decimal128.FromU64(math.MaxUint64), decimal128.FromI64(7), decimal128.FromI64(-3), decimal128.FromI64(7)}, nil)
+		b.AppendNull()
+		values := b.NewArray()
+		k, err := newKeys(table, table.Column("word"), new(atomic.Int64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Codes(values, make([]uint32, values.Len()))
+		if got := k.sorted(); !slices.Equal(got, want) || k.wrong.Load() != (want == nil) {
+			t.Errorf("of scale %d: met %q, refused %v, want %q", scale, got, k.wrong.Load(), want)
+		}
+		if want == nil {
+			continue
+		}
+		e, err := newEncoder(table.Name, &spec.Column{Name: "word", Type: spec.Integer, Domain: table.Column("word").Domain.Discovered(want)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes := make([]uint32, 4)
+		e.Codes(array.NewSlice(values, 0, 4), codes)
+		if !slices.Equal(codes, []uint32{2, 1, 0, 1}) {
+			t.Errorf("they are encoded as %v", codes)
 		}
 	}
 }

@@ -67,7 +67,9 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 	return q, nil
 }
 
-var errManyCells = errors.New("has too many cells to be counted")
+// errManyCells stops a plan whose cells have no place in 63 bits. Where categories are discovered it depends on how many there are, and is
+// covered as a lack of memory for them is (docs/proofs/discover.md, 7): before the debit, and without a number.
+var errManyCells = errors.New("has too many cells to be counted; where values are discovered, ask by fewer of such columns")
 
 // product is a·b; false where it is not below 2^63.
 func product(a, b uint64) (uint64, bool) {

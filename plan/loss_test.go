@@ -354,3 +354,34 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [hiv], budget: y}}
 		}
 	}
 }
+
+// TestLossOfColumnsThatAreDiscovered holds the loss of a column whose categories nobody lists, and which leaves no row out, against that
+// of its own table: a unit with another value leaves some groups and comes into others, the noise on whose numbers is moved by
+// both, so by twice the distance and four times its square, and whose selection pays twice; where units are replaced that is what
+// both were made for.
+func TestLossOfColumnsThatAreDiscovered(t *testing.T) {
+	for neighbours, times := range map[string]struct{ noise, selection int64 }{"add-remove": {4, 2}, "replace": {1, 1}} {
+		p := planOfWords(t, neighbours, 3)
+		l, err := p.loss(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := new(big.Rat)
+		for _, m := range p.Measurements {
+			if m.ID != "pages" {
+				continue
+			}
+			want.Add(want, new(big.Rat).Mul(m.Mechanism.Rho(), big.NewRat(times.noise, 1)))
+			for _, step := range m.Discovery.Steps() {
+				want.Add(want, new(big.Rat).Mul(step.Rho(), big.NewRat(times.selection, 1)))
+			}
+		}
+		at := slices.IndexFunc(l.Attributes, func(a LossOf) bool { return a.Of == "page" })
+		if at < 0 || want.Sign() == 0 {
+			t.Fatalf("%s: page is not among the attributes", neighbours)
+		}
+		if got := l.Attributes[at]; amount(got.Rho).Cmp(want) != 0 || got.Tables != 1 {
+			t.Errorf("%s: page loses %s in %d tables, want %s in one", neighbours, got.Rho, got.Tables, want.RatString())
+		}
+	}
+}

@@ -68,6 +68,9 @@ func accuracyOf(tables []Table) Accuracy {
 		}
 		a.Sentence += fmt.Sprintf(" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
 	}
+	if a.Numbers == 0 && slices.ContainsFunc(tables, func(t Table) bool { return t.Discovered != nil }) {
+		a.Sentence = "No number is published: no group was selected, and a group that is not in a table need not be empty."
+	}
 	if n := impossibleIn(tables); n > 0 {
 		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))
 	}

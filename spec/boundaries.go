@@ -37,7 +37,7 @@ func (r *reader) readBoundaries(d *Domain, n node) *Boundaries {
 	if !ok {
 		return nil
 	}
-	text, err := r.open(path)
+	text, err := r.open.text(path)
 	if err != nil {
 		r.problem(n, Problem{Message: fmt.Sprintf("map %q cannot be read: %s", clip(path), explain(err)), Expected: "a GeoJSON file, relative to the folder of the spec"})
 		return nil

@@ -298,7 +298,7 @@ func (c *checker) checkScalar(s *shape, n node) {
 	if !s.params && strings.Contains(n.text(), "${") {
 		c.report(n.position(), n.path, Problem{
 			Message:  "parameters are not filled in here",
-			Expected: "${…} only in release, about, sources and code-book paths",
+			Expected: "${…} only in release, about and the paths of files: a standing approval signs a plan with its parameters blank, and what is counted is part of what it signs",
 		})
 	}
 }

@@ -209,7 +209,7 @@ func (r *reader) book(n node) *codebook {
 	if b, done := r.books[path]; done && b != nil {
 		return b
 	}
-	text, err := r.open(path)
+	text, err := r.open.text(path)
 	if err != nil {
 		r.problem(n, Problem{Message: fmt.Sprintf("code book %q cannot be read: %s", clip(path), explain(err)), Expected: "a CSV file, relative to the folder of the spec"})
 		return nil

@@ -70,6 +70,18 @@ func (d *Domain) CanBeKey(text string) bool {
 	return !strings.ContainsFunc(text, unicode.IsControl) && (d.of != Integer || canonicalInteger.MatchString(text))
 }
 
+// wholeLength is how many characters every whole number has that fits into 64 bits whatever its digits and sign are.
+const wholeLength = 18
+
+// KeyType is the type of a column's categories as keys of published tables. Those that nobody lists are integers where all of them
+// would fit into 64 bits, and else texts: what type they have does not depend on which of them are selected.
+func (c *Column) KeyType() Type {
+	if c.Domain != nil && c.Domain.discover != nil && c.Domain.discover.MaxLength > wholeLength {
+		return Text
+	}
+	return c.Type
+}
+
 // Discovers are the columns of a table whose categories are not listed, among those that a marginal is by.
 func (t *Table) Discovers(by []Attribute) (all []*Column) {
 	for _, a := range by {

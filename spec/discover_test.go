@@ -118,3 +118,23 @@ func TestColumnsThatNobodyLists(t *testing.T) {
 		t.Errorf("integers are %q", keys)
 	}
 }
+
+// The type of keys does not depend on which are selected: integers where every key that there may be is one of 64 bits.
+func TestTypesOfKeysAreOfTheSpecAlone(t *testing.T) {
+	for _, c := range []struct {
+		of     Type
+		length int64
+		want   Type
+	}{{Integer, 1, Integer}, {Integer, 18, Integer}, {Integer, 19, Text}, {Integer, 40, Text}, {Text, 3, Text}} {
+		d := newTexts(c.of, nil)
+		d.discover = &Discover{MaxLength: c.length}
+		for _, domain := range []*Domain{d, d.Discovered(nil), d.Discovered([]string{"7"})} {
+			if got := (&Column{Type: c.of, Domain: domain}).KeyType(); got != c.want {
+				t.Errorf("keys of %s of %d characters are %s, want %s", c.of, c.length, got, c.want)
+			}
+		}
+	}
+	if got := (&Column{Type: Integer, Domain: newTexts(Integer, nil)}).KeyType(); got != Integer {
+		t.Errorf("keys that are listed are %s", got)
+	}
+}

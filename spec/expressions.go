@@ -211,12 +211,14 @@ func (r *reader) checkExpression(c *Column, n node) {
 		return
 	case expression.Text:
 		if c.Type == Text {
+			r.checkConstants(c, at)
 			return
 		}
 		p.Expected = "type: text, with values or a code book"
 	case expression.Number:
 		switch {
 		case c.Type == Decimal || gives.Places == 0 && c.Type == Integer:
+			r.checkConstants(c, at)
 			return
 		case gives.Places == 0 && isList && c.Type == Text:
 			r.checkTexts(c, n, "a number", canonicalInteger.MatchString)
@@ -243,6 +245,34 @@ func (r *reader) checkExpression(c *Column, n node) {
 		p.Expected = "type: timestamp with a range, or date(…) of it"
 	}
 	r.problem(at, p)
+}
+
+// checkConstants reports a value that an expression is written to give, which is no category of its column and which no policy is for. In a column
+// without a list of categories there is none.
+func (r *reader) checkConstants(c *Column, from node) {
+	if c.Domain == nil || c.Domain.texts == nil || c.Domain.discover != nil || c.Unknown.Action != Refuse {
+		return
+	}
+	for _, constant := range c.Expression.Constants() {
+		text := constant.Text
+		if constant.Number != nil {
+			places, _ := constant.Number.FloatPrec()
+			text = constant.Number.FloatString(places)
+		}
+		if _, fit := c.Domain.CodeOfText(text); fit == Fits {
+			continue
+		}
+		var codes []string
+		for _, category := range c.Domain.finest.Categories {
+			codes = append(codes, category.Code)
+		}
+		r.reportExpression(from, len(marked.FindString(from.text())), &expression.Error{
+			At: constant.At, End: constant.End,
+			Message:  fmt.Sprintf("the expression can give %q, which is no category of %s: a row for which it does stops the run", clip(text), c.Name),
+			Expected: "a category of the column, or unknown: drop or {as: CATEGORY}",
+		})
+		return
+	}
 }
 
 // checkTexts reports a category that what an expression gives is never written as.

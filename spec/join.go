@@ -76,12 +76,13 @@ type publicFile struct {
 	used   map[string]bool // columns
 }
 
-// publicTable is a join and its file as it is read for it.
+// publicTable is a join and its file as it is read for it: fields is nil of a text.
 type publicTable struct {
 	codebook
-	named node // in the spec
-	join  *Join
-	nulls []string
+	fields []PublicField
+	named  node // in the spec
+	join   *Join
+	nulls  []string
 }
 
 // readJoins reads the public tables that a table is joined to.
@@ -115,14 +116,21 @@ func (r *reader) readJoin(n node) *Join {
 			return nil
 		}
 	}
-	at := n.get("csv")
+	var at node
+	var format Format
+	var says string
+	for _, f := range publicFormats {
+		if file := n.get(string(f.format)); file.present() {
+			at, format, says = file, f.format, f.says
+		}
+	}
 	path, ok := r.fill(at)
 	if !ok {
 		return nil
 	}
-	text, err := r.open(path)
+	content, err := r.open.table(path, format)
 	if err != nil {
-		r.problem(at, Problem{Message: fmt.Sprintf("public table %q cannot be read: %s", clip(path), explain(err)), Expected: "a CSV file, relative to the folder of the spec"})
+		r.problem(at, Problem{Message: fmt.Sprintf("public table %q cannot be read: %s", clip(path), explain(err)), Expected: says + ", relative to the folder of the spec"})
 		return nil
 	}
 	p := &publicTable{
@@ -137,7 +145,7 @@ func (r *reader) readJoin(n node) *Join {
 	if nulls := n.get("nulls"); nulls.present() {
 		p.nulls = nulls.texts()
 	}
-	if problem := p.read(text); problem != nil {
+	if problem := p.read(content); problem != nil {
 		problem.Expected += fmt.Sprintf(" (the join is in line %d of %s)", at.value.Line, r.file)
 		r.reportIn(at.value, at.path, *problem)
 		return nil
@@ -164,17 +172,14 @@ func (r *reader) useFile(at node, p *publicTable) {
 //
 // Guarantee: a row of the confidential table is joined to one row at most. Neighbours: both relations.
 // Argument: docs/proofs/joins.md.
-func (p *publicTable) read(text string) *Problem {
-	switch {
-	case len(text) > maxJoinedText:
-		return p.problem(1, 1, fmt.Sprintf("more than %d bytes", maxJoinedText), "a smaller extract: the key, and the columns that are looked up")
-	case strings.HasPrefix(text, "\x1f\x8b"):
-		return p.problem(1, 1, "compressed with gzip", "the CSV file as it is")
+func (p *publicTable) read(content *Unpacked) *Problem {
+	var problem *Problem
+	if content.Fields == nil {
+		problem = p.takeText(content.Text)
+	} else {
+		problem = p.takeRows(content)
 	}
-	if problem := p.parse(text); problem != nil {
-		return problem
-	}
-	if problem := p.checkTexts(); problem != nil {
+	if problem != nil {
 		return problem
 	}
 	keys := make([]int, len(p.join.On))
@@ -182,6 +187,9 @@ func (p *publicTable) read(text string) *Problem {
 		if keys[i] = slices.Index(p.header, name); keys[i] < 0 {
 			problem := p.problem(1, 1, fmt.Sprintf("no column %q", clip(name)), "the columns of the key in the header")
 			problem.Nearest = Nearest(name, p.header)
+			return problem
+		}
+		if problem := p.checkUse(keys[i], true); problem != nil {
 			return problem
 		}
 	}
@@ -192,7 +200,7 @@ func (p *publicTable) read(text string) *Problem {
 		for i, column := range keys {
 			part := fields[column]
 			if part == "" || slices.Contains(p.nulls, part) {
-				return p.problem(p.at[row], 1, fmt.Sprintf("a row without %s", clip(p.join.On[i])), "a key in each row")
+				return p.inRow(row, fmt.Sprintf("a row without %s", clip(p.join.On[i])), "a key in each row")
 			}
 			key = p.join.AppendPart(key, []byte(part))
 		}
@@ -207,12 +215,7 @@ func (p *publicTable) read(text string) *Problem {
 // checkTexts reports what reading the extract would give another text: a carriage return, which is dropped before a line feed,
 // and a byte order mark in front of a name.
 func (p *publicTable) checkTexts() *Problem {
-	for _, name := range p.header {
-		if strings.HasPrefix(name, "\ufeff") {
-			return p.problem(1, 1, "a column name that begins with a byte order mark", "one byte order mark at the most, at the beginning of the file")
-		}
-	}
-	if problem := p.checkReturns(p.header, 1); problem != nil {
+	if problem := p.checkNames(); problem != nil {
 		return problem
 	}
 	for row, fields := range p.rows {
@@ -221,6 +224,16 @@ func (p *publicTable) checkTexts() *Problem {
 		}
 	}
 	return nil
+}
+
+// checkNames is checkTexts of the header.
+func (p *publicTable) checkNames() *Problem {
+	for _, name := range p.header {
+		if strings.HasPrefix(name, "\ufeff") {
+			return p.problem(1, 1, "a column name that begins with a byte order mark", "one byte order mark at the most, at the beginning of the file")
+		}
+	}
+	return p.checkReturns(p.header, 1)
 }
 
 // checkReturns reports a carriage return in the fields of a row that begins in a line.
@@ -239,7 +252,7 @@ func (p *publicTable) repeated(keys []int, row int) *Problem {
 	first := slices.IndexFunc(p.rows, func(fields []string) bool {
 		return !slices.ContainsFunc(keys, func(i int) bool { return fields[i] != p.rows[row][i] })
 	})
-	return p.problem(p.at[row], 1, "a repeated key", fmt.Sprintf("each key once, so that a row is joined to one row at most; the first is in line %d", p.at[first]))
+	return p.inRow(row, "a repeated key", "each key once, so that a row is joined to one row at most; the first is "+p.place(first))
 }
 
 // joinedName is a column of a public table, as a plain text.
@@ -291,6 +304,11 @@ func (r *reader) lookUp(t *Table, at node, join, column string) (*Join, bool) {
 			problem.Fix = r.mended(at.value, strings.Replace(at.text(), "."+column, "."+problem.Nearest, 1))
 		}
 		r.problem(at, problem)
+		return nil, false
+	}
+	if problem := p.checkUse(i, false); problem != nil {
+		problem.Expected += fmt.Sprintf(" (it is looked up in line %d of %s)", at.value.Line, r.file)
+		r.reportIn(at.value, at.path, *problem)
 		return nil, false
 	}
 	j.columns[column] = p.column(i)
@@ -367,7 +385,7 @@ func (r *reader) keepPublic() {
 				r.warn(p.named.position(), p.named.path, Problem{Message: fmt.Sprintf("no column is looked up in %s", j.Name), Expected: "a column from it, as from: " + j.Name + ".COLUMN, or no such join"})
 			}
 		}
-		whole := r.books[path] != nil || slices.ContainsFunc(f.tables, func(p *publicTable) bool { return p.comma != first.comma })
+		whole := first.fields == nil && r.books[path] != nil || slices.ContainsFunc(f.tables, func(p *publicTable) bool { return p.comma != first.comma })
 		text := strings.Join(first.lines, "\n")
 		if !whole {
 			text = first.extract(f.used)

@@ -71,6 +71,9 @@ var joinCases = []errorCase{
 	registered("column twice", "ent_id,size,size\n1,a,b\n"),
 	registered("not UTF-8", "ent_id,size\n1,caf\xe9\n"),
 	registered("gzip", "\x1f\x8b\x08\x00"),
+	registered("zstandard", "\x28\xb5\x2f\xfd\x00"),
+	registered("a Parquet file", "PAR1\x15\x00"),
+	registered("an Arrow file", "ARROW1\x00\x00"),
 	registered("carriage return before the end of a line", "ent_id,size\n1,micro\n2,\"sm\nall\r\r\nsize\"\n"),
 	registered("carriage return in the key", "ent_id,size\n\"1\r2\",micro\n"),
 	registered("carriage return in the header", "ent_id,size,\"no\r\r\nte\"\n1,micro,\n"),
@@ -219,7 +222,7 @@ func checkExtract(t *testing.T, text string, on []string, comma rune) {
 		return &publicTable{codebook: codebook{file: "public.csv", what: "public table", rowsAre: "rows", comma: comma}, join: &Join{On: on}, nulls: []string{""}}
 	}
 	p := table()
-	if p.read(text) != nil {
+	if p.read(&Unpacked{Text: text}) != nil {
 		return
 	}
 	for _, names := range [][]string{on, p.header} {
@@ -228,7 +231,7 @@ func checkExtract(t *testing.T, text string, on []string, comma rune) {
 			used[name] = true
 		}
 		extract, again := p.extract(used), table()
-		if problem := again.read(extract); problem != nil {
+		if problem := again.read(&Unpacked{Text: extract}); problem != nil {
 			t.Fatalf("the extract %q is refused: %+v", extract, problem)
 		}
 		for i, fields := range p.rows {

@@ -109,14 +109,11 @@ func expectShape() *shape {
 
 func joinShape() *shape {
 	column := textShape("a column")
-	unread := func(format Format) *shape {
-		return pathsShape().notBuilt("a public table in " + string(format) + " (write it as CSV)")
-	}
 	return dictShape("public tables to join, by name", `^`+columnSyntax+`$`,
-		objectShape("{csv, on, public: true}",
-			field{key: "csv", shape: textShape("a CSV file").withParams()},
-			field{key: "parquet", shape: unread(Parquet)},
-			field{key: "arrow", shape: unread(Arrow)},
+		objectShape("{csv, parquet or arrow, on, public: true}",
+			field{key: "csv", shape: textShape("a CSV file, which may be compressed (.gz, .zst)").withParams()},
+			field{key: "parquet", shape: textShape("a Parquet file").withParams()},
+			field{key: "arrow", shape: textShape("an Arrow IPC file").withParams()},
 			field{key: "delimiter", shape: delimiterShape(), needs: "csv"},
 			field{key: "nulls", shape: nullsShape(), needs: "csv"},
 			field{key: "on", shape: choiceShape("a column, or a list of them", onSequence(listShape("a list of columns", column, 1, 0)), onScalar(column)), required: "the key that both tables have", fix: "on: ent_id"},

@@ -14,7 +14,7 @@ import (
 type reader struct {
 	*findings
 	source *Source
-	open   func(name string) (string, error)
+	open   opener
 	// declared are the parameters of the spec, params those of them that have a good value.
 	declared  map[string]bool
 	params    map[string]string
@@ -29,7 +29,7 @@ type reader struct {
 	release   *Release
 }
 
-func newReader(src *Source, open func(name string) (string, error)) *reader {
+func newReader(src *Source, open opener) *reader {
 	if src.Name == "" {
 		src.Name = "release.yaml"
 	}

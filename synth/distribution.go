@@ -1,6 +1,10 @@
 package synth
 
-import "math"
+import (
+	"math"
+
+	"github.com/dprelease/dprelease/budget"
+)
 
 // This file holds quantiles that are read off noisy distribution functions.
 
@@ -17,8 +21,9 @@ type Distribution struct {
 	share      float64
 	noise      func(cell int) Noise
 	confidence float64
-	margins    []float64 // of F_{j−1} − qN at j
+	margins    []float64 // of F_{j−1} − qN at j, once they are asked for
 	deviations []float64
+	bounds     []float64 // of margins
 }
 
 // Cell is a cell of a column: the least and the largest value in it, or its ends.
@@ -27,10 +32,11 @@ type Cell struct{ Low, High float64 }
 // NewDistribution is the law of the quantile of a share at a confidence. Noise is that of F_j − share·N, of −share·N for j = −1.
 func NewDistribution(cells []Cell, share float64, noise func(cell int) Noise, confidence float64) *Distribution {
 	d := &Distribution{cells: cells, share: share, noise: noise, confidence: confidence}
-	d.margins, d.deviations = make([]float64, len(cells)+1), make([]float64, len(cells)+1)
+	d.margins, d.deviations, d.bounds = make([]float64, len(cells)+1), make([]float64, len(cells)+1), make([]float64, len(cells)+1)
 	for i := range d.margins {
 		d.margins[i] = null
-		d.deviations[i] = math.Sqrt(noise(i - 1).Variance())
+		moments := budget.MomentsOf(noise(i - 1))
+		d.deviations[i], d.bounds[i] = moments.Deviation, moments.Bound(confidence)
 	}
 	return d
 }
@@ -56,13 +62,13 @@ func (d *Distribution) margin(cell int) float64 {
 	return *m
 }
 
-// exceeds tells whether −x, or x, is beyond the margin of F_j − qN. By Chebyshev's inequality the margin is below 1/√(1−confidence)
-// deviations.
+// exceeds tells whether −x, or x, is beyond the margin of F_j − qN, which is worked out only where its bound does not tell.
 func (d *Distribution) exceeds(x float64, cell int) bool {
-	if far := float64(x * x * (1 - d.confidence)); x > 0 && far > float64(d.deviations[cell+1]*d.deviations[cell+1]) {
-		return true
+	if !(x > 0) {
+		return false
 	}
-	return x > 0 && x > d.margin(cell)+float64(roundoff*(x+d.deviations[cell+1]))
+	slack := float64(roundoff * (x + d.deviations[cell+1]))
+	return x > d.bounds[cell+1]+slack || x > d.margin(cell)+slack
 }
 
 // Of is the quantile of one group, from its noisy F, cell by cell, and the non-decreasing F that is nearest to it

@@ -31,7 +31,7 @@ func (n Noise) times(factor float64) Noise {
 
 // Variance is that of the noise.
 func (n Noise) Variance() float64 {
-	deviation := budget.NewNoiseSum(n).Deviation()
+	deviation := budget.MomentsOf(n).Deviation
 	return deviation * deviation
 }
 

@@ -54,16 +54,20 @@ func (s *sums) less(share float64) func(bin int) Noise {
 	}
 	all := s.rows[s.bins-1][0].Weight // N is the first answer times that
 	return func(bin int) Noise {
-		var out Noise
 		if bin < 0 {
 			return s.noise.times(float64(-share * float64(s.unit*all)))
 		}
+		out := make(Noise, 0, len(s.noise)*len(s.rows[bin]))
 		for _, w := range s.rows[bin] {
 			weight := w.Weight
 			if w.Place == 0 {
 				weight -= float64(share * all)
 			}
-			out = append(out, s.noise.times(float64(s.unit*weight))...)
+			for _, t := range s.noise {
+				if t.Weight *= float64(s.unit * weight); t.Weight != 0 {
+					out = append(out, t)
+				}
+			}
 		}
 		return out
 	}

@@ -198,7 +198,7 @@ func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 	for i, f := range q.Factors {
 		keys[i] = Key{
 			Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level},
-			Type:      r.Table(q.Table).Column(f.Attribute).Type,
+			Type:      r.Table(q.Table).Column(f.Attribute).KeyType(),
 			Level:     levels[i],
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 const (
 	arrowMagic   = "ARROW1"   // opens and closes a file of the file format
+	fileHead     = 8          // bytes before the stream in a file of the file format
 	continuation = 0xFFFFFFFF // opens a message; followed by the length 0 it ends the stream
 )
 
@@ -30,7 +31,8 @@ type arrowFile struct {
 	located
 	columns []arrowColumn
 
-	batches int // expected, -1 where the format does not say
+	batches int   // expected, -1 where the format does not say
+	first   int64 // where the footer says that the message behind the schema begins, 0 without a footer
 	read    int
 }
 
@@ -63,7 +65,7 @@ func (f *arrowFile) start(columns []Column) (err error) {
 		return err
 	}
 	mem := capFor(memory.DefaultAllocator, f.stream.Size())
-	f.reader, err = ipc.NewReaderFromMessageReader(&messages{stream: f.stream, mem: mem}, ipc.WithAllocator(mem))
+	f.reader, err = ipc.NewReaderFromMessageReader(&messages{stream: f.stream, mem: mem, first: f.first - fileHead}, ipc.WithAllocator(mem))
 	if err != nil {
 		return f.damaged("the schema", err)
 	}
@@ -99,7 +101,7 @@ func (f *arrowFile) bounds() error {
 		return err
 	}
 	if string(head) == arrowMagic {
-		begin = 8
+		begin = fileHead
 		end, err = f.footer(end)
 	} else {
 		err = f.checkEndMarker(end)
@@ -146,14 +148,14 @@ func (f *arrowFile) footer(size int64) (int64, error) {
 	}
 	length := int64(int32(binary.LittleEndian.Uint32(tail)))
 	begin := size - 10 - length
-	if string(tail[4:]) != arrowMagic || length <= 0 || begin < 8 {
+	if string(tail[4:]) != arrowMagic || length <= 0 || begin < fileHead {
 		return 0, malformed(f.path, "", "begins as an Arrow file but does not end as one; it may be cut short, write it again", "")
 	}
 	footer, err := f.bytes(begin, length)
 	if err != nil {
 		return 0, err
 	}
-	if f.batches, err = listedBatches(footer); err != nil {
+	if f.batches, f.first, err = listedBatches(footer, begin); err != nil {
 		return 0, f.damaged("the footer", err)
 	}
 	return begin, nil

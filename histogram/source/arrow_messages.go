@@ -19,7 +19,8 @@ type messages struct {
 	stream  *io.SectionReader
 	mem     memory.Allocator
 	current *ipc.Message
-	second  bool // the schema has been read
+	second  bool  // the schema has been read
+	first   int64 // where the footer of a file says that the message behind the schema begins, negative without a footer
 }
 
 // Message returns the next message, which stays valid until the next call, or
@@ -54,18 +55,24 @@ func (m *messages) Message() (*ipc.Message, error) {
 }
 
 // length reads the length of the next message's head. Writers before Arrow 0.15
-// put no continuation before it.
+// put no continuation before it. Polars puts neither before the schema of a file, which readers need not
+// look at as the footer has it as well: what stands there then is where in the message its table begins, which no length of it is.
 func (m *messages) length() (int64, error) {
 	var word [4]byte
 	if _, err := io.ReadFull(m.stream, word[:]); err != nil {
 		return 0, err
 	}
-	if binary.LittleEndian.Uint32(word[:]) == continuation {
+	prefixed := binary.LittleEndian.Uint32(word[:]) == continuation
+	if prefixed {
 		if _, err := io.ReadFull(m.stream, word[:]); err != nil {
 			return 0, io.ErrUnexpectedEOF
 		}
 	}
 	n := int64(int32(binary.LittleEndian.Uint32(word[:])))
+	if !m.second && !prefixed && m.first > 0 && int64(len(word))+n != m.first {
+		_, err := m.stream.Seek(0, io.SeekStart)
+		return m.first, err
+	}
 	if n == 0 {
 		return 0, io.EOF
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/google/go-cmp/cmp"
 )
 
 var arrowSource = spec.TableSource{Format: spec.Arrow, Paths: []string{"*.arrow"}}
@@ -79,6 +81,50 @@ func arrowBytes(t testing.TB, asFile bool, n int) []byte {
 	r := b.NewRecord()
 	defer r.Release()
 	return ipcBytes(t, asFile, schema, r.NewSlice(0, int64(n/2)), r.NewSlice(int64(n/2), int64(n)))
+}
+
+// bare is an Arrow file without the prefix of its schema message, as Polars writes them.
+func bare(t testing.TB, file []byte) []byte {
+	t.Helper()
+	const prefix = 8
+	length := len(file) - 10 - int(binary.LittleEndian.Uint32(file[len(file)-10:]))
+	out := append(bytes.Clone(file[:fileHead]), file[fileHead+prefix:]...)
+	footer := out[length-prefix:]
+	for _, slot := range []uint32{footerDictionaries, footerBatches} {
+		begin, n, err := root(footer).vector(slot, footerBlockBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			at := footer[begin+i*footerBlockBytes:]
+			binary.LittleEndian.PutUint64(at, binary.LittleEndian.Uint64(at)-prefix)
+		}
+	}
+	return out
+}
+
+// TestArrowFilesWithABareSchema reads files of any number of batches, with a dictionary and without one.
+func TestArrowFilesWithABareSchema(t *testing.T) {
+	plain := arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	b.AppendValues([]int64{5, 6, 7}, nil)
+	record := array.NewRecord(plain, []arrow.Array{b.NewArray()}, 3)
+	for name, file := range map[string][]byte{
+		"dictionaries": arrowBytes(t, true, 60), "one batch": ipcBytes(t, true, plain, record),
+		"two batches": ipcBytes(t, true, plain, record, record), "no batch": ipcBytes(t, true, plain),
+	} {
+		dir := t.TempDir()
+		write(t, dir, "f", file)
+		write(t, dir, "bare", bare(t, file))
+		want, _, err := content(t, dir, spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := content(t, dir, spec.TableSource{Format: spec.Arrow, Paths: []string{"bare"}}, "b")
+		if err != nil || !cmp.Equal(want, got) {
+			t.Errorf("%s: read %v, want %v (%v)", name, got, want, err)
+		}
+	}
 }
 
 func TestArrowTypes(t *testing.T) {

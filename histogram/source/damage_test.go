@@ -37,6 +37,7 @@ func damaged(t testing.TB) map[string]sound {
 		"parquet plain":  of(spec.Parquet, plainBytes(t, 60)),
 		"parquet rows":   rows,
 		"arrow file":     of(spec.Arrow, arrowBytes(t, true, 60)),
+		"arrow bare":     of(spec.Arrow, bare(t, arrowBytes(t, true, 60))),
 		"arrow stream":   of(spec.Arrow, arrowBytes(t, false, 60)),
 	}
 }

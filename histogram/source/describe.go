@@ -38,13 +38,19 @@ func Describe(ctx context.Context, path string) (Description, error) {
 		return Description{}, err
 	}
 	switch format := formatOf(path); format {
-	case spec.Parquet:
-		return describeParquet(path)
-	case spec.Arrow:
-		return describeArrow(path)
-	default:
+	case spec.CSV:
 		return describeCSV(path)
+	default:
+		return describeTyped(path, format)
 	}
+}
+
+// describeTyped reads the header of a file of a format that has types.
+func describeTyped(path string, format spec.Format) (Description, error) {
+	if format == spec.Parquet {
+		return describeParquet(path)
+	}
+	return describeArrow(path)
 }
 
 // formatOf tells a format by the end of a file's name.

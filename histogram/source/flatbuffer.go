@@ -61,19 +61,20 @@ func (t table) vector(i, size uint32) (begin, n uint32, err error) {
 
 // Fields of the tables of Arrow's Message.fbs, Schema.fbs and File.fbs by place.
 const (
-	messageHeader    = 2
-	messageBody      = 3
-	schemaFields     = 1
-	schemaMetadata   = 2
-	fieldTypeKind    = 2
-	fieldType        = 3
-	fieldChildren    = 5
-	fieldMetadata    = 6
-	unionTypeIDs     = 1
-	footerBatches    = 3
-	footerBlockBytes = 24
-	unionKind        = 14
-	deepestField     = 64
+	messageHeader      = 2
+	messageBody        = 3
+	schemaFields       = 1
+	schemaMetadata     = 2
+	fieldTypeKind      = 2
+	fieldType          = 3
+	fieldChildren      = 5
+	fieldMetadata      = 6
+	unionTypeIDs       = 1
+	footerDictionaries = 2
+	footerBatches      = 3
+	footerBlockBytes   = 24
+	unionKind          = 14
+	deepestField       = 64
 )
 
 // checkSchema checks the schema message that opens a stream.
@@ -134,8 +135,19 @@ func bodyLength(message []byte) (int64, error) {
 	return n, nil
 }
 
-// listedBatches is the number of record batches that a footer lists.
-func listedBatches(footer []byte) (int, error) {
-	_, n, err := root(footer).vector(footerBatches, footerBlockBytes)
-	return int(n), err
+// listedBatches is the number of record batches that a footer lists, and where in the file the first of its dictionaries and batches
+// begins, behind where the footer itself begins where it lists none.
+func listedBatches(footer []byte, behind int64) (batches int, first int64, err error) {
+	first = behind
+	for _, slot := range []uint32{footerDictionaries, footerBatches} {
+		begin, n, err := root(footer).vector(slot, footerBlockBytes)
+		if err != nil {
+			return 0, 0, err
+		}
+		for i := range n {
+			first = min(first, int64(binary.LittleEndian.Uint64(footer[begin+i*footerBlockBytes:])))
+		}
+		batches = int(n)
+	}
+	return batches, first, nil
 }

@@ -76,7 +76,7 @@ func (h *handle) mistakenText(as spec.Format) error {
 
 // isNot says what a file is, and which source it belongs to.
 func (h *handle) isNot(is string, as, format spec.Format) error {
-	return malformed(h.path, "", fmt.Sprintf("is %s, and is to be read as %s; write source: {%s: …} in the spec, with files of that format alone", is, as, format), "")
+	return malformed(h.path, "", fmt.Sprintf("is %s, and is to be read as %s; write %s: in the spec, with files of that format alone", is, as, format), "")
 }
 
 // endsIn tells how the name of the file ends, in letters of any size.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/parquet-go/parquet-go"
 )
 
 // wordSpec has groups that nobody listed beside listed ones, and a table of listed ones alone.
@@ -211,5 +212,53 @@ func TestGroupsOfARehearsal(t *testing.T) {
 	}
 	if !strings.Contains(d.Releases.Tables[0].Refused, "a selection has let through") || d.Releases.Tables[1].Refused != "" {
 		t.Errorf("the tables compare as %+v", d.Releases.Tables)
+	}
+}
+
+// TestTypesOfPublishedKeysDoNotDependOnWhatIsSelected releases tables of whole numbers that nobody listed, with and without groups that are
+// selected: the type of their keys is that of the spec, and a table without a group says so.
+func TestTypesOfPublishedKeysDoNotDependOnWhatIsSelected(t *testing.T) {
+	for length, want := range map[string]parquet.Kind{"18": parquet.Int64, "20": parquet.ByteArray} {
+		for _, many := range []int{1, 900} {
+			rows := &strings.Builder{}
+			rows.WriteString("customer,word,side\n")
+			for i := range many {
+				fmt.Fprintf(rows, "c%d,70,left\n", i)
+			}
+			text := strings.NewReplacer("NEIGHBOURS", "add-remove", "GROUPS", "1", "{discover: {max_length: 30}}", "{discover: {max_length: "+length+"}}, type: integer",
+				", split: {words: 2/3, rest: 1/3}", "", ", budget: words", "", "  sides: {by: [side], stats: [units], budget: rest}\n", "").Replace(wordSpec)
+			o := officeWith(t, text, strings.ReplaceAll(wordPolicy, "NEIGHBOURS", "add-remove"), rows.String())
+			_, place := o.run(t)
+			f, err := os.Open(filepath.Join(place, "tables", "words.parquet"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			info, err := f.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := parquet.OpenFile(f, info.Size())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (table.NumRows() > 0) != (many > 1) {
+				t.Fatalf("%d groups of %d customers", table.NumRows(), many)
+			}
+			key, ok := table.Schema().Lookup("word")
+			if !ok || key.Node.Type().Kind() != want {
+				t.Errorf("%d customers: keys of %s characters are %v, want %v", many, length, key.Node.Type(), want)
+			}
+			page, err := os.ReadFile(filepath.Join(place, "report.md"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if says := bytes.Contains(page, []byte("No number is published: no group was selected")); says != (many == 1) || bytes.Contains(page, []byte("Of the 0")) {
+				t.Errorf("%d customers: the report says that nothing is published: %v", many, says)
+			}
+			if _, err := Verify(t.Context(), place, VerifyOptions{}); err != nil {
+				t.Errorf("%d customers: %v", many, err)
+			}
+		}
 	}
 }

@@ -29,6 +29,9 @@ import (
 // first checks, beside those of quantiles away from the median, whose intervals hold 96 % and more, 16 deviations from 94 %, and of all others less than 200: a run fails by chance with probability below 1e-9. Counts that are put together
 // have noise in common, of which a cell has about one part in 12 500: that is left out.
 //
+// Quantiles are held to at least 94 % here, and not to 96 % at most: that is for rows that hold them least often
+// ([TestQuantilesOfRowsApartAreMissedAsOftenAsStated]), as no interval has one level for all rows.
+//
 // Power. The same checks must find planted mistakes: noise that is 10 % larger than it is said to be, means whose intervals
 // forget the noise of counts, strata that are read one place off, and counts of bins whose noise is twice as large. The chance that they do not is worked out from the laws.
 const (

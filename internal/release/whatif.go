@@ -3,9 +3,11 @@ package release
 // This file holds what other budgets would buy.
 
 import (
+	"context"
 	"errors"
 	"io"
 
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -32,7 +34,9 @@ func TracePlan(specPath string, params map[string]string, w io.Writer) error {
 // ofSpec works something out from a spec.
 func ofSpec[T any](specPath string, params map[string]string, work func(*spec.Release) (T, error)) (T, error) {
 	var out T
-	r, err := spec.Load(specPath, params)
+	r, err := spec.Load(specPath, params, func(path string, format spec.Format, most int64) (*spec.Unpacked, error) {
+		return histogram.Unpack(context.Background(), path, format, most)
+	})
 	if err == nil {
 		out, err = work(r)
 	}

@@ -1,0 +1,155 @@
+package spec
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// packed is joined with its register in Parquet and its areas compressed.
+var packed = strings.NewReplacer("csv: register.csv", "parquet: register.parquet", "csv: areas.csv", "csv: areas.csv.gz").Replace(joined)
+
+// unpacked is the register as it is read from a file whose columns have types, with a column that is not read.
+func unpacked() *Unpacked {
+	return &Unpacked{
+		Fields: []PublicField{{Name: "ent_id"}, {Name: "name"}, {Name: "size"}, {Name: "parts", Unread: true}, {Name: "rate", Float: true, NoNumber: 2}},
+		Rows:   [][]string{{"1", "One", "micro", "", "0.5"}, {"07", "Seven, Sons", "small", "", ""}, {"x", "X\r", "micro", "", "1"}},
+	}
+}
+
+// parsePacked reads packed where its register is what change makes of it.
+func parsePacked(text string, change func(u *Unpacked)) (*Release, error) {
+	u := unpacked()
+	change(u)
+	return read(Source{Name: "release.yaml", Text: text}, opener{
+		text: func(string) (string, error) { return "", fs.ErrNotExist },
+		unpack: func(path string, format Format, most int64) (*Unpacked, error) {
+			switch {
+			case path == "register.parquet" && format == Parquet:
+				return u, nil
+			case path == "areas.csv.gz" && format == CSV:
+				return &Unpacked{Text: areas}, nil
+			}
+			return nil, fs.ErrNotExist
+		},
+	})
+}
+
+func same(*Unpacked) {}
+
+func TestPlansHoldTheSameOfPublicTablesInAnyFormat(t *testing.T) {
+	plain, err := Parse(registered("", register).source(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := parsePacked(packed, same)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"register.parquet": plain.Source.Files["register.csv"], "areas.csv.gz": plain.Source.Files["areas.csv"]}
+	if diff := cmp.Diff(want, r.Source.Files); diff != "" {
+		t.Fatalf("files (-want +got):\n%s", diff)
+	}
+	again, err := Parse(r.Source)
+	if err != nil {
+		t.Fatalf("what a plan holds is refused: %v", err)
+	}
+	for _, one := range []*Release{r, again} {
+		for _, j := range one.Tables[0].Joins {
+			want := plain.Tables[0].Join(j.Name)
+			if diff := cmp.Diff(want.columns, j.columns); diff != "" || j.Rows != want.Rows || !maps.Equal(want.at, j.at) {
+				t.Errorf("%s (-want +got):\n%s", j.Name, diff)
+			}
+		}
+	}
+	if diff := cmp.Diff(r.Source, again.Source); diff != "" {
+		t.Errorf("the source of what is read back (-want +got):\n%s", diff)
+	}
+}
+
+func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
+	cell := func(row, column int, text string) func(u *Unpacked) {
+		return func(u *Unpacked) { u.Rows[row][column] = text }
+	}
+	from := func(old, new string) string { return strings.Replace(packed, old, new, 1) }
+	var b strings.Builder
+	for _, c := range []struct {
+		name, text string
+		change     func(u *Unpacked)
+	}{
+		{"repeated key", packed, cell(2, 0, "1")},
+		{"key that is null", packed, cell(1, 0, "")},
+		{"key that is a fraction", packed, func(u *Unpacked) { u.Fields[0].Float, u.Rows[2][0] = true, "0.1" }},
+		{"key of a type that is not read", packed, func(u *Unpacked) { u.Fields[0].Unread = true }},
+		{"key that is no number", packed, func(u *Unpacked) { u.Fields[0].NoNumber = 3 }},
+		{"key that is not there", packed, func(u *Unpacked) { u.Fields[0].Name = "firm_id" }},
+		{"looked up of a type that is not read", from("register.size", "register.parts"), same},
+		{"looked up that is no number", from("register.size", "register.rate"), same},
+		{"looked up with a carriage return", from("register.size", "register.name"), same},
+		{"looked up that is not UTF-8", packed, cell(1, 2, "caf\xe9")},
+		{"looked up in an expression", from("from: register.size", `from: "=recode(register.rate, {0.5: 'micro'})"`), same},
+		{"no such column", from("register.size", "register.siez"), same},
+		{"no rows", packed, func(u *Unpacked) { u.Rows = nil }},
+		{"column twice", packed, func(u *Unpacked) { u.Fields[2].Name = "name" }},
+		{"column without a name", packed, func(u *Unpacked) { u.Fields[3].Name = "" }},
+		{"name that is not UTF-8", packed, func(u *Unpacked) { u.Fields[3].Name = "\xe9" }},
+		{"no columns", packed, func(u *Unpacked) { u.Fields, u.Rows = nil, nil }},
+		{"another file", from("register.parquet", "regsiter.parquet"), same},
+		{"a delimiter of what has none", from("parquet: register.parquet,", `parquet: register.parquet, delimiter: ";",`), same},
+		{"two formats", from("parquet: register.parquet,", "parquet: register.parquet, csv: register.csv,"), same},
+	} {
+		_, err := parsePacked(c.text, c.change)
+		var problems *Errors
+		if !errors.As(err, &problems) {
+			t.Errorf("%s: no problem found", c.name)
+			continue
+		}
+		b.WriteString("# " + c.name + "\n" + err.Error() + "\n\n")
+	}
+	compareGolden(t, filepath.Join("testdata", "packed.txt"), b.String())
+}
+
+// What nobody asks of a table stops nothing: columns that are not used may hold anything.
+func TestColumnsThatAreNotUsedAreNotChecked(t *testing.T) {
+	if _, err := parsePacked(packed, func(u *Unpacked) { u.Rows[0][1], u.Rows[1][4] = "\xff\r", "\r" }); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzUnpackedTable reads rows that are anything, parted in a text. What is read back of a plan is the same, and no key has two rows.
+func FuzzUnpackedTable(f *testing.F) {
+	f.Add("ent_id|size\n1|micro\n07|small\nx|micro", uint8(0))
+	f.Add("size|ent_id\n|1\nmicro|\r", uint8(1))
+	f.Add("ent_id|size\n0.5|\"mi\"\"cro\\.\n1|,", uint8(2))
+	f.Add("ent_id|size|size\n1|\xff|", uint8(4))
+	f.Fuzz(func(t *testing.T, text string, kinds uint8) {
+		lines := strings.Split(text, "\n")
+		u := &Unpacked{}
+		for i, name := range strings.Split(lines[0], "|") {
+			bit := kinds >> (i % 4 * 2)
+			u.Fields = append(u.Fields, PublicField{Name: name, Float: bit&1 > 0, Unread: bit&3 == 3})
+		}
+		for _, line := range lines[1:] {
+			fields := append(strings.Split(line, "|"), make([]string, len(u.Fields))...)
+			u.Rows = append(u.Rows, slices.Clone(fields[:len(u.Fields)]))
+		}
+		r, err := parsePacked(packed, func(own *Unpacked) { *own = *u })
+		if err != nil {
+			return
+		}
+		again, err := Parse(r.Source)
+		if err != nil {
+			t.Fatalf("an extract is refused: %v", err)
+		}
+		assertEqual(t, r, again)
+		if j := r.Tables[0].Join("register"); len(j.at) != j.Rows || j.Rows != len(u.Rows) {
+			t.Fatalf("%d keys of %d rows, which were %d", len(j.at), j.Rows, len(u.Rows))
+		}
+	})
+}
