@@ -39,6 +39,7 @@ type Report struct {
 	Release     string      `json:"release"`
 	Title       string      `json:"title"`
 	Population  string      `json:"population"`
+	Period      string      `json:"period,omitempty"`
 	Contact     string      `json:"contact"`
 	Date        string      `json:"date"` // of the debit, YYYY-MM-DD
 	Status      Status      `json:"status"`
@@ -94,7 +95,7 @@ func New(in Input) (*Report, error) {
 	about := in.Plan.Release().About
 	r := &Report{
 		Format: Format, Release: in.Plan.Name, Title: in.Plan.Title,
-		Population: about.Population, Contact: about.Contact,
+		Population: about.Population, Period: about.Period, Contact: about.Contact,
 		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: paid.Status.meaning(),
 		Provenance: provenanceOf(in),
 		Spec:       Spec{Name: in.Plan.Source.Name, Text: in.Plan.Source.Text},

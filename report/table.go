@@ -83,6 +83,8 @@ type Statistic struct {
 	// Relative is absent where no published figure is above zero.
 	Relative *RelativeMargin `json:"relative_margin,omitempty"`
 }
+	// Fit are the cells by what they are precise enough for; absent where the spec has no classes.
+	Fit []FitClass `json:"fit,omitempty"`
 
 // Mechanism is the noise of a statistic, or a choice or a block of an adaptive
 // method, with exact numbers.
@@ -165,6 +167,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 			one.Mechanism, one.Loss, one.PartOfBudget = &mechanism, &loss, part
 		}
 		one.Of, one.Unit = countedIn(planned, asked.Name, p.Guarantee.Protects), asked.Unit
+		one.Fit = fitOfCounts(p, s)
 		out.Statistics[i] = one
 	}
 	var err error
