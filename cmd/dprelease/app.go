@@ -62,7 +62,8 @@ type outcome struct {
 	ledgerOutcome
 	Verification *release.Verification `json:"verification,omitempty"` // of verify
 	Shown        string                `json:"shown,omitempty"`        // of show
-	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a table
+	Sheet        *release.Sheet        `json:"sheet,omitempty"`        // of show with a table
+	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a cell
 	Answer       *release.Answer       `json:"answer,omitempty"`       // of query
 }
 

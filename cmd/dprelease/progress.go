@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -27,16 +26,6 @@ type progressLine struct {
 // newProgressLine shows progress where to is a terminal.
 func newProgressLine(to io.Writer) *progressLine {
 	return &progressLine{to: to, terminal: isTerminal(to)}
-}
-
-// isTerminal tells whether what is written is seen and not kept.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // The line goes back to its start and clears itself to its end.
