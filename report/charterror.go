@@ -44,8 +44,42 @@ func errorAt(ratio float64) float64 {
 	return 1
 }
 
-// ErrorTicks are the relative margins that are written over the strips.
-func (p page) ErrorTicks() []tick {
+// errorTable is a list of tables with their errors.
+type errorTable struct {
+	Name   string
+	Key    []fitPart // the classes, of the first list
+	Ticks  []tick
+	Rows   []errorRow
+	Banded bool
+}
+
+// firstErrors is how many rows are shown where there are more, which are folded.
+const (
+	firstErrors = 24
+	mostErrors  = 36
+)
+
+// FirstErrors are the tables that are shown at once.
+func (p page) FirstErrors() errorTable {
+	rows := p.errorRows()
+	t := errorTable{Name: "Error of each table", Key: fitKey(rows), Ticks: errorTicks(), Rows: rows, Banded: p.Banded()}
+	if len(rows) > mostErrors {
+		t.Rows = rows[:firstErrors]
+	}
+	return t
+}
+
+// MoreErrors are the others, nil where there are none.
+func (p page) MoreErrors() *errorTable {
+	rows := p.errorRows()
+	if len(rows) <= mostErrors {
+		return nil
+	}
+	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:], Banded: p.Banded()}
+}
+
+// errorTicks are the relative margins that are written over the strips.
+func errorTicks() []tick {
 	var all []tick
 	for _, v := range []float64{0.01, 0.1, 1} {
 		all = append(all, tick{Text: relative(v), At: percent(errorAt(v)), Anchor: "middle"})
@@ -53,8 +87,8 @@ func (p page) ErrorTicks() []tick {
 	return all
 }
 
-// ErrorRows are the counts of all tables.
-func (p page) ErrorRows() []errorRow {
+// errorRows are the counts of all tables but those that judge bounds and rules, which have a list of their own.
+func (p page) errorRows() []errorRow {
 	chart := map[string]string{}
 	for _, c := range p.Charts {
 		if chart[c.Table] == "" {
@@ -64,7 +98,9 @@ func (p page) ErrorRows() []errorRow {
 	var rows []errorRow
 	for _, t := range p.Tables {
 		for _, s := range t.Statistics {
-			rows = append(rows, errorRow{Table: t, Statistic: s, Chart: chart[t.Path], Strip: stripOf(s.Relative), Fit: fitOf(s)})
+			if !t.Aside {
+				rows = append(rows, errorRow{Table: t, Statistic: s, Chart: chart[t.Path], Strip: stripOf(s.Relative), Fit: fitOf(s)})
+			}
 		}
 	}
 	return rows
@@ -128,9 +164,9 @@ func (r errorRow) FitText() string {
 	return text
 }
 
-// FitKey are the classes, as the first table that has them names them.
-func (p page) FitKey() []fitPart {
-	for _, r := range p.ErrorRows() {
+// fitKey are the classes, as the first table that has them names them.
+func fitKey(rows []errorRow) []fitPart {
+	for _, r := range rows {
 		if r.Fit != nil {
 			return r.Fit
 		}

@@ -138,31 +138,6 @@ func (a Amount) short() string {
 	return a.String()
 }
 
-// Lead are the sentences in large type.
-func (p page) Lead() []string {
-	return append(p.Guarantee.Sentences[:min(2, len(p.Guarantee.Sentences)):2], p.Accuracy.Sentence)
-}
-
-// Beside are the sentences that follow them.
-func (p page) Beside() []string {
-	all := append([]string{}, p.Accuracy.More...)
-	if s := p.MicrodataSentence(); s != "" {
-		all = append(all, s)
-	}
-	return append(all, p.Guarantee.Sentences[min(2, len(p.Guarantee.Sentences)):]...)
-}
-
-// Judging are the tables that were bought to judge bounds and rules by, in a sentence each.
-func (r *Report) Judging() []string {
-	var all []string
-	for _, t := range r.Tables {
-		if t.Aside {
-			all = append(all, "`"+t.Path+"` "+t.asideText()+".")
-		}
-	}
-	return all
-}
-
 // outlooksOf says what was expected, in few lines.
 func outlooksOf(tables []Table) []plan.Outlook {
 	planned := make([]plan.Table, len(tables))
