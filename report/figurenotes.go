@@ -187,25 +187,6 @@ func (r *Report) diagnosed() bool {
 	return slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Counts != "" })
 }
 
-// figureMisuse says what figures and weighted counts must not be used for.
-func (r *Report) figureMisuse() []string {
-	var uses []string
-	if weighted(r.Tables) {
-		uses = append(uses, "To take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top.")
-	}
-	if len(r.Figured()) == 0 {
-		return uses
-	}
-	uses = append(uses, "To quote a mean, a ratio or another figure without its interval, or where its flag says that it has none.")
-	if kinds := figureKinds(r.Tables); kinds[spec.Mean] || kinds[spec.Ratio] || kinds[spec.Quantiles] || kinds[spec.Variance] || kinds[spec.Deviation] {
-		uses = append(uses, "To average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")
-	}
-	if _, withheld, _ := figuresIn(r.Tables); withheld > 0 {
-		uses = append(uses, "To conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides.")
-	}
-	return uses
-}
-
 // inWords lists names.
 func inWords(names []string) string {
 	if len(names) < 2 {

@@ -54,7 +54,9 @@ type Report struct {
 	Bounds      *Bounds     `json:"bounds,omitempty"` // where rows do not all count as one, or figures are of values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
+	Bias        []Bias      `json:"bias"` // apart from noise
 	Reading     []Note      `json:"how_to_read"`
+	NotReading  []string    `json:"how_not_to_read"`
 	Plan        Plan        `json:"plan"`
 	Certificate Certificate `json:"certificate"`
 	Provenance  Provenance  `json:"provenance"`
@@ -131,7 +133,8 @@ func New(in Input) (*Report, error) {
 	}
 	r.Accuracy = accuracyOf(r.Tables)
 	r.Accuracy.ofSample(in.Plan)
-	r.Misuse = misuseOf(r)
+	r.Misuse, r.NotReading = misuseOf(r), notReadOf(r)
+	r.Bias = biasOf(r, in.Plan)
 	r.Reading = readingOf(r, in.Plan, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r)
