@@ -77,6 +77,9 @@ func (p *Page) Line(text string, style Style) {
 	p.b.WriteString(p.styled(Visible(text, ""), style) + "\n")
 }
 
+// Verbatim sets a text in the lines that it has.
+func (p *Page) Verbatim(text string) { p.b.WriteString(Visible(text, "\n\t")) }
+
 // Item sets a text as one of a list: behind a mark, its lines below each other.
 func (p *Page) Item(mark, text string) {
 	mark = Visible(mark, "")
