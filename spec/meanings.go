@@ -36,7 +36,7 @@ var releaseMeanings = map[string]meaning{
 	"about.period":     {is: "The time that the figures are about, for the report.", without: "the report says nothing of it", example: "the first quarter of 2026"},
 	"about.contact":    {is: "Who answers for the release, for the report and the registry.", without: "the report names nobody", example: "statistics office"},
 
-	"fit": {is: "Classes of how precise a figure is, from the most precise to the least: each the largest relative standard error of its figures. Reports sort the cells of every table into them.", without: "reports speak of errors alone", example: "{precise: 5%, usable: 20%}"},
+	"fit": {is: "Classes of how precise a figure is, from the most precise to the least: each the largest relative standard error of its figures. Reports sort the cells of every table into them.", without: "reports speak of errors alone", example: "{precise: 5%, usable: 20%}", page: "docs/spec.md#how-precise-is-precise-enough"},
 
 	"privacy":            {is: "Whom the release protects, and which account pays.", example: "{protects: person, neighbours: add-remove, account: lfs-2026}", page: "docs/threat-model.md"},
 	"privacy.protects":   {is: "The noun for a unit in every report. What a unit is in the data, `unit` of each table says.", example: "person", page: "README.md#what-is-promised"},
