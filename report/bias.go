@@ -1,7 +1,6 @@
 package report
 
-// This file holds bias: what moves figures away from the truth on the mean. No margin holds any of it, and no budget makes it
-// smaller. How large it is stands here as far as published figures tell it exactly, or noisy counts that were paid for.
+// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as published figures tell it exactly, or noisy counts that were paid for.
 
 import (
 	"encoding/json"
@@ -43,6 +42,13 @@ func biasOf(r *Report, p *plan.Plan) []Bias {
 	all = append(all, r.shareBias()...)
 	all = append(all, r.selectionBias()...)
 	all = append(all, r.estimateBias()...)
+	if len(r.Microdata) > 0 {
+		b := Bias{Cause: "Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest", Direction: eitherWay, Size: "not known; how far the model is from the noisy counts stands with the microdata"}
+		for _, m := range r.Microdata {
+			b.Tables = append(b.Tables, "microdata/"+m.Table)
+		}
+		all = append(all, b)
+	}
 	return append(all, Bias{Cause: "The data themselves: who was asked and did not answer, or answered wrongly", Tables: []string{}, Direction: eitherWay, Size: "not known to this release"})
 }
 

@@ -176,7 +176,7 @@ func (g Guarantee) plainSentence() string {
 	if times < plainFrom {
 		return ""
 	}
-	without, with := "without that "+g.Protects, "with"
+	without, with := "without that "+g.Protects, "with that "+g.Protects
 	if g.Neighbours == "replace" {
 		without, with = "with one set of values", "with another"
 	}

@@ -24,7 +24,15 @@ func (r *Report) Further() []string {
 			further = append(further, s)
 		}
 	}
-	return further
+	return append(further, r.unwarned()...)
+}
+
+// unwarned says that no table is to be left alone as a whole, nothing where the box names one.
+func (r *Report) unwarned() []string {
+	if hardlyTold(r) != "" {
+		return nil
+	}
+	return []string{"No table needs to be left out as a whole: of each, more than half of the cells can be told from none."}
 }
 
 // Subject says which population and period the figures are about.
