@@ -35,6 +35,8 @@ type Comparison struct {
 	// Budget is what was paid, before and after, and Errors the margin of each table: two for each, 0 where it is not there.
 	Budget [2]string      `json:"budget"`
 	Errors []ErrorsBeside `json:"margins"`
+	// Sampled tells that a release is of a secret sample, whose error is in no margin.
+	Sampled bool `json:"sampled,omitempty"`
 	// Microdata are the tables of which both publish microdata. Those are not compared:
 	// their rows are drawn from a model, so they differ also where nothing has changed.
 	Microdata []string `json:"microdata_not_compared,omitempty"`
@@ -160,6 +162,7 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	}
 	c := &Comparison{Before: a.describe(), After: b.describe(), SameDraw: a.sameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
 	c.Rule = c.rule()
+	c.Sampled = a.plan.Sample != nil || b.plan.Sample != nil
 	c.Budget, c.Errors = [2]string{a.plan.Guarantee.Budget(), b.plan.Guarantee.Budget()}, errorsBeside(a.plan, b.plan)
 	for _, s := range a.plan.Synthetic {
 		if slices.ContainsFunc(b.plan.Synthetic, func(other plan.Synthetic) bool { return other.Table == s.Table }) {

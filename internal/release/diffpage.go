@@ -41,8 +41,13 @@ func (c *Comparison) write(p *screen.Page) {
 		p.Paragraph(c.Budget[0]+" → "+c.Budget[1]+".", screen.Plain)
 	}
 	c.writeErrors(p)
+	if c.Sampled {
+		p.Paragraph("These margins are of the noise alone, without the error of the secret sample.", screen.Plain)
+	}
 	p.Heading("Figures")
-	p.Paragraph(fmt.Sprintf("%s compared. %s", budget.Plural(c.Cells, "count"), c.Rule), screen.Plain)
+	if c.Cells > 0 {
+		p.Paragraph(fmt.Sprintf("%s compared. %s", budget.Plural(c.Cells, "count"), c.Rule), screen.Plain)
+	}
 	c.writeTables(p)
 	c.writeApart(p)
 	for _, table := range c.Microdata {

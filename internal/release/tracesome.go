@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -142,20 +143,29 @@ func (c *Choice) text() string {
 	if c.Select != nil {
 		how := "by " + string(c.Select.Kind)
 		if c.Select.Parameter != nil {
-			how += " with parameter " + budget.FormatRat(c.Select.Parameter)
+			parameter, _ := c.Select.Parameter.Float64()
+			how += " with parameter " + budget.DecimalNearest(parameter, 4)
 		}
 		text = strings.TrimSuffix(text, ".") + ", " + how + fmt.Sprintf(", charged %s.", budget.Plural(c.Times, "time"))
 	}
-	return text + " " + c.Says + "\n"
+	return sentences(text + " " + c.Says)
+}
+
+// sentencesColumns is how wide sentences of a trace are set.
+const sentencesColumns = 100
+
+// sentences sets a text in lines.
+func sentences(text string) string {
+	return strings.Join(screen.Wrap(text, sentencesColumns), "\n") + "\n"
 }
 
 // text says why the cell has no figure.
-func (m *Missing) text() string { return m.Why + "\n\n" + m.Says + "\n" }
+func (m *Missing) text() string { return m.Why + "\n\n" + sentences(m.Says) }
 
 // sampleText says what a noisy integer of a secret sample stands for.
 func (t *Trace) sampleText() string {
 	if t.Sample == "" {
 		return ""
 	}
-	return fmt.Sprintf("Measured was a secret sample: each unit was drawn with a probability of %s, so counts of it are divided by that. Weights here have that in them.\n", t.Sample)
+	return sentences(fmt.Sprintf("Measured was a secret sample: each unit was drawn with a probability of %s, so counts of it are divided by that. Weights here have that in them.", t.Sample)) + "\n"
 }
