@@ -36,15 +36,16 @@ type tick struct{ Text, At, Anchor string }
 
 // stripChart has a row for each cell: a dot, and the interval around it.
 type stripChart struct {
-	Rows  []stripRow
-	Ticks []tick
-	Foot  int // baseline of the ticks' text, in pixels
+	Rows        []stripRow
+	Ticks       []tick
+	From, Width string // where the plot is
+	Foot        int    // baseline of the ticks' text, in pixels
 }
 
 // stripRow is a cell. Its places are parts of the plot's width.
 type stripRow struct {
 	Label, Value, Full string
-	Y                  int // baseline of its text
+	Y, Middle          int // baseline of its text, and middle of its bar
 	At, From, To       string
 	Shown, Interval    bool
 }
@@ -87,6 +88,7 @@ type heatCell struct {
 
 const (
 	stripPitch = 22
+	tallPitch  = 36 // of a strip whose labels stand over their bars
 	linePlot   = 170
 	heatPitch  = 24
 )
@@ -119,6 +121,8 @@ func chartOf(t *Table, k int, id string) seriesChart {
 		if t.Statistics[0].Largest > 0 {
 			intervals += " at most"
 		}
+	} else if f := t.Figures[k-1]; f.HalfWidth != nil {
+		intervals += ", typically " + f.HalfText()
 	}
 	switch {
 	case s.Columns != nil:
@@ -220,9 +224,15 @@ func figureText(v float64) string {
 
 func (c *seriesChart) drawStrip(zero bool) {
 	sc, ticks := axisOf(c.Points, zero).ticks(5)
-	strip := &stripChart{Ticks: ticksOf(sc, ticks), Foot: len(c.Points)*stripPitch + 18}
+	pitch, runes, middle := stripPitch, labelRunes, -4
+	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "34%", Width: "44%"}
+	if slices.ContainsFunc(c.Labels, func(label string) bool { return len([]rune(label)) > labelRunes }) {
+		pitch, runes, middle = tallPitch, 2*labelRunes, 11
+		strip.From, strip.Width = "3%", "92%"
+	}
+	strip.Foot = len(c.Points)*pitch + 18
 	for i, p := range c.Points {
-		row := stripRow{Label: clipped(c.Labels[i], labelRunes), Full: c.full(i), Value: p.Text(), Y: i*stripPitch + 15}
+		row := stripRow{Label: clipped(c.Labels[i], runes), Full: c.full(i), Value: p.Text(), Y: i*pitch + 15, Middle: i*pitch + 15 + middle}
 		if p.Value != nil {
 			row.Shown, row.At = true, percent(sc.at(*p.Value))
 			if p.Low != nil && p.High != nil {

@@ -118,16 +118,34 @@ type tile struct{ Name, Value, Note string }
 // Tiles are what the release promises and how good it is, each as one number.
 func (p page) Tiles() []tile {
 	m := p.Guarantee.Meaning
-	tiles := []tile{
+	changed := "whether in the data or not"
+	if p.Guarantee.Neighbours == "replace" {
+		changed = "whatever its values are"
+	}
+	return []tile{
 		{"Cost", keep(p.Budget.Asked.short()), "charged to account " + p.Budget.Receipt.Account},
-		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", "whether in the data or not"},
+		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
 		{"An attacker guesses right at most", budget.Percent(m.Guess), "of the time; without the release 50%"},
+		p.closeness(),
 	}
-	numbers := budget.Plural(p.Accuracy.Numbers, "published number")
-	if p.Accuracy.OneMargin {
-		return append(tiles, tile{level(p.Accuracy.Confidence) + " of numbers lie within", "±" + margin(p.Accuracy.Margin), "of the exact count; " + numbers})
+}
+
+// closeness is how close the numbers are; where some are by weight it is that of these.
+func (p page) closeness() tile {
+	a, numbers := p.Accuracy, "numbers"
+	if len(a.Groups) > 0 {
+		g := a.Groups[0]
+		a.Margin, a.OneMargin, a.Numbers, numbers = g.Margin, g.OneMargin, g.Numbers, g.Of
 	}
-	return append(tiles, tile{level(p.Accuracy.Confidence) + " of numbers lie within", "±" + margin(p.Accuracy.Margin), "at most, by table; " + numbers})
+	t := tile{capital(p.Chance()) + " of " + numbers + " lie within", "±" + margin(a.Margin), "of the exact one"}
+	if len(sparseIn(p.Tables)) == len(p.Tables) {
+		return tile{capital(p.Chance()) + " of cells have a noisy count within", t.Value, "of the exact one, published or not"}
+	}
+	if !a.OneMargin {
+		t.Note += " in the widest table"
+	}
+	t.Note += "; there are " + budget.Group(a.Numbers)
+	return t
 }
 
 // short is the amount without its δ, which would not fit a tile.
