@@ -1,10 +1,10 @@
 package report_test
 
-// This file holds what a report may depend on: the plan and the noisy answers, and of its pages, report.json alone.
+// This file holds what a report may depend on: the plan and the noisy answers. That its pages come from report.json alone is in
+// TestReadGivesTheReportBack.
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"testing"
 
@@ -67,23 +67,5 @@ func TestEqualAnswersMakeEqualReports(t *testing.T) {
 	}
 	if bytes.Equal(one["report.json"], more["report.json"]) {
 		t.Error("another noisy answer leaves the report as it was: this test shows nothing")
-	}
-}
-
-// TestPagesComeFromReportJSON: every page of every kind of release is rendered again, to the byte, from its report.json.
-func TestPagesComeFromReportJSON(t *testing.T) {
-	all := reports()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		made := pagesOf(t, all[name])
-		read, err := report.Read(made["report.json"])
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		for file, page := range pagesOf(t, read) {
-			if !bytes.Equal(page, made[file]) {
-				t.Errorf("%s: %s is another when it is rendered from report.json", name, file)
-			}
-		}
 	}
 }

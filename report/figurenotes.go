@@ -71,8 +71,7 @@ func (r *Report) figureNotes() []Note {
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
 	notes := []Note{{"Figures beside counts have intervals of their own",
-		fmt.Sprintf("Beside a figure such as %[1]s stand %[1]s_low and %[1]s_high. The interval is of privacy noise only, at %[2]s: between its ends lies the exact figure of the very rows that were counted, as they are bounded. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be: it has no interval, and should not be used.", f, level(figured[0].Figures[0].Confidence)) +
-			fmt.Sprintf(" In this release that is so of %s.", budget.Plural(unbounded, "figure"))}}
+		fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be: it has no interval, and should not be used.", f, level(figured[0].Figures[0].Confidence)) + unboundedText(unbounded)}}
 	notes = append(notes, r.unbiasedNote(kinds))
 	if slices.ContainsFunc(figured, func(t Table) bool { return t.Show > 0 }) {
 		var which []string
@@ -173,18 +172,21 @@ func (r *Report) unbiasedNote(kinds map[spec.StatKind]bool) Note {
 // clampedNote says of which rows figures are.
 func (r *Report) clampedNote() Note {
 	text := "The exact figure that an interval is about is that of rows as they were bounded. " + strings.Join(r.Bounds.Sentences(), " ") +
-		" What that does to a figure is a bias that no interval holds: it is not noise, it does not shrink with more budget, and it can be larger than the interval where many values lie beyond the range."
-	if r.diagnosed() {
-		text += " How many do is told, noisily, by the tables of what is left out."
-	} else {
-		text += " This release does not tell how many do."
-	}
+		" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."
 	return Note{"Figures are those of bounded rows", text}
 }
 
 // diagnosed tells that the release has tables of what bounds and rules leave out.
 func (r *Report) diagnosed() bool {
 	return slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Counts != "" })
+}
+
+// unboundedText says how many figures have no interval, "" for none.
+func unboundedText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" In this release that is so of %s.", budget.Plural(n, "figure"))
 }
 
 // inWords lists names.

@@ -241,7 +241,7 @@ func (row FitRow) FitFrom() string {
 	var from []string
 	for _, c := range row.Classes {
 		if c.From > 0 {
-			from = append(from, fmt.Sprintf("%s from a count of %s on", c.Name, budget.Group(c.From)))
+			from = append(from, fmt.Sprintf("%s from %s on", c.Name, budget.Group(c.From)))
 		}
 	}
 	return inWords(from)

@@ -21,8 +21,10 @@ func misuseOf(r *Report) []string {
 	case Rehearsal:
 		uses = append(uses, "For any statement about the world: the data were made up.")
 	}
-	if noisy := hardlyTold(r); noisy != "" {
-		uses = append(uses, noisy)
+	for _, tables := range []string{hardlyTold(r), unfit(r)} {
+		if tables != "" {
+			uses = append(uses, tables)
+		}
 	}
 	uses = append(uses,
 		"To find out anything about a single "+r.Guarantee.Protects+", or to join with other data for that purpose.",
@@ -93,40 +95,44 @@ func notReadOf(r *Report) []string {
 // warned of.
 const noiseShare = 0.5
 
-// hardlyTold names the tables half of whose cells, or more, cannot be told from none, or are not precise enough for any class
-// of the spec; "" where there are none.
+// hardlyTold names the tables half of whose cells, or more, cannot be told from none; "" where there are none.
 func hardlyTold(r *Report) string {
+	return notSingly(r, "cannot be told from none", func(s Statistic) float64 { return s.NoiseShare })
+}
+
+// unfit names the tables half of whose cells, or more, are in the last class of fitness, beside those that are hardly told; ""
+// where there are none.
+func unfit(r *Report) string {
+	columns := r.FitColumns()
+	if columns == nil {
+		return ""
+	}
+	return notSingly(r, fmt.Sprintf("are in the class “%s”", columns[len(columns)-1].Name), func(s Statistic) float64 {
+		if s.Fit == nil || s.NoiseShare >= noiseShare {
+			return 0
+		}
+		return s.Fit[len(s.Fit)-1].Share
+	})
+}
+
+// notSingly names the tables of whose cells half or more are as it is said, "" where there are none.
+func notSingly(r *Report, said string, share func(Statistic) float64) string {
 	var names []string
 	help := "Add cells up, or leave them out."
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
-			why := s.unfit()
-			if why == "" || t.Aside {
-				continue
-			}
-			if s.Name == string(spec.Units) {
+			part := share(s)
+			if part >= noiseShare && s.Name == string(spec.Units) {
 				help = "Leave them out, or add cells up where they are no counts of units."
 			}
-			names = append(names, fmt.Sprintf("%s (%s)", t.Path, why))
-			break
+			if part >= noiseShare && !t.Aside {
+				names = append(names, fmt.Sprintf("%s (%s of its cells)", t.Path, budget.Percent(part)))
+				break
+			}
 		}
 	}
-	switch len(names) {
-	case 0:
+	if len(names) == 0 {
 		return ""
-	case 1:
-		return "To read single cells of table " + names[0] + ". " + help
 	}
-	return "To read single cells of tables " + fewNames(names) + ". " + help
-}
-
-// unfit says why single cells of a count are of little use, "" where most are not.
-func (s Statistic) unfit() string {
-	if s.NoiseShare >= noiseShare {
-		return budget.Percent(s.NoiseShare) + " of its cells cannot be told from none"
-	}
-	if n := len(s.Fit); n > 0 && s.Fit[n-1].Share >= noiseShare {
-		return fmt.Sprintf("%s of its cells are in the class “%s”", budget.Percent(s.Fit[n-1].Share), s.Fit[n-1].Name)
-	}
-	return ""
+	return "To read single cells of tables of which half or more " + said + ": " + fewNames(names) + ". " + help
 }

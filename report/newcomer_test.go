@@ -22,6 +22,7 @@ var questions = []question{
 	{"What is a person there?", "More about the promise and the figures", []string{"Protected are all rows with the same person", "Each row of the data is protected as one person"}},
 	{"How close are the numbers?", "", []string{"of the exact count, before sampling and response error", "of the exact sum of weights, before sampling and response error", "have a noisy count within ±"}},
 	{"Is this cell different from that one?", "What these figures must not be used for", []string{"less than twice the margin"}},
+	{"When may they be called different?", "How to read the figures", []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
 	{"Which tables must not be used?", "What these figures must not be used for", []string{"To read single cells of table"}},
 	{"What did it cost?", "Budget", []string{"- Charged: "}},
 	{"To whom was it charged?", "Budget", []string{"- Account: "}},

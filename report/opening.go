@@ -29,7 +29,7 @@ func (r *Report) Further() []string {
 
 // unwarned says that no table is to be left alone as a whole, nothing where the box names one.
 func (r *Report) unwarned() []string {
-	if hardlyTold(r) != "" {
+	if hardlyTold(r)+unfit(r) != "" {
 		return nil
 	}
 	return []string{"No table needs to be left out as a whole: of each, more than half of the cells can be told from none."}

@@ -4,7 +4,9 @@ package report
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -18,9 +20,10 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	s := r.figure()
 	notes := []Note{
 		{"Every number brings its own error",
-			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance(), r.exactly())},
+			fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance(), r.exactly())},
+		r.apartNote(),
 		{"Below zero is not a mistake",
-			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
+			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. The column %[1]s shows such a number as 0: here %[2]s of %[3]s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
 	}
 	if counts(r.Tables) {
 		notes = append(notes, r.sumsNote(s))
@@ -43,6 +46,17 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 		Note{"Noise is not sampling error",
 			"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."},
 		Note{"What the exact count is", r.exactCount()})
+}
+
+// apartNote says when two cells differ by more than noise. One of two intervals fails with a probability of no more than the
+// chances of either to fail, added up, however the noise of the cells hangs together.
+func (r *Report) apartNote() Note {
+	chance, confidence := "at most ", exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
+	if r.Guarantee.Sample != "" {
+		chance = "about "
+	}
+	wrong, _ := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Sub(big.NewRat(1, 1), confidence)).Float64()
+	return Note{"Two cells differ where their intervals are apart", fmt.Sprintf("Two cells that were picked beforehand can be called different where their intervals do not touch: that is wrong with a chance of %s%s. Where the intervals overlap the difference may be noise alone. Of many pairs some are apart by chance.", chance, budget.Percent(wrong))}
 }
 
 // sumsNote says what to add up, and with which error.
@@ -93,13 +107,13 @@ func (r *Report) Agreement() []Note {
 
 // agreementNotes say which tables add up to one another.
 func (r *Report) agreementNotes(s string, from sources) []Note {
-	const exactly = "the total, the counts of an attribute that two of them have, and those of a level and a coarser one that it lies within, are the same in both once cells are added up, but for rounding in floating point"
-	published := fmt.Sprintf(" That holds in %[1]s_unbiased. It does not hold in %[1]s, whose numbers are rounded, and shown as 0 where they are negative: do not add those up.", s)
+	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
+	published := fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)
 	if cumulative(r.Tables) {
 		published += " Of a table that counts up take the row of the last category instead of adding up."
 	}
 	if len(from.apart) > 0 {
-		published += fmt.Sprintf(" Not all that was measured of %s fits together, as levels do not lie within each other, or each was measured by itself, or sums of neighbours were measured for one part of the budget alone: two tables that show that column may agree in no more than what they have beside it.", strings.Join(from.apart, " and of "))
+		published += fmt.Sprintf(" Not all that was measured of %s fits together: two tables that show that column may agree in no more than what they have beside it.", strings.Join(from.apart, " and of "))
 	}
 	separate := map[int]bool{}
 	for i := range r.Tables {
