@@ -1,6 +1,7 @@
 package report
 
-// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as published figures tell it exactly, or noisy counts that were paid for.
+// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as published
+// figures tell it exactly, or noisy counts that were paid for.
 
 import (
 	"encoding/json"
@@ -192,7 +193,7 @@ func (r *Report) told(p *plan.Plan, t *spec.Table, diagnostic string, b Bias) Bi
 		}
 		margin := s.Margin
 		b.Noisy, b.Margin = &count, &margin
-		b.Size = fmt.Sprintf("%s ± %s rows, a noisy count that was paid for (table %s)", signed(count), budget.Group(plan.WholeMargin(margin)), path)
+		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", signed(count), budget.Group(plan.WholeMargin(margin)), of.Counts, path)
 	}
 	return b
 }

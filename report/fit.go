@@ -233,7 +233,7 @@ func (r *Report) errorHolds() string {
 	if r.Guarantee.Sample != "" {
 		return "The standard errors hold the noise and the drawing of the sample; response error is not in them."
 	}
-	return "Sampling and response error are not in it."
+	return "Sampling and response error do not enter into it."
 }
 
 // FitFrom says of a table of counts from which count on its cells are in a class, "" where that is not known.
