@@ -9,7 +9,7 @@ import (
 )
 
 // labelRunes is how long a label beside a chart can be on a narrow page.
-const labelRunes = 17
+const labelRunes = 18
 
 // scale is the stretch of numbers that a chart shows.
 type scale struct{ low, high float64 }
