@@ -349,12 +349,13 @@ func (c *seriesChart) drawHeat() {
 	c.Heat, c.Height = heat, heat.Head+len(c.Labels)*heatPitch+2
 }
 
-// told tells that a figure can be told from none, or is an exact zero.
+// told tells that a figure can be told from none, or is an exact zero. A count that is shown as 0 cannot, even where its
+// interval lies below zero.
 func (p Point) told() bool {
 	if p.Value == nil || p.Low == nil || p.High == nil {
 		return false
 	}
-	return *p.Low > 0 || *p.High < 0 || *p.Low == *p.High
+	return *p.Low > 0 || *p.High < 0 && *p.Value < 0 || *p.Low == *p.High
 }
 
 // descending are the figures that are shaded.

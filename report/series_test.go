@@ -162,9 +162,9 @@ func TestStripsShowWhereTheFigureIs(t *testing.T) {
 }
 
 // TestHeatMapsShadeByTheFigure works out by hand which shade each cell has: breaks are at 400, 600, 800 and 1000, and a cell
-// that cannot be told from none is hatched.
+// that cannot be told from none, as one that is shown as 0 in the place of −500, is hatched.
 func TestHeatMapsShadeByTheFigure(t *testing.T) {
-	page := pageOf(t, reportOf(t, noisyInput([]int64{0, 250, 500, 750, 1000, 1000})))
+	page := pageOf(t, reportOf(t, noisyInput([]int64{-500, 250, 500, 750, 1000, 1000})))
 	var shades []string
 	for _, m := range regexp.MustCompile(`<rect (?:class="(shade[1-6])"|fill="url\(#(chart-1-hatch)\)") x="[0-9.]+%" y="[0-9]+" width="33.33%"`).FindAllStringSubmatch(page, -1) {
 		shades = append(shades, m[1]+m[2])
