@@ -14,6 +14,7 @@ import (
 type Progress struct {
 	Table             string
 	Writing           bool
+	Part, Parts       int   // which of how many files is being written, where they are several
 	Reading, Readings int   // which reading of the table, of how many
 	Rows              int64 // taken up in this reading so far
 	All               int64 // that there are in it, −1 where only the first reading tells

@@ -128,7 +128,7 @@ func changeOf(f, before, after fact, both bool) Change {
 		c.Before, c.After = before.exact, after.exact
 	}
 	if before.error > 0 {
-		c.Note = relative(after.error/before.error - 1)
+		c.Note = RelativeChange(after.error/before.error - 1)
 	}
 	if before.level != nil {
 		c.Note = levelNote(before.level, after.level)
@@ -136,8 +136,8 @@ func changeOf(f, before, after fact, both bool) Change {
 	return c
 }
 
-// relative writes a change relative to what was, signed.
-func relative(part float64) string {
+// RelativeChange writes a change relative to what was, signed.
+func RelativeChange(part float64) string {
 	sign := "+"
 	if part < 0 {
 		sign = "−"

@@ -147,7 +147,15 @@ func (b *factBook) release(p *Plan) {
 	b.say(OnRelease, "", "name", p.Name)
 	b.say(OnRelease, "", "title", about.Title)
 	b.say(OnRelease, "", "population", about.Population)
+	b.say(OnRelease, "", "period", about.Period)
 	b.say(OnRelease, "", "contact", about.Contact)
+	for _, c := range p.release.Fit {
+		value := "the rest"
+		if c.AtMost != nil {
+			value = "relative standard error at most " + percent(c.AtMost)
+		}
+		b.say(OnRelease, "", "figures that are "+c.Name, value)
+	}
 	b.say(OnRelease, "", "corrects", p.Corrects)
 	b.say(OnRelease, "", "resume", string(p.Resume))
 }

@@ -145,37 +145,15 @@ const goodRows = 1000
 // assessFigures says how good the figures of a table will be, by the standard errors of what they are worked out from and a
 // normal law: about.
 func (p *Plan) assessFigures(t *Table, measured map[string]Measurement) {
-	confidential := p.release.Table(t.From)
-	count := t.Statistics[0].StandardError
 	for i := range t.Figures {
 		f := &t.Figures[i]
-		error := func(id string) float64 { return math.Sqrt(measured[id].Mechanism.Variance()) }
-		var variance float64
-		rows := int64(goodRows)
-		if w := confidential.Weight; w != nil {
-			most, _ := w.Lattice.Step.Float64()
-			rows = int64(float64(goodRows*w.Lattice.Last) * most)
-		}
-		switch f.Kind {
-		case spec.Quantiles:
+		if f.Kind == spec.Quantiles {
 			continue // [draftPlan.assessQuantiles]
-		case spec.Units, spec.Distinct:
-			rows, variance = 0, square(error(f.Part))
-		case spec.Sum, spec.Mean:
-			unit, middle, half := scaleOf(confidential, measured[f.Sums].Query.Value)
-			if f.Kind == spec.Mean {
-				variance = square(unit*error(f.Sums)) + square(half*count)
-			} else {
-				rows, variance = 0, square(unit*error(f.Sums))+square(middle*count)
-			}
-		case spec.Ratio:
-			if f.Of.Kind == spec.Count && f.Over.Kind == spec.Count {
-				each := count
-				if f.Of.Counts != "" {
-					each = error(f.Of.Counts)
-				}
-				variance = float64(square(each)*f.Of.cells(p, t)) + float64(square(each)*f.Over.cells(p, t))
-			}
+		}
+		rows, counts, parts := p.restsOn(*t, *f, measured)
+		variance := float64(counts * square(t.Statistics[0].StandardError))
+		for _, part := range parts {
+			variance += float64(part.squared * measured[part.id].Mechanism.Variance())
 		}
 		if variance == 0 {
 			continue // it depends on more than a number of rows
@@ -186,6 +164,45 @@ func (p *Plan) assessFigures(t *Table, measured map[string]Measurement) {
 			Margin: budget.RoundUp(budget.NormalQuantile((1-confidence)/2)*math.Sqrt(variance)/per, significant),
 		}
 	}
+}
+
+// rested is a part that a figure rests on, with the square of the factor that its noise has in the figure.
+type rested struct {
+	id      string
+	squared float64
+}
+
+// restsOn says for a cell of how many rows the error of a figure is said, 0 for every cell, and by which factors, squared, the
+// noise of the table's count and that of its parts enter the figure times these rows. Nothing enters one whose error depends
+// on more.
+func (p *Plan) restsOn(t Table, f Figure, measured map[string]Measurement) (rows int64, counts float64, parts []rested) {
+	confidential := p.release.Table(t.From)
+	rows = goodRows
+	if w := confidential.Weight; w != nil {
+		most, _ := w.Lattice.Step.Float64()
+		rows = int64(float64(goodRows*w.Lattice.Last) * most)
+	}
+	switch f.Kind {
+	case spec.Units, spec.Distinct:
+		return 0, 0, []rested{{f.Part, 1}}
+	case spec.Sum, spec.Mean:
+		unit, middle, half := scaleOf(confidential, measured[f.Sums].Query.Value)
+		parts = []rested{{f.Sums, square(unit)}}
+		if f.Kind == spec.Mean {
+			return rows, square(half), parts
+		}
+		return 0, square(middle), parts
+	case spec.Ratio:
+		if f.Of.Kind != spec.Count || f.Over.Kind != spec.Count {
+			break
+		}
+		cells := f.Of.cells(p, &t) + f.Over.cells(p, &t)
+		if f.Of.Counts == "" {
+			return rows, cells, nil
+		}
+		return rows, 0, []rested{{f.Of.Counts, cells}}
+	}
+	return rows, 0, nil
 }
 
 // cells is of how many cells of its part the term is the sum, for each cell of the table.

@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -137,12 +138,24 @@ func figuresSentence(tables []Table) []string {
 	if all == 0 {
 		return nil
 	}
-	s := fmt.Sprintf("Beside the counts stand %s of other kinds, such as %s, each with an interval of its own or a flag that it has none; the list of figures gives a typical width of each.", budget.Plural(all-withheld, "figure"), figureExamples(tables))
-	if withheld > 0 {
-		s += fmt.Sprintf(" %s more are withheld, as the noisy count of their cell is below what the spec shows.", budget.Group(withheld))
+	const because = "as the noisy count of their cell is below what the spec shows"
+	if withheld == all {
+		return []string{fmt.Sprintf("The figures of other kinds beside the counts, such as %s, are all withheld (%s), %s.", figureExamples(tables), budget.Group(all), because)}
 	}
-	if unbounded > 0 {
-		s += fmt.Sprintf(" %s of them have no interval, as the noise leaves open all that they may be.", budget.Group(unbounded))
+	s := fmt.Sprintf("Beside the counts are published %s of other kinds, such as %s.", budget.Plural(all-withheld, "figure"), figureExamples(tables))
+	if all-withheld == 1 {
+		s = fmt.Sprintf("Beside the counts is published one figure of another kind, %s.", figureExamples(tables))
+	}
+	switch {
+	case unbounded == 0:
+		s += " Each has an interval of its own."
+	case unbounded == all-withheld:
+		s += " None has an interval: the noise leaves open all that it may be."
+	default:
+		s += fmt.Sprintf(" Each has an interval of its own but for %s, of which the noise leaves open all that they may be.", budget.Group(unbounded))
+	}
+	if withheld > 0 {
+		s += fmt.Sprintf(" Withheld are %s more, %s.", budget.Group(withheld), because)
 	}
 	return []string{s}
 }
@@ -173,6 +186,9 @@ func sparseIn(tables []Table) []Table {
 
 // sparseSentence is the headline of a release of sparse tables alone.
 func (a Accuracy) sparseSentence() string {
+	if a.Numbers == 0 {
+		return nothing
+	}
 	return fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
 		level(a.Confidence), budget.Group(plan.WholeMargin(a.Margin)), budget.Group(a.Numbers))
 }
@@ -205,6 +221,14 @@ func (r *Report) Chance() string {
 	return "at least " + level(r.Accuracy.Confidence)
 }
 
+// nothing is the headline where no cell of any table is published.
+const nothing = "No count is published: no cell of the tables was above its threshold, or came through the private selection of what is shown."
+
+// one is a text on numbers, of a single one.
+func one(text string) string {
+	return strings.NewReplacer("numbers", "number", "counts", "count", "lie within", "lies within", "equal the", "equals the").Replace(text)
+}
+
 // sentence is the headline on numbers of a name, which are what is exactly so called. Noise is drawn per number, so the part of numbers
 // that are covered is an average, not a certainty. Where an interval covers, the
 // number shown is within its margin rounded up, as the exact count is whole.
@@ -213,7 +237,13 @@ func (a Accuracy) sentence(numbers, exactly string) string {
 	if a.Margin == 0 {
 		within = "equal the exact " + exactly
 	}
+	if a.Numbers == 0 {
+		return nothing
+	}
 	s := fmt.Sprintf("Of the %s published %s, on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), numbers, level(a.Confidence), within)
+	if a.Numbers == 1 {
+		s = fmt.Sprintf("The one published %s %s with a chance of at least %s, before sampling and response error", one(numbers), one(within), level(a.Confidence))
+	}
 	if !a.OneMargin {
 		s += "; some tables are more exact than that, and the list of tables gives the margin of each"
 	}

@@ -1,73 +1,116 @@
 package report
 
-// This file holds the chart of where the budget went.
+// This file holds the chart of where the budget went: a bar for each part of the budget, and within it one for each group of
+// tables.
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 )
-
-// mostBars is how many bars a chart can have and still be read.
-const mostBars = 24
-
-// chart is a bar chart: one bar for each table, marginal or leaf or, where tables are
-// made from the same measurements, for each group that is measured together.
-type chart struct {
-	Of   string // what a bar stands for, such as "table", "marginal" or "part of the budget"; with microdata, "table or microdata" and so on
-	Bars []bar
-}
-
-// bar is one bar with its place on the page, in pixels from the top.
-type bar struct {
-	Label string
-	Part  float64 // of the whole budget
-}
 
 const (
-	barPitch  = 42
-	barHeight = 8
+	mostBars   = 24 // parts of the budget in a chart that can be read
+	mostWithin = 8  // groups within a part
+	mostSplit  = 12 // parts that are shown with what is within them
 )
 
-// chartOf groups the budget as finely as can be read.
-func chartOf(r *Report) chart {
-	c := chart{}
-	for _, g := range groupings(r) {
-		c = g
-		for _, m := range r.Microdata {
-			c.Bars = append(c.Bars, bar{Label: "microdata of " + m.Table, Part: m.PartOfBudget})
-		}
-		if len(r.Microdata) > 0 {
-			c.Of += " or microdata"
-		}
-		if len(c.Bars) <= mostBars {
-			return c
-		}
+// budgetChart is the chart with its bars from the top.
+type budgetChart struct {
+	Of     string // what a bar within a part stands for, such as "table"; "" where no part is shown by what is within
+	Bars   []budgetBar
+	Height int
+}
+
+// budgetBar is a part of the budget or, Within one, what a group of tables took.
+type budgetBar struct {
+	Label  string
+	Part   float64 // of the whole budget
+	Within bool
+	Y      int // of its text's baseline, in pixels
+}
+
+// budgetChartOf groups the budget as finely as can be read.
+func budgetChartOf(r *Report) budgetChart {
+	leaves := leafBars(r)
+	if len(leaves) > mostBars {
+		leaves = largest(leaves, mostBars, "all others")
 	}
-	slices.SortStableFunc(c.Bars, func(a, b bar) int { return cmp.Compare(b.Part, a.Part) })
-	rest := bar{Label: "all others"}
-	for _, b := range c.Bars[mostBars-1:] {
-		rest.Part += b.Part
+	c := budgetChart{}
+	for _, leaf := range leaves {
+		var within []budgetBar
+		of := ""
+		if len(leaves) <= mostSplit {
+			of, within = barsWithin(r, leaf.Label)
+		}
+		switch {
+		case len(within) > 1:
+			c.Of = of
+			if leaf.Label == "" {
+				leaf.Label = "whole budget"
+			}
+		case leaf.Label == "" && len(within) == 1:
+			leaf.Label = within[0].Label
+		}
+		leaf.Y, c.Height = c.Height+17, c.Height+38
+		c.Bars = append(c.Bars, leaf)
+		if len(within) < 2 {
+			continue
+		}
+		for _, b := range within {
+			b.Within, b.Y, c.Height = true, c.Height+14, c.Height+30
+			c.Bars = append(c.Bars, b)
+		}
+		c.Height += 14
 	}
-	c.Bars = append(c.Bars[:mostBars-1], rest)
 	return c
 }
 
-// groupings are the charts of the budget for tables, finest first. What a table cost
-// is known where it is one measurement.
-func groupings(r *Report) []chart {
-	if together(r.Tables) {
-		return []chart{
-			{"group of tables", barsOf(r.Strategies, Strategy.label, spentPart)},
-			{"part of the budget", barsOf(r.Strategies, func(s Strategy) string { return s.Leaf }, spentPart)},
+// leafBars are the parts of the budget that the spec names, in its order.
+func leafBars(r *Report) []budgetBar {
+	var bars []budgetBar
+	for _, l := range r.Budget.Leaves {
+		b := budgetBar{Label: l.Path}
+		for _, s := range r.Strategies {
+			if s.Leaf == l.Path {
+				b.Part += s.PartOfBudget
+			}
 		}
+		for _, m := range r.Microdata {
+			if m.Table == l.Microdata {
+				b.Part += m.PartOfBudget
+			}
+		}
+		bars = append(bars, b)
 	}
-	return []chart{
-		{"table", barsOf(r.Tables, func(t Table) string { return t.Path }, Table.part)},
-		{"marginal", barsOf(r.Tables, func(t Table) string { return t.Marginal }, Table.part)},
-		{"part of the budget", barsOf(r.Tables, func(t Table) string { return t.Leaf }, Table.part)},
+	return bars
+}
+
+// barsWithin are what the groups of tables took that one part of the budget pays for, and what a group is. What a table cost
+// is known where it is one measurement.
+func barsWithin(r *Report, leaf string) (string, []budgetBar) {
+	if together(r.Tables) {
+		return "group of tables", largest(barsOf(r.Strategies, func(s Strategy) bool { return s.Leaf == leaf }, Strategy.label, spentPart), mostWithin, "others")
 	}
+	in := func(t Table) bool { return t.Leaf == leaf }
+	tables := barsOf(r.Tables, in, func(t Table) string { return t.Path }, Table.part)
+	if len(tables) <= mostWithin {
+		return "table", tables
+	}
+	return "marginal", largest(barsOf(r.Tables, in, func(t Table) string { return t.Marginal }, Table.part), mostWithin, "others")
+}
+
+// largest keeps the largest bars, and one for the rest.
+func largest(bars []budgetBar, most int, others string) []budgetBar {
+	if len(bars) <= most {
+		return bars
+	}
+	slices.SortStableFunc(bars, func(a, b budgetBar) int { return cmp.Compare(b.Part, a.Part) })
+	rest := budgetBar{Label: others}
+	for _, b := range bars[most-1:] {
+		rest.Part += b.Part
+	}
+	return append(bars[:most-1], rest)
 }
 
 func spentPart(s Strategy) float64 { return s.PartOfBudget }
@@ -92,35 +135,30 @@ func (t Table) part() float64 {
 	return part
 }
 
-// barsOf adds up the parts of all that have the same key, in order of appearance.
-func barsOf[T any](all []T, key func(T) string, part func(T) float64) []bar {
-	var bars []bar
+// barsOf adds up the parts of all that are in, and have the same key, in order of appearance.
+func barsOf[T any](all []T, in func(T) bool, key func(T) string, part func(T) float64) []budgetBar {
+	var bars []budgetBar
 	index := map[string]int{}
 	for _, one := range all {
+		if !in(one) {
+			continue
+		}
 		k := key(one)
 		i, ok := index[k]
 		if !ok {
 			i, index[k] = len(bars), len(bars)
-			bars = append(bars, bar{Label: k})
+			bars = append(bars, budgetBar{Label: k})
 		}
 		bars[i].Part += part(one)
 	}
 	return bars
 }
 
-// Height of the drawing in pixels.
-func (c chart) Height() int { return barPitch * len(c.Bars) }
+// Top of the bar, in pixels, under its text.
+func (b budgetBar) Top() int { return b.Y + 6 }
 
-// Baseline of the text of bar i.
-func (c chart) Baseline(i int) int { return barPitch*i + 14 }
+// Width of the bar as a part of the room that it has, at least a visible sliver.
+func (b budgetBar) Width() string { return percent(min(1, max(0.003, b.Part))) }
 
-// Top of bar i.
-func (c chart) Top(i int) int { return barPitch*i + 20 }
-
-// Thickness of every bar.
-func (c chart) Thickness() int { return barHeight }
-
-// Width of the bar as a part of the page's width, at least a visible sliver.
-func (b bar) Width() string {
-	return strconv.FormatFloat(min(100, max(0.3, float64(100*b.Part))), 'f', 2, 64) + "%"
-}
+// Short is its label as it fits over it.
+func (b budgetBar) Short() string { return clipped(b.Label, 2*labelRunes) }

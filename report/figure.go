@@ -36,6 +36,10 @@ type Figure struct {
 	// quantiles have none of, and of half the width of the interval.
 	StandardError *float64 `json:"median_standard_error,omitempty"`
 	HalfWidth     *float64 `json:"median_half_width,omitempty"`
+	// Relative is of the figures that have an interval and are not 0, without their sign. Fit are the cells by what they are
+	// precise enough for; absent where the spec has no classes, and of quantiles, which have no standard error.
+	Relative *RelativeMargin `json:"relative_margin,omitempty"`
+	Fit      []FitClass      `json:"fit,omitempty"`
 	// Ranks is, of a quantile, by how many rows at most, of weighted ones by how much weight, its rank is off, as planned. Way says
 	// how it was found, and Bins by how many bins of its column rows were counted for it; 0 of one that was drawn.
 	Ranks      float64 `json:"ranks,omitempty"`
@@ -136,7 +140,7 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (Figu
 	if m, ok := p.Measurement(n.Part); ok && m.Query.Distinct != nil {
 		f.Unit += fmt.Sprintf(", of each unit %s at most", budget.Group(m.Query.Distinct.PerUnit))
 	}
-	var errors, halves []float64
+	var errors, halves, values []float64 // values of those with an interval
 	for i, flag := range n.Flags {
 		switch flag {
 		case synth.Withheld:
@@ -149,9 +153,12 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (Figu
 		}
 		if n.Low.IsValid(i) {
 			halves = append(halves, (n.High.Value(i)-n.Low.Value(i))/2)
+			values = append(values, math.Abs(n.Value.Value(i)))
 		}
 	}
+	f.Relative = relativeMargin(func(i int) float64 { return halves[i] }, values) // before they are sorted
 	f.StandardError, f.HalfWidth = median(errors), median(halves)
+	f.Fit = fitOfFigures(p, planned, n)
 	return f, nil
 }
 

@@ -71,8 +71,7 @@ func (r *Report) figureNotes() []Note {
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
 	notes := []Note{{"Figures beside counts have intervals of their own",
-		fmt.Sprintf("Beside a figure such as %[1]s stand %[1]s_low and %[1]s_high. The interval is of privacy noise only, at %[2]s: between its ends lies the exact figure of the very rows that were counted, as they are bounded. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be: it has no interval, and should not be used.", f, level(figured[0].Figures[0].Confidence)) +
-			fmt.Sprintf(" In this release that is so of %s.", budget.Plural(unbounded, "figure"))}}
+		fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be: it has no interval, and should not be used.", f, level(figured[0].Figures[0].Confidence)) + unboundedText(unbounded)}}
 	notes = append(notes, r.unbiasedNote(kinds))
 	if slices.ContainsFunc(figured, func(t Table) bool { return t.Show > 0 }) {
 		var which []string
@@ -173,12 +172,7 @@ func (r *Report) unbiasedNote(kinds map[spec.StatKind]bool) Note {
 // clampedNote says of which rows figures are.
 func (r *Report) clampedNote() Note {
 	text := "The exact figure that an interval is about is that of rows as they were bounded. " + strings.Join(r.Bounds.Sentences(), " ") +
-		" What that does to a figure is a bias that no interval holds: it is not noise, it does not shrink with more budget, and it can be larger than the interval where many values lie beyond the range."
-	if r.diagnosed() {
-		text += " How many do is told, noisily, by the tables of what is left out."
-	} else {
-		text += " This release does not tell how many do."
-	}
+		" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."
 	return Note{"Figures are those of bounded rows", text}
 }
 
@@ -187,23 +181,12 @@ func (r *Report) diagnosed() bool {
 	return slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Counts != "" })
 }
 
-// figureMisuse says what figures and weighted counts must not be used for.
-func (r *Report) figureMisuse() []string {
-	var uses []string
-	if weighted(r.Tables) {
-		uses = append(uses, "To take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top.")
+// unboundedText says how many figures have no interval, "" for none.
+func unboundedText(n int64) string {
+	if n == 0 {
+		return ""
 	}
-	if len(r.Figured()) == 0 {
-		return uses
-	}
-	uses = append(uses, "To quote a mean, a ratio or another figure without its interval, or where its flag says that it has none.")
-	if kinds := figureKinds(r.Tables); kinds[spec.Mean] || kinds[spec.Ratio] || kinds[spec.Quantiles] || kinds[spec.Variance] || kinds[spec.Deviation] {
-		uses = append(uses, "To average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")
-	}
-	if _, withheld, _ := figuresIn(r.Tables); withheld > 0 {
-		uses = append(uses, "To conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides.")
-	}
-	return uses
+	return fmt.Sprintf(" In this release that is so of %s.", budget.Plural(n, "figure"))
 }
 
 // inWords lists names.

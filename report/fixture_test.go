@@ -22,7 +22,8 @@ import (
 const specText = `version: 1
 params: {quarter: {pattern: '20\d\dq[1-4]'}}
 release: labour-${quarter}
-about: {title: "Labour force, ${quarter}", population: residents aged 0–110, contact: statistics office}
+about: {title: "Labour force, ${quarter}", population: residents aged 0–110, period: the first quarter of 2026, contact: statistics office}
+fit: {precise: 5%, usable: 20%}
 privacy: {protects: person, neighbours: add-remove, account: lfs-panel}
 budget: {epsilon: 2, split: {headline: 3/5, detail: 2/5}}
 tables:

@@ -76,7 +76,7 @@ func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 	g.Meaning = Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
 	g.Statement = p.Sentence()
 	g.Sentences = slices.DeleteFunc([]string{
-		g.factorSentence(), g.guessSentence(), g.unitSentence(), g.weakSentence(), g.limitSentence(),
+		g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence(), g.unitSentence(), g.limitSentence(),
 	}, func(s string) bool { return s == "" })
 	return g, nil
 }
@@ -119,12 +119,36 @@ func (g Guarantee) factorSentence() string {
 	if g.Neighbours == "replace" {
 		change = "Replacing the data of any one " + g.Protects + " by any other"
 	}
-	fmt.Fprintf(b, "%s changes the chance of any result at most %s-fold", change, g.Meaning.Factor)
+	fmt.Fprintf(b, "%s changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up)", change, g.Meaning.Factor, g.Meaning.Epsilon)
 	if g.Meaning.Delta != "0" {
-		fmt.Fprintf(b, ", apart from an extra chance of at most %s", g.Meaning.Delta)
+		fmt.Fprintf(b, ", apart from an extra chance of at most %s", g.deltaText())
 	}
-	fmt.Fprintf(b, " (e^ε at ε = %s, rounded up).", g.Meaning.Epsilon)
-	return b.String()
+	return b.String() + "."
+}
+
+// deltaText is δ as one in so many, rounded towards more, beside the number itself.
+func (g Guarantee) deltaText() string {
+	_, delta := g.meant()
+	if delta.Sign() <= 0 {
+		return g.Meaning.Delta
+	}
+	once := new(big.Int).Quo(delta.Denom(), delta.Num())
+	if !once.IsInt64() || once.Int64() < 2 {
+		return "δ = " + g.Meaning.Delta
+	}
+	return fmt.Sprintf("one in %s (δ = %s)", budget.Group(once.Int64()), g.Meaning.Delta)
+}
+
+// meant is the ε and δ that the promise is put in words at, as they are shown.
+func (g Guarantee) meant() (epsilon, delta *big.Rat) {
+	read := func(text string) *big.Rat {
+		r, err := budget.ParseRat(text)
+		if err != nil {
+			return new(big.Rat)
+		}
+		return r
+	}
+	return read(g.Meaning.Epsilon), read(g.Meaning.Delta)
 }
 
 func (g Guarantee) guessSentence() string {
@@ -134,15 +158,38 @@ func (g Guarantee) guessSentence() string {
 	}
 	right := "at most " + budget.Percent(g.Meaning.Guess) + " of the time"
 	if g.Meaning.Guess >= 1 {
-		right = "practically every time, as far as this promise goes"
+		right = "as good as always, as far as this promise goes,"
+		if n := oddsOf(g.meant()).wrongOnce; n > 0 {
+			right = fmt.Sprintf("at most %s times in %s", budget.Group(n-1), budget.Group(n))
+		}
 	}
 	return fmt.Sprintf("Somebody who knows everything about everybody else, and for whom it is an even bet whether one %s %s, would guess right %s after seeing all of this release; without it, 50%% of the time.",
 		g.Protects, bet, right)
 }
 
+// plainFrom is the factor from which on the promise is also said of a rare result.
+const plainFrom = 10
+
+// plainSentence says of a rare result how likely the promise lets one make it, where the factor is large.
+func (g Guarantee) plainSentence() string {
+	times := oddsOf(g.meant()).inThousand
+	if times < plainFrom {
+		return ""
+	}
+	without, with := "without that "+g.Protects, "with that "+g.Protects
+	if g.Neighbours == "replace" {
+		without, with = "with one set of values", "with another"
+	}
+	comes := fmt.Sprintf("up to %d times in 1000", times)
+	if times >= 1000 {
+		comes = "every time"
+	}
+	return fmt.Sprintf("Put plainly: what comes out 1 time in 1000 %s may come out %s %s.", without, comes, with)
+}
+
 func (g Guarantee) unitSentence() string {
 	if g.Unit == "each row" {
-		return fmt.Sprintf("Each row of the data counts as one %[1]s: a %[1]s with several rows is protected less, by each row once more.", g.Protects)
+		return fmt.Sprintf("Each row of the data is protected as one %[1]s: for a %[1]s with several rows all of the above holds of each row, and less of all together.", g.Protects)
 	}
 	counted := "One of them is counted; any others were left out, chosen at random."
 	if g.MaxRows > 1 {
@@ -196,11 +243,11 @@ func (g Guarantee) weakSentence() string {
 	if !g.Meaning.Weak {
 		return ""
 	}
-	return fmt.Sprintf("This promise is weak. With ε above %d the bound by itself rules out little; how well one %s is protected in fact then rests on what an attacker does not know.", weakEpsilon, g.Protects)
+	return fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected then rests on what an attacker does not know.", weakEpsilon, g.Protects)
 }
 
 func (g Guarantee) limitSentence() string {
-	s := "It is a promise about this release alone: what other releases from the same data reveal adds to it. It does not hide what is true of people in general."
+	s := "The promise is about this release alone: what other releases from the same data reveal adds to it. It does not hide what is true in general."
 	if g.Neighbours == "replace" {
 		s += " The number of units in the data (each " + g.Protects + ") is treated as public."
 		if g.Rows != nil {

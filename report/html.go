@@ -19,55 +19,141 @@ var pageText string
 //go:embed report.css
 var styleText string
 
+//go:embed charts.html.tmpl
+var chartsText string
+
+//go:embed charts.css
+var chartStyleText string
+
 //go:embed map.css
 var mapStyleText string
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"style":    func() template.CSS { return template.CSS(styleText) },
-	"mapStyle": func() template.CSS { return template.CSS(mapStyleText) },
-	"group":    budget.Group,
-	"number":   number,
-	"margin":   margin,
-	"decimal":  decimal,
-	"bound":    func(e Equivalent) string { return plan.Equivalent(e).Bound() },
-	"share":    budget.Percent,
-	"relative": relative,
-	"level":    level,
-	"noise":    Mechanism.noise,
-	"error":    Statistic.errorText,
-	"source":   Statistic.source,
-	"chance":   Statistic.chance,
-	"keep":     keep,
-	"law":      Mechanism.law,
-	"folded":   folded,
-	"fraction": fraction,
-	"code":     codeSpans,
-	"capital":  capital,
-	"signed":   signed,
-	"steps":    func(path string) []string { return strings.Split(path, "/") },
-	"part":     partText,
-	"once":     foldedSensitivities,
-	"of":       cellsText,
-	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
-	"add":      func(a, b int) int { return a + b },
-	"amount":   func(block Mechanism) string { return Amount{Rho: block.Parameter}.String() },
-}).Parse(pageText))
+	"style":      func() template.CSS { return template.CSS(styleText) },
+	"mapStyle":   func() template.CSS { return template.CSS(mapStyleText) },
+	"chartStyle": func() template.CSS { return template.CSS(chartStyleText) },
+	"join":       inWords,
+	"group":      budget.Group,
+	"number":     number,
+	"margin":     margin,
+	"decimal":    decimal,
+	"bound":      func(e Equivalent) string { return plan.Equivalent(e).Bound() },
+	"share":      budget.Percent,
+	"relative":   relative,
+	"level":      level,
+	"noise":      Mechanism.noise,
+	"error":      Statistic.errorText,
+	"source":     Statistic.source,
+	"chance":     Statistic.chance,
+	"keep":       keep,
+	"law":        Mechanism.law,
+	"folded":     folded,
+	"fraction":   fraction,
+	"code":       codeSpans,
+	"capital":    capital,
+	"signed":     signed,
+	"steps":      func(path string) []string { return strings.Split(path, "/") },
+	"part":       partText,
+	"once":       foldedSensitivities,
+	"of":         cellsText,
+	"plural":     func(n int, thing string) string { return budget.Plural(int64(n), thing) },
+	"add":        func(a, b int) int { return a + b },
+	"amount":     func(block Mechanism) string { return Amount{Rho: block.Parameter}.String() },
+}).Parse(chartsText + pageText))
 
 // page is a report with what only the page needs.
 type page struct {
 	*Report
-	Chart    chart
-	Outlooks []plan.Outlook
+	BudgetChart budgetChart
+	Charts      []seriesChart
+	Outlooks    []plan.Outlook
 }
 
 // HTML renders the page from the report alone: the same report gives the same
 // page. It loads nothing, runs no script, and escapes every text of the spec.
 func (r *Report) HTML() ([]byte, error) {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, page{r, chartOf(r), outlooksOf(r.Tables)}); err != nil {
+	if err := pageTemplate.Execute(&b, page{r, budgetChartOf(r), chartsOf(r), outlooksOf(r.Tables)}); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// firstCharts are shown at once, the others are folded.
+const firstCharts = 6
+
+// FirstCharts are those that are shown at once.
+func (p page) FirstCharts() []seriesChart { return p.Charts[:min(len(p.Charts), firstCharts)] }
+
+// MoreCharts are the others.
+func (p page) MoreCharts() []seriesChart { return p.Charts[len(p.FirstCharts()):] }
+
+// ChartsText says which tables have charts.
+func (p page) ChartsText() string {
+	drawn := map[string]bool{}
+	for _, c := range p.Charts {
+		drawn[c.Table] = true
+	}
+	left := 0
+	for _, t := range p.Tables {
+		if !t.Aside && !drawn[t.Path] {
+			left++
+		}
+	}
+	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error. Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; a hatched cell has none, or one that cannot be told from none."
+	switch {
+	case len(drawn) == 0:
+		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."
+	case left == 1:
+		text += " One table is not drawn cell by cell, as it is too large or has too many attributes: the list above tells how its errors spread."
+	case left > 1:
+		text += fmt.Sprintf(" %s tables are not drawn cell by cell, as they are too large or too many: the list above tells how their errors spread.", budget.Group(int64(left)))
+	}
+	return text
+}
+
+// tile is a number that sums the release up.
+type tile struct{ Name, Value, Note string }
+
+// Tiles are what the release promises and how good it is, each as one number.
+func (p page) Tiles() []tile {
+	m := p.Guarantee.Meaning
+	changed := "whether in the data or not"
+	if p.Guarantee.Neighbours == "replace" {
+		changed = "whatever its values are"
+	}
+	return []tile{
+		{"Cost", keep(p.Budget.Asked.short()), "charged to account " + p.Budget.Receipt.Account},
+		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
+		{"An attacker guesses right at most", budget.Percent(m.Guess), "of the time; without the release 50%"},
+		p.closeness(),
+	}
+}
+
+// closeness is how close the numbers are; where some are by weight it is that of these.
+func (p page) closeness() tile {
+	a, numbers := p.Accuracy, "numbers"
+	if len(a.Groups) > 0 {
+		g := a.Groups[0]
+		a.Margin, a.OneMargin, a.Numbers, numbers = g.Margin, g.OneMargin, g.Numbers, g.Of
+	}
+	t := tile{capital(p.Chance()) + " of " + numbers + " lie within", "±" + margin(a.Margin), "of the exact one"}
+	if len(sparseIn(p.Tables)) == len(p.Tables) {
+		return tile{capital(p.Chance()) + " of cells have a noisy count within", t.Value, "of the exact one, published or not"}
+	}
+	if !a.OneMargin {
+		t.Note += " in the widest table"
+	}
+	t.Note += "; there are " + budget.Group(a.Numbers)
+	return t
+}
+
+// short is the amount without its δ, which would not fit a tile.
+func (a Amount) short() string {
+	if a.Epsilon != "" {
+		return Amount{Epsilon: a.Epsilon}.String()
+	}
+	return a.String()
 }
 
 // outlooksOf says what was expected, in few lines.

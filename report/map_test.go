@@ -144,7 +144,7 @@ func TestMapsAreDrawings(t *testing.T) {
 	if strings.Contains(page, "<North>") {
 		t.Error("a label is not escaped")
 	}
-	if plain := pageOf(t, reportOf(t, input(report.Official, nil))); strings.Contains(plain, "<figure") || strings.Contains(plain, "--shade1") {
+	if plain := pageOf(t, reportOf(t, input(report.Official, nil))); strings.Contains(plain, `class="map"`) || strings.Contains(plain, "svg.map") {
 		t.Error("a report without places has maps")
 	}
 	if again, err := report.Read(r.JSON()); err != nil || pageOf(t, again) != page {

@@ -84,13 +84,13 @@ func TestOddsOfKnownPromises(t *testing.T) {
 		epsilon, delta string
 		want           odds
 	}{
-		{"1", "0", odds{"2.72", 0.732, false}},
-		{"1/10", "0", odds{"1.106", 0.525, false}},
-		{"2", "1e-6", odds{"7.39", 0.881, false}},
-		{"10", "0", odds{"22\u202f100", 1, false}},
-		{"11", "0", odds{"59\u202f900", 1, true}},
-		{"100", "0", odds{"10^44", 1, true}},
-		{"10000", "0", odds{"10^4343", 1, true}},
+		{"1", "0", odds{"2.72", 0.732, false, 4, 3}},
+		{"1/10", "0", odds{"1.106", 0.525, false, 3, 2}},
+		{"2", "1e-6", odds{"7.39", 0.881, false, 9, 8}},
+		{"10", "0", odds{"22\u202f100", 1, false, 22028, 1000}},
+		{"11", "0", odds{"59\u202f900", 1, true, 59876, 1000}},
+		{"100", "0", odds{"10^44", 1, true, 0, 1000}},
+		{"10000", "0", odds{"10^4343", 1, true, 0, 1000}},
 	} {
 		epsilon, _ := new(big.Rat).SetString(c.epsilon)
 		delta, _ := new(big.Rat).SetString(c.delta)

@@ -20,6 +20,11 @@ type odds struct {
 	factor string  // e^ε, at least four significant digits of its excess over 1
 	guess  float64 // chance of guessing right at even odds, in steps of 0.001, at most 1
 	weak   bool
+	// wrongOnce is the least n for which such a guess is proved wrong at least once in n; 0 where that is more than a million.
+	wrongOnce int64
+	// inThousand is how many times in a thousand a result may come out that comes out once in a thousand without the unit, at
+	// most 1000.
+	inThousand int64
 }
 
 // oddsOf works out the odds of an (ε, δ)-differentially private release.
@@ -29,8 +34,32 @@ type odds struct {
 // one against the other at even odds is right with probability at most
 // (e^ε + δ)/(1 + e^ε) (Kairouz, Oh and Viswanath 2015, theorem 2.1).
 func oddsOf(epsilon, delta *big.Rat) odds {
-	e := upwards(epsilon)
-	return odds{factor: factorText(e), guess: guess(e, upwards(delta)), weak: e > weakEpsilon}
+	e, d := upwards(epsilon), upwards(delta)
+	return odds{factor: factorText(e), guess: guess(e, d), weak: e > weakEpsilon, wrongOnce: wrongOnce(e, d), inThousand: inThousand(e, d)}
+}
+
+// wrongOnce is (1 + e^ε)/(1 − δ), rounded up: a guess is wrong with a probability of at least (1 − δ)/(1 + e^ε).
+func wrongOnce(epsilon, delta float64) int64 {
+	if epsilon > 13 || delta >= 0.5 { // e^13 is about 440 000
+		return 0
+	}
+	return roundUp(float64((1 + budget.Exp(epsilon)) / (1 - delta) * (1 + slack)))
+}
+
+// inThousand is e^ε + 1000·δ, rounded up: with P' = 1/1000 the promise P ≤ e^ε·P' + δ.
+func inThousand(epsilon, delta float64) int64 {
+	if epsilon > 7 || delta >= 1 { // e^7 is above 1000
+		return 1000
+	}
+	return min(1000, roundUp(float64((budget.Exp(epsilon)+float64(1000*delta))*(1+slack))))
+}
+
+func roundUp(v float64) int64 {
+	whole := int64(v)
+	if float64(whole) < v {
+		whole++
+	}
+	return whole
 }
 
 // upwards is the least float64 not below r, short of subnormals.
@@ -68,9 +97,5 @@ func guess(epsilon, delta float64) float64 {
 	}
 	grow := budget.Exp(epsilon)
 	p := float64(float64((grow+delta)/(1+grow)) * (1 + slack))
-	thousandths := int64(float64(p * 1000))
-	if float64(thousandths) < float64(p*1000) {
-		thousandths++
-	}
-	return min(1, float64(thousandths)/1000)
+	return min(1, float64(roundUp(float64(p*1000)))/1000)
 }

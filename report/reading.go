@@ -4,7 +4,9 @@ package report
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -18,9 +20,10 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	s := r.figure()
 	notes := []Note{
 		{"Every number brings its own error",
-			fmt.Sprintf("Beside the published number %[1]s stand %[1]s_low and %[1]s_high. Between them lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance(), r.exactly())},
+			fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance(), r.exactly())},
+		r.apartNote(),
 		{"Below zero is not a mistake",
-			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted. That keeps its average right. The column %[1]s shows such a number as 0. In this release that was done to %[2]s of %[3]s numbers.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
+			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. The column %[1]s shows such a number as 0: here %[2]s of %[3]s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
 	}
 	if counts(r.Tables) {
 		notes = append(notes, r.sumsNote(s))
@@ -43,6 +46,17 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 		Note{"Noise is not sampling error",
 			"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."},
 		Note{"What the exact count is", r.exactCount()})
+}
+
+// apartNote says when two cells differ by more than noise. One of two intervals fails with a probability of no more than the
+// chances of either to fail, added up, however the noise of the cells hangs together.
+func (r *Report) apartNote() Note {
+	chance, confidence := "at most ", exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
+	if r.Guarantee.Sample != "" {
+		chance = "about "
+	}
+	wrong, _ := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Sub(big.NewRat(1, 1), confidence)).Float64()
+	return Note{"Two cells differ where their intervals are apart", fmt.Sprintf("Two cells that were picked beforehand can be called different where their intervals do not touch: that is wrong with a chance of %s%s. Where the intervals overlap the difference may be noise alone. Of many pairs some are apart by chance.", chance, budget.Percent(wrong))}
 }
 
 // sumsNote says what to add up, and with which error.
@@ -93,13 +107,13 @@ func (r *Report) Agreement() []Note {
 
 // agreementNotes say which tables add up to one another.
 func (r *Report) agreementNotes(s string, from sources) []Note {
-	const exactly = "the total, the counts of an attribute that two of them have, and those of a level and a coarser one that it lies within, are the same in both once cells are added up, but for rounding in floating point"
-	published := fmt.Sprintf(" That holds in %[1]s_unbiased. It does not hold in %[1]s, whose numbers are rounded, and shown as 0 where they are negative: do not add those up.", s)
+	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
+	published := fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)
 	if cumulative(r.Tables) {
 		published += " Of a table that counts up take the row of the last category instead of adding up."
 	}
 	if len(from.apart) > 0 {
-		published += fmt.Sprintf(" Not all that was measured of %s fits together, as levels do not lie within each other, or each was measured by itself, or sums of neighbours were measured for one part of the budget alone: two tables that show that column may agree in no more than what they have beside it.", strings.Join(from.apart, " and of "))
+		published += fmt.Sprintf(" Not all that was measured of %s fits together: two tables that show that column may agree in no more than what they have beside it.", strings.Join(from.apart, " and of "))
 	}
 	separate := map[int]bool{}
 	for i := range r.Tables {
@@ -181,72 +195,6 @@ func (r *Report) exactly() string {
 		return "count, or the exact sum of weights where rows count by their weights,"
 	}
 	return "count"
-}
-
-// misuseOf says what the figures must not be used for.
-func misuseOf(r *Report) []string {
-	uses := []string{
-		"To find out anything about a single " + r.Guarantee.Protects + ", or to join with other data for that purpose.",
-		"To decide anything on one small number: a number at or below its margin cannot be told from none, and 0 does not mean that there was nobody.",
-		"To work out percentages or rates over a small base without carrying the margins along.",
-		"To check whether other figures are exact, or to take the difference from exact figures published elsewhere as an error of either.",
-	}
-	if r.Accuracy.Margin > 0 && len(r.Accuracy.Groups) > 1 {
-		uses = append(uses, "To call two counts of a table different when they are less than twice the margin of the table apart: that may be noise alone.")
-	} else if r.Accuracy.Margin > 0 {
-		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))))
-	}
-	uses = append(uses, r.figureMisuse()...)
-	if len(sparseIn(r.Tables)) > 0 {
-		uses = append(uses, "To take a cell that a table of cells above a threshold does not have for an empty one.")
-	}
-	if r.hasTop() {
-		uses = append(uses, "To take the cells of a table of chosen cells for exactly those with the largest counts, or one that it does not have for a small one.")
-	}
-	if slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Discovered != nil }) {
-		uses = append(uses, "To take a group that a table of groups which nobody listed does not have for one that is not there.")
-	}
-	if len(r.Microdata) > 0 {
-		uses = append(uses,
-			"To take a row of microdata for somebody, or for a row of the data: no row is anybody's.",
-			"To learn from microdata how columns hang together that were not measured as a pair: what they show is an assumption.",
-			"To put a margin, a test or a confidence interval around a figure from microdata as around one from a sample: the rows are not a sample of the data.")
-	}
-	if noisy := hardlyTold(r); noisy != "" {
-		uses = append([]string{noisy}, uses...)
-	}
-	switch r.Status {
-	case Practice:
-		return append([]string{"For anything outside the team that made it: this is practice, not a release."}, uses...)
-	case Rehearsal:
-		return append([]string{"For any statement about the world: the data were made up."}, uses...)
-	}
-	return uses
-}
-
-// noiseShare is from which part of its cells on, that cannot be told from none, a table is warned of.
-const noiseShare = 0.5
-
-// hardlyTold names the tables half of whose cells, or more, cannot be told from
-// none; empty where there are none.
-func hardlyTold(r *Report) string {
-	var names []string
-	help := "Add cells up, or leave them out."
-	for _, t := range r.Tables {
-		for _, s := range t.Statistics {
-			if s.NoiseShare >= noiseShare && s.Name == string(spec.Units) {
-				help = "Leave them out, or add cells up where they are no counts of units."
-			}
-			if s.NoiseShare >= noiseShare && !t.Aside {
-				names = append(names, fmt.Sprintf("%s (%s of its cells)", t.Path, budget.Percent(s.NoiseShare)))
-				break
-			}
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "To read single cells of tables of which half or more cannot be told from none: " + fewNames(names) + ". " + help
 }
 
 // choicesOf tells what the planner chose, as far as it can be read off a plan.

@@ -5,7 +5,7 @@ package report
 import "slices"
 
 // RelativeMargin is how margin ÷ published figure spreads over the cells with a
-// published figure above zero.
+// published figure above zero; of a figure beside the count, half the width of its interval in place of the margin.
 type RelativeMargin struct {
 	Cells int64 `json:"cells"` // with a published figure above zero
 	// Nearest-rank quantiles over those cells.
@@ -19,7 +19,7 @@ type RelativeMargin struct {
 
 // relativeMargin works out the spread, from the margin of each cell; nil where
 // nothing is above zero.
-func relativeMargin(margin func(i int) float64, published []int64) *RelativeMargin {
+func relativeMargin[N int64 | float64](margin func(i int) float64, published []N) *RelativeMargin {
 	ratios := make([]float64, 0, len(published))
 	var within10, within50 int64
 	for i, v := range published {

@@ -39,6 +39,7 @@ type Report struct {
 	Release     string      `json:"release"`
 	Title       string      `json:"title"`
 	Population  string      `json:"population"`
+	Period      string      `json:"period,omitempty"`
 	Contact     string      `json:"contact"`
 	Date        string      `json:"date"` // of the debit, YYYY-MM-DD
 	Status      Status      `json:"status"`
@@ -53,7 +54,9 @@ type Report struct {
 	Bounds      *Bounds     `json:"bounds,omitempty"` // where rows do not all count as one, or figures are of values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
+	Bias        []Bias      `json:"bias"` // apart from noise
 	Reading     []Note      `json:"how_to_read"`
+	NotReading  []string    `json:"how_not_to_read"`
 	Plan        Plan        `json:"plan"`
 	Certificate Certificate `json:"certificate"`
 	Provenance  Provenance  `json:"provenance"`
@@ -94,7 +97,7 @@ func New(in Input) (*Report, error) {
 	about := in.Plan.Release().About
 	r := &Report{
 		Format: Format, Release: in.Plan.Name, Title: in.Plan.Title,
-		Population: about.Population, Contact: about.Contact,
+		Population: about.Population, Period: about.Period, Contact: about.Contact,
 		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: paid.Status.meaning(),
 		Provenance: provenanceOf(in),
 		Spec:       Spec{Name: in.Plan.Source.Name, Text: in.Plan.Source.Text},
@@ -106,6 +109,7 @@ func New(in Input) (*Report, error) {
 	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	addSeries(in.Plan, r.Tables, in.Tables)
 	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)
 	r.Bounds = boundsOf(in.Plan, r.Tables)
 	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {
@@ -129,7 +133,8 @@ func New(in Input) (*Report, error) {
 	}
 	r.Accuracy = accuracyOf(r.Tables)
 	r.Accuracy.ofSample(in.Plan)
-	r.Misuse = misuseOf(r)
+	r.Misuse, r.NotReading = misuseOf(r), notReadOf(r)
+	r.Bias = biasOf(r, in.Plan)
 	r.Reading = readingOf(r, in.Plan, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r)

@@ -47,6 +47,7 @@ type Table struct {
 	Statistics  []Statistic `json:"statistics"`
 	Figures     []Figure    `json:"figures,omitempty"` // beside its count
 	Parts       []Part      `json:"parts,omitempty"`   // what they rest on beside it
+	Series      []Series    `json:"series,omitempty"`  // cell by cell, of a small table
 }
 
 // Statistic is one figure per cell of a table: one measurement, as it was drawn, or a
@@ -82,6 +83,8 @@ type Statistic struct {
 	TotalUnbiased  json.Number `json:"total_unbiased,omitempty"`
 	// Relative is absent where no published figure is above zero.
 	Relative *RelativeMargin `json:"relative_margin,omitempty"`
+	// Fit are the cells by what they are precise enough for; absent where the spec has no classes.
+	Fit []FitClass `json:"fit,omitempty"`
 }
 
 // Mechanism is the noise of a statistic, or a choice or a block of an adaptive
@@ -164,6 +167,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 			}
 			one.Mechanism, one.Loss, one.PartOfBudget = &mechanism, &loss, part
 		}
+		one.Fit = fitOfCounts(p, s)
 		one.Of, one.Unit = countedIn(planned, asked.Name, p.Guarantee.Protects), asked.Unit
 		out.Statistics[i] = one
 	}

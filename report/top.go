@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -56,11 +55,6 @@ func (r *Report) topNotes(p *plan.Plan) []Note {
 			t.Path, p.Tables[i].Top.Sentence(t.Top.Declared), budget.Group(t.Top.Of))})
 	}
 	return notes
-}
-
-// hasTop tells that some table is of chosen cells.
-func (r *Report) hasTop() bool {
-	return slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Top != nil })
 }
 
 // choiceNoise is the choices of a measurement in the list of mechanisms.

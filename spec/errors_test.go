@@ -49,7 +49,7 @@ const regions = "code,label,state,state_label\n01,One,s1,North\n02,Two,s1,North\
 // governed is the base with everything in it that says how the release is governed: further
 // accounts, what it corrects, no resuming, and what its files must hold.
 var governed = strings.NewReplacer(
-	"params:", "corrects: survey-${quarter}-v1\nparams:",
+	"params:", "corrects: survey-${quarter}-v1\nfit: {precise: 5%, use with caution: 1/3, unreliable: rest}\nparams:",
 	"account: survey", "account: [survey, register], resume: never",
 	"    unit: {id", "    expect: {rows: [10, 20], every: [region.state, age, age.band]}\n    unit: {id",
 ).Replace(base)
@@ -160,6 +160,11 @@ func ofSample(name, old, new string) errorCase {
 
 func numbersSource() Source {
 	return Source{Name: "release.yaml", Text: numbers, Files: map[string]string{"regions.csv": regions}}
+}
+
+// fitted is a case of the base with classes of fitness.
+func fitted(name, classes string) errorCase {
+	return one(name, "privacy:", "fit: "+classes+"\nprivacy:")
 }
 
 // figure is a case of numbers with one change.

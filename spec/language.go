@@ -26,6 +26,7 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "corrects", shape: textShape("the name of the earlier release that this one corrects").withParams()},
 		field{key: "params", shape: paramsShape()},
 		field{key: "about", shape: aboutShape()},
+		field{key: "fit", shape: fitShape()},
 		field{key: "privacy", shape: privacyShape(), required: "whom the release protects", fix: "privacy: {protects: person, neighbours: add-remove}"},
 		field{key: "budget", shape: budgetShape(), required: "the privacy budget: {epsilon}, {rho} or {epsilon, delta}", fix: "budget: {epsilon: 1}"},
 		field{key: "tables", shape: tablesShape(), required: "the tables the release reads"},
@@ -47,9 +48,10 @@ func paramsShape() *shape {
 }
 
 func aboutShape() *shape {
-	return objectShape("title, population and contact",
+	return objectShape("title, population, period and contact",
 		field{key: "title", shape: categoryShape("a text").withParams()},
-		field{key: "population", shape: categoryShape("a text").withParams()},
+		field{key: "population", shape: categoryShape("whom or what the figures are about, as residents aged 15 and over").withParams()},
+		field{key: "period", shape: categoryShape("the time that the figures are about, as the first quarter of 2026").withParams()},
 		field{key: "contact", shape: categoryShape("a text").withParams()})
 }
 

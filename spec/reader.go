@@ -56,6 +56,7 @@ func (r *reader) readRelease(root node) {
 	r.release.Name = r.readName(root.get("release"))
 	r.readCorrects(root.get("corrects"))
 	r.readAbout(root.get("about"))
+	r.readFit(root.get("fit"))
 	r.readPrivacy(root.get("privacy"))
 	r.readBudget(root)
 	r.readTables(root)
@@ -164,7 +165,7 @@ func (r *reader) readCorrects(n node) {
 
 func (r *reader) readAbout(n node) {
 	about := &r.release.About
-	for key, into := range map[string]*string{"title": &about.Title, "population": &about.Population, "contact": &about.Contact} {
+	for key, into := range map[string]*string{"title": &about.Title, "population": &about.Population, "period": &about.Period, "contact": &about.Contact} {
 		if text := n.get(key); r.sound(text) {
 			*into, _ = r.fill(text)
 		}

@@ -25,8 +25,10 @@ type Release struct {
 	// Corrects is the name of the earlier release that this one corrects, "" for none.
 	Corrects string
 	About    About
-	Privacy  Privacy
-	Budget   Budget
+	// Fit are the classes by how precise figures are, the most precise first and that of the rest last; none where the spec says nothing.
+	Fit     []FitClass
+	Privacy Privacy
+	Budget  Budget
 	// Tables are in spec order.
 	Tables []*Table
 	// Marginals are in spec order.
@@ -61,7 +63,7 @@ type Unbuilt struct {
 }
 
 // About is what a reader of the release is told about it.
-type About struct{ Title, Population, Contact string }
+type About struct{ Title, Population, Period, Contact string }
 
 // Neighbours is the neighbouring relation on units.
 type Neighbours string

@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // Schema is the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that
@@ -13,8 +16,8 @@ import (
 // parts must be to each other (that a marginal's attributes exist, that shares add up) only
 // Parse finds out.
 func Schema() []byte {
-	w := schemaWriter{defs: map[string]any{}}
-	root := w.write(language())
+	w := schemaWriter{defs: map[string]any{}, meanings: meanings()}
+	root := w.write(language(), "")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "dprelease spec, version 1"
 	if len(w.defs) > 0 {
@@ -30,46 +33,92 @@ func Schema() []byte {
 	return b.Bytes()
 }
 
-// schemaWriter turns shapes into schemas; defs holds those that are used by name.
-type schemaWriter struct{ defs map[string]any }
+// schemaWriter turns shapes into schemas; defs holds those that are used by name, meanings what
+// the key of each path does.
+type schemaWriter struct {
+	defs     map[string]any
+	meanings map[string]meaning
+}
 
 type schema = map[string]any
 
-// write is the schema of a shape.
-func (w schemaWriter) write(s *shape) schema {
+// write is the schema of a shape at a path, in which * is a name that the spec chooses and [] an
+// entry of a list.
+func (w schemaWriter) write(s *shape, path string) schema {
 	if s.name == "" {
-		return w.body(s)
+		return w.body(s, path)
 	}
 	if _, done := w.defs[s.name]; !done {
 		w.defs[s.name] = nil // taken: shapes may hold themselves
-		w.defs[s.name] = w.body(s)
+		w.defs[s.name] = w.body(s, path)
 	}
 	return schema{"$ref": "#/$defs/" + s.name}
 }
 
+// key is the schema of a key: what is expected there as its title, what it does as its description.
+func (w schemaWriter) key(s *shape, path string) schema {
+	out := w.write(s, path)
+	m, ok := w.meanings[path]
+	if !ok {
+		return out
+	}
+	out["title"] = s.words()
+	out["description"] = m.description()
+	var example any
+	if err := yaml.Unmarshal([]byte(m.example), &example); err != nil {
+		panic(err) // meanings are part of the program
+	}
+	out["examples"] = []any{example}
+	return out
+}
+
+// description is all that a meaning has in words.
+func (m meaning) description() string {
+	out := m.is
+	if m.without != "" {
+		out += " Without it: " + m.without + "."
+	}
+	if m.page != "" {
+		out += " (" + m.page + ")"
+	}
+	return out
+}
+
+// words is what a shape expects, in words.
+func (s *shape) words() string {
+	if s.unbuilt == "" {
+		return s.says
+	}
+	return strings.TrimSpace(s.says + " (" + s.unbuilt + ": not supported by this version)")
+}
+
+// below is the path of what stands under a name in a shape that has the path.
+func below(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
 // body is the rules of a shape and its description. Patterns are written as they are: shapes
 // keep to what Go and ECMA-262 read alike.
-func (w schemaWriter) body(s *shape) schema {
-	out := w.rules(s)
-	says := s.says
-	if s.unbuilt != "" {
-		says += " (" + s.unbuilt + ": not supported by this version)"
-	}
-	if says != "" && out["description"] == nil {
+func (w schemaWriter) body(s *shape, path string) schema {
+	out := w.rules(s, path)
+	if says := s.words(); says != "" {
 		out["description"] = says
 	}
 	return out
 }
 
-func (w schemaWriter) rules(s *shape) schema {
+func (w schemaWriter) rules(s *shape, path string) schema {
 	switch s.kind {
 	case object:
-		return w.object(s)
+		return w.object(s, path)
 	case dictionary:
 		names := schema{"pattern": s.keys.String()}
-		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.write(s.of), "minProperties": s.least}
+		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.write(s.of, below(path, "*")), "minProperties": s.least}
 	case list:
-		out := schema{"type": "array", "items": w.write(s.of), "minItems": s.least}
+		out := schema{"type": "array", "items": w.write(s.of, path+"[]"), "minItems": s.least}
 		if s.most > 0 {
 			out["maxItems"] = s.most
 		}
@@ -92,16 +141,16 @@ func (w schemaWriter) rules(s *shape) schema {
 	case boolean:
 		return schema{"type": "boolean"}
 	case choice:
-		return w.choice(s.when)
+		return w.choice(s.when, path)
 	}
 	return schema{}
 }
 
-func (w schemaWriter) object(s *shape) schema {
+func (w schemaWriter) object(s *shape, path string) schema {
 	properties, needs := schema{}, map[string][]string{}
 	var required []string
 	for _, f := range s.fields {
-		properties[f.key] = w.write(f.shape)
+		properties[f.key] = w.key(f.shape, below(path, f.key))
 		if f.required != "" {
 			required = append(required, f.key)
 		}
@@ -142,12 +191,12 @@ func forms(s *shape) []schema {
 }
 
 // choice is the chain "if this guard holds, then that shape, else the rest".
-func (w schemaWriter) choice(branches []branch) schema {
+func (w schemaWriter) choice(branches []branch, path string) schema {
 	if len(branches) == 0 {
 		return schema{"not": schema{}}
 	}
 	first := branches[0]
-	return schema{"if": first.guard.schema(), "then": w.write(first.then), "else": w.choice(branches[1:])}
+	return schema{"if": first.guard.schema(), "then": w.write(first.then, path), "else": w.choice(branches[1:], path)}
 }
 
 func (g guard) schema() schema {

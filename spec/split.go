@@ -19,6 +19,26 @@ type part struct {
 	parts         []part // of a part that is split again, else nil: a leaf
 }
 
+// Part is one entry of a budget's split as the spec has it: an absolute amount, or a share of what absolute and needed parts
+// leave of the whole that it is a part of; with neither it gets what its targets need. Beside what is bought apart from the
+// split, the split itself is a part without a path.
+type Part struct {
+	Path          string
+	Amount, Share *big.Rat
+	Parts         []Part // of a part that is split again, else nil: a leaf
+}
+
+// Split is the tree that Divide divides by: its leaves, in order, are those of Leaves.
+func (b *Budget) Split() []Part { return publicParts(b.split) }
+
+func publicParts(parts []part) []Part {
+	var all []Part
+	for _, p := range parts {
+		all = append(all, Part{Path: p.path, Amount: p.amount, Share: p.share, Parts: publicParts(p.parts)})
+	}
+	return all
+}
+
 // key is the last name of the path.
 func (p part) key() string { return p.path[strings.LastIndex(p.path, ".")+1:] }
 

@@ -62,7 +62,8 @@ type outcome struct {
 	ledgerOutcome
 	Verification *release.Verification `json:"verification,omitempty"` // of verify
 	Shown        string                `json:"shown,omitempty"`        // of show
-	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a table
+	Sheet        *release.Sheet        `json:"sheet,omitempty"`        // of show with a table
+	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a cell
 	Answer       *release.Answer       `json:"answer,omitempty"`       // of query
 }
 
@@ -199,7 +200,7 @@ func (a *app) options() (release.Options, error) {
 	}
 	return release.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
-		Memory: int64(a.memory), Progress: func(p histogram.Progress) { a.progress.show(p, time.Now()) },
+		Memory: int64(a.memory), Progress: func(p histogram.Progress) { a.progress.show(p, time.Now()) }, Step: a.progress.step,
 		Log: slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level})),
 	}, err
 }

@@ -77,14 +77,19 @@ func (a *app) schemaCommand() *cobra.Command {
 
 func (a *app) planCommand() *cobra.Command {
 	var whatIf string
-	var solve, trace bool
+	var solve, trace, page bool
 	c := &cobra.Command{
-		Use:   "plan SPEC",
+		Use:   "plan SPEC [--html [FILE]]",
 		Short: "Print what a release will cost and how good it will be; reads no data",
-		Args:  between(1, 1),
+		Args: func(c *cobra.Command, args []string) error {
+			if page {
+				return between(1, 2)(c, args)
+			}
+			return between(1, 1)(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			var given []string
-			for _, name := range []string{"what-if", "solve", "trace"} {
+			for _, name := range []string{"what-if", "solve", "trace", "html"} {
 				if c.Flags().Changed(name) {
 					given = append(given, "--"+name)
 				}
@@ -101,6 +106,9 @@ func (a *app) planCommand() *cobra.Command {
 			}
 			if solve {
 				return a.solve(args[0], params)
+			}
+			if page {
+				return a.whatIfPage(args, params)
 			}
 			if trace {
 				return a.tracePlan(args[0], params)
@@ -122,6 +130,7 @@ func (a *app) planCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&whatIf, "what-if", "", "print what other budgets would buy, as epsilon=0.5,1,2,4, and write nothing")
 	c.Flags().BoolVar(&solve, "solve", false, "print the smallest budget that meets every target, and write nothing")
+	c.Flags().BoolVar(&page, "html", false, "write a page with sliders that says what other budgets would buy, to FILE or NAME.whatif.html, and nothing else")
 	c.Flags().BoolVar(&trace, "trace", false, "print what every pass of the planner works out, and write nothing")
 	a.outFlag(c)
 	a.setFlag(c)

@@ -1,29 +1,46 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) diffCommand() *cobra.Command {
-	return &cobra.Command{
+	as := "text"
+	c := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
 		Short: "Say what changed between two plans, or between two published releases",
 		Long: `Say in words what changed between two plan files: guarantee, cost, tables and
 their errors, budget, columns, sources, parameters, and the lines of the spec. Of
-two published releases (folders) also say which cells of the tables that both
-have changed by more than the noise explains. Reads nothing confidential.`,
+two published releases (folders) also say how good both are, and which cells of the
+tables that both have changed by more than the noise explains; with --as csv print
+these alone. Reads nothing confidential. docs/query.md tells by which rule.`,
 		Args: between(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if as != "text" && as != "csv" {
+				return &usageError{fmt.Errorf("--as %q: expected text or csv", as)}
+			}
+			if a.json && as == "csv" {
+				return &usageError{fmt.Errorf("--as csv and --json exclude each other")}
+			}
 			d, err := release.Diff(c.Context(), args[0], args[1])
 			if err != nil {
 				return err
 			}
 			a.outcome.Release, a.outcome.PlanHash, a.outcome.Path, a.outcome.Diff = d.Plans.After.Release, d.Plans.After.PlanHash, args[1], d
-			if a.json {
+			switch {
+			case a.json:
 				return nil
+			case as == "csv" && d.Releases == nil:
+				return &usageError{fmt.Errorf("--as csv is for the cells of two published releases: plans have none")}
+			case as == "csv":
+				return d.CSV(a.stdout) // it has made its texts visible
 			}
-			return d.Write(visible{a.stdout})
+			return d.Write(a.stdout, look(a.stdout)) // so has it
 		},
 	}
+	c.Flags().StringVar(&as, "as", as, "text, or csv of the cells that changed")
+	return c
 }

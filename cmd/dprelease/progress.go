@@ -3,53 +3,75 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// progressLine is one line at the foot of a terminal that says how far counting is. How
-// many rows there are is confidential: the line is for who runs the release, and goes
-// nowhere but to a terminal. What else is written there is written through it.
+// progressLine says how far a release is. On a terminal that is one line at its foot, with a bar and the time that is left; it
+// goes nowhere but there, as how many rows there are is confidential, and so is how long counting takes. Elsewhere it is a plain
+// line for each step, whose text and order follow from the plan alone, and a line now and then on the writing of what is public
+// already. What else is written there is written through it.
 type progressLine struct {
-	to       io.Writer
-	terminal bool // else nothing is shown
+	to      io.Writer
+	columns int // of the terminal; 0 where there is none
 
 	mu    sync.Mutex
 	last  histogram.Progress // of the reading that goes on
 	began time.Time
-	from  int64 // rows that were read by then
+	from  int64     // rows that were read by then
+	said  time.Time // when a plain line was written last
 	shown bool
 }
 
-// newProgressLine shows progress where to is a terminal.
+// newProgressLine shows progress on a terminal or, in plain lines, elsewhere.
 func newProgressLine(to io.Writer) *progressLine {
-	return &progressLine{to: to, terminal: isTerminal(to)}
-}
-
-// isTerminal tells whether what is written is seen and not kept.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
+	l := &progressLine{to: to}
+	if columns, terminal := columnsOf(to); terminal {
+		if l.columns = columns; columns == 0 {
+			l.columns = defaultColumns
+		}
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return l
 }
 
 // The line goes back to its start and clears itself to its end.
 const clearLine = "\r\x1b[K"
 
-// progressAfter is for how long reading lasts before anything is said of it.
-const progressAfter = time.Second / 2
+const (
+	// progressAfter is for how long reading lasts before anything is said of it.
+	progressAfter = time.Second / 2
+	// plainEvery is how long at least two plain lines on the writing of files are apart.
+	plainEvery = 10 * time.Second
+)
+
+// step says that a step begins.
+func (l *progressLine) step(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.columns == 0 {
+		l.said = time.Now()
+		fmt.Fprintln(l.to, screen.Visible(text, ""))
+		return
+	}
+	l.draw(text + " …")
+}
+
+// draw puts a text in the place of the line.
+func (l *progressLine) draw(text string) {
+	fmt.Fprint(l.to, clearLine, screen.Fold(screen.Visible(text, ""), l.columns-1))
+	l.shown = true
+}
 
 // show says how far a table is, as of a moment.
 func (l *progressLine) show(p histogram.Progress, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.terminal {
+	if l.columns == 0 {
+		l.plain(p, now)
 		return
 	}
 	if l.last.Table != p.Table || l.last.Writing != p.Writing || l.last.Reading != p.Reading || l.last.Rows > p.Rows || l.began.IsZero() {
@@ -57,31 +79,61 @@ func (l *progressLine) show(p histogram.Progress, now time.Time) {
 	}
 	l.last = p
 	if passed := now.Sub(l.began); passed >= progressAfter {
-		fmt.Fprint(l.to, clearLine, progressText(p, float64(p.Rows-l.from)/passed.Seconds()))
-		l.shown = true
+		l.draw(progressText(p, float64(p.Rows-l.from)/passed.Seconds(), l.columns))
 	}
 }
 
-// progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a second.
-func progressText(p histogram.Progress, speed float64) string {
-	const million = 1e6
+// plain says now and then how far the writing of files is, which is of what is public already. Of the reading it says nothing:
+// that a line is there would tell how long it lasts.
+func (l *progressLine) plain(p histogram.Progress, now time.Time) {
+	if !p.Writing || p.All <= 0 || now.Sub(l.said) < plainEvery {
+		return
+	}
+	l.said = now
+	fmt.Fprintf(l.to, "%s: %d %%\n", stepText(p), percentOf(p))
+}
+
+// percentOf is how much of its rows a step has taken up, in whole percent.
+func percentOf(p histogram.Progress) int64 {
+	return 100 * min(p.Rows, p.All) / p.All // more where a file grew, which is refused at its end
+}
+
+// stepText names what is read or written.
+func stepText(p histogram.Progress) string {
 	text := "counting " + p.Table
-	if p.Writing {
+	switch {
+	case p.Writing && p.Parts > 0:
+		text = fmt.Sprintf("writing %d of %d %s", p.Part, p.Parts, p.Table)
+	case p.Writing:
 		text = "writing " + p.Table
 	}
 	if p.Readings > 1 {
 		text += fmt.Sprintf(", reading %d of %d", p.Reading, p.Readings)
 	}
+	return text
+}
+
+// most and leastBar bound the columns of a bar: on a narrow terminal it makes way for words.
+const mostBar, leastBar = 24, 8
+
+// progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a second.
+func progressText(p histogram.Progress, speed float64, columns int) string {
+	const million = 1e6
+	text := stepText(p)
 	if p.All <= 0 {
 		return text + fmt.Sprintf(": %.1f million rows, %.1f million a second", float64(p.Rows)/million, speed/million)
 	}
-	rows := min(p.Rows, p.All) // more where a file grew, which is refused at its end
-	text += fmt.Sprintf(": %d %%, %.1f million rows a second", 100*rows/p.All, speed/million)
+	end := fmt.Sprintf(" %d %%, %.1f million rows a second", percentOf(p), speed/million)
 	if speed > 0 {
-		left := time.Duration(float64(p.All-rows) / speed * float64(time.Second))
-		text += fmt.Sprintf(", %s left", left.Round(time.Second))
+		left := time.Duration(float64(p.All-min(p.Rows, p.All)) / speed * float64(time.Second))
+		end += fmt.Sprintf(", %s left", left.Round(time.Second))
 	}
-	return text
+	room := min(mostBar, columns-2-screen.Width(text)-screen.Width(end))
+	if room < leastBar {
+		return text + ":" + end
+	}
+	bar := screen.Bar(float64(min(p.Rows, p.All))/float64(p.All), room)
+	return text + " " + bar + strings.Repeat("░", room-screen.Width(bar)) + end
 }
 
 // Write clears the line and writes below what was written before.

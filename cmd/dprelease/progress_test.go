@@ -3,20 +3,19 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/screen"
 )
 
 // What is shown is a line that is replaced, after half a second, and that is gone when
 // anything else is written.
 func TestProgressLine(t *testing.T) {
 	var seen bytes.Buffer
-	l := &progressLine{to: &seen, terminal: true}
+	l := &progressLine{to: &seen, columns: 100}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	after := func(d time.Duration, rows, all int64) string {
 		seen.Reset()
@@ -29,7 +28,7 @@ func TestProgressLine(t *testing.T) {
 	if s := after(400*time.Millisecond, 5e6, 101e6); s != "" {
 		t.Errorf("after 0.4 s: %q", s)
 	}
-	if s, want := after(2*time.Second, 21e6, 101e6), clearLine+"counting persons: 20 %, 10.0 million rows a second, 8s left"; s != want {
+	if s, want := after(2*time.Second, 21e6, 101e6), clearLine+"counting persons █████░░░░░░░░░░░░░░░░░░░ 20 %, 10.0 million rows a second, 8s left"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
 	if s, want := after(4*time.Second, 41e6, -1), clearLine+"counting persons: 41.0 million rows, 10.0 million a second"; s != want {
@@ -57,13 +56,13 @@ func TestProgressLine(t *testing.T) {
 // The line says when a release is written, which has a speed of its own.
 func TestProgressOfWriting(t *testing.T) {
 	var seen bytes.Buffer
-	l := &progressLine{to: &seen, terminal: true}
+	l := &progressLine{to: &seen, columns: 100}
 	l.show(histogram.Progress{Table: "trips", Rows: 1e6, All: 9e6}, time.Unix(0, 0))
 	for second, rows := range []int64{1e6, 3e6} {
 		seen.Reset()
-		l.show(histogram.Progress{Table: "trips", Writing: true, Rows: rows, All: 11e6}, time.Unix(int64(10+second), 0))
+		l.show(histogram.Progress{Table: "tables", Part: 3, Parts: 16, Writing: true, Rows: rows, All: 11e6}, time.Unix(int64(10+second), 0))
 	}
-	if s, want := seen.String(), clearLine+"writing trips: 27 %, 2.0 million rows a second, 4s left"; s != want {
+	if s, want := seen.String(), clearLine+"writing 3 of 16 tables ██████▌░░░░░░░░░░░░░░░░░ 27 %, 2.0 million rows a second, 4s left"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
 }
@@ -71,7 +70,7 @@ func TestProgressOfWriting(t *testing.T) {
 // Of two readings each has a speed and an end of its own, and neither shows more rows than there are.
 func TestProgressOfTwoReadings(t *testing.T) {
 	var seen bytes.Buffer
-	l := &progressLine{to: &seen, terminal: true}
+	l := &progressLine{to: &seen, columns: 100}
 	for _, c := range []struct {
 		second    int64
 		reading   int
@@ -81,8 +80,8 @@ func TestProgressOfTwoReadings(t *testing.T) {
 		{0, 1, 1e6, -1, ""},
 		{10, 1, 101e6, -1, "counting persons, reading 1 of 2: 101.0 million rows, 10.0 million a second"},
 		{11, 2, 1e6, 110e6, ""},
-		{16, 2, 11e6, 110e6, "counting persons, reading 2 of 2: 10 %, 2.0 million rows a second, 50s left"},
-		{66, 2, 111e6, 110e6, "counting persons, reading 2 of 2: 100 %, 2.0 million rows a second, 0s left"},
+		{16, 2, 11e6, 110e6, "counting persons, reading 2 of 2 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 %, 2.0 million rows a second, 50s left"},
+		{66, 2, 111e6, 110e6, "counting persons, reading 2 of 2 ████████████████████████ 100 %, 2.0 million rows a second, 0s left"},
 	} {
 		seen.Reset()
 		l.show(histogram.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, All: c.all}, time.Unix(c.second, 0))
@@ -92,20 +91,52 @@ func TestProgressOfTwoReadings(t *testing.T) {
 	}
 }
 
-// A file is no terminal, and nothing of the progress gets there.
-func TestProgressStaysOnTheTerminal(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
+// A narrow terminal has a shorter bar, then none, and never two lines.
+func TestProgressFitsTheTerminal(t *testing.T) {
+	p := histogram.Progress{Table: "persons", Rows: 50e6, All: 100e6}
+	for columns, want := range map[int]string{
+		80:  "counting persons ██████████░░░░░░░░░░ 50 %, 10.0 million rows a second, 5s left",
+		70:  "counting persons █████░░░░░ 50 %, 10.0 million rows a second, 5s left",
+		60:  "counting persons: 50 %, 10.0 million rows a second, 5s left",
+		400: "counting persons ████████████░░░░░░░░░░░░ 50 %, 10.0 million rows a second, 5s left",
+	} {
+		if got := progressText(p, 10e6, columns); got != want {
+			t.Errorf("%d columns: %q (%d wide), want %q", columns, got, screen.Width(got), want)
+		}
 	}
-	defer f.Close()
-	l := newProgressLine(f)
-	for second := range 5 {
-		l.show(histogram.Progress{Table: "persons", Rows: int64(second) * 7319, All: 7319000}, time.Unix(int64(second), 0))
+	var seen bytes.Buffer
+	l := &progressLine{to: &seen, columns: 20}
+	l.show(p, time.Unix(0, 0))
+	l.show(p, time.Unix(9, 0))
+	if got := strings.TrimPrefix(seen.String(), clearLine); screen.Width(got) >= 20 {
+		t.Errorf("a line of %d columns on a terminal of 20: %q", screen.Width(got), got)
 	}
-	l.end()
-	if info, err := f.Stat(); err != nil || info.Size() != 0 {
-		t.Errorf("%v bytes are in the file, %v", info.Size(), err)
+}
+
+// A file is no terminal: steps get there, which the plan alone decides, and nothing of how far the reading is, however long it
+// lasts. How far the writing is, which is of what is public, gets there now and then.
+func TestProgressElsewhereIsOfThePlan(t *testing.T) {
+	var seen [2]bytes.Buffer
+	for i, rows := range []int64{7319, 50_000_000} {
+		l := newProgressLine(&seen[i])
+		l.step("counting persons")
+		for second := range rows / 7319 {
+			l.show(histogram.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows}, time.Now().Add(time.Duration(second)*time.Second))
+		}
+		l.step("writing 16 tables")
+		l.end()
+	}
+	if want := "counting persons\nwriting 16 tables\n"; seen[0].String() != want || seen[1].String() != want {
+		t.Errorf("of few rows %q, of many %q, want %q", &seen[0], &seen[1], want)
+	}
+	l := newProgressLine(&seen[0])
+	l.step("writing 16 tables")
+	seen[0].Reset()
+	for i := range 8 { // a table every four seconds
+		l.show(histogram.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, All: 80}, l.said.Add(time.Duration(4*(1+i%3))*time.Second))
+	}
+	if want := "writing 5 of 16 tables: 25 %\nwriting 11 of 16 tables: 62 %\n"; seen[0].String() != want {
+		t.Errorf("got %q, want %q", &seen[0], want)
 	}
 	if isTerminal(&bytes.Buffer{}) {
 		t.Error("a buffer is taken for a terminal")

@@ -3,64 +3,144 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/spf13/cobra"
 )
 
+// shown is what show is asked for.
+type shown struct {
+	as       string
+	cell     []string
+	all, bom bool
+}
+
 func (a *app) showCommand() *cobra.Command {
-	as := "md"
-	var cell []string
-	forms := []string{"md", "json", "registry"}
+	var s shown
 	c := &cobra.Command{
-		Use:   "show FOLDER [TABLE --cell KEY=CODE,…]",
-		Short: "Print the report of a release, its entry for a public registry, or where one number comes from",
-		Long: `Print the report of a published folder: as Markdown, as report.json, or as an
-entry for a public registry of deployments (docs/registry.md documents its fields).
-It does not check the folder: dprelease verify does.
+		Use:   "show FOLDER [TABLE [--cell KEY=CODE,…]]",
+		Short: "Print the report of a release, one of its tables, or where one number comes from",
+		Long: `Print the report of a published folder for the terminal: what was promised, where
+the budget went, how good each table is, and what the figures are not for. With
+--as also as Markdown (md), as report.json (json), as an entry for a public
+registry of deployments (registry; docs/registry.md documents its fields), or as
+the three lines for other programs (text). It does not check the folder: dprelease
+verify does.
 
-With a table and a cell, follow one published number to the noisy integers that it
-is made of: the measurements, the noise of each, the weights, and their sum. That
-needs the folder to be as its manifest says. docs/query.md has an example.
+With a table, print its cells: keys, figures, intervals and notes, 40 rows or
+--all; with --as csv all columns of the whole table for a spreadsheet (RFC 4180,
+a point in decimals, --bom for a byte order mark; a text that a spreadsheet would
+take for a formula has an apostrophe before it), with --as json as one document.
+What the file says of its provenance stays in the Parquet file.
 
+With a cell, follow one published number to the noisy integers that it is made
+of: the measurements, the noise of each, the weights, and their sum. Tables and
+cells need the folder to be as its manifest says. docs/query.md has examples.
+
+  dprelease show labour-2026q1
+  dprelease show labour-2026q1 status --as csv > status.csv
   dprelease show labour-2026q1 pairs/region_x_sex --cell region=DE1,sex=f`,
 		Args: between(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 2 {
-				if c.Flags().Changed("as") {
-					return &usageError{fmt.Errorf("--as is for the report: a cell is printed as text, or with --json as data")}
-				}
-				return a.trace(c, args[0], args[1], cell)
+			if len(args) == 1 {
+				return a.showReport(c, args[0], s)
 			}
-			if len(cell) > 0 {
-				return &usageError{fmt.Errorf("--cell needs the table that the cell is in: %s", c.UseLine())}
-			}
-			if !slices.Contains(forms, as) {
-				return &usageError{fmt.Errorf("--as %q: expected md, json or registry", as)}
-			}
-			r, err := release.ReadReport(args[0])
-			if err != nil {
-				return err
-			}
-			a.outcome.Release, a.outcome.Path = r.Release, args[0]
-			text := r.Markdown()
-			switch as {
-			case "json":
-				text = r.JSON()
-			case "registry":
-				text = r.Registry().JSON()
-			}
-			if a.json {
-				a.outcome.Shown = string(text)
-				return nil
-			}
-			_, err = visible{a.stdout}.Write(text)
-			return err
+			return a.showTable(c, args[0], args[1], s)
 		},
 	}
-	c.Flags().StringVar(&as, "as", as, "md, json or registry")
-	c.Flags().StringArrayVar(&cell, "cell", nil, "the cell, KEY=CODE for each key of the table, with commas; may be repeated")
+	c.Flags().StringVar(&s.as, "as", "", "of a report md, json, registry or text; of a table csv or json (default: for the terminal)")
+	c.Flags().BoolVar(&s.all, "all", false, "every table of the report, or every row of the table")
+	c.Flags().BoolVar(&s.bom, "bom", false, "begin a CSV file with a UTF-8 byte order mark, by which some spreadsheets know UTF-8")
+	c.Flags().StringArrayVar(&s.cell, "cell", nil, "the cell, KEY=CODE for each key of the table, with commas; may be repeated")
 	return c
+}
+
+// form refuses a form that what is shown does not have.
+func (s shown) form(what string, forms ...string) error {
+	if s.as != "" && !slices.Contains(forms, s.as) {
+		return &usageError{fmt.Errorf("--as %q: of a %s expected %s", s.as, what, strings.Join(forms, ", "))}
+	}
+	if s.bom && s.as != "csv" {
+		return &usageError{fmt.Errorf("--bom is for a CSV file: give it with a table and --as csv")}
+	}
+	if s.all && s.as != "" {
+		return &usageError{fmt.Errorf("--all is for the terminal: --as %s prints all there is", s.as)}
+	}
+	return nil
+}
+
+// showReport prints the report of a release.
+func (a *app) showReport(c *cobra.Command, folder string, s shown) error {
+	if len(s.cell) > 0 {
+		return &usageError{fmt.Errorf("--cell needs the table that the cell is in: %s", c.UseLine())}
+	}
+	if err := s.form("report", "md", "json", "registry", "text"); err != nil {
+		return err
+	}
+	r, err := release.ReadReport(folder)
+	if err != nil {
+		return err
+	}
+	a.outcome.Release, a.outcome.Path = r.Release, folder
+	var text []byte
+	switch s.as {
+	case "json":
+		text = r.JSON()
+	case "registry":
+		text = r.Registry().JSON()
+	case "text":
+		text = r.Readme()
+	case "":
+		if !a.json {
+			_, err := a.stdout.Write(r.Terminal(look(a.stdout), folder, s.all)) // it has made its texts visible
+			return err
+		}
+		fallthrough
+	default:
+		text = r.Markdown()
+	}
+	if a.json {
+		a.outcome.Shown = string(text)
+		return nil
+	}
+	_, err = visible{a.stdout}.Write(text)
+	return err
+}
+
+// showTable prints a table, or where a number of it comes from.
+func (a *app) showTable(c *cobra.Command, folder, table string, s shown) error {
+	if len(s.cell) > 0 {
+		if s.as != "" || s.all || s.bom {
+			return &usageError{fmt.Errorf("--as, --all and --bom are for reports and tables: a cell is printed as text, or with --json as data")}
+		}
+		return a.trace(c, folder, table, s.cell)
+	}
+	if err := s.form("table", "csv", "json"); err != nil {
+		return err
+	}
+	if a.json && s.as == "csv" {
+		return &usageError{fmt.Errorf("--as csv and --json exclude each other")}
+	}
+	sheet, err := release.OpenSheet(folder, table)
+	if err != nil {
+		return err
+	}
+	a.outcome.Release, a.outcome.Marked, a.outcome.Path = sheet.Release, sheet.Status, folder
+	switch {
+	case a.json:
+		a.outcome.Sheet = sheet
+		return nil
+	case s.as == "csv":
+		mark := ""
+		if s.bom {
+			mark = "\ufeff"
+		}
+		return sheet.CSV(a.stdout, mark)
+	case s.as == "json":
+		return sheet.JSON(a.stdout)
+	}
+	return sheet.Write(a.stdout, look(a.stdout), s.all)
 }
 
 // trace prints where a published number comes from.

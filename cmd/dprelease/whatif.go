@@ -34,6 +34,24 @@ func (a *app) whatIf(path, asked string, params map[string]string) error {
 	return plan.WriteWhatIf(a.stdout, all)
 }
 
+// whatIfPage writes the page of sliders: files are the spec and, where one is named, the page.
+func (a *app) whatIfPage(files []string, params map[string]string) error {
+	var file string
+	if len(files) > 1 {
+		file = files[1]
+		if !strings.HasSuffix(file, ".html") {
+			return &usageError{fmt.Errorf("--html %s: expected a file name that ends in .html", file)}
+		}
+	}
+	p, path, err := release.WhatIfPage(files[0], params, a.out, file)
+	if err != nil {
+		return err
+	}
+	a.planned(p, path)
+	a.say("Written to %s. Open it in a browser: a slider for the budget and for each leaf, and the budget to paste back.", path)
+	return nil
+}
+
 // solve prints the smallest budget that meets every target of a spec, and what it would
 // make of the tables.
 func (a *app) solve(path string, params map[string]string) error {

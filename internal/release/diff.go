@@ -24,16 +24,30 @@ type Comparison struct {
 	// SameDraw is true where both publish the same measurements: then no
 	// difference is noise.
 	SameDraw bool `json:"same_draw"`
-	// Cells is how many figures were compared. If nothing but the noise had
+	// Cells is how many counts were compared. If nothing but the noise had
 	// changed, any of them at all would count as changed with a chance of at most
-	// Chance.
+	// Chance, which is divided among Tests cells (Holm 1979).
 	Cells  int64             `json:"cells"`
 	Chance float64           `json:"chance"`
+	Tests  float64           `json:"tests"`
 	Rule   string            `json:"rule"` // the same in words
 	Tables []TableDifference `json:"tables"`
+	// Budget is what was paid, before and after, and Errors the margin of each table: two for each, 0 where it is not there.
+	Budget [2]string      `json:"budget"`
+	Errors []ErrorsBeside `json:"margins"`
+	// Sampled tells that a release is of a secret sample, whose error is in no margin.
+	Sampled bool `json:"sampled,omitempty"`
 	// Microdata are the tables of which both publish microdata. Those are not compared:
 	// their rows are drawn from a model, so they differ also where nothing has changed.
 	Microdata []string `json:"microdata_not_compared,omitempty"`
+}
+
+// ErrorsBeside is the margin of a count of a table in two releases, 0 in one that does not have it.
+type ErrorsBeside struct {
+	Table     string  `json:"table"`
+	Statistic string  `json:"statistic"`
+	Before    float64 `json:"before"`
+	After     float64 `json:"after"`
 }
 
 // Edition is one of two published releases.
@@ -55,16 +69,21 @@ type TableDifference struct {
 	OnlyBefore int64                 `json:"cells_only_before"`
 	OnlyAfter  int64                 `json:"cells_only_after"`
 	Statistics []StatisticDifference `json:"statistics,omitempty"`
+	// Some tells that a release has some cells of the table alone. Those that are in one release only have not changed for that.
+	Some bool `json:"some_cells,omitempty"`
 	// Figures beside the count are held against each other where both releases are of one draw, and are to be the same. Of two
-	// draws they are NotCompared: how far noise drives two of them apart depends on more than is published.
-	Figures     []FigureDifference `json:"figures,omitempty"`
-	NotCompared []string           `json:"figures_not_compared,omitempty"`
+	// draws, and for counts of secret samples, it is told where their intervals are apart.
+	Figures []FigureDifference `json:"figures,omitempty"`
 }
 
-// FigureDifference is in how many cells a figure, its interval or its flag is not the same.
+// FigureDifference is in how many cells a figure, its interval or its flag is not the same or, of two draws, its two intervals are
+// apart. Of as many as were compared noise alone sets Expected apart at most, on the mean.
 type FigureDifference struct {
-	Name    string `json:"name"`
-	Changed int64  `json:"changed"`
+	Name     string           `json:"name"`
+	Compared int64            `json:"cells_compared"`
+	Changed  int64            `json:"changed"`
+	Expected float64          `json:"expected_by_noise,omitempty"`
+	Largest  []CellDifference `json:"largest,omitempty"`
 }
 
 // StatisticDifference is what became of one statistic. Margin is the largest
@@ -92,8 +111,11 @@ const (
 	// differenceChance is the chance, over all cells together, that noise alone
 	// makes any count as changed.
 	differenceChance = 0.05
-	// largestShown bounds the changed cells of a statistic that are listed.
+	// largestKept bounds the changed cells of a statistic that are told of, largestShown those that a page lists.
+	largestKept  = 1000
 	largestShown = 20
+	// mostSteps bounds how often the margins are narrowed: each time fewer cells share the chance.
+	mostSteps = 20
 )
 
 // Diff compares two plan files, or the folders of two published releases, of
@@ -138,13 +160,10 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range []*edition{a, b} {
-		if e.plan.Sample != nil {
-			return nil, &SpecError{File: e.place, Err: errors.New("was measured on a secret sample of the units, whose error this comparison does not know: compare the plans")}
-		}
-	}
 	c := &Comparison{Before: a.describe(), After: b.describe(), SameDraw: a.sameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
 	c.Rule = c.rule()
+	c.Sampled = a.plan.Sample != nil || b.plan.Sample != nil
+	c.Budget, c.Errors = [2]string{a.plan.Guarantee.Budget(), b.plan.Guarantee.Budget()}, errorsBeside(a.plan, b.plan)
 	for _, s := range a.plan.Synthetic {
 		if slices.ContainsFunc(b.plan.Synthetic, func(other plan.Synthetic) bool { return other.Table == s.Table }) {
 			c.Microdata = append(c.Microdata, s.Table)
@@ -159,17 +178,59 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 		if found {
 			pairs = append(pairs, pair)
 			c.Cells += pair.compared() * int64(len(pair.statistics))
+			c.Tests += pair.tests()
 		}
 	}
-	for _, pair := range pairs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		t, err := pair.compare(c.SameDraw, c.Chance/float64(max(c.Cells, 1)))
-		if err != nil {
-			return nil, err
-		}
-		c.Tables = append(c.Tables, t)
+	if err := c.compare(ctx, pairs); err != nil {
+		return nil, err
 	}
 	return &Difference{Plans: plan.Diff(a.plan, b.plan), Releases: c}, nil
+}
+
+// compare compares the tables that both releases have, as often as that finds more: each cell that is found leaves its part of the
+// chance to those that are not, by which their margins are narrower (Holm 1979: the chance that any is found for its noise alone
+// stays what it is, however the noise of cells hangs together).
+func (c *Comparison) compare(ctx context.Context, pairs []tablePair) error {
+	for step, found := 0, int64(0); ; step++ {
+		c.Tables = []TableDifference{}
+		now := int64(0)
+		for _, pair := range pairs {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			t, err := pair.compare(c.SameDraw, c.Chance/max(c.Tests-float64(found), 1))
+			if err != nil {
+				return err
+			}
+			for _, s := range t.Statistics {
+				now += s.Changed
+			}
+			c.Tables = append(c.Tables, t)
+		}
+		if c.SameDraw || now <= found || step == mostSteps {
+			return nil
+		}
+		found = now
+	}
+}
+
+// errorsBeside lists the margins of all counts of two plans, those of before first.
+func errorsBeside(before, after *plan.Plan) []ErrorsBeside {
+	all := []ErrorsBeside{}
+	for _, side := range []struct {
+		plan *plan.Plan
+		of   func(*ErrorsBeside) *float64
+	}{{before, func(e *ErrorsBeside) *float64 { return &e.Before }}, {after, func(e *ErrorsBeside) *float64 { return &e.After }}} {
+		for _, t := range side.plan.Tables {
+			for _, s := range t.Statistics {
+				at := slices.IndexFunc(all, func(e ErrorsBeside) bool { return e.Table == t.Path && e.Statistic == s.Name })
+				if at < 0 {
+					at = len(all)
+					all = append(all, ErrorsBeside{Table: t.Path, Statistic: s.Name})
+				}
+				*side.of(&all[at]) = s.Margin
+			}
+		}
+	}
+	return all
 }

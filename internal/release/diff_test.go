@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -60,7 +62,7 @@ func (e editions) diff(a, b string) (*Difference, string) {
 		e.t.Fatal(err)
 	}
 	var page strings.Builder
-	if err := d.Write(&page); err != nil {
+	if err := d.Write(&page, screen.Look{Columns: 10_000}); err != nil {
 		e.t.Fatal(err)
 	}
 	return d, page.String()
@@ -121,7 +123,7 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 		d, page = e.diff(a, c)
 		for i, keys := range []string{"[ride]", "[7 ride]"} {
 			s := d.Releases.Tables[i].Statistics[0]
-			if s.Changed < 1 || len(s.Largest) != min(int(s.Changed), largestShown) || fmt.Sprint(s.Largest[0].Keys) != keys {
+			if s.Changed < 1 || len(s.Largest) != min(int(s.Changed), largestKept) || fmt.Sprint(s.Largest[0].Keys) != keys {
 				t.Fatalf("%s: table %d changed in %+v", budget, i, s)
 			}
 			cell := s.Largest[0]
@@ -132,11 +134,66 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", budget, line, page)
 			}
 		}
-		if !strings.Contains(page, "chance of at most 5%") || !strings.Contains(page, "Bonferroni") {
+		if !strings.Contains(page, "chance of at most 5%") || !strings.Contains(page, "(Holm)") {
 			t.Errorf("%s: the page does not state its rule:\n%s", budget, page)
 		}
 		if text, err := json.Marshal(d); err != nil || !strings.Contains(string(text), `"keys":["7","ride"]`) {
 			t.Errorf("%s: as data %s, %v", budget, text, err)
+		}
+	}
+}
+
+// What is found leaves its part of the chance to the others: the margins are those for as many cells as are left, and narrower
+// than if all shared the chance.
+func TestDiffSharesTheChanceStepByStep(t *testing.T) {
+	e := editions{t, t.TempDir()}
+	before, after := e.publish("a", map[string]int{"walk": 500, "ride": 300}, "{epsilon: 1}", "{rho: 1/2}"), e.publish("b", map[string]int{"walk": 1500, "ride": 900}, "{epsilon: 1}", "{rho: 1/2}")
+	d, _ := e.diff(before, after)
+	a, err := openEdition(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := openEdition(after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, _, err := pairOf(a, b, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := d.Releases.Tables[0].changed() + d.Releases.Tables[1].changed()
+	if found < 3 || d.Releases.Tests != 202 {
+		t.Fatalf("%d cells are found among %g", found, d.Releases.Tests)
+	}
+	margin := func(among float64) float64 {
+		c, err := pair.compare(false, differenceChance/among)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Statistics[0].Margin
+	}
+	if got, want, all := d.Releases.Tables[0].Statistics[0].Margin, margin(202-float64(found)), margin(202); got != want || !(got < all) {
+		t.Errorf("%d cells found: the margin is %g, expected %g, below %g", found, got, want, all)
+	}
+}
+
+// Intervals are apart where they have nothing in common, and by how far the figures are beyond what would let them meet.
+func TestIntervalsApart(t *testing.T) {
+	cell := func(low, value, high float64) figureCell {
+		return figureCell{numbers: [4]uint64{math.Float64bits(value), math.Float64bits(low), math.Float64bits(high)}}
+	}
+	for _, c := range []struct {
+		x, y   figureCell
+		apart  bool
+		margin float64
+	}{
+		{cell(1, 2, 4), cell(4, 8, 9), false, 0},
+		{cell(1, 2, 4), cell(5, 8, 9), true, 5},
+		{cell(5, 8, 9), cell(1, 2, 4), true, 5},
+		{cell(1, 2, 9), cell(3, 3, 3), false, 0},
+	} {
+		if got, is := apart(c.x, c.y); is != c.apart || got.Margin != c.margin || is && !(math.Abs(got.Difference) > got.Margin) {
+			t.Errorf("%+v and %+v: %v, %+v", c.x, c.y, is, got)
 		}
 	}
 }
@@ -163,7 +220,7 @@ func TestDiffMeetsCellsByTheirKeys(t *testing.T) {
 	}
 }
 
-// At most 20 cells of a statistic are listed, the largest first.
+// A page lists at most 20 cells of a statistic, the data have all; the largest come first.
 func TestDiffOfManyCells(t *testing.T) {
 	e := editions{t, t.TempDir()}
 	var all []string
@@ -177,7 +234,7 @@ func TestDiffOfManyCells(t *testing.T) {
 	b := e.publish("b", many, "{epsilon: 1}", "{epsilon: 8}", "walk, ride", strings.Join(all, ", "))
 	d, page := e.diff(a, b)
 	s := d.Releases.Tables[0].Statistics[0]
-	if s.Changed != 30 || len(s.Largest) != 20 || s.Largest[0].Keys[0] != "m29" {
+	if s.Changed != 30 || len(s.Largest) != 30 || s.Largest[0].Keys[0] != "m29" {
 		t.Fatalf("got %+v", s)
 	}
 	for i := 1; i < len(s.Largest); i++ {

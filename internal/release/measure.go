@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/source"
@@ -166,6 +168,7 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 		return err
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
+	r.options.step("counting %s", strings.Join(tablesOf(r.plan), ", "))
 	exact, err := histogram.Count(ctx, r.plan, r.options.Data, streams, r.options.counting())
 	if err != nil {
 		return err
@@ -177,6 +180,7 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 	}
 	r.paid = true
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
+	r.options.step("budget debited; drawing the noise of %s", budget.Plural(int64(len(r.plan.Measurements)), "measurement"))
 	journal, err := r.journal(st)
 	if err != nil {
 		return err
@@ -187,6 +191,22 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 		return err
 	}
 	return measured.Seal(out.write, sealed)
+}
+
+// tablesOf are the confidential tables that a plan counts.
+func tablesOf(p *plan.Plan) []string {
+	var names []string
+	for _, t := range p.Tables {
+		if !slices.Contains(names, t.From) {
+			names = append(names, t.From)
+		}
+	}
+	for _, s := range p.Synthetic {
+		if !slices.Contains(names, s.Table) {
+			names = append(names, s.Table)
+		}
+	}
+	return names
 }
 
 // journal is that of the run's adaptive rounds: kept beside the key, and in memory only

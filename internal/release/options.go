@@ -1,6 +1,7 @@
 package release
 
 import (
+	"fmt"
 	"log/slog"
 	"path/filepath"
 
@@ -31,6 +32,17 @@ type Options struct {
 	// Progress, where not nil, is told how far reading is, and writing. That is confidential: it may be shown to who runs the
 	// release, and is written nowhere.
 	Progress func(histogram.Progress)
+
+	// Step, where not nil, is told when a step begins. What it is told is a function of the plan alone, so that it may be written
+	// anywhere; how long steps last may be confidential.
+	Step func(text string)
+}
+
+// step says that a step begins.
+func (o Options) step(format string, args ...any) {
+	if o.Step != nil {
+		o.Step(fmt.Sprintf(format, args...))
+	}
 }
 
 // counting is what of the options is for counting.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -54,7 +55,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return result, err
 	}
 	defer out.discard()
-	out.progress = o.Progress
+	out.progress, out.step = o.Progress, o.step
 	if err := writeRelease(ctx, out, s, record, m, modules()); err != nil {
 		return result, err
 	}
@@ -130,6 +131,7 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	out.begins("putting together %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err
@@ -139,8 +141,18 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	for _, t := range tables {
 		rows += int64(t.Cells)
 	}
-	wrote := histogram.Writing("tables of "+s.Plan.Name, rows, out.progress)
+	out.begins("writing %s", budget.Plural(int64(len(tables)), "table"))
+	part := 0
+	var tell func(histogram.Progress)
+	if out.progress != nil {
+		tell = func(p histogram.Progress) {
+			p.Part, p.Parts = part, len(tables)
+			out.progress(p)
+		}
+	}
+	wrote := histogram.Writing("tables", rows, tell)
 	for i, t := range tables {
+		part = i + 1
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -179,6 +191,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, metad
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		out.begins("drawing the microdata of %s", method.Table)
 		need, err := synth.Bytes(s, i)
 		if err == nil {
 			err = histogram.CheckBytes(need)
@@ -205,6 +218,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, metad
 // writePapers writes the plan, its approvals, the ledger's proof, the bill of
 // materials, the report and the readme.
 func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record, built []report.Module) error {
+	out.begins("writing the report")
 	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
 	if err != nil {
 		return fmt.Errorf("report: %w", err)

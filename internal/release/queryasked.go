@@ -348,7 +348,7 @@ func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 		return h, []lack{{says: notAdded}}, nil
 	}
 	if p.Tables[table].Discovered != nil {
-		return h, []lack{{says: "has those groups alone that a selection has let through, which no sum can rest on: its file has them"}}, nil
+		return h, []lack{{says: "has those groups alone that a selection has let through, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"}}, nil
 	}
 	q := p.Query(p.Tables[table])
 	levels, err := q.Levels(p.Release())

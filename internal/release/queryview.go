@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -116,11 +116,11 @@ func listed(ids []string) string {
 func (a *Answer) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	s := a.Statistic
-	if err := c.Write(append(slices.Clone(a.By), s+plan.Unbiased, s+plan.StandardError, s+plan.Low, s+plan.High, s+"_law", s+"_attained")); err != nil {
+	if err := c.Write(append(noFormulas(a.By), s+plan.Unbiased, s+plan.StandardError, s+plan.Low, s+plan.High, s+"_law", s+"_attained")); err != nil {
 		return err
 	}
 	for _, r := range a.Rows {
-		line := slices.Clone(r.Keys)
+		line := noFormulas(r.Keys)
 		figures := []float64{r.Unbiased, r.StandardError, r.Low, r.High}
 		if r.NotAbove != nil { // there is no estimate
 			line, figures = append(line, "", ""), figures[2:]
@@ -151,6 +151,10 @@ func (t *Trace) Write(w io.Writer) error {
 	if len(names) == 0 {
 		names = []string{"all rows"}
 	}
+	if m := t.Missing; m != nil {
+		_, err := fmt.Fprintf(w, "%s: table %s, %s%s\n\n%s", t.Release, t.Table, strings.Join(names, ", "), marked(t.Status), m.text())
+		return err
+	}
 	if n := t.NotAbove; n != nil {
 		_, err := fmt.Fprintf(w, "%s: table %s, %s%s\n\n%s", t.Release, t.Table, strings.Join(names, ", "), marked(t.Status), n.text(t.Confidence, t.Attained))
 		return err
@@ -169,6 +173,10 @@ func (t *Trace) Write(w io.Writer) error {
 		text += "Counted are " + t.Counts + ".\n"
 	case t.Weighted:
 		text += "Rows count by their weights.\n"
+	}
+	text += t.sampleText()
+	if t.Choice != nil {
+		text += t.Choice.text() + "\n"
 	}
 	text += aligned([][]string{
 		{"published", budget.Group(t.Published)},
@@ -232,14 +240,14 @@ func aligned(rows [][]string, left int) string {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], screen.Width(cell))
 		}
 	}
 	var b strings.Builder
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			pad := strings.Repeat(" ", widths[i]-screen.Width(cell))
 			if i > 0 {
 				line += "   "
 			}

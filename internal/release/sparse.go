@@ -128,16 +128,13 @@ func (t *Trace) sparseCell(e *edition, reader *synth.Reader, table int, selected
 		return refuse(err)
 	}
 	if !above {
-		if err := t.name(e, planned, selected); err != nil {
-			return err
-		}
 		if t.Law, t.Attained = ExactLaw, 1; !impossible {
 			t.NotAbove, t.Attained = notAbove(planned, answer.Measurement)
 			t.High, t.Law = float64(t.NotAbove.Bound), ThresholdLaw
 		}
 		return nil
 	}
-	if err := t.read(e, planned, at, selected); err != nil {
+	if err := t.read(planned, at); err != nil {
 		return err
 	}
 	figures, err := reader.Statistic(table, answers)
@@ -160,24 +157,32 @@ func (t *Trace) sparseCell(e *edition, reader *synth.Reader, table int, selected
 // MarshalJSON leaves out of a cell that is not published what it does not have.
 func (t *Trace) MarshalJSON() ([]byte, error) {
 	type plain Trace
-	if t.NotAbove == nil {
+	if t.NotAbove == nil && t.Missing == nil {
 		return json.Marshal((*plain)(t))
 	}
+	type absent struct {
+		Folder    string    `json:"folder"`
+		Release   string    `json:"release"`
+		Status    string    `json:"status"`
+		Table     string    `json:"table"`
+		Cell      []KeyOf   `json:"cell"`
+		Statistic string    `json:"statistic"`
+		NotAbove  *NotAbove `json:"not_above,omitempty"`
+		Missing   *Missing  `json:"missing,omitempty"`
+	}
+	a := absent{t.Folder, t.Release, t.Status, t.Table, t.Cell, t.Statistic, t.NotAbove, t.Missing}
+	if t.Missing != nil {
+		return json.Marshal(a)
+	}
 	return json.Marshal(struct {
-		Folder     string    `json:"folder"`
-		Release    string    `json:"release"`
-		Status     string    `json:"status"`
-		Table      string    `json:"table"`
-		Cell       []KeyOf   `json:"cell"`
-		Statistic  string    `json:"statistic"`
-		NotAbove   *NotAbove `json:"not_above"`
-		Low        float64   `json:"low"`
-		High       float64   `json:"high"`
-		Confidence float64   `json:"confidence"`
-		Law        Law       `json:"law"`
-		Attained   float64   `json:"attained"`
-		Covers     string    `json:"interval_covers"`
-	}{t.Folder, t.Release, t.Status, t.Table, t.Cell, t.Statistic, t.NotAbove, t.Low, t.High, t.Confidence, t.Law, t.Attained, t.Covers})
+		absent
+		Low        float64 `json:"low"`
+		High       float64 `json:"high"`
+		Confidence float64 `json:"confidence"`
+		Law        Law     `json:"law"`
+		Attained   float64 `json:"attained"`
+		Covers     string  `json:"interval_covers"`
+	}{a, t.Low, t.High, t.Confidence, t.Law, t.Attained, t.Covers})
 }
 
 // text says what is known of the cell.

@@ -19,7 +19,8 @@ type staging struct {
 	place string   // NAME
 	held  *os.File // keeps the folder from being cleared by others; nil where that is not done
 
-	progress func(histogram.Progress) // is told how far a release is written; nil: nobody
+	progress func(histogram.Progress)         // is told how far a release is written; nil: nobody
+	step     func(format string, args ...any) // is told which step begins; nil: nobody
 }
 
 // stage opens a staging folder for the output folder out/name, and clears those
@@ -51,6 +52,13 @@ func (s *staging) write(name string, b []byte) error {
 		return fmt.Errorf("%q would be written outside the release", name)
 	}
 	return writeDurable(filepath.Join(s.dir, filepath.FromSlash(name)), b)
+}
+
+// begins says which step begins.
+func (s *staging) begins(format string, args ...any) {
+	if s.step != nil {
+		s.step(format, args...)
+	}
 }
 
 // commit syncs the staging folder and renames it to its place.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -19,6 +20,9 @@ type tablePair struct {
 	figures       []string  // beside the count that both have
 	match         [][]int64 // per key, the place in after of each category in before; -1 where there is none
 	refused       string
+	// Where either has some of its cells alone they are met row by row; else these are nil.
+	rowsBefore  [][]string // codes
+	placesAfter map[string]int64
 }
 
 // pairOf pairs the i-th table of a release with that of the other which has its
@@ -33,15 +37,6 @@ func pairOf(a, b *edition, i int) (p tablePair, found bool, err error) {
 	switch {
 	case p.before.query.Table != p.after.query.Table:
 		p.refused = fmt.Sprintf("it counts rows of %s before and of %s after", p.before.query.Table, p.after.query.Table)
-		return p, true, nil
-	case p.before.table.Sparse != nil || p.after.table.Sparse != nil:
-		p.refused = "it has the cells above a threshold alone, and no figure of the others to compare"
-		return p, true, nil
-	case p.before.table.Top != nil || p.after.table.Top != nil:
-		p.refused = "it has the cells that were chosen alone, and no figure of the others to compare"
-		return p, true, nil
-	case p.before.table.Discovered != nil || p.after.table.Discovered != nil:
-		p.refused = "it has the groups that a selection has let through alone, and no figure of the others to compare"
 		return p, true, nil
 	case !slices.Equal(p.before.table.By, p.after.table.By):
 		p.refused = "it has other keys"
@@ -67,7 +62,74 @@ func pairOf(a, b *edition, i int) (p tablePair, found bool, err error) {
 	for k, l := range p.before.levels {
 		p.match = append(p.match, matched(l, p.after.levels[k]))
 	}
-	return p, true, nil
+	if (a.plan.Sample != nil || b.plan.Sample != nil) && !a.sameDraw(b) { // an interval tells more than a law of the noise
+		p.figures, p.statistics = append(p.statistics, p.figures...), nil
+	}
+	if p.before.placed() && p.after.placed() {
+		return p, true, nil
+	}
+	return p, true, p.readRows()
+}
+
+// readRows reads which cells both have, where that is for their figures to say.
+func (p *tablePair) readRows() error {
+	var err error
+	if p.rowsBefore, err = p.before.rows(); err != nil {
+		return err
+	}
+	after, err := p.after.rows()
+	p.placesAfter = make(map[string]int64, len(after))
+	for i, codes := range after {
+		p.placesAfter[strings.Join(codes, "\x00")] = int64(i)
+	}
+	return err
+}
+
+// walk visits the cells that both tables have, in the order of before: their rows in both, and the codes of their keys.
+func (p tablePair) walk(visit func(a int, b int64, codes func() []string)) {
+	if p.placesAfter != nil {
+		for a, codes := range p.rowsBefore {
+			if b, both := p.placesAfter[strings.Join(codes, "\x00")]; both {
+				visit(a, b, func() []string { return codes })
+			}
+		}
+		return
+	}
+	key := make([]int, len(p.match))
+	for a := range p.before.table.Cells {
+		if b := p.cellAfter(key); b >= 0 {
+			visit(int(a), b, func() []string { return p.before.codes(key) })
+		}
+		p.next(key)
+	}
+}
+
+// tests is among how many cells the chance of a change by noise alone is divided: all that both tables have or, where the noise
+// itself decides which are published, could have. Where cells are chosen or selected apart from the noise of their figures, it is
+// those that were, whichever they are.
+func (p tablePair) tests() float64 {
+	if p.refused != "" {
+		return 0
+	}
+	if p.before.table.Sparse == nil && p.after.table.Sparse == nil {
+		return float64(p.compared() * int64(len(p.statistics)))
+	}
+	return p.declared() * float64(len(p.statistics))
+}
+
+// declared is how many cells both tables could have.
+func (p tablePair) declared() float64 {
+	n := 1.0
+	for _, match := range p.match {
+		both := 0
+		for _, place := range match {
+			if place >= 0 {
+				both++
+			}
+		}
+		n *= float64(both)
+	}
+	return n
 }
 
 // matched is the place in after of each category of before, by its code; -1 where
@@ -88,22 +150,16 @@ func matched(before, after *spec.Level) []int64 {
 	return match
 }
 
-// compared is how many cells both tables have: those of which every key has its
-// category in both.
+// compared is how many cells both tables have.
 func (p tablePair) compared() int64 {
-	if p.refused != "" {
+	switch {
+	case p.refused != "":
 		return 0
+	case p.placesAfter == nil: // those of which every key has its category in both
+		return int64(p.declared())
 	}
-	n := int64(1)
-	for _, match := range p.match {
-		both := int64(0)
-		for _, place := range match {
-			if place >= 0 {
-				both++
-			}
-		}
-		n *= both
-	}
+	n := int64(0)
+	p.walk(func(int, int64, func() []string) { n++ })
 	return n
 }
 
@@ -116,6 +172,10 @@ func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, erro
 	}
 	out.Compared = p.compared()
 	out.OnlyBefore, out.OnlyAfter = p.before.table.Cells-out.Compared, p.after.table.Cells-out.Compared
+	if p.placesAfter != nil {
+		out.Some = true
+		out.OnlyBefore, out.OnlyAfter = int64(len(p.rowsBefore))-out.Compared, int64(len(p.placesAfter))-out.Compared
+	}
 	before, err := p.before.estimates(p.statistics)
 	if err != nil {
 		return out, err
@@ -134,12 +194,8 @@ func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, erro
 		p.collect(&s, before[i].unbiased, after[i].unbiased, margin)
 		out.Statistics = append(out.Statistics, s)
 	}
-	if !sameDraw {
-		out.NotCompared = p.figures
-		return out, nil
-	}
 	for _, name := range p.figures {
-		f, err := p.figure(name)
+		f, err := p.figure(name, sameDraw)
 		if err != nil {
 			return out, err
 		}
@@ -148,8 +204,8 @@ func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, erro
 	return out, nil
 }
 
-// figure counts the cells in which a figure of one draw is not the same in both.
-func (p tablePair) figure(name string) (FigureDifference, error) {
+// figure counts the cells in which a figure of one draw is not the same in both or, of two draws, its intervals are apart.
+func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) {
 	out := FigureDifference{Name: name}
 	before, err := p.before.figureCells(name)
 	if err != nil {
@@ -159,14 +215,44 @@ func (p tablePair) figure(name string) (FigureDifference, error) {
 	if err != nil {
 		return out, err
 	}
-	key := make([]int, len(p.match))
-	for _, cell := range before {
-		if other := p.cellAfter(key); other >= 0 && cell != after[other] {
-			out.Changed++
+	p.walk(func(a int, b int64, codes func() []string) {
+		x, y := before[a], after[b]
+		if sameDraw {
+			out.Compared++
+			if x != y {
+				out.Changed++
+			}
+			return
 		}
-		p.next(key)
+		if math.IsNaN(x.low() + x.high() + y.low() + y.high()) { // one has no interval
+			return
+		}
+		out.Compared++
+		if c, apart := apart(x, y); apart {
+			out.Changed++
+			out.Largest = keep(out.Largest, c, codes())
+		}
+	})
+	if !sameDraw {
+		miss := (1 - p.before.table.Statistics[0].Confidence) + (1 - p.after.table.Statistics[0].Confidence)
+		out.Expected = miss * float64(out.Compared)
 	}
 	return out, nil
+}
+
+// apart tells that two intervals have nothing in common: then at least one of them does not hold what it is of, or what they are
+// of is not the same. The margin is how far the figures could be apart for the intervals to meet.
+func apart(x, y figureCell) (CellDifference, bool) {
+	c := CellDifference{Before: x.value(), After: y.value(), Difference: y.value() - x.value()}
+	switch {
+	case y.low() > x.high():
+		c.Margin = (x.high() - x.value()) + (y.value() - y.low())
+	case x.low() > y.high():
+		c.Margin = (y.high() - y.value()) + (x.value() - x.low())
+	default:
+		return c, false
+	}
+	return c, true
 }
 
 // next is the next cell of before.
@@ -208,18 +294,14 @@ func (p tablePair) margin(statistic string, before, after []float64, chance floa
 
 // collect walks the cells that both tables have, in the order of before.
 func (p tablePair) collect(s *StatisticDifference, before, after []float64, margin func(a int, b int64) float64) {
-	key := make([]int, len(p.match))
-	for cell := range before {
-		if other := p.cellAfter(key); other >= 0 {
-			d, most := after[other]-before[cell], margin(cell, other)
-			s.Margin = max(s.Margin, most)
-			if math.Abs(d) > most {
-				s.Changed++
-				s.keep(CellDifference{Before: before[cell], After: after[other], Difference: d, Margin: most}, p.before.codes(key))
-			}
+	p.walk(func(a int, b int64, codes func() []string) {
+		d, most := after[b]-before[a], margin(a, b)
+		s.Margin = max(s.Margin, most)
+		if math.Abs(d) > most {
+			s.Changed++
+			s.Largest = keep(s.Largest, CellDifference{Before: before[a], After: after[b], Difference: d, Margin: most}, codes())
 		}
-		p.next(key)
-	}
+	})
 }
 
 // cellAfter is the place in after of a cell of before, -1 where there is none.
@@ -236,16 +318,16 @@ func (p tablePair) cellAfter(key []int) int64 {
 }
 
 // keep lists a changed cell if it is among the largest; of equals, the earlier.
-func (s *StatisticDifference) keep(c CellDifference, keys []string) {
+func keep(largest []CellDifference, c CellDifference, keys []string) []CellDifference {
 	size := func(c CellDifference) float64 { return math.Abs(c.Difference) }
-	at := len(s.Largest)
-	for at > 0 && size(s.Largest[at-1]) < size(c) {
+	at := len(largest)
+	for at > 0 && size(largest[at-1]) < size(c) {
 		at--
 	}
-	if at == largestShown {
-		return
+	if at == largestKept {
+		return largest
 	}
 	c.Keys = keys
-	s.Largest = slices.Insert(s.Largest, at, c)
-	s.Largest = s.Largest[:min(len(s.Largest), largestShown)]
+	largest = slices.Insert(largest, at, c)
+	return largest[:min(len(largest), largestKept)]
 }

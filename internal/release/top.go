@@ -19,13 +19,8 @@ func topMetadata(planned plan.Table) [2]string {
 		planned.Top.Of, planned.Cells, percentDown(planned.Top.Attained), plan.WholeMargin(planned.Top.Shortfall))}
 }
 
-// notAdded is why nothing is added up from a table of chosen cells.
-const notAdded = "has those cells alone that were chosen, which no sum can rest on: its file has them"
-
-// noCell is why a figure of a table of chosen cells is not traced.
-func noCell(path string) error {
-	return fmt.Errorf("the cells of table %s are those that were chosen, each with a noisy count as it was drawn: its file has them", path)
-}
+// notAdded is why nothing is added up from a table of chosen cells, and what to do instead.
+const notAdded = "has those cells alone that were chosen, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"
 
 // topFigures reads the counts of a table of chosen cells with their intervals, and the places of their cells in domain order.
 // columns are those of its keys, and of its figures.

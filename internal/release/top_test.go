@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -79,9 +80,7 @@ func TestATopReleaseOfManyCells(t *testing.T) {
 				if a, err := Query(t.Context(), place, Question{Where: []string{"hour=0..11"}}); err != nil || a.Table != "hours" {
 					t.Errorf("a question to the other table: %+v, %v", a, err)
 				}
-				if _, err := TraceCell(t.Context(), place, "busy", []string{"from=7,to=31622"}); err == nil || !strings.Contains(err.Error(), "chosen") {
-					t.Errorf("a trace of a chosen cell: %v", err)
-				}
+				o.checkBusyTraces(t, place)
 				opt.Out = filepath.Join(o.dir, "private")
 				if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
 					t.Fatal(err)
@@ -130,6 +129,32 @@ func (o office) checkBusy(t *testing.T, place string) {
 		if !strings.Contains(strings.Join(strings.Fields(string(b)), " "), "the true top 4 may differ") {
 			t.Errorf("%s does not say what chosen cells are", file)
 		}
+	}
+}
+
+// checkBusyTraces follows every published cell, by its row in the file, to the choice that found it and its one noisy integer; and
+// a cell that was not chosen to what that says.
+func (o office) checkBusyTraces(t *testing.T, place string) {
+	t.Helper()
+	for i, row := range figuresOf(t, place, "busy", "from", "to", "count_unbiased") {
+		trace, err := TraceCell(t.Context(), place, "busy", []string{"from=" + row[0] + ",to=" + row[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strconv.FormatFloat(trace.Sum, 'f', -1, 64); got != row[2] || trace.Choice == nil || trace.Choice.Place != int64(i)+1 || trace.Choice.Of != 4 || trace.Choice.Times != 4 ||
+			len(trace.Bearings) != 1 || trace.Bearings[0].Share != 1 || trace.Law != ExactLaw || trace.Attained < 0.95 {
+			t.Errorf("row %v is followed to %s: %+v, %+v", row, got, trace.Choice, trace)
+		}
+	}
+	missing, err := TraceCell(t.Context(), place, "busy", []string{"from=1", "to=2"})
+	if err != nil || missing.Missing == nil || missing.Missing.Why != notChosen || missing.Bearings != nil {
+		t.Errorf("a cell that was not chosen: %+v, %v", missing, err)
+	}
+	if b, err := json.Marshal(missing); err != nil || bytes.Contains(b, []byte("noise_se")) || !bytes.Contains(b, []byte(`"why":"not chosen"`)) {
+		t.Errorf("%s, %v", b, err)
+	}
+	if _, err := TraceCell(t.Context(), place, "busy", []string{"from=1", "to=-1"}); err == nil || !strings.Contains(err.Error(), "no category of to") {
+		t.Errorf("a cell that cannot be: %v", err)
 	}
 }
 
@@ -186,7 +211,7 @@ func TestARehearsalOfATopRelease(t *testing.T) {
 	}
 }
 
-// TestDiffOfTopReleases compares two plans, and refuses to compare cells.
+// TestDiffOfTopReleases compares two plans, and the cells that both releases have chosen.
 func TestDiffOfTopReleases(t *testing.T) {
 	m := busyMoney[0]
 	before, after := busy(t, m.money, m.policy, "add-remove"), busy(t, m.money, m.policy, "replace")
@@ -205,7 +230,10 @@ func TestDiffOfTopReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Releases.Tables[0].Refused == "" || d.Releases.Tables[1].Refused != "" {
-		t.Errorf("the tables compare as %+v", d.Releases.Tables)
+	if c := d.Releases.Tables[0]; c.Refused != "" || !c.Some || c.Compared != 4 || c.OnlyBefore+c.OnlyAfter != 0 || c.Statistics[0].Margin < 1 {
+		t.Errorf("the chosen cells compare as %+v", c)
+	}
+	if n := (editions{t, ""}).flukes(a, b); n > 0 {
+		t.Errorf("noise alone changed %d cells", n)
 	}
 }

@@ -49,6 +49,10 @@ type Trace struct {
 	// NotAbove is what is known of a cell that a sparse table does not have; of another cell nil. Then there are no figures
 	// but the ends of the interval.
 	NotAbove *NotAbove `json:"not_above,omitempty"`
+	// Choice is how the cell came into a table that has some of its cells; Missing is why it did not, and then there are no figures.
+	Choice  *Choice  `json:"choice,omitempty"`
+	Missing *Missing `json:"missing,omitempty"`
+	Sample  string   `json:"sample,omitempty"` // the share of the units that was drawn in secret, an exact fraction; "" for all
 }
 
 // KeyOf is the category of a key.
@@ -80,7 +84,11 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err != nil {
 		return nil, err
 	}
-	at, row, selected, err := e.cellOf(table, cell)
+	at, err := e.tableAt(table)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	codes, err := codesOf(e.plan.Tables[at], cell)
 	if err != nil {
 		return nil, &SpecError{File: place, Err: err}
 	}
@@ -100,10 +108,20 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: covers(e.plan.Sample != nil),
 		Counts: e.plan.Tables[at].Counts, Weighted: e.plan.Tables[at].Weighted,
 	}
+	if e.plan.Sample != nil {
+		t.Sample = e.plan.Sample.Share
+	}
+	if planned := e.plan.Tables[at]; planned.Top != nil || planned.Discovered != nil {
+		return t, t.someCell(e, reader, at, codes, answers)
+	}
+	row, selected, err := t.cellOf(e, at, codes)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
 	if _, sparse := reader.Sparse(at); sparse {
 		return t, t.sparseCell(e, reader, at, selected, answers)
 	}
-	if err := t.read(e, e.plan.Tables[at], row, selected); err != nil {
+	if err := t.read(e.plan.Tables[at], row); err != nil {
 		return nil, err
 	}
 	for i, up := range countsUp(e.plan, e.plan.Tables[at]) {
@@ -184,57 +202,72 @@ func (t *Trace) origins(made *synth.Trace, unit float64) {
 	})
 }
 
-// cellOf finds a table, the row of a cell in it and, of each of its keys, the category that the cell is named by.
-func (e *edition) cellOf(path string, cell []string) (table, row int, selected [][]int, err error) {
+// tableAt is the place of a table in the plan, by its path or the name of its file.
+func (e *edition) tableAt(path string) (int, error) {
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "tables/"), ".parquet")
 	var paths []string
-	for _, t := range e.plan.Tables {
+	for i, t := range e.plan.Tables {
+		if t.Path == path {
+			return i, nil
+		}
 		paths = append(paths, t.Path)
 	}
-	if table = slices.Index(paths, path); table < 0 {
-		return 0, 0, nil, noSuch("table", path, paths)
+	for _, m := range e.plan.Synthetic {
+		if path == m.Table || path == microdataFile(m.Table) || path+".parquet" == microdataFile(m.Table) {
+			return 0, fmt.Errorf("the microdata of %s are rows of a model without intervals, which their file says and no CSV would: read %s with any program that reads Parquet", m.Table, microdataFile(m.Table))
+		}
 	}
-	if e.plan.Tables[table].Top != nil {
-		return 0, 0, nil, noCell(path)
-	}
-	if d := e.plan.Tables[table].Discovered; d != nil {
-		return 0, 0, nil, fmt.Errorf("the cells of table %s are groups that a selection has let through, each with a noisy number as it was drawn: its file has them", path)
-	}
-	by := e.plan.Tables[table].By
-	codes := map[string]string{}
+	return 0, noSuch("table", path, paths)
+}
+
+// codesOf are the codes by which a cell of a table is named, in the order of its keys.
+func codesOf(t plan.Table, cell []string) ([]string, error) {
+	by, codes := t.By, map[string]string{}
 	for _, part := range pairsOf(by, cell) {
 		if part == "" && len(by) == 0 { // the one cell that there is
 			continue
 		}
 		name, code, ok := strings.Cut(part, "=")
 		if !ok {
-			return 0, 0, nil, fmt.Errorf("cell %q: expected attribute=code for each of %s", part, strings.Join(by, ", "))
+			return nil, fmt.Errorf("cell %q: expected attribute=code for each of %s", part, strings.Join(by, ", "))
 		}
 		if !slices.Contains(by, name) {
-			return 0, 0, nil, noSuch("key of table "+path, name, by)
+			return nil, noSuch("key of table "+t.Path, name, by)
 		}
 		if _, twice := codes[name]; twice {
-			return 0, 0, nil, fmt.Errorf("cell: %s is given twice", name)
+			return nil, fmt.Errorf("cell: %s is given twice", name)
 		}
 		codes[name] = code
 	}
-	levels, err := e.plan.Query(e.plan.Tables[table]).Levels(e.plan.Release())
-	if err != nil {
-		return 0, 0, nil, err
-	}
+	out := make([]string, len(by))
 	for i, name := range by {
 		code, ok := codes[name]
 		if !ok {
-			return 0, 0, nil, fmt.Errorf("cell: %s is missing: table %s has a number for each of %s", name, path, strings.Join(by, " × "))
+			return nil, fmt.Errorf("cell: %s is missing: table %s has a number for each of %s", name, t.Path, strings.Join(by, " × "))
 		}
+		out[i] = code
+	}
+	return out, nil
+}
+
+// cellOf finds the row of a cell in a table that has all of them, and notes of each key which category it is.
+func (t *Trace) cellOf(e *edition, table int, codes []string) (row int, selected [][]int, err error) {
+	planned := e.plan.Tables[table]
+	levels, err := e.plan.Query(planned).Levels(e.plan.Release())
+	if err != nil {
+		return 0, nil, err
+	}
+	for i, code := range codes {
 		category := slices.IndexFunc(levels[i].Categories, func(c spec.Category) bool { return c.Code == code })
 		if category < 0 {
-			return 0, 0, nil, noSuch("category of "+name, code, categoryCodes(levels[i]))
+			return 0, nil, noSuch("category of "+planned.By[i], code, categoryCodes(levels[i]))
 		}
+		c := levels[i].Categories[category]
+		t.Cell = append(t.Cell, KeyOf{planned.By[i], c.Code, c.Label})
 		row = row*levels[i].Size() + category
 		selected = append(selected, []int{category})
 	}
-	return table, row, selected, nil
+	return row, selected, nil
 }
 
 // pairsOf parts what names a cell at the commas that a key follows: codes may hold commas too.
@@ -254,10 +287,7 @@ func pairsOf(by, cell []string) []string {
 }
 
 // read takes the figures of the cell from the published file, whose keys must be those of the cell.
-func (t *Trace) read(e *edition, table plan.Table, at int, selected [][]int) error {
-	if err := t.name(e, table, selected); err != nil {
-		return err
-	}
+func (t *Trace) read(table plan.Table, at int) error {
 	row, columns, err := publishedRow(filepath.Join(t.Folder, filepath.FromSlash(table.File())), int64(at))
 	if err != nil {
 		return &SpecError{File: filepath.Join(t.Folder, table.File()), Err: err}
@@ -273,19 +303,6 @@ func (t *Trace) read(e *edition, table plan.Table, at int, selected [][]int) err
 	}
 	t.Published = row[columns[t.Statistic+plan.Published]].Int64()
 	t.Unbiased, t.StandardError, t.Low, t.High = figure(plan.Unbiased), figure(plan.StandardError), figure(plan.Low), figure(plan.High)
-	return nil
-}
-
-// name says which cell it is.
-func (t *Trace) name(e *edition, table plan.Table, selected [][]int) error {
-	levels, err := e.plan.Query(table).Levels(e.plan.Release())
-	if err != nil {
-		return &SpecError{File: t.Folder, Err: err}
-	}
-	for i, l := range levels {
-		c := l.Categories[selected[i][0]]
-		t.Cell = append(t.Cell, KeyOf{table.By[i], c.Code, c.Label})
-	}
 	return nil
 }
 

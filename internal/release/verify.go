@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -195,22 +193,7 @@ func (v *verifier) note(name, says string, err error) error {
 
 // plain is a text in one line that cannot command a terminal: what is no visible
 // character is written as its escape. Names and texts of a folder are its writer's.
-func plain(text string) string { return Visible(text, "") }
-
-// Visible is a text with escapes for what a terminal would obey instead of showing,
-// but for the characters to keep.
-func Visible(text, keep string) string {
-	var b strings.Builder
-	for _, c := range text {
-		if unicode.IsGraphic(c) || strings.ContainsRune(keep, c) {
-			b.WriteRune(c)
-			continue
-		}
-		quoted := strconv.QuoteRune(c)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
-}
+func plain(text string) string { return screen.Visible(text, "") }
 
 // failure is the first check that failed, with how many followed.
 func (v *verifier) failure() error {

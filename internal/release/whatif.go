@@ -5,10 +5,13 @@ package release
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -22,6 +25,27 @@ func WhatIf(specPath string, params map[string]string, key string, amounts []str
 // asks no ledger. Errors: as of [Load].
 func Solve(specPath string, params map[string]string) (*plan.Solution, error) {
 	return ofSpec(specPath, params, plan.Solve)
+}
+
+// WhatIfPage writes the page that says how good the tables of a spec would be with other budgets, to a file or, where none
+// is named, to out/NAME.whatif.html, and returns the plan and the page's path. It asks no ledger and writes nothing else.
+// Errors: as of [Load].
+func WhatIfPage(specPath string, params map[string]string, out, file string) (*plan.Plan, string, error) {
+	p, err := ofSpec(specPath, params, plan.NewProspects)
+	if err != nil {
+		return nil, "", err
+	}
+	page, err := report.WhatIf(p)
+	if err != nil {
+		return nil, "", err
+	}
+	if file == "" {
+		file = filepath.Join(out, p.Plan.Name+".whatif.html")
+	}
+	if err := replaceFile(filepath.Dir(file), filepath.Base(file), page); err != nil {
+		return nil, "", fmt.Errorf("writing the what-if page: %w", err)
+	}
+	return p.Plan, file, nil
 }
 
 // TracePlan plans a spec and writes to w what every pass of the planner works out. It asks no

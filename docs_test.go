@@ -1,0 +1,359 @@
+package dprelease
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// This file holds the documents to themselves and to the program: that links lead somewhere, that tests that are
+// named exist, and that every refusal is on the page of errors, as it is printed.
+
+// pages are all documents by their paths.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "." {
+			return filepath.SkipDir
+		}
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" || strings.Contains(path, "testdata") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[filepath.ToSlash(path)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all["README.md"] == "" || all["docs/README.md"] == "" {
+		t.Fatal("the documents are not where they were")
+	}
+	return all
+}
+
+var (
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
+	spanned = regexp.MustCompile("(?s)`` .*? ``|`[^`]*`")
+	linked  = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	headed  = regexp.MustCompile(`(?m)^#{1,6} +(.*)$`)
+)
+
+// prose is a page without its examples.
+func prose(text string) string {
+	return spanned.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
+}
+
+// anchors are those that a page's headings have.
+func anchors(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, heading := range headed.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		var b strings.Builder
+		for _, r := range strings.ToLower(heading[1]) {
+			switch {
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				b.WriteRune(r)
+			case r == ' ':
+				b.WriteRune('-')
+			}
+		}
+		anchor := b.String()
+		for i := 1; all[anchor]; i++ {
+			anchor = b.String() + "-" + strconv.Itoa(i)
+		}
+		all[anchor] = true
+	}
+	return all
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	all, links := pages(t), 0
+	for page, text := range all {
+		for _, link := range linked.FindAllStringSubmatch(prose(text), -1) {
+			target, anchor, _ := strings.Cut(link[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			links++
+			to := page
+			if target != "" {
+				to = filepath.ToSlash(filepath.Join(filepath.Dir(page), filepath.FromSlash(target)))
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: %s leads nowhere", page, link[1])
+			} else if anchor != "" && !anchors(all[to])[anchor] {
+				t.Errorf("%s: %s has no heading %q", page, to, anchor)
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("%d links found", links)
+	}
+}
+
+// TestEveryPageIsOnTheMap fails where docs/README.md does not lead to a page.
+func TestEveryPageIsOnTheMap(t *testing.T) {
+	all := pages(t)
+	for page := range all {
+		name, below := strings.CutPrefix(page, "docs/")
+		if !below || name == "README.md" || strings.HasPrefix(name, "proofs/") || strings.HasPrefix(name, "pictures/") {
+			continue
+		}
+		if !strings.Contains(all["docs/README.md"], "("+name) {
+			t.Errorf("docs/README.md does not name %s", name)
+		}
+	}
+}
+
+var testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`)
+
+// TestTestsThatAreNamedExist holds every page that says by which test something is held.
+func TestTestsThatAreNamedExist(t *testing.T) {
+	there := map[string]bool{}
+	eachFile(t, []string{"."}, true, func(path string, file *ast.File) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				there[f.Name.Name] = true
+			}
+		}
+	})
+	named := 0
+	for page, text := range pages(t) {
+		for _, name := range testName.FindAllString(text, -1) {
+			named++
+			if !there[name] {
+				t.Errorf("%s names %s, and there is no such test", page, name)
+			}
+		}
+	}
+	if named < 50 {
+		t.Errorf("%d tests are named", named)
+	}
+}
+
+// eachFile parses the Go files below some folders: tests, or all but tests.
+func eachFile(t *testing.T, folders []string, tests bool, do func(path string, file *ast.File)) {
+	t.Helper()
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "." {
+				return filepath.SkipDir
+			}
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") != tests {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err == nil {
+				do(path, file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// explained is a message on the page of errors: its text with … for what varies, and its pattern.
+type explained struct {
+	text    string
+	pattern *regexp.Regexp
+	met     bool
+}
+
+var messageRow = regexp.MustCompile("(?m)^\\| (?:`` (.+?) ``|`([^`]+)`) \\| ([^|]+) \\| ([^|]+) \\|$")
+
+// explainedIn are the messages of the sections of docs/errors.md from one heading to another.
+func explainedIn(t *testing.T, from, to string) []*explained {
+	t.Helper()
+	text := pages(t)["docs/errors.md"]
+	_, text, found := strings.Cut(text, "\n"+from+"\n")
+	if !found {
+		t.Fatalf("docs/errors.md has no heading %q", from)
+	}
+	if to != "" {
+		text, _, found = strings.Cut(text, "\n"+to+"\n")
+		if !found {
+			t.Fatalf("docs/errors.md has no heading %q", to)
+		}
+	}
+	var out []*explained
+	for _, row := range messageRow.FindAllStringSubmatch(text, -1) {
+		e := &explained{text: row[1] + row[2]}
+		var parts []string
+		for _, part := range strings.Split(e.text, "…") {
+			parts = append(parts, regexp.QuoteMeta(part))
+		}
+		e.pattern = regexp.MustCompile(`(?s)^(?:` + strings.Join(parts, `.*`) + `)$`)
+		out = append(out, e)
+	}
+	if rows := strings.Count(text, "\n| `"); rows != len(out) {
+		t.Fatalf("%d of %d rows between %q and %q have a message, a cause and a cure", len(out), rows, from, to)
+	}
+	return out
+}
+
+var refusal = regexp.MustCompile(`(?m)^[a-z0-9_.-]+\.(?:yaml|csv|geojson):\d+:\d+: (.*)$`)
+
+// TestEveryRefusalOfASpecIsExplained holds docs/errors.md to the refusals that are kept in spec/testdata, both ways: each
+// has a row, and each row is of one.
+func TestEveryRefusalOfASpecIsExplained(t *testing.T) {
+	rows := explainedIn(t, "## The spec", "## The plan")
+	files, err := filepath.Glob(filepath.Join("spec", "testdata", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusals := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range refusal.FindAllStringSubmatch(string(text), -1) {
+			refusals++
+			found := false
+			// The message stands behind the path of the key, where there is one, which may hold a colon itself.
+			for rest, more := r[1], true; more; _, rest, more = strings.Cut(rest, ": ") {
+				for _, row := range rows {
+					if row.pattern.MatchString(rest) {
+						row.met, found = true, true
+					}
+				}
+			}
+			if !found {
+				t.Errorf("%s: docs/errors.md has no row for: %s", filepath.Base(file), r[1])
+			}
+		}
+	}
+	if refusals < 700 {
+		t.Errorf("%d refusals found", refusals)
+	}
+	for _, row := range rows {
+		if !row.met {
+			t.Errorf("docs/errors.md explains what no refusal of spec/testdata says: %s", row.text)
+		}
+	}
+}
+
+var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d\])?[0-9.]*[a-zA-Z]`)
+
+// literals are the texts of a file, put together where they are added up, with … for what is filled in.
+func literals(n ast.Node) []string {
+	var out []string
+	ast.Inspect(n, func(n ast.Node) bool {
+		e, ok := n.(ast.Expr)
+		if !ok {
+			return true
+		}
+		s, isText := folded(e)
+		if isText {
+			out = append(out, verb.ReplaceAllString(strings.ReplaceAll(s, "%%", "%"), "…"))
+		}
+		return !isText
+	})
+	return out
+}
+
+// folded is the text of a literal, or of a sum that has some.
+func folded(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			s, err := strconv.Unquote(e.Value)
+			return s, err == nil
+		}
+	case *ast.BinaryExpr:
+		if e.Op == token.ADD {
+			a, left := folded(e.X)
+			b, right := folded(e.Y)
+			if !left {
+				a = "…"
+			}
+			if !right {
+				b = "…"
+			}
+			return a + b, left || right
+		}
+	}
+	return "", false
+}
+
+// errorRooms are where errors that reach a person are made.
+var errorRooms = []string{"budget/ledger", "cmd/dprelease", "histogram", "internal/release", "internal/sign", "plan"}
+
+// within are texts that stand within messages that have a row.
+var within = []string{
+	"The account admits no further release in ….",
+	"entry … …; nothing is spent from it any more",
+	"… is … in the release and … in the account",
+}
+
+// TestEveryErrorIsExplained holds the rest of docs/errors.md to the source: a row is of a text that is there, and what the
+// errors say by which exit codes are decided has a row.
+func TestEveryErrorIsExplained(t *testing.T) {
+	rows := explainedIn(t, "## The plan", "")
+	eachFile(t, errorRooms, false, func(path string, file *ast.File) {
+		for _, s := range literals(file) {
+			for _, row := range rows {
+				row.met = row.met || inSource(row, s)
+			}
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || f.Name.Name != "Error" || f.Body == nil || !exported(f) {
+				continue
+			}
+			for _, s := range literals(f.Body) {
+				if words := strings.Fields(strings.ReplaceAll(s, "…", " ")); len(words) < 7 || strings.HasPrefix(s, " ") || slices.Contains(within, s) {
+					continue // a part of a message
+				}
+				found := false
+				for _, row := range rows {
+					found = found || inSource(row, s)
+				}
+				if !found {
+					t.Errorf("%s: docs/errors.md has no row for: %s", path, s)
+				}
+			}
+		}
+	})
+	for _, row := range rows {
+		if !row.met {
+			t.Errorf("docs/errors.md explains what the program does not say: %s", row.text)
+		}
+	}
+}
+
+// inSource tells whether the text in the source is the row's, or has it in it.
+func inSource(row *explained, source string) bool {
+	at := 0
+	for _, part := range strings.Split(row.text, "…") {
+		part = strings.Trim(part, " ")
+		i := strings.Index(source[at:], part)
+		if i < 0 {
+			return false
+		}
+		at += i + len(part)
+	}
+	return true
+}
+
+// exported tells whether a method is of an exported type.
+func exported(f *ast.FuncDecl) bool {
+	e := f.Recv.List[0].Type
+	if star, ok := e.(*ast.StarExpr); ok {
+		e = star.X
+	}
+	name, ok := e.(*ast.Ident)
+	return ok && name.IsExported()
+}

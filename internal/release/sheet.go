@@ -1,0 +1,232 @@
+package release
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds the sheet: a published table as it is, for a terminal, a spreadsheet or a program that reads no Parquet.
+
+// Sheet is a published table that is being read. Its rows stay in the file.
+type Sheet struct {
+	Folder   string        `json:"folder"`
+	Release  string        `json:"release"`
+	Status   string        `json:"status"` // RELEASE, or what is printed on everything instead
+	Table    string        `json:"table"`
+	Interval string        `json:"interval"` // what the intervals hold
+	Columns  []SheetColumn `json:"columns"`
+	Cells    int64         `json:"cells"`
+	file     *parquet.File
+}
+
+// SheetColumn is one column of a published table, as its file describes it.
+type SheetColumn struct {
+	Name      string `json:"name"`
+	Label     string `json:"label"`
+	Unit      string `json:"unit,omitempty"`
+	Statistic string `json:"statistic"` // key, label, count, estimate, standard error, interval or flag, or the kind of the figure
+	text      bool
+}
+
+// OpenSheet opens a table of a published folder, which must be as its manifest says.
+//
+// Errors: *[SpecError] for what is not a published folder, and for a table that is not there; *[Altered] for a folder that
+// was changed.
+func OpenSheet(place, table string) (*Sheet, error) {
+	e, err := openEdition(place)
+	if err != nil {
+		return nil, err
+	}
+	at, err := e.tableAt(table)
+	if err != nil {
+		return nil, &SpecError{File: place, Err: err}
+	}
+	planned := e.plan.Tables[at]
+	b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(planned.File())))
+	if err != nil {
+		return nil, &Altered{Place: place, File: planned.File()}
+	}
+	s := &Sheet{Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: planned.Path}
+	if s.file, err = parquet.OpenFile(bytes.NewReader(b), int64(len(b))); err == nil {
+		err = s.describe()
+	}
+	if err != nil {
+		return nil, &SpecError{File: filepath.Join(place, planned.File()), Err: err}
+	}
+	return s, nil
+}
+
+// describe reads what the file says of its columns, which are those that it has.
+func (s *Sheet) describe() error {
+	described, _ := s.file.Lookup("dprelease.columns")
+	if err := json.Unmarshal([]byte(described), &s.Columns); err != nil {
+		return fmt.Errorf("the file does not say what its columns are: %w", err)
+	}
+	there := s.file.Schema().Columns()
+	if len(there) != len(s.Columns) {
+		return fmt.Errorf("%d columns, of which it describes %d", len(there), len(s.Columns))
+	}
+	for i, path := range there {
+		leaf, ok := s.file.Schema().Lookup(path...)
+		if c := &s.Columns[i]; !ok || len(path) != 1 || path[0] != c.Name {
+			return fmt.Errorf("column %d is not %q", i+1, c.Name)
+		}
+		s.Columns[i].text = leaf.Node.Type().Kind() == parquet.ByteArray
+	}
+	s.Interval, _ = s.file.Lookup("dprelease.interval")
+	s.Cells = s.file.NumRows()
+	return nil
+}
+
+// CSV writes the whole table for a spreadsheet: RFC 4180 with a header, a point in decimals, and nothing in a cell that is
+// not published. A text that a spreadsheet would take for a formula gets an apostrophe before it. mark is written first: a
+// UTF-8 byte order mark, or nothing.
+func (s *Sheet) CSV(w io.Writer, mark string) error {
+	buffered := bufio.NewWriter(w)
+	buffered.WriteString(mark)
+	c := csv.NewWriter(buffered)
+	c.UseCRLF = true
+	line := make([]string, len(s.Columns))
+	for i, column := range s.Columns {
+		line[i] = noFormula(column.Name)
+	}
+	if err := c.Write(line); err != nil {
+		return err
+	}
+	err := eachRow(s.file, func(r parquet.Row) error {
+		for i, v := range r {
+			line[i] = s.cell(i, v)
+		}
+		return c.Write(line)
+	})
+	c.Flush()
+	if err == nil {
+		err = c.Error()
+	}
+	if err == nil {
+		err = buffered.Flush()
+	}
+	return err
+}
+
+// cell is a value in a CSV file.
+func (s *Sheet) cell(column int, v parquet.Value) string {
+	switch {
+	case v.IsNull():
+		return ""
+	case s.Columns[column].text:
+		return noFormula(v.String())
+	}
+	return plainNumber(v)
+}
+
+// plainNumber is a number in digits, with a point, exactly as it was published.
+func plainNumber(v parquet.Value) string {
+	if v.Kind() == parquet.Int64 {
+		return strconv.FormatInt(v.Int64(), 10)
+	}
+	return strconv.FormatFloat(v.Double(), 'f', -1, 64)
+}
+
+// formulaStarts are the characters at which spreadsheets take a text for a formula, wide ones too, or strip them and do.
+const formulaStarts = "=+-@\t\r\n＝＋－＠"
+
+// noFormula is a text that no spreadsheet takes for a formula and no terminal for a command.
+func noFormula(text string) string {
+	if text != "" && strings.ContainsRune(formulaStarts, []rune(text)[0]) {
+		text = "'" + text
+	}
+	return screen.Visible(text, "\n\t")
+}
+
+// noFormulas are texts that no spreadsheet takes for formulas.
+func noFormulas(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = noFormula(text)
+	}
+	return out
+}
+
+// JSON writes the whole table as one document: what it is, and a list of rows with their values in the order of the columns,
+// null where nothing is published.
+func (s *Sheet) JSON(w io.Writer) error {
+	type plain Sheet
+	head, err := json.MarshalIndent((*plain)(s), "", "  ")
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	b.WriteString(escaped(bytes.TrimSuffix(head, []byte("\n}"))))
+	b.WriteString(",\n  \"rows\": [")
+	between := "\n    "
+	err = eachRow(s.file, func(r parquet.Row) error {
+		values := make([]json.RawMessage, len(r))
+		for i, v := range r {
+			if values[i], err = s.value(i, v); err != nil {
+				return err
+			}
+		}
+		line, err := json.Marshal(values)
+		if err != nil {
+			return err
+		}
+		b.WriteString(between)
+		between = ",\n    "
+		_, err = b.WriteString(escaped(line))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b.WriteString("\n  ]\n}\n")
+	return b.Flush()
+}
+
+// MarshalJSON is that document.
+func (s *Sheet) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	err := s.JSON(&b)
+	return b.Bytes(), err
+}
+
+// escaped is JSON without the characters that a terminal obeys or hides, which texts may hold: with their escapes.
+func escaped(document []byte) string {
+	var b strings.Builder
+	for _, c := range string(document) {
+		switch {
+		case unicode.IsGraphic(c) || c == '\n':
+			b.WriteRune(c)
+		case c < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, c)
+		default:
+			high, low := utf16.EncodeRune(c)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return b.String()
+}
+
+// value is a value in a JSON document.
+func (s *Sheet) value(column int, v parquet.Value) (json.RawMessage, error) {
+	switch {
+	case v.IsNull():
+		return json.RawMessage("null"), nil
+	case s.Columns[column].text:
+		return json.Marshal(v.String())
+	}
+	return json.RawMessage(plainNumber(v)), nil
+}

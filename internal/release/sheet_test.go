@@ -1,0 +1,93 @@
+package release
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Texts that a spreadsheet would run, and those that a terminal would obey, do neither; others are as they were.
+func TestNoFormula(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "walk": "walk", "65+": "65+", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\n=1": "'\n=1",
+		"＝1": "'＝1", "\x1b[2J": `\x1b[2J`, "\r=1": `'\r=1`, "−1": "−1", "<10": "<10",
+	} {
+		if got := noFormula(text); got != want {
+			t.Errorf("%q is written %q, want %q", text, got, want)
+		}
+	}
+}
+
+// sameValue tells that two texts are one, or write one number.
+func sameValue(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	y, other := strconv.ParseFloat(b, 64)
+	return a == b || err == nil && other == nil && x == y
+}
+
+// A CSV file and a JSON document of a table hold every value of the published file, and no other: figures of all kinds, with
+// what is not published left out.
+func TestSheetsHoldTheFile(t *testing.T) {
+	o := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, payData(payRows()))
+	_, place := o.run(t)
+	for _, table := range o.plan.Tables {
+		s, err := OpenSheet(place, table.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, c := range s.Columns {
+			names = append(names, c.Name)
+		}
+		want := append([][]string{names}, figuresOf(t, place, table.Path, names...)...)
+		for _, row := range want[1:] {
+			for i, text := range row {
+				if text == "<null>" {
+					row[i] = ""
+				}
+			}
+		}
+		var file bytes.Buffer
+		if err := s.CSV(&file, ""); err != nil {
+			t.Fatal(err)
+		}
+		got, err := csv.NewReader(&file).ReadAll()
+		if err != nil || !slices.EqualFunc(got, want, func(a, b []string) bool { return slices.EqualFunc(a, b, sameValue) }) {
+			t.Fatalf("table %s as CSV: %v\n%q\nwant\n%q", table.Path, err, got, want)
+		}
+		document, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var data struct {
+			Columns []SheetColumn
+			Rows    [][]any
+		}
+		d := json.NewDecoder(bytes.NewReader(document))
+		d.UseNumber()
+		if err := d.Decode(&data); err != nil || len(data.Rows) != len(want)-1 {
+			t.Fatalf("table %s as JSON: %d rows, %v", table.Path, len(data.Rows), err)
+		}
+		for i, row := range data.Rows {
+			for k, v := range row {
+				text := ""
+				switch v := v.(type) {
+				case string:
+					text = v
+				case json.Number:
+					text = v.String()
+				}
+				if !sameValue(text, want[i+1][k]) {
+					t.Errorf("table %s, row %d, %s: %q, want %q", table.Path, i, names[k], text, want[i+1][k])
+				}
+			}
+		}
+	}
+	if _, err := OpenSheet(place, "al"); err == nil || !strings.Contains(err.Error(), `did you mean "all"?`) {
+		t.Errorf("a table that there is not: %v", err)
+	}
+}

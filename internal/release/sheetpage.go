@@ -1,0 +1,155 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds the sheet as people read it: keys with their labels, each figure with its interval, and what is to be
+// said of it.
+
+// shownRows are printed where not all are asked for.
+const shownRows = 40
+
+// sheetView is the columns of a page, and the places in a row of what each shows.
+type sheetView struct {
+	columns []screen.Column
+	cells   []func(parquet.Row) string
+}
+
+// add adds a column.
+func (v *sheetView) add(c screen.Column, cell func(parquet.Row) string) {
+	v.columns, v.cells = append(v.columns, c), append(v.cells, cell)
+}
+
+// errEnough ends the reading of rows.
+var errEnough = errors.New("enough rows")
+
+// Write prints the first rows, or all of them, as wide as the terminal is.
+func (s *Sheet) Write(w io.Writer, look screen.Look, all bool) error {
+	p := screen.NewPage(look)
+	if s.Status != "RELEASE" {
+		p.Line(" "+s.Status+" ", screen.Alert)
+	}
+	p.Paragraph(s.Release+": table "+s.Table, screen.Strong)
+	view := s.view()
+	var rows [][]screen.Cell
+	err := eachRow(s.file, func(r parquet.Row) error {
+		if !all && len(rows) == shownRows {
+			return errEnough
+		}
+		row := make([]screen.Cell, len(view.cells))
+		for i, cell := range view.cells {
+			row[i].Text = cell(r)
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	p.Paragraph(fmt.Sprintf("%s. Intervals: %s.", budget.Plural(s.Cells, "cell"), s.Interval), screen.Faint)
+	p.Blank()
+	dropped := p.Table(view.columns, rows)
+	if more := s.Cells - int64(len(rows)); more > 0 {
+		p.Paragraph(fmt.Sprintf("… %s more: --all prints them.", budget.Plural(more, "row")), screen.Faint)
+	}
+	if len(dropped) > 0 {
+		p.Paragraph("Left out, as the terminal is too narrow: "+strings.Join(dropped, ", ")+".", screen.Faint)
+	}
+	p.Blank()
+	p.Paragraph("--as csv prints all columns for a spreadsheet: add up the unbiased figures, not those above. --cell follows one number to its noise.", screen.Faint)
+	_, err = w.Write(p.Bytes())
+	return err
+}
+
+// view says what a page shows of a row: each key, with its label; each figure, with its interval; and the flags.
+func (s *Sheet) view() *sheetView {
+	v := &sheetView{}
+	places := map[string]int{}
+	for i, c := range s.Columns {
+		places[c.Name] = i
+	}
+	var flags []int
+	figures := 0
+	for i, c := range s.Columns {
+		switch c.Statistic {
+		case "key":
+			label, labelled := places[c.Name+plan.LabelSuffix]
+			v.add(screen.Column{Head: c.Name, Fold: 8, Right: !s.Columns[i].text && !labelled}, func(r parquet.Row) string {
+				if labelled {
+					return r[i].String() + " " + r[label].String()
+				}
+				return r[i].String()
+			})
+		case "flag":
+			flags = append(flags, i)
+		case "label", "estimate", "standard error", "interval":
+		default:
+			s.viewFigure(v, i, places, figures)
+			figures++
+		}
+	}
+	v.add(screen.Column{Head: "note", Fold: 8, Drop: 1}, func(r parquet.Row) string {
+		var notes []string
+		for _, i := range flags {
+			if r[i].IsNull() {
+				continue
+			}
+			note := strings.ReplaceAll(r[i].String(), "_", " ")
+			if len(flags) > 1 {
+				note = strings.TrimSuffix(s.Columns[i].Name, plan.Flag) + ": " + note
+			}
+			notes = append(notes, note)
+		}
+		return strings.Join(notes, "; ")
+	})
+	return v
+}
+
+// viewFigure shows a figure and its interval. Of those that do not fit the later ones are left out first.
+func (s *Sheet) viewFigure(v *sheetView, i int, places map[string]int, before int) {
+	name := s.Columns[i].Name
+	low, high, bounded := places[name+plan.Low], places[name+plan.High], false
+	if _, ok := places[name+plan.High]; ok {
+		_, bounded = places[name+plan.Low]
+	}
+	width := func(r parquet.Row) float64 {
+		if !bounded || r[low].IsNull() || r[high].IsNull() {
+			return 0
+		}
+		return (number(r[high]) - number(r[low])) / 2
+	}
+	text := func(r parquet.Row, at int) string {
+		if r[at].IsNull() {
+			return "–"
+		}
+		return figureText(number(r[at]), decimals(width(r), r[at].Kind() == parquet.Int64))
+	}
+	drop := 0
+	if before > 0 {
+		drop = 1 + before
+	}
+	v.add(screen.Column{Head: name, Right: true, Drop: drop}, func(r parquet.Row) string { return text(r, i) })
+	if bounded {
+		v.add(screen.Column{Head: intervalHead(s.Interval), Right: true, Drop: drop}, func(r parquet.Row) string {
+			if r[low].IsNull() || r[high].IsNull() {
+				return "–"
+			}
+			return text(r, low) + " … " + text(r, high)
+		})
+	}
+}
+
+// intervalHead is the head of a column of intervals: the level that the file says, "95% interval".
+func intervalHead(interval string) string {
+	level, _, _ := strings.Cut(interval, " ")
+	return level + " interval"
+}

@@ -1,0 +1,130 @@
+package screen
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+// This file holds texts of one line: what of them is seen, how wide they are, and how they are made to fit.
+
+// Visible writes what a terminal would obey or hide as its escape, so that no file can change what is seen: control
+// characters, and those that turn the direction of writing. Those in keep stay as they are.
+func Visible(text, keep string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if unicode.IsGraphic(c) || strings.ContainsRune(keep, c) {
+			b.WriteRune(c)
+			continue
+		}
+		quoted := strconv.QuoteRune(c)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}
+
+// runeWidth is how many columns a character takes: none where it is set above or below the one before it, two where it is
+// East Asian and wide, else one.
+func runeWidth(c rune) int {
+	switch {
+	case unicode.In(c, unicode.Mn, unicode.Me):
+		return 0
+	case c < 0x1100: // below are no wide ones
+		return 1
+	}
+	switch width.LookupRune(c).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// Width is how many columns a visible text takes.
+func Width(text string) int {
+	n := 0
+	for _, c := range text {
+		n += runeWidth(c)
+	}
+	return n
+}
+
+// ellipsis stands where a part of a text is left out.
+const ellipsis = "…"
+
+// Fold leaves out of the middle of a text what does not fit into so many columns: the names of a release differ at their
+// ends as often as at their beginnings.
+func Fold(text string, columns int) string {
+	if Width(text) <= columns {
+		return text
+	}
+	if columns < 1 {
+		return ""
+	}
+	all := []rune(text)
+	room := columns - 1
+	from, head := 0, 0
+	for from < len(all) && head+runeWidth(all[from]) <= (room+1)/2 {
+		head += runeWidth(all[from])
+		from++
+	}
+	to, tail := len(all), 0
+	for to > from && tail+runeWidth(all[to-1]) <= room-head {
+		to--
+		tail += runeWidth(all[to])
+	}
+	for to < len(all) && runeWidth(all[to]) == 0 { // what was set above a character that is left out
+		to++
+	}
+	return string(all[:from]) + ellipsis + string(all[to:])
+}
+
+// Wrap sets a text in lines of at most so many columns, broken between words; a word that is longer is broken where the
+// line ends. There is one line at least.
+func Wrap(text string, columns int) []string {
+	columns = max(columns, 2)
+	lines, line, filled := []string{}, "", 0
+	for _, word := range strings.Fields(text) {
+		n := Width(word)
+		if filled > 0 && filled+1+n > columns {
+			lines, line, filled = append(lines, line), "", 0
+		}
+		if filled > 0 {
+			line, filled = line+" ", filled+1
+		}
+		for n > columns {
+			part := cut(word, columns)
+			lines, word = append(lines, part), word[len(part):]
+			n = Width(word)
+		}
+		line, filled = line+word, filled+n
+	}
+	return append(lines, line)
+}
+
+// cut is the beginning of a text that fits into so many columns, of one character at least.
+func cut(text string, columns int) string {
+	n := 0
+	for i, c := range text {
+		if n += runeWidth(c); n > columns && i > 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// Bar is a part of a whole as a bar of so many columns, to an eighth of a column. What is more than nothing shows.
+func Bar(part float64, columns int) string {
+	if !(part > 0) || columns < 1 {
+		return ""
+	}
+	eighths := int(math.Round(min(part, 1) * float64(8*columns)))
+	eighths = max(1, eighths)
+	bar := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		bar += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return bar
+}

@@ -1,0 +1,261 @@
+package report
+
+// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as published
+// figures tell it exactly, or noisy counts that were paid for.
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Bias is one cause of bias, with the published tables that it bears on.
+type Bias struct {
+	Cause     string   `json:"cause"`
+	Tables    []string `json:"tables"` // paths; none: every one
+	Direction string   `json:"direction"`
+	// Size says how large it is: known exactly, told by a noisy count, bounded by public numbers alone, or not known.
+	Size string `json:"size"`
+	// Noisy is the count that tells it, Margin that of its interval; absent where none was paid for.
+	Noisy  *float64 `json:"noisy_count,omitempty"`
+	Margin *float64 `json:"margin,omitempty"`
+}
+
+// The directions of a bias.
+const (
+	tooHigh   = "too high"
+	tooLow    = "too low"
+	eitherWay = "either way"
+)
+
+// biasOf lists what moves the figures of a release on the mean.
+func biasOf(r *Report, p *plan.Plan) []Bias {
+	all := r.shownBias()
+	for _, t := range p.Release().Tables {
+		all = append(all, r.tableBias(p, t)...)
+	}
+	all = append(all, r.shareBias()...)
+	all = append(all, r.selectionBias()...)
+	all = append(all, r.estimateBias()...)
+	if len(r.Microdata) > 0 {
+		b := Bias{Cause: "Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest", Direction: eitherWay, Size: "not known; how far the model is from the noisy counts stands with the microdata"}
+		for _, m := range r.Microdata {
+			b.Tables = append(b.Tables, "microdata/"+m.Table)
+		}
+		all = append(all, b)
+	}
+	return append(all, Bias{Cause: "The data themselves: who was asked and did not answer, or answered wrongly", Tables: []string{}, Direction: eitherWay, Size: "not known to this release"})
+}
+
+// shownBias is what showing numbers below zero as 0 does: the published figures tell it exactly.
+func (r *Report) shownBias() []Bias {
+	b := Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was", Tables: []string{}, Direction: tooHigh}
+	worst, by := "", new(big.Rat)
+	for _, t := range r.Tables {
+		raised := false
+		for _, s := range t.Statistics {
+			raised = raised || s.ShownAsZero > 0
+			if more := s.shownMore(); s.ShownAsZero > 0 && more != nil && more.Cmp(by) > 0 {
+				worst, by = t.Path, more
+			}
+		}
+		if raised {
+			b.Tables = append(b.Tables, t.Path)
+		}
+	}
+	if len(b.Tables) == 0 {
+		return nil
+	}
+	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0", budget.Plural(r.zeros(), "number"))
+	if worst != "" {
+		most, _ := by.Float64()
+		b.Size += fmt.Sprintf("; most in %s, whose published column adds up to about %s more than the unbiased one", worst, budget.Group(int64(math.Round(most))))
+	}
+	return []Bias{b}
+}
+
+// zeros is how many numbers were shown as 0 in the tables listed above, those to judge bounds by among them.
+func (r *Report) zeros() int64 {
+	var n int64
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			n += s.ShownAsZero
+		}
+	}
+	return n
+}
+
+// shownMore is by how much the published figures add up to more than the unbiased ones, nil where they are not added up or the
+// difference is beyond a million million million.
+func (s Statistic) shownMore() *big.Rat {
+	published, unbiased := ratOf(s.TotalPublished), ratOf(s.TotalUnbiased)
+	if published == nil || unbiased == nil {
+		return nil
+	}
+	more := new(big.Rat).Sub(published, unbiased)
+	if limit := big.NewRat(1e18, 1); more.Cmp(limit) > 0 {
+		return nil
+	}
+	return more
+}
+
+func ratOf(n json.Number) *big.Rat {
+	r, ok := new(big.Rat).SetString(n.String())
+	if !ok {
+		return nil
+	}
+	return r
+}
+
+// tableBias is what the rules of a confidential table do to the published tables that are made from it.
+func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
+	var paths, weighted []string
+	for i, of := range p.Tables {
+		if of.From == t.Name && !r.Tables[i].Aside {
+			if paths = append(paths, of.Path); of.Weighted {
+				weighted = append(weighted, of.Path)
+			}
+		}
+	}
+	if paths == nil {
+		return nil
+	}
+	var all []Bias
+	if !t.Unit.Row {
+		all = append(all, r.told(p, t, "rows_over_bound", Bias{Cause: fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), isAre(t)), Tables: paths, Direction: tooLow}))
+	}
+	if dropsRows(p.Release(), t) {
+		all = append(all, r.told(p, t, "rows_left_out", Bias{Cause: fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name), Tables: paths, Direction: tooLow}))
+	}
+	if r.Bounds == nil {
+		return all
+	}
+	for _, c := range r.Bounds.Columns {
+		if c.Table != t.Name {
+			continue
+		}
+		b := Bias{Cause: fmt.Sprintf("Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column, ratText(c.Step)), Tables: []string{}, Direction: eitherWay}
+		for _, of := range r.Tables {
+			if !of.Aside && slices.Contains(paths, of.Path) && slices.ContainsFunc(of.Figures, func(f Figure) bool { return slices.Contains(f.Columns, c.Column) }) {
+				b.Tables = append(b.Tables, of.Path)
+			}
+		}
+		if len(b.Tables) > 0 {
+			all = append(all, r.told(p, t, c.Column+"_clamped", b))
+		}
+	}
+	for _, w := range r.Bounds.Weights {
+		if w.Table == t.Name {
+			all = append(all, Bias{Cause: fmt.Sprintf("Weights of %s are brought to %s to %s and rounded to a multiple of %s", t.Name, ratText(w.Low), ratText(w.High), ratText(w.Step)), Tables: weighted, Direction: eitherWay, Size: notCounted})
+		}
+	}
+	return all
+}
+
+func isAre(t *spec.Table) string {
+	if t.Unit.MaxRows == 1 {
+		return t.Name + " is"
+	}
+	return t.Name + " are"
+}
+
+// dropsRows tells that a rule of a table leaves rows out.
+func dropsRows(release *spec.Release, t *spec.Table) bool {
+	return !t.Unit.Row && t.Unit.Null == spec.Drop || t.Weight != nil && t.Weight.Null == spec.Drop ||
+		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop }) ||
+		slices.ContainsFunc(release.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
+}
+
+// notCounted is said of what the spec did not pay to know.
+const notCounted = "not known: the spec pays for no count of it"
+
+// told says how large a bias is: what a diagnostic of its table counts, or that nobody counted.
+func (r *Report) told(p *plan.Plan, t *spec.Table, diagnostic string, b Bias) Bias {
+	b.Size = notCounted
+	if e := t.Expect; e != nil && e.Rows != nil && b.Direction == tooLow {
+		b.Size += fmt.Sprintf("; at worst %s, as the files hold no more", budget.Plural(e.Rows.Most, "row"))
+	}
+	path := p.Release().Diagnostics + "/" + t.Name + "/" + diagnostic
+	for _, of := range r.Tables {
+		if of.Path != path || of.Counts == "" {
+			continue
+		}
+		s := of.Statistics[0]
+		count, err := s.TotalUnbiased.Float64()
+		if err != nil {
+			break
+		}
+		margin := s.Margin
+		b.Noisy, b.Margin = &count, &margin
+		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", signed(count), budget.Group(plan.WholeMargin(margin)), of.Counts, path)
+	}
+	return b
+}
+
+// shareBias is what tables with bounds of their own leave out.
+func (r *Report) shareBias() []Bias {
+	if r.Bounds == nil || len(r.Bounds.Tables) == 0 {
+		return nil
+	}
+	b := Bias{Cause: "Tables with bounds of their own leave out what one unit has beyond them", Direction: tooLow, Size: notCounted}
+	for _, t := range r.Bounds.Tables {
+		b.Tables = append(b.Tables, t.Table)
+	}
+	return []Bias{b}
+}
+
+// selectionBias is what showing some cells and not others does to those that are shown.
+func (r *Report) selectionBias() []Bias {
+	sparse := Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean", Direction: tooHigh, Size: "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
+	show := Bias{Cause: "Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean", Direction: eitherWay}
+	var withheld int64
+	for _, t := range r.Tables {
+		if t.Sparse != nil {
+			sparse.Tables = append(sparse.Tables, t.Path)
+		}
+		if t.Show > 0 {
+			show.Tables = append(show.Tables, t.Path)
+			for _, f := range t.Figures {
+				withheld += f.Withheld
+			}
+		}
+	}
+	var all []Bias
+	if sparse.Tables != nil {
+		all = append(all, sparse)
+	}
+	if show.Tables != nil {
+		show.Size = fmt.Sprintf("not known; %s withheld", wereText(withheld))
+		all = append(all, show)
+	}
+	return all
+}
+
+// estimateBias is that of figures which noise enters in another way than by being added.
+func (r *Report) estimateBias() []Bias {
+	b := Bias{Cause: "Means, ratios, variances, deviations and quantiles are worked out from noisy counts and sums, or drawn: noise does not cancel in them", Direction: eitherWay,
+		Size: "small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval"}
+	for _, t := range r.Tables {
+		if slices.ContainsFunc(t.Figures, func(f Figure) bool { return !f.Unbiased }) {
+			b.Tables = append(b.Tables, t.Path)
+		}
+	}
+	if b.Tables == nil {
+		return nil
+	}
+	return []Bias{b}
+}
+
+// TablesText names the tables that it bears on.
+func (b Bias) TablesText() string {
+	if len(b.Tables) == 0 {
+		return "all"
+	}
+	return fewNames(b.Tables)
+}

@@ -1,0 +1,134 @@
+package report_test
+
+// This file holds the page as a browser has it: nothing is loaded, nothing is wrong on the console, and nothing sticks out of
+// a narrow screen. It needs Chromium and is skipped where there is none.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// narrow is the width of a small telephone's screen, in pixels.
+const narrow = 400
+
+// seen is what a browser says of a page: its name, how wide it came out and through what, and what it tried to load.
+type seen struct {
+	Name   string   `json:"name"`
+	Width  int      `json:"width"`
+	Wide   []string `json:"wide"`
+	Loaded []string `json:"loaded"`
+}
+
+// lookAtAll opens the frames' details, and says what it sees of each.
+const lookAtAll = `<script>
+addEventListener("load", () => {
+  const all = [...document.querySelectorAll("iframe")].map(frame => {
+    const page = frame.contentDocument, root = page.documentElement
+    page.querySelectorAll("details").forEach(d => { d.open = true })
+    const wide = []
+    if (root.scrollWidth > frame.clientWidth) page.querySelectorAll("body *").forEach(e => {
+      if (e.getBoundingClientRect().right > frame.clientWidth + 1 && !e.closest(".scroll, pre, nav")) wide.push(e.tagName + "." + e.getAttribute("class") + ": " + e.textContent.slice(0, 30))
+    })
+    return {name: frame.name, width: root.scrollWidth, wide: wide.slice(0, 5), loaded: frame.contentWindow.performance.getEntriesByType("resource").map(r => r.name)}
+  })
+  document.body.innerHTML = ""
+  document.body.append("SEEN" + JSON.stringify(all) + "SEEN")
+})
+</script>`
+
+func TestPagesInABrowser(t *testing.T) {
+	browser := ""
+	names := []string{"chromium", "chromium-browser", "google-chrome"}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
+			break
+		}
+	}
+	if browser == "" {
+		t.Skipf("needs a browser: there is no %s", strings.Join(names, ", "))
+	}
+	long := strings.Repeat("averylongname", 6)
+	pages := map[string]string{
+		"maps":   pageOf(t, reportOf(t, mapsInput(t))),
+		"long":   pageOf(t, hostileReport(t, long)),
+		"wide":   `<div style="width: 900px">too wide</div>`,
+		"loads":  `<img src="http://127.0.0.1:9/picture.png" alt="">`,
+		"shouts": `<script>console.error("shouted")</script>`,
+	}
+	for _, name := range []string{"release", "practice", "rehearsal", "microdata", "figures", "many tables", "summed", "sparse", "target", "huge", "all zero"} {
+		pages[name] = pageOf(t, reports()[name])
+	}
+	all, console := lookAt(t, browser, pages)
+	if len(all) != len(pages) {
+		t.Fatalf("the browser saw %d of %d pages:\n%s", len(all), len(pages), console)
+	}
+	for _, s := range all {
+		switch s.Name {
+		case "wide":
+			if s.Width <= narrow {
+				t.Errorf("a page that is too wide was not noticed: %+v", s)
+			}
+		case "loads":
+			if len(s.Loaded) != 1 {
+				t.Errorf("a picture from elsewhere was not noticed: %+v", s)
+			}
+		default:
+			if s.Width > narrow || len(s.Loaded) > 0 {
+				t.Errorf("%s: %+v", s.Name, s)
+			}
+		}
+	}
+	if shouts := strings.Count(console, "CONSOLE"); shouts != 1 || !strings.Contains(console, "shouted") {
+		t.Errorf("the console has %d messages, want the planted one:\n%s", shouts, console)
+	}
+}
+
+// lookAt opens pages, each in a narrow frame, and returns what the browser says of them and writes to its console.
+func lookAt(t *testing.T, browser string, pages map[string]string) ([]seen, string) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("<!doctype html><meta charset=utf-8><body>")
+	for name, page := range pages {
+		fmt.Fprintf(&b, `<iframe name="%s" width="%d" height="900" style="border: 0" srcdoc="%s"></iframe>`, name, narrow, html.EscapeString(page))
+	}
+	b.WriteString(lookAtAll)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "pages.html")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1000,900",
+		"--user-data-dir="+filepath.Join(dir, "profile"), "--enable-logging=stderr", "--dump-dom", "file://"+path)
+	var console strings.Builder
+	c.Stderr = &console
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", browser, err, console.String())
+	}
+	parts := strings.Split(string(out), "SEEN")
+	if len(parts) != 3 {
+		t.Fatalf("the browser says nothing of the pages:\n%.2000s\n%s", out, console.String())
+	}
+	var all []seen
+	if err := json.Unmarshal([]byte(html.UnescapeString(parts[1])), &all); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(console.String()) {
+		if strings.Contains(line, "CONSOLE") && !strings.Contains(line, "127.0.0.1:9") {
+			lines = append(lines, line)
+		}
+	}
+	return all, strings.Join(lines, "")
+}

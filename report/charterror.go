@@ -1,0 +1,175 @@
+package report
+
+// This file holds how good each table is, in one row of a list: a strip of its relative margins, and what its cells are good
+// for.
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// errorRow is a count of a table.
+type errorRow struct {
+	Table     Table
+	Statistic Statistic
+	Chart     string // id of its first chart, "" where it has none
+	Strip     *errorStrip
+	Fit       []fitPart
+}
+
+// errorStrip is how the relative margins of a table's cells spread: a line from the best tenth to nine tenths, a dot where half
+// of them are.
+type errorStrip struct{ From, Width, At, Text string }
+
+// fitPart is the part of a table's cells that are in one class of use.
+type fitPart struct {
+	Name        string
+	Shade       int // 6 for the best, 0 for the last
+	From, Width string
+	Share       float64
+}
+
+// errorStops are relative margins that stand at equal distances: each about twice the one before.
+var errorStops = []float64{0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2}
+
+// errorAt is the place of a relative margin, between the stops in proportion.
+func errorAt(ratio float64) float64 {
+	last := len(errorStops) - 1
+	for i := range last {
+		if low, high := errorStops[i], errorStops[i+1]; ratio < high {
+			return (float64(i) + (ratio-low)/(high-low)) / float64(last)
+		}
+	}
+	return 1
+}
+
+// errorTable is a list of tables with their errors.
+type errorTable struct {
+	Name   string
+	Key    []fitPart // the classes, of the first list
+	Ticks  []tick
+	Rows   []errorRow
+	Banded bool
+}
+
+// firstErrors is how many rows are shown where there are more, which are folded.
+const (
+	firstErrors = 24
+	mostErrors  = 36
+)
+
+// FirstErrors are the tables that are shown at once.
+func (p page) FirstErrors() errorTable {
+	rows := p.errorRows()
+	t := errorTable{Name: "Error of each table", Key: fitKey(rows), Ticks: errorTicks(), Rows: rows, Banded: p.Banded()}
+	if len(rows) > mostErrors {
+		t.Rows = rows[:firstErrors]
+	}
+	return t
+}
+
+// MoreErrors are the others, nil where there are none.
+func (p page) MoreErrors() *errorTable {
+	rows := p.errorRows()
+	if len(rows) <= mostErrors {
+		return nil
+	}
+	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:], Banded: p.Banded()}
+}
+
+// errorTicks are the relative margins that are written over the strips.
+func errorTicks() []tick {
+	var all []tick
+	for _, v := range []float64{0.01, 0.1, 1} {
+		all = append(all, tick{Text: relative(v), At: percent(errorAt(v)), Anchor: "middle"})
+	}
+	return all
+}
+
+// errorRows are the counts of all tables but those that judge bounds and rules, which have a list of their own.
+func (p page) errorRows() []errorRow {
+	chart := map[string]string{}
+	for _, c := range p.Charts {
+		if chart[c.Table] == "" {
+			chart[c.Table] = c.ID
+		}
+	}
+	var rows []errorRow
+	for _, t := range p.Tables {
+		for _, s := range t.Statistics {
+			if !t.Aside {
+				rows = append(rows, errorRow{Table: t, Statistic: s, Chart: chart[t.Path], Strip: stripOf(s.Relative), Fit: fitOf(s)})
+			}
+		}
+	}
+	return rows
+}
+
+// stripOf places relative margins, nil where there are none.
+func stripOf(r *RelativeMargin) *errorStrip {
+	if r == nil {
+		return nil
+	}
+	from, to := errorAt(r.Q10), errorAt(r.Q90)
+	return &errorStrip{
+		From: percent(from), Width: percent(max(to-from, 0.01)), At: percent(errorAt(r.Q50)),
+		Text: fmt.Sprintf("Best tenth of the cells: at most %s; half: at most %s; nine tenths: at most %s.", relative(r.Q10), relative(r.Q50), relative(r.Q90)),
+	}
+}
+
+// fitOf parts the cells of a table by what they are good for: where the spec says nothing of it, by whether the margin is at
+// most a tenth and at most a half of the figure.
+func fitOf(s Statistic) []fitPart {
+	if s.Fit != nil {
+		names, shares := make([]string, len(s.Fit)), make([]float64, len(s.Fit))
+		for i, c := range s.Fit {
+			names[i], shares[i] = c.Name, c.Share
+		}
+		return fitParts(names, shares)
+	}
+	if s.Relative == nil {
+		return nil
+	}
+	r := s.Relative
+	return fitParts([]string{"margin at most 10%", "at most 50%", "more"}, []float64{r.Within10, r.Within50 - r.Within10, 1 - r.Within50})
+}
+
+// fitParts lays the parts side by side.
+func fitParts(names []string, shares []float64) []fitPart {
+	var parts []fitPart
+	from := 0.0
+	for i, name := range names {
+		f := fitPart{Name: name, Share: shares[i], From: percent(from), Width: percent(shares[i])}
+		if i < len(names)-1 {
+			f.Shade = mostShades - lighterBy(i, len(names))
+		}
+		parts, from = append(parts, f), from+shares[i]
+	}
+	return parts
+}
+
+// lighterBy is by how many shades the class is lighter than the best.
+func lighterBy(i, classes int) int { return i * (mostShades - 1) / max(classes-1, 1) }
+
+// FitText names the classes with their shares.
+func (r errorRow) FitText() string {
+	text := ""
+	for i, f := range r.Fit {
+		if i > 0 {
+			text += "; "
+		}
+		text += f.Name + ": " + budget.Percent(f.Share)
+	}
+	return text
+}
+
+// fitKey are the classes, as the first table that has them names them.
+func fitKey(rows []errorRow) []fitPart {
+	for _, r := range rows {
+		if r.Fit != nil {
+			return r.Fit
+		}
+	}
+	return nil
+}

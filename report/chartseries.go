@@ -1,0 +1,387 @@
+package report
+
+// This file holds the charts of series: a strip of intervals for categories, a line with its band along numbers and days, and
+// a heat map for two attributes.
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// leastAlong is how many numbers or days make a line; fewer are a strip.
+const leastAlong = 25
+
+// seriesChart is a chart of a series: one of Strip, Line and Heat is there.
+type seriesChart struct {
+	ID      string
+	Table   string
+	Title   string
+	Text    string // what it shows, for those who do not see it
+	Caption string
+	Height  int
+	Strip   *stripChart
+	Line    *lineChart
+	Heat    *heatChart
+	*Series
+}
+
+// tick is a round number on an axis.
+type tick struct{ Text, At, Anchor string }
+
+// stripChart has a row for each cell: a dot, and the interval around it.
+type stripChart struct {
+	Rows        []stripRow
+	Ticks       []tick
+	From, Width string // where the plot is
+	Foot        int    // baseline of the ticks' text, in pixels
+}
+
+// stripRow is a cell. Its places are parts of the plot's width.
+type stripRow struct {
+	Label, Value, Full string
+	Y, Middle          int // baseline of its text, and middle of its bar
+	At, From, To       string
+	Shown, Interval    bool
+}
+
+// lineChart is a line with a band. Paths are in thousandths of the plot's sides.
+type lineChart struct {
+	Line, Band string
+	Across     []tick // along the foot
+	Up         []tick
+	Plot, Foot int // height of the plot, and baseline of the ticks' text, in pixels
+}
+
+// heatChart shades the cells of two attributes.
+type heatChart struct {
+	Columns []heatLabel
+	Rows    []heatLabel
+	Cells   []heatCell
+	Classes []MapClass // without a path
+	Hatched bool
+	Head    int // height of the labels above, in pixels
+	Tilted  bool
+	Width   string // of a cell
+}
+
+// heatLabel is that of a row or a column.
+type heatLabel struct {
+	Text string
+	At   string
+	Y    int
+}
+
+// heatCell is a cell: hatched where it has no figure or cannot be told from none.
+type heatCell struct {
+	X, Middle string
+	Y         int
+	Shade     int // 0 where hatched
+	Value     string
+	Full      string
+}
+
+const (
+	stripPitch = 22
+	tallPitch  = 36 // of a strip whose labels stand over their bars
+	linePlot   = 170
+	heatPitch  = 24
+)
+
+// chartsOf are the charts of all series, in the order of the tables.
+func chartsOf(r *Report) []seriesChart {
+	var all []seriesChart
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		for k := range t.Series {
+			all = append(all, chartOf(t, k, fmt.Sprintf("chart-%d", len(all)+1)))
+		}
+	}
+	return all
+}
+
+// chartOf draws a series of a table. The first is that of its count, whose scale begins at zero.
+func chartOf(t *Table, k int, id string) seriesChart {
+	s := &t.Series[k]
+	c := seriesChart{ID: id, Table: t.Path, Series: s, Title: capital(s.What)}
+	if len(s.Of) > 0 {
+		c.Title += " by " + inWords(s.Of)
+	}
+	if t.Cumulative != nil {
+		c.Title += ", added up along " + inWords(t.Cumulative)
+	}
+	intervals := level(t.Statistics[0].Confidence) + " intervals"
+	if k == 0 {
+		intervals += ", ±" + margin(t.Statistics[0].Margin)
+		if t.Statistics[0].Largest > 0 {
+			intervals += " at most"
+		}
+	} else if f := t.Figures[k-1]; f.HalfWidth != nil {
+		intervals += ", typically " + f.HalfText()
+	}
+	switch {
+	case s.Columns != nil:
+		c.drawHeat()
+		c.Caption = capital(intervals) + "."
+	case s.Ordered >= leastAlong:
+		c.drawLine(k == 0)
+		c.Caption = "Band: " + intervals + ", at each place by itself."
+		for i := s.Ordered; i < len(s.Points); i++ {
+			c.Caption += fmt.Sprintf(" Beside it, %s: %s.", s.Labels[i], s.Points[i].Text())
+		}
+	default:
+		c.drawStrip(k == 0)
+		c.Caption = "Bars around the dots: " + intervals + "."
+	}
+	c.Text = s.summary()
+	return c
+}
+
+// summary says in a sentence what a chart shows.
+func (s *Series) summary() string {
+	low, high, hidden := -1, -1, 0
+	for i, p := range s.Points {
+		switch {
+		case p.Value == nil:
+			hidden++
+		case low < 0:
+			low, high = i, i
+		case *p.Value < *s.Points[low].Value:
+			low = i
+		case *p.Value > *s.Points[high].Value:
+			high = i
+		}
+	}
+	text := budget.Plural(int64(len(s.Points)), "cell")
+	if low >= 0 {
+		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.name(low), s.Points[high].Text(), s.name(high))
+	}
+	if hidden > 0 {
+		text += fmt.Sprintf("; %s withheld", budget.Group(int64(hidden)))
+	}
+	return text + ". The table behind the chart has every figure."
+}
+
+// name is the label of a point, by its row and column where it has both.
+func (s *Series) name(i int) string {
+	if n := len(s.Columns); n > 0 {
+		return s.Labels[i/n] + ", " + s.Columns[i%n]
+	}
+	return s.Labels[i]
+}
+
+// Text is the figure of a point, in words where it is withheld.
+func (p Point) Text() string {
+	if p.Value == nil {
+		return "withheld"
+	}
+	return figureText(*p.Value)
+}
+
+// LowText and HighText are the ends of its interval, a dash for none.
+func (p Point) LowText() string  { return endText(p.Low) }
+func (p Point) HighText() string { return endText(p.High) }
+
+func endText(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return figureText(*v)
+}
+
+// full names a point with its figure and its interval.
+func (s *Series) full(i int) string {
+	p := s.Points[i]
+	text := s.name(i) + ": " + p.Text()
+	switch {
+	case p.Value == nil:
+	case p.Low == nil || p.High == nil:
+		text += ", without an interval"
+	default:
+		text += fmt.Sprintf(" (%s to %s)", endText(p.Low), endText(p.High))
+	}
+	return text
+}
+
+// figureText writes a figure in full where it is whole and not huge, else in four digits.
+func figureText(v float64) string {
+	switch {
+	case v == math.Trunc(v) && math.Abs(v) < 1e9:
+		if v < 0 {
+			return "−" + budget.Group(int64(-v))
+		}
+		return budget.Group(int64(v))
+	case math.Abs(v) >= 1e9:
+		return strings.Replace(strings.Replace(strconv.FormatFloat(v, 'e', 2, 64), "e+", "e", 1), "-", "−", 1)
+	}
+	return signed(v)
+}
+
+func (c *seriesChart) drawStrip(zero bool) {
+	sc, ticks := axisOf(c.Points, zero).ticks(5)
+	pitch, runes, middle := stripPitch, labelRunes, -4
+	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "34%", Width: "44%"}
+	if slices.ContainsFunc(c.Labels, func(label string) bool { return len([]rune(label)) > labelRunes }) {
+		pitch, runes, middle = tallPitch, 2*labelRunes, 11
+		strip.From, strip.Width = "3%", "92%"
+	}
+	strip.Foot = len(c.Points)*pitch + 18
+	for i, p := range c.Points {
+		row := stripRow{Label: clipped(c.Labels[i], runes), Full: c.full(i), Value: p.Text(), Y: i*pitch + 15, Middle: i*pitch + 15 + middle}
+		if p.Value != nil {
+			row.Shown, row.At = true, percent(sc.at(*p.Value))
+			if p.Low != nil && p.High != nil {
+				row.Interval, row.From, row.To = true, percent(sc.at(*p.Low)), percent(sc.at(*p.High))
+			}
+		}
+		strip.Rows = append(strip.Rows, row)
+	}
+	c.Strip, c.Height = strip, strip.Foot+6
+}
+
+// ticksOf places round numbers.
+func ticksOf(s scale, numbers []float64) []tick {
+	all := make([]tick, len(numbers))
+	for i, v := range numbers {
+		all[i] = tick{Text: figureText(v), At: percent(s.at(v)), Anchor: "middle"}
+	}
+	return all
+}
+
+func (c *seriesChart) drawLine(zero bool) {
+	points := c.Points[:c.Ordered]
+	sc, ticks := axisOf(points, zero).ticks(5)
+	line := &lineChart{Plot: linePlot, Foot: linePlot + 34}
+	x := func(i int) int { return int(math.Round(float64(i) / float64(len(points)-1) * 1000)) }
+	y := func(v float64) int { return int(math.Round((1 - sc.at(v)) * 1000)) }
+	var path, band strings.Builder
+	var back []string
+	turn := func() { // closes the band along its lower side
+		for k := len(back) - 1; k >= 0; k-- {
+			band.WriteString(back[k])
+		}
+		if back != nil {
+			band.WriteString("z")
+		}
+		back = nil
+	}
+	begun := false
+	for i, p := range points {
+		if p.Value == nil {
+			begun = false
+		} else {
+			fmt.Fprintf(&path, "%s%d %d", letter(begun), x(i), y(*p.Value))
+			begun = true
+		}
+		if p.Low == nil || p.High == nil {
+			turn()
+			continue
+		}
+		fmt.Fprintf(&band, "%s%d %d", letter(back != nil), x(i), y(*p.High))
+		back = append(back, fmt.Sprintf("L%d %d", x(i), y(*p.Low)))
+	}
+	turn()
+	line.Line, line.Band = path.String(), band.String()
+	for _, v := range ticks {
+		line.Up = append(line.Up, tick{Text: figureText(v), At: strconv.Itoa(int(math.Round((1-sc.at(v))*linePlot)) + 16)})
+	}
+	for k := range 4 {
+		i := k * (len(points) - 1) / 3
+		line.Across = append(line.Across, tick{Text: clipped(c.Labels[i], 12), At: percent(float64(x(i)) / 1000), Anchor: [4]string{"start", "middle", "middle", "end"}[k]})
+	}
+	c.Line, c.Height = line, line.Foot+6
+}
+
+// letter begins a path, or leads it on.
+func letter(begun bool) string {
+	if begun {
+		return "L"
+	}
+	return "M"
+}
+
+// wideRunes is how many characters fit side by side over the cells of a heat map on a narrow page.
+const wideRunes = 34
+
+func (c *seriesChart) drawHeat() {
+	n := len(c.Columns)
+	heat := &heatChart{Width: percent(1 / float64(n)), Head: 22}
+	longest, widest := 0, 0
+	for _, label := range c.Columns {
+		longest = max(longest, len([]rune(label)))
+	}
+	if heat.Tilted = (longest+1)*n > wideRunes; heat.Tilted {
+		heat.Head = 18 + 5*min(longest, labelRunes)
+	}
+	for i, label := range c.Columns {
+		heat.Columns = append(heat.Columns, heatLabel{Text: clipped(label, labelRunes), At: percent((float64(i) + 0.5) / float64(n))})
+	}
+	for i, label := range c.Labels {
+		heat.Rows = append(heat.Rows, heatLabel{Text: clipped(label, labelRunes), Y: heat.Head + i*heatPitch + 16})
+	}
+	s := shadesOf(c.descending(), mostShades)
+	for i, shade := range s.all {
+		heat.Classes = append(heat.Classes, MapClass{Range: s.text(i), Shade: shade})
+	}
+	for i, p := range c.Points {
+		cell := heatCell{X: percent(float64(i%n) / float64(n)), Middle: percent((float64(i%n) + 0.5) / float64(n)), Y: heat.Head + i/n*heatPitch, Full: c.full(i)}
+		if p.told() {
+			cell.Shade = s.all[s.class(*p.Value)]
+		} else {
+			heat.Hatched = true
+		}
+		if p.Value != nil {
+			cell.Value = p.Text()
+		}
+		widest = max(widest, len([]rune(cell.Value)))
+		heat.Cells = append(heat.Cells, cell)
+	}
+	if (widest+1)*n > wideRunes {
+		for i := range heat.Cells {
+			heat.Cells[i].Value = ""
+		}
+	}
+	c.Heat, c.Height = heat, heat.Head+len(c.Labels)*heatPitch+2
+}
+
+// told tells that a figure can be told from none, or is an exact zero. A count that is shown as 0 cannot, even where its
+// interval lies below zero.
+func (p Point) told() bool {
+	if p.Value == nil || p.Low == nil || p.High == nil {
+		return false
+	}
+	return *p.Low > 0 || *p.High < 0 && *p.Value < 0 || *p.Low == *p.High
+}
+
+// descending are the figures that are shaded.
+func (s *Series) descending() []float64 {
+	var values []float64
+	for _, p := range s.Points {
+		if p.told() {
+			values = append(values, *p.Value)
+		}
+	}
+	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(b, a) })
+	return values
+}
+
+// matrixRow is a row of the table behind a heat map.
+type matrixRow struct {
+	Label  string
+	Points []Point
+}
+
+// Matrix are the rows of a series of two attributes.
+func (s *Series) Matrix() []matrixRow {
+	n := len(s.Columns)
+	rows := make([]matrixRow, len(s.Labels))
+	for i, label := range s.Labels {
+		rows[i] = matrixRow{label, s.Points[i*n : (i+1)*n]}
+	}
+	return rows
+}

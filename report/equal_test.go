@@ -1,0 +1,71 @@
+package report_test
+
+// This file holds what a report may depend on: the plan and the noisy answers. That its pages come from report.json alone is in
+// TestReadGivesTheReportBack.
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// pagesOf are all pages of a report by the names of their files.
+func pagesOf(t *testing.T, r *report.Report) map[string][]byte {
+	t.Helper()
+	html, err := r.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{"report.json": r.JSON(), "report.html": html, "report.md": r.Markdown(), "README.txt": r.Readme()}
+}
+
+// exactCounts are answers of two confidential tables to a measurement: of as many rows in other cells.
+func exactCounts(m plan.Measurement, other bool) []int64 {
+	counts := make([]int64, m.Cells)
+	for i := range counts {
+		counts[i] = int64(1000 + 37*i)
+	}
+	if other {
+		slices.Reverse(counts)
+		counts[0] += 12345
+	}
+	return counts
+}
+
+// TestEqualAnswersMakeEqualReports: two tables of confidential rows, and noise that leads from either to the same noisy
+// answers. Nothing of the exact counts is in a report that these do not tell; one more in one answer shows.
+func TestEqualAnswersMakeEqualReports(t *testing.T) {
+	p := planned(specText)
+	of := func(other bool, more int64) map[string][]byte {
+		s := &measured.Sealed{Plan: p}
+		for _, m := range p.Measurements {
+			answers := exactCounts(m, other)
+			noise := make([]int64, len(answers)) // what was drawn, where the answer is that of noisyCounts
+			for i := range noise {
+				noise[i] = noisyCounts["pairs/sex_x_status"][i%6] - answers[i]
+				answers[i] += noise[i]
+			}
+			answers[0] += more
+			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers(answers)})
+		}
+		tables, err := synth.Estimate(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pagesOf(t, reportOf(t, report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}))
+	}
+	one, other, more := of(false, 0), of(true, 0), of(false, 1)
+	for name := range one {
+		if !bytes.Equal(one[name], other[name]) {
+			t.Errorf("%s tells two confidential tables with equal noisy answers apart", name)
+		}
+	}
+	if bytes.Equal(one["report.json"], more["report.json"]) {
+		t.Error("another noisy answer leaves the report as it was: this test shows nothing")
+	}
+}

@@ -1,0 +1,119 @@
+package report_test
+
+// This file holds what somebody asks who opens a report for the first time, and where the answer stands.
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/report"
+)
+
+// question is one of five, with the part of report.md in which it is answered and one of the texts that answer it.
+type question struct {
+	asks, part string
+	answers    []string
+}
+
+var questions = []question{
+	{"What was protected, and how well?", "", []string{"Whether any one person is in the data or not changes the chance of any result at most", "Replacing the data of any one person by any other changes the chance of any result at most"}},
+	{"What is a person there?", "More about the promise and the figures", []string{"Protected are all rows with the same person", "Each row of the data is protected as one person"}},
+	{"How close are the numbers?", "", []string{"of the exact count, before sampling and response error", "of the exact sum of weights, before sampling and response error", "have a noisy count within ±"}},
+	{"Is this cell different from that one?", "What these figures must not be used for", []string{"less than twice the margin"}},
+	{"When may they be called different?", "How to read the figures", []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
+	{"Which tables must not be used?", "What these figures must not be used for", []string{"To read single cells of table"}},
+	{"What did it cost?", "Budget", []string{"- Charged: "}},
+	{"To whom was it charged?", "Budget", []string{"- Account: "}},
+	{"How can it be checked?", "How to check", []string{"`dprelease verify`"}},
+}
+
+// TestNewcomersFindTheirAnswers in every kind of release.
+func TestNewcomersFindTheirAnswers(t *testing.T) {
+	all := reports()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		page := "\n" + string(all[name].Markdown())
+		for _, q := range questions {
+			part := partOf(page, q.part)
+			answered := slices.ContainsFunc(q.answers, func(a string) bool { return strings.Contains(part, a) })
+			if q.asks == "Which tables must not be used?" && !answered { // none, which is said as well
+				answered = strings.Contains(partOf(page, "More about the promise and the figures"), "No table needs to be left out as a whole")
+			}
+			if !answered {
+				t.Errorf("%s: %q is not answered in part %q", name, q.asks, q.part)
+			}
+		}
+	}
+}
+
+// partOf is the text of a page under a heading, that before the first where there is none.
+func partOf(page, heading string) string {
+	if heading != "" {
+		_, page, _ = strings.Cut(page, "\n## "+heading+"\n")
+	}
+	page, _, _ = strings.Cut(page, "\n## ")
+	return page
+}
+
+// TestOpeningIsInOrder: the subject, then the promise, then how close the figures are; the box comes next, and is short.
+func TestOpeningIsInOrder(t *testing.T) {
+	for name, r := range reports() {
+		opening := r.Opening()
+		oneRow := func(s string) string { return strings.Join(strings.Fields(s), " ") } // as the page writes it
+		page := oneRow(string(r.Markdown()))
+		at := 0
+		for _, s := range opening {
+			i := strings.Index(page, oneRow(s))
+			if i < at {
+				t.Errorf("%s: %q is not there, or not in its place", name, s)
+			}
+			at = i
+		}
+		if box := strings.Index(page, "## What these figures must not be used for"); box < at {
+			t.Errorf("%s: the box stands before the opening ends", name)
+		}
+		if n := len(r.Misuse); n < 3 || n > 9 {
+			t.Errorf("%s: the box has %d items", name, n)
+		}
+		if opening[0] != r.Subject() || opening[len(opening)-1] != r.Accuracy.Sentence {
+			t.Errorf("%s: the opening is %q", name, opening)
+		}
+	}
+	if got, want := reports()["release"].Subject(), "These figures are about residents aged 0–110. Their period is the first quarter of 2026."; got != want {
+		t.Errorf("the subject is %q", got)
+	}
+}
+
+// TestLargePromisesAreSaidPlainly: e^4 is 54.6 and e^7.3 is 1480.3, so that even odds end at 1 in 1481.3 wrong.
+func TestLargePromisesAreSaidPlainly(t *testing.T) {
+	for _, c := range []struct {
+		budget string
+		said   []string
+		not    string
+	}{
+		{"{epsilon: 1}", nil, "Put plainly"},
+		{"{epsilon: 4}", []string{"what comes out 1 time in 1000 without that person may come out up to 55 times in 1000 with that person", "at most 98.3% of the time"}, "every time"},
+		{"{epsilon: 4, delta: 1e-3}", []string{"up to 56 times in 1000", "an extra chance of at most one in 1000 (δ = 0.001)"}, "every time"},
+		{"{epsilon: 7.3}", []string{"may come out every time with that person", "would guess right at most 1481 times in 1482"}, "100%"},
+		{"{epsilon: 30}", []string{"would guess right as good as always, as far as this promise goes, after", "This promise is weak."}, "100%"},
+	} {
+		said := strings.Join(reportOf(t, specInput(report.Official, oneTable(c.budget))).Opening(), "\n")
+		for _, s := range c.said {
+			if !strings.Contains(said, s) {
+				t.Errorf("%s: %q is not said:\n%s", c.budget, s, said)
+			}
+		}
+		if strings.Contains(said, c.not) {
+			t.Errorf("%s: %q is said:\n%s", c.budget, c.not, said)
+		}
+	}
+}
+
+// TestOneNumberIsOne and no number is none.
+func TestOneNumberIsOne(t *testing.T) {
+	one := reportOf(t, specInput(report.Official, head("{epsilon: 4/15}", "sex: {values: [female, male]}", "total: {by: []}")))
+	if want := "The one published number lies within ±11 of the exact count with a chance of at least 95%, before sampling and response error."; one.Accuracy.Sentence != want {
+		t.Errorf("got  %s\nwant %s", one.Accuracy.Sentence, want)
+	}
+}

@@ -1,0 +1,55 @@
+package report
+
+// This file holds the opening: what every reader should know of a release, in the order of a first page.
+
+import (
+	"slices"
+)
+
+// Opening is what the figures are about, what is promised to those in the data, and how close the figures are, in this order.
+func (r *Report) Opening() []string {
+	opening := append([]string{r.Subject()}, r.Guarantee.opening()...)
+	return append(opening, r.Accuracy.Sentence)
+}
+
+// Further is what the opening leaves out of the sentences on accuracy and on the guarantee.
+func (r *Report) Further() []string {
+	further := slices.Clone(r.Accuracy.More)
+	if s := r.MicrodataSentence(); s != "" {
+		further = append(further, s)
+	}
+	opening := r.Guarantee.opening()
+	for _, s := range r.Guarantee.Sentences {
+		if !slices.Contains(opening, s) {
+			further = append(further, s)
+		}
+	}
+	return append(further, r.unwarned()...)
+}
+
+// unwarned says that no table is to be left alone as a whole, nothing where the box names one.
+func (r *Report) unwarned() []string {
+	if hardlyTold(r)+unfit(r) != "" {
+		return nil
+	}
+	return []string{"No table needs to be left out as a whole: of each, more than half of the cells can be told from none."}
+}
+
+// Subject says which population and period the figures are about.
+func (r *Report) Subject() string {
+	about := "The spec does not say which population these figures are about."
+	if r.Population != "" {
+		about = "These figures are about " + oneRow(r.Population) + "."
+	}
+	if r.Period != "" {
+		about += " Their period is " + oneRow(r.Period) + "."
+	}
+	return about
+}
+
+// opening is the promise for the first page: by how much a result can depend on one, what that is worth to somebody who
+// guesses, and in plain words what a large factor means.
+func (g Guarantee) opening() []string {
+	return slices.DeleteFunc([]string{g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence()},
+		func(s string) bool { return s == "" })
+}

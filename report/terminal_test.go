@@ -1,0 +1,55 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/report"
+)
+
+// The page for a terminal names every table with its margin, the promise and what the figures are not for, and fits.
+func TestTerminal(t *testing.T) {
+	r, err := report.New(input(report.Practice, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, columns := range []int{40, 80, 200} {
+		page := string(r.Terminal(screen.Look{Columns: columns}, "labour-2026q1", false))
+		for _, line := range strings.Split(page, "\n") {
+			if !strings.HasPrefix(line, "  dprelease ") && screen.Width(line) > columns {
+				t.Errorf("%d columns: %q takes %d", columns, line, screen.Width(line))
+			}
+		}
+		flat := strings.Join(strings.Fields(page), " ")
+		for _, want := range append([]string{"PRACTICE, NOT A RELEASE", "Protects each person (one added or removed): ε = 2.", "headline", "±", "dprelease show labour-2026q1 status", "dprelease verify labour-2026q1"}, r.Misuse...) {
+			if !strings.Contains(flat, want) {
+				t.Errorf("%d columns: no %q in\n%s", columns, want, page)
+			}
+		}
+		if strings.Contains(page, "\x1b") {
+			t.Errorf("%d columns: styled", columns)
+		}
+	}
+}
+
+// Hostile texts of a spec command no terminal, and what is set in colour says the same without.
+func TestTerminalOfHostileTexts(t *testing.T) {
+	r, err := report.New(input(report.Official, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Title, r.Population = "a\x1b[2J\u202eb", "日本\u009b"
+	r.Tables[0].Path = strings.Repeat("表", 40) + "\r"
+	plain, colored := r.Terminal(screen.Look{Columns: 60}, "f\x07", true), r.Terminal(screen.Look{Columns: 60, Color: true}, "f\x07", true)
+	if strings.ContainsAny(string(plain), "\x1b\r\u202e\u009b\x07") {
+		t.Errorf("%q", plain)
+	}
+	for _, code := range []string{"0", "1", "2", "31", "32", "33", "1;7"} {
+		colored = bytes.ReplaceAll(colored, []byte("\x1b["+code+"m"), nil)
+	}
+	if !bytes.Equal(colored, plain) {
+		t.Errorf("in colour it says\n%s\nand without\n%s", colored, plain)
+	}
+}

@@ -1,0 +1,98 @@
+package spec
+
+// This file holds the classes of fitness: how precise a figure must be for which use, as the office says.
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// FitClass is one of the classes into which published figures are sorted by how precise they are. A figure is in the first
+// class whose AtMost its relative standard error, that of the noise beside the figure, does not pass.
+type FitClass struct {
+	Name string
+	// AtMost is above 0, at most 1 and larger than that of the class before; nil in the last class, which takes the rest.
+	AtMost *big.Rat
+}
+
+// The language of the classes.
+const (
+	fitRest      = "rest"    // in place of a bound: the class that takes the rest
+	fitRestNamed = "not fit" // the name of that class where the spec has none
+	mostFit      = 6         // classes with a bound
+	maxFitName   = 40        // characters of a name
+	fitSyntax    = `[\p{L}\p{N}]+([ _-][\p{L}\p{N}]+)*`
+)
+
+func fitShape() *shape {
+	says := "a relative standard error, above 0 and at most 100%, as 5%; or rest, for what is less precise than every class before it"
+	classes := dictShape("classes from the most precise to the least, each with the largest relative standard error of its figures, as {precise: 5%, usable: 20%}",
+		`^`+fitSyntax+`$`, choiceShape(says,
+			onText(`^[a-z]`, enumShape(says, fitRest)),
+			onScalar(numberShape(says))))
+	classes.least, classes.empty = 1, "at least one class, as {precise: 5%, usable: 20%}"
+	return classes
+}
+
+// readFit reads the classes of fitness, none where the spec does not say: what a figure is precise enough for is for the
+// office to say.
+func (r *reader) readFit(n node) {
+	if !r.sound(n) {
+		return
+	}
+	rest := ""
+	for _, class := range r.entries(n) {
+		name := class.key.Value
+		if len([]rune(name)) > maxFitName {
+			r.report(class.key, class.path, Problem{Message: fmt.Sprintf("a name of %d characters", len([]rune(name))), Expected: fmt.Sprintf("at most %d: it heads a column", maxFitName)})
+			return
+		}
+		if rest != "" {
+			r.report(class.key, class.path, Problem{Message: fmt.Sprintf("class %q stands behind %q, which takes the rest", clip(name), clip(rest)), Expected: "the class with `rest` last"})
+			return
+		}
+		if class.text() == fitRest {
+			if rest = name; len(r.release.Fit) == 0 {
+				r.problem(class, Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class", clip(name)), Expected: "a class with a bound before it, as precise: 5%"})
+				return
+			}
+			r.release.Fit = append(r.release.Fit, FitClass{Name: name})
+			continue
+		}
+		if !r.readFitBound(class) {
+			return
+		}
+	}
+	if rest == "" {
+		r.release.Fit = append(r.release.Fit, FitClass{Name: fitRestNamed})
+	}
+}
+
+// readFitBound reads a class with its bound, and tells whether it is one.
+func (r *reader) readFitBound(n node) bool {
+	name, one := n.key.Value, big.NewRat(1, 1)
+	bound, ok := r.number(n)
+	if !ok {
+		return false
+	}
+	p := Problem{Message: "a relative standard error of " + n.text(), Expected: "above 0 and at most 100%, as 5%"}
+	classes := r.release.Fit
+	switch {
+	case bound.Sign() <= 0:
+	case bound.Cmp(one) > 0 && bound.Cmp(big.NewRat(100, 1)) <= 0 && n.isNumber():
+		p.Fix = name + ": " + n.text() + "%"
+	case bound.Cmp(one) > 0:
+	case name == fitRestNamed:
+		p = Problem{Message: fmt.Sprintf("%q is the class of what fits no other", name), Expected: "another name, or `rest` in place of a bound", Fix: name + ": " + fitRest}
+	case len(classes) == mostFit:
+		p = Problem{Message: fmt.Sprintf("more than %d classes", mostFit), Expected: "fewer: a reader must tell them apart at a glance"}
+	case len(classes) > 0 && bound.Cmp(classes[len(classes)-1].AtMost) <= 0:
+		before := classes[len(classes)-1]
+		p = Problem{Message: fmt.Sprintf("class %q is at most %s, and %q before it %s", clip(name), n.text(), clip(before.Name), formatShare(before.AtMost)), Expected: "the classes from the most precise to the least, each with a larger bound than the one before"}
+	default:
+		r.release.Fit = append(classes, FitClass{Name: name, AtMost: bound})
+		return true
+	}
+	r.problem(n, p)
+	return false
+}

@@ -1,0 +1,158 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// schemaKey is a key that the schema describes: where its schema stands, and its path in a spec.
+type schemaKey struct{ pointer, path string }
+
+// schemaWalk goes through a schema and collects keys, and nodes that have no description.
+type schemaWalk struct {
+	keys []schemaKey
+	bare []string
+}
+
+func (w *schemaWalk) node(n map[string]any, pointer, path string) {
+	if n["description"] == nil && n["$ref"] == nil {
+		w.bare = append(w.bare, pointer)
+	}
+	w.inside(n, pointer, path)
+}
+
+func (w *schemaWalk) inside(n map[string]any, pointer, path string) {
+	properties, _ := n["properties"].(map[string]any)
+	for key, value := range properties {
+		p, at := pointer+"/properties/"+key, below(path, key)
+		w.keys = append(w.keys, schemaKey{p, at})
+		w.node(value.(map[string]any), p, at)
+	}
+	for key, at := range map[string]string{"items": path + "[]", "additionalProperties": below(path, "*"), "then": path} {
+		if value, ok := n[key].(map[string]any); ok {
+			w.node(value, pointer+"/"+key, at)
+		}
+	}
+	if value, ok := n["else"].(map[string]any); ok { // the rest of a choice, which is described as a whole
+		w.inside(value, pointer+"/else", path)
+	}
+}
+
+func walkSchema(t *testing.T) *schemaWalk {
+	t.Helper()
+	var root map[string]any
+	if err := json.Unmarshal(Schema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	w := &schemaWalk{}
+	w.node(root, "#", "")
+	for name, value := range root["$defs"].(map[string]any) {
+		w.node(value.(map[string]any), "#/$defs/"+name, map[string]string{"split": "budget.split"}[name])
+	}
+	return w
+}
+
+func TestEverySchemaNodeIsDescribed(t *testing.T) {
+	if bare := walkSchema(t).bare; len(bare) > 0 {
+		t.Errorf("no description at\n%s", strings.Join(bare, "\n"))
+	}
+}
+
+func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
+	all, seen := meanings(), map[string]bool{}
+	for _, k := range walkSchema(t).keys {
+		seen[k.path] = true
+		if _, ok := all[k.path]; !ok {
+			t.Errorf("%s has no meaning: write one in meanings.go", k.path)
+		}
+	}
+	for path := range all {
+		if !seen[path] {
+			t.Errorf("%s has a meaning and is no key", path)
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("the walk met %d keys alone", len(seen))
+	}
+}
+
+// TestMeaningsSayWhatHoldsWithoutAKey holds the words to the shapes: a key that must be there has nothing without it,
+// every other says what holds then, but for those that a choice goes by (a statistic is its key).
+func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
+	all := meanings()
+	var walk func(s *shape, path string, chosen []string, depth int)
+	walk = func(s *shape, path string, chosen []string, depth int) {
+		if s == nil || depth > 14 || strings.Contains(path, "split.*.split") {
+			return
+		}
+		for _, f := range s.fields {
+			at := below(path, f.key)
+			without := all[at].without
+			switch {
+			case f.required != "" && without != "" && !strings.HasSuffix(at, "[].as"): // which a ratio alone must have
+				t.Errorf("%s must be there, and yet something is said of a spec without it", at)
+			case f.required == "" && without == "" && !slices.Contains(chosen, f.key) && !strings.HasSuffix(at, ".ratio.over"):
+				t.Errorf("%s may be left out, and nothing is said of a spec without it", at)
+			}
+			walk(f.shape, at, nil, depth+1)
+		}
+		switch s.kind {
+		case dictionary:
+			walk(s.of, below(path, "*"), nil, depth+1)
+		case list:
+			walk(s.of, path+"[]", nil, depth+1)
+		}
+		for _, b := range s.when {
+			walk(b.then, path, b.guard.keys, depth+1)
+		}
+	}
+	walk(language(), "", nil, 0)
+}
+
+func TestExamplesOfKeysAreValid(t *testing.T) {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := compiler.AddResource("spec.json", document); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range walkSchema(t).keys {
+		compiled, err := compiler.Compile("spec.json" + k.pointer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		example, err := exampleAt(document, k.pointer)
+		if err != nil {
+			t.Errorf("%s: %v", k.path, err)
+			continue
+		}
+		if err := compiled.Validate(example); err != nil {
+			t.Errorf("%s: the example is not valid: %v", k.path, err)
+		}
+	}
+}
+
+// exampleAt is the first example of the schema that a pointer leads to.
+func exampleAt(document any, pointer string) (any, error) {
+	for _, part := range strings.Split(strings.TrimPrefix(pointer, "#/"), "/") {
+		m, ok := document.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("nothing at %s", pointer)
+		}
+		document = m[part]
+	}
+	examples, _ := document.(map[string]any)["examples"].([]any)
+	if len(examples) == 0 {
+		return nil, fmt.Errorf("no example")
+	}
+	return examples[0], nil
+}
