@@ -203,7 +203,7 @@ func explainedIn(t *testing.T, from, to string) []*explained {
 	return out
 }
 
-var refusal = regexp.MustCompile(`(?m)^[a-z0-9_.-]+\.(?:yaml|csv|geojson):\d+:\d+: (.*)$`)
+var refusal = regexp.MustCompile(`(?m)^[a-z0-9_.-]+\.(?:yaml|csv|geojson|parquet|arrow|gz|zst):\d+:\d+: (.*)$`)
 
 // TestEveryRefusalOfASpecIsExplained holds docs/errors.md to the refusals that are kept in spec/testdata, both ways: each
 // has a row, and each row is of one.
