@@ -254,6 +254,7 @@ func whatIfNotes(p *plan.Prospects, page whatIf) []string {
 	}
 	if p.Plan.Guarantee.Delta != "" {
 		note := "Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them."
+		note += " The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and errors can then be less than half of what is said here."
 		if hasRoots(p.Roots) {
 			note += " Laplace noise in other shares is taken to gain nothing by them."
 		}
