@@ -56,9 +56,9 @@ type Rate struct {
 	Factor float64
 }
 
-// MarshalJSON writes nine digits of the factor.
+// MarshalJSON writes ten digits of the factor.
 func (r Rate) MarshalJSON() ([]byte, error) {
-	return fmt.Appendf(nil, "[%d,%s]", r.Of, strconv.FormatFloat(r.Factor, 'g', 9, 64)), nil
+	return fmt.Appendf(nil, "[%d,%s]", r.Of, strconv.FormatFloat(r.Factor, 'g', 10, 64)), nil
 }
 
 // Prospect is the error of one table. The variance of its counts is Σ factor/x over Own, by leaf, plus Σ factor/precision over

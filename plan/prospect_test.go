@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,8 +140,8 @@ func (p *Prospects) xs(t *testing.T, r *spec.Release, asked float64) []float64 {
 }
 
 // TestProspectsAreWhatIsPlanned holds the formula against the planner, with other budgets divided otherwise: of every table
-// it says at most so much too little of the standard error, and of the margin, and at most so much too much. What is planned
-// with other choices of noise is left to be better.
+// and figure it says at most so much too little, and at most so much too much. Budgets with which the planner takes another way
+// to quantiles are left out: these then have another part of their leaf.
 func TestProspectsAreWhatIsPlanned(t *testing.T) {
 	sums := `  cells: {by: [sex, age.ten], budget: a, stats: [count, {sum: pay}, {mean: pay}]}
   share: {by: [area], budget: b, stats: [count, {ratio: {of: {sex: f}, over: {sex: [f, m]}}, as: women}]}
@@ -168,7 +169,7 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
   other: {by: [age], budget: d}
 `, 0.01, 0.01},
 		{"sums", "epsilon", "0.4", divided, sums, 0.01, 0.01},
-		{"quantiles", "epsilon", "0.4", divided, quantiles, 0.10, 0.05}, // whose way changes, and with it their part of the leaf
+		{"quantiles", "epsilon", "0.4", divided, quantiles, 0.01, 0.01},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			budgetOf := func(amount string, a int) string {
@@ -177,7 +178,8 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 			p := prospects(t, budgetOf(c.amount, 40), c.marginals)
 			planned, _ := new(big.Rat).SetString(c.amount)
 			random := rand.New(rand.NewPCG(7, 11))
-			for range settings {
+			held := 0
+			for tries := 0; held < settings && tries < 20*settings; tries++ {
 				asked := budget.DecimalNearest(floatOfRat(planned)*math.Exp((2*random.Float64()-0.8)*math.Log(4)), 3)
 				value, _ := new(big.Rat).SetString(asked)
 				amount, _ := value.Float64()
@@ -187,6 +189,10 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", setting, err)
 				}
+				if slices.ContainsFunc(other.Tables, func(table Table) bool { return !sameWays(table, p.Plan.Tables) }) {
+					continue
+				}
+				held++
 				x := p.xs(t, r, amount)
 				for i, table := range other.Tables {
 					s, known := table.Statistics[0], p.Tables[i]
@@ -201,8 +207,23 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 					}
 				}
 			}
+			if held < settings {
+				t.Errorf("%d of %d settings were held against the planner", held, settings)
+			}
 		})
 	}
+}
+
+// sameWays tells that the quantiles of a table are read from as many bins as they are in one of others.
+func sameWays(t Table, others []Table) bool {
+	for _, other := range others {
+		for i, f := range other.Figures {
+			if other.Path == t.Path && f.Quality.Bins != t.Figures[i].Quality.Bins {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func figureOf(t Table, name string) *Figure {
@@ -214,8 +235,7 @@ func figureOf(t Table, name string) *Figure {
 	return nil
 }
 
-// holdFigure holds what is said of a figure: of a quantile, whose planned way may change with the budget, at most a tenth too
-// little.
+// holdFigure holds what is said of a figure.
 func holdFigure(t *testing.T, f Figure, said FigureProspect, count float64, x []float64, tolerated float64) {
 	t.Helper()
 	variance := said.Count * count * count
@@ -224,8 +244,8 @@ func holdFigure(t *testing.T, f Figure, said FigureProspect, count float64, x []
 	}
 	margin := said.Margin*math.Sqrt(variance) + said.Fixed
 	least, most := -tolerated, tolerated
-	if said.Wide {
-		least, most = -0.1, 0.3
+	if said.Wide { // shifts of ranks are whole
+		least, most = -0.05, 0.05
 	}
 	if off := margin/f.Quality.Margin - 1; off < least || off > most {
 		t.Errorf("%s has a margin of %g, and %g is said (%+.2f%%)", f.Name, f.Quality.Margin, margin, 100*off)

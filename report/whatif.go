@@ -254,6 +254,7 @@ func whatIfNotes(p *plan.Prospects, page whatIf) []string {
 	}
 	if p.Plan.Guarantee.Delta != "" {
 		note := "Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them."
+		note += " The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and errors can then be less than half of what is said here."
 		if hasRoots(p.Roots) {
 			note += " Laplace noise in other shares is taken to gain nothing by them."
 		}
@@ -265,8 +266,11 @@ func whatIfNotes(p *plan.Prospects, page whatIf) []string {
 	if page.Banded {
 		notes = append(notes, bands)
 	}
-	var chosen, needed bool
+	var chosen, needed, drawn bool
 	for _, t := range p.Plan.Tables {
+		for _, f := range t.Figures {
+			drawn = drawn || f.Kind == spec.Quantiles
+		}
 		chosen = chosen || t.Sparse != nil || t.Top != nil || t.Discovered != nil
 	}
 	for _, l := range p.Plan.Leaves {
@@ -274,6 +278,9 @@ func whatIfNotes(p *plan.Prospects, page whatIf) []string {
 	}
 	if chosen {
 		notes = append(notes, "Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how.")
+	}
+	if drawn {
+		notes = append(notes, "Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse, or better, than it says here.")
 	}
 	if needed {
 		notes = append(notes, "A leaf that gets what its targets need keeps that amount, and the others share the rest.")

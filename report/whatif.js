@@ -145,19 +145,21 @@
     return divide(data.split, total, false, []);
   };
 
-  // The integers of a table that is one measurement, by its law.
+  // The integers of a table that is one measurement, by its law. Amounts that targets need are just enough for a margin.
+  const tie = 1e-6;
   const laplace = (v) => {
     const scale = Math.sqrt(v / 2);
     const q = Math.exp(-1 / scale);
     return {
       deviation: Math.sqrt(2 * q) / -Math.expm1(-1 / scale),
-      margin: (tail) => Math.max(0, Math.ceil(scale * Math.log(2 / (tail * (1 + q))) - 1 - 1e-9)),
+      margin: (tail) => Math.max(0, Math.ceil(scale * Math.log(2 / (tail * (1 + q))) - 1 - tie)),
     };
   };
   const gaussian = (v) => ({
     deviation: Math.sqrt(v),
     margin: (tail, multiple) => {
-      if (v > 900) return Math.ceil(multiple * Math.sqrt(v) - 0.5);
+      // The sum over integers is the integral, but for x/24v of its ends (Euler and Maclaurin).
+      if (v > 1e4) return Math.ceil(multiple * Math.sqrt(v) * (1 - 1 / (24 * v)) - 0.5 - tie);
       const weight = (k) => Math.exp((-k * k) / (2 * v));
       let all = 1;
       for (let k = 1; weight(k) > 1e-18; k++) all += 2 * weight(k);
