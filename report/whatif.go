@@ -249,12 +249,12 @@ func rowOf(t plan.Table, known plan.Prospect) whatIfRow {
 func whatIfNotes(p *plan.Prospects, page whatIf) []string {
 	notes := []string{
 		"A margin is half the width of the interval of the widest cell: 19 times in 20 the published count lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
-		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise: better for all tables together, for one of them at times a little worse.",
+		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
 		"With these choices standard errors are at most 1% too small here. They are too large where the noise on what is measured is of few units, as it is taken to be continuous in tables that are put together: by 8% where its standard error is 1, by 1% where it is 3.",
 	}
 	if p.Plan.Guarantee.Delta != "" {
 		note := "Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them."
-		note += " The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and errors can then be less than half of what is said here."
+		note += " The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it which measurements there are. Errors are then smaller on the whole, often less than half of what is said here, but single tables can come out several times worse: three times was seen, where one part had nearly all of the budget. Plan such a setting before it is decided on."
 		if hasRoots(p.Roots) {
 			note += " Laplace noise in other shares is taken to gain nothing by them."
 		}
@@ -280,7 +280,7 @@ func whatIfNotes(p *plan.Prospects, page whatIf) []string {
 		notes = append(notes, "Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how.")
 	}
 	if drawn {
-		notes = append(notes, "Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse, or better, than it says here.")
+		notes = append(notes, "Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse or more (28% was seen), or better, than it says here.")
 	}
 	if needed {
 		notes = append(notes, "A leaf that gets what its targets need keeps that amount, and the others share the rest.")

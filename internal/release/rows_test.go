@@ -97,7 +97,7 @@ func TestProgressOfPublishing(t *testing.T) {
 	if _, err := Publish(t.Context(), MeasuredFolder(o.options("out").Out, "trips"), opt); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) == 0 || seen[0].Table != "tables of trips" || !seen[0].Writing || seen[0].Rows < int64(len(largeFlows)) || seen[0].All < seen[0].Rows+24 {
+	if len(seen) == 0 || seen[0].Table != "tables" || !seen[0].Writing || seen[0].Part != 1 || seen[0].Parts != 2 || seen[0].Rows < int64(len(largeFlows)) || seen[0].All < seen[0].Rows+24 {
 		t.Errorf("%+v", seen)
 	}
 }
