@@ -73,7 +73,7 @@ func (m *Model) loss(trial bool) float64 {
 		if trial {
 			counts = t.trial
 		}
-		loss += squares(t.weight, counts, t.noisy) / 2
+		loss += float64(squares(t.weight, counts, t.noisy) / 2)
 	}
 	return loss
 }

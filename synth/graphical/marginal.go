@@ -170,7 +170,7 @@ func (q *inquiry) prepare(of Clique) (root int) {
 		if largest == 0 {
 			continue
 		}
-		cells := q.domain.Cells(q.needed(i, of, towards))*largest + float64(len(q.law.tables[i])/4)
+		cells := float64(q.domain.Cells(q.needed(i, of, towards))*largest) + float64(len(q.law.tables[i])/4)
 		if best == 0 || cells < best {
 			best, root = cells, i
 		}

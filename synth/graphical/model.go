@@ -104,7 +104,7 @@ func (m *Model) Measure(c Clique, noisy, variance []float64) {
 		t.weight[i] += 1 / variance[i]
 		t.noisy[i] += (y - t.noisy[i]) / float64(variance[i]*t.weight[i])
 		if z := expected[i]; z > 0 {
-			squared := z * z
+			squared := float64(z * z)
 			target := z + float64(squared/(squared+1/t.weight[i])*(t.noisy[i]-z))
 			t.theta[i] += budget.Log(max(target/z, 0.1))
 		}
