@@ -276,10 +276,16 @@ const largeReading = 1 << 20
 // of the context.
 func (b *bounding) finish(ctx context.Context) (*kept, error) {
 	k, err := b.sort(ctx)
-	if k != nil && k.room() >= largeReading {
-		runtime.GC() // the next reading is to use the memory that this one took
-	}
-	if closing := b.close(); err == nil {
+	closing := parallel(context.WithoutCancel(ctx), 2, 2, func(i int) error {
+		if i == 0 {
+			return b.close()
+		}
+		if k != nil && k.room() >= largeReading {
+			runtime.GC() // the next reading is to use the memory that this one took
+		}
+		return nil
+	})
+	if err == nil {
 		err = closing
 	}
 	return k, err

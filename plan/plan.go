@@ -141,15 +141,15 @@ func (p *Plan) complete() error {
 // Verified is a copy of the plan that nobody else holds, which is what its spec
 // leads to. It fails as [Read] and [Plan.Verify] do.
 func (p *Plan) Verified() (*Plan, error) {
-	if err := p.Verify(); err != nil {
+	own, err := Read(p.Bytes())
+	switch {
+	case err != nil:
 		return nil, err
+	case !reflect.DeepEqual(own.release, p.release):
+		return nil, errRelease
 	}
-	text := p.Bytes()
-	own, err := Read(text)
-	if err == nil && hashOf(text) != *verified.Load() { // it was changed meanwhile, or another was verified
-		err = own.Verify()
-	}
-	if err != nil {
+	own.made = p.made // says of which bytes it was
+	if err := own.verify(); err != nil {
 		return nil, err
 	}
 	return own, nil
@@ -163,10 +163,18 @@ func (p *Plan) Verified() (*Plan, error) {
 // from the spec, and the loss of the plan's measurements is within its charge,
 // whoever wrote the file.
 func (p *Plan) Verify() error {
-	hash := p.Hash()
-	if !p.ofItsText() {
-		return fmt.Errorf("%w: its release is not what its spec says", ErrEdited)
+	if r, err := spec.Parse(p.Source); err != nil || !reflect.DeepEqual(r, p.release) {
+		return errRelease
 	}
+	return p.verify()
+}
+
+var errRelease = fmt.Errorf("%w: its release is not what its spec says", ErrEdited)
+
+// verify is Verify of a plan whose release is what its spec says.
+func (p *Plan) verify() error {
+	text := p.Bytes()
+	hash := hashOf(text)
 	if last := verified.Load(); p.made == hash || last != nil && *last == hash {
 		verified.Store(&hash)
 		return nil
@@ -175,17 +183,11 @@ func (p *Plan) Verify() error {
 	if err != nil {
 		return fmt.Errorf("planning the spec inside the plan: %w", err)
 	}
-	if !bytes.Equal(again.Bytes(), p.Bytes()) {
+	if !bytes.Equal(again.Bytes(), text) {
 		return fmt.Errorf("%w, or made by another version (it is not what its own spec leads to): make it again with `dprelease plan`", ErrEdited)
 	}
 	verified.Store(&hash)
 	return nil
-}
-
-// ofItsText tells that the release is what the embedded spec says.
-func (p *Plan) ofItsText() bool {
-	r, err := spec.Parse(p.Source)
-	return err == nil && reflect.DeepEqual(r, p.release)
 }
 
 // verified is the hash of the plan that was last found to be what its spec leads to. Planning is a function of the spec,

@@ -250,6 +250,9 @@ func TestPlansThatWereMadeHereAreVerified(t *testing.T) {
 		if p.Verify() == nil {
 			t.Errorf("%s was changed, and nobody noticed", what)
 		}
+		if _, err := p.Verified(); err == nil {
+			t.Errorf("%s was changed, and nobody noticed when it was copied", what)
+		}
 	}
 }
 
@@ -267,6 +270,9 @@ func TestReleasesThatArePutBackAreNoticed(t *testing.T) {
 	r.Tables[0].Unit.MaxRows = 10
 	if p.Verify() == nil {
 		t.Error("a plan of a release that was changed passes once it is put back")
+	}
+	if _, err := p.Verified(); err == nil {
+		t.Error("a copy of it passes")
 	}
 	read, err := Read(p.Bytes())
 	if err == nil {
