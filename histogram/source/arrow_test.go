@@ -215,6 +215,29 @@ func TestArrowRefusesCutStream(t *testing.T) {
 	mustFail(t, err, Malformed)
 }
 
+// The decoder takes a field as present whose place is cut short at the end of an odd vtable: its length is checked as well.
+func TestArrowChecksLengthsOfFieldsThatAreCutShort(t *testing.T) {
+	metadata := arrow.NewMetadata([]string{"k"}, []string{"v"})
+	file := ipcBytes(t, false, arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, &metadata))
+	message := file[8 : 8+binary.LittleEndian.Uint32(file[4:])]
+	schema, _ := root(message).child(messageHeader)
+	vtable := message[schema.at-binary.LittleEndian.Uint32(message[schema.at:]):]
+	if size := binary.LittleEndian.Uint16(vtable); size != 10 {
+		t.Fatalf("a vtable of %d bytes, want the schema's metadata to be the last of 3 fields", size)
+	}
+	begin, n, err := schema.vector(schemaMetadata, 4)
+	if err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	binary.LittleEndian.PutUint32(message[begin-4:], 1<<30)
+	for _, size := range []uint16{10, 9} {
+		binary.LittleEndian.PutUint16(vtable, size)
+		if err := checkSchema(message); !errors.Is(err, errLengths) {
+			t.Errorf("a vtable of %d bytes: %v", size, err)
+		}
+	}
+}
+
 // A date in milliseconds that has a time of day is refused: of two of one day a reader could make one id.
 func TestArrowRefusesDatesWithATimeOfDay(t *testing.T) {
 	_, convert := copyDates()
