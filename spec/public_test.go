@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,6 +120,24 @@ func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
 func TestColumnsThatAreNotUsedAreNotChecked(t *testing.T) {
 	if _, err := parsePacked(packed, func(u *Unpacked) { u.Rows[0][1], u.Rows[1][4] = "\xff\r", "\r" }); err != nil {
 		t.Error(err)
+	}
+}
+
+// The extract of a table may begin with the letters that files of other formats begin with.
+func TestColumnsMayBeCalledAsFormats(t *testing.T) {
+	for _, name := range []string{"PAR1", "PAR1\x15", "ARROW1", "ARROW1\x00"} {
+		text := strings.Replace(packed, "on: ent_id", "on: "+strconv.Quote(name), 1)
+		r, err := parsePacked(text, func(u *Unpacked) { u.Fields[0].Name = name })
+		if err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		again, err := Parse(r.Source)
+		if err != nil {
+			t.Errorf("%q: what a plan holds is refused: %v", name, err)
+			continue
+		}
+		assertEqual(t, r, again)
 	}
 }
 
