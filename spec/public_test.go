@@ -141,6 +141,28 @@ func TestColumnsMayBeCalledAsFormats(t *testing.T) {
 	}
 }
 
+// Lines and rows of next to nothing are counted before memory is set aside for them, as a small file that is compressed can hold any number.
+func TestTextsOfNothingAreRefused(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"lines", strings.Repeat("\n", MaxPublicRows+2), "16777218 lines"},
+		{"a header of commas", strings.Repeat(",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
+		{"a row of commas", "ent_id,size\n" + strings.Repeat(",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
+	} {
+		p := &publicTable{codebook: codebook{what: "public table", rowsAre: "rows", comma: ','}}
+		problem := p.takeText(c.text)
+		if problem == nil || problem.Message != c.want || len(problem.Snippet) > 100 {
+			t.Errorf("%s: %v, want %s", c.name, problem, c.want)
+		}
+	}
+	wide := "size,ent_id\n" + strings.Repeat("\""+strings.Repeat(",", maxDelimiters/3)+"\",1\n", 4)
+	for most, want := range map[int]bool{9: false, 10: true} {
+		b := &codebook{what: "public table", rowsAre: "rows", comma: ','}
+		if problem := b.readRows(wide, most); (problem == nil) != want || want && len(b.rows) != 4 {
+			t.Errorf("5 rows of 2 fields, of at most %d: %v", most, problem)
+		}
+	}
+}
+
 // FuzzUnpackedTable reads rows that are anything, parted in a text. What is read back of a plan is the same, and no key has two rows.
 func FuzzUnpackedTable(f *testing.F) {
 	f.Add("ent_id|size\n1|micro\n07|small\nx|micro", uint8(0))
