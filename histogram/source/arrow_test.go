@@ -127,6 +127,22 @@ func TestArrowFilesWithABareSchema(t *testing.T) {
 	}
 }
 
+// TestArrowFilesWithoutBatchesOfOldWriters reads a file without continuations, as before Arrow 0.15: its end marker, of four bytes, stands
+// between the schema and the footer.
+func TestArrowFilesWithoutBatchesOfOldWriters(t *testing.T) {
+	file := ipcBytes(t, true, arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, nil))
+	const prefix = 8
+	begin := len(file) - 10 - int(binary.LittleEndian.Uint32(file[len(file)-10:]))
+	end := fileHead + prefix + int(binary.LittleEndian.Uint32(file[fileHead+4:]))
+	old := slices.Concat(file[:fileHead], file[fileHead+4:end], []byte{0, 0, 0, 0}, file[begin:])
+	dir := t.TempDir()
+	write(t, dir, "f", old)
+	rows, _, err := content(t, dir, spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, "b")
+	if err != nil || len(rows) != 0 {
+		t.Errorf("%d rows: %v", len(rows), err)
+	}
+}
+
 func TestArrowTypes(t *testing.T) {
 	dictionary := func(index, value arrow.DataType) arrow.DataType {
 		return &arrow.DictionaryType{IndexType: index, ValueType: value}
