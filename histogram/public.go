@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/source"
@@ -15,7 +16,8 @@ import (
 
 // Unpack reads a public table: the rows of a Parquet or Arrow file, as the canonical texts by which keys are compared, or the
 // text of a CSV file that is compressed. Its files are read with the care, and in the types, of confidential ones. What it reads
-// is public, and an error may say where a file is broken. More than `most` bytes of text, or rows, are refused.
+// is public, and an error may say where a file is broken. More than `most` bytes of text are refused, and more rows and fields than a
+// public table may have.
 func Unpack(ctx context.Context, path string, format spec.Format, most int64) (*spec.Unpacked, error) {
 	if format == spec.CSV {
 		text, err := source.ReadText(path, most)
@@ -32,6 +34,9 @@ func Unpack(ctx context.Context, path string, format spec.Format, most int64) (*
 		if f.Type != "" {
 			u.fields = append(u.fields, len(u.of.Fields)-1)
 		}
+	}
+	if !slices.ContainsFunc(u.of.Fields, func(f spec.PublicField) bool { return !f.Unread }) {
+		return nil, errNoColumn
 	}
 	for {
 		piece, err := r.Next(ctx)
@@ -55,11 +60,12 @@ type unpacking struct {
 	text   []byte
 }
 
-// take appends the rows of a record.
+// take appends the rows of a record. A row takes memory whatever is in it, and a file of few bytes may claim any number of rows without
+// values: they are counted before memory is set aside for them.
 func (u *unpacking) take(record arrow.Record) error {
 	n, width := int(record.NumRows()), len(u.of.Fields)
 	first := len(u.of.Rows)
-	if u.most -= int64(n); u.most < 0 {
+	if first+n > spec.MaxPublicRows || (first+n)*width > spec.MaxPublicFields {
 		return errTooLarge
 	}
 	cells := make([]string, n*width)
@@ -78,7 +84,10 @@ func (u *unpacking) take(record arrow.Record) error {
 	return nil
 }
 
-var errTooLarge = errors.New("holds more than can be read of a public table")
+var (
+	errTooLarge = errors.New("holds more than can be read of a public table")
+	errNoColumn = errors.New("has no column of a type that is read")
+)
 
 // takeColumn writes the texts of a column to its place in rows, the first of which is a row of the file.
 func (u *unpacking) takeColumn(field *spec.PublicField, values arrow.Array, rows [][]string, first, place int) error {

@@ -197,6 +197,44 @@ func TestPublicTablesThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
+// Rows without values take next to nothing in a file, and are counted before memory is set aside for them.
+func TestPublicTablesOfTooManyRowsAreRefused(t *testing.T) {
+	empty := func(rows int64) arrow.Record { return array.NewRecord(arrow.NewSchema(nil, nil), nil, rows) }
+	for _, c := range []struct {
+		width, rows int64
+		want        error
+	}{
+		{1, 1, nil}, {1 << 16, 1, nil},
+		{1, spec.MaxPublicRows + 1, errTooLarge}, {1 << 16, spec.MaxPublicFields>>16 + 1, errTooLarge}, {1, 1 << 40, errTooLarge},
+	} {
+		u := &unpacking{most: most, of: &spec.Unpacked{Fields: make([]spec.PublicField, c.width)}}
+		if err := u.take(empty(c.rows)); err != c.want {
+			t.Errorf("%d rows of %d columns: %v, want %v", c.rows, c.width, err, c.want)
+		}
+	}
+	u := &unpacking{most: most, of: &spec.Unpacked{Fields: make([]spec.PublicField, 1<<16)}}
+	if err := errors.Join(u.take(empty(1)), u.take(empty(1))); err != nil || len(u.of.Rows) != 2 {
+		t.Fatalf("%d rows: %v", len(u.of.Rows), err)
+	}
+	if err := u.take(empty(spec.MaxPublicFields>>16 - 1)); err != errTooLarge {
+		t.Errorf("rows that are too many with those before them: %v", err)
+	}
+}
+
+// A table of which no column can be read is refused before its rows are, which nothing but a claim may stand for.
+func TestPublicTablesWithoutAColumnAreRefused(t *testing.T) {
+	type unread struct {
+		Parts []string `parquet:"parts,list"`
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []unread{{}, {Parts: []string{"x"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Unpack(context.Background(), publicFile(t, "a.parquet", b.Bytes()), spec.Parquet, most); !errors.Is(err, errNoColumn) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A public table that is damaged is refused or read, and nothing panics.
 func TestDamagedPublicTablesNeverPanic(t *testing.T) {
 	file, _, _ := arrowTable(t)

@@ -3,6 +3,7 @@ package spec
 // This file holds the code book: a public CSV file of codes, labels and parents.
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -58,6 +59,9 @@ func parseCodebook(file, text string) (*codebook, *Problem) {
 // parse reads header and rows of a text, and checks the header.
 func (b *codebook) parse(text string) *Problem {
 	text = strings.TrimPrefix(text, "\ufeff")
+	if lines := strings.Count(text, "\n"); lines > maxCells+1 { // the header's and those of as many rows: counted before memory is set aside
+		return b.problem(1, 1, fmt.Sprintf("%d lines", lines), fmt.Sprintf("at most %d below the header", maxCells))
+	}
 	b.lines = strings.Split(text, "\n")
 	for i, line := range b.lines {
 		if !utf8.ValidString(line) {
@@ -66,7 +70,7 @@ func (b *codebook) parse(text string) *Problem {
 			return p
 		}
 	}
-	if p := b.readRows(text); p != nil {
+	if p := b.readRows(text, MaxPublicFields); p != nil {
 		return p
 	}
 	return b.checkHeader()
@@ -111,13 +115,39 @@ func (b *codebook) checkParents() *Problem {
 	return nil
 }
 
-// readRows reads header and rows.
-func (b *codebook) readRows(text string) *Problem {
-	r := csv.NewReader(strings.NewReader(text))
+// maxDelimiters bounds those of a row, within quotes as well.
+const maxDelimiters = 1 << 20
+
+var errTooWide = fmt.Errorf("a row with more than %d delimiters", maxDelimiters)
+
+// narrow is the text of a table, which ends with [errTooWide] in a row that is too wide: the reader of rows would hold all of its fields first.
+type narrow struct {
+	text       *strings.Reader
+	delimiter  []byte
+	delimiters int // read of the row
+}
+
+func (n *narrow) Read(into []byte) (int, error) {
+	if n.delimiters > maxDelimiters {
+		return 0, errTooWide
+	}
+	read, err := n.text.Read(into)
+	n.delimiters += bytes.Count(into[:read], n.delimiter)
+	return read, err
+}
+
+// readRows reads header and rows, of `most` fields together.
+func (b *codebook) readRows(text string, most int) *Problem {
+	within := &narrow{text: strings.NewReader(text), delimiter: []byte(string(b.comma))}
+	r := csv.NewReader(within)
 	r.Comma = b.comma
 	all, err := r.Read()
 	for ; err == nil; all, err = r.Read() {
 		line, _ := r.FieldPos(0)
+		within.delimiters = 0
+		if most -= len(all); most < 0 {
+			return b.problem(line, 1, "more fields than are read of a "+b.what, "fewer "+b.rowsAre+" or columns")
+		}
 		if b.header == nil {
 			b.header = all
 			continue
@@ -129,6 +159,9 @@ func (b *codebook) readRows(text string) *Problem {
 	}
 	var broken *csv.ParseError
 	switch {
+	case errors.Is(err, errTooWide):
+		b.lines = nil // no line of them is shown
+		return b.problem(1, 1, err.Error(), "fewer columns")
 	case errors.As(err, &broken) && errors.Is(err, csv.ErrFieldCount):
 		return b.problem(broken.Line, 1, fmt.Sprintf("%d fields", len(all)), fmt.Sprintf("%d fields, as in the header", len(b.header)))
 	case errors.As(err, &broken):

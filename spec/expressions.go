@@ -262,10 +262,6 @@ func (r *reader) checkConstants(c *Column, from node) {
 		if _, fit := c.Domain.CodeOfText(text); fit == Fits {
 			continue
 		}
-		var codes []string
-		for _, category := range c.Domain.finest.Categories {
-			codes = append(codes, category.Code)
-		}
 		r.reportExpression(from, len(marked.FindString(from.text())), &expression.Error{
 			At: constant.At, End: constant.End,
 			Message:  fmt.Sprintf("the expression can give %q, which is no category of %s: a row for which it does stops the run", clip(text), c.Name),

@@ -47,24 +47,36 @@ var publicFormats = []struct {
 	{Arrow, "an Arrow IPC file"},
 }
 
+// The most that a public table may hold.
+const (
+	// MaxPublicRows bounds its rows.
+	MaxPublicRows = maxCells
+	// MaxPublicFields bounds its rows times its columns.
+	MaxPublicFields = 1 << 27
+)
+
 // takeText takes the content of a CSV file.
 func (p *publicTable) takeText(text string) *Problem {
-	switch {
-	case len(text) > maxJoinedText:
+	if len(text) > maxJoinedText {
 		return p.problem(1, 1, fmt.Sprintf("more than %d bytes", maxJoinedText), "a smaller extract: the key, and the columns that are looked up")
+	}
+	problem := p.parse(text)
+	if problem == nil {
+		return p.checkTexts()
+	}
+	// What can be read may begin in any way, as a column may be called PAR1. Of what is no text no line is shown.
+	p.lines = nil
+	switch {
 	case strings.HasPrefix(text, "\x1f\x8b"):
 		return p.problem(1, 1, "compressed with gzip", "a name that ends in .gz")
 	case strings.HasPrefix(text, "\x28\xb5\x2f\xfd"):
 		return p.problem(1, 1, "compressed with Zstandard", "a name that ends in .zst")
-	case strings.HasPrefix(text, "PAR1"):
+	case strings.HasPrefix(text, "PAR1\x15"):
 		return p.problem(1, 1, "a Parquet file", "parquet: in the place of csv:, or the CSV file")
-	case strings.HasPrefix(text, "ARROW1"):
+	case strings.HasPrefix(text, "ARROW1\x00"):
 		return p.problem(1, 1, "an Arrow file", "arrow: in the place of csv:, or the CSV file")
 	}
-	if problem := p.parse(text); problem != nil {
-		return problem
-	}
-	return p.checkTexts()
+	return problem
 }
 
 // takeRows takes the content of a file whose columns have types.
@@ -79,7 +91,7 @@ func (p *publicTable) takeRows(u *Unpacked) *Problem {
 	switch {
 	case len(p.rows) == 0:
 		return p.problem(1, 1, "the "+p.what+" has no "+p.rowsAre, "a row at least")
-	case len(p.rows) > maxCells:
+	case len(p.rows) > MaxPublicRows:
 		return p.problem(1, 1, errTooFine.Error(), "fewer "+p.rowsAre)
 	}
 	if problem := p.checkHeader(); problem != nil {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,6 +120,46 @@ func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
 func TestColumnsThatAreNotUsedAreNotChecked(t *testing.T) {
 	if _, err := parsePacked(packed, func(u *Unpacked) { u.Rows[0][1], u.Rows[1][4] = "\xff\r", "\r" }); err != nil {
 		t.Error(err)
+	}
+}
+
+// The extract of a table may begin with the letters that files of other formats begin with.
+func TestColumnsMayBeCalledAsFormats(t *testing.T) {
+	for _, name := range []string{"PAR1", "PAR1\x15", "ARROW1", "ARROW1\x00"} {
+		text := strings.Replace(packed, "on: ent_id", "on: "+strconv.Quote(name), 1)
+		r, err := parsePacked(text, func(u *Unpacked) { u.Fields[0].Name = name })
+		if err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		again, err := Parse(r.Source)
+		if err != nil {
+			t.Errorf("%q: what a plan holds is refused: %v", name, err)
+			continue
+		}
+		assertEqual(t, r, again)
+	}
+}
+
+// Lines and rows of next to nothing are counted before memory is set aside for them, as a small file that is compressed can hold any number.
+func TestTextsOfNothingAreRefused(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"lines", strings.Repeat("\n", MaxPublicRows+2), "16777218 lines"},
+		{"a header of commas", strings.Repeat(",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
+		{"a row of commas", "ent_id,size\n" + strings.Repeat(",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
+	} {
+		p := &publicTable{codebook: codebook{what: "public table", rowsAre: "rows", comma: ','}}
+		problem := p.takeText(c.text)
+		if problem == nil || problem.Message != c.want || len(problem.Snippet) > 100 {
+			t.Errorf("%s: %v, want %s", c.name, problem, c.want)
+		}
+	}
+	wide := "size,ent_id\n" + strings.Repeat("\""+strings.Repeat(",", maxDelimiters/3)+"\",1\n", 4)
+	for most, want := range map[int]bool{9: false, 10: true} {
+		b := &codebook{what: "public table", rowsAre: "rows", comma: ','}
+		if problem := b.readRows(wide, most); (problem == nil) != want || want && len(b.rows) != 4 {
+			t.Errorf("5 rows of 2 fields, of at most %d: %v", most, problem)
+		}
 	}
 }
 

@@ -127,6 +127,22 @@ func TestArrowFilesWithABareSchema(t *testing.T) {
 	}
 }
 
+// TestArrowFilesWithoutBatchesOfOldWriters reads a file without continuations, as before Arrow 0.15: its end marker, of four bytes, stands
+// between the schema and the footer.
+func TestArrowFilesWithoutBatchesOfOldWriters(t *testing.T) {
+	file := ipcBytes(t, true, arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, nil))
+	const prefix = 8
+	begin := len(file) - 10 - int(binary.LittleEndian.Uint32(file[len(file)-10:]))
+	end := fileHead + prefix + int(binary.LittleEndian.Uint32(file[fileHead+4:]))
+	old := slices.Concat(file[:fileHead], file[fileHead+4:end], []byte{0, 0, 0, 0}, file[begin:])
+	dir := t.TempDir()
+	write(t, dir, "f", old)
+	rows, _, err := content(t, dir, spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, "b")
+	if err != nil || len(rows) != 0 {
+		t.Errorf("%d rows: %v", len(rows), err)
+	}
+}
+
 func TestArrowTypes(t *testing.T) {
 	dictionary := func(index, value arrow.DataType) arrow.DataType {
 		return &arrow.DictionaryType{IndexType: index, ValueType: value}
@@ -213,6 +229,29 @@ func TestArrowRefusesCutStream(t *testing.T) {
 	write(t, dir, "a.arrow", bytes.TrimSuffix(b, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0}))
 	_, _, err := content(t, dir, arrowSource, "a")
 	mustFail(t, err, Malformed)
+}
+
+// The decoder takes a field as present whose place is cut short at the end of an odd vtable: its length is checked as well.
+func TestArrowChecksLengthsOfFieldsThatAreCutShort(t *testing.T) {
+	metadata := arrow.NewMetadata([]string{"k"}, []string{"v"})
+	file := ipcBytes(t, false, arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, &metadata))
+	message := file[8 : 8+binary.LittleEndian.Uint32(file[4:])]
+	schema, _ := root(message).child(messageHeader)
+	vtable := message[schema.at-binary.LittleEndian.Uint32(message[schema.at:]):]
+	if size := binary.LittleEndian.Uint16(vtable); size != 10 {
+		t.Fatalf("a vtable of %d bytes, want the schema's metadata to be the last of 3 fields", size)
+	}
+	begin, n, err := schema.vector(schemaMetadata, 4)
+	if err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	binary.LittleEndian.PutUint32(message[begin-4:], 1<<30)
+	for _, size := range []uint16{10, 9} {
+		binary.LittleEndian.PutUint16(vtable, size)
+		if err := checkSchema(message); !errors.Is(err, errLengths) {
+			t.Errorf("a vtable of %d bytes: %v", size, err)
+		}
+	}
 }
 
 // A date in milliseconds that has a time of day is refused: of two of one day a reader could make one id.

@@ -21,10 +21,11 @@ type table struct {
 // root is the outermost table of a buffer.
 func root(buffer []byte) table { return table{buffer, binary.LittleEndian.Uint32(buffer)} }
 
-// slot is where field i of the table lies, 0 where it is absent.
+// slot is where field i of the table lies, 0 where it is absent: as in the decoder
+// one is there whose place begins within the vtable, whether or not it ends there.
 func (t table) slot(i uint32) uint32 {
 	vtable := uint32(int64(t.at) - int64(int32(binary.LittleEndian.Uint32(t.buffer[t.at:]))))
-	if 4+2*i+2 > uint32(binary.LittleEndian.Uint16(t.buffer[vtable:])) {
+	if 4+2*i >= uint32(binary.LittleEndian.Uint16(t.buffer[vtable:])) {
 		return 0
 	}
 	offset := uint32(binary.LittleEndian.Uint16(t.buffer[vtable+4+2*i:]))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/dprelease/dprelease/spec"
 )
@@ -61,12 +62,13 @@ func ReadText(path string, most int64) (text string, err error) {
 	if f.plain, err = f.decompress(io.NewSectionReader(f, 0, f.size())); err != nil {
 		return "", f.fault(err)
 	}
-	read, err := io.ReadAll(io.LimitReader(f.plain, most+1))
+	var read strings.Builder // so that the text is held once
+	n, err := io.Copy(&read, io.LimitReader(f.plain, most+1))
 	switch {
 	case err != nil:
 		return "", f.fault(err)
-	case int64(len(read)) > most:
+	case n > most:
 		return "", malformed(path, "", fmt.Sprintf("holds more than %d bytes", most), "")
 	}
-	return string(read), nil
+	return read.String(), nil
 }
