@@ -187,9 +187,17 @@ func (g Guarantee) plainSentence() string {
 	return fmt.Sprintf("Put plainly: what comes out 1 time in 1000 %s may come out %s %s.", without, comes, with)
 }
 
+// rowSentence says what is protected where that is each row, "" where it is all rows of a unit together.
+func (g Guarantee) rowSentence() string {
+	if g.Unit != "each row" {
+		return ""
+	}
+	return fmt.Sprintf("Each row of the data is protected as one %[1]s: for a %[1]s with several rows all of the above holds of each row, and less of all together.", g.Protects)
+}
+
 func (g Guarantee) unitSentence() string {
-	if g.Unit == "each row" {
-		return fmt.Sprintf("Each row of the data is protected as one %[1]s: for a %[1]s with several rows all of the above holds of each row, and less of all together.", g.Protects)
+	if row := g.rowSentence(); row != "" {
+		return row
 	}
 	counted := "One of them is counted; any others were left out, chosen at random."
 	if g.MaxRows > 1 {
