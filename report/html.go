@@ -76,7 +76,7 @@ func (r *Report) HTML() ([]byte, error) {
 	if err := pageTemplate.Execute(&b, page{r, budgetChartOf(r), chartsOf(r), outlooksOf(r.Tables)}); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
-	return b.Bytes(), nil
+	return visible(b.Bytes()), nil
 }
 
 // firstCharts are shown at once, the others are folded.
