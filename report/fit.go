@@ -165,17 +165,18 @@ type FitRow struct {
 
 // FitColumns are the classes of the release, none where the spec has none.
 func (r *Report) FitColumns() []FitColumn {
-	for _, row := range r.FitRows() {
-		columns := make([]FitColumn, len(row.Classes))
-		for i, c := range row.Classes {
-			columns[i] = FitColumn{Name: c.Name, Bound: "more"}
-			if c.AtMost != "" {
-				columns[i].Bound = "at most " + c.Percent()
-			}
-		}
-		return columns
+	rows := r.FitRows()
+	if len(rows) == 0 {
+		return nil
 	}
-	return nil
+	columns := make([]FitColumn, len(rows[0].Classes))
+	for i, c := range rows[0].Classes {
+		columns[i] = FitColumn{Name: c.Name, Bound: "more"}
+		if c.AtMost != "" {
+			columns[i].Bound = "at most " + c.Percent()
+		}
+	}
+	return columns
 }
 
 // FitRows are the figures of the release that are sorted into classes, in the order of the tables.
