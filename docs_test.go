@@ -16,7 +16,8 @@ import (
 )
 
 // This file holds the documents to themselves and to the program: that links lead somewhere, that tests that are
-// named exist, and that every refusal is on the page of errors, as it is printed.
+// named exist, and that the refusals of a spec which tests print, and the errors which decide exit codes, are on the page of
+// errors, as they are printed.
 
 // pages are all documents by their paths.
 func pages(t *testing.T) map[string]string {

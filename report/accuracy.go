@@ -56,18 +56,16 @@ func accuracyOf(tables []Table) Accuracy {
 			first = false
 		}
 	}
-	numbers := "numbers"
-	if slices.ContainsFunc(tables, func(t Table) bool { return t.Figures != nil }) {
-		numbers = "counts"
-	}
-	if a.Sentence = a.sentence(numbers, "count"); len(sparse) == len(tables) {
+	if a.Sentence = a.sentence(numbersText(tables), "count"); len(sparse) == len(tables) {
 		a.Sentence = a.sparseSentence()
 	} else if len(sparse) > 0 {
 		var rows int64
 		for _, t := range sparse {
 			rows += t.Cells
 		}
-		a.Sentence += fmt.Sprintf(" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
+		if rows > 0 {
+			a.Sentence += fmt.Sprintf(" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
+		}
 	}
 	if a.Numbers == 0 && slices.ContainsFunc(tables, func(t Table) bool { return t.Discovered != nil }) {
 		a.Sentence = "No number is published: no group was selected, and a group that is not in a table need not be empty."
@@ -77,6 +75,14 @@ func accuracyOf(tables []Table) Accuracy {
 	}
 	a.More = figuresSentence(tables)
 	return a
+}
+
+// numbersText names what the headline is of: the counts alone, where figures with errors of their own stand beside them.
+func numbersText(tables []Table) string {
+	if slices.ContainsFunc(tables, func(t Table) bool { return t.Figures != nil }) {
+		return "counts"
+	}
+	return "numbers"
 }
 
 // weightedAccuracy is that of a release some of whose counts are sums of weights.

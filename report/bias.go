@@ -32,6 +32,9 @@ const (
 	tooHigh   = "too high"
 	tooLow    = "too low"
 	eitherWay = "either way"
+	// lowCounts is that of rows which are left out where figures stand beside the counts: without values below zero their sum is
+	// too high, and their mean may be either.
+	lowCounts = "counts too low, other figures either way"
 )
 
 // biasOf lists what moves the figures of a release on the mean.
@@ -128,10 +131,10 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 	}
 	var all []Bias
 	if !t.Unit.Row {
-		all = append(all, r.told(p, t, "rows_over_bound", Bias{Cause: fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), isAre(t)), Tables: paths, Direction: tooLow}))
+		all = append(all, r.told(p, t, "rows_over_bound", Bias{Cause: fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), isAre(t)), Tables: paths, Direction: r.leftOut(paths)}))
 	}
 	if dropsRows(p.Release(), t) {
-		all = append(all, r.told(p, t, "rows_left_out", Bias{Cause: fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name), Tables: paths, Direction: tooLow}))
+		all = append(all, r.told(p, t, "rows_left_out", Bias{Cause: fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name), Tables: paths, Direction: r.leftOut(paths)}))
 	}
 	if r.Bounds == nil {
 		return all
@@ -158,6 +161,14 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 	return all
 }
 
+// leftOut is the direction of a bias of tables from which rows are left out.
+func (r *Report) leftOut(paths []string) string {
+	if slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Figures != nil && slices.Contains(paths, t.Path) }) {
+		return lowCounts
+	}
+	return tooLow
+}
+
 func isAre(t *spec.Table) string {
 	if t.Unit.MaxRows == 1 {
 		return t.Name + " is"
@@ -178,7 +189,7 @@ const notCounted = "not known: the spec pays for no count of it"
 // told says how large a bias is: what a diagnostic of its table counts, or that nobody counted.
 func (r *Report) told(p *plan.Plan, t *spec.Table, diagnostic string, b Bias) Bias {
 	b.Size = notCounted
-	if e := t.Expect; e != nil && e.Rows != nil && b.Direction == tooLow {
+	if e := t.Expect; e != nil && e.Rows != nil && (b.Direction == tooLow || b.Direction == lowCounts) {
 		b.Size += fmt.Sprintf("; at worst %s, as the files hold no more", budget.Plural(e.Rows.Most, "row"))
 	}
 	path := p.Release().Diagnostics + "/" + t.Name + "/" + diagnostic
@@ -203,10 +214,11 @@ func (r *Report) shareBias() []Bias {
 	if r.Bounds == nil || len(r.Bounds.Tables) == 0 {
 		return nil
 	}
-	b := Bias{Cause: "Tables with bounds of their own leave out what one unit has beyond them", Direction: tooLow, Size: notCounted}
+	b := Bias{Cause: "Tables with bounds of their own leave out what one unit has beyond them", Size: notCounted}
 	for _, t := range r.Bounds.Tables {
 		b.Tables = append(b.Tables, t.Table)
 	}
+	b.Direction = r.leftOut(b.Tables)
 	return []Bias{b}
 }
 

@@ -136,7 +136,7 @@ func chartOf(t *Table, k int, id string) seriesChart {
 		}
 	default:
 		c.drawStrip(k == 0)
-		c.Caption = "Bars around the dots: " + intervals + "."
+		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
 	}
 	c.Text = s.summary()
 	return c

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/report"
@@ -259,5 +260,52 @@ func TestNewRefusesFiguresThatAreNotThePlans(t *testing.T) {
 		if _, err := report.New(in); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestTheBoxNamesAMarginThatAllCountsKeep: figures have errors of their own, and so have sparse tables beside others.
+func TestTheBoxNamesAMarginThatAllCountsKeep(t *testing.T) {
+	const named, unnamed = "the margin is ±", "less than twice the margin of the table apart"
+	for name, c := range map[string]struct {
+		in         report.Input
+		said, tile string
+	}{
+		"counts":      {input(report.Official, nil), named, "of numbers lie within"},
+		"with sums":   {figuresOf(report.Official, togetherText), named, "of counts lie within"},
+		"some sparse": {sparseInput(sparseText), unnamed, "of numbers lie within"},
+	} {
+		r := reportOf(t, c.in)
+		box := strings.Join(r.Misuse, "\n")
+		if !strings.Contains(box, c.said) || strings.Contains(box, "two numbers") {
+			t.Errorf("%s: the box says\n%s", name, box)
+		}
+		if !strings.Contains(pageOf(t, r), c.tile) {
+			t.Errorf("%s: no tile says %q", name, c.tile)
+		}
+	}
+}
+
+// TestRowsLeftOutMoveFiguresEitherWay: pay may be below zero, so that sums without some rows may be too high.
+func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
+	for name, want := range map[string]string{"release": "too low", "figures": "counts too low, other figures either way"} {
+		found := 0
+		for _, b := range reports()[name].Bias {
+			if strings.Contains(b.Cause, "are left out") || strings.Contains(b.Cause, "is counted, the others") || strings.Contains(b.Cause, "leave out what one unit has") {
+				if found++; b.Direction != want {
+					t.Errorf("%s: %s: %s", name, b.Cause, b.Direction)
+				}
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: nothing is left out", name)
+		}
+	}
+}
+
+// TestTerminalSetsOneSignBeforeHalfWidths of figures beside counts.
+func TestTerminalSetsOneSignBeforeHalfWidths(t *testing.T) {
+	page := string(reports()["figures"].Terminal(screen.Look{Columns: 200}, "f", true))
+	if !strings.Contains(page, "Figures beside counts") || strings.Contains(page, "±±") || strings.Contains(page, "±–") {
+		t.Error(page)
 	}
 }

@@ -169,7 +169,7 @@ func (r *Report) FitColumns() []FitColumn {
 	if len(rows) == 0 {
 		return nil
 	}
-	columns := make([]FitColumn, len(rows[0].Classes)) // the same in all
+	columns := make([]FitColumn, len(rows[0].Classes))
 	for i, c := range rows[0].Classes {
 		columns[i] = FitColumn{Name: c.Name, Bound: "more"}
 		if c.AtMost != "" {

@@ -76,7 +76,7 @@ func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 	g.Meaning = Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
 	g.Statement = p.Sentence()
 	g.Sentences = slices.DeleteFunc([]string{
-		g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence(), g.unitSentence(), g.limitSentence(),
+		g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence(), g.unitSentence(), g.knownSentence(), g.limitSentence(),
 	}, func(s string) bool { return s == "" })
 	return g, nil
 }
@@ -167,6 +167,14 @@ func (g Guarantee) guessSentence() string {
 		g.Protects, bet, right)
 }
 
+// knownSentence says that the promise on being in the data bounds less well what is learned of somebody who is known to be.
+func (g Guarantee) knownSentence() string {
+	if g.Neighbours == "replace" {
+		return ""
+	}
+	return fmt.Sprintf("The promise is about whether a %s is in the data. Of the values of a %s who is known to be, more can be learned; the certificate says at most how much.", g.Protects, g.Protects)
+}
+
 // plainFrom is the factor from which on the promise is also said of a rare result.
 const plainFrom = 10
 
@@ -187,9 +195,17 @@ func (g Guarantee) plainSentence() string {
 	return fmt.Sprintf("Put plainly: what comes out 1 time in 1000 %s may come out %s %s.", without, comes, with)
 }
 
+// rowSentence says what is protected where that is each row, "" where it is all rows of a unit together.
+func (g Guarantee) rowSentence() string {
+	if g.Unit != "each row" {
+		return ""
+	}
+	return fmt.Sprintf("Each row of the data is protected as one %[1]s: for a %[1]s with several rows all of the above holds of each row, and less of all together.", g.Protects)
+}
+
 func (g Guarantee) unitSentence() string {
-	if g.Unit == "each row" {
-		return fmt.Sprintf("Each row of the data is protected as one %[1]s: for a %[1]s with several rows all of the above holds of each row, and less of all together.", g.Protects)
+	if row := g.rowSentence(); row != "" {
+		return row
 	}
 	counted := "One of them is counted; any others were left out, chosen at random."
 	if g.MaxRows > 1 {

@@ -76,7 +76,7 @@ func (r *Report) HTML() ([]byte, error) {
 	if err := pageTemplate.Execute(&b, page{r, budgetChartOf(r), chartsOf(r), outlooksOf(r.Tables)}); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
-	return b.Bytes(), nil
+	return visible(b.Bytes()), nil
 }
 
 // firstCharts are shown at once, the others are folded.
@@ -132,7 +132,7 @@ func (p page) Tiles() []tile {
 
 // closeness is how close the numbers are; where some are by weight it is that of these.
 func (p page) closeness() tile {
-	a, numbers := p.Accuracy, "numbers"
+	a, numbers := p.Accuracy, numbersText(p.Tables)
 	if len(a.Groups) > 0 {
 		g := a.Groups[0]
 		a.Margin, a.OneMargin, a.Numbers, numbers = g.Margin, g.OneMargin, g.Numbers, g.Of

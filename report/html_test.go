@@ -388,3 +388,25 @@ func luminance(t *testing.T, colour string) float64 {
 	}
 	return 0.2126*linear(16) + 0.7152*linear(8) + 0.0722*linear(0)
 }
+
+// TestPagesShowWhatTheyHold: no text of a spec turns the direction of writing or commands a terminal, on any page; letters that
+// are joined stay so.
+func TestPagesShowWhatTheyHold(t *testing.T) {
+	in := input(report.Official, nil)
+	r := reportOf(t, in)
+	r.Title, r.Population, r.Period = "a\x1b[2J\u202eb", "c\u202ed\x07", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+	r.Spec.Text = "version: 1\r\nabout: {title: \"\u2066x\"}\r\n"
+	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown()), "README.txt": string(r.Readme())} {
+		if i := strings.IndexAny(page, "\x1b\x07\r\u202e\u2066"); i >= 0 {
+			t.Errorf("%s: %q", name, page[max(0, i-20):i+20])
+		}
+		for _, want := range []string{`\x1b[2J\u202eb`, `c\u202ed\a`, r.Period} {
+			if name == "report.md" {
+				want = strings.NewReplacer("[", `\[`).Replace(want)
+			}
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: no %q", name, want)
+			}
+		}
+	}
+}

@@ -52,7 +52,7 @@ func (r *Report) Markdown() []byte {
 	if err := markdownTemplate.Execute(&b, page{Report: r, Outlooks: outlooksOf(r.Tables)}); err != nil {
 		panic("report: the markdown always renders: " + err.Error())
 	}
-	return b.Bytes()
+	return visible(b.Bytes())
 }
 
 // cost is the part of the budget that a figure cost, where that is its own.

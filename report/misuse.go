@@ -29,10 +29,10 @@ func misuseOf(r *Report) []string {
 	uses = append(uses,
 		"To find out anything about a single "+r.Guarantee.Protects+", or to join with other data for that purpose.",
 		"To decide anything on one small number: a number at or below its margin cannot be told from none, and 0 does not mean that there was nobody.")
-	if r.Accuracy.Margin > 0 && len(r.Accuracy.Groups) > 1 {
+	if r.Accuracy.Margin > 0 && !r.oneBound() {
 		uses = append(uses, "To call two counts of a table different when they are less than twice the margin of the table apart: that may be noise alone.")
 	} else if r.Accuracy.Margin > 0 {
-		uses = append(uses, fmt.Sprintf("To call two numbers of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))))
+		uses = append(uses, fmt.Sprintf("To call two counts of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))))
 	}
 	if weighted(r.Tables) {
 		uses = append(uses, "To take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top.")
@@ -47,6 +47,13 @@ func misuseOf(r *Report) []string {
 		uses = append(uses, "To take a row of microdata for somebody, or for a row of the data: no row is anybody's.")
 	}
 	return uses
+}
+
+// oneBound tells that the margin of the headline bounds that of every count: it is of all of one unit, and of every table.
+func (r *Report) oneBound() bool {
+	sparse := len(sparseIn(r.Tables))
+	return len(r.Accuracy.Groups) <= 1 && (sparse == 0 || sparse == len(r.Tables)) &&
+		!some(r.Tables, func(s Statistic) bool { return s.Margin > r.Accuracy.Margin })
 }
 
 // partial are the paths of the tables of which cells are missing: those above a threshold, chosen or let through alone are there.

@@ -4,6 +4,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 )
 
 // Opening is what the figures are about, what is promised to those in the data, and how close the figures are, in this order.
@@ -27,29 +28,38 @@ func (r *Report) Further() []string {
 	return append(further, r.unwarned()...)
 }
 
-// unwarned says that no table is to be left alone as a whole, nothing where the box names one.
+// unwarned says that no table is to be left alone as a whole, nothing where the box names one or no cell is published.
 func (r *Report) unwarned() []string {
-	if hardlyTold(r)+unfit(r) != "" {
+	published := slices.ContainsFunc(r.Tables, func(t Table) bool { return !t.Aside && t.Cells > t.Impossible })
+	if !published || hardlyTold(r)+unfit(r) != "" {
 		return nil
 	}
-	return []string{"No table needs to be left out as a whole: of each, more than half of the cells can be told from none."}
+	return []string{"No table needs to be left out as a whole: of each, more than half of the possible cells can be told from none."}
 }
 
 // Subject says which population and period the figures are about.
 func (r *Report) Subject() string {
 	about := "The spec does not say which population these figures are about."
 	if r.Population != "" {
-		about = "These figures are about " + oneRow(r.Population) + "."
+		about = sentence("These figures are about " + oneRow(r.Population))
 	}
 	if r.Period != "" {
-		about += " Their period is " + oneRow(r.Period) + "."
+		about += " " + sentence("Their period is "+oneRow(r.Period))
 	}
 	return about
 }
 
+// sentence is a text with a full stop, unless it ends as a sentence does.
+func sentence(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}
+
 // opening is the promise for the first page: by how much a result can depend on one, what that is worth to somebody who
-// guesses, and in plain words what a large factor means.
+// guesses, in plain words what a large factor means, and that it is of single rows where it is.
 func (g Guarantee) opening() []string {
-	return slices.DeleteFunc([]string{g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence()},
+	return slices.DeleteFunc([]string{g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence(), g.rowSentence()},
 		func(s string) bool { return s == "" })
 }

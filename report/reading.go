@@ -56,7 +56,7 @@ func (r *Report) apartNote() Note {
 		chance = "about "
 	}
 	wrong, _ := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Sub(big.NewRat(1, 1), confidence)).Float64()
-	return Note{"Two cells differ where their intervals are apart", fmt.Sprintf("Two cells that were picked beforehand can be called different where their intervals do not touch: that is wrong with a chance of %s%s. Where the intervals overlap the difference may be noise alone. Of many pairs some are apart by chance.", chance, budget.Percent(wrong))}
+	return Note{"Two cells differ where their intervals are apart", fmt.Sprintf("Two cells that were picked beforehand can be called different where their intervals do not touch: that is wrong with a chance of %s%s, and usually of far less. Where the intervals overlap the difference may be noise alone. Of many pairs some are apart by chance.", chance, budget.Percent(wrong))}
 }
 
 // sumsNote says what to add up, and with which error.

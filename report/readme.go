@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/dprelease/dprelease/internal/screen"
 )
 
 //go:embed readme.txt.tmpl
@@ -32,7 +34,7 @@ func (r *Report) Readme() []byte {
 	if err := readmeTemplate.Execute(&b, readmePageOf(r)); err != nil {
 		panic("report: the readme always renders: " + err.Error())
 	}
-	return b.Bytes()
+	return visible(b.Bytes())
 }
 
 // readmePage is a report with what only the readme needs.
@@ -82,6 +84,15 @@ func readmePageOf(r *Report) readmePage {
 	}
 	p.Unbiased = strings.Join(unbiased, ", ")
 	return p
+}
+
+// joiners are characters without a width of their own that join letters or part them, as Persian and Hindi are written.
+const joiners = "\u200c\u200d"
+
+// visible is a page on which every character is seen that could make it say something else than it holds: texts of a spec command
+// no terminal and turn no direction of writing. Lines end in one character, however those of the spec do.
+func visible(page []byte) []byte {
+	return []byte(screen.Visible(strings.ReplaceAll(string(page), "\r\n", "\n"), "\n\t"+joiners))
 }
 
 // oneRow puts a text of several lines on one.

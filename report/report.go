@@ -54,9 +54,9 @@ type Report struct {
 	Bounds      *Bounds     `json:"bounds,omitempty"` // where rows do not all count as one, or figures are of values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
-	Bias        []Bias      `json:"bias"` // apart from noise
+	Bias        []Bias      `json:"bias,omitempty"` // apart from noise; absent in reports that older versions made
 	Reading     []Note      `json:"how_to_read"`
-	NotReading  []string    `json:"how_not_to_read"`
+	NotReading  []string    `json:"how_not_to_read,omitempty"` // absent there as well
 	Plan        Plan        `json:"plan"`
 	Certificate Certificate `json:"certificate"`
 	Provenance  Provenance  `json:"provenance"`

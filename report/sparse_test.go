@@ -32,11 +32,16 @@ marginals:
 
 // sparseInput is a release of that spec with three cells above the threshold, the others as they are.
 func sparseInput(text string) report.Input {
+	return sparseOf(text, []int64{21, 400, 33}, []uint64{0, 112, 12320})
+}
+
+// sparseOf is a release of a spec with those cells above the threshold.
+func sparseOf(text string, counts []int64, cells []uint64) report.Input {
 	p := planned(text)
 	s := &measured.Sealed{Plan: p}
 	for _, m := range p.Measurements {
 		if m.Above > 0 {
-			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{21, 400, 33}), Cells: []uint64{0, 112, 12320}})
+			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers(counts), Cells: cells})
 		} else {
 			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{700, 703})})
 		}

@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -72,7 +73,8 @@ func (r *Report) headLine() string {
 	return strings.Join(parts, " · ")
 }
 
-// promise is the guarantee in two lines: in the field's terms, and by what it does to chances.
+// promise is the guarantee in two lines: in the field's terms, and by what it does to chances. Where it is weak, or of a row and
+// not of all that somebody has, that is said as well.
 func (r *Report) promise() []string {
 	g := r.Guarantee
 	terms := "Protects each " + g.Protects + " (one added or removed)"
@@ -83,7 +85,11 @@ func (r *Report) promise() []string {
 	if g.Definition == "zcdp" {
 		asked += fmt.Sprintf(" (ε ≤ %s at δ = %s)", g.Meaning.Epsilon, g.Meaning.Delta)
 	}
-	odds := "With or without one: any result at most " + g.Meaning.Factor + " times as likely"
+	change := "With or without one"
+	if g.Neighbours == "replace" {
+		change = "Whatever one's values are"
+	}
+	odds := change + ": any result at most " + g.Meaning.Factor + " times as likely"
 	if g.Meaning.Delta != "0" {
 		odds += " (+ " + g.Meaning.Delta + ")"
 	}
@@ -91,7 +97,8 @@ func (r *Report) promise() []string {
 	if g.Meaning.Guess >= 1 {
 		guess = "; a guess may be right every time."
 	}
-	return []string{terms + ": " + asked + ".", odds + guess}
+	said := []string{terms + ": " + asked + ".", odds + guess}
+	return append(said, slices.DeleteFunc([]string{g.weakSentence(), g.rowSentence()}, func(s string) bool { return s == "" })...)
 }
 
 // terminalBudget says where the budget went.
@@ -217,7 +224,7 @@ func (r *Report) terminalFigures(p *screen.Page, all bool) {
 				left++
 				continue
 			}
-			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), "±"+f.HalfText(), cellsText(f.Withheld, t.Cells), cellsText(f.Unbounded, t.Cells)))
+			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), f.HalfText(), cellsText(f.Withheld, t.Cells), cellsText(f.Unbounded, t.Cells)))
 		}
 	}
 	if rows == nil {

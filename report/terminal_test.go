@@ -53,3 +53,13 @@ func TestTerminalOfHostileTexts(t *testing.T) {
 		t.Errorf("in colour it says\n%s\nand without\n%s", colored, plain)
 	}
 }
+
+// What is promised is said under the relation that it is promised under.
+func TestTerminalSaysTheRelation(t *testing.T) {
+	for relation, want := range map[string]string{"add-remove": "With or without one: any result", "replace": "Whatever one's values are: any result"} {
+		r := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 2}"), "neighbours: add-remove", "neighbours: "+relation, 1)))
+		if page := string(r.Terminal(screen.Look{Columns: 200}, "f", false)); !strings.Contains(page, want) {
+			t.Errorf("%s: no %q in\n%s", relation, want, page)
+		}
+	}
+}

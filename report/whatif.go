@@ -119,7 +119,7 @@ func WhatIf(p *plan.Prospects) ([]byte, error) {
 	if err := whatIfTemplate.Execute(&b, page); err != nil {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
 	}
-	return b.Bytes(), nil
+	return visible(b.Bytes()), nil
 }
 
 // sourceHash names an inline script or style in a content security policy.

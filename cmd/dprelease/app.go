@@ -197,6 +197,7 @@ func (a *app) options() (release.Options, error) {
 	level := slog.LevelWarn
 	if a.verbose {
 		level = slog.LevelInfo
+		a.progress.verbose = true
 	}
 	return release.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,

@@ -50,7 +50,7 @@ them down.`,
 			if a.json {
 				return nil
 			}
-			if err := p.Explain(a.stdout); err != nil {
+			if err := p.Explain(visible{a.stdout}); err != nil {
 				return err
 			}
 			a.say("Signed as %s: %q", signed.Role, signed.Statement)

@@ -121,7 +121,7 @@ func (a *app) planCommand() *cobra.Command {
 			if a.json {
 				return nil
 			}
-			if err := p.Explain(a.stdout); err != nil {
+			if err := p.Explain(visible{a.stdout}); err != nil {
 				return err
 			}
 			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path, filepath.Dir(args[0]))

@@ -12,12 +12,14 @@ import (
 )
 
 // progressLine says how far a release is. On a terminal that is one line at its foot, with a bar and the time that is left; it
-// goes nowhere but there, as how many rows there are is confidential, and so is how long counting takes. Elsewhere it is a plain
-// line for each step, whose text and order follow from the plan alone, and a line now and then on the writing of what is public
-// already. What else is written there is written through it.
+// goes nowhere but there, as how many rows there are is confidential, and so is how long counting takes. Elsewhere it is nothing,
+// unless somebody asks for it: whatever keeps a job's output dates each line, and lines before and after the counting would tell
+// how long it lasts. Then it is a plain line for each step, whose text and order follow from the plan alone, and a line now and
+// then on the writing of what is public already. What else is written there is written through it.
 type progressLine struct {
 	to      io.Writer
-	columns int // of the terminal; 0 where there is none
+	columns int  // of the terminal; 0 where there is none
+	verbose bool // plain lines are asked for
 
 	mu    sync.Mutex
 	last  histogram.Progress // of the reading that goes on
@@ -27,7 +29,7 @@ type progressLine struct {
 	shown bool
 }
 
-// newProgressLine shows progress on a terminal or, in plain lines, elsewhere.
+// newProgressLine shows progress on a terminal and, where it is made verbose, in plain lines elsewhere.
 func newProgressLine(to io.Writer) *progressLine {
 	l := &progressLine{to: to}
 	if columns, terminal := columnsOf(to); terminal {
@@ -53,6 +55,9 @@ func (l *progressLine) step(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.columns == 0 {
+		if !l.verbose {
+			return
+		}
 		l.said = time.Now()
 		fmt.Fprintln(l.to, screen.Visible(text, ""))
 		return
@@ -86,7 +91,7 @@ func (l *progressLine) show(p histogram.Progress, now time.Time) {
 // plain says now and then how far the writing of files is, which is of what is public already. Of the reading it says nothing:
 // that a line is there would tell how long it lasts.
 func (l *progressLine) plain(p histogram.Progress, now time.Time) {
-	if !p.Writing || p.All <= 0 || now.Sub(l.said) < plainEvery {
+	if !l.verbose || !p.Writing || p.All <= 0 || now.Sub(l.said) < plainEvery {
 		return
 	}
 	l.said = now

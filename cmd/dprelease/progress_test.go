@@ -113,23 +113,31 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// A file is no terminal: steps get there, which the plan alone decides, and nothing of how far the reading is, however long it
-// lasts. How far the writing is, which is of what is public, gets there now and then.
+// A file is no terminal: nothing gets there, as whoever keeps it dates its lines. Who asks gets steps, which the plan alone
+// decides, and nothing of how far the reading is, however long it lasts; and now and then how far the writing is, which is of what
+// is public.
 func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	var seen [2]bytes.Buffer
 	for i, rows := range []int64{7319, 50_000_000} {
 		l := newProgressLine(&seen[i])
-		l.step("counting persons")
-		for second := range rows / 7319 {
-			l.show(histogram.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows}, time.Now().Add(time.Duration(second)*time.Second))
+		for _, verbose := range []bool{false, true} {
+			if l.verbose = verbose; seen[i].Len() > 0 {
+				t.Errorf("unasked: %q", &seen[i])
+			}
+			l.step("counting persons")
+			for second := range rows / 7319 {
+				l.show(histogram.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows}, time.Now().Add(time.Duration(second)*time.Second))
+			}
+			l.step("writing 16 tables")
+			l.show(histogram.Progress{Table: "tables", Part: 1, Parts: 16, Writing: true, Rows: 1, All: 80}, time.Now())
+			l.end()
 		}
-		l.step("writing 16 tables")
-		l.end()
 	}
 	if want := "counting persons\nwriting 16 tables\n"; seen[0].String() != want || seen[1].String() != want {
 		t.Errorf("of few rows %q, of many %q, want %q", &seen[0], &seen[1], want)
 	}
 	l := newProgressLine(&seen[0])
+	l.verbose = true
 	l.step("writing 16 tables")
 	seen[0].Reset()
 	for i := range 8 { // a table every four seconds

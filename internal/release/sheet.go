@@ -141,15 +141,26 @@ func plainNumber(v parquet.Value) string {
 	return strconv.FormatFloat(v.Double(), 'f', -1, 64)
 }
 
-// formulaStarts are the characters at which spreadsheets take a text for a formula, wide ones too, or strip them and do.
-const formulaStarts = "=+-@\t\r\n＝＋－＠"
+// formulaStarts are the characters at which spreadsheets take a text for a formula, wide and small ones too.
+const formulaStarts = "=+-@＝＋－＠﹦﹢﹣﹫"
 
-// noFormula is a text that no spreadsheet takes for a formula and no terminal for a command.
+// noFormula is a text that no spreadsheet takes for a formula and no terminal for a command, nor a part of it where a spreadsheet
+// parts cells at semicolons.
 func noFormula(text string) string {
-	if text != "" && strings.ContainsRune(formulaStarts, []rune(text)[0]) {
-		text = "'" + text
+	parts := strings.Split(text, ";")
+	for i, part := range parts {
+		if startsFormula(part) {
+			parts[i] = "'" + part
+		}
 	}
-	return screen.Visible(text, "\n\t")
+	return screen.Visible(strings.Join(parts, ";"), "\n\t")
+}
+
+// startsFormula tells that a text starts a formula, or with white space that would have to be seen: spreadsheets strip what they
+// do not show, quotes of a cell included.
+func startsFormula(text string) bool {
+	first := strings.TrimLeftFunc(text, func(c rune) bool { return unicode.IsSpace(c) || c == '"' || !unicode.IsGraphic(c) })
+	return text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) || first != "" && strings.ContainsRune(formulaStarts, []rune(first)[0])
 }
 
 // noFormulas are texts that no spreadsheet takes for formulas.

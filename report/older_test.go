@@ -1,0 +1,40 @@
+package report_test
+
+// This file holds reports that an older version of the format made: they are read as what they are.
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/report"
+)
+
+// A report that was made before bias and warnings had fields is read, follows the schema, and has no part for what it does not say.
+func TestOlderReportsAreRead(t *testing.T) {
+	older, err := os.ReadFile(filepath.Join("testdata", "older.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Read(older)
+	if err != nil {
+		t.Fatal(err)
+	}
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(older))
+	if err == nil {
+		err = compiled(t).Validate(instance)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown()), "terminal": string(r.Terminal(screen.Look{Columns: 80}, "labour-2026q1", true))} {
+		if !strings.Contains(page, "Labour force") || strings.Contains(page, "apart from noise<") || strings.Contains(page, "Bias, apart from noise") || strings.Contains(page, "How not to read") {
+			t.Errorf("%s:\n%s", name, page)
+		}
+	}
+}

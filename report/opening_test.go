@@ -1,0 +1,61 @@
+package report_test
+
+// This file holds what the opening says of populations, of rows that are protected one by one, and of tables to leave out.
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/report"
+)
+
+// rowText is a spec that protects each row.
+func rowText(budget string) string {
+	return strings.Replace(oneTable(budget), "unit: {id: person_id, max_rows: 1}", "unit: row", 1)
+}
+
+// What is promised of single rows, and that a promise is weak, stands where the promise is: on the first page and in the terminal.
+func TestThePromiseStandsWithItsCaveats(t *testing.T) {
+	const ofRows, weak = "for a person with several rows all of the above holds of each row", "This promise is weak."
+	for name, c := range map[string]struct {
+		text       string
+		rows, weak bool
+	}{"rows": {rowText("{epsilon: 1}"), true, false}, "weak": {oneTable("{epsilon: 12}"), false, true}, "neither": {oneTable("{epsilon: 1}"), false, false}} {
+		r := reportOf(t, specInput(report.Official, c.text))
+		for where, text := range map[string]string{"opening": strings.Join(r.Opening(), " "), "terminal": string(r.Terminal(screen.Look{Columns: 400}, "f", false))} {
+			if strings.Contains(text, ofRows) != c.rows || strings.Contains(text, weak) != c.weak {
+				t.Errorf("%s, %s: %s", name, where, text)
+			}
+		}
+	}
+}
+
+// A sentence that ends in a text of the spec ends once.
+func TestTheSubjectEndsOnce(t *testing.T) {
+	for population, want := range map[string]string{"people": "These figures are about people.", "people.": "These figures are about people.", "people, all?": "These figures are about people, all?"} {
+		if got := (&report.Report{Population: population}).Subject(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Where no cell is published, nothing is said of how many of them can be told from none, and none are said to be elsewhere.
+func TestNothingIsSaidOfNoCells(t *testing.T) {
+	const left = "No table needs to be left out"
+	for name, c := range map[string]struct {
+		text      string
+		published bool
+	}{
+		"no cell at all": {sparseAlone(), false},
+		"one table":      {sparseText, true},
+	} {
+		r := reportOf(t, sparseOf(c.text, nil, nil))
+		if said := strings.Contains(strings.Join(r.Further(), " "), left); said != c.published {
+			t.Errorf("%s: %q", name, r.Further())
+		}
+		if strings.Contains(r.Accuracy.Sentence, " 0 more") {
+			t.Errorf("%s: %s", name, r.Accuracy.Sentence)
+		}
+	}
+}
