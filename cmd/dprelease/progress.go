@@ -118,7 +118,7 @@ func stepText(p histogram.Progress) string {
 	return text
 }
 
-// most and leastBar bound the columns of a bar: on a narrow terminal it makes way for words.
+// mostBar and leastBar bound the columns of a bar: on a narrow terminal it makes way for words.
 const mostBar, leastBar = 24, 8
 
 // progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a second.
