@@ -14,7 +14,7 @@ import (
 // least that, and what two cells of perfectly opposite noise need at the most.
 func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 	const z, z2 = 1.959964, 2.241403 // of 5% and of 2.5% on two sides
-	const laplace = 2.05667          // u/2 where (1 + u/2)e^(−u) = 5%: two Laplace draws of scale 1 are 2 apart in deviation, and more than u with this chance
+	const laplace = 2.05667          // u/2 where (1 + u/2)e^(−u) = 5%: the difference of two Laplace draws of scale 1 has the deviation 2, and is beyond u with that chance
 	exact, bounded := 0, 0
 	for _, c := range []struct{ budget, marginals string }{
 		{"{rho: 1/800}", "{x: {every: [0, 1, 2], by: [sex, kind]}}"},

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -35,6 +36,9 @@ const (
 	// lowCounts is that of rows which are left out where figures stand beside the counts: without values below zero their sum is
 	// too high, and their mean may be either.
 	lowCounts = "counts too low, other figures either way"
+	// oneCategory and otherCategories are those of values that count as a category, which has rows of its own or none.
+	oneCategory     = "that category too high, the others too low"
+	otherCategories = "the other categories too low"
 )
 
 // biasOf lists what moves the figures of a release on the mean.
@@ -136,6 +140,7 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 	if dropsRows(p.Release(), t) {
 		all = append(all, r.told(p, t, "rows_left_out", Bias{Cause: fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name), Tables: paths, Direction: r.leftOut(paths)}))
 	}
+	all = append(all, r.categoryBias(p, t, paths)...)
 	if r.Bounds == nil {
 		return all
 	}
@@ -143,12 +148,7 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 		if c.Table != t.Name {
 			continue
 		}
-		b := Bias{Cause: fmt.Sprintf("Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column, ratText(c.Step)), Tables: []string{}, Direction: eitherWay}
-		for _, of := range r.Tables {
-			if !of.Aside && slices.Contains(paths, of.Path) && slices.ContainsFunc(of.Figures, func(f Figure) bool { return slices.Contains(f.Columns, c.Column) }) {
-				b.Tables = append(b.Tables, of.Path)
-			}
-		}
+		b := Bias{Cause: fmt.Sprintf("Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column, ratText(c.Step)), Tables: r.figuredWith(paths, c.Column), Direction: eitherWay}
 		if len(b.Tables) > 0 {
 			all = append(all, r.told(p, t, c.Column+"_clamped", b))
 		}
@@ -159,6 +159,66 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 		}
 	}
 	return all
+}
+
+// categoryBias is what policies do that put unknown or missing values into a category: it counts those beside its own, and the
+// categories that they belong to lack them. A category that holds nothing else tells how many they are.
+func (r *Report) categoryBias(p *plan.Plan, t *spec.Table, paths []string) []Bias {
+	var all []Bias
+	for _, c := range t.Columns {
+		if c.Null.Action == spec.As {
+			b := Bias{Cause: fmt.Sprintf("Missing values of %s count as the number that the spec gives them", c.Name), Tables: r.figuredWith(paths, c.Name), Direction: eitherWay, Size: notCounted}
+			if len(b.Tables) > 0 {
+				all = append(all, b)
+			}
+		}
+		if c.Domain == nil || c.DerivedFrom != nil {
+			continue
+		}
+		finest, ok := c.Domain.Level("")
+		if !ok {
+			continue
+		}
+		for _, of := range []struct {
+			values string
+			policy spec.Policy
+		}{{"Unknown", c.Unknown}, {"Missing", c.Null}} {
+			if of.policy.Action != spec.As || of.policy.Category >= finest.Size() {
+				continue
+			}
+			into := categoryLabel(finest.Categories[of.policy.Category])
+			b := Bias{Cause: fmt.Sprintf("%s values of %s count as %s", of.values, c.Name, into), Tables: []string{}, Direction: oneCategory, Size: notCounted}
+			if of.policy.Category >= c.Domain.Declared() {
+				b.Direction, b.Size = otherCategories, fmt.Sprintf("by what is counted under %s, a category that holds nothing else", into)
+			}
+			for _, shown := range p.Tables {
+				if slices.Contains(paths, shown.Path) && slices.ContainsFunc(shown.By, func(by string) bool { return columnOf(by) == c.Name }) {
+					b.Tables = append(b.Tables, shown.Path)
+				}
+			}
+			if len(b.Tables) > 0 {
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}
+
+// figuredWith are those of some tables that have figures of a column.
+func (r *Report) figuredWith(paths []string, column string) []string {
+	out := []string{}
+	for _, of := range r.Tables {
+		if slices.Contains(paths, of.Path) && slices.ContainsFunc(of.Figures, func(f Figure) bool { return slices.Contains(f.Columns, column) }) {
+			out = append(out, of.Path)
+		}
+	}
+	return out
+}
+
+// columnOf is the column of an attribute as it is written, with or without a level.
+func columnOf(attribute string) string {
+	column, _, _ := strings.Cut(attribute, ".")
+	return column
 }
 
 // leftOut is the direction of a bias of tables from which rows are left out.

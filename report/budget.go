@@ -85,9 +85,43 @@ func budgetSentences(paid receipt) []string {
 		sentences = append(sentences, fmt.Sprintf("This release corrects release %s, whose cost stays spent.", paid.Corrects))
 	}
 	if paid.Status == Practice {
-		sentences = append(sentences, "The account is a practice account, whose cap nobody has set by a policy.")
+		sentences = append(sentences, "The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for.")
 	}
 	return append(sentences, witnessSentence(paid.Witnessed))
+}
+
+// AccountFacts say who paid, what, and where its cap and what is left of it are to be seen: a release holds the entry of its debit,
+// which does not tell them.
+func (r *Report) AccountFacts() []Note {
+	account, charged := r.Budget.Receipt.Account, r.Budget.Charged.String()
+	debit := fmt.Sprintf("debit %d, %s", r.Budget.Receipt.Number, r.Date)
+	switch r.Status {
+	case Rehearsal:
+		return []Note{{"Account", "none: a rehearsal spends nothing"}, {"Would be charged", charged}}
+	case Practice:
+		return []Note{
+			{"Account", fmt.Sprintf("%s (%s): a practice account, which the program opened by itself", account, debit)},
+			{"Charged to it", charged},
+			{"Its cap", "set by nobody: room for three releases that cost what its first one did"},
+			{"Left of it", "not told: no file of a release holds it, and nothing official was spent"},
+		}
+	}
+	return []Note{
+		{"Account", fmt.Sprintf("%s (%s)", account, debit)},
+		{"Charged to it", charged},
+		{"Cap, and what is left", fmt.Sprintf("not told: the entry of a debit holds neither. The office sees both with `dprelease ledger show %s`.", account)},
+	}
+}
+
+// NoApprovals is said where nobody signed.
+func (r *Report) NoApprovals() string {
+	switch r.Status {
+	case Rehearsal:
+		return "none: a rehearsal is of made-up data, and asks for none"
+	case Practice:
+		return "none, and none are asked for: nobody has approved what was spent of a practice account"
+	}
+	return "none stand in the ledger's entry of the debit; whether the account asks for any, its policy tells"
 }
 
 // witnessSentence says whether an older state of the ledger would be noticed.

@@ -143,6 +143,28 @@ func assumptionsOf(r *Report) []string {
 	return all
 }
 
+// AttributeLoss says what the rows of the losses of attributes mean, and how they can be larger than that of the whole release.
+func (r *Report) AttributeLoss() string {
+	g := r.Guarantee
+	text := fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.", g.Protects)
+	switch {
+	case g.Sample != "":
+		text += " As if every one were drawn for the sample."
+	case g.Neighbours == "add-remove":
+		text += fmt.Sprintf(" It tells whether one %s is in the data or not. To have another value is a larger step: one %[1]s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects)
+	}
+	return text + " Rounded up."
+}
+
+// WholeLoss names the row of the whole release by what differs.
+func (r *Report) WholeLoss() string {
+	g := r.Guarantee
+	if g.Neighbours == "add-remove" {
+		return fmt.Sprintf("one %s in the data or not, with all attributes (the whole release)", g.Protects)
+	}
+	return fmt.Sprintf("one %s with all attributes, replaced by any other (the whole release)", g.Protects)
+}
+
 func statedLoss(l *plan.Loss) Loss {
 	out := Loss{Methods: []string{}, Tables: make([]LossOf, len(l.Tables)), Attributes: make([]LossOf, len(l.Attributes))}
 	part := func(one plan.LossOf) LossOf {

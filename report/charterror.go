@@ -5,12 +5,14 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 )
 
 // errorRow is a count of a table.
 type errorRow struct {
+	ID        string // of the table's first row, "" of others
 	Table     Table
 	Statistic Statistic
 	Chart     string // id of its first chart, "" where it has none
@@ -51,6 +53,7 @@ type errorTable struct {
 	Ticks  []tick
 	Rows   []errorRow
 	Banded bool
+	Apart  bool
 }
 
 // firstErrors is how many rows are shown where there are more, which are folded.
@@ -62,7 +65,7 @@ const (
 // FirstErrors are the tables that are shown at once.
 func (p page) FirstErrors() errorTable {
 	rows := p.errorRows()
-	t := errorTable{Name: "Error of each table", Key: fitKey(rows), Ticks: errorTicks(), Rows: rows, Banded: p.Banded()}
+	t := errorTable{Name: "Error of each table", Key: fitKey(rows), Ticks: errorTicks(), Rows: rows, Banded: p.Banded(), Apart: p.Apart()}
 	if len(rows) > mostErrors {
 		t.Rows = rows[:firstErrors]
 	}
@@ -75,7 +78,7 @@ func (p page) MoreErrors() *errorTable {
 	if len(rows) <= mostErrors {
 		return nil
 	}
-	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:], Banded: p.Banded()}
+	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:], Banded: p.Banded(), Apart: p.Apart()}
 }
 
 // errorTicks are the relative margins that are written over the strips.
@@ -96,10 +99,14 @@ func (p page) errorRows() []errorRow {
 		}
 	}
 	var rows []errorRow
-	for _, t := range p.Tables {
-		for _, s := range t.Statistics {
+	for i, t := range p.Tables {
+		for k, s := range t.Statistics {
 			if !t.Aside {
-				rows = append(rows, errorRow{Table: t, Statistic: s, Chart: chart[t.Path], Strip: stripOf(s.Relative), Fit: fitOf(s)})
+				id := ""
+				if k == 0 {
+					id = tableID(i)
+				}
+				rows = append(rows, errorRow{ID: id, Table: t, Statistic: s, Chart: chart[t.Path], Strip: stripOf(s.Relative), Fit: fitOf(s, t.Cells-t.Impossible)})
 			}
 		}
 	}
@@ -118,9 +125,46 @@ func stripOf(r *RelativeMargin) *errorStrip {
 	}
 }
 
-// fitOf parts the cells of a table by what they are good for: where the spec says nothing of it, by whether the margin is at
-// most a tenth and at most a half of the figure.
-func fitOf(s Statistic) []fitPart {
+// tableID is where the row of a table is on the page.
+func tableID(table int) string { return fmt.Sprintf("table-%d", table+1) }
+
+// linked is a piece of a text that may lead to the row of a table, or to the list of them.
+type linked struct{ Text, ID string }
+
+// tableList is what the list of tables is called in sentences.
+const tableList = "list of tables"
+
+// Links parts a text at the list of tables, and at tables that it names with how many of their cells are meant, as in "pairs/sex (3 of 6)".
+func (p page) Links(text string) []linked {
+	var out []linked
+	from := 0
+	for at := range text {
+		if at < from || at > 0 && text[at-1] != ' ' {
+			continue
+		}
+		if strings.HasPrefix(text[at:], tableList) {
+			out = append(out, linked{Text: text[from:at]}, linked{tableList, "tables"})
+			from = at + len(tableList)
+			continue
+		}
+		for i, t := range p.Tables {
+			if t.Aside || !strings.HasPrefix(text[at:], t.Path+" (") {
+				continue
+			}
+			if at > from {
+				out = append(out, linked{Text: text[from:at]})
+			}
+			out = append(out, linked{t.Path, tableID(i)})
+			from = at + len(t.Path)
+			break
+		}
+	}
+	return append(out, linked{Text: text[from:]})
+}
+
+// fitOf parts the possible cells of a table by what they are good for: where the spec says nothing of it, by whether the margin
+// is at most a tenth and at most a half of the figure, with those that are shown as 0 last.
+func fitOf(s Statistic, cells int64) []fitPart {
 	if s.Fit != nil {
 		names, shares := make([]string, len(s.Fit)), make([]float64, len(s.Fit))
 		for i, c := range s.Fit {
@@ -128,11 +172,16 @@ func fitOf(s Statistic) []fitPart {
 		}
 		return fitParts(names, shares)
 	}
-	if s.Relative == nil {
+	if cells == 0 {
 		return nil
 	}
-	r := s.Relative
-	return fitParts([]string{"margin at most 10%", "at most 50%", "more"}, []float64{r.Within10, r.Within50 - r.Within10, 1 - r.Within50})
+	var r RelativeMargin
+	if s.Relative != nil {
+		r = *s.Relative
+	}
+	above := part64(r.Cells, cells)
+	return fitParts([]string{"margin at most 10%", "at most 50%", "more", "shown as 0"},
+		[]float64{float64(above * r.Within10), float64(above * (r.Within50 - r.Within10)), float64(above * (1 - r.Within50)), 1 - above})
 }
 
 // fitParts lays the parts side by side.

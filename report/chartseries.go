@@ -40,6 +40,7 @@ type stripChart struct {
 	Ticks       []tick
 	From, Width string // where the plot is
 	Foot        int    // baseline of the ticks' text, in pixels
+	Tall        bool   // labels stand over their bars
 }
 
 // stripRow is a cell. Its places are parts of the plot's width.
@@ -56,6 +57,8 @@ type lineChart struct {
 	Across     []tick // along the foot
 	Up         []tick
 	Plot, Foot int // height of the plot, and baseline of the ticks' text, in pixels
+	// From and Width are where the plot is, beside the numbers of Up on a narrow page.
+	From, Width string
 }
 
 // heatChart shades the cells of two attributes.
@@ -137,6 +140,9 @@ func chartOf(t *Table, k int, id string) seriesChart {
 	default:
 		c.drawStrip(k == 0)
 		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
+	}
+	if text := t.Statistics[0].ApartText(); k == 0 && text != "" {
+		c.Caption += " " + text
 	}
 	c.Text = s.summary()
 	return c
@@ -228,7 +234,7 @@ func (c *seriesChart) drawStrip(zero bool) {
 	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "34%", Width: "44%"}
 	if slices.ContainsFunc(c.Labels, func(label string) bool { return len([]rune(label)) > labelRunes }) {
 		pitch, runes, middle = tallPitch, 2*labelRunes, 11
-		strip.From, strip.Width = "3%", "92%"
+		strip.From, strip.Width, strip.Tall = "3%", "92%", true
 	}
 	strip.Foot = len(c.Points)*pitch + 18
 	for i, p := range c.Points {
@@ -290,6 +296,12 @@ func (c *seriesChart) drawLine(zero bool) {
 	for _, v := range ticks {
 		line.Up = append(line.Up, tick{Text: figureText(v), At: strconv.Itoa(int(math.Round((1-sc.at(v))*linePlot)) + 16)})
 	}
+	longest := 0
+	for _, t := range line.Up {
+		longest = max(longest, len([]rune(t.Text)))
+	}
+	from := 0.03 + float64(float64(longest)*0.02)
+	line.From, line.Width = percent(from), percent(1-from)
 	for k := range 4 {
 		i := k * (len(points) - 1) / 3
 		line.Across = append(line.Across, tick{Text: clipped(c.Labels[i], 12), At: percent(float64(x(i)) / 1000), Anchor: [4]string{"start", "middle", "middle", "end"}[k]})
@@ -375,6 +387,9 @@ type matrixRow struct {
 	Label  string
 	Points []Point
 }
+
+// Long tells that the list of its points is long: it goes on beside itself on paper.
+func (s *Series) Long() bool { return len(s.Points) > mostLabels }
 
 // Matrix are the rows of a series of two attributes.
 func (s *Series) Matrix() []matrixRow {

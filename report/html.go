@@ -45,6 +45,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"error":      Statistic.errorText,
 	"source":     Statistic.source,
 	"chance":     Statistic.chance,
+	"distance":   Statistic.distance,
 	"keep":       keep,
 	"law":        Mechanism.law,
 	"folded":     folded,
@@ -123,11 +124,22 @@ func (p page) Tiles() []tile {
 		changed = "whatever its values are"
 	}
 	return []tile{
-		{"Cost", keep(p.Budget.Asked.short()), "charged to account " + p.Budget.Receipt.Account},
+		{"Cost", keep(p.Budget.Asked.short()), p.payer()},
 		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
 		{"An attacker guesses right at most", budget.Percent(m.Guess), "of the time; without the release 50%"},
 		p.closeness(),
 	}
+}
+
+// payer is who paid.
+func (p page) payer() string {
+	switch p.Status {
+	case Rehearsal:
+		return "spent of no account: the data were made up"
+	case Practice:
+		return "charged to practice account " + p.Budget.Receipt.Account
+	}
+	return "charged to account " + p.Budget.Receipt.Account
 }
 
 // closeness is how close the numbers are; where some are by weight it is that of these.
@@ -137,15 +149,18 @@ func (p page) closeness() tile {
 		g := a.Groups[0]
 		a.Margin, a.OneMargin, a.Numbers, numbers = g.Margin, g.OneMargin, g.Numbers, g.Of
 	}
-	t := tile{capital(p.Chance()) + " of " + numbers + " lie within", "±" + margin(a.Margin), "of the exact one"}
+	value := "±" + margin(a.Margin)
 	if len(sparseIn(p.Tables)) == len(p.Tables) {
-		return tile{capital(p.Chance()) + " of cells have a noisy count within", t.Value, "of the exact one, published or not"}
+		return tile{"A cell's noisy count is off by at most", value, fmt.Sprintf("in %s of cells, published or not", p.Chance())}
+	}
+	note := fmt.Sprintf("in %s of cases, over %s %s", p.Chance(), budget.Group(a.Numbers), numbers)
+	if a.Numbers == 1 {
+		note = "in " + p.Chance() + " of cases"
 	}
 	if !a.OneMargin {
-		t.Note += " in the widest table"
+		note += "; less in most tables"
 	}
-	t.Note += "; there are " + budget.Group(a.Numbers)
-	return t
+	return tile{"A number is off by at most", value, note}
 }
 
 // short is the amount without its δ, which would not fit a tile.

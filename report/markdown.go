@@ -25,6 +25,7 @@ var markdownTemplate = template.Must(template.New("markdown").Funcs(template.Fun
 	"source":   Statistic.source,
 	"chance":   Statistic.chance,
 	"cost":     Statistic.cost,
+	"distance": Statistic.distance,
 	"decimal":  decimal,
 	"share":    budget.Percent,
 	"relative": relative,

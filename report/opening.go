@@ -34,6 +34,9 @@ func (r *Report) unwarned() []string {
 	if !published || hardlyTold(r)+unfit(r) != "" {
 		return nil
 	}
+	if _, cells, _ := r.untold(); cells == 0 {
+		return []string{"No table needs to be left out, and no cell: each that is possible can be told from none."}
+	}
 	return []string{"No table needs to be left out as a whole: of each, more than half of the possible cells can be told from none."}
 }
 

@@ -109,10 +109,10 @@ func hashOf(text string) string {
 // checksOf says how to check a release without trusting this report.
 func checksOf(r *Report) []string {
 	checks := []string{
-		"manifest.json lists the SHA-256 of every other file of this release: compare them with what, for example, `sha256sum` says of the files.",
+		"`dprelease verify FOLDER` checks all that can be checked without the confidential data; FOLDER is the one that this report lies in. It derives every file again from the plan and the measurements, adds up the privacy loss by other code than the planner's, and says what it could not check. Nobody can see from outside that the noise was random, that its key was erased, or that the data were true.",
+		"By hand: manifest.json lists the SHA-256 of every other file of this release: compare them with what, for example, `sha256sum` says of the files.",
 		"The SHA-256 of plan.json is the plan hash: " + r.Provenance.PlanHash + ".",
 		"The plan holds the spec and its code books, so `dprelease plan` on them gives the same plan.json, byte for byte.",
-		"`dprelease verify` on this folder does all of that and more, without the confidential data: it derives every file again from the plan and the measurements, adds up the privacy loss by other code than the planner's, and says what it could not check. Nobody can see from outside that the noise was random, that its key was erased, or that the data were true.",
 	}
 	if len(r.Microdata) > 0 {
 		checks = append(checks, "rounds/ says which pairs of columns the microdata's method chose, and measurements/microdata/ the noisy answers: `dprelease verify` holds them against the plan, and draws the rows again from them, byte for byte.")

@@ -4,9 +4,7 @@ package report
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -46,17 +44,6 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 		Note{"Noise is not sampling error",
 			"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."},
 		Note{"What the exact count is", r.exactCount()})
-}
-
-// apartNote says when two cells differ by more than noise. One of two intervals fails with a probability of no more than the
-// chances of either to fail, added up, however the noise of the cells hangs together.
-func (r *Report) apartNote() Note {
-	chance, confidence := "at most ", exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
-	if r.Guarantee.Sample != "" {
-		chance = "about "
-	}
-	wrong, _ := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Sub(big.NewRat(1, 1), confidence)).Float64()
-	return Note{"Two cells differ where their intervals are apart", fmt.Sprintf("Two cells that were picked beforehand can be called different where their intervals do not touch: that is wrong with a chance of %s%s, and usually of far less. Where the intervals overlap the difference may be noise alone. Of many pairs some are apart by chance.", chance, budget.Percent(wrong))}
 }
 
 // sumsNote says what to add up, and with which error.

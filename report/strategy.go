@@ -255,6 +255,8 @@ type sources struct {
 	// apart are the columns of which not all measurements fit together: of levels that do
 	// not lie within each other, or of each level by itself, or for sums of neighbours.
 	apart []string
+	// aparts are how far noise drives two cells of each table apart; nil where no law of the noise says.
+	aparts []plan.Apart
 }
 
 // behind is what stands behind one table.
@@ -278,6 +280,7 @@ func sourcesOf(p *plan.Plan) (sources, error) {
 	if err != nil {
 		return s, err
 	}
+	s.aparts = p.Aparts(estimates)
 	for _, e := range estimates {
 		s.agree = append(s.agree, e.Tables)
 		s.count(p, e)

@@ -69,12 +69,18 @@ type Statistic struct {
 	// cells. Largest is that of one cell at most, where cells differ.
 	StandardError float64 `json:"standard_error"`
 	Largest       float64 `json:"largest_standard_error,omitempty"`
-	Margin        float64 `json:"margin"`          // half the width of the widest interval
-	Confidence    float64 `json:"confidence"`      // asked of the interval
-	Attained      float64 `json:"attained"`        // by the law of the noise, from below: at least Confidence
-	NoiseCells    int64   `json:"noise_dominates"` // cells whose interval reaches zero
-	NoiseShare    float64 `json:"noise_dominates_share"`
-	ShownAsZero   int64   `json:"negative_shown_as_zero"`
+	Margin        float64 `json:"margin"`     // half the width of the widest interval
+	Confidence    float64 `json:"confidence"` // asked of the interval
+	Attained      float64 `json:"attained"`   // by the law of the noise, from below: at least Confidence
+	// Apart is from how far apart on two published counts differ beyond noise: of two cells that were picked beforehand and whose exact
+	// counts are equal the published ones are so far apart with a chance of at most what Confidence leaves. ApartBound tells that it
+	// is from a bound, which holds however the noise of the two hangs together, and not from the law of their difference. Absent of
+	// one cell, of a secret sample, and in reports that older versions made.
+	Apart       int64   `json:"cells_differ_from,omitempty"`
+	ApartBound  bool    `json:"cells_differ_bound,omitempty"`
+	NoiseCells  int64   `json:"noise_dominates"` // cells whose interval reaches zero
+	NoiseShare  float64 `json:"noise_dominates_share"`
+	ShownAsZero int64   `json:"negative_shown_as_zero"`
 	// Sums over the cells of the published and of the unbiased figures: the first
 	// exact; the second exact where the figure is one measurement, else the float64
 	// nearest to the exact sum, in the fewest digits that give it back. Absent where the
@@ -117,6 +123,9 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error)
 		for k := range out[i].Statistics {
 			s, b := &out[i].Statistics[k], from.behind[i]
 			s.Measurements, s.SumOf, s.Noise = b.measurements, b.sumOf, b.noise
+			if k == 0 && from.aparts != nil {
+				s.driven(from.aparts[i], out[i].Cells-out[i].Impossible)
+			}
 		}
 	}
 	return out, nil

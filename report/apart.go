@@ -1,0 +1,125 @@
+package report
+
+// This file holds from how far apart on two cells of a table differ beyond noise, in numbers and in words.
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// driven says of a count from how far apart on two of so many published cells differ beyond noise.
+//
+// Counts are published as they are shown, where negative, as 0, which takes no two further apart, and rounded, which takes two less
+// than 1 further apart where they are not whole. So published counts that are m+1 apart, m the margin of the difference rounded up,
+// have estimates that are more than m apart.
+func (s *Statistic) driven(a plan.Apart, cells int64) {
+	if cells > 1 && a.Margin < 1<<62 {
+		s.Apart, s.ApartBound = plan.WholeMargin(a.Margin)+1, !a.Exact
+	}
+}
+
+// ApartText is the rule in a sentence, "" where none is known.
+func (s Statistic) ApartText() string {
+	if s.Apart == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Two cells of this table differ beyond noise if their counts are at least %s apart.", budget.Group(s.Apart))
+}
+
+// distance is from how far apart on two of its cells differ, a dash where that is not known.
+func (s Statistic) distance() string {
+	if s.Apart == 0 {
+		return "–"
+	}
+	return budget.Group(s.Apart)
+}
+
+// distances are the least and the largest distance from which on two cells of a table differ beyond noise; 0 where none is known.
+func (r *Report) distances() (least, most int64) {
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			if t.Aside || s.Apart == 0 {
+				continue
+			}
+			if least == 0 || s.Apart < least {
+				least = s.Apart
+			}
+			most = max(most, s.Apart)
+		}
+	}
+	return least, most
+}
+
+// Apart tells that it is known of some table from how far apart on two of its cells differ.
+func (r *Report) Apart() bool {
+	_, most := r.distances()
+	return most > 0
+}
+
+// sameUse is what the box says of two counts; "" where their errors are zero.
+func (r *Report) sameUse() string {
+	least, most := r.distances()
+	sure := level(r.Accuracy.Confidence)
+	switch {
+	case most > 0 && least == most:
+		return fmt.Sprintf("To call two counts of a table different when they are less than %s apart: that may be noise alone. Two cells that were picked beforehand differ beyond noise, %s sure, if their counts are at least %[1]s apart.", budget.Group(most), sure)
+	case most > 0:
+		return fmt.Sprintf("To call two counts of a table different when they are less apart than the list of tables says, in the column “cells differ from”: that may be noise alone. Two cells that were picked beforehand differ beyond noise, %s sure, if their counts are at least that far apart: from %s in the most exact table to %s in the least.", sure, budget.Group(least), budget.Group(most))
+	case r.Accuracy.Margin > 0 && !r.oneBound():
+		return "To call two counts of a table different when they are less than twice the margin of the table apart: that may be noise alone."
+	case r.Accuracy.Margin > 0:
+		return fmt.Sprintf("To call two counts of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin)))
+	}
+	return ""
+}
+
+// apartNote says when two cells differ by more than noise: by the law of their difference and, beyond one table, where their
+// intervals are apart. One of two intervals fails with a probability of no more than the chances of either to fail, added up,
+// however the noise of the cells hangs together.
+func (r *Report) apartNote() Note {
+	chance, confidence := "at most ", exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
+	if r.Guarantee.Sample != "" {
+		chance = "about "
+	}
+	miss := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
+	once, _ := miss.Float64()
+	both, _ := new(big.Rat).Mul(big.NewRat(2, 1), miss).Float64()
+	intervals := fmt.Sprintf("can be called different where their intervals do not touch: that is wrong with a chance of %s%s, and usually of far less.", chance, budget.Percent(both))
+	least, most := r.distances()
+	if most == 0 {
+		return Note{"Two cells differ where their intervals are apart", "Two cells that were picked beforehand " + intervals + " Where the intervals overlap the difference may be noise alone. Of many pairs some are apart by chance."}
+	}
+	distance, which := budget.Group(most)+" apart", "That distance is"
+	if least != most {
+		distance = fmt.Sprintf("as far apart as the list of tables says, in the column “cells differ from” (from %s to %s, by table)", budget.Group(least), budget.Group(most))
+		which = "These distances are"
+	}
+	text := fmt.Sprintf("Two cells of one table that were picked beforehand differ beyond noise if their published counts are at least %s. Where their exact counts are equal noise takes the published ones so far apart with a chance of at most %s. %s from the law of the noise of both cells together: as a rule less than twice the margin, as noise seldom pushes both the wrong way, and about √2 times the margin where each cell has noise of its own.",
+		distance, budget.Percent(once), which)
+	if joint(r.Tables) {
+		text += " Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest."
+	}
+	if bound := r.bounded(); bound != nil {
+		half := level(1 - once/2)
+		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells hangs together: two margins at %s, rather more than is needed.", fewNames(bound), half)
+	}
+	if some(r.Tables, func(s Statistic) bool { return s.Largest > 0 }) {
+		text += " Cells with smaller errors than others differ from less on."
+	}
+	return Note{"Two cells differ where they are far enough apart", text + " Two cells of different tables, or two figures beside counts, " + intervals + fmt.Sprintf(" Of many pairs some are apart by chance: of 100 equal ones up to %s on the mean.", strconv.FormatFloat(100*once, 'f', -1, 64))}
+}
+
+// bounded are the tables whose distance is from a bound.
+func (r *Report) bounded() []string {
+	var paths []string
+	for _, t := range r.Tables {
+		if !t.Aside && t.Statistics[0].ApartBound {
+			paths = append(paths, t.Path)
+		}
+	}
+	return paths
+}
