@@ -21,9 +21,10 @@ type Apart struct {
 }
 
 const (
-	// mostPairs and mostWeights bound the pairs of cells whose laws are worked out, and the weights that this takes.
-	mostPairs   = 1 << 8
-	mostWeights = 1 << 21
+	// mostPairs and mostWeights bound the pairs of cells whose laws are worked out, and the weights that this takes: more of tables
+	// of one column that shows its cells, many of whose pairs have one law, but for ranges.
+	mostPairs, mostOfLevels = 1 << 8, 1 << 13
+	mostWeights             = 1 << 22
 )
 
 // Aparts are those of the counts of all tables, in the plan's order, from the plan's own estimates; nil for a release of a secret
@@ -67,18 +68,23 @@ func apartAlone(m budget.Mechanism, confidence float64) Apart {
 // apart is that of a table that is put together: of the widest law of all pairs of cells where they are few, or alike.
 func (e *Estimate) apart(marginal int, confidence float64, known laws) Apart {
 	axes := e.Axes[marginal]
+	most := mostPairs
+	if len(axes) == 1 && axes[0].Sums != residual.Prefixes && !e.hasRanges(marginal) {
+		most = mostOfLevels
+	}
 	pairs, few := 1, true
-	for _, a := range axes {
-		n := e.Columns[a.Column].Size(a.Level)
-		if e.alike(a) {
+	for i, a := range axes {
+		n := float64(e.Columns[a.Column].Size(a.Level))
+		switch {
+		case e.alike(a):
 			n = 2 // pairs of one category, and of two
-		} else {
+		case i == 0:
+			n = float64(n*(n+1)) / 2
+		default:
 			n *= n
 		}
-		few = few && n <= mostPairs
-		if few {
-			pairs *= n
-			few = pairs <= mostPairs
+		if few = few && n <= float64(most/pairs); few {
+			pairs *= int(n)
 		}
 	}
 	weights := 0
@@ -88,14 +94,14 @@ func (e *Estimate) apart(marginal int, confidence float64, known laws) Apart {
 	}
 	out := Apart{Exact: few}
 	if !few {
-		mean, most := e.shown(marginal), e.Largest(marginal, e.Variances)
-		each := e.intervals(marginal, math.Sqrt(mean), math.Sqrt(most), 1-(1-confidence)/2, known)
+		mean, largest := e.shown(marginal), e.Largest(marginal, e.Variances)
+		each := e.intervals(marginal, math.Sqrt(mean), math.Sqrt(largest), 1-(1-confidence)/2, known)
 		out.Margin = 2 * each.margin
 		return out
 	}
 	rows := make([][]pair, len(axes))
 	for i, a := range axes {
-		rows[i] = e.pairsOf(a)
+		rows[i] = e.pairsOf(a, i == 0)
 	}
 	eachChoice(rows, func(cells []pair) {
 		if terms := e.difference(marginal, cells); len(terms) > 0 {
@@ -130,8 +136,9 @@ func (e *Estimate) alike(a residual.Axis) bool {
 // pair is two rows of what an axis shows, as coefficients of the cells.
 type pair struct{ one, other []float64 }
 
-// pairsOf are pairs of rows of an axis among which every two are, or two that are to each other as they are.
-func (e *Estimate) pairsOf(a residual.Axis) []pair {
+// pairsOf are pairs of rows of an axis among which every two are, or two that are to each other as they are: on the first axis in
+// one order, as noise is symmetric.
+func (e *Estimate) pairsOf(a residual.Axis, first bool) []pair {
 	n := e.Columns[a.Column].Size(a.Level)
 	rows := make([][]float64, n)
 	for i := range rows {
@@ -146,9 +153,11 @@ func (e *Estimate) pairsOf(a residual.Axis) []pair {
 		return []pair{{rows[0], rows[0]}, {rows[0], rows[n-1]}}
 	}
 	var all []pair
-	for _, one := range rows {
-		for _, other := range rows {
-			all = append(all, pair{one, other})
+	for i, one := range rows {
+		for k, other := range rows {
+			if !first || k <= i {
+				all = append(all, pair{one, other})
+			}
 		}
 	}
 	return all

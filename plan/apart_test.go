@@ -20,7 +20,7 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 		{"{rho: 1/800}", "{x: {every: [0, 1, 2], by: [sex, kind]}}"},
 		{"{rho: 1/800}", "{x: {every: [1, 2], by: [sex, age.odd]}, y: {by: [age]}}"},
 		{"{rho: 1/800}", "{x: {by: [age], cumulative: [age]}, y: {by: [kind]}}"},
-		{"{rho: 1/800}", "{x: {by: [sex, kind, age], cumulative: [kind, age]}, y: {by: [kind]}}"},
+		{"{rho: 1/800}", "{x: {by: [age, kind, sex], cumulative: [kind, age]}, y: {by: [kind]}}"},
 		{"{epsilon: 1/100}", "{x: {by: [sex, age]}, y: {by: [kind]}, z: {by: [sex]}}"},
 	} {
 		r := crossedRelease(t, "add-remove", c.budget, 1, c.marginals)

@@ -94,6 +94,9 @@ func budgetSentences(paid receipt) []string {
 // which does not tell them.
 func (r *Report) AccountFacts() []Note {
 	account, charged := r.Budget.Receipt.Account, r.Budget.Charged.String()
+	if asked := r.Budget.Asked.String(); asked != charged {
+		charged += ", which is what " + asked + " comes to"
+	}
 	debit := fmt.Sprintf("debit %d, %s", r.Budget.Receipt.Number, r.Date)
 	switch r.Status {
 	case Rehearsal:

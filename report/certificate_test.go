@@ -138,4 +138,39 @@ func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 			t.Errorf("the page does not say that no approvals stand in the entry: %s", text)
 		}
 	}
+	for status, want := range map[report.Status]string{report.Practice: "nobody has approved what was spent of a practice account", report.Rehearsal: "a rehearsal is of made-up data, and asks for none"} {
+		if text := string(reportOf(t, specInput(status, specText)).Markdown()); !strings.Contains(text, "- Approvals: none") || !strings.Contains(text, want) {
+			t.Errorf("%s: the page does not say %q", status, want)
+		}
+	}
+}
+
+// What stands for the cap and what is left is said to be unknown, as no receipt holds it, and a practice account says that it is one.
+func TestThePayerIsNamedWithoutInvention(t *testing.T) {
+	for status, want := range map[report.Status]struct{ said, not string }{
+		report.Official:  {"- Account: lfs-panel (debit 7, 2026-03-01)\n- Charged to it: ε = 2\n- Cap, and what is left: not told: the entry of a debit holds neither. The office sees both with `dprelease ledger show lfs-panel`.", "practice"},
+		report.Practice:  {"- Account: lfs-panel (debit 7, 2026-03-01): a practice account, which the program opened by itself\n- Charged to it: ε = 2\n- Its cap: set by nobody", "ledger show"},
+		report.Rehearsal: {"- Account: none: a rehearsal spends nothing\n- Would be charged: ε = 2\n", "debit 7, 2026-03-01"},
+	} {
+		text := partOf("\n"+string(reportOf(t, specInput(status, specText)).Markdown()), "Budget")
+		if !strings.Contains(text, want.said) || strings.Contains(text, want.not) {
+			t.Errorf("%s: want %q and no %q in\n%s", status, want.said, want.not, text)
+		}
+	}
+}
+
+// The row of the whole release says what differs: one in the data or not and, of data whose number of units is public, all of one's
+// values. A whole record that is another one is told of in words.
+func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
+	for neighbours, want := range map[string][]string{
+		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |", "a person whose whole record is another one loses more too: up to twice its ε"},
+		"replace":    {"| one person with all attributes, replaced by any other (the whole release) |", "The last row is of all of the person at once. Rounded up."},
+	} {
+		text := string(reportOf(t, specInput(report.Official, changed("neighbours: add-remove", "neighbours: "+neighbours))).Markdown())
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: the page does not say %q", neighbours, w)
+			}
+		}
+	}
 }

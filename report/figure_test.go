@@ -263,16 +263,15 @@ func TestNewRefusesFiguresThatAreNotThePlans(t *testing.T) {
 	}
 }
 
-// TestTheBoxNamesAMarginThatAllCountsKeep: figures have errors of their own, and so have sparse tables beside others.
-func TestTheBoxNamesAMarginThatAllCountsKeep(t *testing.T) {
-	const named, unnamed = "the margin is ±", "less than twice the margin of the table apart"
+// TestTheBoxSpeaksOfCounts: figures have errors of their own beside them, for which no one distance holds.
+func TestTheBoxSpeaksOfCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		in         report.Input
 		said, tile string
 	}{
-		"counts":      {input(report.Official, nil), named, "of numbers lie within"},
-		"with sums":   {figuresOf(report.Official, togetherText), named, "of counts lie within"},
-		"some sparse": {sparseInput(sparseText), unnamed, "of numbers lie within"},
+		"counts":      {input(report.Official, nil), "To call two counts of a table different", "A number is off by at most"},
+		"with sums":   {figuresOf(report.Official, togetherText), "To call two counts of a table different", "A count is off by at most"},
+		"some sparse": {sparseInput(sparseText), "To call two counts of a table different", "A number is off by at most"},
 	} {
 		r := reportOf(t, c.in)
 		box := strings.Join(r.Misuse, "\n")

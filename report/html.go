@@ -153,14 +153,18 @@ func (p page) closeness() tile {
 	if len(sparseIn(p.Tables)) == len(p.Tables) {
 		return tile{"A cell's noisy count is off by at most", value, fmt.Sprintf("in %s of cells, published or not", p.Chance())}
 	}
-	note := fmt.Sprintf("in %s of cases, over %s %s", p.Chance(), budget.Group(a.Numbers), numbers)
-	if a.Numbers == 1 {
-		note = "in " + p.Chance() + " of cases"
-	}
+	note := "in " + p.Chance() + " of cases"
 	if !a.OneMargin {
-		note += "; less in most tables"
+		note += ", in the least exact table"
 	}
-	return tile{"A number is off by at most", value, note}
+	if a.Numbers > 1 {
+		note += fmt.Sprintf("; there are %s %s", budget.Group(a.Numbers), numbers)
+	}
+	name := "A number is off by at most"
+	if numbers != "numbers" {
+		name = "A count is off by at most"
+	}
+	return tile{name, value, note}
 }
 
 // short is the amount without its δ, which would not fit a tile.

@@ -309,7 +309,7 @@ var readable = []struct {
 	least      float64
 }{
 	{"ink", "paper", 4.5}, {"muted", "paper", 4.5}, {"accent", "paper", 4.5}, {"paper", "accent", 4.5},
-	{"ink", "raised", 4.5}, {"caution-ink", "caution", 4.5}, {"banner-ink", "banner", 4.5},
+	{"ink", "raised", 4.5}, {"caution-ink", "caution", 4.5}, {"accent", "caution", 4.5}, {"banner-ink", "banner", 4.5},
 	{"bar", "paper", 3}, {"bar", "track", 3}, {"caution-line", "caution", 2.2},
 	{"bar", "span", 3}, {"span", "paper", 1.7}, {"muted", "track", 3}, {"accent", "raised", 4.5},
 	{"on-light", "shade1", 4.5}, {"on-light", "shade2", 4.5}, {"on-light", "shade3", 4.5},

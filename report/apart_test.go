@@ -1,0 +1,117 @@
+package report_test
+
+// This file holds from how far apart on two cells differ, and which cells cannot be told from none, as the pages say them.
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/report"
+)
+
+// At ε = 4/15 a cell has a draw of discrete Laplace noise of scale 15/4, and two are as far apart as the probabilities of two such
+// draws say, added up value by value. The distance stands in the box, beside the table, under its chart and where it is said how to
+// read the figures.
+func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
+	chances := make([]float64, 400) // of a difference of so much or more
+	var norm float64
+	for x := -300; x <= 300; x++ {
+		for y := -300; y <= 300; y++ {
+			p := math.Exp(-(math.Abs(float64(x)) + math.Abs(float64(y))) / 3.75)
+			norm += p
+			if d := max(x-y, y-x); d < len(chances) {
+				chances[d] += p
+			}
+		}
+	}
+	want, beyond := 0, norm
+	for beyond > 0.05*norm {
+		beyond -= chances[want]
+		want++
+	}
+	r := reportOf(t, noisyInput(noisyCounts["status"]))
+	s := r.Tables[0].Statistics[0]
+	if s.Apart != int64(want) || s.ApartBound {
+		t.Errorf("two cells differ from %d on, want %d", s.Apart, want)
+	}
+	apart := fmt.Sprintf("at least %d apart", want)
+	for place, text := range map[string]string{
+		"box": strings.Join(r.Misuse, " "), "how to read": r.Reading[1].Text, "markdown": string(r.Markdown()),
+	} {
+		if !strings.Contains(text, apart) {
+			t.Errorf("%s: %q is not said:\n%s", place, apart, text)
+		}
+	}
+	page := pageOf(t, r)
+	for _, said := range []string{"Two cells of this table differ beyond noise if their counts are " + apart + ".", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
+		if !strings.Contains(page, said) {
+			t.Errorf("the page does not say %q", said)
+		}
+	}
+}
+
+// One cell has no other to differ from. The error of a secret sample is in no law of noise, so that intervals decide there.
+func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
+	for _, s := range reportOf(t, levelsInput()).Tables {
+		if (s.Cells == 1) != (s.Statistics[0].Apart == 0) {
+			t.Errorf("%s of %d cells: %d", s.Path, s.Cells, s.Statistics[0].Apart)
+		}
+	}
+	sampled := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 1, delta: 1e-9}"), "source: {parquet: lfs.parquet},", "source: {parquet: lfs.parquet}, sample: {poisson: 10%},", 1)))
+	if sampled.Apart() || !strings.Contains(strings.Join(sampled.Misuse, " "), "twice the margin") || !strings.Contains(sampled.Reading[1].Heading, "intervals are apart") {
+		t.Errorf("%v\n%v", sampled.Misuse, sampled.Reading[1])
+	}
+}
+
+// Of the six counts 12 and 3 are within the margin of 11 or one above it: 3 and −4 cannot be told from none.
+func TestTheBoxCountsCellsThatCannotBeToldFromNone(t *testing.T) {
+	r := reportOf(t, noisyInput([]int64{500, 12, 400, 3, 700, -4}))
+	want := "To use by itself one of the 2 cells, of 6, that cannot be told from none: they carry the flag noise_dominates, in the column count_flag. They are in status (2 of 6)."
+	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, want) {
+		t.Errorf("the box says\n%s", box)
+	}
+	page := pageOf(t, r)
+	for _, said := range []string{`They are in <a href="#table-1">status</a> (2 of 6).`, `<tr id="table-1">`} {
+		if !strings.Contains(page, said) {
+			t.Errorf("the page does not say %q", said)
+		}
+	}
+	none := reportOf(t, noisyInput([]int64{500, 600, 400, 300, 700, 12}))
+	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "cannot be told from none: they") || !strings.Contains(strings.Join(none.Further(), " "), "and no cell: each") {
+		t.Errorf("%s\n%v", box, none.Further())
+	}
+}
+
+// Values that a policy puts into a category are a bias of the tables that show the column, at whatever level; a category that a
+// range gets for them alone tells how many they are.
+func TestValuesPutIntoACategoryAreABias(t *testing.T) {
+	r := reportOf(t, specInput(report.Official, head("{epsilon: 2}",
+		"sex: {values: [female, male], unknown: {as: male}, null: drop}, age: {type: integer, range: [0, 5], null: {as: not stated}, levels: {half: {width: 3}}}",
+		"sexes: {by: [sex]}, halves: {by: [age.half]}")))
+	want := map[string]string{
+		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: the spec pays for no count of it",
+		"Missing values of age count as not stated": "[halves] the other categories too low: by what is counted under not stated, a category that holds nothing else",
+	}
+	for _, b := range r.Bias {
+		if said, ok := want[b.Cause]; ok {
+			if got := fmt.Sprintf("%v %s: %s", b.Tables, b.Direction, b.Size); got != said {
+				t.Errorf("%s: got %s, want %s", b.Cause, got, said)
+			}
+			delete(want, b.Cause)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("%v are not among %v", want, r.Bias)
+	}
+}
+
+// The bar of what cells are fit for is of all of them: where the spec has no classes, those shown as 0 are a part of it.
+func TestCellsShownAsZeroAreInTheBar(t *testing.T) {
+	page := pageOf(t, reportOf(t, noisyInput([]int64{500, 600, 400, 12, 0, -40})))
+	if want := "margin at most 10%: " + budget.Percent(3.0/6) + "; at most 50%: 0%; more: " + budget.Percent(1.0/6) + "; shown as 0: " + budget.Percent(2.0/6); !strings.Contains(page, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
