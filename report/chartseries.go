@@ -388,8 +388,13 @@ type matrixRow struct {
 	Points []Point
 }
 
+// longRows is from how many rows on the list behind a heat map is long.
+const longRows = 16
+
 // Long tells that the list of its points is long: it goes on beside itself on paper.
-func (s *Series) Long() bool { return len(s.Points) > mostLabels }
+func (s *Series) Long() bool {
+	return s.Ordered >= leastAlong || s.Columns != nil && len(s.Points) > longRows
+}
 
 // Matrix are the rows of a series of two attributes.
 func (s *Series) Matrix() []matrixRow {
