@@ -140,7 +140,7 @@ func (r *Report) terminalTables(p *screen.Page, all bool) {
 		columns = append(columns, screen.Column{Head: "figure", Fold: 8, Drop: 3})
 	}
 	columns = append(columns, screen.Column{Head: "cells", Right: true}, screen.Column{Head: "std. error", Right: true, Drop: 4}, screen.Column{Head: "margin", Right: true},
-		screen.Column{Head: "differ from", Right: true, Drop: 5}, screen.Column{Head: "typical", Right: true}, screen.Column{Head: "within 10%", Drop: 2}, screen.Column{Right: true, Drop: 2})
+		screen.Column{Head: "cells differ from", Right: true, Drop: 1}, screen.Column{Head: "typical", Right: true}, screen.Column{Head: "within 10%", Drop: 2}, screen.Column{Right: true, Drop: 2})
 	if r.Banded() {
 		columns = append(columns, screen.Column{Head: "band", Drop: 1})
 	}
@@ -159,8 +159,8 @@ func (r *Report) terminalTables(p *screen.Page, all bool) {
 	if left > 0 {
 		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(int64(left), "table")), screen.Faint)
 	}
-	if r.Apart() {
-		p.Paragraph("differ from: two cells of the table, picked beforehand, differ beyond noise if their counts are at least so far apart.", screen.Faint)
+	if r.Apart() && !slices.Contains(dropped, "cells differ from") {
+		p.Paragraph("cells differ from: two cells of the table, picked beforehand, differ beyond noise if their counts are at least so far apart.", screen.Faint)
 	}
 	p.Paragraph("typical: margin ÷ figure of half of the cells above zero, at most; within 10%: the share of those cells whose margin is at most a tenth of the figure.", screen.Faint)
 	if len(dropped) > 0 {
