@@ -160,7 +160,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/%v/%d/%v", name, sizes, rows, variance), func(t *testing.T) {
 						sealed := s.sealed(t, columns, pairs, order...)
 						if total, _ := totalOf(sealed.Measured); rows == 0 && total > mostRows {
-							if capped := rowsOf(s.asked, total); capped != mostRows { // too many to draw here
+							if capped := rowsOf(s.asked, 0, total); capped != mostRows { // too many to draw here
 								t.Errorf("a total of %v makes %v rows", total, capped)
 							}
 							return
@@ -256,7 +256,10 @@ func TestBytesAreThoseOfTheRows(t *testing.T) {
 		{0, [][]int64{{1 << 40, 0}, {1 << 40, 0}}, mostRows * 2 * 16},
 	} {
 		s := planned(t, []int{2, 2}, c.rows, one, one, one)
-		if got, err := Bytes(s.sealed(t, c.columns, nil), 0); err != nil || got != c.want {
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, 7); err != nil || got != 7*2*16 {
+			t.Errorf("seven rows: %d bytes, %v", got, err)
+		}
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, 0); err != nil || got != c.want {
 			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
 		}
 	}
