@@ -128,7 +128,7 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir 
 		}
 	}
 	for i, rows := range claims.Rows {
-		if err := c.askRows(rows, &c.out.Marginals[i], &c.out.Joints[i]); err != nil {
+		if err := c.askRows(ctx, opt.workers(), rows, &c.out.Marginals[i], &c.out.Joints[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -343,7 +343,7 @@ func (f Figures) againstSparse(truth tallied) (Difference, error) {
 }
 
 // askRows asks for the truth of every marginal of microdata.
-func (c *comparison) askRows(r Rows, out *[]Distance, joint **Joint) error {
+func (c *comparison) askRows(ctx context.Context, workers int, r Rows, out *[]Distance, joint **Joint) error {
 	levels, err := plan.Query{Table: r.Table, Factors: r.By}.Levels(c.plan.Release())
 	if err != nil {
 		return err
@@ -369,7 +369,7 @@ func (c *comparison) askRows(r Rows, out *[]Distance, joint **Joint) error {
 			return nil
 		}})
 	}
-	return c.askWhole(r, levels, joint)
+	return c.askWhole(ctx, workers, r, levels, joint)
 }
 
 // fit fails unless every column has as many codes, each of its level.

@@ -5,6 +5,7 @@ package histogram
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -34,7 +35,7 @@ type Joint struct {
 }
 
 // askWhole asks for the whole rows of the truth, by themselves: how many of them are different is not known before.
-func (c *comparison) askWhole(r Rows, levels []*spec.Level, out **Joint) error {
+func (c *comparison) askWhole(ctx context.Context, workers int, r Rows, levels []*spec.Level, out **Joint) error {
 	if len(r.Whole) == 0 {
 		return nil
 	}
@@ -57,7 +58,7 @@ func (c *comparison) askWhole(r Rows, levels []*spec.Level, out **Joint) error {
 	}
 	c.questions = append(c.questions, question{measurement: m, compare: func(truth tallied) error {
 		var err error
-		*out, err = jointOf(r.whole(sizes), truth, sizes, order)
+		*out, err = jointOf(ctx, workers, r.whole(sizes), truth, sizes, order)
 		return err
 	}, tooLarge: func() { *out = &Joint{TooLarge: true} }})
 	return nil
@@ -80,7 +81,7 @@ func (r Rows) whole(sizes []int) []uint64 {
 }
 
 // jointOf holds rows, as their cells in ascending order, against the true ones.
-func jointOf(drawn []uint64, truth tallied, sizes []int, order []bool) (*Joint, error) {
+func jointOf(ctx context.Context, workers int, drawn []uint64, truth tallied, sizes []int, order []bool) (*Joint, error) {
 	j := &Joint{}
 	shares := sharesOf(drawn, sizes)
 	n := float64(len(drawn))
@@ -100,7 +101,7 @@ func jointOf(drawn []uint64, truth tallied, sizes []int, order []bool) (*Joint, 
 		return j, nil
 	}
 	lots := &lots{from: bufio.NewReader(rand.Reader)}
-	p, err := propensityOf(newPool(drawn, truth, sizes, order, lots), lots)
+	p, err := propensityOf(ctx, workers, newPool(drawn, truth, sizes, order, lots), lots)
 	j.Propensity = p
 	return j, err
 }

@@ -4,6 +4,7 @@ package histogram
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 )
@@ -25,7 +26,7 @@ type Propensity struct {
 
 const (
 	// propensityRows bounds the rows of either kind that are put together: more are sampled.
-	propensityRows = 100_000
+	propensityRows = 50_000
 	// propensityDepth is of how many questions in a row the tree is, at most, and propensityLeaf how many rows a leaf of it has, at least.
 	propensityDepth, propensityLeaf = 6, 20
 	// propensityNulls is how often the names are dealt out by lot.
@@ -37,8 +38,14 @@ type pool struct {
 	codes [][]int32 // by column and row: ranks among the categories that are there
 	sizes []int     // how many these are
 	order []bool    // which columns are in order
-	drawn []bool    // which rows are of the microdata
+	drawn []uint64  // trueRow or drawnRow, of each row: sums of these are counts of both
 }
+
+// A row counts as one in the upper half of 64 bits, and as one in the lower half if it is of the microdata.
+const (
+	trueRow  = uint64(1) << 32
+	drawnRow = trueRow + 1
+)
 
 // newPool puts rows together, given as cells; at most propensityRows of either kind, chosen by lot.
 func newPool(drawn []uint64, truth tallied, sizes []int, order []bool, lots *lots) *pool {
@@ -46,7 +53,7 @@ func newPool(drawn []uint64, truth tallied, sizes []int, order []bool, lots *lot
 	for _, i := range lots.some(propensityRows, len(drawn)) {
 		cells = append(cells, drawn[i])
 	}
-	p := &pool{order: order, drawn: slices.Repeat([]bool{true}, len(cells))}
+	p := &pool{order: order, drawn: slices.Repeat([]uint64{drawnRow}, len(cells))}
 	cell, before := 0, int64(0) // how many rows are in the cells before
 	for _, i := range lots.some(propensityRows, int(total(truth.counts))) {
 		for before+truth.counts[cell] <= int64(i) {
@@ -55,7 +62,7 @@ func newPool(drawn []uint64, truth tallied, sizes []int, order []bool, lots *lot
 		}
 		cells = append(cells, truth.cells[cell])
 	}
-	p.drawn = append(p.drawn, make([]bool, len(cells)-len(p.drawn))...)
+	p.drawn = append(p.drawn, slices.Repeat([]uint64{trueRow}, len(cells)-len(p.drawn))...)
 	p.codes = make([][]int32, len(sizes))
 	for i := range p.codes {
 		p.codes[i] = make([]int32, len(cells))
@@ -88,31 +95,51 @@ func rank(codes []int32, size int) int {
 	return int(n)
 }
 
-// propensityOf grows a tree of a pool, and others of the same rows with the names dealt out by lot.
-func propensityOf(p *pool, lots *lots) (*Propensity, error) {
-	out := &Propensity{NullTrees: propensityNulls}
-	for _, drawn := range p.drawn {
-		if drawn {
-			out.DrawnRows++
-		}
+// propensityOf grows a tree of a pool, and others of the same rows with the names dealt out by lot, on at most so many
+// goroutines.
+func propensityOf(ctx context.Context, workers int, p *pool, lots *lots) (*Propensity, error) {
+	sum := uint64(0)
+	for _, one := range p.drawn {
+		sum += one
 	}
-	out.TrueRows = len(p.drawn) - out.DrawnRows
-	out.PMSE, out.Leaves = p.pMSE()
-	nulls := make([]float64, propensityNulls)
-	dealt := &pool{p.codes, p.sizes, p.order, slices.Clone(p.drawn)}
-	for i := range nulls {
-		for row := len(dealt.drawn) - 1; row > 0; row-- {
-			other := lots.below(row + 1)
-			dealt.drawn[row], dealt.drawn[other] = dealt.drawn[other], dealt.drawn[row]
-		}
-		nulls[i], _ = dealt.pMSE()
-		out.Null += nulls[i] / propensityNulls
+	all := mixtureOf(sum)
+	out := &Propensity{TrueRows: all.rows - all.drawn, DrawnRows: all.drawn, NullTrees: propensityNulls}
+	pools := []*pool{p}
+	for range propensityNulls {
+		pools = append(pools, p.dealt(lots))
 	}
-	for _, null := range nulls {
+	if lots.err != nil {
+		return nil, lots.err
+	}
+	errors := make([]float64, len(pools))
+	if err := parallel(ctx, workers, len(pools), func(i int) error {
+		pMSE, leaves := pools[i].pMSE()
+		if errors[i] = pMSE; i == 0 {
+			out.Leaves = leaves
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	out.PMSE = errors[0]
+	for _, null := range errors[1:] {
+		out.Null += null / propensityNulls
+	}
+	for _, null := range errors[1:] {
 		out.NullError += (null - out.Null) * (null - out.Null) / (propensityNulls - 1)
 	}
 	out.NullError = math.Sqrt(out.NullError)
-	return out, lots.err
+	return out, nil
+}
+
+// dealt is the pool with the two names dealt out by lot: every way to do that is equally likely (Fisher & Yates).
+func (p *pool) dealt(lots *lots) *pool {
+	drawn := slices.Clone(p.drawn)
+	for row := len(drawn) - 1; row > 0; row-- {
+		other := lots.below(row + 1)
+		drawn[row], drawn[other] = drawn[other], drawn[row]
+	}
+	return &pool{p.codes, p.sizes, p.order, drawn}
 }
 
 // pMSE grows a classification tree (Breiman, Friedman, Olshen & Stone 1984) and returns Σ(p − c)²/N of its leaves.
@@ -138,13 +165,14 @@ func (m mixture) share() float64 { return float64(m.drawn) / float64(m.rows) }
 // purity is drawn²/rows: summed over the parts of a set of rows it is the larger the smaller their Gini impurity is.
 func (m mixture) purity() float64 { return m.share() * float64(m.drawn) }
 
-func (p *pool) count(rows []int32) (m mixture) {
+func mixtureOf(sum uint64) mixture { return mixture{int(sum >> 32), int(sum & (trueRow - 1))} }
+
+func (p *pool) count(rows []int32) mixture {
+	sum := uint64(0)
 	for _, row := range rows {
-		if m.rows++; p.drawn[row] {
-			m.drawn++
-		}
+		sum += p.drawn[row]
 	}
-	return m
+	return mixtureOf(sum)
 }
 
 // split is a question that parts rows in two: whether the category of a column is one of some.
@@ -183,17 +211,15 @@ func (p *pool) grow(rows []int32, depth int, leaf func(mixture)) {
 // no order those with a smaller part of microdata come first: the best question is then one of where to cut, as of
 // categories in order (Breiman et al., theorem 4.5).
 func (p *pool) improve(best *split, column int, rows []int32, all mixture) {
-	counts := make([]mixture, p.sizes[column])
+	sums, codes := make([]uint64, p.sizes[column]), p.codes[column]
 	for _, row := range rows {
-		m := &counts[p.codes[column][row]]
-		if m.rows++; p.drawn[row] {
-			m.drawn++
-		}
+		sums[codes[row]] += p.drawn[row]
 	}
+	counts := make([]mixture, len(sums))
 	var there []int
-	for rank, m := range counts {
-		if m.rows > 0 {
-			there = append(there, rank)
+	for rank, sum := range sums {
+		if sum > 0 {
+			counts[rank], there = mixtureOf(sum), append(there, rank)
 		}
 	}
 	if !p.order[column] {
