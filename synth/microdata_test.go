@@ -204,6 +204,32 @@ func TestDrawWithoutPairs(t *testing.T) {
 	}
 }
 
+// TestRedraw: another number of rows is drawn from the same model. The two columns agree in every row, so that any number of rows has as
+// many of either kind as their margins say, 30 and 10 of 40.
+func TestRedraw(t *testing.T) {
+	for _, planRows := range []int64{0, 8} {
+		s := planned(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
+		sealed := s.sealed(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
+		m, err := Redraw(sealed, 0, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.ones(0) != 10 || !slices.Equal(m.Codes[0], m.Codes[1]) {
+			t.Errorf("%d rows, %d asked: %v and %v", m.Rows, m.Asked, m.Codes[0], m.Codes[1])
+		}
+		drawn, err := Draw(sealed, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drawn.Asked != 0 || drawn.Total != m.Total || !reflect.DeepEqual(drawn.Pairs, m.Pairs) {
+			t.Errorf("the plan's rows are of another model: %+v, %+v", drawn.Pairs, m.Pairs)
+		}
+		if again, err := Redraw(sealed, 0, 0); err != nil || !reflect.DeepEqual(again, drawn) {
+			t.Errorf("with no number it draws others (%v)", err)
+		}
+	}
+}
+
 func TestDrawRefuses(t *testing.T) {
 	s := planned(t, []int{2, 3, 2}, 10, one, one, one)
 	pairs := map[[2]int][]int64{{0, 1}: {1, 2, 3, 4, 5, 6}, {0, 2}: {1, 2, 3, 4}, {1, 2}: {1, 2, 3, 4, 5, 6}}
