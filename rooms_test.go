@@ -39,6 +39,7 @@ var may = map[string][]string{
 	"cmd/dprelease":                {"spec", "budget", "budget/ledger", "internal/noise", "internal/screen", "internal/sign", "plan", "plan/residual", "internal/measured", "histogram", "histogram/source", "synth", "report", "internal/release"},
 	"internal/bench":               {"spec", "budget", "plan", "budget/ledger", "internal/noise", "histogram"},
 	"examples/quickstart/generate": {},
+	"examples/adult/learn":         {},
 	"examples/adult/prepare":       {},
 	"examples/earnings/generate":   {},
 }

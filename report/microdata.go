@@ -110,7 +110,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 			NoiseDistance: float64(float64(meanAbsolute*pair.Sigma) * float64(pair.Cells)),
 		})
 	}
-	m.Numbered, m.Origin, m.Trust, m.Distrust = m.numbered(s), m.origin(p.Guarantee), m.trust(), m.distrust()
+	m.Numbered, m.Origin, m.Trust, m.Distrust = m.numbered(s, drawn.Asked), m.origin(p.Guarantee), m.trust(), m.distrust()
 	if t := p.Release().Table(s.Table); t.Weight != nil {
 		m.Distrust += " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it."
 	}
@@ -127,11 +127,15 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 	for i, k := range drawn.Keys {
 		keys[i] = k.Attribute.String()
 	}
+	rows := s.Rows
+	if drawn.Asked > 0 {
+		rows = drawn.Asked
+	}
 	switch {
 	case drawn.Table != s.Table || !slices.Equal(keys, columns):
 		return errors.New("they are not those of the plan")
-	case drawn.Rows < 0 || s.Rows > 0 && int64(drawn.Rows) != s.Rows:
-		return errors.New("their number is not that of the plan")
+	case drawn.Rows < 0 || rows > 0 && int64(drawn.Rows) != rows:
+		return errors.New("their number is not that of the plan, or that asked for")
 	case len(drawn.Pairs) > s.Rounds:
 		return fmt.Errorf("they have %d rounds, the plan has %d", len(drawn.Pairs), s.Rounds)
 	}
@@ -165,8 +169,13 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (Amount, float64, e
 	return Amount{Rho: budget.FormatRat(sum)}, part, nil
 }
 
-func (m Microdata) numbered(s plan.Synthetic) string {
-	if s.Rows > 0 {
+func (m Microdata) numbered(s plan.Synthetic, asked int64) string {
+	switch {
+	case asked > 0 && s.Rows > 0:
+		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
+	case asked > 0:
+		return fmt.Sprintf("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.", m.Table)
+	case s.Rows > 0:
 		return "The spec fixes how many rows there are: it is a public number, and tells nothing of the data."
 	}
 	return fmt.Sprintf("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.", m.Table)

@@ -139,6 +139,7 @@ func TestNewRefusesMicrodataOfAnotherPlan(t *testing.T) {
 		"columns":          func(in *report.Input) { in.Microdata[0].Keys = in.Microdata[0].Keys[:2] },
 		"level":            func(in *report.Input) { in.Microdata[0].Keys[1].Attribute.Level = "" },
 		"fixed rows":       func(in *report.Input) { in.Microdata[0].Rows++ },
+		"rows asked for":   func(in *report.Input) { in.Microdata[0].Asked = 999 },
 		"too many rounds":  func(in *report.Input) { m := &in.Microdata[0]; m.Pairs = append(m.Pairs, m.Pairs...) },
 		"a pair":           func(in *report.Input) { in.Microdata[0].Pairs[0].First = spec.Attribute{Column: "income"} },
 		"a distance":       func(in *report.Input) { in.Microdata[0].Pairs[0].Distance = math.NaN() },

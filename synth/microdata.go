@@ -17,6 +17,7 @@ type Microdata struct {
 	Table      string
 	Keys       []Key      // the columns, those that others decide last
 	Rows       int        // how many
+	Asked      int64      // as many as the publication asked for; 0: as the plan says or the noisy total does
 	Codes      [][]uint32 // by key, then row: places among the categories of the key
 	Total      float64    // the unbiased noisy number of rows of the confidential table
 	TotalError float64    // the standard error of Total, from the law of the noise
@@ -40,7 +41,11 @@ const mostRows = math.MaxInt32
 //
 // The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
 // measurement of it is missing or not whole, or its pairs close a cycle.
-func Draw(s *measured.Sealed, method int) (Microdata, error) {
+func Draw(s *measured.Sealed, method int) (Microdata, error) { return Redraw(s, method, 0) }
+
+// Redraw is Draw of so many rows as are asked for, whatever plan and noisy total say; of 0 it is Draw. What is measured
+// and the model are the same, so it costs nothing.
+func Redraw(s *measured.Sealed, method int, rows int64) (Microdata, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return Microdata{}, fmt.Errorf("there are no microdata number %d", method+1)
 	}
@@ -57,9 +62,8 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 		return Microdata{}, err
 	}
 	total, variance := totalOf(columns)
-	rows := rowsOf(asked, total)
 	m := fit(max(total, 1), columns, asked.Pairs(), rounds)
-	out := Microdata{Table: asked.Table, Keys: keys, Rows: int(rows), Total: total, TotalError: math.Sqrt(variance)}
+	out := Microdata{Table: asked.Table, Keys: keys, Rows: int(rowsOf(asked, rows, total)), Asked: rows, Total: total, TotalError: math.Sqrt(variance)}
 	out.Codes = m.draw(out.Rows, newStream(s, "rows of "+asked.Table))
 	for i := range asked.Derived {
 		from, of, err := s.Plan.Origin(asked, i)
@@ -82,24 +86,27 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 	return out, nil
 }
 
-// rowsOf is how many rows microdata have, given the noisy total.
-func rowsOf(asked plan.Synthetic, total float64) float64 {
-	if asked.Rows > 0 {
+// rowsOf is how many rows microdata have, given those that a publication asks for, 0 for none, and the noisy total.
+func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
+	switch {
+	case rows > 0:
+		return float64(rows)
+	case asked.Rows > 0:
 		return float64(asked.Rows)
 	}
 	return min(max(math.Floor(total+0.5), 0), mostRows)
 }
 
-// Bytes is about the memory that [Draw] takes, and writing what it draws: 16 bytes for
-// every value. It fails as Draw does on measurements of columns.
-func Bytes(s *measured.Sealed, method int) (int64, error) {
+// Bytes is about the memory that [Redraw] takes, and writing what it draws: 16 bytes for
+// every value. It fails as Redraw does on measurements of columns.
+func Bytes(s *measured.Sealed, method int, rows int64) (int64, error) {
 	asked := s.Plan.Synthetic[method]
 	columns, err := columnsOf(s, asked)
 	if err != nil {
 		return 0, err
 	}
 	total, _ := totalOf(columns)
-	return int64(rowsOf(asked, total)) * 16 * int64(len(asked.Columns())), nil
+	return int64(rowsOf(asked, rows, total)) * 16 * int64(len(asked.Columns())), nil
 }
 
 // columnsOf finds the measurements of the single columns, in order.

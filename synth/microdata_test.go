@@ -160,7 +160,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/%v/%d/%v", name, sizes, rows, variance), func(t *testing.T) {
 						sealed := s.sealed(t, columns, pairs, order...)
 						if total, _ := totalOf(sealed.Measured); rows == 0 && total > mostRows {
-							if capped := rowsOf(s.asked, total); capped != mostRows { // too many to draw here
+							if capped := rowsOf(s.asked, 0, total); capped != mostRows { // too many to draw here
 								t.Errorf("a total of %v makes %v rows", total, capped)
 							}
 							return
@@ -201,6 +201,32 @@ func TestDrawWithoutPairs(t *testing.T) {
 	// Hypergeometric: 250 ± √(250·250/999) = 7.9; 6.5 of that is 52.
 	if m.ones(0) != 500 || m.ones(1) != 500 || both < 198 || both > 302 {
 		t.Errorf("%d, %d and both %d of 1000", m.ones(0), m.ones(1), both)
+	}
+}
+
+// TestRedraw: another number of rows is drawn from the same model. The two columns agree in every row, so that any number of rows has as
+// many of either kind as their margins say, 30 and 10 of 40.
+func TestRedraw(t *testing.T) {
+	for _, planRows := range []int64{0, 8} {
+		s := planned(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
+		sealed := s.sealed(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
+		m, err := Redraw(sealed, 0, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.ones(0) != 10 || !slices.Equal(m.Codes[0], m.Codes[1]) {
+			t.Errorf("%d rows, %d asked: %v and %v", m.Rows, m.Asked, m.Codes[0], m.Codes[1])
+		}
+		drawn, err := Draw(sealed, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drawn.Asked != 0 || drawn.Total != m.Total || !reflect.DeepEqual(drawn.Pairs, m.Pairs) {
+			t.Errorf("the plan's rows are of another model: %+v, %+v", drawn.Pairs, m.Pairs)
+		}
+		if again, err := Redraw(sealed, 0, 0); err != nil || !reflect.DeepEqual(again, drawn) {
+			t.Errorf("with no number it draws others (%v)", err)
+		}
 	}
 }
 
@@ -256,7 +282,10 @@ func TestBytesAreThoseOfTheRows(t *testing.T) {
 		{0, [][]int64{{1 << 40, 0}, {1 << 40, 0}}, mostRows * 2 * 16},
 	} {
 		s := planned(t, []int{2, 2}, c.rows, one, one, one)
-		if got, err := Bytes(s.sealed(t, c.columns, nil), 0); err != nil || got != c.want {
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, 7); err != nil || got != 7*2*16 {
+			t.Errorf("seven rows: %d bytes, %v", got, err)
+		}
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, 0); err != nil || got != c.want {
 			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
 		}
 	}

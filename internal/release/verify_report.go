@@ -65,7 +65,10 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	m := manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces}
+	if err := v.manifest.Rows.of(v.plan); err != nil {
+		return "", wrongf(manifestFile, "%v", err)
+	}
+	m := manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces, Rows: v.manifest.Rows}
 	if err := writeRelease(ctx, &staging{dir: dir}, v.sealed, *v.record, m, built); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
