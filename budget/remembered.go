@@ -8,7 +8,8 @@ import (
 )
 
 // This file remembers what has been worked out. A plan asks for the ε of the same mechanisms at the same δ when it looks for its
-// noise, states its guarantee, and explains its loss; so do plans that differ in words alone.
+// noise, states its guarantee, and explains its loss; so do plans that differ in words alone. A pair that takes long to work out is
+// kept too: nobody writes to its masses.
 
 // identity tells lists of mechanisms apart, in their order; the zero identity is of none that [Compose] made.
 type identity [sha256.Size]byte
@@ -57,5 +58,36 @@ func (a *answers) of(q question, answer func() float64) float64 {
 		a.known = map[question]float64{}
 	}
 	a.known[q] = known
+	return known
+}
+
+// mostPoints bounds the pairs that are kept: 16 MB of masses; then all are forgotten.
+const mostPoints = 1 << 21
+
+// envelopes are the pairs of mechanisms whose worst shifts are several, by their text.
+type envelopes struct {
+	lock   sync.Mutex
+	known  map[string]atoms
+	points int
+}
+
+var rememberedPairs envelopes
+
+// of is the pair of a mechanism, which work works out where it is new.
+func (e *envelopes) of(m Mechanism, work func() atoms) atoms {
+	text := m.text()
+	e.lock.Lock()
+	known, ok := e.known[text]
+	e.lock.Unlock()
+	if ok {
+		return known
+	}
+	known = work()
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if e.points += len(known.mass); e.known == nil || e.points > mostPoints {
+		e.known, e.points = map[string]atoms{}, len(known.mass)
+	}
+	e.known[text] = known
 	return known
 }
