@@ -212,12 +212,18 @@ func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
 	if len(l.steps) == 0 {
 		return falsePositiveRate
 	}
-	s := l.untilted()
-	rate := min(1, l.slackened(s.truePositiveRate(min(1, l.slackened(falsePositiveRate)))))
-	if l.byRho != nil {
-		rate = min(rate, l.byRho.TruePositiveRate(falsePositiveRate))
+	work := func() float64 {
+		s := l.untilted()
+		rate := min(1, l.slackened(s.truePositiveRate(min(1, l.slackened(falsePositiveRate)))))
+		if l.byRho != nil {
+			rate = min(rate, l.byRho.TruePositiveRate(falsePositiveRate))
+		}
+		return rate
 	}
-	return rate
+	if l.of == (identity{}) {
+		return work()
+	}
+	return remembered.of(question{l.of, true, falsePositiveRate}, work)
 }
 
 func least(a, b Bound) Bound {
@@ -246,7 +252,7 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 	if l.of == (identity{}) {
 		return work()
 	}
-	return remembered.of(question{l.of, delta}, work)
+	return remembered.of(question{of: l.of, at: delta}, work)
 }
 
 // numericalDelta is the δ of the loss distribution at ε.

@@ -25,10 +25,11 @@ func identityOf(groups []repeated) identity {
 	return identity(h.Sum(nil))
 }
 
-// question is an ε that was asked for: of these mechanisms, at this δ.
+// question is an ε that was asked for, of these mechanisms at this δ; or a rate of true positives, at this rate of false ones.
 type question struct {
-	of    identity
-	delta float64
+	of   identity
+	rate bool
+	at   float64
 }
 
 // mostRemembered is how many answers are kept, some 200 kB of them; then all are forgotten.
