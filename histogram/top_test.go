@@ -57,7 +57,7 @@ func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*plan.
 			filled.cells, filled.counts = append(filled.cells, uint64(cell)), append(filled.counts, count)
 		}
 	}
-	s := noise.NewStreams(keyNumbered(n), p.Hash())
+	s := noise.NewStreams(keyNumbered(n), hashOfPlan(p))
 	e := newExact(p, p.Measurements, []tallied{filled}, s, false)
 	x := &opened{exact: e.inner, streams: s, given: make([]bool, 1)}
 	a := e.inner.answers[0]
