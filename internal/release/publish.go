@@ -137,6 +137,16 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		return err
 	}
 	metadata := releaseMetadata(s.Plan, record.Status)
+	microdata, err := writeMicrodata(ctx, out, s, metadata)
+	if err != nil {
+		return err
+	}
+	if len(s.Plan.Consistent) > 0 {
+		out.begins("making the counts add up")
+		if err := synth.Consistent(s, tables, microdata); err != nil {
+			return err
+		}
+	}
 	rows := int64(0)
 	for _, t := range tables {
 		rows += int64(t.Cells)
@@ -163,10 +173,6 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		if err := out.write(s.Plan.Tables[i].File(), b); err != nil {
 			return err
 		}
-	}
-	microdata, err := writeMicrodata(ctx, out, s, metadata)
-	if err != nil {
-		return err
 	}
 	err = s.Drawn(func(name string, b []byte) error {
 		if err := ctx.Err(); err != nil {
