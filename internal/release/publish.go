@@ -132,17 +132,17 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		return err
 	}
 	out.begins("putting together %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
+	metadata := releaseMetadata(s.Plan, record.Status)
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err
 	}
-	metadata := releaseMetadata(s.Plan, record.Status)
 	microdata, err := writeMicrodata(ctx, out, s, metadata)
 	if err != nil {
 		return err
 	}
 	if len(s.Plan.Consistent) > 0 {
-		out.begins("making the counts add up")
+		out.begins("making the counts of tables add up")
 		if err := synth.Consistent(s, tables, microdata); err != nil {
 			return err
 		}
