@@ -134,8 +134,10 @@ func exchangedCountsAreFound(t *testing.T, place string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(planned.File())), b, 0o644); err != nil {
-			t.Fatal(err)
+		for name, content := range map[string][]byte{planned.File(): b, signatureFile: nil} { // relist takes the signature away
+			if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), content, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 		relist(t, dir, planned.File(), b)
 		if moved[0] == 0 {
