@@ -99,7 +99,7 @@ func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*fittin
 			return nil, fmt.Errorf("table %s is not whole", tables[t.At].Path)
 		}
 		for cell, at := range own.places {
-			own.cells[at] = st.Unbiased.Value(cell)
+			own.cells[at] = min(max(st.Unbiased.Value(cell), -mostCount), mostCount)
 		}
 		own.variance = float64(st.StandardError * st.StandardError)
 		f.tables[i] = own
@@ -114,7 +114,7 @@ func (f *fitting) project() {
 		switch {
 		case len(s.Fixed) == 0:
 			total, _ := f.estimate(s.Margin)
-			f.real[i] = []float64{max(total[0], 0)}
+			f.real[i] = []float64{min(max(total[0], 0), mostCount)}
 		case s.Impossible:
 			f.real[i] = f.projectPossible(i)
 		case s.Margin.Ways() == 1:
@@ -284,7 +284,7 @@ func (f *fitting) round(r *stream) (map[int][]int64, error) {
 		var err error
 		switch {
 		case len(s.Fixed) == 0:
-			f.whole[i] = []int64{int64(math.Floor(min(f.real[i][0], float64(mostCount)) + 0.5))}
+			f.whole[i] = []int64{int64(math.Floor(f.real[i][0] + 0.5))}
 		case len(s.Fixed) == 1:
 			f.whole[i], err = f.apportion(i, r)
 		default:

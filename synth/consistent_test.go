@@ -310,7 +310,7 @@ func TestCountsAddUp(t *testing.T) {
 		}
 	}
 	if os.Getenv("DPRELEASE_LONG") == "" { // a few that are always the same
-		for seed := range 12 {
+		for seed := range 5 {
 			tell(checkDesign(t, designs.Example(seed)))
 		}
 	} else {
@@ -322,68 +322,130 @@ func TestCountsAddUp(t *testing.T) {
 	t.Logf("%d releases where rounding alone would not add up, %d refused", apart, refused)
 }
 
-// TestConsistentAdult projects all 105 tables of two columns of adult15.
-func TestConsistentAdult(t *testing.T) {
-	columns := adult(t)
-	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9}\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {"
-	var names []string
-	codes := map[string][]uint32{}
-	for i, n := range adultSizes {
-		name := fmt.Sprintf("c%d", i)
-		names = append(names, name)
-		text += fmt.Sprintf("%s: {type: integer, range: [0, %d]}, ", name, n-1)
-		codes[name] = columns[i]
+// TestCountsOfNothing makes counts of measurements that no rows could give: nothing but zeros, all far below zero, a table of one
+// cell and one of none of its attributes' cells above zero, and numbers near the largest that can be.
+func TestCountsOfNothing(t *testing.T) {
+	p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n"+
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {values: [x]}, b: {values: [x, y]}, c: {values: [x, y, z]}}}}\n"+
+		"marginals: {one: {by: [a]}, none: {by: []}, all: {by: [a, b, c]}, pair: {by: [c, a]}}\npublish: {integers: consistent}\n")
+	for _, c := range []struct {
+		answer, total int64
+	}{{0, 0}, {-1000, 0}, {-1 << 52, 0}, {7, -1}, {1 << 55, -1}} {
+		s := &measured.Sealed{Plan: p}
+		for _, m := range p.Measurements {
+			answers := make([]int64, m.Cells)
+			for i := range answers {
+				answers[i] = c.answer
+			}
+			s.Measured = append(s.Measured, answered(m, answers))
+		}
+		counts, _, _ := consistent(t, s)
+		if says := disagreement(t, p, counts); says != "" {
+			t.Errorf("answers %d: %s", c.answer, says)
+		}
+		var total int64
+		for _, n := range counts[slices.IndexFunc(p.Tables, func(t plan.Table) bool { return t.Path == "none" })] {
+			total += n
+		}
+		if c.total >= 0 && total != c.total || c.total < 0 && total <= 0 {
+			t.Errorf("answers %d: a total of %d", c.answer, total)
+		}
 	}
-	text += fmt.Sprintf("}}}\nmarginals: {m: {by: [%s], every: [2]}}\npublish: {integers: consistent}\n", join(names))
-	p := plannedOf(t, text)
-	start := time.Now()
-	s := sealedFrom(t, p, codes, noise.Key{1}, true)
-	t.Log("measured", time.Since(start))
-	start = time.Now()
-	tables, err := Estimate(s)
+}
+
+// TestConsistentPublished: what stands beside a count stays; its flag says where it is not the estimate, rounded, unless the flag
+// has more to say.
+func TestConsistentPublished(t *testing.T) {
+	p := plannedOf(t, designed("{rho: 1/500}", "marginals: {m: {by: [b, d]}, n: {by: [b, c]}}\n", "impossible: [{where: {b: x, d: k}}]\n"))
+	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
+	for i := range uint32(4000) {
+		codes["a"], codes["b"], codes["c"], codes["d"] = append(codes["a"], i%12), append(codes["b"], i%3), append(codes["c"], i/7%2), append(codes["d"], 1+i%3)
+	}
+	s := sealedFrom(t, p, codes, noise.Key{9}, true)
+	before, err := Estimate(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log("estimated", time.Since(start))
-	start = time.Now()
-	f, err := newFitting(s, p.Consistent[0], tables)
+	after, err := Estimate(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log("ordered", time.Since(start))
-	start = time.Now()
-	f.project()
-	t.Log("projected", time.Since(start), f.steps)
-	start = time.Now()
-	counts, err := f.round(newStream(s, "x"))
-	if err != nil {
+	if err := Consistent(s, after, nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Log("rounded", time.Since(start))
-	var raw, real, whole, off float64
-	for i, pt := range f.Tables {
-		truth := countedBy(t, p, p.Query(p.Tables[pt.At]), codes)
-		for cell, at := range f.tables[i].places {
-			x := f.real[pt.From][at]
-			raw += math.Abs(tables[pt.At].Statistics[0].Unbiased.Value(cell) - float64(truth[cell]))
-			real += math.Abs(x - float64(truth[cell]))
-			n := float64(counts[pt.At][cell])
-			whole += math.Abs(n - float64(truth[cell]))
-			if math.Abs(n-x) >= 1 {
-				off++
+	seen := map[Flag]int{}
+	for i := range after {
+		was, is := before[i].Statistics[0], after[i].Statistics[0]
+		for column, same := range map[string]bool{"unbiased": reflect.DeepEqual(was.Unbiased.Float64Values(), is.Unbiased.Float64Values()), "low": reflect.DeepEqual(was.Low.Float64Values(), is.Low.Float64Values()),
+			"high": reflect.DeepEqual(was.High.Float64Values(), is.High.Float64Values()), "error": reflect.DeepEqual(was.Error.Float64Values(), is.Error.Float64Values())} {
+			if !same {
+				t.Errorf("%s: another column of %s", is.Name, column)
+			}
+		}
+		for cell, flag := range is.Flags {
+			seen[flag]++
+			want := was.Flags[cell]
+			if want == Plain && was.Published.Value(cell) != is.Published.Value(cell) {
+				want = Fitted
+			}
+			if flag != want {
+				t.Errorf("%s, cell %d: flag %q, expected %q", before[i].Path, cell, flag, want)
 			}
 		}
 	}
-	n := 105 * 48842.
-	t.Logf("raw %.4f real %.4f whole %.4f; %v cells off by one or more", raw/n, real/n, whole/n, off)
+	for _, flag := range []Flag{Fitted, Impossible} {
+		if seen[flag] == 0 {
+			t.Errorf("no cell is %s: %v", flag, seen)
+		}
+	}
 }
 
-func join(names []string) (out string) {
-	for i, n := range names {
-		if i > 0 {
-			out += ", "
-		}
-		out += n
+// TestConsistentAdult makes all 105 tables of two columns of adult15 add up, at ε = 1 and δ = 10⁻⁹. Of the 35 290 cells the
+// unbiased estimates have an L1/N of some 0.23 in the mean over the tables, of a range of 0 to 2. Projections are held to
+// 0.075, rounded or not; over five keys they were 0.0707 to 0.0728, with a mean of 0.0716. With single columns free to follow
+// the cells, only totals standing, they are 0.0887 to 0.0903: so that is found.
+func TestConsistentAdult(t *testing.T) {
+	columns := adult(t)
+	var names, described []string
+	codes := map[string][]uint32{}
+	for i, n := range adultSizes {
+		name := fmt.Sprintf("c%d", i)
+		names, described = append(names, name), append(described, fmt.Sprintf("%s: {type: integer, range: [0, %d]}", name, n-1))
+		codes[name] = columns[i]
 	}
-	return out
+	p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9}\n"+
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {"+strings.Join(described, ", ")+"}}}\n"+
+		"marginals: {m: {by: ["+strings.Join(names, ", ")+"], every: [2]}}\npublish: {integers: consistent}\n")
+	keys := 1
+	if os.Getenv("DPRELEASE_LONG") != "" {
+		keys = 5
+	}
+	for key := range keys {
+		s := sealedFrom(t, p, codes, noise.Key{byte(key + 1)}, true)
+		start := time.Now()
+		counts, f, tables := consistent(t, s)
+		took := time.Since(start)
+		var raw, projected, rounded, loose float64
+		for i, table := range f.Tables {
+			truth := countedBy(t, p, p.Query(p.Tables[table.At]), codes)
+			own := f.tables[i]
+			free, _ := nearest(own.cells, nil, []marginal{{of: make([]int32, len(own.cells)), sums: f.real[0]}})
+			for cell, at := range own.places {
+				exact := float64(truth[cell])
+				raw += math.Abs(tables[table.At].Statistics[0].Unbiased.Value(cell) - exact)
+				projected += math.Abs(f.real[table.From][at] - exact)
+				rounded += math.Abs(float64(counts[table.At][cell]) - exact)
+				loose += math.Abs(free[at] - exact)
+			}
+		}
+		n := float64(len(f.Tables) * len(columns[0]))
+		t.Logf("L1/N of %d tables: unbiased %.4f, projected %.4f, rounded %.4f, with totals alone %.4f; %d steps; estimates, projections and rounding in %v",
+			len(f.Tables), raw/n, projected/n, rounded/n, loose/n, f.steps, took)
+		if len(f.Tables) != 105 || projected/n > 0.075 || rounded/n > 0.075 {
+			t.Errorf("the L1/N of %d projected tables is %.4f, rounded %.4f: more than 0.075", len(f.Tables), projected/n, rounded/n)
+		}
+		if raw/n < 0.2 || loose/n < 0.08 {
+			t.Errorf("the L1/N of the unbiased estimates is %.4f, and %.4f with totals alone: the bar tells nothing", raw/n, loose/n)
+		}
+	}
 }

@@ -15,8 +15,8 @@ const (
 	whole = 1e-6
 	// beyond is the cost of a number that is neither the given one rounded up nor down: above all that fractions amount to.
 	beyond = int64(1) << 44
-	// mostCount bounds counts, so that no sum of them overflows.
-	mostCount = int64(1) << 50
+	// mostCount bounds counts, so that fractions of them are told by float64, and no sum of them overflows.
+	mostCount = 1 << 40
 )
 
 // cell is a number on its way to a whole one.
@@ -28,7 +28,7 @@ type cell struct {
 
 // newCell begins at the nearest whole number.
 func newCell(x float64, r *stream) cell {
-	x = min(max(x, 0), float64(mostCount))
+	x = min(max(x, 0), mostCount)
 	c := cell{low: int64(math.Floor(x + whole))}
 	c.high = c.low
 	if above := x - float64(c.low); above > whole {
@@ -81,6 +81,12 @@ func bring(cells []*cell, sum int64) bool {
 		}
 		if len(cells) == 0 {
 			return false
+		}
+		if each := sum / int64(len(cells)); each > bulk { // far from what the cells say: all alike
+			for _, c := range cells {
+				c.at += each
+				sum -= each
+			}
 		}
 		slices.SortStableFunc(cells, func(a, b *cell) int { return cmp.Compare(cost(*a), cost(*b)) })
 		for _, c := range cells {
@@ -143,7 +149,7 @@ func (t *transport) balance() bool {
 
 const unreached = int64(1<<63 - 1)
 
-// mend moves one unit from a node that lacks it to the nearest that has one too many. Nodes further than that keep their
+// mend moves a unit from a node that lacks it to the nearest that has one too many. Nodes further than that keep their
 // potentials, nearer ones fall behind it by the difference.
 func (t *transport) mend(from int) bool {
 	for i := range t.distance {
@@ -173,17 +179,40 @@ func (t *transport) mend(from int) bool {
 	for _, node := range t.touched {
 		t.potential[node] += t.distance[node] - t.distance[reached]
 	}
-	t.lack[from]--
-	t.lack[reached]++
-	for node := int32(reached); t.before[node] >= 0; node = t.before[node] {
-		before := t.before[node]
-		if int(before) < t.rows {
-			t.cells[int(before)*t.columns+int(node)-t.rows].at++
-		} else {
-			t.cells[int(node)*t.columns+int(before)-t.rows].at--
+	t.move(from, reached)
+	return true
+}
+
+// bulk is from how much on that a node lacks more than one is moved at a time. Numbers whose sums are near those asked for never
+// lack as much; of others the result is not the nearest, but is there soon.
+const bulk = 64
+
+// move takes a path. One less in a cell is at most all that it has.
+func (t *transport) move(from, reached int) {
+	amount := max(1, min(t.lack[from], -t.lack[reached])/bulk)
+	path := func(visit func(c *cell, up bool)) {
+		for node := int32(reached); t.before[node] >= 0; node = t.before[node] {
+			if before := t.before[node]; int(before) < t.rows {
+				visit(&t.cells[int(before)*t.columns+int(node)-t.rows], true)
+			} else {
+				visit(&t.cells[int(node)*t.columns+int(before)-t.rows], false)
+			}
 		}
 	}
-	return true
+	path(func(c *cell, up bool) {
+		if !up {
+			amount = min(amount, c.at)
+		}
+	})
+	path(func(c *cell, up bool) {
+		if up {
+			c.at += amount
+		} else {
+			c.at -= amount
+		}
+	})
+	t.lack[from] -= amount
+	t.lack[reached] += amount
 }
 
 // relax follows the arcs of a node: of a row one more in each of its cells, of a column one less where there is one.
