@@ -81,6 +81,7 @@ func (p *Plan) facts() []fact {
 	for _, row := range p.tableRows() {
 		b.table(row, marginals[row.Marginal])
 	}
+	b.consistent(p.Consistent)
 	if slices.ContainsFunc(p.Tables, p.summed) {
 		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
 	}

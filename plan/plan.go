@@ -33,6 +33,7 @@ type Plan struct {
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`
 	Synthetic    []Synthetic   `json:"synthetic,omitempty"`
+	Consistent   []Consistency `json:"integers,omitempty"` // how published counts are made to add up, where the spec asks
 	Warnings     []string      `json:"warnings,omitempty"`
 	Size         Size          `json:"size"`
 	Source       spec.Source   `json:"source"`

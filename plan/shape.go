@@ -64,6 +64,9 @@ func (p *Plan) shaped() error {
 	if err := p.addsUp(); err != nil {
 		return err
 	}
+	if consistent, err := p.consistencies(tables); err != nil || !reflect.DeepEqual(consistent, p.Consistent) {
+		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
+	}
 	return p.measurementsShaped(tables, itself)
 }
 

@@ -37,6 +37,14 @@ var errorCases = map[string][]errorCase{
 		one("key that is a list", "population: adults", "? [a, b]\n : adults"),
 		one("long line", "population: adults", "population: "+strings.Repeat("adults ", 40)+", popluation: x"),
 	},
+	"publish": {
+		one("integers of another kind", "marginals:", "publish: {integers: consistant}\nmarginals:"),
+		one("integers that are true", "marginals:", "publish: {integers: true}\nmarginals:"),
+		one("nothing of integers", "marginals:", "publish: {integers: }\nmarginals:"),
+		one("unknown option", "marginals:", "publish: {integer: consistent}\nmarginals:"),
+		one("files by an attribute", "marginals:", "publish: {integers: consistent, partition_by: age}\nmarginals:"),
+		one("not a mapping", "marginals:", "publish: consistent\nmarginals:"),
+	},
 	"top": {
 		one("name with capitals", "release: survey-${quarter}", "release: Survey"),
 		one("name that is a number", "release: survey-${quarter}", "release: 2025"),
@@ -413,6 +421,7 @@ var errorCases = map[string][]errorCase{
 		ofSample("in rho", "{epsilon: 1, delta: 1e-9}", "{rho: 1/8}"),
 		ofSample("with weights", "    sample:", "    weight: {from: w, range: [0, 9], step: 1, kind: design}\n    sample:"),
 		ofSample("with a mean", "stats: [count]", "stats: [{mean: fare}]").with("cumulative: [fare.ten], ", ""),
+		ofSample("with counts that add up", "marginals:", "publish: {integers: consistent}\nmarginals:"),
 		ofSample("of a sparse table", "{by: [mode]}", "{by: [mode], cells: {above: 9}}"),
 		ofSample("with a target", "{by: [mode]}", "{by: [mode], target: {margin: 9}}"),
 		ofSample("with diagnostics", "marginals:", "diagnostics: {share: 1%}\nmarginals:"),

@@ -34,7 +34,7 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "impossible", shape: impossibleShape()},
 		field{key: "invariants", shape: invariantsShape().notBuilt("invariants")},
 		field{key: "synthetic", shape: syntheticShape()},
-		field{key: "publish", shape: dictShape("options of what is written", `^.+$`, open).notBuilt("publish")},
+		field{key: "publish", shape: publishShape()},
 		field{key: "diagnostics", shape: objectShape("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
 			field{key: "share", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "share: 1%"})},
 		field{key: "engines", shape: open.notBuilt("engines")},
@@ -121,6 +121,16 @@ func invariantsShape() *shape {
 		field{key: "table", shape: textShape("a table")},
 		field{key: "by", shape: listShape("a list of attributes", textShape("an attribute"), 0, 0), required: "the attributes of the figures"},
 		field{key: "from", shape: textShape("the file with the public figures").withParams()}))
+}
+
+// consistent asks for counts that add up.
+const consistent = "consistent"
+
+// publishShape is what becomes of the estimates when they are written.
+func publishShape() *shape {
+	return objectShape("{integers: consistent}",
+		field{key: "integers", shape: enumShape("consistent: the counts of a table are whole, none is negative, and all tables that show the same show it alike", consistent)},
+		field{key: "partition_by", shape: textShape("an attribute, as block.state").notBuilt("partition_by")})
 }
 
 // noisyRows asks for as many rows as the noisy total says.

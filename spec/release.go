@@ -37,6 +37,8 @@ type Release struct {
 	Impossible []Impossible
 	// Synthetic says which tables are published as microdata, in spec order.
 	Synthetic []Synthetic
+	// Consistent asks that the counts of tables be whole, not negative, and add up across tables.
+	Consistent bool
 	// Diagnostics is the leaf of the budget that pays for counts of what bounding, clamping and domains leave out, "" for none.
 	Diagnostics string
 	// Unbuilt names the parts of the language used here that this version does not build,

@@ -138,11 +138,21 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		return err
 	}
 	out.begins("putting together %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
+	metadata := releaseMetadata(s.Plan, record.Status)
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err
 	}
-	metadata := releaseMetadata(s.Plan, record.Status)
+	microdata, err := writeMicrodata(ctx, out, s, m.Rows, metadata)
+	if err != nil {
+		return err
+	}
+	if len(s.Plan.Consistent) > 0 {
+		out.begins("making the counts of tables add up")
+		if err := synth.Consistent(s, tables, microdata); err != nil {
+			return err
+		}
+	}
 	rows := int64(0)
 	for _, t := range tables {
 		rows += int64(t.Cells)
@@ -169,10 +179,6 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		if err := out.write(s.Plan.Tables[i].File(), b); err != nil {
 			return err
 		}
-	}
-	microdata, err := writeMicrodata(ctx, out, s, m.Rows, metadata)
-	if err != nil {
-		return err
 	}
 	err = s.Drawn(func(name string, b []byte) error {
 		if err := ctx.Err(); err != nil {

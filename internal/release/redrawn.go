@@ -54,6 +54,8 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 			table, number = tables[0], flag
 		case !slices.Contains(tables, table):
 			return nil, refuse(flag, "there are no microdata of a table %q: write one of %s", table, strings.Join(tables, ", "))
+		case tabulated(p, table):
+			return nil, refuse(flag, "the counts of tables of %s are those of its microdata and would change with the number of rows: leave --rows out", table)
 		}
 		if _, twice := asked[table]; twice {
 			return nil, refuse(flag, "says a second time how many rows of %s to draw: leave one of them out", table)
@@ -75,6 +77,11 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 	return asked, nil
 }
 
+// tabulated tells that published tables are counted from the microdata of a table.
+func tabulated(p *plan.Plan, table string) bool {
+	return slices.ContainsFunc(p.Consistent, func(c plan.Consistency) bool { return c.Table == table && c.Way == plan.Tabulated })
+}
+
 // formed returns an error unless a manifest could have these numbers, whatever its plan.
 func (r redrawn) formed() error {
 	for table, n := range r {
@@ -89,8 +96,8 @@ func (r redrawn) formed() error {
 func (r redrawn) of(p *plan.Plan) error {
 	for table, n := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
-		if i < 0 || p.Synthetic[i].Rows == n {
-			return errors.New("asks for rows of microdata that the plan does not have, or for as many as it has")
+		if i < 0 || p.Synthetic[i].Rows == n || tabulated(p, table) {
+			return errors.New("asks for rows of microdata that the plan does not have, as many as it has, or others than its tables are counted from")
 		}
 	}
 	return nil
