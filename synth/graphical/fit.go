@@ -1,0 +1,151 @@
+package graphical
+
+import "github.com/dprelease/dprelease/budget"
+
+// This file holds the fit of a model to its measurements: mirror descent.
+
+const (
+	longer   = 1.2 // what a step grows by after one that was right
+	shorter  = 0.5 // what it shrinks to otherwise
+	anew     = 50  // steps after which the tables are made from the terms again
+	halvings = 40  // in a row, after which there is nothing to be gained
+)
+
+// Fit moves the law towards the one that fits best, by so many steps at most: that with the least
+// Σ ‖expected − measured‖²/2σ² over the measurements. The problem is convex in the expected counts, and a step multiplies
+// the factor of a measurement by exp(−α·(expected − measured)/σ²): mirror descent under the entropy, by whose geometry the
+// law stays one of the tree (McKenna, Sheldon & Miklau 2019). α is found by trying: a step must gain half of what its
+// slope promises. It returns how much Σ is left.
+func (m *Model) Fit(steps int) (loss float64) {
+	now := m.calibrated()
+	if m.next == nil {
+		m.next = now.twin()
+	}
+	if loss = m.loss(false); m.step == 0 {
+		m.step = m.firstStep()
+	}
+	for step, failed := 1, 0; step <= steps && failed < halvings; step++ {
+		if step%anew == 0 {
+			m.derive()
+			loss = m.loss(false)
+		}
+		slope, whole := m.try(m.step)
+		after := m.loss(true)
+		if !whole || !(loss-after >= slope/2) || after > loss {
+			m.step *= shorter
+			failed++
+			continue
+		}
+		failed, loss = 0, after
+		m.now, m.next = m.next, m.now
+		for _, t := range m.terms {
+			t.counts, t.trial = t.trial, t.counts
+			for i, x := range t.move {
+				t.theta[i] += x
+			}
+		}
+		m.step *= longer
+	}
+	return loss
+}
+
+// firstStep is a step that is right at the start: 2 over the sum of the curvatures, times the rows.
+func (m *Model) firstStep() float64 {
+	weights := 0.0
+	for _, t := range m.terms {
+		most := 0.0
+		for _, w := range t.weight {
+			most = max(most, w)
+		}
+		weights += most
+	}
+	return 2 / (m.total * max(weights, 1e-300))
+}
+
+// loss is Σ ‖expected − measured‖²/2σ², of the law or of the one that is tried.
+func (m *Model) loss(trial bool) float64 {
+	loss := 0.0
+	for _, t := range m.terms {
+		if t.noisy == nil {
+			continue
+		}
+		counts := t.counts
+		if trial {
+			counts = t.trial
+		}
+		loss += float64(squares(t.weight, counts, t.noisy) / 2)
+	}
+	return loss
+}
+
+// try makes the law that a step leads to, in next and the trial counts of the terms. slope is what the step would gain
+// if the loss were linear: ⟨gradient, expected − tried⟩.
+func (m *Model) try(step float64) (slope float64, whole bool) {
+	for _, t := range m.terms {
+		if t.noisy == nil {
+			for i := range t.factor {
+				t.factor[i] = 1
+			}
+			continue
+		}
+		for i, c := range t.counts {
+			t.move[i] = -step * t.weight[i] * (c - t.noisy[i])
+		}
+		for i, x := range t.move {
+			t.factor[i] = exponential(x)
+		}
+	}
+	copied := make([]bool, len(m.now.tables))
+	for _, t := range m.terms {
+		if t.inside != nil {
+			t.walk.multiply(t.inside.factor, t.inside.factor, t.factor)
+			continue
+		}
+		from := m.next.tables[t.host]
+		if !copied[t.host] {
+			from, copied[t.host] = m.now.tables[t.host], true
+		}
+		t.walk.multiply(m.next.tables[t.host], from, t.factor)
+	}
+	for i := range m.now.tables {
+		if !copied[i] {
+			copy(m.next.tables[i], m.now.tables[i])
+		}
+		copy(m.next.shared[i], m.now.shared[i])
+	}
+	m.next.calibrate(m.total)
+	m.expect(m.next)
+	for _, t := range m.terms {
+		if t.noisy == nil {
+			continue
+		}
+		s := 0.0
+		for i, c := range t.counts {
+			s += float64(t.weight[i] * (c - t.noisy[i]) * (c - t.trial[i]))
+		}
+		slope += s
+	}
+	all := sum(m.next.tables[0])
+	return slope, all > m.total/2 && all < 2*m.total
+}
+
+// exponential is eˣ to 10 digits and more near 0, where almost all moves of a fit are. The fit corrects what is missing.
+func exponential(x float64) float64 {
+	if !(x > -0.0625 && x < 0.0625) {
+		return budget.Exp(min(x, 700))
+	}
+	s := x * x
+	even := 1 + float64(s*(0.5+float64(s*(1./24+float64(s*(1./720))))))
+	odd := 1 + float64(s*(1./6+float64(s*(1./120))))
+	return even + float64(x*odd)
+}
+
+// squares is Σ w·(a − b)².
+func squares(w, a, b []float64) float64 {
+	s := 0.0
+	for i, x := range a {
+		d := x - b[i]
+		s += float64(w[i] * d * d)
+	}
+	return s
+}
