@@ -331,7 +331,7 @@ synthetic: {t: {budget: rows}}
 	r := must(spec.Parse(spec.Source{Name: "homes.yaml", Text: text}))(t)
 	p := must(New(r))(t)
 	s := p.Synthetic[0]
-	if factorsText(s.By) != "age, kind, home" || factorsText(s.Derived) != "pair" || s.Rounds != 2 || len(s.Pairs()) != 3 {
+	if factorsText(s.By) != "age, kind, home" || factorsText(s.Derived) != "pair" || s.Rounds != 2 || len(s.Candidates()) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	from, of, err := p.Origin(s, 0)

@@ -154,7 +154,7 @@ func TestSizeOfMicrodata(t *testing.T) {
 	}
 	for i, cells := range []int64{20, 2, 10} {
 		s := p.Synthetic[0]
-		m, err := p.Pair(s, s.Pairs()[i])
+		m, err := p.Answer(s, 0, i, nil, s.Noise)
 		if err != nil || m.Cells != cells || m.Mechanism.Parameter.Cmp(s.Noise.Parameter) != 0 || m.Leaf != "microdata" {
 			t.Errorf("pair %d is %+v, %v", i, m, err)
 		}

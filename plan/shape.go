@@ -223,7 +223,7 @@ func (c chains) answers(leaf string, q Query, levels []*spec.Level, shared bool,
 		size := int64(levels[i].Size())
 		axis, ok := c.axis(leaf, spec.Attribute{Column: f.Attribute, Level: f.Level})
 		switch {
-		case shared && !ok || !shared && f.Basis != Identity:
+		case f.Classes != "", shared && !ok || !shared && f.Basis != Identity:
 			return 0, false
 		case f.Basis == Residual || f.Basis == Ranges:
 			size = int64(c.columns[axis.Column].Integers(axis.Level))
