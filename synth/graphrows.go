@@ -8,7 +8,7 @@ import "github.com/dprelease/dprelease/synth/graphical"
 // those of the clique that were drawn before, as [deal] does: counts are the expected ones rounded up or down, and which of
 // rows that are alike so far get them is random.
 func drawModel(m *graphical.Model, d graphical.Domain, n int, r *stream) [][]uint32 {
-	tree, tables := m.Tables()
+	tree := m.Tree()
 	codes := make([][]uint32, len(d))
 	for i, clique := range tree.Cliques {
 		given := tree.Shared[i]
@@ -18,7 +18,7 @@ func drawModel(m *graphical.Model, d graphical.Domain, n int, r *stream) [][]uin
 			}
 			next := withAttribute(given, a)
 			codes[a] = make([]uint32, n)
-			dealGiven(codes, d, given, next, a, graphical.Project(d, clique, tables[i], next), r)
+			dealGiven(codes, d, given, a, m.Marginal(next), r)
 			given = next
 		}
 	}
@@ -36,7 +36,7 @@ func withAttribute(c graphical.Clique, a int) graphical.Clique {
 
 // dealGiven draws a column given others, by the table of all of them. Rows that the table has no counts for, of which
 // rounding has made some, get what is usual among all.
-func dealGiven(codes [][]uint32, d graphical.Domain, given, all graphical.Clique, a int, table []float64, r *stream) {
+func dealGiven(codes [][]uint32, d graphical.Domain, given graphical.Clique, a int, table []float64, r *stream) {
 	n := len(codes[a])
 	place := make([]uint32, n)
 	cells, step, other := 1, 1, 1 // of the given ones; of a in the table
@@ -50,7 +50,10 @@ func dealGiven(codes [][]uint32, d graphical.Domain, given, all graphical.Clique
 		}
 	}
 	other = step * d[a]
-	usual := graphical.Project(d, all, table, graphical.Clique{a})
+	usual := make([]float64, d[a])
+	for cell, count := range table {
+		usual[cell/step%d[a]] += count
+	}
 	weights := make([]float64, d[a])
 	for cell, rows := range group(place, cells) {
 		if len(rows) == 0 {

@@ -1,146 +1,290 @@
 package graphical
 
-// This file holds the algebra of tables over cliques: sums over some attributes, and products cell by cell.
+import "slices"
 
-// A walk goes over the cells of a large table in order, and with them over those of a small one, whose attributes are
-// some of the large one's: runs of neighbouring attributes that are all in the small table, or all not.
-type walk []run
+// This file holds the algebra of tables over cliques: sums over some attributes, and products cell by cell, of one large
+// table and many small ones at once.
 
-type run struct {
-	n    int  // cells of the run
-	in   bool // its attributes are in the small table
-	step int  // in the small table, from one cell of the run to the next
-	size int  // of the large table, below one cell of the run
+// A sweep goes once over the cells of a large table, row by row, and with them over those of small tables, each of some of
+// its attributes. A row is the cells that differ in the last axis alone; attributes that no small table tells apart are one
+// axis.
+type sweep struct {
+	sizes []int // of the axes but the last, the slowest first
+	below int   // rows under one place of the first of them
+	row   int   // cells of a row
+	views []view
 }
 
-// newWalk is the walk over a clique with another that it holds.
-func newWalk(d Domain, large, small Clique) walk {
-	var w walk
-	for _, a := range large {
-		in := small.has(a)
-		switch {
-		case d[a] == 1:
-		case len(w) > 0 && w[len(w)-1].in == in:
-			w[len(w)-1].n *= d[a]
-		default:
-			w = append(w, run{n: d[a], in: in})
-		}
-	}
-	step, size := 1, 1
-	for i := len(w) - 1; i >= 0; i-- {
-		w[i].size = size
-		size *= w[i].n
-		if w[i].in {
-			w[i].step = step
-			step *= w[i].n
-		}
-	}
-	return w
+// view is how a small table lies in the large one.
+type view struct {
+	next  []int // by axis: from the cell of one row to that of the next, where that axis moves on and those behind it begin anew
+	first int   // from one place of the first axis to the next
+	along bool  // a row has a cell for each of its own; else it has one cell for all
+	cells int
 }
 
-// project adds the cells of a large table to those of a small one that they belong to.
-func (w walk) project(large, small []float64) {
-	switch {
-	case len(w) == 0:
-		small[0] += large[0]
-	case len(w) == 1 && w[0].in:
-		small = small[:len(large)]
-		for i, x := range large {
-			small[i] += x
+// operand is a small table in a sweep: a factor of the large one's cells, or what they are added to.
+type operand struct {
+	view   int
+	values []float64
+}
+
+// newSweep is the sweep over a table whose axes are the attributes of a clique in some order, the last of them the last of
+// the clique, with those of small cliques.
+func newSweep(d Domain, order []int, small ...Clique) *sweep {
+	s := &sweep{below: 1, row: 1, views: make([]view, len(small))}
+	steps := make([][]int, len(small)) // of each small table, by axis of the large one
+	for i, c := range small {
+		s.views[i].cells = int(d.Cells(c))
+		steps[i] = make([]int, 0, len(order))
+	}
+	var sizes []int
+	for _, a := range order {
+		if d[a] == 1 {
+			continue
 		}
-	case len(w) == 1:
-		small[0] += sum(large)
-	case len(w) == 2 && w[0].in:
-		n := w[1].n
-		for i := range small[:w[0].n] {
-			small[i] += sum(large[i*n : (i+1)*n])
+		one := true // with the axis before
+		of := make([]int, len(small))
+		for i, c := range small {
+			if at, found := slices.BinarySearch(c, a); found {
+				of[i] = int(d.Cells(c[at+1:]))
+			}
+			one = one && len(sizes) > 0 && steps[i][len(sizes)-1] == of[i]*d[a]
 		}
-	default:
-		n, size := w[0].n, w[0].size
-		for i := range n {
-			w[1:].project(large[i*size:(i+1)*size], small[i*w[0].step:])
+		if one && len(small) > 0 {
+			sizes[len(sizes)-1] *= d[a]
+		} else {
+			sizes = append(sizes, d[a])
 		}
+		for i := range small {
+			steps[i] = append(steps[i][:len(sizes)-1], of[i])
+		}
+	}
+	if n := len(sizes); n > 0 {
+		s.sizes, s.row = sizes[:n-1], sizes[n-1]
+		for i := range s.views {
+			s.views[i].see(steps[i], s.sizes)
+		}
+	}
+	for _, n := range s.sizes[min(1, len(s.sizes)):] {
+		s.below *= n
+	}
+	return s
+}
+
+// see sets a view by the steps of its table along all axes, whose sizes but the last are given.
+func (v *view) see(steps, sizes []int) {
+	v.along = steps[len(sizes)] == 1
+	v.next = make([]int, len(sizes))
+	back := 0
+	for k := len(sizes) - 1; k >= 0; k-- {
+		v.next[k] = steps[k] - back
+		back += steps[k] * (sizes[k] - 1)
+	}
+	if len(sizes) > 0 {
+		v.first = steps[0]
 	}
 }
 
-// multiply multiplies each cell of a large table by the small one's that it belongs to, into out, which may be large.
-func (w walk) multiply(out, large, small []float64) {
-	switch {
-	case len(w) == 0:
-		out[0] = large[0] * small[0]
-	case len(w) == 1 && w[0].in:
-		out, small = out[:len(large)], small[:len(large)]
-		for i, x := range large {
-			out[i] = x * small[i]
+// divided is the cells from which on a sweep is made by two goroutines.
+const divided = 1 << 14
+
+// run sets out to the cells of in, nil for ones, times a constant and all factors, and adds them to the sums. out may be
+// in, and nil where there are no factors and the constant is 1. A large table is done in two halves, whatever runs at once,
+// and what both add to is summed half by half.
+func (s *sweep) run(out, in []float64, constant float64, factors, sums []operand) {
+	if len(s.sizes) == 0 {
+		s.part(0, 1, out, in, constant, factors, sums)
+		return
+	}
+	n := s.sizes[0]
+	if n*s.below*s.row < divided {
+		s.part(0, n, out, in, constant, factors, sums)
+		return
+	}
+	second := slices.Clone(sums)
+	for i, o := range sums {
+		if v := s.views[o.view]; v.first == 0 {
+			second[i].values = make([]float64, v.cells)
 		}
-	case len(w) == 1:
-		out = out[:len(large)]
-		f := small[0]
-		for i, x := range large {
-			out[i] = x * f
+	}
+	both(2, func(half int) {
+		if half == 0 {
+			s.part(0, n/2, out, in, constant, factors, sums)
+		} else {
+			s.part(n/2, n, out, in, constant, factors, second)
 		}
-	case len(w) == 2 && w[0].in && w[1].n <= 8:
-		n := w[1].n
-		for i, f := range small[:w[0].n] {
-			for j := i * n; j < (i+1)*n; j++ {
-				out[j] = large[j] * f
+	})
+	for i, o := range sums {
+		if s.views[o.view].first == 0 {
+			for j, x := range second[i].values {
+				o.values[j] += x
 			}
 		}
-	default:
-		n, size := w[0].n, w[0].size
-		for i := range n {
-			w[1:].multiply(out[i*size:(i+1)*size], large[i*size:(i+1)*size], small[i*w[0].step:])
+	}
+}
+
+// cursor is the place of a sweep in a small table.
+type cursor struct {
+	values []float64
+	next   []int
+	at     int
+}
+
+// cursors are those of operands at a place of the first axis: first those with a cell for each of a row, of which there
+// are along.
+func (s *sweep) cursors(operands []operand, from int) (all []cursor, along int) {
+	all = make([]cursor, 0, len(operands))
+	for _, want := range []bool{true, false} {
+		for _, o := range operands {
+			if v := s.views[o.view]; v.along == want {
+				all = append(all, cursor{o.values, v.next, from * v.first})
+			}
+		}
+		if want {
+			along = len(all)
+		}
+	}
+	return all, along
+}
+
+// part does the rows of some places of the first axis.
+func (s *sweep) part(from, to int, out, in []float64, constant float64, factors, sums []operand) {
+	multiply, alongFactors := s.cursors(factors, from)
+	add, alongSums := s.cursors(sums, from)
+	rowFactors, rowSums := multiply[:alongFactors], add[:alongSums]
+	oneFactors, oneSums := multiply[alongFactors:], add[alongSums:]
+	n, places := s.row, make([]int, len(s.sizes))
+	for at, end := from*s.below*n, to*s.below*n; at < end; at += n {
+		var row []float64
+		if out == nil {
+			row = in[at : at+n]
+		} else {
+			row = out[at : at+n]
+			f := constant
+			for i := range oneFactors {
+				f *= oneFactors[i].values[oneFactors[i].at]
+			}
+			if in == nil {
+				fill(row, f)
+				multiplyAll(row, rowFactors)
+			} else {
+				product(row, in[at:at+n], f, rowFactors)
+			}
+		}
+		for i := range rowSums {
+			c := &rowSums[i]
+			accumulate(c.values[c.at:c.at+n], row)
+		}
+		if len(oneSums) > 0 {
+			all := sum(row)
+			for i := range oneSums {
+				oneSums[i].values[oneSums[i].at] += all
+			}
+		}
+		k := len(places) - 1
+		for ; k > 0 && places[k] == s.sizes[k]-1; k-- {
+			places[k] = 0
+		}
+		if k < 0 {
+			return
+		}
+		places[k]++
+		for i := range multiply {
+			multiply[i].at += multiply[i].next[k]
+		}
+		for i := range add {
+			add[i].at += add[i].next[k]
 		}
 	}
 }
 
-// add adds to each cell of a large table the small one's that it belongs to.
-func (w walk) add(large, small []float64) {
-	switch {
-	case len(w) == 0:
-		large[0] += small[0]
-	case len(w) == 1 && w[0].in:
-		small = small[:len(large)]
-		for i := range large {
-			large[i] += small[i]
+func fill(x []float64, v float64) {
+	for i := range x {
+		x[i] = v
+	}
+}
+
+// product sets out to x·f times the cells of all factors of a row.
+func product(out, x []float64, f float64, factors []cursor) {
+	x = x[:len(out)]
+	switch len(factors) {
+	case 0:
+		for i := range out {
+			out[i] = x[i] * f
 		}
-	case len(w) == 1:
-		for i := range large {
-			large[i] += small[0]
+	case 1:
+		a := factors[0].values[factors[0].at:][:len(out)]
+		for i := range out {
+			out[i] = x[i] * f * a[i]
 		}
 	default:
-		n, size := w[0].n, w[0].size
-		for i := range n {
-			w[1:].add(large[i*size:(i+1)*size], small[i*w[0].step:])
+		a, b := factors[0].values[factors[0].at:][:len(out)], factors[1].values[factors[1].at:][:len(out)]
+		for i := range out {
+			out[i] = (x[i] * f) * (a[i] * b[i])
+		}
+		multiplyAll(out, factors[2:])
+	}
+}
+
+// multiplyAll multiplies a row by the cells of factors.
+func multiplyAll(out []float64, factors []cursor) {
+	for ; len(factors) > 1; factors = factors[2:] {
+		a, b := factors[0].values[factors[0].at:][:len(out)], factors[1].values[factors[1].at:][:len(out)]
+		for i := range out {
+			out[i] *= a[i] * b[i]
+		}
+	}
+	if len(factors) == 1 {
+		a := factors[0].values[factors[0].at:][:len(out)]
+		for i := range out {
+			out[i] *= a[i]
 		}
 	}
 }
 
-// greatest sets each cell of a small table to the largest of those of a large one that belong to it.
-func (w walk) greatest(large, small []float64) {
-	switch {
-	case len(w) == 0:
-		small[0] = max(small[0], large[0])
-	case len(w) == 1 && w[0].in:
-		for i, x := range large {
-			small[i] = max(small[i], x)
-		}
-	case len(w) == 1:
-		for _, x := range large {
-			small[0] = max(small[0], x)
-		}
-	default:
-		n, size := w[0].n, w[0].size
-		for i := range n {
-			w[1:].greatest(large[i*size:(i+1)*size], small[i*w[0].step:])
-		}
+func accumulate(to, x []float64) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] += x[i]
 	}
 }
 
-// Project is the sum of a table over the attributes that a clique does not have, of those that the table is of.
-func Project(d Domain, of Clique, table []float64, onto Clique) []float64 {
+// rows calls visit with the first cell of every row, in order, and with the cell of a small table that belongs to it.
+func (s *sweep) rows(of int, visit func(large, small int)) {
+	v, at, small, places := s.views[of], 0, 0, make([]int, len(s.sizes))
+	for {
+		visit(at, small)
+		k := len(places) - 1
+		for ; k >= 0 && places[k] == s.sizes[k]-1; k-- {
+			places[k] = 0
+		}
+		if k < 0 {
+			return
+		}
+		places[k]++
+		at += s.row
+		small += v.next[k]
+	}
+}
+
+// pairs calls visit with every cell of the large table and that of a small one that it belongs to.
+func (s *sweep) pairs(of int, visit func(large, small int)) {
+	step := 0
+	if s.views[of].along {
+		step = 1
+	}
+	s.rows(of, func(large, small int) {
+		for i := range s.row {
+			visit(large+i, small+i*step)
+		}
+	})
+}
+
+// project is the sum of a table, whose axes are given, over the attributes that a clique does not have.
+func project(d Domain, axes []int, table []float64, onto Clique) []float64 {
 	out := make([]float64, int(d.Cells(onto)))
-	newWalk(d, of, onto).project(table, out)
+	newSweep(d, axes, onto).run(nil, table, 1, nil, []operand{{0, out}})
 	return out
 }
 

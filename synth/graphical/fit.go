@@ -29,9 +29,9 @@ func (m *Model) Fit(steps int) (loss float64) {
 			m.derive()
 			loss = m.loss(false)
 		}
-		slope, whole := m.try(m.step)
+		slope, sound := m.try(m.step)
 		after := m.loss(true)
-		if !whole || !(loss-after >= slope/2) || after > loss {
+		if !sound || !(loss-after >= slope/2) || after > loss {
 			m.step *= shorter
 			failed++
 			continue
@@ -80,53 +80,39 @@ func (m *Model) loss(trial bool) float64 {
 
 // try makes the law that a step leads to, in next and the trial counts of the terms. slope is what the step would gain
 // if the loss were linear: ⟨gradient, expected − tried⟩.
-func (m *Model) try(step float64) (slope float64, whole bool) {
-	for _, t := range m.terms {
-		if t.noisy == nil {
-			for i := range t.factor {
-				t.factor[i] = 1
-			}
-			continue
-		}
-		for i, c := range t.counts {
-			t.move[i] = -step * t.weight[i] * (c - t.noisy[i])
-		}
-		for i, x := range t.move {
-			t.factor[i] = exponential(x)
-		}
+func (m *Model) try(step float64) (slope float64, sound bool) {
+	both(len(m.terms), func(i int) { m.terms[i].propose(step) })
+	if _, sound = m.spread(m.next, m.now); !sound {
+		return 0, false
 	}
-	copied := make([]bool, len(m.now.tables))
-	for _, t := range m.terms {
-		if t.inside != nil {
-			t.walk.multiply(t.inside.factor, t.inside.factor, t.factor)
-			continue
-		}
-		from := m.next.tables[t.host]
-		if !copied[t.host] {
-			from, copied[t.host] = m.now.tables[t.host], true
-		}
-		t.walk.multiply(m.next.tables[t.host], from, t.factor)
+	slopes := make([]float64, len(m.terms))
+	both(len(m.terms), func(i int) { slopes[i] = m.terms[i].slope() })
+	return sum(slopes), true
+}
+
+// propose sets the factor of a step.
+func (t *term) propose(step float64) {
+	if t.noisy == nil {
+		fill(t.factor, 1)
+		return
 	}
-	for i := range m.now.tables {
-		if !copied[i] {
-			copy(m.next.tables[i], m.now.tables[i])
-		}
-		copy(m.next.shared[i], m.now.shared[i])
+	for i, c := range t.counts {
+		t.move[i] = -step * t.weight[i] * (c - t.noisy[i])
 	}
-	m.next.calibrate(m.total)
-	m.expect(m.next)
-	for _, t := range m.terms {
-		if t.noisy == nil {
-			continue
-		}
-		s := 0.0
-		for i, c := range t.counts {
-			s += float64(t.weight[i] * (c - t.noisy[i]) * (c - t.trial[i]))
-		}
-		slope += s
+	for i, x := range t.move {
+		t.factor[i] = exponential(x)
 	}
-	all := sum(m.next.tables[0])
-	return slope, all > m.total/2 && all < 2*m.total
+}
+
+func (t *term) slope() float64 {
+	s := 0.0
+	if t.noisy == nil {
+		return s
+	}
+	for i, c := range t.counts {
+		s += float64(t.weight[i] * (c - t.noisy[i]) * (c - t.trial[i]))
+	}
+	return s
 }
 
 // exponential is eˣ to 10 digits and more near 0, where almost all moves of a fit are. The fit corrects what is missing.

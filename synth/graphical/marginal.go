@@ -17,16 +17,21 @@ func (m *Model) Marginal(c Clique) (counts []float64) {
 // Marginals calls found with the place of each clique and the counts that the model expects of it. It is called by two
 // goroutines, in no order, and must not change what it gets.
 func (m *Model) Marginals(cliques []Clique, found func(i int, counts []float64)) {
-	q := newInquiry(m.domain, m.calibrated(), m.total)
-	roots := make([]int, len(cliques))
+	law := m.calibrated()
+	law.settle()
+	q := newInquiry(m.domain, law, m.total)
+	roots, ranked := make([]int, len(cliques)), make([][]int, len(cliques))
 	for i, c := range cliques {
-		roots[i] = q.prepare(c)
+		ranked[i] = m.ranked(c)
+		roots[i] = q.prepare(m.inside(c))
 	}
 	both(len(q.jobs), func(i int) { *q.jobs[i].into = q.project(q.jobs[i]) })
 	for i, c := range cliques { // what is beyond an edge is found once, in order
-		q.find(roots[i], c)
+		q.find(roots[i], m.inside(c))
 	}
-	both(len(cliques), func(i int) { found(i, q.marginal(roots[i], cliques[i])) })
+	both(len(cliques), func(i int) {
+		found(i, q.joint(roots[i], m.inside(cliques[i]), -1).arranged(m.domain, ranked[i]).values)
+	})
 }
 
 // both does n jobs, each by one of two goroutines.
@@ -205,7 +210,7 @@ func (q *inquiry) ask(clique int, of []int, from int) {
 }
 
 func (q *inquiry) project(p projection) array {
-	return array{p.onto, Project(q.domain, q.law.Cliques[p.clique], q.law.tables[p.clique], p.onto)}
+	return array{p.onto, project(q.domain, q.law.axes[p.clique], q.law.tables[p.clique], p.onto)}
 }
 
 // find makes the conditional laws of single attributes that a question needs.
@@ -376,9 +381,4 @@ func gather(out, from []float64, sizes, steps []int, at int) []float64 {
 		at += steps[0]
 	}
 	return out
-}
-
-// marginal answers a question that was prepared.
-func (q *inquiry) marginal(root int, of Clique) []float64 {
-	return q.joint(root, of, -1).arranged(q.domain, of).values
 }

@@ -22,7 +22,7 @@ func randomModel(r *rand.Rand, spread float64, never bool) (m *Model, d Domain, 
 	logs := make([]float64, int(d.Cells(every)))
 	for range 2 + r.IntN(5) {
 		c := subset(r, len(d), 1+r.IntN(3))
-		t := m.term(c)
+		t := m.term(m.inside(c))
 		for i := range t.theta {
 			t.theta[i] += spread * (2*r.Float64() - 1)
 		}
@@ -36,7 +36,12 @@ func randomModel(r *rand.Rand, spread float64, never bool) (m *Model, d Domain, 
 	}
 	for i := range logs {
 		for _, t := range m.terms {
-			at := d.place(t.of, d.codes(i))
+			codes := d.codes(i)
+			ranked := make([]int, len(codes))
+			for place, code := range codes {
+				ranked[m.ranks[place]] = code
+			}
+			at := m.domain.place(t.of, ranked)
 			logs[i] += t.theta[at]
 			if t.never != nil && t.never[at] {
 				logs[i] = math.Inf(-1)
