@@ -20,17 +20,28 @@ func (m *Model) Marginals(cliques []Clique, found func(i int, counts []float64))
 	law := m.calibrated()
 	law.settle()
 	q := newInquiry(m.domain, law, m.total)
-	roots, ranked := make([]int, len(cliques)), make([][]int, len(cliques))
+	var jobs [][]question
+	together := map[string]int{}
 	for i, c := range cliques {
-		ranked[i] = m.ranked(c)
-		roots[i] = q.prepare(m.inside(c))
+		asked := q.prepare(i, m.inside(c))
+		if job, known := together[asked.group.key()]; known && len(asked.group) > 1 {
+			jobs[job] = append(jobs[job], asked)
+			continue
+		}
+		together[asked.group.key()] = len(jobs)
+		jobs = append(jobs, []question{asked})
 	}
 	both(len(q.jobs), func(i int) { *q.jobs[i].into = q.project(q.jobs[i]) })
-	for i, c := range cliques { // what is beyond an edge is found once, in order
-		q.find(roots[i], m.inside(c))
-	}
-	both(len(cliques), func(i int) {
-		found(i, q.joint(roots[i], m.inside(cliques[i]), -1).arranged(m.domain, ranked[i]).values)
+	both(len(q.ways), func(a int) {
+		for _, w := range q.ways[a] {
+			q.given(w.from, w.to, []int{a}, nil)
+		}
+	})
+	both(len(jobs), func(i int) {
+		known := map[string]*array{}
+		for _, asked := range jobs[i] {
+			found(asked.place, q.joint(asked.root, asked.of, -1, known).arranged(m.domain, m.ranked(cliques[asked.place])).values)
+		}
 	})
 }
 
@@ -68,6 +79,7 @@ type inquiry struct {
 	bases  map[base]*array
 	jobs   []projection
 	beyond map[way]*array
+	ways   [][]way // those to each attribute
 	none   float64 // counts that are left out of sums: 2⁻⁴⁰ of the rows
 }
 
@@ -80,6 +92,15 @@ type base struct {
 // way is what lies beyond an edge: of one clique towards another, one attribute.
 type way struct{ from, to, attribute int }
 
+// question asks for the counts of some attributes. Those of them that lie beyond one edge of the root are found together
+// with it, and for all questions that have the same: the largest such group.
+type question struct {
+	place int // among what is asked
+	of    Clique
+	root  int
+	group Clique
+}
+
 type projection struct {
 	clique int
 	onto   Clique
@@ -87,7 +108,7 @@ type projection struct {
 }
 
 func newInquiry(d Domain, law *calibrated, total float64) *inquiry {
-	q := &inquiry{domain: d, law: law, bases: map[base]*array{}, beyond: map[way]*array{}, none: total * 0x1p-40}
+	q := &inquiry{domain: d, law: law, bases: map[base]*array{}, beyond: map[way]*array{}, ways: make([][]way, len(d)), none: total * 0x1p-40}
 	n := len(law.Cliques)
 	q.toward = make([][]int, n)
 	for i := range q.toward {
@@ -157,8 +178,8 @@ func (q *inquiry) needed(clique int, of []int, towards []int) Clique {
 
 // prepare chooses where a question is answered, by the cells that it takes there: those of the table that it starts from,
 // times those of the largest group beyond one edge.
-func (q *inquiry) prepare(of Clique) (root int) {
-	best := 0.0
+func (q *inquiry) prepare(place int, of Clique) question {
+	asked, best := question{place: place, of: of}, 0.0
 	for i := range q.law.Cliques {
 		largest := 1.0
 		towards, groups := q.groups(i, of, -1)
@@ -177,11 +198,17 @@ func (q *inquiry) prepare(of Clique) (root int) {
 		}
 		cells := float64(q.domain.Cells(q.needed(i, of, towards))*largest) + float64(len(q.law.tables[i])/4)
 		if best == 0 || cells < best {
-			best, root = cells, i
+			best, asked.root = cells, i
 		}
 	}
-	q.ask(root, of, -1)
-	return root
+	q.ask(asked.root, of, -1)
+	_, groups := q.groups(asked.root, of, -1)
+	for _, g := range groups {
+		if len(g) > len(asked.group) {
+			asked.group = g
+		}
+	}
+	return asked
 }
 
 // ask lists the projections of cliques that a question needs.
@@ -199,7 +226,8 @@ func (q *inquiry) ask(clique int, of []int, from int) {
 	for i, to := range towards {
 		for _, a := range groups[i] {
 			if _, known := q.beyond[way{clique, to, a}]; !known {
-				q.beyond[way{clique, to, a}] = nil
+				q.beyond[way{clique, to, a}] = &array{}
+				q.ways[a] = append(q.ways[a], way{clique, to, a})
 				q.ask(to, []int{a}, clique)
 			}
 		}
@@ -213,39 +241,38 @@ func (q *inquiry) project(p projection) array {
 	return array{p.onto, project(q.domain, q.law.axes[p.clique], q.law.tables[p.clique], p.onto)}
 }
 
-// find makes the conditional laws of single attributes that a question needs.
-func (q *inquiry) find(clique int, of []int) {
-	for _, a := range of {
-		for at, to := clique, q.toward[clique][a]; to >= 0; at, to = to, q.toward[to][a] {
-			q.given(at, to, []int{a})
+// given is the law of attributes beyond an edge given those that it shares: an array of the shared ones, then of them. That
+// of a single one is kept with the inquiry, and others among those that are known.
+func (q *inquiry) given(from, to int, of []int, known map[string]*array) *array {
+	var out *array
+	if len(of) == 1 {
+		out = q.beyond[way{from, to, of[0]}]
+	} else {
+		id := Clique(slices.Concat([]int{from, to}, of)).key()
+		if known[id] == nil {
+			known[id] = &array{}
 		}
+		out = known[id]
 	}
-}
-
-// given is the law of attributes beyond an edge given those that it shares: an array of the shared ones, then of them.
-func (q *inquiry) given(from, to int, of []int) *array {
-	id := way{from, to, of[0]}
-	if len(of) == 1 && q.beyond[id] != nil {
-		return q.beyond[id]
+	if out.values != nil {
+		return out
 	}
 	shared := q.shared(from, to)
-	out := q.joint(to, of, from)
-	out = out.arranged(q.domain, slices.Concat(shared, of))
-	out.values = slices.Clone(out.values) // it may be a base
+	*out = q.joint(to, of, from, known).arranged(q.domain, slices.Concat(shared, of))
+	if base := q.bases[base{to, shared.union(of).key()}]; base != nil && &base.values[0] == &out.values[0] {
+		out.values = slices.Clone(out.values)
+	}
 	n := len(out.values) / max(int(q.domain.Cells(shared)), 1)
 	for i := 0; i < len(out.values); i += n {
 		if all := sum(out.values[i : i+n]); all > 0 {
 			scale(out.values[i:i+n], 1/all)
 		}
 	}
-	if len(of) == 1 {
-		q.beyond[id] = &out
-	}
-	return &out
+	return out
 }
 
 // joint is the counts of attributes, seen from a clique, and of what it shares with the neighbour from which it is asked.
-func (q *inquiry) joint(clique int, of []int, from int) array {
+func (q *inquiry) joint(clique int, of []int, from int, known map[string]*array) array {
 	towards, groups := q.groups(clique, of, from)
 	own := q.needed(clique, of, towards)
 	var keep Clique
@@ -265,7 +292,7 @@ func (q *inquiry) joint(clique int, of []int, from int) array {
 		}
 		to := towards[best]
 		left := q.left(out.of, clique, of, keep, towards, to)
-		out = q.put(out, q.given(clique, to, groups[best]), q.shared(clique, to), groups[best], left)
+		out = q.put(out, q.given(clique, to, groups[best], known), q.shared(clique, to), groups[best], left)
 		towards, groups = slices.Delete(towards, best, best+1), slices.Delete(groups, best, best+1)
 	}
 	return out
@@ -359,26 +386,28 @@ func (x array) arranged(d Domain, of []int) array {
 	for i, a := range of {
 		sizes[i] = d[a]
 	}
-	out := array{of, make([]float64, 0, len(x.values))}
-	out.values = gather(out.values, x.values, sizes, steps, 0)
+	out := array{of, make([]float64, len(x.values))}
+	gather(out.values, x.values, sizes, steps)
 	return out
 }
 
-// gather appends the cells of a table in another order, given the sizes of what runs and the steps of each.
-func gather(out, from []float64, sizes, steps []int, at int) []float64 {
+// gather sets a table to the cells of another in another order, given the sizes of what runs and the steps of each.
+func gather(out, from []float64, sizes, steps []int) {
 	if len(sizes) == 0 {
-		return append(out, from[at])
+		out[0] = from[0]
+		return
 	}
 	if len(sizes) == 1 {
-		for range sizes[0] {
-			out = append(out, from[at])
-			at += steps[0]
+		step, at := steps[0], 0
+		out = out[:sizes[0]]
+		for i := range out {
+			out[i] = from[at]
+			at += step
 		}
-		return out
+		return
 	}
-	for range sizes[0] {
-		out = gather(out, from, sizes[1:], steps[1:], at)
-		at += steps[0]
+	n := len(out) / sizes[0]
+	for i := range sizes[0] {
+		gather(out[i*n:(i+1)*n], from[i*steps[0]:], sizes[1:], steps[1:])
 	}
-	return out
 }
