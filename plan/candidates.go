@@ -36,6 +36,28 @@ func (s Synthetic) Candidates() [][]int {
 	return all
 }
 
+// sets is what the candidates are, in words.
+func (s Synthetic) sets() string {
+	switch {
+	case s.Method == MST:
+		return "pairs of"
+	case s.Ways == 2:
+		return "sets of one or two"
+	}
+	return "sets of one to three"
+}
+
+// candidates is what all microdata have counted to choose from, in words; "" where there are none.
+func (p *Plan) candidates() string {
+	var all []string
+	for _, s := range p.Synthetic {
+		if of := "all " + s.sets() + " columns of the microdata"; !slices.Contains(all, of) {
+			all = append(all, of)
+		}
+	}
+	return strings.Join(all, " and ")
+}
+
 // Weight is what a candidate's score is multiplied by: of [AIM], in how many of all sets of Ways columns its columns are,
 // each counted by itself, divided by what all of these numbers have in common. That is the number of its columns, as
 // every column is in equally many. Candidates of [MST] have the weight 1.

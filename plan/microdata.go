@@ -13,16 +13,8 @@ import (
 
 // This file holds the planning of microdata: what their method will ask, and what each part of it may cost.
 
-const (
-	// maxCandidates bounds the sets of columns that a method chooses among.
-	maxCandidates = 100_000
-	// usualWays is how many columns AIM measures together at most, where the spec does not say.
-	usualWays = 3
-)
-
-// mostOfModel is what the model of AIM may grow to. A model of 2^19 cells, of 8 bytes each, is fitted in seconds; four
-// times as many cells have been seen to make it 3% better, in twice the time, and only where ε is 10.
-var mostOfModel = ModelSize{Cells: 1 << 19, Largest: 1 << 18}
+// maxCandidates bounds the sets of columns that a method chooses among.
+const maxCandidates = 100_000
 
 // microdata are the microdata of one table on their way through the planner.
 type microdata struct {
@@ -30,6 +22,7 @@ type microdata struct {
 	leaf    int
 	method  string
 	ways    int
+	why     string // auto chose the method; "" where the spec says which
 	by      []Factor
 	derived []Factor
 	columns []int64 // cells of each column
@@ -87,44 +80,25 @@ func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 	for _, level := range levels {
 		d.columns = append(d.columns, int64(level.Size()))
 	}
-	d.choose()
-	if err := d.count(); err != nil {
+	if err := d.choose(); err != nil {
 		return d, err
 	}
 	return d, d.distinct()
 }
 
-// choose chooses the method.
-func (d *microdata) choose() {
-	d.method, d.ways = MST, 2
-	if d.asked.Method == spec.AIM {
-		d.method, d.ways = AIM, d.asked.Ways
-		if d.ways == 0 {
-			d.ways = usualWays
-		}
-		d.ways = min(d.ways, len(d.by))
-	}
-}
-
 // count works out how many cells have to be counted. It refuses too many candidates, and too large ones.
 func (d *microdata) count() error {
 	n := int64(len(d.by))
-	all, what := n*(n-1)/2, "pairs"
-	if d.method == AIM {
-		what = "sets of at most two"
-		if all += n; d.ways > 2 {
-			all, what = all+n*(n-1)*(n-2)/6, "sets of at most three"
-		}
-	}
-	if n > maxCandidates || all > maxCandidates {
+	if all, what := d.candidates(), strings.TrimSuffix(d.sets(), " of"); n > maxCandidates || all > maxCandidates {
 		return fmt.Errorf("%s have %s %s, more than %s: %s", budget.Plural(n, "column"), budget.Group(all), what, budget.Group(maxCandidates), d.fewer("name fewer columns under `by`"))
 	}
+	if d.method == AIM && !d.fits() {
+		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
+			budget.Group(mostOfModel.Largest), budget.Group(mostOfModel.Cells))
+	}
 	d.cells = 0
-	for i, cells := range d.columns {
-		if d.cells += cells; d.method == AIM && (cells > mostOfModel.Largest || d.cells > mostOfModel.Cells) {
-			return fmt.Errorf("a model by method aim holds %s cells of a column and %s of all, and with %s, of %s categories, there are more: use coarser levels or fewer columns under `by`, or method: mst",
-				budget.Group(mostOfModel.Largest), budget.Group(mostOfModel.Cells), d.by[i], budget.Group(cells))
-		}
+	for _, cells := range d.columns {
+		d.cells += cells
 	}
 	for _, candidate := range d.named().Candidates() {
 		if len(candidate) == 1 {
@@ -138,14 +112,30 @@ func (d *microdata) count() error {
 			cells *= max(d.columns[column], 1)
 		}
 		if d.cells += cells; d.cells > maxCells {
-			return fmt.Errorf("all %s of columns are counted, and would have more than 2^36 cells together: %s", what, d.fewer("use coarser levels or fewer columns under `by`"))
+			return fmt.Errorf("all %s columns are counted, and would have more than 2^36 cells together: %s", d.sets(), d.fewer("use coarser levels or fewer columns under `by`"))
 		}
 	}
 	return nil
 }
 
+// candidates is how many there are; more columns than there may be candidates have some number that is too large.
+func (d *microdata) candidates() int64 {
+	n := int64(min(len(d.by), maxCandidates+1))
+	all := n * (n - 1) / 2
+	if d.method == MST {
+		return all
+	}
+	if all += n; d.ways > 2 {
+		all += n * (n - 1) / 2 * (n - 2) / 3
+	}
+	return all
+}
+
+// sets is what the candidates are.
+func (d *microdata) sets() string { return d.named().sets() }
+
 // fewer is what to do where there is too much to choose from.
-func (d microdata) fewer(otherwise string) string {
+func (d *microdata) fewer(otherwise string) string {
 	if d.ways > 2 {
 		return "ask for ways: 2, or " + otherwise
 	}
@@ -153,24 +143,24 @@ func (d microdata) fewer(otherwise string) string {
 }
 
 // together names a candidate.
-func (d microdata) together(candidate []int) string {
+func (d *microdata) together(candidate []int) string {
 	names := make([]string, len(candidate))
 	for i, column := range candidate {
 		names[i] = d.by[column].String()
 	}
-	switch len(names) {
-	case 1:
+	switch last := len(names) - 1; last {
+	case 0:
 		return "column " + names[0]
-	case 2:
+	case 1:
 		return fmt.Sprintf("the pair of %s and %s", names[0], names[1])
+	default:
+		return fmt.Sprintf("the set of %s and %s", strings.Join(names[:last], ", "), names[last])
 	}
-	last := len(names) - 1
-	return fmt.Sprintf("the set of %s and %s", strings.Join(names[:last], ", "), names[last])
 }
 
 // distinct refuses columns that cannot stand side by side: two measurements, or two columns of the microdata, would
 // have one name.
-func (d microdata) distinct() error {
+func (d *microdata) distinct() error {
 	s := d.named()
 	seen := map[string]string{}
 	for i, f := range s.Columns() {
@@ -195,8 +185,8 @@ func (d microdata) distinct() error {
 }
 
 // named are the microdata as the plan writes them, without mechanisms.
-func (d microdata) named() Synthetic {
-	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Ways: d.ways, By: d.by, Derived: d.derived, Rows: d.asked.Rows, Rounds: len(d.by) - 1}
+func (d *microdata) named() Synthetic {
+	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Why: d.why, Ways: d.ways, By: d.by, Derived: d.derived, Rows: d.asked.Rows, Rounds: len(d.by) - 1}
 	if d.method == AIM {
 		most := mostOfModel
 		s.Most, s.Rounds = &most, roundsPerColumn*len(d.by)

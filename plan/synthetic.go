@@ -32,7 +32,8 @@ type Synthetic struct {
 	Table  string   `json:"table"`
 	Leaf   string   `json:"leaf"` // of the budget, which pays for nothing else
 	Method string   `json:"method"`
-	By     []Factor `json:"by"` // the columns of the model, in order
+	Why    string   `json:"why,omitempty"` // the planner chose the method; "" where the spec says which
+	By     []Factor `json:"by"`            // the columns of the model, in order
 	// Derived are columns that are written behind those of the model, each as what one of them decides: they are not
 	// measured.
 	Derived []Factor `json:"derived,omitempty"`
