@@ -18,6 +18,7 @@ type Model struct {
 	places []int  // by rank
 	total  float64
 	graph  *graph
+	order  []int // in which it was last eliminated; nil: an edge was added that its tree did not have
 	terms  []*term
 	size   Size
 
@@ -58,7 +59,7 @@ func New(d Domain, total float64) *Model {
 	}
 	m.graph = newGraph(m.domain)
 	m.SetTotal(total)
-	_, m.size = m.graph.tree()
+	m.size = m.graph.greedy().size
 	return m
 }
 
@@ -115,7 +116,7 @@ func (m *Model) SizeWith(c Clique) Size {
 	if m.joined(ranks) {
 		return m.size
 	}
-	return m.graph.with(ranks).eliminate(nil).size
+	return m.graph.with(ranks).greedy().size
 }
 
 // joined tells whether one clique of the tree holds another.
@@ -181,7 +182,9 @@ func (m *Model) Never(c Clique, cells []bool) {
 
 // term is that of a clique of ranks, which is added where there is none.
 func (m *Model) term(c Clique) *term {
-	added := !m.joined(c)
+	if !m.joined(c) {
+		m.order = nil
+	}
 	m.now, m.next = nil, nil
 	for _, t := range m.terms {
 		if slices.Equal(t.of, c) {
@@ -192,17 +195,16 @@ func (m *Model) term(c Clique) *term {
 	t := &term{of: slices.Clone(c), theta: make([]float64, n), counts: make([]float64, n), trial: make([]float64, n), move: make([]float64, n), factor: make([]float64, n)}
 	m.terms = append(m.terms, t)
 	slices.SortStableFunc(m.terms, func(a, b *term) int { return len(a.of) - len(b.of) })
-	if added {
-		m.graph.add(c)
-	}
+	m.graph.add(c)
 	return t
 }
 
 // calibrated is the law as it stands.
 func (m *Model) calibrated() *calibrated {
 	if m.now == nil {
-		tree, size := m.graph.tree()
-		m.size = size
+		best := m.graph.smallest(m.order)
+		m.size, m.order = best.size, best.order
+		tree := best.tree()
 		m.now = newCalibrated(m.domain, tree, m.lay(tree))
 		m.derive()
 	}

@@ -80,21 +80,14 @@ type elimination struct {
 	size  Size       // of the maximal cliques
 }
 
-// eliminate takes all attributes out of the graph, which it changes, always the one whose clique has the fewest cells,
-// and of equal ones the first. A source of chance makes it take some others: each number of cells is multiplied by a
-// number in [1, 2).
-func (g *graph) eliminate(chance *chance) elimination {
+// eliminate takes all attributes out of the graph, which it changes, always the one that weighs least in what is left of
+// it, and of equal ones the first.
+func (g *graph) eliminate(weigh func(g *graph, a int) float64) elimination {
 	n := len(g.domain)
 	e := elimination{order: make([]int, 0, n), left: make([][]uint64, 0, n)}
 	weight, done := make([]float64, n), make([]bool, n)
-	weigh := func(a int) {
-		weight[a] = g.cells(a)
-		if chance != nil {
-			weight[a] *= 1 + chance.unit()
-		}
-	}
 	for a := range weight {
-		weigh(a)
+		weight[a] = weigh(g, a)
 	}
 	taken := make([]uint64, n*g.words)
 	for range n {
@@ -121,7 +114,7 @@ func (g *graph) eliminate(chance *chance) elimination {
 			of[a/64] &^= 1 << (a % 64)
 			of[best/64] &^= 1 << (best % 64)
 		})
-		each(near, weigh)
+		each(near, func(a int) { weight[a] = weigh(g, a) })
 	}
 	return e
 }
@@ -206,20 +199,32 @@ func rooted(cliques []Clique, near [][]int, root int) *Tree {
 	return t
 }
 
-// restarts is how many orders of elimination are tried beside the first.
+// restarts is how many orders of elimination are tried beside one.
 const restarts = 16
 
-// tree is the smallest tree of the graph among those of several orders.
-func (g *graph) tree() (*Tree, Size) {
-	best := g.with(nil).eliminate(nil)
-	source := chance(0x9e3779b97f4a7c15)
+// smallest is the best of several eliminations of the graph: that in an order given, or where that is nil the one that
+// always takes the attribute whose clique has the fewest cells; and others that are no larger in any way, in which each
+// number of cells is multiplied by a number in [1, 2). So an edge that a tree has anyway makes none larger.
+func (g *graph) smallest(order []int) elimination {
+	if order == nil {
+		order = g.greedy().order
+	}
+	at := make([]float64, len(order))
+	for i, a := range order {
+		at[a] = float64(i)
+	}
+	best, source := g.with(nil).eliminate(func(_ *graph, a int) float64 { return at[a] }), chance(0x9e3779b97f4a7c15)
 	for range restarts {
-		if e := g.with(nil).eliminate(&source); e.size.Total < best.size.Total {
+		e := g.with(nil).eliminate(func(g *graph, a int) float64 { return g.cells(a) * (1 + source.unit()) })
+		if e.size.Total < best.size.Total && e.size.Within(best.size) {
 			best = e
 		}
 	}
-	return best.tree(), best.size
+	return best
 }
+
+// greedy always takes the attribute whose clique has the fewest cells.
+func (g *graph) greedy() elimination { return g.with(nil).eliminate((*graph).cells) }
 
 // chance is a public sequence of numbers, the same wherever it begins the same (SplitMix64: Steele, Lea & Flood 2014).
 type chance uint64
