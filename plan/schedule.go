@@ -147,7 +147,7 @@ func (s Synthetic) Allows(turns []Turn) error {
 		}
 		switch {
 		case !t.Equal(made):
-			return fmt.Errorf("round %d is made by %s and %s, which do not follow from the rounds before", i+1, choiceText(made.Select), mechanismText(made.Noise))
+			return fmt.Errorf("round %d is made by mechanisms that do not follow from the rounds before", i+1)
 		case last && i < len(turns)-1:
 			return fmt.Errorf("there are %d rounds, where nothing is left after %d", len(turns), i+1)
 		case last:
