@@ -77,8 +77,8 @@ func closure(n, ways int) []graphical.Clique {
 
 const (
 	firstSteps = 50
-	roundSteps = 30
-	lastSteps  = 300
+	roundSteps = 15
+	lastSteps  = 60
 )
 
 // meanDeviation is √(2/π): the mean of |x| of a normal x of deviation 1.

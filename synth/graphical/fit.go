@@ -5,10 +5,11 @@ import "github.com/dprelease/dprelease/budget"
 // This file holds the fit of a model to its measurements: mirror descent.
 
 const (
-	longer   = 1.2 // what a step grows by after one that was right
-	shorter  = 0.5 // what it shrinks to otherwise
-	anew     = 50  // steps after which the tables are made from the terms again
-	halvings = 40  // in a row, after which there is nothing to be gained
+	longer   = 1.03 // what a step grows by after one that was right
+	shorter  = 0.5  // what it shrinks to otherwise
+	impetus  = 0.9  // the most of a move that is made again
+	anew     = 50   // steps after which the tables are made from the terms again
+	halvings = 40   // in a row, after which there is nothing to be gained
 )
 
 // Fit moves the law towards the one that fits best, by so many steps at most: that with the least
@@ -16,6 +17,9 @@ const (
 // the factor of a measurement by exp(−α·(expected − measured)/σ²): mirror descent under the entropy, by whose geometry the
 // law stays one of the tree (McKenna, Sheldon & Miklau 2019). α is found by trying: a step must gain half of what its
 // slope promises. It returns how much Σ is left.
+//
+// To that a step adds a part of the move before it, the greater the longer all went well (Polyak 1964), and must then gain
+// anything; where it does not, it is made without, and the part begins at none (O'Donoghue & Candès 2015).
 func (m *Model) Fit(steps int) (loss float64) {
 	now := m.calibrated()
 	if m.next == nil {
@@ -24,19 +28,24 @@ func (m *Model) Fit(steps int) (loss float64) {
 	if loss = m.loss(false); m.step == 0 {
 		m.step = m.firstStep()
 	}
-	for step, failed := 1, 0; step <= steps && failed < halvings; step++ {
+	for step, well, failed := 1, 0, 0; step <= steps && failed < halvings; step++ {
 		if step%anew == 0 {
 			m.derive()
 			loss = m.loss(false)
 		}
-		slope, sound := m.try(m.step)
+		again := min(impetus, float64(well)/float64(well+3))
+		slope, sound := m.try(m.step, again)
 		after := m.loss(true)
-		if !sound || !(loss-after >= slope/2) || after > loss {
-			m.step *= shorter
-			failed++
+		if !sound || !(after <= loss) || well == 0 && !(loss-after >= slope/2) {
+			if well == 0 {
+				m.step *= shorter
+				failed++
+			}
+			well = 0
 			continue
 		}
 		failed, loss = 0, after
+		well++
 		m.now, m.next = m.next, m.now
 		for _, t := range m.terms {
 			t.counts, t.trial = t.trial, t.counts
@@ -78,10 +87,10 @@ func (m *Model) loss(trial bool) float64 {
 	return loss
 }
 
-// try makes the law that a step leads to, in next and the trial counts of the terms. slope is what the step would gain
-// if the loss were linear: ⟨gradient, expected − tried⟩.
-func (m *Model) try(step float64) (slope float64, sound bool) {
-	both(len(m.terms), func(i int) { m.terms[i].propose(step) })
+// try makes the law that a step leads to, with this part of the move before, in next and the trial counts of the terms.
+// slope is what the step would gain if the loss were linear: ⟨gradient, expected − tried⟩.
+func (m *Model) try(step, again float64) (slope float64, sound bool) {
+	both(len(m.terms), func(i int) { m.terms[i].propose(step, again) })
 	if _, sound = m.spread(m.next, m.now); !sound {
 		return 0, false
 	}
@@ -90,14 +99,17 @@ func (m *Model) try(step float64) (slope float64, sound bool) {
 	return sum(slopes), true
 }
 
-// propose sets the factor of a step.
-func (t *term) propose(step float64) {
+// propose sets the move and the factor of a step.
+func (t *term) propose(step, again float64) {
 	if t.noisy == nil {
 		fill(t.factor, 1)
 		return
 	}
+	if again == 0 {
+		clear(t.move) // which may be any, of a step that failed
+	}
 	for i, c := range t.counts {
-		t.move[i] = -step * t.weight[i] * (c - t.noisy[i])
+		t.move[i] = float64(again*t.move[i]) - float64(step*t.weight[i]*(c-t.noisy[i]))
 	}
 	for i, x := range t.move {
 		t.factor[i] = exponential(x)

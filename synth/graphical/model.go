@@ -42,7 +42,7 @@ type term struct {
 	host   int
 	counts []float64 // that the model expects
 	trial  []float64 // that a step of the fit would
-	move   []float64 // of theta, in that step
+	move   []float64 // of theta, in that step or, before it is made, in the last one
 	factor []float64
 }
 
