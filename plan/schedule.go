@@ -60,7 +60,7 @@ var (
 
 // roundsPerColumn is how many rounds there are at most, for each column: the first one may cost as much as the block
 // divided by these.
-const roundsPerColumn = 16
+const roundsPerColumn = 8
 
 // leastVariance is the parameter σ² below which no noise falls: of nine draws in ten thousand one is not zero, and a cell
 // is known as exactly as it can be of use.
