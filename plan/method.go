@@ -13,7 +13,7 @@ import (
 const (
 	// usualWays is how many columns AIM measures together at most, where the spec does not say.
 	usualWays = 3
-	// mostAdapted is with how many columns AIM is chosen at most: there are 16 rounds for each column, and every one looks
+	// mostAdapted is with how many columns AIM is chosen at most: there are eight rounds for each column, and every one looks
 	// at all candidates, so the work grows with the fourth power of the columns.
 	mostAdapted = 60
 	// mostCounted is how many cells of candidates are counted at most, where AIM is chosen: a gibibyte.
@@ -27,7 +27,7 @@ var mostOfModel = ModelSize{Cells: 1 << 19, Largest: 1 << 18}
 // choose chooses the method and what it measures together, and counts the cells of its candidates.
 func (d *microdata) choose() error {
 	switch d.asked.Method {
-	case spec.MST, spec.AutoMethod:
+	case spec.MST:
 		return d.take(MST, 2)
 	case spec.AIM:
 		return d.take(AIM, cmp.Or(d.asked.Ways, usualWays))

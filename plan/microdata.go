@@ -260,7 +260,7 @@ const choiceBits = 24
 func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 	epsilon := rootBelow(new(big.Rat).Mul(rho, big.NewRat(8, 1)), choiceBits)
 	if epsilon.Sign() == 0 {
-		return budget.Mechanism{}, fmt.Errorf("a choice among pairs of columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
+		return budget.Mechanism{}, fmt.Errorf("a choice among columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
 	}
 	return budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: epsilon}, nil
 }

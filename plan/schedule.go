@@ -62,7 +62,7 @@ var (
 // divided by these.
 const roundsPerColumn = 8
 
-// leastVariance is the parameter σ² below which no noise falls: of nine draws in ten thousand one is not zero, and a cell
+// leastVariance is the parameter σ² below which no noise falls: seven draws in ten thousand are not zero then, and a cell
 // is known as exactly as it can be of use.
 var leastVariance = big.NewRat(1, 16)
 

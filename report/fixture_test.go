@@ -122,7 +122,7 @@ func specInput(status report.Status, text string) report.Input {
 func microdataText(entry string) string {
 	return changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2, split: {headline: 3/10, detail: 1/5, microdata: 1/2}}",
 		"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}}}") +
-		"synthetic: {persons: {budget: microdata, by: [sex, age.band, status]" + entry + "}}\n"
+		"synthetic: {persons: {budget: microdata, method: mst, by: [sex, age.band, status]" + entry + "}}\n"
 }
 
 // microdataInput is a release with microdata, whose model is off by these distances.

@@ -49,7 +49,7 @@ func adult(t testing.TB) [][]uint32 {
 func halved(t testing.TB, sizes []int, rho *big.Rat) setting {
 	t.Helper()
 	p := planOf(t, sizes, fmt.Sprintf("{rho: %s, split: {tables: 1/2, microdata: 1/2}}", new(big.Rat).Add(rho, rho).RatString()),
-		"marginals: {m: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: microdata}}\n")
+		"marginals: {m: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: microdata, method: mst}}\n")
 	s := setting{plan: p, asked: p.Synthetic[0], sizes: sizes}
 	for i := range sizes {
 		m, ok := p.Measurement(s.asked.Column(i))

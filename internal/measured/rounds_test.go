@@ -20,7 +20,7 @@ privacy: {protects: trip, neighbours: add-remove}
 budget: {rho: 1, split: {tables: 1/2, rows: 1/2}}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride, fly]}, hour: {type: integer, range: [0, 3]}, day: {values: [mo, tu]}, way: {values: [to, fro]}}}}
 marginals: {m: {by: [mode], budget: tables}}
-synthetic: {t: {budget: rows}}
+synthetic: {t: {budget: rows, method: mst}}
 `
 
 // withRounds is a sealed folder's content with these choices, in memory.

@@ -37,7 +37,7 @@ tables:
     unit: row
     columns: {mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 3]}, day: {values: [mo, tu, we]}, way: {values: [to, fro]}}
 marginals: {modes: {by: [mode], budget: tables}}
-synthetic: {t: {budget: rows}}
+synthetic: {t: {budget: rows, method: mst}}
 `
 
 const walkPolicy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {rho: 6}\n"
