@@ -56,24 +56,24 @@ func candidateCells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
 	return all, nil
 }
 
-// merged are the counts of candidates by class, from those by category, which it forgets one
+// byClass are the counts of candidates by class, from those by category, which it forgets one
 // after the other.
-func merged(candidates [][]int, counts [][]int64, classes [][]int, sizes []int) ([][]int64, error) {
+func byClass(candidates [][]int, counts [][]int64, classes [][]int, sizes []int) ([][]int64, error) {
 	out := make([][]int64, len(counts))
 	return out, parallel(context.Background(), runtime.GOMAXPROCS(0), len(counts), func(i int) error {
 		of, cells := make([][]int, len(candidates[i])), []int(nil)
 		for a, c := range candidates[i] {
 			of[a], cells = classes[c], append(cells, sizes[c])
 		}
-		out[i] = mergedCounts(counts[i], of, cells)
+		out[i] = classCounts(counts[i], of, cells)
 		counts[i] = nil
 		return nil
 	})
 }
 
-// mergedCounts adds up counts, row-major over columns whose categories are of these classes,
+// classCounts adds up counts, row-major over columns whose categories are of these classes,
 // each its own where there are none, of which there are so many.
-func mergedCounts(counts []int64, classes [][]int, sizes []int) []int64 {
+func classCounts(counts []int64, classes [][]int, sizes []int) []int64 {
 	for a := len(sizes) - 1; a >= 0; a-- { // behind a are classes, before it categories
 		if classes[a] == nil {
 			continue

@@ -119,7 +119,7 @@ func (o *Oracle) Merge(classes [][]int) error {
 	if err != nil {
 		return err
 	}
-	if x.counts, err = merged(x.method.Candidates(), x.counts, classes, sizes); err != nil {
+	if x.counts, err = byClass(x.method.Candidates(), x.counts, classes, sizes); err != nil {
 		return err
 	}
 	x.classes = make([][]int, len(classes))

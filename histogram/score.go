@@ -98,7 +98,7 @@ func (x *oracle) score(ctx context.Context, candidates []int, models [][]int64, 
 		if penalties != nil {
 			penalty = penalties[i]
 		}
-		scores[i] = scoreOf(distanceOf(x.counts[c], models[i]), penalty, x.weights[c])
+		scores[i] = scoreOf(modelDistance(x.counts[c], models[i]), penalty, x.weights[c])
 		question := sha256.New()
 		question.Write(hashOf([]int64{int64(c), penalty, scores[i]}))
 		question.Write(hashOf(models[i]))
@@ -129,10 +129,10 @@ func scoreOf(distance, penalty, weight int64) int64 {
 	return int64(low)
 }
 
-// distanceOf is min(Σ|ModelScale·count − model|, distanceLimit) for counts of 0 or more
+// modelDistance is min(Σ|ModelScale·count − model|, distanceLimit) for counts of 0 or more
 // and models in [0, modelLimit], exactly: as all terms are 0 or more, a partial sum
 // or a term that reaches the limit decides.
-func distanceOf(counts, model []int64) int64 {
+func modelDistance(counts, model []int64) int64 {
 	sum := int64(0)
 	for i, c := range counts {
 		high, scaled := bits.Mul64(uint64(c), plan.ModelScale)
