@@ -99,7 +99,7 @@ func TestCertificateOfMicrodata(t *testing.T) {
 	r := reportOf(t, in)
 	c := r.Certificate
 	block := c.Mechanisms[len(c.Mechanisms)-1]
-	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" || block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) || block.Uses() != "microdata/persons, all 2 rounds together" {
+	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" || block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) || block.Uses() != "microdata/persons, all rounds together, at most 2" {
 		t.Errorf("the block is %+v", block)
 	}
 	loss, err := in.Plan.StatedLoss()

@@ -115,7 +115,7 @@ func checksOf(r *Report) []string {
 		"`dprelease verify` on this folder does all of that and more, without the confidential data: it derives every file again from the plan and the measurements, adds up the privacy loss by other code than the planner's, and says what it could not check. Nobody can see from outside that the noise was random, that its key was erased, or that the data were true.",
 	}
 	if len(r.Microdata) > 0 {
-		checks = append(checks, "rounds/ says which pairs of columns the microdata's method chose, and measurements/microdata/ the noisy answers: `dprelease verify` holds them against the plan, and draws the rows again from them, byte for byte.")
+		checks = append(checks, "rounds/ says which columns the microdata's method chose to measure together, and measurements/microdata/ the noisy answers: `dprelease verify` holds them against the plan, and draws the rows again from them, byte for byte.")
 	}
 	if r.Status == Rehearsal {
 		return checks
