@@ -2,10 +2,12 @@ package synth
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth/graphical"
 )
@@ -13,22 +15,15 @@ import (
 // This file holds AIM (McKenna, Mullins, Sheldon & Miklau 2022): rounds that each measure the marginal that a model of all
 // answers so far gets most wrong, beside what the noise of the coming answer will be.
 
-// marginalOracle answers the rounds of AIM. Cells are those of the classes of the columns.
-type marginalOracle interface {
-	// Select chooses among candidates by weight·(‖counts − model‖₁ − penalty), models and penalties in units of
-	// 1/[plan.ModelScale].
-	Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (choice int, err error)
-	// Measure is the noisy counts of a candidate.
-	Measure(ctx context.Context, round, choice int, noise budget.Mechanism) ([]int64, error)
-}
-
 // aim is the state of the method: a model of the columns' classes, and the marginals that may be measured.
 type aim struct {
 	model      *graphical.Model
-	domain     graphical.Domain
+	columns    []classes
+	domain     graphical.Domain // the classes of each column
 	candidates []graphical.Clique
-	cap        graphical.Size // of the model, when all is spent
+	most       graphical.Size // of the model, when all is spent
 	totals     pool           // of the number of rows
+	schedule   *plan.Schedule
 }
 
 // pool is a mean by inverse variance.
@@ -39,42 +34,49 @@ func (p *pool) add(x, variance float64) {
 	p.mean += (x - p.mean) / float64(p.weight*variance)
 }
 
-// newAIM is the method after the measurement of single columns, each with a variance for each class.
-func newAIM(columns [][]float64, variances [][]float64, ways int, most graphical.Size) *aim {
-	a := &aim{cap: most}
-	for i, counts := range columns {
-		a.domain = append(a.domain, len(counts))
-		a.totals.add(sum(counts), sum(variances[i]))
+// newAIM is the method after the measurement of single columns, whose categories it merges where the noise hides them. The
+// variance of a class is that of the sum of its categories.
+func newAIM(s plan.Synthetic, columns []measured.Measured) (*aim, error) {
+	if s.Most == nil {
+		return nil, errors.New("the plan does not say how large its model may become")
+	}
+	a := &aim{most: graphical.Size{Total: float64(s.Most.Cells), Largest: float64(s.Most.Largest)}, schedule: s.Schedule()}
+	for _, c := range s.Candidates() {
+		a.candidates = append(a.candidates, c)
+	}
+	counts, variances := make([][]float64, len(columns)), make([][]float64, len(columns))
+	for i, m := range columns {
+		e := evidence{countsOf(m), varianceOf(m)}
+		c := classesOf(e)
+		a.columns, a.domain = append(a.columns, c), append(a.domain, len(c.size))
+		counts[i] = make([]float64, len(c.size))
+		for j, x := range e.counts {
+			counts[i][c.of[j]] += x
+		}
+		for _, n := range c.size {
+			variances[i] = append(variances[i], float64(n*e.variance))
+		}
+		a.totals.add(sum(counts[i]), float64(e.variance*float64(len(e.counts))))
 	}
 	a.model = graphical.New(a.domain, a.totals.mean)
-	for i, counts := range columns {
-		a.model.Measure(graphical.Clique{i}, counts, variances[i])
+	for i := range counts {
+		a.model.Measure(graphical.Clique{i}, counts[i], variances[i])
 	}
-	a.candidates = closure(len(columns), ways)
 	a.model.Fit(firstSteps)
-	return a
+	return a, nil
 }
 
-// closure is all sets of 1 to ways of n columns: shorter ones first, and in lexicographic order.
-func closure(n, ways int) []graphical.Clique {
-	var all []graphical.Clique
-	from := []graphical.Clique{nil}
-	for range ways {
-		var next []graphical.Clique
-		for _, c := range from {
-			first := 0
-			if len(c) > 0 {
-				first = c[len(c)-1] + 1
-			}
-			for a := first; a < n; a++ {
-				next = append(next, append(slices.Clone(c), a))
-			}
-		}
-		all, from = append(all, next...), next
+// merged is the class of each category of each column.
+func (a *aim) merged() [][]int {
+	out := make([][]int, len(a.columns))
+	for i, c := range a.columns {
+		out[i] = c.of
 	}
-	return all
+	return out
 }
 
+// Steps of the fit: to the columns, to each answer, and to all at last. A model that is fitted less than wholly keeps to
+// what is simple, and so to less of the noise.
 const (
 	firstSteps = 50
 	roundSteps = 15
@@ -84,64 +86,106 @@ const (
 // meanDeviation is √(2/π): the mean of |x| of a normal x of deviation 1.
 const meanDeviation = 0.79788456080286535588
 
-// run makes all rounds.
-func (a *aim) run(ctx context.Context, s *plan.Schedule, o marginalOracle) (rounds int, err error) {
+// aim makes the rounds of method aim.
+func (a *asker) aim(ctx context.Context, columns []measured.Measured) (rounds []measured.Round, err error) {
+	m, err := newAIM(a.asked, columns)
+	if err != nil {
+		return nil, err
+	}
+	a.classes = m.merged()
+	if err := a.oracle.Merge(a.classes); err != nil {
+		return nil, err
+	}
 	for round := 0; ; round++ {
-		choose, noise, last := s.Next()
-		sigma := math.Sqrt(max(noise.Variance(), 0x1p-60))
-		share := s.Used()
-		candidates := a.admissible(graphical.Size{Total: float64(a.cap.Total * share), Largest: a.cap.Largest})
-		asked := make([]graphical.Clique, len(candidates))
-		for i, c := range candidates {
-			asked[i] = a.candidates[c]
-		}
-		models, penalties := make([][]int64, len(asked)), make([]int64, len(asked))
-		a.model.Marginals(asked, func(i int, counts []float64) {
-			models[i] = quantised(counts)
-			penalties[i] = int64(min(math.Floor(plan.ModelScale*(meanDeviation*sigma*float64(len(counts)))), 1<<60))
-		})
-		choice, err := o.Select(ctx, round, choose, candidates, models, penalties)
+		turn, last := m.schedule.Next()
+		r, err := a.round(ctx, round, turn, m.question(turn))
 		if err != nil {
-			return round, err
+			return nil, err
 		}
-		answer, err := o.Measure(ctx, round, choice, noise)
-		if err != nil {
-			return round, err
+		if rounds = append(rounds, r); last {
+			return rounds, nil
 		}
-		clique := a.candidates[choice]
-		before := a.model.Marginal(clique)
-		a.learn(clique, answer, noise.Variance())
-		if last {
-			a.model.Fit(lastSteps)
-			return round + 1, nil
-		}
-		a.model.Fit(roundSteps)
-		if distance(before, a.model.Marginal(clique)) <= meanDeviation*sigma*float64(len(answer)) {
-			s.Quieter()
-		}
+		m.learn(r, false)
 	}
 }
 
-// learn takes an answer into the model.
-func (a *aim) learn(clique graphical.Clique, answer []int64, variance float64) {
-	counts, variances := make([]float64, len(answer)), make([]float64, len(answer))
-	for i, v := range answer {
-		counts[i], variances[i] = float64(v), variance
+// replay learns what rounds were answered. It fails on rounds that the method does not make.
+func (a *aim) replay(p *plan.Plan, s plan.Synthetic, made measured.Rounds) error {
+	if !slices.EqualFunc(made.Classes, a.merged(), slices.Equal) {
+		return errors.New("the classes are not those that the measurements of the columns lead to")
 	}
-	a.totals.add(sum(counts), float64(variance*float64(len(counts))))
+	for i, r := range made.Each {
+		turn, last := a.schedule.Next()
+		var err error
+		switch {
+		case r.Choice < 0 || r.Choice >= len(a.candidates) || !a.open(r.Choice):
+			err = fmt.Errorf("%d was not to be chosen", r.Choice)
+		case !turn.Equal(r.Turn):
+			err = errors.New("its mechanisms do not follow from the rounds before")
+		case last != (i == len(made.Each)-1):
+			err = fmt.Errorf("there are %d, and it is the last of them: %t", len(made.Each), last)
+		default:
+			err = checkRound(p, s, i, r.Choice, made.Classes, turn.Noise, r.Measured)
+		}
+		if err != nil {
+			return fmt.Errorf("round %d of the microdata of %s: %w", i+1, s.Table, err)
+		}
+		a.learn(r, last)
+	}
+	if len(made.Each) == 0 {
+		return fmt.Errorf("the microdata of %s have no rounds", s.Table)
+	}
+	return nil
+}
+
+// question is what a round chooses among: how far the model may be off, less what the noise of the answer will be.
+func (a *aim) question(t plan.Turn) question {
+	var q question
+	var asked []graphical.Clique
+	for i, c := range a.candidates {
+		if a.open(i) {
+			q.candidates, asked = append(q.candidates, i), append(asked, c)
+		}
+	}
+	q.models, q.penalties = make([][]int64, len(asked)), make([]int64, len(asked))
+	sigma := deviationOf(t)
+	a.model.Marginals(asked, func(i int, counts []float64) {
+		q.models[i] = quantised(counts)
+		q.penalties[i] = int64(min(math.Floor(plan.ModelScale*(meanDeviation*sigma*float64(len(counts)))), 1<<60))
+	})
+	return q
+}
+
+// open tells whether a candidate may be chosen now: one that is part of the model in any case, and one with which the model
+// has no more than the part of its greatest size that is the part of the loss that is spent.
+func (a *aim) open(candidate int) bool {
+	size := a.model.SizeWith(a.candidates[candidate])
+	return size == a.model.Size() || size.Within(graphical.Size{Total: float64(a.most.Total * a.schedule.Used()), Largest: a.most.Largest})
+}
+
+// deviationOf is the standard deviation of the noise of a turn, kept from zero.
+func deviationOf(t plan.Turn) float64 { return math.Sqrt(max(t.Noise.Variance(), leastVariance)) }
+
+// learn takes the answer of a round into the model. Where the model was as near to it before as noise alone would be, the
+// rounds that follow get quieter.
+func (a *aim) learn(r measured.Round, last bool) {
+	clique := a.candidates[r.Choice]
+	counts, variances := countsOf(r.Measured), make([]float64, r.Measured.Values.Len())
+	for i := range variances {
+		variances[i] = varianceOf(r.Measured)
+	}
+	before := a.model.Marginal(clique)
+	a.totals.add(sum(counts), sum(variances))
 	a.model.SetTotal(a.totals.mean)
 	a.model.Measure(clique, counts, variances)
-}
-
-// admissible are the candidates with which the model is within a size, and those that are part of it in any case.
-func (a *aim) admissible(most graphical.Size) []int {
-	var all []int
-	for i, c := range a.candidates {
-		if size := a.model.SizeWith(c); size == a.model.Size() || size.Within(most) {
-			all = append(all, i)
-		}
+	if last {
+		a.model.Fit(lastSteps)
+		return
 	}
-	return all
+	a.model.Fit(roundSteps)
+	if distance(before, a.model.Marginal(clique)) <= meanDeviation*deviationOf(r.Turn)*float64(len(counts)) {
+		a.schedule.Quieter()
+	}
 }
 
 // quantised is counts in units of 1/[plan.ModelScale].

@@ -4,6 +4,15 @@ import "github.com/dprelease/dprelease/synth/graphical"
 
 // This file holds the drawing of rows from a graphical model.
 
+// draw makes n rows: first the classes of all columns, and of each class its categories.
+func (a *aim) draw(n int, r *stream) [][]uint32 {
+	codes := drawModel(a.model, a.domain, n, r)
+	for i, c := range a.columns {
+		codes[i] = spreadCodes(codes[i], c, r)
+	}
+	return codes
+}
+
 // drawModel makes n rows, by column: the codes of the model's domain. Clique by clique, each column is drawn given all
 // those of the clique that were drawn before, as [deal] does: counts are the expected ones rounded up or down, and which of
 // rows that are alike so far get them is random.
