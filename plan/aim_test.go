@@ -275,3 +275,39 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 		}
 	}
 }
+
+// Two tables have microdata of their own, each by its method, from its leaf, with rounds of its own.
+func TestMicrodataOfTwoTables(t *testing.T) {
+	const text = `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1, split: {tables: 1/2, t: 1/8, u: 3/8}}
+tables:
+  t: {source: {csv: t.csv}, unit: {id: who, max_rows: 1}, columns: {a: {values: [p, q]}, b: {values: [p, q]}, c: {values: [p, q]}}}
+  u: {source: {csv: u.csv}, unit: {id: who, max_rows: 4}, columns: {a: {values: [p, q]}, b: {values: [p, q]}, c: {values: [p, q]}}}
+marginals: {tables: {table: t, by: []}}
+synthetic: {t: {method: mst}, u: {ways: 2}}
+`
+	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mst, aim := p.Synthetic[0], p.Synthetic[1]
+	if mst.Method != MST || aim.Method != AIM || aim.Ways != 2 || aim.Noise.L1.Int64() != 4 || mst.Noise.L1.Int64() != 1 {
+		t.Errorf("%+v, %+v", mst, aim)
+	}
+	within(t, "u", p.rhoOf(1), big.NewRat(3, 8))
+	within(t, "t", p.rhoOf(0), big.NewRat(1, 8))
+	var page strings.Builder
+	if err := p.Explain(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"in 2 rounds (method mst)", "in at most 24 rounds (method aim)", "all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
+		if !strings.Contains(page.String(), line) {
+			t.Errorf("no %q in\n%s", line, page.String())
+		}
+	}
+	if read, err := Read(p.Bytes()); err != nil || read.Verify() != nil {
+		t.Errorf("read again: %v", err)
+	}
+}

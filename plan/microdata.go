@@ -232,7 +232,7 @@ func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synth
 		return nil, s, err
 	}
 	if s.Noise, err = noiseFor(r, s.Table, leastPair, budget.Cost{Rho: answer}); err != nil {
-		return nil, s, fmt.Errorf("pairs of columns: %w", err)
+		return nil, s, fmt.Errorf("what a round measures: %w", err)
 	}
 	if s.Method == MST {
 		s.Block = block(s.Rounds, s.Select, s.Noise)

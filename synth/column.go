@@ -46,7 +46,6 @@ type classes struct {
 	share []float64 // category → its part of the class
 }
 
-
 // classesOf sorts the categories by their estimates. Within the class of the hidden ones each has a part that goes with
 // its estimate, where that is positive, and half a standard deviation for what the noise may have taken from it.
 func classesOf(e evidence) classes {
