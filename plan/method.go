@@ -13,9 +13,10 @@ import (
 const (
 	// usualWays is how many columns AIM measures together at most, where the spec does not say.
 	usualWays = 3
-	// mostAdapted is with how many columns AIM is chosen at most: there are eight rounds for each column, and every one looks
-	// at all candidates, so the work grows with the fourth power of the columns.
-	mostAdapted = 60
+	// mostAdapted is with how many columns AIM is chosen at most, and mostLookedAt with how many candidates: there are eight
+	// rounds for each column, and every one looks at all candidates.
+	mostAdapted  = 60
+	mostLookedAt = 10_000
 	// mostCounted is how many cells of candidates are counted at most, where AIM is chosen: a gibibyte.
 	mostCounted = 1 << 26
 )
@@ -58,6 +59,10 @@ func (d *microdata) decide() error {
 	}
 	for _, most := range ways {
 		err := d.take(AIM, most)
+		if all := d.candidates(); all > mostLookedAt {
+			d.because(fmt.Sprintf("%s %s columns are too many to look at in every round, more than %s", budget.Group(all), d.sets(), budget.Group(mostLookedAt)))
+			continue
+		}
 		if err == nil && d.cells <= mostCounted {
 			d.because(fmt.Sprintf("the %s %s columns have %s to count, of at most %s", budget.Group(d.candidates()), d.sets(), budget.Plural(d.cells, "cell"), budget.Group(mostCounted)))
 			return nil
