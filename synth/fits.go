@@ -29,6 +29,10 @@ type Fit struct {
 	Distance float64 // L1: Σ|model − estimate| over the cells
 	Rows     float64 // L1: Σ|rows − estimate|, the rows scaled to the noisy total where the plan says how many there are
 	Off      int     // cells in which the rows are off by more than three standard errors
+	// Bound is above Σ|rows − true counts| with a probability of 95 % or more, of this set by itself: Rows, and
+	// √(2·n·s·(n·ln 2 + ln 20)) for n cells, whose noise has E exp(t·z) ≤ exp(s·t²/2), as the discrete normal law of parameter
+	// s has (Canonne, Kamath & Steinke 2020). For then P(Σ|z| ≥ x) ≤ 2ⁿ·exp(n·s·t²/2 − t·x) for every t.
+	Bound float64
 }
 
 // CellFit is a cell in which rows are far from the unbiased estimate.
@@ -52,6 +56,7 @@ type known struct {
 	sizes    []int   // classes, by column
 	counts   []float64
 	sigma    float64
+	proxy    float64 // s of a cell
 	measured int
 }
 
@@ -60,7 +65,7 @@ type known struct {
 func knownOf(asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) []known {
 	var all []known
 	for i, m := range columns {
-		all = append(all, known{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()}, counts: countsOf(m), sigma: math.Sqrt(varianceOf(m)), measured: 1})
+		all = append(all, known{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()}, counts: countsOf(m), sigma: math.Sqrt(varianceOf(m)), proxy: proxyOf(m), measured: 1})
 	}
 	single := len(all)
 	candidates, sizes, place := asked.Candidates(), make([]int, len(columns)), map[string]int{}
@@ -70,7 +75,7 @@ func knownOf(asked plan.Synthetic, columns []measured.Measured, rounds measured.
 		}
 	}
 	for _, r := range rounds.Each {
-		whole := known{columns: candidates[r.Choice], counts: countsOf(r.Measured), sigma: math.Sqrt(varianceOf(r.Measured)), measured: 1}
+		whole := known{columns: candidates[r.Choice], counts: countsOf(r.Measured), sigma: math.Sqrt(varianceOf(r.Measured)), proxy: proxyOf(r.Measured), measured: 1}
 		for _, column := range whole.columns {
 			if whole.sizes = append(whole.sizes, sizes[column]); rounds.Classes == nil {
 				whole.of = append(whole.of, nil)
@@ -127,8 +132,21 @@ func (e known) without(left int) known {
 	for i, x := range e.counts {
 		out.counts[i/(n*step)*step+i%step] += x
 	}
-	out.sigma = e.sigma * math.Sqrt(float64(n))
+	out.sigma, out.proxy = e.sigma*math.Sqrt(float64(n)), e.proxy*float64(n)
 	return out
+}
+
+// proxyOf is the parameter of the noise of a measurement: that of a discrete normal law.
+func proxyOf(m measured.Measured) float64 {
+	s, _ := m.Measurement.Mechanism.Parameter.Float64()
+	return s
+}
+
+// noiseBound is above the L1 norm of the noise of all cells with a probability of 95 %.
+func (e known) noiseBound() float64 {
+	const ln2, ln20 = 0.69314718055994530942, 2.9957322735539909934
+	n := float64(len(e.counts))
+	return math.Sqrt(2 * n * e.proxy * (float64(n*ln2) + ln20))
 }
 
 // tally counts rows, by column, in the cells of what is known.
@@ -172,6 +190,7 @@ func (m *Microdata) compare(l rowLaw, all []known) {
 		}
 		off := e.off(rows)
 		m.Fits[i] = Fit{Measured: e.measured, Cells: len(e.counts), Sigma: e.sigma, Distance: distance(model, e.counts), Rows: distance(rows, e.counts), Off: len(off)}
+		m.Fits[i].Bound = m.Fits[i].Rows + e.noiseBound()
 		for _, column := range e.columns {
 			m.Fits[i].Columns = append(m.Fits[i].Columns, m.Keys[column].Attribute)
 		}
