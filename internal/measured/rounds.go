@@ -48,7 +48,7 @@ type roundLine struct {
 // EncodeRounds is the file of what rounds have chosen, in their order: canonical JSON. It
 // fails on a mechanism that is none.
 func EncodeRounds(r Rounds) ([]byte, error) {
-	file := roundsFile{Classes: r.Classes, Rounds: []roundLine{}}
+	file := roundsFile{Classes: r.Classes}
 	for _, one := range r.Each {
 		file.Rounds = append(file.Rounds, roundLine{one.Choice, one.Turn})
 	}
@@ -56,6 +56,9 @@ func EncodeRounds(r Rounds) ([]byte, error) {
 }
 
 func (f roundsFile) bytes() ([]byte, error) {
+	if f.Rounds == nil {
+		f.Rounds = []roundLine{} // none are written in one form as well
+	}
 	b, err := json.Marshal(f)
 	return append(b, '\n'), err
 }

@@ -138,7 +138,7 @@ func jsonOf(t *testing.T, v any) string {
 // choosing puts other choices into a file of rounds, which go on as the last one did.
 func choosing(t *testing.T, choices ...int) func(string, []byte) []byte {
 	turn := withRounds(t, 0).Rounds[0].Each[0].Turn
-	file := roundsFile{Rounds: []roundLine{}}
+	file := roundsFile{}
 	for _, c := range choices {
 		file.Rounds = append(file.Rounds, roundLine{c, turn})
 	}

@@ -86,14 +86,18 @@ func TestMicrodataAsPublished(t *testing.T) {
 
 // Publishing gives the same bytes however many processors work at it.
 func TestMicrodataDoNotDependOnProcessors(t *testing.T) {
-	o := walkOffice(t)
+	t.Run("mst", func(t *testing.T) { sameOnProcessors(t, walkOffice(t), 1, 2, 8) })
+	t.Run("aim", func(t *testing.T) { sameOnProcessors(t, aimOffice(t), 1, 8) })
+}
+
+func sameOnProcessors(t *testing.T, o office, processors ...int) {
 	opt := o.options("out")
 	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var first map[string]string
-	for _, n := range []int{1, 2, 8} {
+	for _, n := range processors {
 		runtime.GOMAXPROCS(n)
 		to := o.options(fmt.Sprint("out", n))
 		result, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), to)
@@ -318,22 +322,23 @@ func TestMicrodataAreRevised(t *testing.T) {
 // The account is charged for every mechanism of the plan, the rounds of its microdata
 // among them.
 func TestRoundsAreCharged(t *testing.T) {
-	p := walkPlan(t)
-	c, err := Options{}.charge(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, blocks := new(big.Rat), 0
-	for _, r := range c.Mechanisms {
-		sum.Add(sum, new(big.Rat).Mul(big.NewRat(int64(r.Count), 1), r.Mechanism.Rho()))
-		if r.Mechanism.Kind == budget.AdaptiveBlock {
-			blocks += int(r.Count)
+	for _, spec := range []string{walkSpec, aimSpec} {
+		c, err := Options{}.charge(planOfWalk(t, spec))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	// What is left of the budget of 2 is rounding: of noise to 1/4096 of σ², and of the ε
-	// of a choice.
-	if blocks != 1 || sum.Cmp(c.Cost.Rho) > 0 || sum.Cmp(big.NewRat(199, 100)) < 0 {
-		t.Errorf("%d blocks, ρ adds up to %s of %s", blocks, sum.FloatString(6), c.Cost.Rho.FloatString(6))
+		sum, blocks := new(big.Rat), 0
+		for _, r := range c.Mechanisms {
+			sum.Add(sum, new(big.Rat).Mul(big.NewRat(int64(r.Count), 1), r.Mechanism.Rho()))
+			if r.Mechanism.Kind == budget.AdaptiveBlock {
+				blocks += int(r.Count)
+			}
+		}
+		// What is left of the budget of 2 is rounding: of noise to 1/4096 of σ², and of the ε
+		// of a choice.
+		if blocks != 1 || sum.Cmp(c.Cost.Rho) > 0 || sum.Cmp(big.NewRat(199, 100)) < 0 {
+			t.Errorf("%d blocks, ρ adds up to %s of %s", blocks, sum.FloatString(6), c.Cost.Rho.FloatString(6))
+		}
 	}
 }
 
