@@ -113,6 +113,19 @@ func TestQuieterRounds(t *testing.T) {
 			t.Errorf("round %d has ε %v and σ² %v", i, turns[i].Select.Parameter, turns[i].Noise.Parameter)
 		}
 	}
+	if err := s.Allows(turns); err != nil {
+		t.Error(err)
+	}
+	early, forged := s.Schedule(), []Turn(nil)
+	early.Quieter() // before any answer
+	for last := false; !last; {
+		var turn Turn
+		turn, last = early.Next()
+		forged = append(forged, turn)
+	}
+	if err := s.Allows(forged); err == nil {
+		t.Error("rounds that are quieter from the first on pass")
+	}
 	floor := s.Schedule()
 	for range 20 {
 		floor.Quieter()
