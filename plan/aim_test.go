@@ -233,7 +233,7 @@ func TestAIMIsToldInWords(t *testing.T) {
 	assertNear(t, "one", losses["one"], 4*0.6)
 }
 
-// Where the spec says how many rows there are, microdata that will say next to nothing are warned of; the page says from
+// Where the spec says how many rows there are, microdata that will say little are warned of; the page says from
 // how many rows on an average category is seen.
 func TestMicrodataThatNoiseHides(t *testing.T) {
 	for _, method := range []string{"mst", "aim"} {
@@ -259,16 +259,16 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 		if from := p.togetherFrom(0); from < want || from > want+38 {
 			t.Errorf("%s: an average cell is seen from %d rows on, not %d", method, from, want)
 		}
-		if strings.Contains(strings.Join(p.Warnings, " "), "next to nothing") {
+		if strings.Contains(strings.Join(p.Warnings, " "), "will say little") {
 			t.Errorf("%s: warned without rows: %q", method, p.Warnings)
 		}
 		var page strings.Builder
 		if err := p.Explain(&page); err != nil || !strings.Contains(page.String(), fmt.Sprintf("  With fewer than %d rows in t the noise hides an average category of every one of them.\n", p.visibleFrom(0))) {
 			t.Errorf("%v\n%s", err, page.String())
 		}
-		for rows, says := range map[string]string{"500": "will say next to nothing: if it has 500 rows", "100000": ""} {
+		for rows, says := range map[string]string{"500": "will say little, unless its rows are in few categories: if it has 500 rows", "100000": ""} {
 			got := strings.Join(of("1/1000", rows).Warnings, " ")
-			if says != "" && !strings.Contains(got, says) || says == "" && strings.Contains(got, "next to nothing") {
+			if says != "" && !strings.Contains(got, says) || says == "" && strings.Contains(got, "will say little") {
 				t.Errorf("%s, %s rows: %q", method, rows, got)
 			}
 		}

@@ -48,7 +48,7 @@ func (p *Plan) togetherFrom(i int) int64 {
 	return int64(math.Ceil(min(float64(smallest[0]*smallest[1])*math.Sqrt(noise.Variance()), 1<<62)))
 }
 
-// unseen says of microdata that the noise will hide nearly all of what they are to show, where the spec says how many
+// unseen says of microdata that the noise is likely to hide nearly all of what they are to show, where the spec says how many
 // rows there are.
 func (p *Plan) unseen() []string {
 	var w []string
@@ -59,9 +59,9 @@ func (p *Plan) unseen() []string {
 		}
 		of, help := budget.Plural(rows, "row"), fmt.Sprintf("give leaf %q more of the budget, or use coarser levels", s.Leaf)
 		if from := p.visibleFrom(i); rows < from {
-			w = append(w, fmt.Sprintf("the microdata of %s will say next to nothing: if it has %s, the noise hides an average category of every column, for which it takes %s; %s", s.Table, of, budget.Group(from), help))
+			w = append(w, fmt.Sprintf("the microdata of %s will say little, unless its rows are in few categories: if it has %s, the noise hides an average category of every column, for which it takes %s; %s", s.Table, of, budget.Group(from), help))
 		} else if from := p.togetherFrom(i); rows < from {
-			w = append(w, fmt.Sprintf("the microdata of %s will say next to nothing of how columns depend on each other: if it has %s, an average cell of any pair is smaller than its noise, even where all rounds are spent on it, which takes %s; %s", s.Table, of, budget.Group(from), help))
+			w = append(w, fmt.Sprintf("the microdata of %s will say little of how columns depend on each other, unless its rows are in few cells: if it has %s, an average cell of any pair is smaller than its noise, even where all rounds are spent on it, which takes %s; %s", s.Table, of, budget.Group(from), help))
 		}
 	}
 	return w
