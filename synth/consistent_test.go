@@ -64,7 +64,7 @@ func countedBy(t testing.TB, p *plan.Plan, q plan.Query, codes map[string][]uint
 // sealedFrom measures the rows as the plan says, but for noise times none, which is 0 or 1.
 func sealedFrom(t testing.TB, p *plan.Plan, codes map[string][]uint32, key noise.Key, noisy bool) *measured.Sealed {
 	t.Helper()
-	out := &measured.Sealed{Plan: p, Rounds: make([][]measured.Round, len(p.Synthetic))}
+	out := &measured.Sealed{Plan: p, Rounds: make([]measured.Rounds, len(p.Synthetic))}
 	streams := noise.NewStreams(key, p.Hash())
 	for _, m := range p.Measurements {
 		exact := countedBy(t, p, m.Query, codes)

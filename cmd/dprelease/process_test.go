@@ -57,7 +57,7 @@ marginals: {fine: {by: [x.k]}, coarse: {by: [x.m]}}
 `)
 }
 
-// rowsOffice is an office whose release has microdata of seven columns, so six rounds.
+// rowsOffice is an office whose release has microdata of seven columns, by method aim as the planner chooses, so up to 56 rounds.
 func rowsOffice(t *testing.T, ledger string) string {
 	t.Helper()
 	columns, names := "", ""

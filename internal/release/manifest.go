@@ -208,7 +208,7 @@ func planned(p *plan.Plan) []string {
 		names = append(names, measured.Path(m.ID))
 	}
 	for _, s := range p.Synthetic {
-		names = append(names, microdataFile(s.Table), measured.ChoicesPath(s.Table))
+		names = append(names, microdataFile(s.Table), measured.RoundsPath(s.Table))
 	}
 	return names
 }
