@@ -30,7 +30,7 @@ func flips(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("DPRELEASE_FLIPS")
 	if text == "" {
-		return 200
+		return 80
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
