@@ -55,7 +55,7 @@ func (p *Plan) Fitting(c Consistency) (*Fitting, error) {
 // three attributes or more after these, and pairs last. It fails where there is no such order, or the impossible cells leave
 // none that is possible.
 func (p *Plan) schedule(c Consistency) (*Fitting, error) {
-	f := &fitter{plan: p, pairs: map[[2]int][]int{}}
+	f := &fitter{plan: p, first: map[string]int{}, pairs: map[[2]int][]int{}}
 	confidential := p.release.Table(c.Table)
 	paths := map[string]bool{}
 	for _, path := range c.Tables {
@@ -73,12 +73,16 @@ func (p *Plan) schedule(c Consistency) (*Fitting, error) {
 	f.Chains, margins, orders = chainsOf(confidential, by)
 	for i := range f.Tables {
 		f.Tables[i].Margin, f.Tables[i].Order = margins[i], orders[i]
+		if _, ok := f.first[fmt.Sprint(margins[i])]; !ok {
+			f.first[fmt.Sprint(margins[i])] = i
+		}
 	}
 	f.add(FittingStep{Margin: make(Margin, len(f.Chains)), Table: f.find(make(Margin, len(f.Chains)))})
 	if err := f.masked(); err != nil {
 		return nil, err
 	}
 	f.singles()
+	f.base = len(f.Steps)
 	if err := f.crossing(); err != nil {
 		return nil, err
 	}
@@ -97,7 +101,9 @@ func (p *Plan) schedule(c Consistency) (*Fitting, error) {
 type fitter struct {
 	Fitting
 	plan  *Plan
+	first map[string]int   // of each margin that tables have, the first of these
 	pairs map[[2]int][]int // the steps that have both of two chains
+	base  int              // the steps up to those of single columns, 0 while these are added
 }
 
 func (f *fitter) add(s FittingStep) {
@@ -117,7 +123,10 @@ func (f *fitter) add(s FittingStep) {
 
 // find is the first table with this margin, −1 for none.
 func (f *fitter) find(m Margin) int {
-	return slices.IndexFunc(f.Tables, func(t FittedTable) bool { return slices.Equal(t.Margin, m) })
+	if at, ok := f.first[fmt.Sprint(m)]; ok {
+		return at
+	}
+	return -1
 }
 
 // within is a step that the margin is one of, the coarsest; −1 for none.
@@ -131,10 +140,15 @@ func (f *fitter) within(m Margin) int {
 	return best
 }
 
-// sharing are the steps that may have a margin of two chains or more in common with this one; of a margin of fewer, all.
+// sharing are the steps that may have a margin of two chains or more in common with this one; of a margin of fewer, all up to those of
+// single columns, one of which has it.
 func (f *fitter) sharing(m Margin) []int {
 	if m.Ways() < 2 {
-		all := make([]int, len(f.Steps))
+		n := len(f.Steps)
+		if f.base > 0 {
+			n = f.base
+		}
+		all := make([]int, n)
 		for i := range all {
 			all[i] = i
 		}
@@ -169,11 +183,21 @@ func (f *fitter) outermost(of func(t FittedTable) bool) []int {
 			all = append(all, i)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(i int) bool {
+	fewest := len(f.Chains)
+	for _, i := range all {
+		fewest = min(fewest, f.Tables[i].Margin.Ways())
+	}
+	var many []int // of more chains than those
+	for _, i := range all {
+		if f.Tables[i].Margin.Ways() > fewest {
+			many = append(many, i)
+		}
+	}
+	return slices.DeleteFunc(all, func(i int) bool {
 		m := f.Tables[i].Margin
-		return slices.ContainsFunc(all, func(j int) bool {
+		return slices.ContainsFunc(many, func(j int) bool {
 			o := f.Tables[j].Margin
-			return i != j && m.Within(o) && o.Ways() > m.Ways()
+			return m.Within(o) && o.Ways() > m.Ways()
 		})
 	})
 }

@@ -49,6 +49,27 @@ func Consistent(s *measured.Sealed, tables []Table, microdata []Microdata) error
 	return nil
 }
 
+// ConsistentBytes is about the memory that [Consistent] takes: a cell is an estimate, its projection, a whole number and places in the
+// margins that stand.
+func ConsistentBytes(p *plan.Plan) int64 {
+	const perCell = 128
+	var most int64
+	for _, c := range p.Consistent {
+		covered := map[string]bool{}
+		for _, path := range c.Tables {
+			covered[path] = true
+		}
+		var cells int64
+		for _, t := range p.Tables {
+			if covered[t.Path] {
+				cells += t.Cells
+			}
+		}
+		most = max(most, cells*perCell)
+	}
+	return most
+}
+
 // publish puts other counts into the place of rounded estimates.
 func (s *Statistic) publish(counts []int64) {
 	for i, n := range counts {

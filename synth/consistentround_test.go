@@ -151,3 +151,45 @@ func TestBringIsNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestHastyRoundingHasItsSums: rows that mend what they can by themselves leave a table with the sums that were asked for, and nearly
+// all cells their number rounded up or down: no more than one of 500 is not.
+func TestHastyRoundingHasItsSums(t *testing.T) {
+	r := seeded([32]byte{45})
+	const side = 60
+	real := make([]float64, side*side)
+	var rows, columns []int32
+	for i := range int32(side * side) {
+		if r.below(2) > 0 {
+			real[i] = 3 * r.unit()
+		}
+		rows, columns = append(rows, i/side), append(columns, i%side)
+	}
+	rounded := func(of []int32) []int64 {
+		cells, open := make([]cell, side), []*cell(nil)
+		for s, x := range added(real, of, side) {
+			cells[s] = newCell(x, r)
+			open = append(open, &cells[s])
+		}
+		if !bring(open, int64(sum(real))) {
+			t.Fatal("no sums")
+		}
+		return wholeOf(cells)
+	}
+	down, across := rounded(rows), rounded(columns)
+	cells := make([]cell, len(real))
+	for i, x := range real {
+		cells[i] = newCell(x, r)
+	}
+	table := newTransport(cells, down, across)
+	table.hasten()
+	if !table.balance() {
+		t.Fatal("not balanced")
+	}
+	if got := wholeOf(cells); !slices.Equal(added(got, rows, side), down) || !slices.Equal(added(got, columns, side), across) || slices.Min(got) < 0 {
+		t.Error("other sums than were asked for, or a cell below 0")
+	}
+	if off, _ := outside(real, wholeOf(cells)); off > side*side/500 {
+		t.Errorf("%d of %d cells are not their number rounded up or down", off, side*side)
+	}
+}

@@ -149,7 +149,11 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	}
 	if len(s.Plan.Consistent) > 0 {
 		out.begins("making the counts of tables add up")
-		if err := synth.Consistent(s, tables, microdata); err != nil {
+		err := histogram.CheckBytes(synth.ConsistentBytes(s.Plan))
+		if err == nil {
+			err = synth.Consistent(s, tables, microdata)
+		}
+		if err != nil {
 			return err
 		}
 	}
