@@ -118,7 +118,7 @@ func (a *aim) replay(p *plan.Plan, s plan.Synthetic, made measured.Rounds) error
 		turn, last := a.schedule.Next()
 		var err error
 		switch {
-		case r.Choice < 0 || r.Choice >= len(a.candidates) || !a.open(r.Choice):
+		case r.Choice < 0 || r.Choice >= len(a.candidates) || !a.open(r.Choice, a.grown()):
 			err = fmt.Errorf("%d was not to be chosen", r.Choice)
 		case !turn.Equal(r.Turn):
 			err = errors.New("its mechanisms do not follow from the rounds before")
@@ -142,8 +142,9 @@ func (a *aim) replay(p *plan.Plan, s plan.Synthetic, made measured.Rounds) error
 func (a *aim) question(t plan.Turn) question {
 	var q question
 	var asked []graphical.Clique
+	most := a.grown()
 	for i, c := range a.candidates {
-		if a.open(i) {
+		if a.open(i, most) {
 			q.candidates, asked = append(q.candidates, i), append(asked, c)
 		}
 	}
@@ -156,11 +157,16 @@ func (a *aim) question(t plan.Turn) question {
 	return q
 }
 
-// open tells whether a candidate may be chosen now: one that is part of the model in any case, and one with which the model
-// has no more than the part of its greatest size that is the part of the loss that is spent.
-func (a *aim) open(candidate int) bool {
+// grown is the size that the model may have now: as large a part of its greatest as is spent of the loss.
+func (a *aim) grown() graphical.Size {
+	return graphical.Size{Total: float64(a.most.Total * a.schedule.Used()), Largest: a.most.Largest}
+}
+
+// open tells whether a candidate may be chosen: one that is part of the model in any case, or with which it has a size at
+// most.
+func (a *aim) open(candidate int, most graphical.Size) bool {
 	size := a.model.SizeWith(a.candidates[candidate])
-	return size == a.model.Size() || size.Within(graphical.Size{Total: float64(a.most.Total * a.schedule.Used()), Largest: a.most.Largest})
+	return size == a.model.Size() || size.Within(most)
 }
 
 // deviationOf is the standard deviation of the noise of a turn, kept from zero.
