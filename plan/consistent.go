@@ -27,6 +27,9 @@ type Consistency struct {
 	Way   string `json:"way"`
 	// Tables are those whose counts add up: all have one total, and what two of them share is the same in both.
 	Tables []string `json:"tables"`
+	// Apart are columns of which not all levels that the tables show lie within each other, each with these levels in groups: across
+	// groups tables agree in what they show beside that column, and no more.
+	Apart []string `json:"apart,omitempty"`
 	// Left are those whose counts stay as they are.
 	Left []Unfitted `json:"left_out,omitempty"`
 }
@@ -94,11 +97,14 @@ func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
 			continue
 		}
 		some = true
-		if _, err := p.schedule(c); err != nil {
-			if !p.tabulates(c) {
-				return nil, err
-			}
+		f, err := p.schedule(c)
+		switch {
+		case err == nil:
+			c.Apart = apart(f.Chains)
+		case p.tabulates(c):
 			c.Way = Tabulated
+		default:
+			return nil, err
 		}
 		all = append(all, c)
 	}
@@ -106,6 +112,29 @@ func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
 		return nil, at(p.release, "publish.integers", &fault{"", "no table of this release has counts that could be made to add up", "a marginal that counts rows and shows all cells, or no `integers`"})
 	}
 	return all, nil
+}
+
+// apart tells of the columns that are in several chains.
+func apart(chains []Chain) []string {
+	var columns []string
+	groups := map[string][]string{}
+	for _, c := range chains {
+		var names []string
+		for _, level := range c.names {
+			names = append(names, spec.Attribute{Column: c.Column, Level: level}.String())
+		}
+		if groups[c.Column] == nil {
+			columns = append(columns, c.Column)
+		}
+		groups[c.Column] = append(groups[c.Column], strings.Join(names, " with "))
+	}
+	var out []string
+	for _, column := range columns {
+		if all := groups[column]; len(all) > 1 {
+			out = append(out, strings.Join(all, ", apart from "))
+		}
+	}
+	return out
 }
 
 // tabulates tells that the microdata of a table have, or decide, every attribute of tables.

@@ -82,9 +82,12 @@ func TestFittingOrder(t *testing.T) {
 		"impossible":                             {"impossible: [{where: {b: x, c: p}}]\n", []string{"b, c", "c, d", "a, b, c"}, []string{" on ", "b×c×a on ", "d on ", "c×d on c, d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, steps, err := fitted(t, c.rest, c.by...)
+			p, steps, err := fitted(t, c.rest, c.by...)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if name == "levels apart" != (p.Consistent[0].Apart != nil) || name == "levels apart" && p.Consistent[0].Apart[0] != "a.half, apart from a.third" {
+				t.Errorf("levels apart: %q", p.Consistent[0].Apart)
 			}
 			if !slices.Equal(steps, c.want) {
 				t.Errorf("%q, expected %q", steps, c.want)
