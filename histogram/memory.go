@@ -111,19 +111,16 @@ func Bytes(p *plan.Plan) int64 {
 }
 
 // bytesOfRounds adds what a method takes beside its columns, whose candidates have so many
-// cells each: their counts, exact, by class and as the model expects them; what the rounds
-// are answered, of which none has more cells than the model's largest table; and what the
-// model is fitted with, a few numbers for each of its cells.
+// cells each: their counts, exact, by class and as the model expects them; and of AIM, what
+// its rounds are answered, and what the model is fitted with.
 func bytesOfRounds(s plan.Synthetic, candidates []int64, add func(n, each uint64)) {
-	largest := uint64(0)
 	for _, cells := range candidates {
 		add(uint64(cells), 24)
 		add(1, bytesOfCandidate)
-		largest = max(largest, uint64(cells))
 	}
-	if s.Most != nil { // as for MST an answer has the place of its pair's model
+	if s.Most != nil { // an answer of MST has the place of what its pair was expected to be
 		add(uint64(max(s.Most.Cells, 0)), bytesOfModelCell)
-		add(uint64(s.Rounds)*min(largest, uint64(max(s.Most.Largest, 0))), 8)
+		add(uint64(answersOfRounds(s, candidates)), bytesOfAnswer)
 	}
 }
 
@@ -131,8 +128,10 @@ const (
 	// bytesOfCandidate is about what is held of a candidate beside its counts: its question
 	// and what counting plans for it.
 	bytesOfCandidate = 1 << 10
-	// bytesOfModelCell is about what fitting a model takes for each of its cells.
-	bytesOfModelCell = 80
+	// bytesOfModelCell is about what a model takes for each of its cells, and bytesOfAnswer
+	// what each integer takes that it is fitted to: four numbers, and nine.
+	bytesOfModelCell = 32
+	bytesOfAnswer    = 72
 )
 
 // valuesOf names what a query reads beside its factors.

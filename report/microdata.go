@@ -243,7 +243,7 @@ func namesOf(columns []spec.Attribute) []string {
 // Asks says what a round does.
 func (m Microdata) Asks() string {
 	if m.Method == plan.AIM {
-		return fmt.Sprintf("each chooses up to %s of which the model says least, and measures them together; the first by", budget.Plural(int64(m.Ways), "column"))
+		return fmt.Sprintf("each chooses up to %s whose counts the model gets most wrong, and measures them together; the first by", budget.Plural(int64(m.Ways), "column"))
 	}
 	return "each chooses a pair of columns and measures it, by"
 }

@@ -86,6 +86,31 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	}
 }
 
+// Of method aim the pages say what its rounds choose by, and what its rows are not to be trusted for; more sets of columns
+// than a sentence holds are named by the table alone.
+func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
+	in := microdataOf(report.Official, strings.Replace(microdataText(""), "method: mst", "method: aim", 1), 54470, 20.5, 14.25)
+	if in.Plan.Synthetic[0].Method != "aim" {
+		t.Fatalf("the method is %s", in.Plan.Synthetic[0].Method)
+	}
+	r := reportOf(t, in)
+	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown())} {
+		text = strings.Join(strings.Fields(text), " ")
+		for _, want := range []string{"each chooses up to 3 columns whose counts the model gets most wrong", "those of these columns together: age.band with status; sex with status", "no more than those sets say", "Categories of a column that the noise hid were measured as one"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+	}
+	m := &in.Microdata[0]
+	for len(m.Fits) < 13 {
+		m.Fits = append(m.Fits, m.Fits[0])
+	}
+	if trust := reportOf(t, in).Microdata[0].Trust; !strings.Contains(trust, "those of 13 sets of columns together, which the table names") {
+		t.Errorf("trust: %s", trust)
+	}
+}
+
 // A release without microdata has not a word of them.
 func TestWithoutMicrodataNothingIsSaidOfThem(t *testing.T) {
 	for name, text := range pages(t, reportOf(t, input(report.Official, nil))) {

@@ -239,31 +239,14 @@ func (r *attempt) ballast(st *state, out *staging) error {
 	return ballast(st.dir, journalBytes*answers+4096*files)
 }
 
-// ofRounds is how many integers the rounds of the adaptive methods answer at the most, and
-// in how many files. Where candidates may be asked again and again, it is about as many as
-// they answer: twice the cells of the largest model, and one answer with that. (A journal for which
-// there is no room after all stops a run that resumes once there is.)
+// ofRounds is about how many integers the rounds of the adaptive methods answer at the most,
+// and in how many files. (Where there is no room for a journal after all, the run stops, and
+// resumes once there is.)
 func ofRounds(p *plan.Plan) (answers, files int64, err error) {
 	for _, method := range p.Synthetic {
-		levels, err := plan.Query{Table: method.Table, Factors: method.By}.Levels(p.Release())
+		all, err := histogram.AnswersOfRounds(p, method)
 		if err != nil {
 			return 0, 0, err
-		}
-		var cells []int64
-		for _, columns := range method.Candidates() {
-			n := int64(1)
-			for _, c := range columns {
-				n *= int64(levels[c].Size())
-			}
-			cells = append(cells, n)
-		}
-		slices.Sort(cells)
-		all := int64(0)
-		for _, largest := range cells[max(0, len(cells)-method.Rounds):] {
-			all += largest
-		}
-		if method.Most != nil {
-			all = min(all, 2*method.Most.Cells+method.Most.Largest)
 		}
 		answers, files = answers+all, files+1+int64(method.Rounds)
 	}

@@ -47,7 +47,9 @@ func TestTamperFlippedBytesAreFound(t *testing.T) {
 	t.Run("put together", func(t *testing.T) { flippedBytesAreFound(t, publishTogether(t), flips(t)/4) })
 	t.Run("microdata", func(t *testing.T) { flippedBytesAreFound(t, publishMicrodata(t), flips(t)/microdataShare) })
 	if os.Getenv("DPRELEASE_FLIPS") != "" { // files of the same kinds, and many more of them
-		t.Run("aim", func(t *testing.T) { flippedBytesAreFound(t, publishWith(t, aimSpec, walkPolicy, walkRows()), flips(t)/microdataShare) })
+		t.Run("aim", func(t *testing.T) {
+			flippedBytesAreFound(t, publishWith(t, aimSpec, walkPolicy, walkRows()), flips(t)/microdataShare)
+		})
 	}
 }
 
@@ -114,7 +116,9 @@ func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
 	t.Run("put together", func(t *testing.T) { flipsBehindAManifestAreFound(t, publishTogether(t), flips(t)/4) })
 	t.Run("microdata", func(t *testing.T) { flipsBehindAManifestAreFound(t, publishMicrodata(t), flips(t)/microdataShare) })
 	if os.Getenv("DPRELEASE_FLIPS") != "" { // files of the same kinds, and many more of them
-		t.Run("aim", func(t *testing.T) { flipsBehindAManifestAreFound(t, publishWith(t, aimSpec, walkPolicy, walkRows()), flips(t)/microdataShare) })
+		t.Run("aim", func(t *testing.T) {
+			flipsBehindAManifestAreFound(t, publishWith(t, aimSpec, walkPolicy, walkRows()), flips(t)/microdataShare)
+		})
 	}
 }
 
