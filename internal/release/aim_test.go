@@ -313,3 +313,26 @@ func TestRoundsOfAModelResume(t *testing.T) {
 		t.Error("the journal does not hold the classes, or the last round")
 	}
 }
+
+// Whatever AIM is answered, its rounds come to an end, and there are rows of them.
+func TestExtremeAnswersOfAIM(t *testing.T) {
+	o := publishWith(t, strings.Replace(aimSpec, "ways: 3", "ways: 3, rows: 50", 1), walkPolicy, walkRows())
+	for name, value := range extremes {
+		v, asked := o.read(t), newOracle(o.plan, 1, -1)
+		asked.answer = value
+		columns := v.sealed.Measured[1:] // but for the table
+		for i := range columns {
+			values := make([]int64, columns[i].Values.Len())
+			for cell := range values {
+				values[cell] = value(cell)
+			}
+			columns[i].Values = integers(values)
+		}
+		var err error
+		if v.sealed.Rounds[0], err = synth.Adapt(t.Context(), o.plan, o.plan.Synthetic[0], columns, (&journal{}).oracle(o.plan, 0, asked)); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		fiftyRows(t, o, v, name)
+	}
+}
