@@ -116,6 +116,10 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 		if s.Method != c.method || s.Ways != c.ways || !strings.Contains(s.Why, c.why) || (s.Why == "") != (c.why == "") {
 			t.Errorf("%s %.40s: %s of %d ways, because %s", c.says, c.columns, s.Method, s.Ways, s.Why)
 		}
+		says := map[bool]string{true: "such a tree, by method: mst, takes less", false: "for fewer columns under `by`, or coarser levels"}[s.Method == AIM]
+		if other := s.otherMethod(); !strings.Contains(other, says) && len(s.By) > 2 || other != "" && len(s.By) == 2 && s.Method == MST {
+			t.Errorf("%s %.40s: of the other method %q", c.says, c.columns, other)
+		}
 	}
 }
 
@@ -304,7 +308,7 @@ synthetic: {t: {method: mst}, u: {ways: 2}}
 	if err := p.Explain(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + aim.Why + ".\n", "in at most 24 rounds (method aim)", "all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
+	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + aim.Why + ".\n  It follows what no tree of pairs shows", "in at most 24 rounds (method aim)", "all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
 		if !strings.Contains(page.String(), line) {
 			t.Errorf("no %q in\n%s", line, page.String())
 		}

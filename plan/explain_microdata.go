@@ -24,7 +24,7 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	}
 	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval goes with what is counted in them.\n")
 	if s.Why != "" {
-		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n", s.Method, s.Why)
+		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n%s", s.Method, s.Why, s.otherMethod())
 	}
 	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(int64(len(s.By)), "column"), noiseText(widest), rhoText(ofColumns))
 	if rows := p.visibleFrom(i); rows > 1 {
@@ -32,6 +32,17 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	}
 	s.explainRounds(b)
 	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(p.rhoOf(i)))
+}
+
+// otherMethod says what the method that was not chosen would give, and want.
+func (s Synthetic) otherMethod() string {
+	switch {
+	case s.Method == AIM:
+		return "  It follows what no tree of pairs shows of the columns; such a tree, by method: mst, takes less time and memory.\n"
+	case len(s.By) > 2:
+		return "  It knows a tree of pairs. Method aim follows more, and could have been chosen for fewer columns under `by`, or coarser levels.\n"
+	}
+	return ""
 }
 
 // explainRounds writes what is chosen in rounds, among what, and how.
