@@ -63,9 +63,10 @@ func TestAIMSpendsItsLeaf(t *testing.T) {
 
 // All sets of columns are counted, and the memory says so.
 func TestSizeOfAIM(t *testing.T) {
-	for ways, cells := range map[string]int64{"": 13 + (20 + 2 + 10) + 20, ", ways: 2": 13 + (20 + 2 + 10)} {
+	for ways, candidates := range map[string]int64{"": 24*(13+(20+2+10)+20) + 7*1024, ", ways: 2": 24*(13+(20+2+10)) + 6*1024} {
 		p := microdataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: aim"+ways+"}")
-		if residuals := int64(1 + 2 + 10 + 20); p.Size != (Size{Cells: 22, Bytes: (residuals + cells) * BytesPerCell}) {
+		const counts, model, answers = 16 * ((1 + 2 + 10 + 20) + 13), 32 * (1 << 19), 72 * 24 * 20 // of 24 rounds, each of 20 cells at most
+		if p.Size != (Size{Cells: 22, Bytes: counts + candidates + model + answers}) {
 			t.Errorf("%s: size %+v", ways, p.Size)
 		}
 	}

@@ -118,6 +118,18 @@ func (d *microdata) count() error {
 	return nil
 }
 
+// sizes are the cells of each candidate.
+func (d *microdata) sizes() (all []int64) {
+	for _, candidate := range d.named().Candidates() {
+		cells := int64(1)
+		for _, column := range candidate {
+			cells *= d.columns[column]
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
 // candidates is how many there are; more columns than there may be candidates have some number that is too large.
 func (d *microdata) candidates() int64 {
 	n := int64(min(len(d.by), maxCandidates+1))

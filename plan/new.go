@@ -228,7 +228,7 @@ func (d *draftPlan) error() float64 {
 
 // size is what measuring takes.
 func (d *draftPlan) size() Size {
-	var published, counted int64
+	var published, counted, rounds int64
 	for _, t := range d.tables {
 		if t.discovers != nil {
 			published += usualGroups
@@ -246,9 +246,12 @@ func (d *draftPlan) size() Size {
 		}
 	}
 	for _, s := range d.drafts {
-		counted += s.cells
+		for _, cells := range s.columns {
+			counted += cells
+		}
+		rounds += s.named().Memory(s.sizes())
 	}
-	return Size{Cells: published, Bytes: counted * BytesPerCell}
+	return Size{Cells: published, Bytes: counted*BytesPerCell + rounds}
 }
 
 // spend spends the leaves: on the measurements for the tables, and on what microdata take: the measurements of their
