@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/contour"
@@ -61,6 +62,9 @@ func guarantee(r *spec.Release, spent spec.Budget, p *Plan) (Guarantee, error) {
 	var capped, rounds string // how those of microdata enter
 	if len(p.Synthetic) > 0 {
 		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and of all rounds of microdata"
+		if slices.ContainsFunc(p.Synthetic, func(s Synthetic) bool { return s.Method == AIM }) {
+			rounds += ", by their cap," // what they add up to depends on the answers
+		}
 	}
 	if p.Sample != nil {
 		g.Sample = p.Sample.Share
