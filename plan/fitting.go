@@ -398,7 +398,7 @@ func (f *Fitting) Places(t FittedTable) []int32 {
 }
 
 // Masks are, by step, which cells are exact zeros, nil where none is: those that the spec says, and those that have nothing
-// possible left in a table of a later step. It fails where nothing is possible.
+// possible left in a table of a later step, but for those of no rows by an invariant. It fails where nothing is possible.
 func (f *Fitting) Masks(p *Plan) ([][]bool, error) {
 	masks := make([][]bool, len(f.Steps))
 	for i, s := range f.Steps {
@@ -427,6 +427,9 @@ func (f *Fitting) Masks(p *Plan) ([][]bool, error) {
 		}
 		for cell, c := range f.Project(f.Steps[i].Margin, fixed.Margin) {
 			dead[c] = dead[c] && masks[i][cell]
+		}
+		for c, none := range f.empty(fixed.Margin) { // which need no cell
+			dead[c] = dead[c] && !none
 		}
 		switch {
 		case !slices.Contains(dead, true):

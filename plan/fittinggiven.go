@@ -82,6 +82,31 @@ func (f *fitter) sums(confidential *spec.Table, i spec.Invariant, m Margin) []in
 	return out
 }
 
+// empty marks the cells of a margin that have no rows by some invariant; nil for none.
+func (f *Fitting) empty(m Margin) []bool {
+	var out []bool
+	for _, s := range f.Steps {
+		if s.Given == nil {
+			continue
+		}
+		shared := m.Meet(s.Margin)
+		rows := make([]int64, f.Cells(shared))
+		for cell, c := range f.Project(s.Margin, shared) {
+			rows[c] += s.Given[cell]
+		}
+		if !slices.Contains(rows, 0) {
+			continue
+		}
+		if out == nil {
+			out = make([]bool, f.Cells(m))
+		}
+		for cell, c := range f.Project(m, shared) {
+			out[cell] = out[cell] || rows[c] == 0
+		}
+	}
+	return out
+}
+
 // emptied fails where rows that an invariant has would be in cells of a later table of which none is possible: those marked of the
 // margin that the table's step keeps to.
 func (f *Fitting) emptied(p *Plan, step int, dead []bool) error {

@@ -87,7 +87,7 @@ func certificateOf(p *plan.Plan, r *Report, from sources, paid receipt, approval
 	}
 	return Certificate{
 		Assumptions: assumptionsOf(r),
-		GivenAway:   []string{},
+		GivenAway:   givenAway(p),
 		Loss:        statedLoss(loss),
 		Mechanisms:  noisesOf(p),
 

@@ -32,6 +32,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, sampleNote(p)...)
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
+	notes = append(notes, r.invariantNotes(p, s)...)
 	notes = append(notes, r.sparseNotes(p, s)...)
 	notes = append(notes, r.topNotes(p)...)
 	notes = append(notes, r.discoveredNotes(p)...)
