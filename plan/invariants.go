@@ -203,7 +203,7 @@ func (i Invariant) Sentence() string {
 	if len(i.By) > 0 {
 		what = fmt.Sprintf("the rows of %s by %s, %s", i.Table, strings.Join(i.By, " × "), budget.Plural(i.Cells, "figure"))
 	}
-	return fmt.Sprintf("%s: %s, from %s", i.Name, what, where)
+	return fmt.Sprintf("%s (%s, from %s)", i.Name, what, where)
 }
 
 // GivenAway says which public figures are shown as they are, "" where there are none.
@@ -221,7 +221,7 @@ func (p *Plan) explainInvariants(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\nPublic figures, which are given away (the promise is not about them)\n")
 	for _, i := range p.Invariants {
-		fmt.Fprintf(b, "  %s; %s in all\n", i.Sentence(), budget.Plural(i.Total, "row"))
+		fmt.Fprintf(b, "  %s, %s in all\n", i.Sentence(), budget.Plural(i.Total, "row"))
 		if i.Tables != nil {
 			more := ""
 			if n := len(i.Tables) - firstTables; n > 0 {
@@ -235,7 +235,7 @@ func (p *Plan) explainInvariants(b *strings.Builder) {
 // invariants says which figures are public.
 func (b *factBook) invariants(p *Plan) {
 	for k, i := range p.Invariants {
-		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name, value: fmt.Sprintf("%s; %s in all", i.Sentence(), budget.Plural(i.Total, "row"))}
+		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name, value: fmt.Sprintf("%s, %s in all", i.Sentence(), budget.Plural(i.Total, "row"))}
 		hash := hashOf([]byte(fmt.Sprint(p.release.Invariants[k].Counts)))
 		f.value, f.exact = f.value+", SHA-256 "+hash[:16], "SHA-256 "+hash
 		b.add(f)

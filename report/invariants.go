@@ -46,7 +46,7 @@ func (r *Report) invariantNotes(p *plan.Plan, s string) []Note {
 	}
 	var all []string
 	for _, i := range p.Invariants {
-		all = append(all, fmt.Sprintf("%s (%s in all)", i.Sentence(), budget.Plural(i.Total, "row")))
+		all = append(all, fmt.Sprintf("%s, %s in all", i.Sentence(), budget.Plural(i.Total, "row")))
 	}
 	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") + "."
 	var held []string

@@ -84,7 +84,7 @@ func TestPublicFiguresAreKeptTo(t *testing.T) {
 // saysWhatIsGivenAway looks for the figures in everything that states the promise.
 func saysWhatIsGivenAway(t *testing.T, p *plan.Plan, place string) {
 	t.Helper()
-	const rides, days = "rides: the rows of t by mode × part, 6 figures, from rides.csv", "days: the rows of t by day, 2 figures, from the spec"
+	const rides, days = "rides (the rows of t by mode × part, 6 figures, from rides.csv)", "days (the rows of t by day, 2 figures, from the spec)"
 	var page bytes.Buffer
 	if err := p.Explain(&page); err != nil {
 		t.Fatal(err)
