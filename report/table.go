@@ -165,6 +165,9 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		if err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
+		if err := flaggedPublic(planned, s); err != nil {
+			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
+		}
 		if out.Cumulative != nil {
 			one.TotalPublished, one.TotalUnbiased = "", ""
 		}
