@@ -11,7 +11,7 @@ import (
 var kept = strings.Replace(base, "marginals:", `invariants:
   all:     {table: persons, by: [], values: 60}
   sexes:   {by: [sex], values: {female: 35, male: 25}}
-  regions: {by: [region.state, sex], from: "${quarter}/totals.csv"}
+  regions: {by: [region.state, sex], from: "${quarter}-totals.csv"}
   areas:   {by: [region], from: areas.csv}
 marginals:`, 1)
 
@@ -23,14 +23,14 @@ const (
 // figuresOf is a case of kept with one change of the file of its figures by region and sex.
 func figuresOf(name, old, new string) errorCase {
 	c := inKept(name, "marginals:", "marginals:")
-	c.files["2026q1/totals.csv"] = strings.Replace(stateTotals, old, new, 1)
+	c.files["2026q1-totals.csv"] = strings.Replace(stateTotals, old, new, 1)
 	return c
 }
 
 // inKept is a case of kept with one change.
 func inKept(name, old, new string) errorCase {
 	c := one(name, old, new)
-	c.text, c.files = kept, map[string]string{"2026q1/totals.csv": stateTotals, "areas.csv": areaTotals, "regions.csv": regions}
+	c.text, c.files = kept, map[string]string{"2026q1-totals.csv": stateTotals, "areas.csv": areaTotals, "regions.csv": regions}
 	return c
 }
 
@@ -50,7 +50,7 @@ var invariantCases = []errorCase{
 	inKept("figures twice", ", values: 60", ", values: 60, from: areas.csv"),
 	inKept("one figure of several", "values: {female: 35, male: 25}", "values: 60"),
 	inKept("figures of nothing", "values: 60", "values: {female: 35, male: 25}"),
-	inKept("figures of two attributes", "from: \"${quarter}/totals.csv\"", "values: {s1: 1, s2: 2}"),
+	inKept("figures of two attributes", "from: \"${quarter}-totals.csv\"", "values: {s1: 1, s2: 2}"),
 	inKept("a list of figures", "values: {female: 35, male: 25}", "values: [35, 25]"),
 	inKept("category mistyped", "female: 35", "femal: 35"),
 	inKept("category without a figure", "female: 35, ", ""),
@@ -60,7 +60,7 @@ var invariantCases = []errorCase{
 	inKept("a figure in quotes", "values: 60", "values: \"60\""),
 	inKept("too large a figure", "values: 60", "values: 1099511627777"),
 	inKept("too large together", "values: {female: 35, male: 25}", "values: {female: 1099511627776, male: 25}"),
-	inKept("a parameter that is not declared", "${quarter}/totals", "${quatrer}/totals"),
+	inKept("a parameter that is not declared", "${quarter}-totals", "${quatrer}-totals"),
 	inKept("no such file", "from: areas.csv", "from: aeras.csv"),
 	inKept("more rows than the files hold", "    unit: {id", "    expect: {rows: [10, 59]}\n    unit: {id"),
 	inKept("contradiction in all", "values: 60", "values: 61"),
@@ -101,7 +101,7 @@ func TestInvariantsAreRead(t *testing.T) {
 	want := []Invariant{
 		{Name: "all", Table: "persons", By: []Attribute{}, Counts: []int64{60}, Line: 25},
 		{Name: "sexes", Table: "persons", By: []Attribute{{Column: "sex"}}, Counts: []int64{35, 25}, Line: 26},
-		{Name: "regions", Table: "persons", By: []Attribute{{"region", "state"}, {Column: "sex"}}, File: "2026q1/totals.csv", Counts: []int64{20, 10, 15, 15}, Line: 27},
+		{Name: "regions", Table: "persons", By: []Attribute{{"region", "state"}, {Column: "sex"}}, File: "2026q1-totals.csv", Counts: []int64{20, 10, 15, 15}, Line: 27},
 		{Name: "areas", Table: "persons", By: []Attribute{{Column: "region"}}, File: "areas.csv", Counts: []int64{7, 23, 30}, Line: 28},
 	}
 	if diff := cmp.Diff(want, r.Invariants); diff != "" {
@@ -111,7 +111,7 @@ func TestInvariantsAreRead(t *testing.T) {
 		t.Errorf("warnings: %v", r.Warnings)
 	}
 	// The plan holds the columns of the figures, and reads the same back from them.
-	if got, want := r.Source.Files["2026q1/totals.csv"], "sex,region.state,count\nfemale,s1,20\nmale,s1,10\nmale,s2,15\nfemale,s2,15\n"; got != want {
+	if got, want := r.Source.Files["2026q1-totals.csv"], "sex,region.state,count\nfemale,s1,20\nmale,s1,10\nmale,s2,15\nfemale,s2,15\n"; got != want {
 		t.Errorf("the plan holds %q, want %q", got, want)
 	}
 	again, err := Parse(r.Source)
@@ -124,7 +124,7 @@ func TestInvariantsAreRead(t *testing.T) {
 // A level may stand in a header by its own name.
 func TestFiguresOfALevelMayBeHeadedByItsName(t *testing.T) {
 	src := keptSource(t)
-	src.Files["2026q1/totals.csv"] = strings.Replace(stateTotals, "region.state", "state", 1)
+	src.Files["2026q1-totals.csv"] = strings.Replace(stateTotals, "region.state", "state", 1)
 	r, err := Parse(src)
 	if err != nil {
 		t.Fatal(err)
