@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ var kept = strings.Replace(base, "marginals:", `invariants:
   all:     {table: persons, by: [], values: 60}
   sexes:   {by: [sex], values: {female: 35, male: 25}}
   regions: {by: [region.state, sex], from: "${quarter}-totals.csv"}
-  areas:   {by: [region], from: areas.csv}
+  areas:   {by: [region], from: districts.csv}
 marginals:`, 1)
 
 const (
@@ -30,7 +31,7 @@ func figuresOf(name, old, new string) errorCase {
 // inKept is a case of kept with one change.
 func inKept(name, old, new string) errorCase {
 	c := one(name, old, new)
-	c.text, c.files = kept, map[string]string{"2026q1-totals.csv": stateTotals, "areas.csv": areaTotals, "regions.csv": regions}
+	c.text, c.files = kept, map[string]string{"2026q1-totals.csv": stateTotals, "districts.csv": areaTotals, "regions.csv": regions}
 	return c
 }
 
@@ -47,7 +48,7 @@ var invariantCases = []errorCase{
 	inKept("column twice", "by: [region.state, sex]", "by: [region.state, region]"),
 	inKept("too many cells", "by: [region.state, sex]", "by: [region, sex, age, hour, day, at.bit]"),
 	inKept("no figures", ", values: 60", ""),
-	inKept("figures twice", ", values: 60", ", values: 60, from: areas.csv"),
+	inKept("figures twice", ", values: 60", ", values: 60, from: districts.csv"),
 	inKept("one figure of several", "values: {female: 35, male: 25}", "values: 60"),
 	inKept("figures of nothing", "values: 60", "values: {female: 35, male: 25}"),
 	inKept("figures of two attributes", "from: \"${quarter}-totals.csv\"", "values: {s1: 1, s2: 2}"),
@@ -61,7 +62,7 @@ var invariantCases = []errorCase{
 	inKept("too large a figure", "values: 60", "values: 1099511627777"),
 	inKept("too large together", "values: {female: 35, male: 25}", "values: {female: 1099511627776, male: 25}"),
 	inKept("a parameter that is not declared", "${quarter}-totals", "${quatrer}-totals"),
-	inKept("no such file", "from: areas.csv", "from: aeras.csv"),
+	inKept("no such file", "from: districts.csv", "from: distrcits.csv"),
 	inKept("more rows than the files hold", "    unit: {id", "    expect: {rows: [10, 59]}\n    unit: {id"),
 	inKept("contradiction in all", "values: 60", "values: 61"),
 	inKept("contradiction of categories", "female: 35, male: 25", "female: 34, male: 26"),
@@ -102,7 +103,7 @@ func TestInvariantsAreRead(t *testing.T) {
 		{Name: "all", Table: "persons", By: []Attribute{}, Counts: []int64{60}, Line: 25},
 		{Name: "sexes", Table: "persons", By: []Attribute{{Column: "sex"}}, Counts: []int64{35, 25}, Line: 26},
 		{Name: "regions", Table: "persons", By: []Attribute{{"region", "state"}, {Column: "sex"}}, File: "2026q1-totals.csv", Counts: []int64{20, 10, 15, 15}, Line: 27},
-		{Name: "areas", Table: "persons", By: []Attribute{{Column: "region"}}, File: "areas.csv", Counts: []int64{7, 23, 30}, Line: 28},
+		{Name: "areas", Table: "persons", By: []Attribute{{Column: "region"}}, File: "districts.csv", Counts: []int64{7, 23, 30}, Line: 28},
 	}
 	if diff := cmp.Diff(want, r.Invariants); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -164,4 +165,38 @@ marginals: {m: {by: [place]}}
 			t.Errorf("a: %s, bc: %s: got %v, want %q", c.a, c.b, err, c.want)
 		}
 	}
+}
+
+// FuzzFigures reads a file of figures that is anything: it is refused at a place in it, or every cell has one figure, and what a plan
+// holds of it reads back as the same.
+func FuzzFigures(f *testing.F) {
+	f.Add(stateTotals)
+	for _, c := range invariantCases {
+		f.Add(c.files["2026q1-totals.csv"])
+	}
+	f.Add("region.state,sex,count\r\ns1,male,1\r\ns1,female,2\r\n\r\ns2,male,3\r\ns2,female,\"4\"")
+	f.Fuzz(func(t *testing.T, text string) {
+		src := Source{Name: "release.yaml", Text: strings.Replace(kept, "  areas:   {by: [region], from: districts.csv}\n", "", 1), Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions, "2026q1-totals.csv": text}}
+		r, err := Parse(src)
+		var problems *Errors
+		if errors.As(err, &problems) {
+			for _, p := range problems.Problems {
+				if p.Line < 1 || p.Column < 1 || p.Message == "" || p.File == "2026q1-totals.csv" && p.Line > strings.Count(text, "\n")+1 {
+					t.Fatalf("a problem without place or words: %+v", p)
+				}
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := r.Invariants[2]; len(i.Counts) != 4 || i.Total() != 60 {
+			t.Fatalf("figures %v", i.Counts)
+		}
+		again, err := Parse(r.Source)
+		if err != nil {
+			t.Fatalf("what a plan holds is refused: %v", err)
+		}
+		assertEqual(t, r, again)
+	})
 }
