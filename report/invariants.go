@@ -93,34 +93,32 @@ func (r *Report) PublicFigures() []Note {
 	return notes
 }
 
-// invariantBias is what keeping to figures does that may be of other rows than are counted.
+// invariantBias is what keeping to figures does that may be of other rows than are counted: one cause for each confidential table.
 func (r *Report) invariantBias(p *plan.Plan) []Bias {
 	var all []Bias
-	for _, i := range p.Invariants {
-		b := Bias{Cause: fmt.Sprintf("Counts keep to the public figures of %s. Where these are of other rows than the release counts (those that its rules leave out, of another day, or in error), the counts are off by the difference", i.Name), Direction: eitherWay,
-			Size: "not known, as nothing compares these figures with the data; what was measured of the same cells lies under measurements/"}
-		b.Tables = slices.Clone(i.Tables)
-		for _, c := range p.Consistent {
-			if c.Table == i.Table {
-				b.Tables = slices.Clone(c.Tables)
+	for _, t := range p.Release().Tables {
+		var names, tables []string
+		for _, i := range p.Invariants {
+			if i.Table == t.Name {
+				names, tables = append(names, i.Name), append(tables, i.Tables...)
 			}
 		}
-		if i.Name == rowsFrom(p, i.Table) {
-			b.Tables = append(b.Tables, "microdata/"+i.Table)
+		for _, c := range p.Consistent {
+			if c.Table == t.Name {
+				tables = slices.Clone(c.Tables)
+			}
 		}
-		if b.Tables != nil {
-			all = append(all, b)
+		if slices.ContainsFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == t.Name && s.RowsOf != "" }) {
+			tables = append(tables, "microdata/"+t.Name)
 		}
+		if names == nil || tables == nil {
+			continue
+		}
+		all = append(all, Bias{
+			Cause:  fmt.Sprintf("Counts keep to the public figures of %s. Where these are of other rows than the release counts (those that its rules leave out, of another day, or in error), the counts are off by the difference", strings.Join(names, ", ")),
+			Tables: tables, Direction: eitherWay,
+			Size: "not known, as nothing compares these figures with the data; what was measured of the same cells lies under measurements/",
+		})
 	}
 	return all
-}
-
-// rowsFrom is the invariant that says how many microdata of a table there are, "" for none.
-func rowsFrom(p *plan.Plan, table string) string {
-	for _, s := range p.Synthetic {
-		if s.Table == table {
-			return s.RowsOf
-		}
-	}
-	return ""
 }

@@ -319,7 +319,21 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n node) bool {
 		})
 		return false
 	}
+	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && r.countsAll(t) {
+		r.report(n.heading(), n.path, Problem{
+			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows the files of %s hold %d at least, all of which count", total, t.Name, e.Rows.Least),
+			Expected: "figures of all rows, or another range under expect",
+		})
+		return false
+	}
 	return true
+}
+
+// countsAll tells that every row of a table's files counts, or stops the run: each is a unit of its own, and no rule leaves any out.
+func (r *reader) countsAll(t *Table) bool {
+	return t.Unit.Row && t.Where == nil && t.Sample == nil &&
+		!slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Unknown.Action == Drop || c.Null.Action == Drop }) &&
+		!slices.ContainsFunc(r.release.Impossible, func(i Impossible) bool { return i.Table == t.Name && i.Drop })
 }
 
 // contradicts reports at the second of two invariants of a table that what both say is not the same.
