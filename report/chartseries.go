@@ -49,12 +49,14 @@ type stripRow struct {
 	Y, Middle          int // baseline of its text, and middle of its bar
 	At, From, To       string
 	Shown, Interval    bool
+	Told               bool // it could not be zero
 }
 
 // lineChart is a line with a band. Paths are in thousandths of the plot's sides.
 type lineChart struct {
 	Line, Band string
-	Across     []tick // along the foot
+	Across     []tick      // along the foot
+	Unsure     []heatLabel // points that could be zero
 	Up         []tick
 	Plot, Foot int // height of the plot, and baseline of the ticks' text, in pixels
 	// From and Width are where the plot is, beside the numbers of Up on a narrow page.
@@ -73,14 +75,14 @@ type heatChart struct {
 	Width   string // of a cell
 }
 
-// heatLabel is that of a row or a column.
+// heatLabel is that of a row or a column, or of a point of a line.
 type heatLabel struct {
 	Text string
 	At   string
 	Y    int
 }
 
-// heatCell is a cell: hatched where it has no figure or cannot be told from none.
+// heatCell is a cell: hatched where it has no figure or could be zero.
 type heatCell struct {
 	X, Middle string
 	Y         int
@@ -140,6 +142,9 @@ func chartOf(t *Table, k int, id string) seriesChart {
 	default:
 		c.drawStrip(k == 0)
 		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
+	}
+	if s.Unsure() && s.Columns == nil {
+		c.Caption += " Hollow: could be zero."
 	}
 	if text := t.Statistics[0].ApartText(); k == 0 && text != "" {
 		c.Caption += " " + text
@@ -210,6 +215,9 @@ func (s *Series) full(i int) string {
 		text += ", without an interval"
 	default:
 		text += fmt.Sprintf(" (%s to %s)", endText(p.Low), endText(p.High))
+		if p.Zero() {
+			text += ", could be zero"
+		}
 	}
 	return text
 }
@@ -240,7 +248,7 @@ func (c *seriesChart) drawStrip(zero bool) {
 	for i, p := range c.Points {
 		row := stripRow{Label: clipped(c.Labels[i], runes), Full: c.full(i), Value: p.Text(), Y: i*pitch + 15, Middle: i*pitch + 15 + middle}
 		if p.Value != nil {
-			row.Shown, row.At = true, percent(sc.at(*p.Value))
+			row.Shown, row.Told, row.At = true, p.told(), percent(sc.at(*p.Value))
 			if p.Low != nil && p.High != nil {
 				row.Interval, row.From, row.To = true, percent(sc.at(*p.Low)), percent(sc.at(*p.High))
 			}
@@ -283,6 +291,9 @@ func (c *seriesChart) drawLine(zero bool) {
 		} else {
 			fmt.Fprintf(&path, "%s%d %d", letter(begun), x(i), y(*p.Value))
 			begun = true
+			if !p.told() {
+				line.Unsure = append(line.Unsure, heatLabel{Text: c.full(i), At: percent(float64(x(i)) / 1000), Y: 16 + int(math.Round((1-sc.at(*p.Value))*linePlot))})
+			}
 		}
 		if p.Low == nil || p.High == nil {
 			turn()
@@ -361,7 +372,7 @@ func (c *seriesChart) drawHeat() {
 	c.Heat, c.Height = heat, heat.Head+len(c.Labels)*heatPitch+2
 }
 
-// told tells that a figure can be told from none, or is an exact zero. A count that is shown as 0 cannot, even where its
+// told tells that a figure could not be zero, or is an exact one. A count that is shown as 0 could be more, even where its
 // interval lies below zero.
 func (p Point) told() bool {
 	if p.Value == nil || p.Low == nil || p.High == nil {
@@ -369,6 +380,12 @@ func (p Point) told() bool {
 	}
 	return *p.Low > 0 || *p.High < 0 && *p.Value < 0 || *p.Low == *p.High
 }
+
+// Zero tells that a published figure could be zero, or has no interval.
+func (p Point) Zero() bool { return p.Value != nil && !p.told() }
+
+// Unsure tells that some figure could be zero.
+func (s *Series) Unsure() bool { return slices.ContainsFunc(s.Points, Point.Zero) }
 
 // descending are the figures that are shaded.
 func (s *Series) descending() []float64 {

@@ -31,13 +31,13 @@ func (r *Report) Further() []string {
 // unwarned says that no table is to be left alone as a whole, nothing where the box names one or no cell is published.
 func (r *Report) unwarned() []string {
 	published := slices.ContainsFunc(r.Tables, func(t Table) bool { return !t.Aside && t.Cells > t.Impossible })
-	if !published || hardlyTold(r)+unfit(r) != "" {
+	if !published || len(notSingly(r)) > 0 {
 		return nil
 	}
-	if _, cells, _ := r.untold(); cells == 0 {
-		return []string{"No table needs to be left out, and no cell: each that is possible can be told from none."}
+	if _, cells, _ := r.couldBeZero(); cells == 0 {
+		return []string{"No table needs to be left out, and no cell that is possible could be zero."}
 	}
-	return []string{"No table needs to be left out as a whole: of each, more than half of the possible cells can be told from none."}
+	return []string{"No table needs to be left out as a whole: of each, fewer than half of the cells could be zero."}
 }
 
 // Subject says which population and period the figures are about.

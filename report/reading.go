@@ -18,7 +18,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	s := r.figure()
 	notes := []Note{
 		{"Every number brings its own error",
-			fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance(), r.exactly())},
+			fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.", s, r.Chance(), r.exactly())},
 		r.apartNote(),
 		{"Below zero is not a mistake",
 			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. The column %[1]s shows such a number as 0: here %[2]s of %[3]s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},

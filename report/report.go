@@ -110,6 +110,7 @@ func New(in Input) (*Report, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	addSeries(in.Plan, r.Tables, in.Tables)
+	nameZeros(r.Tables, in.Tables)
 	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)
 	r.Bounds = boundsOf(in.Plan, r.Tables)
 	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {

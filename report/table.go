@@ -76,11 +76,13 @@ type Statistic struct {
 	// counts are equal the published ones are so far apart with a chance of at most what Confidence leaves. ApartBound tells that it
 	// is from a bound, which holds however the noise of the two hangs together, and not from the law of their difference. Absent of
 	// one cell, of a secret sample, and in reports that older versions made.
-	Apart       int64   `json:"cells_differ_from,omitempty"`
-	ApartBound  bool    `json:"cells_differ_bound,omitempty"`
-	NoiseCells  int64   `json:"noise_dominates"` // cells whose interval reaches zero
-	NoiseShare  float64 `json:"noise_dominates_share"`
-	ShownAsZero int64   `json:"negative_shown_as_zero"`
+	Apart      int64   `json:"cells_differ_from,omitempty"`
+	ApartBound bool    `json:"cells_differ_bound,omitempty"`
+	NoiseCells int64   `json:"noise_dominates"` // cells whose interval reaches zero
+	NoiseShare float64 `json:"noise_dominates_share"`
+	// NoiseLabels name those cells; absent where the release has too many to be read, and in reports that older versions made.
+	NoiseLabels []string `json:"noise_dominates_cells,omitempty"`
+	ShownAsZero int64    `json:"negative_shown_as_zero"`
 	// Sums over the cells of the published and of the unbiased figures: the first
 	// exact; the second exact where the figure is one measurement, else the float64
 	// nearest to the exact sum, in the fewest digits that give it back. Absent where the

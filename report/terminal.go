@@ -140,7 +140,7 @@ func (r *Report) terminalTables(p *screen.Page, all bool) {
 		columns = append(columns, screen.Column{Head: "figure", Fold: 8, Drop: 3})
 	}
 	columns = append(columns, screen.Column{Head: "cells", Right: true}, screen.Column{Head: "std. error", Right: true, Drop: 4}, screen.Column{Head: "margin", Right: true},
-		screen.Column{Head: "cells differ from", Right: true, Drop: 1}, screen.Column{Head: "typical", Right: true}, screen.Column{Head: "within 10%", Drop: 2}, screen.Column{Right: true, Drop: 2})
+		screen.Column{Head: "real diff.", Right: true, Drop: 1}, screen.Column{Head: "could be zero", Right: true, Drop: 3}, screen.Column{Head: "typical", Right: true}, screen.Column{Head: "within 10%", Drop: 2}, screen.Column{Right: true, Drop: 2})
 	if r.Banded() {
 		columns = append(columns, screen.Column{Head: "band", Drop: 1})
 	}
@@ -159,10 +159,10 @@ func (r *Report) terminalTables(p *screen.Page, all bool) {
 	if left > 0 {
 		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(int64(left), "table")), screen.Faint)
 	}
-	if r.Apart() && !slices.Contains(dropped, "cells differ from") {
-		p.Paragraph("cells differ from: two cells of the table, picked beforehand, differ beyond noise if their counts are at least so far apart.", screen.Faint)
+	if r.Apart() && !slices.Contains(dropped, "real diff.") {
+		p.Paragraph("real diff.: the smallest real difference, from which on two cells of the table, picked beforehand, differ beyond noise.", screen.Faint)
 	}
-	p.Paragraph("typical: margin ÷ figure of half of the cells above zero, at most; within 10%: the share of those cells whose margin is at most a tenth of the figure.", screen.Faint)
+	p.Paragraph("typical: the typical margin; of half of the cells above zero it is at most that part; within 10%: the share of those cells whose margin is at most a tenth of the figure.", screen.Faint)
 	if len(dropped) > 0 {
 		p.Paragraph("A wider terminal shows more columns.", screen.Faint)
 	}
@@ -182,7 +182,7 @@ func (r *Report) tableRow(t Table, s Statistic, named bool) []screen.Cell {
 	if named {
 		row = append(row, screen.Cells(s.Name)...)
 	}
-	row = append(row, screen.Cells(budget.Group(t.Cells), decimal(s.StandardError), "±"+margin(s.Margin), s.distance())...)
+	row = append(row, screen.Cells(budget.Group(t.Cells), decimal(s.StandardError), "±"+margin(s.Margin), s.distance(), zerosOf(t, s))...)
 	if s.Relative == nil {
 		row = append(row, screen.Cells("–", "", "")...)
 	} else {
