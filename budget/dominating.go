@@ -53,11 +53,14 @@ func (m Mechanism) steps(count int64) []step {
 		return merge(steps)
 	}
 	if ok && m.listsAtoms(shifts) {
-		var each []atoms
-		for _, shift := range shifts {
-			each = append(each, m.vector(shift))
-		}
-		return []step{{envelope(each), count}}
+		worst := rememberedPairs.of(m, func() atoms {
+			var each []atoms
+			for _, shift := range shifts {
+				each = append(each, m.vector(shift))
+			}
+			return envelope(each)
+		})
+		return []step{{worst, count}}
 	}
 	if each := m.coarse(shifts); ok && each != nil {
 		return []step{{envelope(each), count}}

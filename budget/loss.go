@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"sync"
 )
 
 // Loss is the privacy loss of mechanisms composed in one plan. Only [Compose]
@@ -19,8 +20,9 @@ type Loss struct {
 	sample  *big.Rat // probability that a unit is in the sample; nil where all are
 	// byRho is the same loss with all quantiles known by their ρ alone: of many choices that tells more than the pairs of each,
 	// of few less. Nil without such choices.
-	byRho *Loss
-	of    identity // of the mechanisms
+	byRho    *Loss
+	of       identity   // of the mechanisms
+	untilted func() sum // what all of its true positive rates are read from, worked out when first asked for
 }
 
 // Bound is an ε or a δ, rounded up, and the method that proves it.
@@ -98,6 +100,7 @@ func composed(steps []Mechanism, withoutShifts func(Mechanism) bool) (Loss, erro
 	for _, s := range loss.steps {
 		loss.sketch = append(loss.sketch, s.sketch())
 	}
+	loss.untilted = sync.OnceValue(func() sum { return compose(loss.steps, loss.sketch, 0, usual) })
 	return loss, nil
 }
 
@@ -209,12 +212,18 @@ func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
 	if len(l.steps) == 0 {
 		return falsePositiveRate
 	}
-	s := compose(l.steps, l.sketch, 0, usual)
-	rate := min(1, l.slackened(s.truePositiveRate(min(1, l.slackened(falsePositiveRate)))))
-	if l.byRho != nil {
-		rate = min(rate, l.byRho.TruePositiveRate(falsePositiveRate))
+	work := func() float64 {
+		s := l.untilted()
+		rate := min(1, l.slackened(s.truePositiveRate(min(1, l.slackened(falsePositiveRate)))))
+		if l.byRho != nil {
+			rate = min(rate, l.byRho.TruePositiveRate(falsePositiveRate))
+		}
+		return rate
 	}
-	return rate
+	if l.of == (identity{}) {
+		return work()
+	}
+	return remembered.of(question{l.of, true, falsePositiveRate}, work)
 }
 
 func least(a, b Bound) Bound {
@@ -243,7 +252,7 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 	if l.of == (identity{}) {
 		return work()
 	}
-	return remembered.of(question{l.of, delta}, work)
+	return remembered.of(question{of: l.of, at: delta}, work)
 }
 
 // numericalDelta is the δ of the loss distribution at ε.

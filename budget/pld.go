@@ -308,6 +308,10 @@ func bundle(steps []step, sketches []sketch, at tilt, whole window, r resolution
 	part := tilt{theta: at.theta, margin: at.margin, rare: at.rare + at.margin, part: true, steep: whole.steepest}
 	var bundled []step
 	for i, s := range steps {
+		if s.count < minBundle {
+			bundled = append(bundled, s)
+			continue
+		}
 		size := int64(math.Sqrt(float64(s.count)))
 		of := sketches[i]
 		of.count = float64(size)
@@ -316,7 +320,7 @@ func bundle(steps []step, sketches []sketch, at tilt, whole window, r resolution
 		alone := max(wanted, finest)
 		within := max(wanted, inside.width/float64(r.points))
 		outside := max(float64(wanted*math.Sqrt(float64(size))), finest)
-		if s.count < minBundle || float64(within*within)+float64(outside*outside)/float64(size) >= float64(alone*alone)/leastGain {
+		if float64(within*within)+float64(outside*outside)/float64(size) >= float64(alone*alone)/leastGain {
 			bundled = append(bundled, s)
 			continue
 		}
@@ -450,11 +454,11 @@ func (s *sum) blur() float64 {
 // no test does better (Kairouz, Oh & Viswanath 2015, theorem 2.1). The sum must
 // not be tilted.
 func (s *sum) truePositiveRate(falsePositiveRate float64) float64 {
-	least := 1.0
+	least, moment, blur := 1.0, Exp(s.logM), s.blur()
 	for t := s.top(); ; t.down() {
-		power := float64((t.divergence+t.noise)*Exp(t.logM)*(1+s.relative)) + s.infinite
+		power := float64((t.divergence+t.noise)*moment*(1+s.relative)) + s.infinite
 		if falsePositiveRate > 0 { // e^ε may be infinite
-			power += float64(Exp(t.loss()+t.blur()) * falsePositiveRate)
+			power += float64(Exp(t.loss()+blur) * falsePositiveRate)
 		}
 		least = min(least, power)
 		if t.i == 0 {

@@ -61,7 +61,7 @@ func TestAnswersAreForgottenWhenThereAreMany(t *testing.T) {
 	asked := 0
 	for i := range mostRemembered + 1 {
 		for range 2 {
-			if got := a.of(question{delta: float64(i)}, func() float64 { asked++; return float64(i) }); got != float64(i) {
+			if got := a.of(question{at: float64(i)}, func() float64 { asked++; return float64(i) }); got != float64(i) {
 				t.Fatalf("the answer to question %d is %v", i, got)
 			}
 		}

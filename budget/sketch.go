@@ -208,19 +208,31 @@ func outline(sketches []sketch, at tilt) window {
 	}
 	reach := w.high
 	here, deviation := cumulant(sketches, theta), math.Sqrt(variance(sketches))
-	// Beyond 1000/σ the bound would feel the spacing of a grid.
-	for shift := 1e-3 / deviation; shift <= 1e3/deviation; shift *= 1.4 {
-		steeper := cumulant(sketches, theta+shift)
-		up, weightless := (steeper+at.rare)/(theta+shift), (steeper-here+at.margin)/shift
-		reach = min(reach, weightless)
-		if at.part {
-			up = max(up, weightless)
+	// Beyond 1000/σ the bound would feel the spacing of a grid. K is convex, so that every bound here has one valley or one
+	// peak: what has passed it is not asked again.
+	upper, lower := true, true
+	lastUp, lastWeightless, lastDown := math.Inf(1), math.Inf(1), math.Inf(-1)
+	for shift := 1e-3 / deviation; shift <= 1e3/deviation && (upper || lower); shift *= 1.4 {
+		if upper {
+			steeper := cumulant(sketches, theta+shift)
+			up, weightless := (steeper+at.rare)/(theta+shift), (steeper-here+at.margin)/shift
+			reach = min(reach, weightless)
+			if at.part {
+				up = max(up, weightless)
+			}
+			if up < w.high {
+				w.high, w.steepest = up, theta+shift
+			}
+			upper = up <= lastUp || weightless <= lastWeightless
+			lastUp, lastWeightless = up, weightless
 		}
-		if up < w.high {
-			w.high, w.steepest = up, theta+shift
-		}
-		if down := (here - cumulant(sketches, theta-shift) - at.margin) / shift; down > w.low {
-			w.low, w.gentle = down, theta-shift
+		if lower {
+			down := (here - cumulant(sketches, theta-shift) - at.margin) / shift
+			if down > w.low {
+				w.low, w.gentle = down, theta-shift
+			}
+			lower = down >= lastDown
+			lastDown = down
 		}
 	}
 	w.width = max(w.high-w.low, reach-mean(sketches, theta))

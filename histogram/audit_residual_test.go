@@ -36,7 +36,8 @@ marginals: MARGINALS
 `
 
 const (
-	residualTrials = 24_000 // on either side
+	residualTrials = 20_000 // on either side
+	twiceTrials    = 16_000 // where a measurement is drawn twice
 	brokenTrials   = 5_000  // where noise is far too small
 )
 
@@ -225,6 +226,9 @@ func weightedGaussian(sigma2 float64, weights []int64) (law []float64, middle in
 	one := gaussianSum(sigma2, 1)
 	law = []float64{1}
 	for _, s := range weights {
+		if s == 0 {
+			continue
+		}
 		stride := int(max(s, -s))
 		next := make([]float64, len(law)+stride*(len(one)-1))
 		for j, q := range one {
@@ -232,20 +236,29 @@ func weightedGaussian(sigma2 float64, weights []int64) (law []float64, middle in
 				next[i+stride*j] += p * q
 			}
 		}
-		law = next
+		law, _ = withoutRare(next)
 	}
 	return law, len(law) / 2
+}
+
+// withoutRare leaves out what is so rare on either side, as many on the one as on the other: of a million, 1e-12 in all.
+func withoutRare(law []float64) (rest []float64, cut int) {
+	for len(law) > 2 && law[0] < 1e-18 && law[len(law)-1] < 1e-18 {
+		law, cut = law[1:len(law)-1], cut+1
+	}
+	return law, cut
 }
 
 // plusRounded is the law of a sum with so many steps for each unit of another, rounded.
 func plusRounded(law []float64, middle int, other []float64, centre int, steps float64) ([]float64, int) {
 	reach := int(math.Round(steps*float64(centre))) + 1
 	out := make([]float64, len(law)+2*reach)
+	law, cut := withoutRare(law)
 	for j, q := range other {
 		if q < 1e-18 {
 			continue
 		}
-		at := out[reach+int(math.Round(steps*float64(j-centre))):]
+		at := out[cut+reach+int(math.Round(steps*float64(j-centre))):]
 		for i, p := range law {
 			at[i] += p * q
 		}
@@ -297,7 +310,7 @@ func TestAuditOfResiduals(t *testing.T) {
 			for i, b := range a.mistakes(c.neighbours) {
 				trials := brokenTrials
 				if b.twice >= 0 {
-					trials = residualTrials
+					trials = twiceTrials
 				}
 				least, _ := a.bounds(b, trials)
 				if least <= a.claim {

@@ -45,12 +45,14 @@ type Figures struct {
 }
 
 // Rows are microdata: codes over the levels of By, by column and then by row. Each
-// of Marginals is a set of places in By.
+// of Marginals is a set of places in By, and so is Whole, by which whole rows are
+// compared: those of none are not.
 type Rows struct {
 	Table     string
 	By        []plan.Factor
 	Codes     [][]uint32
 	Marginals [][]int
+	Whole     []int
 }
 
 // Differences are what [Compare] tells, in the order of its claims. They are
@@ -60,6 +62,7 @@ type Differences struct {
 	veil
 	Tables    []Difference
 	Marginals [][]Distance // of each of the microdata
+	Joints    []*Joint     // the same; nil where whole rows are not compared
 }
 
 // Difference is how far a published table lies from the truth.
@@ -92,6 +95,8 @@ type Distance struct {
 	// Subsample is what L1 would be on average if the microdata were a random part
 	// of the true rows, of each size in [SubsampleShares].
 	Subsample []float64
+	// Association is of a marginal of two columns, else nil.
+	Association *Association
 }
 
 // leastPass is how many cells are counted in one reading of a table, at least,
@@ -116,14 +121,14 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir 
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{plan: p, out: &Differences{Tables: make([]Difference, len(claims.Tables)), Marginals: make([][]Distance, len(claims.Rows))}}
+	c := &comparison{plan: p, out: &Differences{Tables: make([]Difference, len(claims.Tables)), Marginals: make([][]Distance, len(claims.Rows)), Joints: make([]*Joint, len(claims.Rows))}}
 	for i, claim := range claims.Tables {
 		if err := c.askTable(claim, &c.out.Tables[i]); err != nil {
 			return nil, err
 		}
 	}
 	for i, rows := range claims.Rows {
-		if err := c.askRows(rows, &c.out.Marginals[i]); err != nil {
+		if err := c.askRows(ctx, opt.workers(), rows, &c.out.Marginals[i], &c.out.Joints[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -142,10 +147,11 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir 
 			return nil, err
 		}
 		for _, batch := range c.batches(table.Name, pass) {
-			if err := c.answer(ctx, table, batch, opt.workers(), func(t *tally) error {
+			err := c.answer(ctx, table, batch, opt.workers(), func(t *tally) error {
 				t.progress = progress
 				return besides(t.scan(ctx, dataDir, s, have-Bytes(p)-held), have-Bytes(p))
-			}); err != nil {
+			})
+			if err != nil && !spared(batch, err) {
 				return nil, err
 			}
 		}
@@ -165,6 +171,18 @@ type comparison struct {
 type question struct {
 	measurement plan.Measurement
 	compare     func(truth tallied) error
+	// tooLarge, where not nil, is called where its counts do not fit the memory: it is answered by itself, and left out then.
+	tooLarge func()
+}
+
+// spared tells that a question does not fit the memory, and is one that is left out then.
+func spared(batch []question, err error) bool {
+	var memory *MemoryError
+	if batch[0].tooLarge == nil || !errors.As(err, &memory) {
+		return false
+	}
+	batch[0].tooLarge()
+	return true
 }
 
 var errOtherCells = errors.New("what the release publishes of it does not have its cells")
@@ -197,7 +215,7 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 	if t.Top != nil {
 		m.Top = &plan.Choices{Of: t.Top.Of}
 	}
-	c.questions = append(c.questions, question{m, func(counted tallied) error {
+	c.questions = append(c.questions, question{measurement: m, compare: func(counted tallied) error {
 		if choosesCells(m) {
 			figures, err := claim.Read()
 			if err == nil && m.Top != nil {
@@ -325,7 +343,7 @@ func (f Figures) againstSparse(truth tallied) (Difference, error) {
 }
 
 // askRows asks for the truth of every marginal of microdata.
-func (c *comparison) askRows(r Rows, out *[]Distance) error {
+func (c *comparison) askRows(ctx context.Context, workers int, r Rows, out *[]Distance, joint **Joint) error {
 	levels, err := plan.Query{Table: r.Table, Factors: r.By}.Levels(c.plan.Release())
 	if err != nil {
 		return err
@@ -333,6 +351,7 @@ func (c *comparison) askRows(r Rows, out *[]Distance) error {
 	if err := r.fit(levels); err != nil {
 		return fmt.Errorf("microdata of %s: %w", r.Table, err)
 	}
+	table := c.plan.Release().Table(r.Table)
 	*out = make([]Distance, len(r.Marginals))
 	for i, places := range r.Marginals {
 		m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, marginal %d", r.Table, i+1), Query: plan.Query{Table: r.Table}, Cells: 1}
@@ -340,12 +359,17 @@ func (c *comparison) askRows(r Rows, out *[]Distance) error {
 			m.Query.Factors = append(m.Query.Factors, r.By[place])
 			m.Cells *= int64(levels[place].Size())
 		}
-		c.questions = append(c.questions, question{m, func(truth tallied) error {
-			(*out)[i] = distanceOf(r.counts(levels, places), truth.counts)
+		c.questions = append(c.questions, question{measurement: m, compare: func(truth tallied) error {
+			drawn := r.counts(levels, places)
+			(*out)[i] = distanceOf(drawn, truth.counts)
+			if len(places) == 2 {
+				ordered := !slices.ContainsFunc(places, func(place int) bool { return !inOrder(table.Column(r.By[place].Attribute), levels[place]) })
+				(*out)[i].Association = associationOf(drawn, truth.counts, levels[places[0]].Size(), ordered)
+			}
 			return nil
 		}})
 	}
-	return nil
+	return c.askWhole(ctx, workers, r, levels, joint)
 }
 
 // fit fails unless every column has as many codes, each of its level.
@@ -416,8 +440,11 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 			continue
 		}
 		held := c.plan.Held(q.measurement)
-		if cells += held; cells > pass {
+		if cells += held; cells > pass || q.tooLarge != nil {
 			all, cells = append(all, nil), held
+		}
+		if q.tooLarge != nil {
+			cells = pass + 1 // by itself
 		}
 		all[len(all)-1] = append(all[len(all)-1], q)
 	}

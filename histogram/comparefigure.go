@@ -52,7 +52,7 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 		x.asked[id] = ranked(c.plan.Measurements[at], x.figure, c.plan.Release())
 	}
 	for id, m := range x.asked {
-		c.questions = append(c.questions, question{m, func(counted tallied) error {
+		c.questions = append(c.questions, question{measurement: m, compare: func(counted tallied) error {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			if x.got[id] = counted; len(x.got) < len(x.asked) {

@@ -18,7 +18,7 @@ import (
 
 // Count reads the tables of a plan from the folder dataDir, each once or, where its units
 // have ids, twice: first the ids, to bound how many rows of each are counted. It counts the
-// answers to all measurements, and with them every pair that an adaptive method of the
+// answers to all measurements, and with them every candidate that an adaptive method of the
 // plan may choose. Columns are read as codes, and all tables are counted at once by
 // package tabulate.
 //
@@ -161,18 +161,16 @@ func project(r *spec.Release, m plan.Measurement, t tallied) (tallied, error) {
 }
 
 // questions are all that a plan may ask of its tables: its measurements in order
-// and, behind them, the pairs of every adaptive method. What a method will choose
+// and, behind them, the candidates of every adaptive method. What a method will choose
 // is not known before noise is drawn, and tables are read once.
 func questions(p *plan.Plan) ([]plan.Measurement, error) {
 	all := slices.Clone(p.Measurements)
 	for _, s := range p.Synthetic {
-		for _, pair := range s.Pairs() {
-			m, err := p.Pair(s, pair)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, m)
+		candidates, err := candidatesOf(p, s)
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", s.Table, err)
 		}
+		all = append(all, candidates...)
 	}
 	return all, nil
 }

@@ -29,10 +29,10 @@ type Exact struct {
 // exact is what Exact hides.
 type exact struct {
 	plan       *plan.Plan
-	answers    []answer   // one per measurement, in the plan's order
-	pairs      [][]answer // of each adaptive method, in the order of its pairs
-	hash       []byte     // of all answers with their definitions
-	commitment string     // of hash, under the key that the rows were bounded with
+	answers    []answer    // one per measurement, in the plan's order
+	candidates [][][]int64 // of each adaptive method, in the order of its candidates
+	hash       []byte      // of all answers with their definitions
+	commitment string      // of hash, under the key that the rows were bounded with
 	madeUp     bool
 
 	mu     sync.Mutex
@@ -84,27 +84,28 @@ func (t tallied) wide() tallied {
 }
 
 // newExact takes the counts of all questions of a plan, in their order. The hash,
-// and with it what a release is debited for, is of all of them: of a pair that no
+// and with it what a release is debited for, is of all of them: of a candidate that no
 // round will choose as well.
 func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.Streams, madeUp bool) *Exact {
 	e := &exact{plan: p, madeUp: madeUp}
-	answers := make([]answer, len(all))
 	hash := sha256.New()
 	for i, m := range all {
 		a := answer{measurement: m, definition: m.Canonical(), tallied: counts[i], hash: counts[i].hash()}
-		if i >= len(p.Measurements) { // models are held against pairs as they are
-			a.tallied = a.wide()
-		}
-		answers[i] = a
 		definition := sha256.Sum256(a.definition)
 		hash.Write(definition[:])
 		hash.Write(a.hash)
+		if i < len(p.Measurements) {
+			e.answers = append(e.answers, a)
+		}
 	}
 	e.hash = hash.Sum(nil)
-	e.answers, answers = answers[:len(p.Measurements)], answers[len(p.Measurements):]
+	counts = counts[len(p.Measurements):]
 	for _, s := range p.Synthetic {
-		pairs := len(s.Pairs())
-		e.pairs, answers = append(e.pairs, answers[:pairs]), answers[pairs:]
+		candidates := make([][]int64, len(s.Candidates()))
+		for i := range candidates { // models are held against candidates as they are
+			candidates[i] = counts[i].wide().counts
+		}
+		e.candidates, counts = append(e.candidates, candidates), counts[len(candidates):]
 	}
 	out := &Exact{inner: e}
 	e.commitment = out.Commitment(s)

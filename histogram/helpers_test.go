@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -63,7 +64,20 @@ func folder(t testing.TB, files ...string) string {
 }
 
 func streams(p *plan.Plan, key byte) *noise.Streams {
-	return noise.NewStreams(noise.Key{key}, p.Hash())
+	return noise.NewStreams(noise.Key{key}, hashOfPlan(p))
+}
+
+// planHashes are the hashes of plans, which tests that draw thousands of times ask for each time and which take as long as many
+// draws.
+var planHashes sync.Map
+
+func hashOfPlan(p *plan.Plan) string {
+	if known, ok := planHashes.Load(p); ok {
+		return known.(string)
+	}
+	hash := p.Hash()
+	planHashes.Store(p, hash)
+	return hash
 }
 
 // exactOf counts a folder.

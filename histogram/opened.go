@@ -39,7 +39,7 @@ type opened struct {
 // Measure returns the noisy answer to a measurement of the plan: the exact
 // integers plus the noise that the plan sets, which depends on the key, the
 // measurement's canonical definition and the exact integers. It is an error to
-// ask what the plan does not hold or to ask twice; a pair that an adaptive method
+// ask what the plan does not hold or to ask twice; a candidate that an adaptive method
 // may choose is the business of its [Oracle]. The result does not depend on the
 // number of processors.
 func (o *Opened) Measure(ctx context.Context, m plan.Measurement) (measured.Measured, error) {

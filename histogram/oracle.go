@@ -8,9 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"math/big"
-	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -18,19 +15,20 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // Oracle answers the rounds of one adaptive method of a paid plan: in each a
-// choice among pairs of columns, and the counts of the pair with their noise. It
-// shows "confidential" however it is printed, and has no getter.
+// choice among sets of columns, and the counts of the chosen set with their noise.
+// It shows "confidential" however it is printed, and has no getter.
 //
-// Guarantee: all that it ever gives, to whoever asks whatever questions, each
-// after seeing the answers before, is ρ-zCDP for the ρ of the method's block in the
-// plan. Neighbours: those of the release. Theorem: a choice is (ε²/8)-zCDP (Cesar &
-// Rogers 2021, lemma 3.2), an answer has the ρ of its noise (Canonne, Kamath &
-// Steinke 2020, theorem 14), and ρ adds over what is chosen adaptively (Bun &
-// Steinke 2016, lemma 2.3). Argument: docs/proofs/adaptive.md.
+// Guarantee: all that it ever gives, to whoever asks whatever questions with
+// whatever mechanisms, each after seeing the answers before, is ρ-zCDP for the ρ of
+// the method's block in the plan. Neighbours: those of the release. Theorem: a choice
+// is (ε²/8)-zCDP (Cesar & Rogers 2021, lemma 3.2), an answer has the ρ of its noise
+// (Canonne, Kamath & Steinke 2020, theorem 14), and ρ adds over what is chosen
+// adaptively, amounts included, as long as the sum stays within what was set
+// beforehand (Rogers, Roth, Ullman & Vadhan 2016; Feldman & Zrnic 2021, theorem 4.5).
+// Argument: docs/proofs/adaptive.md.
 //
 // How long a choice takes depends on the scores, and more than the choice tells,
 // as package noise says of selections: it is never to be shown.
@@ -41,15 +39,18 @@ type Oracle struct {
 
 // oracle is what Oracle hides.
 type oracle struct {
-	opened      *opened
-	method      plan.Synthetic
-	pairs       []answer // in the order of method.Pairs
-	sensitivity int64    // of scores
+	opened        *opened
+	method        plan.Synthetic
+	counts        [][]int64 // of each candidate, by category or, once these are merged, by class
+	weights       []int64   // of the candidates' scores
+	sensitivities []int64   // of the candidates' scores
 
-	mu     sync.Mutex
-	last   step
-	choice int    // of the round in which last is a choice
-	given  []bool // by pair
+	mu      sync.Mutex
+	classes [][]int // by column; nil: nothing was merged
+	spent   budget.Cost
+	next    step
+	choice  int                        // of the round in which next is an answer
+	given   map[[sha256.Size]byte]bool // answers, by the hash of their definitions
 }
 
 // step is a step of a method: 2·round is its choice, 2·round + 1 its answer.
@@ -62,16 +63,16 @@ func (o *Opened) Oracle(method int) (*Oracle, error) {
 	if method < 0 || method >= len(x.exact.plan.Synthetic) {
 		return nil, errNoMethod
 	}
-	made, err := newOracle(x, method)
-	if err != nil {
-		return nil, err
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if slices.Contains(x.oracles, method) {
 		return nil, errOracleGiven
 	}
-	x.oracles = append(x.oracles, method)
+	made, err := newOracle(x, method)
+	if err != nil {
+		return nil, err
+	}
+	x.oracles, x.exact.candidates[method] = append(x.oracles, method), nil // from now on they are the oracle's
 	return &Oracle{inner: made}, nil
 }
 
@@ -79,238 +80,288 @@ func (o *Opened) Oracle(method int) (*Oracle, error) {
 var (
 	errNoMethod    = errors.New("the plan has no such adaptive method")
 	errOracleGiven = errors.New("the oracle of this adaptive method was given before; each is given once")
-	errBeyondBlock = errors.New("the rounds of the adaptive method lose more than the block that was paid for; plan it again with `dprelease plan`")
 )
 
-// newOracle checks that all rounds are within the block that the plan's loss
-// counts. The sensitivity is derived from the release, and taken from nobody.
+// newOracle checks that the method's first round, and by MST all, are within the block that
+// the plan's loss counts. Weights and sensitivities are derived from the release,
+// and taken from nobody.
 func newOracle(x *opened, method int) (*oracle, error) {
 	p := x.exact.plan
-	s, pairs := p.Synthetic[method], x.exact.pairs[method]
+	s := p.Synthetic[method]
 	if !withinBlock(s) {
 		return nil, errBeyondBlock
 	}
-	return &oracle{opened: x, method: s, pairs: pairs, given: make([]bool, len(pairs)), last: -1,
-		sensitivity: scoreSensitivity(p.Release().Privacy.Neighbours, p.Release().Table(s.Table).Unit.MaxRows)}, nil
+	o := &oracle{opened: x, method: s, counts: slices.Clone(x.exact.candidates[method]), given: map[[sha256.Size]byte]bool{}}
+	neighbours, maxRows := p.Release().Privacy.Neighbours, p.Release().Table(s.Table).Unit.MaxRows
+	for _, candidate := range s.Candidates() {
+		weight := s.Weight(candidate)
+		o.weights = append(o.weights, weight)
+		o.sensitivities = append(o.sensitivities, scoreSensitivity(neighbours, maxRows, weight))
+	}
+	return o, nil
 }
 
-// withinBlock tells whether all rounds of a method together, a choice and an
-// answer each, have no more ρ than its block.
-func withinBlock(s plan.Synthetic) bool {
-	if s.Select.Kind != budget.ExponentialMechanism || s.Block.Kind != budget.AdaptiveBlock {
-		return false
+// Merge has the categories of columns counted together from now on, class by class,
+// in models, scores and answers: classes[i] is the class of each category of the
+// i-th column of the method, numbered from 0 with none left out, or nil where each
+// is its own. It may be called once, before the first round.
+//
+// Guarantee: nothing is drawn, and nothing told. classes are made of answers alone,
+// so they are the same on neighbours that gave the same answers.
+func (o *Oracle) Merge(classes [][]int) error {
+	x := o.inner
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if classes == nil || x.classes != nil || x.next != 0 {
+		return errMerge
 	}
-	choice, answer, block := s.Select.Rho(), s.Noise.Rho(), s.Block.Rho()
-	if choice == nil || answer == nil || block == nil {
-		return false
+	sizes, err := x.opened.exact.plan.Classes(x.method, classes)
+	if err != nil {
+		return err
 	}
-	all := new(big.Rat).Add(choice, answer)
-	return all.Mul(all, new(big.Rat).SetInt64(int64(s.Rounds))).Cmp(block) <= 0
+	if x.counts, err = byClass(x.method.Candidates(), x.counts, classes, sizes); err != nil {
+		return err
+	}
+	x.classes = make([][]int, len(classes))
+	for i, of := range classes {
+		x.classes[i] = slices.Clone(of)
+	}
+	return nil
 }
 
-const (
-	// scoreLimit is what scores are clamped to.
-	scoreLimit = 1 << 62
-	// modelLimit is the most that a model may expect of a cell, in units of
-	// 1/plan.ModelScale.
-	modelLimit = 1 << 50
-)
-
-// scoreSensitivity is the most that one unit moves a score: ModelScale for each
-// row that it adds or removes, of which there are at most maxRows, and twice that
-// many where one unit takes the place of another. No score moves further than
-// scoreLimit.
+// Select chooses the candidate of a round among candidates, distinct places in
+// [plan.Synthetic.Candidates], and returns its place there. models[i] says what counts
+// a public model expects of candidate i: row-major, by classes where these were merged, in
+// units of 1/[plan.ModelScale], each in [0, 2⁵⁰]. penalties[i], in the same units and in
+// [0, 2⁶⁰], is what is to be taken from its distance; nil takes nothing. A candidate is
+// the likelier to be chosen the further it is from what the model expects: its score is
 //
-// Guarantee: whatever the model. Neighbours: n. Theorem: the triangle inequality;
-// clamping is 1-Lipschitz. Argument: docs/proofs/adaptive.md.
-func scoreSensitivity(n spec.Neighbours, maxRows int64) int64 {
-	perRow := int64(plan.ModelScale)
-	if n != spec.AddRemove {
-		perRow *= 2
-	}
-	if maxRows > scoreLimit/perRow {
-		return scoreLimit
-	}
-	return perRow * maxRows
-}
-
-// Select chooses the pair of a round among candidates, distinct places in
-// [plan.Synthetic.Pairs], and returns its place there. models[i] says what counts a
-// public model expects of candidate i: row-major, in units of 1/[plan.ModelScale],
-// each in [0, 2⁵⁰]. A pair is the likelier to be chosen the further it is from
-// what the model expects: its score is
+//	weight·(min(Σ_cells |ModelScale·count − model|, 2⁶²) − penalty)
 //
-//	min(Σ_cells |ModelScale·count − model|, 2⁶²)
+// clamped to ±2⁶¹, with [plan.Synthetic.Weight], and the choice that of the exponential
+// mechanism with the ε of how, by bits that belong to key, method, classes, how,
+// candidates, models, penalties, exact scores and round.
 //
-// and the choice that of the exponential mechanism with the ε of the plan's
-// Select, by bits that belong to key, method, candidates, models, exact scores and
-// round.
+// Guarantee: (ε²/8)-zCDP, and bounded range ε; charged before it is drawn. Neighbours:
+// those of the release. Theorem: as for [noise.ExponentialMechanism], with the largest
+// scoreSensitivity of the candidates. Argument: docs/proofs/adaptive.md.
 //
-// Guarantee: (ε²/8)-zCDP, and bounded range ε. Neighbours: those of the release.
-// Theorem: as for [noise.ExponentialMechanism], with the sensitivity of
-// scoreSensitivity. Argument: docs/proofs/adaptive.md.
-//
-// It is an error to ask for a round beyond the plan's, to go back to a step that
-// was made or passed, and to ask with candidates or models that are not as said. Whether
-// it fails depends on the questions alone.
-func (o *Oracle) Select(ctx context.Context, round int, candidates []int, models [][]int64) (choice int, err error) {
+// It is an error to ask for any step but the next, for more than the block has left, and
+// with candidates, models or penalties that are not as said. Whether it fails depends on the
+// questions alone.
+func (o *Oracle) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (choice int, err error) {
 	x := o.inner
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.allows(round, 2*step(round)); err != nil {
 		return -1, err
 	}
-	if err := x.checkCandidates(candidates, models); err != nil {
+	if err := x.checkQuestion(candidates, models, penalties); err != nil {
 		return -1, err
 	}
-	scores, hash, err := x.score(ctx, candidates, models)
+	scores, hash, err := x.score(ctx, candidates, models, penalties)
 	if err != nil {
 		return -1, err
 	}
-	stream := x.opened.streams.Selection(x.definition(candidates), hash, round)
-	i, err := noise.ExponentialMechanism(stream, scores, x.method.Select.Parameter, x.sensitivity, false)
+	if err := x.charge(how, x.chooses); err != nil {
+		return -1, err
+	}
+	stream := x.opened.streams.Selection(x.definition(how, candidates), hash, round)
+	i, err := noise.ExponentialMechanism(stream, scores, how.Parameter, x.sensitivity(candidates), false)
 	if err != nil {
 		return -1, err
 	}
-	x.last, x.choice = 2*step(round), candidates[i]
-	return candidates[i], nil
+	x.next, x.choice = x.next+1, candidates[i]
+	return x.choice, nil
 }
 
-// Measure returns the noisy counts of a round's pair, a place in
-// [plan.Synthetic.Pairs], with the plan's Noise, drawn as those of
-// [Opened.Measure]. Where the round's choice was made by this oracle, it is that
-// pair; a resumed run brings the choice that it had made before.
+// Measure returns the noisy counts of the candidate that the round has chosen, with the
+// noise of how, which is the plan's Noise with any parameter; drawn as those of
+// [Opened.Measure], from a stream of its own: where a candidate may be chosen again, the
+// round is part of the measurement's definition ([plan.Plan.Answer]).
 //
-// Guarantee: the ρ of Noise. Neighbours: those of the release. Theorem: Canonne,
-// Kamath & Steinke 2020, theorem 14. Argument: docs/proofs/adaptive.md.
+// Guarantee: the ρ of how, charged before it is drawn. Neighbours: those of the release.
+// Theorem: Canonne, Kamath & Steinke 2020, theorem 14. Argument: docs/proofs/adaptive.md.
 //
-// It is an error to ask for a round beyond the plan's, to go back to a step that
-// was made or passed, and to ask for a pair twice. After another failure nothing
-// was given, and a second try draws the same noise.
-func (o *Oracle) Measure(ctx context.Context, round, choice int) (measured.Measured, error) {
+// It is an error to ask for any step but the next, for more than the block has left, for
+// another candidate than the chosen one, and for one definition twice. After another
+// failure nothing was given; a second try draws the same noise, and is charged again.
+func (o *Oracle) Measure(ctx context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
 	x := o.inner
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err := x.allows(round, 2*step(round)+1); err != nil {
-		return measured.Measured{}, err
+	a, err := x.question(round, choice, how)
+	if err == nil {
+		err = ctx.Err()
 	}
-	switch {
-	case choice < 0 || choice >= len(x.pairs):
-		return measured.Measured{}, errNoPair
-	case x.last == 2*step(round) && choice != x.choice:
-		return measured.Measured{}, errOtherChoice
-	case x.given[choice]:
-		return measured.Measured{}, errGiven
+	if err == nil {
+		err = x.charge(how, x.answers)
 	}
-	noisy, err := x.opened.noisy(ctx, x.pairs[choice])
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	x.last, x.given[choice] = 2*step(round)+1, true
+	noisy, err := x.opened.noisy(ctx, a)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	x.gave(a)
 	return noisy, nil
 }
 
-// Reasons for which Select and Measure refuse. None names a value.
+// Chose tells the oracle what an earlier run of the same release has chosen in a round: it
+// is charged, and the round's answer is next. It is an error where Select would have been.
+func (o *Oracle) Chose(round int, how budget.Mechanism, choice int) error {
+	x := o.inner
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.allows(round, 2*step(round)); err != nil {
+		return err
+	}
+	if choice < 0 || choice >= len(x.counts) {
+		return errCandidates
+	}
+	if err := x.charge(how, x.chooses); err != nil {
+		return err
+	}
+	x.next, x.choice = x.next+1, choice
+	return nil
+}
+
+// Gave tells the oracle that an earlier run of the same release was given the answer of a
+// round: it is charged, and not given again. It is an error where Measure would have been.
+func (o *Oracle) Gave(round, choice int, how budget.Mechanism) error {
+	x := o.inner
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	a, err := x.question(round, choice, how)
+	if err == nil {
+		err = x.charge(how, x.answers)
+	}
+	if err == nil {
+		x.gave(a)
+	}
+	return err
+}
+
+// question is the exact answer of a round, where that is the next step.
+func (x *oracle) question(round, choice int, how budget.Mechanism) (answer, error) {
+	if err := x.allows(round, 2*step(round)+1); err != nil {
+		return answer{}, err
+	}
+	if choice != x.choice {
+		return answer{}, errOtherChoice
+	}
+	if !x.answers(how) {
+		return answer{}, errMechanism
+	}
+	m, err := x.opened.exact.plan.Answer(x.method, round, choice, x.classes, how)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{measurement: m, definition: m.Canonical(), tallied: tallied{counts: x.counts[choice]}}
+	if x.given[sha256.Sum256(a.definition)] {
+		return answer{}, errGiven
+	}
+	a.hash = a.tallied.hash()
+	return a, nil
+}
+
+// gave notes that an answer is told, and with it the round over.
+func (x *oracle) gave(a answer) {
+	x.given[sha256.Sum256(a.definition)] = true
+	x.next++
+}
+
+// Reasons for which an oracle refuses. None names a value.
 var (
 	errNoRound     = errors.New("the plan pays for no such round of the adaptive method")
-	errRoundOver   = errors.New("this step of the adaptive method was made or passed before; each is made once, in order")
-	errNoPair      = errors.New("it is none of the pairs of the adaptive method")
-	errOtherChoice = errors.New("the round has chosen another pair; measure that one")
-	errCandidates  = errors.New("a choice needs candidates, each a pair of the adaptive method and each once")
-	errModels      = errors.New("a choice needs the model's counts of each candidate, as many as it has cells and each from 0 to 2^50")
+	errOtherStep   = errors.New("this is not the next step of the adaptive method; each is made once, in order")
+	errOtherChoice = errors.New("the round has chosen another candidate; measure that one")
+	errCandidates  = errors.New("a choice needs candidates, each one of the adaptive method's and each once")
+	errModels      = errors.New("a choice needs the model's counts of each candidate, as many as it has cells and each from 0 to 2^50, and of each or of none a penalty from 0 to 2^60")
+	errMerge       = errors.New("categories are merged once, before the first round")
+	errMechanism   = errors.New("a choice is made by an exponential mechanism, and an answer has the noise of the plan with a parameter of its own")
+	errBeyondBlock = errors.New("the rounds of the adaptive method lose more than the block that was paid for; plan it again with `dprelease plan`")
 )
 
-// allows tells whether a step may be made: one of the plan's rounds, behind all
-// that were made. As each step made is behind the one before, there are at most
-// Rounds choices and Rounds answers, whoever asks.
-func (x *oracle) allows(round int, next step) error {
+// allows tells whether a step may be made: the next one, of one of the plan's rounds. So
+// there are at most Rounds choices and Rounds answers, whoever asks.
+func (x *oracle) allows(round int, asked step) error {
 	switch {
 	case round < 0 || round >= x.method.Rounds:
 		return errNoRound
-	case next <= x.last:
-		return errRoundOver
+	case asked != x.next:
+		return errOtherStep
 	}
 	return nil
 }
 
-// checkCandidates looks at what is public alone.
-func (x *oracle) checkCandidates(candidates []int, models [][]int64) error {
-	if len(candidates) == 0 || len(candidates) > len(x.pairs) {
-		return errCandidates
+// withinBlock tells whether the first round of a method has no more ρ than its block; where
+// all rounds have the same, whether all have together.
+func withinBlock(s plan.Synthetic) bool {
+	if s.Select.Kind != budget.ExponentialMechanism || s.Block.Kind != budget.AdaptiveBlock {
+		return false
 	}
-	seen := make([]bool, len(x.pairs))
-	for _, c := range candidates {
-		if c < 0 || c >= len(x.pairs) || seen[c] {
-			return errCandidates
-		}
-		seen[c] = true
+	rounds := 1
+	if s.Method == plan.MST {
+		rounds = s.Rounds
 	}
-	if len(models) != len(candidates) {
-		return errModels
-	}
-	for i, model := range models {
-		if len(model) != len(x.pairs[candidates[i]].counts) {
-			return errModels
-		}
-		for _, m := range model {
-			if m < 0 || m > modelLimit {
-				return errModels
-			}
+	x := oracle{method: s}
+	for range rounds {
+		if x.charge(s.Select, x.chooses) != nil || x.charge(s.Noise, x.answers) != nil {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
-// score returns the candidates' scores, and a hash of candidates, models and
-// scores.
-func (x *oracle) score(ctx context.Context, candidates []int, models [][]int64) (scores []int64, hash []byte, err error) {
-	scores = make([]int64, len(candidates))
-	hashes := make([][]byte, len(candidates))
-	err = parallel(ctx, runtime.GOMAXPROCS(0), len(candidates), func(i int) error {
-		scores[i] = scoreOf(x.pairs[candidates[i]].counts, models[i])
-		hashes[i] = hashOf(models[i])
-		return nil
-	})
+// chooses tells whether a mechanism is one of a choice.
+func (x *oracle) chooses(how budget.Mechanism) bool {
+	return how.Kind == budget.ExponentialMechanism && how.Validate() == nil
+}
+
+// answers tells whether a mechanism is one of an answer: the plan's Noise but for its
+// parameter. How far a unit moves an answer is the plan's to say.
+func (x *oracle) answers(how budget.Mechanism) bool {
+	if how.Validate() != nil {
+		return false
+	}
+	how.Parameter = x.method.Noise.Parameter
+	return plan.Turn{Select: x.method.Select, Noise: how}.Equal(plan.Turn{Select: x.method.Select, Noise: x.method.Noise})
+}
+
+// charge adds what a mechanism costs to what was spent, exactly, or refuses it where that
+// would be more than the block. What was charged stays so, whatever comes of it.
+//
+// Guarantee: all that was ever charged is within the ρ of the block. Theorem: that of
+// [budget.Filter]. Argument: docs/proofs/adaptive.md.
+func (x *oracle) charge(how budget.Mechanism, allowed func(budget.Mechanism) bool) error {
+	if !allowed(how) {
+		return errMechanism
+	}
+	asked := budget.Cost{Rho: how.Rho()}
+	admitted, err := budget.Filter{Cap: budget.Cost{Rho: x.method.Block.Rho()}}.Admits(x.spent, asked)
+	if err == nil && admitted {
+		x.spent, err = x.spent.Add(asked)
+	}
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	all := sha256.New()
-	for i, c := range candidates {
-		all.Write(hashOf([]int64{int64(c), scores[i]}))
-		all.Write(hashes[i])
+	if !admitted {
+		return errBeyondBlock
 	}
-	return scores, all.Sum(nil), nil
+	return nil
 }
 
-// scoreOf is min(Σ|ModelScale·count − model|, scoreLimit) for counts of 0 or more
-// and models in [0, modelLimit], exactly: as all terms are 0 or more, a partial sum
-// or a term that reaches the limit decides.
-func scoreOf(counts, model []int64) int64 {
-	sum := int64(0)
-	for i, c := range counts {
-		high, scaled := bits.Mul64(uint64(c), plan.ModelScale)
-		if high != 0 || scaled >= 1<<63 { // the term is 2⁶³ − 2⁵⁰ or more
-			return scoreLimit
-		}
-		term := int64(scaled) - model[i]
-		if term < 0 {
-			term = -term
-		}
-		if term >= scoreLimit-sum {
-			return scoreLimit
-		}
-		sum += term
-	}
-	return sum
-}
-
-// definition is the canonical definition of a choice: the method as the plan has
-// it, and the candidates.
-func (x *oracle) definition(candidates []int) []byte {
+// definition is the canonical definition of a choice: the method as the plan has it, the
+// classes, the mechanism and the candidates.
+func (x *oracle) definition(how budget.Mechanism, candidates []int) []byte {
 	b, err := json.Marshal(struct {
-		Method     plan.Synthetic `json:"method"`
-		Candidates []int          `json:"candidates"`
-	}{x.method, candidates})
+		Method     plan.Synthetic   `json:"method"`
+		Classes    [][]int          `json:"classes"`
+		Select     budget.Mechanism `json:"select"`
+		Candidates []int            `json:"candidates"`
+	}{x.method, x.classes, how, candidates})
 	if err != nil {
 		panic("histogram: an adaptive method always encodes: " + err.Error())
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -36,10 +37,10 @@ tables:
 marginals:
   each: {by: [a, b, c], every: [1], budget: tables}
 synthetic:
-  persons: {budget: microdata}
+  persons: {budget: microdata, METHOD}
 `
 
-// The pairs of persons, as places in plan.Synthetic.Pairs.
+// The pairs of persons, as places in plan.Synthetic.Candidates of MST.
 const (
 	ab, ac, bc = 0, 1, 2
 	rounds     = 2
@@ -48,7 +49,7 @@ const (
 // personsOf plans persons with replacements of its capitals.
 func personsOf(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
-	text := strings.NewReplacer(append(replacements, "UNIT", "row", "RHO", "4")...).Replace(persons)
+	text := strings.NewReplacer(append(replacements, "UNIT", "row", "RHO", "4", "METHOD", "method: mst")...).Replace(persons)
 	r, err := spec.Parse(spec.Source{Name: "persons.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -57,10 +58,39 @@ func personsOf(t testing.TB, replacements ...string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Synthetic) != 1 || p.Synthetic[0].Rounds != rounds || len(p.Synthetic[0].Pairs()) != 3 {
-		t.Fatalf("the microdata are planned as %v", p.Synthetic)
+	s := p.Synthetic[0]
+	if s.Method == plan.MST && (s.Rounds != rounds || len(s.Candidates()) != 3) || s.Method == plan.AIM && len(s.Candidates()) != 7 {
+		t.Fatalf("the microdata are planned as %v", s)
 	}
 	return p
+}
+
+// aim plans persons for rounds of AIM over sets of up to three columns.
+const aim = "method: aim, ways: 3"
+
+// The candidates of AIM, as places in plan.Synthetic.Candidates.
+const (
+	onlyA, onlyB, onlyC = 0, 1, 2
+	setAB, setAC, setBC = 3, 4, 5
+	setABC              = 6
+)
+
+// chosen is Select with the mechanism of the plan and no penalties.
+func chosen(o *Oracle, round int, candidates []int, models [][]int64) (int, error) {
+	return o.Select(context.Background(), round, o.inner.method.Select, candidates, models, nil)
+}
+
+// answerTo is Measure with the noise of the plan.
+func answerTo(o *Oracle, round, choice int) (measured.Measured, error) {
+	return o.Measure(context.Background(), round, choice, o.inner.method.Noise)
+}
+
+// passed tells an oracle that earlier runs have made a round.
+func passed(t testing.TB, o *Oracle, round, choice int) {
+	t.Helper()
+	if err := errors.Join(o.Chose(round, o.inner.method.Select, choice), o.Gave(round, choice, o.inner.method.Noise)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // keyOf is the n-th of many keys.
@@ -86,7 +116,7 @@ func oracles(t testing.TB, e *Exact) func(n int) *Oracle {
 func zeros(e *Exact, candidates ...int) [][]int64 {
 	models := make([][]int64, len(candidates))
 	for i, c := range candidates {
-		models[i] = make([]int64, len(e.inner.pairs[0][c].counts))
+		models[i] = make([]int64, len(e.inner.candidates[0][c]))
 	}
 	return models
 }
@@ -106,9 +136,9 @@ func TestPairsEqualNaiveCounts(t *testing.T) {
 			}
 		}
 		e := exactOf(t, p, folder(t, "a.csv", text), 1)
-		for i, a := range e.inner.pairs[0] {
-			if !slices.Equal(a.counts, want[i]) {
-				rt.Errorf("pair %d: %v, want %v", i, a.counts, want[i])
+		for i, counts := range e.inner.candidates[0] {
+			if !slices.Equal(counts, want[i]) {
+				rt.Errorf("pair %d: %v, want %v", i, counts, want[i])
 			}
 		}
 	})
@@ -119,7 +149,7 @@ func TestPairsAreBoundedAndMadeUp(t *testing.T) {
 	p := personsOf(t, "UNIT", "{id: id, max_rows: 3}")
 	e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n"+strings.Repeat("1,x,y,z\n", 9)+"2,x,x,x\n"), 1)
 	for i, want := range [][]int64{{1, 3, 0, 0}, {1, 0, 3, 0, 0, 0}, {1, 0, 0, 0, 0, 3}} {
-		if got := e.inner.pairs[0][i].counts; !slices.Equal(got, want) {
+		if got := e.inner.candidates[0][i]; !slices.Equal(got, want) {
 			t.Errorf("pair %d: %v, want %v", i, got, want)
 		}
 	}
@@ -128,11 +158,11 @@ func TestPairsAreBoundedAndMadeUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, a := range made.inner.pairs[0] {
+	for i, counts := range made.inner.candidates[0] {
 		total := int64(0)
-		for _, c := range a.counts {
+		for _, c := range counts {
 			// Binomial(6000, 1/4 or 1/6): beyond 12 standard deviations, below 1e-30 a cell.
-			if mean := int64(rows / len(a.counts)); c < mean-410 || c > mean+410 {
+			if mean := int64(rows / len(counts)); c < mean-410 || c > mean+410 {
 				t.Errorf("pair %d: a cell of made-up rows holds %d, expected about %d", i, c, mean)
 			}
 			total += c
@@ -148,8 +178,8 @@ func TestMemoryCoversPairs(t *testing.T) {
 	p := personsOf(t)
 	without := *p
 	without.Synthetic = nil
-	if got := Bytes(p) - Bytes(&without); got != 24*(4+6+6) {
-		t.Errorf("the pairs take %d bytes, want 24 for each of 16 cells", got)
+	if got := Bytes(p) - Bytes(&without); got != 24*(4+6+6)+3*1024 {
+		t.Errorf("the pairs take %d bytes, want 24 for each of 16 cells and 1024 for each pair", got)
 	}
 	_, err := Count(context.Background(), p, "no such folder", streams(p, 1), Options{MemoryLimit: Bytes(p) - 1})
 	var m *MemoryError
@@ -189,7 +219,7 @@ func TestCommitmentCoversPairs(t *testing.T) {
 		}
 	}
 	for i, differ := range []bool{ab: true, ac: false, bc: false} {
-		if slices.Equal(one.inner.pairs[0][i].counts, two.inner.pairs[0][i].counts) == differ {
+		if slices.Equal(one.inner.candidates[0][i], two.inner.candidates[0][i]) == differ {
 			t.Fatalf("pair %d is not as this test wants it", i)
 		}
 	}
@@ -203,13 +233,11 @@ func TestCommitmentCoversPairs(t *testing.T) {
 	for _, m := range p.Measurements {
 		counts = append(counts, answerOf(one, m.ID))
 	}
-	for i, pair := range p.Synthetic[0].Pairs() {
-		m, err := p.Pair(p.Synthetic[0], pair)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, counts = append(all, m), append(counts, one.inner.pairs[0][i].counts)
+	pairs, err := candidatesOf(p, p.Synthetic[0])
+	if err != nil {
+		t.Fatal(err)
 	}
+	all, counts = append(all, pairs...), append(counts, one.inner.candidates[0]...)
 	if !slices.Equal(one.inner.hash, exactHash(all, counts)) {
 		t.Error("the hash is not that of all questions with their counts")
 	}
@@ -277,7 +305,7 @@ func TestOraclesAreGivenOnce(t *testing.T) {
 			t.Errorf("method %d: %v, %v", c.method, o, err)
 		}
 	}
-	pair, err := p.Pair(p.Synthetic[0], [2]int{0, 1})
+	pair, err := p.Answer(p.Synthetic[0], 0, ab, nil, p.Synthetic[0].Noise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,9 +346,9 @@ func TestRoundsAreWithinTheirBlock(t *testing.T) {
 
 // ask is one thing asked of an oracle, and why it is refused (nil: it is not).
 type ask struct {
-	measure    bool
+	what       string // "choose", "measure", or what earlier runs did: "chose", "gave"
 	round      int
-	candidates []int // of a choice; of a measurement, the choice or none for the one made
+	candidates []int // of a choice; of the rest, the candidate
 	want       error
 }
 
@@ -329,38 +357,37 @@ func TestLimitsOfRounds(t *testing.T) {
 	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,y,z\n"), 1)
 	make, all := oracles(t, e), []int{ab, ac, bc}
 	for name, asks := range map[string][]ask{
-		"all rounds": {{false, 0, []int{ab}, nil}, {true, 0, []int{ab}, nil}, {false, 1, []int{bc}, nil}, {true, 1, []int{bc}, nil},
-			{false, 0, all, errRoundOver}, {false, 1, all, errRoundOver}, {true, 0, []int{ac}, errRoundOver}, {true, 1, []int{ac}, errRoundOver},
-			{false, 2, all, errNoRound}, {true, 2, []int{ac}, errNoRound}},
-		"no such rounds":           {{false, -1, all, errNoRound}, {false, rounds, all, errNoRound}, {true, -1, []int{ab}, errNoRound}, {true, rounds, []int{ab}, errNoRound}},
-		"rounds of which half is":  {{false, 1<<62 + 1, all, errNoRound}, {true, 1 << 62, []int{ab}, errNoRound}, {false, -1 << 63, all, errNoRound}},
-		"chosen twice":             {{false, 0, all, nil}, {false, 0, all, errRoundOver}},
-		"measured twice":           {{true, 0, []int{ab}, nil}, {true, 0, []int{ab}, errRoundOver}, {true, 0, []int{ac}, errRoundOver}},
-		"a choice after its pair":  {{true, 0, []int{ab}, nil}, {false, 0, all, errRoundOver}},
-		"back to a choice":         {{false, 1, all, nil}, {false, 0, all, errRoundOver}},
-		"back to a pair":           {{false, 1, []int{ab}, nil}, {true, 0, []int{ac}, errRoundOver}, {true, 1, []int{ab}, nil}},
-		"resumed before a pair":    {{true, 0, []int{bc}, nil}, {false, 1, []int{ab, ac}, nil}, {true, 1, nil, nil}},
-		"resumed before a choice":  {{false, 1, []int{ab, ac}, nil}, {true, 1, nil, nil}, {true, 0, []int{bc}, errRoundOver}},
-		"another pair than chosen": {{false, 0, []int{ab}, nil}, {true, 0, []int{ac}, errOtherChoice}, {true, 0, []int{ab}, nil}},
-		"one pair in two rounds":   {{true, 0, []int{ab}, nil}, {true, 1, []int{ab}, errGiven}, {true, 1, []int{ac}, nil}},
-		"no such pairs":            {{true, 0, []int{-1}, errNoPair}, {true, 0, []int{3}, errNoPair}, {true, 0, []int{1 << 62}, errNoPair}, {true, 0, []int{ab}, nil}},
+		"all rounds": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil}, {"choose", 1, []int{bc}, nil}, {"measure", 1, []int{bc}, nil},
+			{"choose", 0, all, errOtherStep}, {"choose", 1, all, errOtherStep}, {"measure", 0, []int{ac}, errOtherStep}, {"measure", 1, []int{bc}, errOtherStep},
+			{"choose", 2, all, errNoRound}, {"measure", 2, []int{ac}, errNoRound}, {"chose", 2, []int{ac}, errNoRound}, {"gave", 2, []int{ac}, errNoRound}},
+		"no such rounds":           {{"choose", -1, all, errNoRound}, {"choose", rounds, all, errNoRound}, {"measure", -1, []int{ab}, errNoRound}, {"measure", rounds, []int{ab}, errNoRound}},
+		"rounds of which half is":  {{"choose", 1<<62 + 1, all, errNoRound}, {"measure", 1 << 62, []int{ab}, errNoRound}, {"choose", -1 << 63, all, errNoRound}},
+		"chosen twice":             {{"choose", 0, all, nil}, {"choose", 0, all, errOtherStep}, {"chose", 0, []int{ab}, errOtherStep}},
+		"measured first":           {{"measure", 0, []int{ab}, errOtherStep}, {"gave", 0, []int{ab}, errOtherStep}},
+		"measured twice":           {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, errOtherStep}, {"measure", 1, []int{ab}, errOtherStep}},
+		"a round left out":         {{"choose", 1, all, errOtherStep}, {"choose", 0, []int{ab}, nil}, {"choose", 1, all, errOtherStep}, {"measure", 1, []int{ab}, errOtherStep}},
+		"resumed before a pair":    {{"chose", 0, []int{bc}, nil}, {"measure", 0, []int{bc}, nil}, {"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, nil}},
+		"resumed before a choice":  {{"chose", 0, []int{bc}, nil}, {"gave", 0, []int{bc}, nil}, {"choose", 0, all, errOtherStep}, {"measure", 0, []int{bc}, errOtherStep}, {"choose", 1, []int{ab}, nil}},
+		"another pair than chosen": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ac}, errOtherChoice}, {"gave", 0, []int{ac}, errOtherChoice}, {"measure", 0, []int{ab}, nil}},
+		"one pair in two rounds":   {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil}, {"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, errGiven}},
+		"one pair in two runs":     {{"chose", 0, []int{ab}, nil}, {"gave", 0, []int{ab}, nil}, {"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, errGiven}, {"gave", 1, []int{ab}, errGiven}},
+		"no such pairs":            {{"chose", 0, []int{-1}, errCandidates}, {"chose", 0, []int{3}, errCandidates}, {"chose", 0, []int{1 << 62}, errCandidates}, {"chose", 0, []int{ab}, nil}},
 	} {
-		o, chosen := make(1), -1
+		o := make(1)
 		for i, a := range asks {
 			var err error
-			switch {
-			case !a.measure:
+			switch a.what {
+			case "choose":
 				var c int
-				if c, err = o.Select(context.Background(), a.round, a.candidates, zeros(e, a.candidates...)); err == nil {
-					chosen = c
-				}
-				if (err == nil) != slices.Contains(a.candidates, c) {
+				if c, err = chosen(o, a.round, a.candidates, zeros(e, a.candidates...)); (err == nil) != slices.Contains(a.candidates, c) {
 					t.Errorf("%s, %d: the choice %d of %v, %v", name, i, c, a.candidates, err)
 				}
-			case a.candidates == nil:
-				_, err = o.Measure(context.Background(), a.round, chosen)
-			default:
-				_, err = o.Measure(context.Background(), a.round, a.candidates[0])
+			case "measure":
+				_, err = answerTo(o, a.round, a.candidates[0])
+			case "chose":
+				err = o.Chose(a.round, o.inner.method.Select, a.candidates[0])
+			case "gave":
+				err = o.Gave(a.round, a.candidates[0], o.inner.method.Noise)
 			}
 			if !errors.Is(err, a.want) || (err == nil) != (a.want == nil) {
 				t.Errorf("%s, %d: got %v, want %v", name, i, err, a.want)
@@ -378,10 +405,10 @@ func TestLimitsHoldForAllWhoAsk(t *testing.T) {
 	var choices, answers atomic.Int64
 	err := parallel(context.Background(), 8, 400, func(i int) error {
 		round, pair := i%4-1, i/4%3
-		if _, err := o.Select(context.Background(), round, []int{pair}, zeros(e, pair)); err == nil {
+		if _, err := chosen(o, round, []int{pair}, zeros(e, pair)); err == nil {
 			choices.Add(1)
 		}
-		if _, err := o.Measure(context.Background(), round, pair); err == nil {
+		if _, err := answerTo(o, round, pair); err == nil {
 			answers.Add(1)
 		}
 		return nil
@@ -420,7 +447,7 @@ func TestQuestionsOfAChoice(t *testing.T) {
 		"above 2^50":          {[]int{ab, bc}, with(1<<50 + 1), errModels},
 		"far above":           {[]int{ab, bc}, with(1<<63 - 1), errModels},
 	} {
-		choice, err := o.Select(context.Background(), 0, c.candidates, c.models)
+		choice, err := chosen(o, 0, c.candidates, c.models)
 		if !errors.Is(err, c.want) || choice != -1 {
 			t.Errorf("%s: %d, %v", name, choice, err)
 		}
@@ -430,17 +457,23 @@ func TestQuestionsOfAChoice(t *testing.T) {
 			}
 		}
 	}
+	how := o.inner.method.Select
+	for _, penalties := range [][]int64{{}, {0}, {0, 0, 0}, {0, -1}, {1<<60 + 1, 0}, {-1 << 63, 0}} {
+		if _, err := o.Select(context.Background(), 0, how, []int{ab, bc}, with(0), penalties); !errors.Is(err, errModels) {
+			t.Errorf("penalties of %v: %v", penalties, err)
+		}
+	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := o.Select(cancelled, 0, []int{ab, bc}, with(0)); !errors.Is(err, context.Canceled) {
+	if _, err := o.Select(cancelled, 0, how, []int{ab, bc}, with(0), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	for _, edge := range []int64{0, 1 << 50} { // what was refused took no round
-		if _, err := oracles(t, e)(1).Select(context.Background(), 0, []int{ab, bc}, with(edge)); err != nil {
+		if _, err := chosen(oracles(t, e)(1), 0, []int{ab, bc}, with(edge)); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := o.Select(context.Background(), 0, []int{bc, ab}, zeros(e, bc, ab)); err != nil {
+	if _, err := o.Select(context.Background(), 0, how, []int{bc, ab}, zeros(e, bc, ab), []int64{0, 1 << 60}); err != nil {
 		t.Error(err)
 	}
 }
@@ -450,17 +483,20 @@ func TestQuestionsOfAChoice(t *testing.T) {
 func TestPairsAreMeasuredAsTheRest(t *testing.T) {
 	p := personsOf(t)
 	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\n"+strings.Repeat("x,y,z\n", 7319)), 1)
-	o := paidOracle(t, e)
+	o := paidOracle(t, exactOf(t, p, folder(t, "a.csv", "a,b,c\n"+strings.Repeat("x,y,z\n", 7319)), 1))
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := o.Measure(cancelled, 0, ac); !errors.Is(err, context.Canceled) {
+	if err := o.Chose(0, o.inner.method.Select, ac); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Measure(cancelled, 0, ac, o.inner.method.Noise); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	first, err := o.Measure(context.Background(), 0, ac)
+	first, err := answerTo(o, 0, ac)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := p.Pair(p.Synthetic[0], [2]int{0, 2})
+	want, err := p.Answer(p.Synthetic[0], 0, ac, nil, p.Synthetic[0].Noise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,14 +526,21 @@ func TestPairsAreMeasuredAsTheRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := (&Oracle{inner: x}).Measure(context.Background(), round, ac)
+		o := &Oracle{inner: x}
+		for before := range round {
+			passed(t, o, before, bc)
+		}
+		if err := o.Chose(round, x.method.Select, ac); err != nil {
+			t.Fatal(err)
+		}
+		m, err := answerTo(o, round, ac)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return noiseIn(m.Values.Int64Values())
 	}
 	if got := measure(e, noise.Key{1}, 1); !slices.Equal(got, drawn) {
-		t.Error("another round draws other noise for the same question and counts")
+		t.Error("another round of MST, which asks no pair twice, draws other noise")
 	}
 	if got := measure(e, noise.Key{2}, 0); slices.Equal(got, drawn) {
 		t.Error("another key meets the same noise")
@@ -506,117 +549,5 @@ func TestPairsAreMeasuredAsTheRest(t *testing.T) {
 	got := measure(more, noise.Key{1}, 0)
 	if got[2]++; slices.Equal(got, drawn) || slices.Equal(append(slices.Clone(got[:5]), got[5]-1), drawn) {
 		t.Error("other counts meet the same noise")
-	}
-}
-
-// bigScore is a score computed from its definition.
-func bigScore(counts, model []int64) *big.Int {
-	sum := new(big.Int)
-	for i, c := range counts {
-		term := new(big.Int).Mul(big.NewInt(c), big.NewInt(1024))
-		sum.Add(sum, term.Abs(term.Sub(term, big.NewInt(model[i]))))
-	}
-	if limit := new(big.Int).Lsh(big.NewInt(1), 62); sum.Cmp(limit) > 0 {
-		return limit
-	}
-	return sum
-}
-
-func TestScoresAreExact(t *testing.T) {
-	edges := []int64{0, 1, 2, 1 << 40, 1<<50 - 1, 1 << 50, 1<<52 - 1, 1 << 52, 1<<52 + 1<<40, 1 << 53, 1<<53 + 1, 1 << 54, 1 << 62, 1<<63 - 1}
-	for _, a := range edges {
-		for _, b := range edges {
-			for _, m := range []int64{0, 1, 512, 1024, 1 << 49, 1 << 50} {
-				counts, model := []int64{a, b}, []int64{m, 1<<50 - m}
-				if got, want := scoreOf(counts, model), bigScore(counts, model); want.Cmp(big.NewInt(got)) != 0 {
-					t.Errorf("the score of %v by %v is %d, want %d", counts, model, got, want)
-				}
-			}
-		}
-	}
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(0, 8).Draw(rt, "cells")
-		counts := rapid.SliceOfN(rapid.Int64Range(0, 1<<51), n, n).Draw(rt, "counts")
-		model := rapid.SliceOfN(rapid.Int64Range(0, 1<<50), n, n).Draw(rt, "model")
-		if got, want := scoreOf(counts, model), bigScore(counts, model); want.Cmp(big.NewInt(got)) != 0 {
-			rt.Errorf("the score of %v by %v is %d, want %d", counts, model, got, want)
-		}
-	})
-}
-
-// vectors are all vectors of so many cells with entries from 0 and a sum of at
-// most most.
-func vectors(cells int, most int64) [][]int64 {
-	if cells == 0 {
-		return [][]int64{nil}
-	}
-	var all [][]int64
-	for first := range most + 1 {
-		for _, rest := range vectors(cells-1, most-first) {
-			all = append(all, append([]int64{first}, rest...))
-		}
-	}
-	return all
-}
-
-// TestScoresMoveByTheirSensitivity goes through all neighbours of all small
-// tables: the rows of all others, and those of a unit that is there, is not, or is
-// replaced. No score moves further than its sensitivity, and some move as far.
-func TestScoresMoveByTheirSensitivity(t *testing.T) {
-	models := [][]int64{{0, 0, 0, 0}, {1024, 1024, 1024, 1024}, {700, 0, 2500, 511}, {1 << 50, 0, 1 << 50, 3}, {1, 1 << 20, 2048, 4096}}
-	for _, k := range []int64{1, 2, 3} {
-		units := vectors(4, k)
-		for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
-			furthest := int64(0)
-			for _, others := range vectors(4, 3) {
-				with := func(unit []int64) []int64 {
-					sum := slices.Clone(others)
-					for i := range sum {
-						sum[i] += unit[i]
-					}
-					return sum
-				}
-				for _, model := range models {
-					scores := make([]int64, len(units)) // of the table with each unit; units[0] has no rows
-					for i, unit := range units {
-						scores[i] = scoreOf(with(unit), model)
-					}
-					if n == spec.AddRemove {
-						for _, s := range scores {
-							furthest = max(furthest, s-scores[0], scores[0]-s)
-						}
-					} else {
-						furthest = max(furthest, slices.Max(scores)-slices.Min(scores))
-					}
-				}
-			}
-			if got := scoreSensitivity(n, k); got != furthest {
-				t.Errorf("%s, %d rows: the sensitivity is %d, and a score moves by %d", n, k, got, furthest)
-			}
-		}
-	}
-}
-
-// Sensitivities that scores cannot reach are those that they can.
-func TestSensitivityIsThatOfTheRelease(t *testing.T) {
-	for unit, want := range map[string]int64{"row": 1024, "{id: id, max_rows: 3}": 3 * 1024, "{id: id, max_rows: 1000}": 1000 * 1024} {
-		for neighbours, factor := range map[string]int64{"add-remove": 1, "replace": 2} {
-			p := personsOf(t, "UNIT", unit, "add-remove", neighbours)
-			e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n1,x,y,z\n"), 1)
-			if got := oracles(t, e)(1).inner.sensitivity; got != factor*want {
-				t.Errorf("%s, unit %s: the sensitivity is %d, want %d", neighbours, unit, got, factor*want)
-			}
-		}
-	}
-	for _, c := range []struct {
-		n          spec.Neighbours
-		rows, want int64
-	}{
-		{spec.AddRemove, 1 << 52, 1 << 62}, {spec.AddRemove, 1<<52 - 1, 1<<62 - 1024}, {spec.AddRemove, 1<<52 + 1, 1 << 62}, {spec.AddRemove, 1<<63 - 1, 1 << 62},
-		{spec.Replace, 1 << 51, 1 << 62}, {spec.Replace, 1<<51 - 1, 1<<62 - 2048}, {spec.Replace, 1<<51 + 1, 1 << 62}, {spec.Replace, 1<<63 - 1, 1 << 62},
-	} {
-		if got := scoreSensitivity(c.n, c.rows); got != c.want {
-			t.Errorf("%s, %d rows: %d, want %d", c.n, c.rows, got, c.want)
-		}
 	}
 }

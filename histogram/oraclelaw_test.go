@@ -55,7 +55,7 @@ func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
 			epsilon, _ := p.Synthetic[0].Select.Parameter.Float64()
 			weights, sum := make([]float64, len(candidates)), 0.0
 			for i, pair := range candidates {
-				score, _ := new(big.Float).SetInt(bigScore(counts[pair], models[i])).Float64()
+				score, _ := new(big.Float).SetInt(bigScore(counts[pair], models[i], 0, 1)).Float64()
 				weights[i] = math.Exp(epsilon * score / (2 * float64(delta/divided)))
 				sum += weights[i]
 			}
@@ -72,8 +72,10 @@ func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
 			seen := make([]int, len(candidates))
 			for n := range trials {
 				o := oracles(t, e)(n)
-				o.inner.sensitivity /= divided
-				choice, err := o.Select(context.Background(), 0, candidates, models)
+				for i := range o.inner.sensitivities {
+					o.inner.sensitivities[i] /= divided
+				}
+				choice, err := chosen(o, 0, candidates, models)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,9 +108,9 @@ func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
 
 // TestOtherQuestionsMeetOtherBits asks for choices between two pairs of equal
 // scores, which show one bit of each stream. The same question has the same answer;
-// under another round, model, order, count or key it is another stream's, and
-// agrees in half of the cases. The 7 comparisons alarm by chance with probability
-// below mostWrong: each on two sides with a fourteenth of it.
+// under another round, model, penalty, mechanism, order, count or key it is another stream's, and
+// agrees in half of the cases. The 9 comparisons alarm by chance with probability
+// below mostWrong: each on two sides with an eighteenth of it.
 func TestOtherQuestionsMeetOtherBits(t *testing.T) {
 	skipUnderRace(t)
 	const trials = 600
@@ -122,7 +124,11 @@ func TestOtherQuestionsMeetOtherBits(t *testing.T) {
 	}
 	// The scores are equal under e and under more.
 	asked := func(e *Exact, key, round int, candidates []int, models [][]int64) bool {
-		choice, err := oracles(t, e)(key).Select(context.Background(), round, candidates, models)
+		o := oracles(t, e)(key)
+		for before := range round {
+			passed(t, o, before, bc)
+		}
+		choice, err := chosen(o, round, candidates, models)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +136,7 @@ func TestOtherQuestionsMeetOtherBits(t *testing.T) {
 	}
 	moved := zeros(e, ab, ac)
 	moved[0][3], moved[1][3] = 7, 7
-	low, high := span(trials, 0.5, mostWrong/14)
+	low, high := span(trials, 0.5, mostWrong/18)
 	for name, ask := range map[string]func(key int) bool{
 		"key":             func(key int) bool { return asked(e, key+trials, 0, []int{ab, ac}, equal(7, ab, ac)) },
 		"round":           func(key int) bool { return asked(e, key, 1, []int{ab, ac}, equal(7, ab, ac)) },
@@ -138,7 +144,19 @@ func TestOtherQuestionsMeetOtherBits(t *testing.T) {
 		"place in models": func(key int) bool { return asked(e, key, 0, []int{ab, ac}, moved) }, // of equal scores
 		"order":           func(key int) bool { return asked(e, key, 0, []int{ac, ab}, equal(7, ac, ab)) },
 		"pair":            func(key int) bool { return asked(e, key, 0, []int{bc, ac}, equal(7, bc, ac)) },
-		"counts":          func(key int) bool { return asked(more, key, 0, []int{ab, ac}, equal(7, ab, ac)) },
+		"penalties": func(key int) bool {
+			o := oracles(t, e)(key)
+			choice, err := o.Select(context.Background(), 0, o.inner.method.Select, []int{ab, ac}, equal(7, ab, ac), []int64{5, 5})
+			return err == nil && choice == ac
+		},
+		"mechanism": func(key int) bool {
+			o := oracles(t, e)(key)
+			how := o.inner.method.Select
+			how.Parameter = new(big.Rat).Quo(how.Parameter, big.NewRat(2, 1))
+			choice, err := o.Select(context.Background(), 0, how, []int{ab, ac}, equal(7, ab, ac), nil)
+			return err == nil && choice == ac
+		},
+		"counts": func(key int) bool { return asked(more, key, 0, []int{ab, ac}, equal(7, ab, ac)) },
 	} {
 		agreed := 0
 		for key := range trials {
@@ -160,9 +178,19 @@ func TestOtherQuestionsMeetOtherBits(t *testing.T) {
 func TestDefinitionsOfChoices(t *testing.T) {
 	p := personsOf(t)
 	o := oracles(t, exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\n"), 1))(1).inner
-	first := string(o.definition([]int{ab, ac}))
-	if first != string(o.definition([]int{ab, ac})) || first == string(o.definition([]int{ab, bc})) || first == string(o.definition([]int{ab})) {
+	how := o.method.Select
+	define := func(o *oracle, candidates ...int) string { return string(o.definition(how, candidates)) }
+	first := define(o, ab, ac)
+	if first != define(o, ab, ac) || first == define(o, ab, bc) || first == define(o, ab) {
 		t.Error("candidates do not define a choice")
+	}
+	sharper := how
+	sharper.Parameter = new(big.Rat).Mul(how.Parameter, big.NewRat(2, 1))
+	if first == string(o.definition(sharper, []int{ab, ac})) {
+		t.Error("the mechanism does not define a choice")
+	}
+	if classes := [][]int{{0, 0}, nil, nil}; first == define(&oracle{method: o.method, classes: classes}, ab, ac) {
+		t.Error("classes do not define a choice")
 	}
 	for name, change := range map[string]func(s *plan.Synthetic){
 		"table": func(s *plan.Synthetic) { s.Table = "others" },
@@ -171,7 +199,7 @@ func TestDefinitionsOfChoices(t *testing.T) {
 	} {
 		other := oracle{method: o.method}
 		change(&other.method)
-		if first == string(other.definition([]int{ab, ac})) {
+		if first == define(&other, ab, ac) {
 			t.Errorf("another %s has the definition of the first", name)
 		}
 	}
@@ -189,14 +217,18 @@ func BenchmarkRound(b *testing.B) {
 	}
 	b.Run("choice", func(b *testing.B) {
 		for n := range b.N {
-			if _, err := oracle(n).Select(context.Background(), 0, []int{ab, ac}, zeros(e, ab, ac)); err != nil {
+			if _, err := chosen(oracle(n), 0, []int{ab, ac}, zeros(e, ab, ac)); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("answer", func(b *testing.B) {
 		for n := range b.N {
-			if _, err := oracle(n).Measure(context.Background(), 0, ab); err != nil {
+			o := oracle(n)
+			if err := o.Chose(0, o.inner.method.Select, ab); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := answerTo(o, 0, ab); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -56,7 +56,7 @@ func tripsPlan(t testing.TB, replacements ...string) *plan.Plan {
 
 // openedSparse is the exact answer to a sparse measurement, opened with a key.
 func openedSparse(p *plan.Plan, key noise.Key, counts tallied) (*opened, answer) {
-	s := noise.NewStreams(key, p.Hash())
+	s := noise.NewStreams(key, hashOfPlan(p))
 	e := newExact(p, p.Measurements, []tallied{counts}, s, false)
 	return &opened{exact: e.inner, streams: s, given: make([]bool, 1)}, e.inner.answers[0]
 }

@@ -39,6 +39,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	p.explainOthers(b)
 	p.explainStrategies(b)
 	p.explainImpossible(b)
+	p.explainConsistent(b)
 	for i := range p.Synthetic {
 		p.explainMicrodata(b, i)
 	}
@@ -52,9 +53,9 @@ func (p *Plan) Explain(w io.Writer) error {
 	for _, warning := range p.Warnings {
 		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
 	}
-	pairs := ""
-	if len(p.Synthetic) > 0 {
-		pairs = ", all pairs of columns of the microdata included"
+	candidates := ""
+	if of := p.candidates(); of != "" {
+		candidates = ", " + of + " included"
 	}
 	sparse := ""
 	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Sparse != nil || t.Top != nil }) {
@@ -64,7 +65,7 @@ func (p *Plan) Explain(w io.Writer) error {
 		sparse += " (of groups that nobody listed as many as 1000 in a table)"
 	}
 	fmt.Fprintf(b, "\n%s in %s%s, %s of memory to measure%s. Plan hash %s\n",
-		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), sparse, bytesText(p.Size.Bytes), pairs, p.Hash())
+		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), sparse, bytesText(p.Size.Bytes), candidates, p.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -14,8 +14,7 @@ import (
 // explainMicrodata writes what the i-th microdata are, what is asked for them and what that costs.
 func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	s, columns := p.Synthetic[i], p.columnsOf(i)
-	widest, d := widestNoise(columns), int64(len(s.By))
-	ofColumns, pairs := new(big.Rat), d*(d-1)/2
+	widest, ofColumns := widestNoise(columns), new(big.Rat)
 	for _, m := range columns {
 		ofColumns.Add(ofColumns, m.Mechanism.Rho())
 	}
@@ -24,10 +23,30 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 		fmt.Fprintf(b, "  Beside them %s, which the others decide: not measured.\n", factorsText(s.Derived))
 	}
 	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval goes with what is counted in them.\n")
-	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(d, "column"), noiseText(widest), rhoText(ofColumns))
-	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s of columns, %s,\n", budget.Plural(int64(s.Rounds), "round"), s.Method, budget.Plural(pairs, "pair"), choiceText(s.Select))
-	fmt.Fprintf(b, "  and asks the counts of that pair, with %s, %s.\n", noiseText(s.Noise), costText(s.Noise, 1))
+	if s.Why != "" {
+		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n", s.Method, s.Why)
+	}
+	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(int64(len(s.By)), "column"), noiseText(widest), rhoText(ofColumns))
+	if rows := p.visibleFrom(i); rows > 1 {
+		fmt.Fprintf(b, "  With fewer than %s in %s the noise hides an average category of every one of them.\n", budget.Plural(rows, "row"), s.Table)
+	}
+	s.explainRounds(b)
 	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(p.rhoOf(i)))
+}
+
+// explainRounds writes what is chosen in rounds, among what, and how.
+func (s Synthetic) explainRounds(b *strings.Builder) {
+	of := int64(len(s.Candidates()))
+	if s.Method == MST {
+		fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s of columns, %s,\n", s.roundsOf(), s.Method, budget.Plural(of, "pair"), choiceText(s.Select))
+		fmt.Fprintf(b, "  and asks the counts of that pair, with %s, %s.\n", noiseText(s.Noise), costText(s.Noise, 1))
+		return
+	}
+	fmt.Fprintf(b, "  Categories of a column whose noisy counts are below %d standard errors count as one from then on.\n", VisibleDeviations)
+	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s %s columns that a model of all answers\n", s.roundsOf(), s.Method, budget.Group(of), s.sets())
+	fmt.Fprintf(b, "  gets most wrong, and asks its counts. The first one chooses %s, and measures with %s, %s.\n", choiceText(s.Select), noiseText(s.Noise), costText(s.Noise, 1))
+	fmt.Fprintf(b, "  A round costs what the one before did or, where an answer told little beside its noise, four times as much, with half the noise; the last takes what is left.\n")
+	fmt.Fprintf(b, "  The model has at most %s in all its tables, and %s in one.\n", budget.Plural(s.Most.Cells, "cell"), budget.Group(s.Most.Largest))
 }
 
 // rhoOf is the ρ of the i-th microdata: of their columns and their block.
@@ -48,6 +67,15 @@ func widestNoise(columns []Measurement) budget.Mechanism {
 		}
 	}
 	return widest
+}
+
+// roundsOf is how many rounds there are.
+func (s Synthetic) roundsOf() string {
+	rounds := budget.Plural(int64(s.Rounds), "round")
+	if s.Method == AIM {
+		rounds = "at most " + rounds
+	}
+	return rounds
 }
 
 // rowsText is how many rows microdata have.

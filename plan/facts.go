@@ -81,6 +81,7 @@ func (p *Plan) facts() []fact {
 	for _, row := range p.tableRows() {
 		b.table(row, marginals[row.Marginal])
 	}
+	b.consistent(p.Consistent)
 	if slices.ContainsFunc(p.Tables, p.summed) {
 		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
 	}
@@ -328,7 +329,7 @@ func (b *factBook) strategy(s Strategy) {
 
 func (b *factBook) microdata(s Synthetic, columns []Measurement) {
 	by := factorsText(s.By)
-	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", s.rowsText(), by, budget.Plural(int64(s.Rounds), "round"), costText(s.Block, 1)))
+	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", s.rowsText(), by, s.roundsOf(), costText(s.Block, 1)))
 	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
 	exactly := func(what, value string, exact *big.Rat) {
 		b.add(fact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
@@ -337,10 +338,21 @@ func (b *factBook) microdata(s Synthetic, columns []Measurement) {
 	say("columns", by)
 	say("derived columns", factorsText(s.Derived))
 	say("method", s.Method)
-	say("rounds", budget.Group(int64(s.Rounds)))
-	exactly("choice of a round", choiceText(s.Select), s.Select.Parameter)
+	if s.Why != "" {
+		say("method chosen because", s.Why)
+	}
+	first, answer, rounds := "choice of a round", "noise of a pair", budget.Group(int64(s.Rounds))
+	if s.Method == AIM {
+		rounds = "at most " + rounds
+		first, answer = "choice of the first round", "noise of the first round"
+		say("columns measured together, at most", budget.Group(int64(s.Ways)))
+		say("cells of the model, at most", budget.Group(s.Most.Cells))
+		say("cells of one of its tables, at most", budget.Group(s.Most.Largest))
+	}
+	say("rounds", rounds)
+	exactly(first, choiceText(s.Select), s.Select.Parameter)
 	say("sensitivity", sensitivityText(s.Noise))
-	exactly("noise of a pair", scaleText(s.Noise), s.Noise.Parameter)
+	exactly(answer, scaleText(s.Noise), s.Noise.Parameter)
 	widest := widestNoise(columns)
 	exactly("noise of a column", scaleText(widest), widest.Parameter)
 	exactly("cap of all rounds", costText(s.Block, 1), s.Block.Parameter)

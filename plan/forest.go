@@ -15,10 +15,10 @@ func (s Synthetic) Forest() Forest {
 }
 
 // Apart tells whether a pair would join two trees.
-func (f Forest) Apart(pair [2]int) bool { return f[pair[0]] != f[pair[1]] }
+func (f Forest) Apart(pair []int) bool { return f[pair[0]] != f[pair[1]] }
 
 // Join makes the trees of a pair one.
-func (f Forest) Join(pair [2]int) {
+func (f Forest) Join(pair []int) {
 	from, to := f[pair[1]], f[pair[0]]
 	for i, label := range f {
 		if label == from {

@@ -326,12 +326,12 @@ tables:
     unit: row
     columns: {age: {type: integer, range: [0, 7], levels: {pair: {width: 2}, odd: {edges: [0, 3, 7]}}}, pair: {derived_from: age.pair}, kind: {values: [a, b, c]}, home: {values: [x, y]}}
 marginals: {m: {by: [kind], budget: tables}}
-synthetic: {t: {budget: rows}}
+synthetic: {t: {budget: rows, method: mst}}
 `
 	r := must(spec.Parse(spec.Source{Name: "homes.yaml", Text: text}))(t)
 	p := must(New(r))(t)
 	s := p.Synthetic[0]
-	if factorsText(s.By) != "age, kind, home" || factorsText(s.Derived) != "pair" || s.Rounds != 2 || len(s.Pairs()) != 3 {
+	if factorsText(s.By) != "age, kind, home" || factorsText(s.Derived) != "pair" || s.Rounds != 2 || len(s.Candidates()) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	from, of, err := p.Origin(s, 0)

@@ -102,7 +102,7 @@ func assertNear(t *testing.T, what, got string, want float64) {
 // Gaussian, which noise this wide is close to: δ(1) = 1e-9 at μ = 0.1819748.
 func TestLossOfAdult(t *testing.T) {
 	p := planOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
-	l, err := p.Loss()
+	l, err := p.loss(nil, falsePositiveRates)
 	if err != nil {
 		t.Fatal(err)
 	}

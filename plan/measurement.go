@@ -26,6 +26,9 @@ const (
 	// Ranges is n−1 integers of the n categories of the level, from which, with the total,
 	// prefix sums and ranges have the least error ([residual.NewRanged]).
 	Ranges Basis = "ranges"
+	// Merged adds the categories of the level that are in one class. It stands only in what rounds of microdata measure
+	// ([Plan.Answer]).
+	Merged Basis = "merged"
 )
 
 // Factor is one attribute's part of a [Query].
@@ -44,6 +47,8 @@ type Factor struct {
 	Method string `json:"method,omitempty"`
 	Kappa  string `json:"kappa,omitempty"`
 	Bits   int    `json:"bits,omitempty"`
+	// Classes is the class of each category of a merged factor, in order: numbers from 0, with blanks between them.
+	Classes string `json:"classes,omitempty"`
 }
 
 // String is the attribute as a spec writes it, such as "age.band".

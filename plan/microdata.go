@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -12,17 +13,20 @@ import (
 
 // This file holds the planning of microdata: what their method will ask, and what each part of it may cost.
 
-// maxPairs bounds the pairs of columns that a method chooses among.
-const maxPairs = 100000
+// maxCandidates bounds the sets of columns that a method chooses among.
+const maxCandidates = 100_000
 
 // microdata are the microdata of one table on their way through the planner.
 type microdata struct {
 	asked   *spec.Synthetic
 	leaf    int
+	method  string
+	ways    int
+	why     string // auto chose the method; "" where the spec says which
 	by      []Factor
 	derived []Factor
 	columns []int64 // cells of each column
-	cells   int64   // of all columns and all pairs of them, which are counted
+	cells   int64   // of all columns and all candidates, which are counted
 }
 
 // expandSynthetic lists the microdata that a spec asks for.
@@ -69,33 +73,94 @@ func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 	if n < 2 {
 		return d, fmt.Errorf("%s: at least two are needed, as pairs of them are measured", budget.Plural(n, "column"))
 	}
-	if pairs := n * (n - 1) / 2; pairs > maxPairs {
-		return d, fmt.Errorf("%s have %s pairs, more than %s: name fewer columns under `by`", budget.Plural(n, "column"), budget.Group(pairs), budget.Group(maxPairs))
-	}
 	levels, err := Query{Table: asked.Table, Factors: d.by}.Levels(r)
 	if err != nil {
 		return d, err
 	}
 	for _, level := range levels {
 		d.columns = append(d.columns, int64(level.Size()))
-		d.cells += int64(level.Size())
 	}
-	s := d.named()
-	for _, pair := range s.Pairs() {
-		a, b := d.columns[pair[0]], d.columns[pair[1]]
-		if a > maxCells/max(b, 1) {
-			return d, fmt.Errorf("the pair of %s and %s would have more than 2^36 cells: use coarser levels under `by`", d.by[pair[0]], d.by[pair[1]])
-		}
-		if d.cells += a * b; d.cells > maxCells {
-			return d, errors.New("all pairs of columns are counted, and would have more than 2^36 cells together: use coarser levels or fewer columns under `by`")
-		}
+	if err := d.choose(); err != nil {
+		return d, err
 	}
 	return d, d.distinct()
 }
 
+// count works out how many cells have to be counted. It refuses too many candidates, and too large ones.
+func (d *microdata) count() error {
+	n := int64(len(d.by))
+	if all, what := d.candidates(), strings.TrimSuffix(d.sets(), " of"); n > maxCandidates || all > maxCandidates {
+		return fmt.Errorf("%s have %s %s, more than %s: %s", budget.Plural(n, "column"), budget.Group(all), what, budget.Group(maxCandidates), d.fewer("name fewer columns under `by`"))
+	}
+	if d.method == AIM && !d.fits() {
+		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
+			budget.Group(mostOfModel.Largest), budget.Group(mostOfModel.Cells))
+	}
+	d.cells = 0
+	for _, cells := range d.columns {
+		d.cells += cells
+	}
+	for _, candidate := range d.named().Candidates() {
+		if len(candidate) == 1 {
+			continue
+		}
+		cells := int64(1)
+		for _, column := range candidate {
+			if d.columns[column] > maxCells/cells {
+				return fmt.Errorf("%s would have more than 2^36 cells: %s", d.together(candidate), d.fewer("use coarser levels under `by`"))
+			}
+			cells *= max(d.columns[column], 1)
+		}
+		if d.cells += cells; d.cells > maxCells {
+			return fmt.Errorf("all %s columns are counted, and would have more than 2^36 cells together: %s", d.sets(), d.fewer("use coarser levels or fewer columns under `by`"))
+		}
+	}
+	return nil
+}
+
+// candidates is how many there are; more columns than there may be candidates have some number that is too large.
+func (d *microdata) candidates() int64 {
+	n := int64(min(len(d.by), maxCandidates+1))
+	all := n * (n - 1) / 2
+	if d.method == MST {
+		return all
+	}
+	if all += n; d.ways > 2 {
+		all += n * (n - 1) / 2 * (n - 2) / 3
+	}
+	return all
+}
+
+// sets is what the candidates are.
+func (d *microdata) sets() string { return d.named().sets() }
+
+// fewer is what to do where there is too much to choose from.
+func (d *microdata) fewer(otherwise string) string {
+	if d.ways > 2 {
+		return "ask for ways: 2, or " + otherwise
+	}
+	return otherwise
+}
+
+// together names a candidate.
+func (d *microdata) together(candidate []int) string {
+	names := make([]string, len(candidate))
+	for i, column := range candidate {
+		names[i] = d.by[column].String()
+	}
+	switch last := len(names) - 1; last {
+	case 0:
+		return "column " + names[0]
+	case 1:
+		return fmt.Sprintf("the pair of %s and %s", names[0], names[1])
+	default:
+		return fmt.Sprintf("the set of %s and %s", strings.Join(names[:last], ", "), names[last])
+	}
+}
+
 // distinct refuses columns that cannot stand side by side: two measurements, or two columns of the microdata, would
 // have one name.
-func (d microdata) distinct() error {
+func (d *microdata) distinct() error {
 	s := d.named()
 	seen := map[string]string{}
 	for i, f := range s.Columns() {
@@ -109,8 +174,8 @@ func (d microdata) distinct() error {
 			seen[s.Column(i)] = "column " + f.String()
 		}
 	}
-	for _, pair := range s.Pairs() {
-		id, of := s.pairID(pair), fmt.Sprintf("the pair of %s and %s", d.by[pair[0]], d.by[pair[1]])
+	for _, candidate := range s.Candidates() {
+		id, of := s.answerID(0, candidate), d.together(candidate)
 		if other, ok := seen[id]; ok {
 			return fmt.Errorf("%s and %s would have one name, %s: give a column another name and say where it comes from (from: …)", other, of, id)
 		}
@@ -120,15 +185,21 @@ func (d microdata) distinct() error {
 }
 
 // named are the microdata as the plan writes them, without mechanisms.
-func (d microdata) named() Synthetic {
-	return Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: MST, By: d.by, Derived: d.derived, Rows: d.asked.Rows, Rounds: len(d.by) - 1}
+func (d *microdata) named() Synthetic {
+	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Why: d.why, Ways: d.ways, By: d.by, Derived: d.derived, Rows: d.asked.Rows, Rounds: len(d.by) - 1}
+	if d.method == AIM {
+		most := mostOfModel
+		s.Most, s.Rounds = &most, roundsPerColumn*len(d.by)
+	}
+	return s
 }
 
 // thirds are the parts of a leaf of microdata: the columns, the choices and the pairs get one each.
 const thirds = 3
 
-// spend divides the amount of a leaf among the columns, the choices and the pairs, a third each, equally within a
-// third.
+// spend divides the amount of a leaf: among the columns, the choices and the pairs of [MST], a third each, equally within
+// a third; of [AIM] a fifth equally among the columns, the rest to the rounds, of which the first has what it would if all
+// were alike.
 //
 // Guarantee: the measurements of the columns and the block are together ρ-zCDP with ρ at most the amount. Neighbours:
 // the release's own; a unit has at most max_rows counted rows. Theorem: adaptive composition adds ρ (Bun & Steinke
@@ -136,9 +207,18 @@ const thirds = 3
 // docs/proofs/adaptive.md.
 func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synthetic, error) {
 	s := d.named()
-	third := new(big.Rat).Quo(amount, big.NewRat(thirds, 1))
-	column := new(big.Rat).Quo(third, big.NewRat(int64(len(d.by)), 1))
-	round := new(big.Rat).Quo(third, big.NewRat(int64(s.Rounds), 1))
+	columns, choices := big.NewRat(1, thirds), big.NewRat(1, thirds)
+	if s.Method == AIM {
+		columns = ofColumns
+		choices = new(big.Rat).Sub(big.NewRat(1, 1), ofColumns)
+		choices.Mul(choices, selection)
+	}
+	column := new(big.Rat).Mul(amount, columns)
+	choice := new(big.Rat).Mul(amount, choices)
+	answers := new(big.Rat).Sub(amount, new(big.Rat).Add(column, choice))
+	column.Quo(column, big.NewRat(int64(len(d.by)), 1))
+	round := new(big.Rat).Quo(choice, big.NewRat(int64(s.Rounds), 1))
+	answer := new(big.Rat).Quo(answers, big.NewRat(int64(s.Rounds), 1))
 	var all []Measurement
 	for i, cells := range d.columns {
 		noise, err := noiseFor(r, s.Table, cells, budget.Cost{Rho: column})
@@ -151,10 +231,17 @@ func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synth
 	if s.Select, err = choiceFor(round); err != nil {
 		return nil, s, err
 	}
-	if s.Noise, err = noiseFor(r, s.Table, leastPair, budget.Cost{Rho: round}); err != nil {
-		return nil, s, fmt.Errorf("pairs of columns: %w", err)
+	if s.Noise, err = noiseFor(r, s.Table, leastPair, budget.Cost{Rho: answer}); err != nil {
+		return nil, s, fmt.Errorf("what a round measures: %w", err)
 	}
-	s.Block = block(s.Rounds, s.Select, s.Noise)
+	if s.Method == MST {
+		s.Block = block(s.Rounds, s.Select, s.Noise)
+		return all, s, nil
+	}
+	if s.Noise.Parameter.Cmp(leastVariance) < 0 {
+		return nil, s, errors.New("the budget is so large that what a round measures would have next to no noise: an ε of 10 already hides next to nothing")
+	}
+	s.Block = budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: answers.Add(answers, choice)}
 	return all, s, nil
 }
 
@@ -173,7 +260,7 @@ const choiceBits = 24
 func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 	epsilon := rootBelow(new(big.Rat).Mul(rho, big.NewRat(8, 1)), choiceBits)
 	if epsilon.Sign() == 0 {
-		return budget.Mechanism{}, fmt.Errorf("a choice among pairs of columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
+		return budget.Mechanism{}, fmt.Errorf("a choice among columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
 	}
 	return budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: epsilon}, nil
 }

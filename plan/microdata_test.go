@@ -38,7 +38,7 @@ func microdataOf(t testing.TB, neighbours, budget, unit, synthetic string) *Plan
 func TestMicrodataSpendTheirLeaf(t *testing.T) {
 	for _, b := range []string{"{rho: 1/10, split: {tables: 2/7, microdata: 5/7}}", "{epsilon: 2, delta: 1e-9, split: {tables: 2/7, microdata: 5/7}}"} {
 		for _, n := range []string{"add-remove", "replace"} {
-			p := microdataOf(t, n, b, "{id: who, max_rows: 3}", "{budget: microdata}")
+			p := microdataOf(t, n, b, "{id: who, max_rows: 3}", "{budget: microdata, method: mst}")
 			s, leaf := p.Synthetic[0], new(big.Rat).Mul(p.Cost.Rho, big.NewRat(5, 7))
 			if s.Rounds != 2 || s.Method != MST || len(p.Tables) != 2 || len(p.columnsOf(0)) != 3 {
 				t.Fatalf("%s %s: %+v", b, n, s)
@@ -101,7 +101,7 @@ func within(t *testing.T, what string, amount, limit *big.Rat) {
 
 // An ε,δ budget is met by the composition of all, which buys no less than the conversion of ρ alone would.
 func TestMicrodataMeetEpsilonAndDelta(t *testing.T) {
-	p := microdataOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata}")
+	p := microdataOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata, method: mst}")
 	loss, err := budget.Compose(p.Mechanisms()...)
 	if err != nil {
 		t.Fatal(err)
@@ -147,14 +147,14 @@ func TestChoicesAreRoundedDown(t *testing.T) {
 
 // Every pair of columns is counted, and each column; only tables are published cells.
 func TestSizeOfMicrodata(t *testing.T) {
-	p := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata}")
+	p := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata, method: mst}")
 	// For the tables, the residuals of total, sex, age and both are measured.
 	if tables, residuals, columns, pairs := int64(2+20), int64(1+2+10+20), int64(2+10+1), int64(20+2+10); p.Size != (Size{Cells: tables, Bytes: (residuals + columns + pairs) * BytesPerCell}) {
 		t.Errorf("size %+v", p.Size)
 	}
 	for i, cells := range []int64{20, 2, 10} {
 		s := p.Synthetic[0]
-		m, err := p.Pair(s, s.Pairs()[i])
+		m, err := p.Answer(s, 0, i, nil, s.Noise)
 		if err != nil || m.Cells != cells || m.Mechanism.Parameter.Cmp(s.Noise.Parameter) != 0 || m.Leaf != "microdata" {
 			t.Errorf("pair %d is %+v, %v", i, m, err)
 		}
@@ -202,7 +202,7 @@ func TestLossOfMicrodata(t *testing.T) {
 
 // Whatever is changed of the microdata in a plan file, it is refused before it can be measured.
 func TestEditedMicrodataAreRefused(t *testing.T) {
-	p := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/4, microdata: 3/4}}", "row", "{budget: microdata, rows: 1000, by: [sex, age.half]}")
+	p := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/4, microdata: 3/4}}", "row", "{budget: microdata, method: mst, rows: 1000, by: [sex, age.half]}")
 	if read, err := Read(p.Bytes()); err != nil || read.Verify() != nil || read.Hash() != p.Hash() {
 		t.Fatalf("reading it again: %v", err)
 	}
@@ -265,10 +265,10 @@ func TestMicrodataThatCannotBePlanned(t *testing.T) {
 		{"{rho: 1, " + shares + "}", "a: {values: [p]}, b: {values: [p]}, a_x_b: {values: [p]}", "column a_x_b and the pair of a and b would have one name, microdata/t/a_x_b"},
 		{"{rho: 1, " + shares + "}", "a: {values: [p]}, b_x_c: {values: [p]}, a_x_b: {values: [p]}, c: {values: [p]}", "would have one name, microdata/t/a_x_b_x_c"},
 		{"{rho: 1, " + shares + "}", "a: {values: [p]}, a_label: {values: [p]}", "two columns \"a_label\", of a and of a_label"},
-		{"{rho: 1e-15, " + shares + "}", "a: {values: [p]}, b: {values: [p]}", "microdata of t: a choice among pairs of columns gets ρ 1.667e-16, too little"},
+		{"{rho: 1e-15, " + shares + "}", "a: {values: [p]}, b: {values: [p]}", "microdata of t: a choice among columns gets ρ 1.667e-16, too little"},
 		{"{rho: 1e-60, split: {tables: {rho: 9e-61}, t: 1}}", "a: {values: [p]}, b: {values: [p]}", "param is above 2^100"},
 	} {
-		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\nbudget: %s\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\nsynthetic: {t: {}}\n", c.budget, c.columns)
+		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\nbudget: %s\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\nsynthetic: {t: {method: mst}}\n", c.budget, c.columns)
 		_, err := planOfSource(spec.Source{Name: "release.yaml", Text: text})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.60s: error %v, expected one with %s", c.columns, err, c.want)
@@ -285,7 +285,7 @@ func TestMicrodataOfAReleaseThatNoSpecGives(t *testing.T) {
 		"the budget has no leaf \"none\"":                                    func(r *spec.Release) { r.Synthetic[0].Leaf = "none" },
 		"there is no table \"u\"":                                            func(r *spec.Release) { r.Synthetic[0].Table = "u" },
 	} {
-		r := microdataOf(t, "replace", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata}").Release()
+		r := microdataOf(t, "replace", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata, method: mst}").Release()
 		change(r)
 		if _, err := New(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %s", err, want)
@@ -296,7 +296,7 @@ func TestMicrodataOfAReleaseThatNoSpecGives(t *testing.T) {
 // A column of microdata that a table shows too is no mistake; a single pair to choose from is worth a word.
 func TestWarningsOfMicrodata(t *testing.T) {
 	const b, unit = "{rho: 1/8, split: {tables: 1/2, microdata: 1/2}}", "{id: who, max_rows: 1}"
-	if p := microdataOf(t, "add-remove", b, unit, "{budget: microdata}"); strings.Contains(strings.Join(p.Warnings, " "), "microdata of t") {
+	if p := microdataOf(t, "add-remove", b, unit, "{budget: microdata, method: mst}"); strings.Contains(strings.Join(p.Warnings, " "), "microdata of t") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 	if p := microdataOf(t, "add-remove", b, unit, "{budget: microdata, by: [sex, age]}"); strings.Count(strings.Join(p.Warnings, " "), "single pair of columns") != 1 {
@@ -312,7 +312,7 @@ func TestChangesOfMicrodataAreTold(t *testing.T) {
 	for synthetic, lines := range map[string][]string{
 		"{budget: microdata, by: [sex, age], rows: 1000}": {"  t: rows: as many rows as the noisy total says → 1000 rows"},
 		"{budget: microdata, by: [sex, age.half]}":        {"  t: columns: sex, age → sex, age.half"},
-		"{budget: microdata}": {"  t: columns: sex, age → sex, age, one", "  t: rounds: 1 → 2", "  t: noise of a pair: σ² = 2 → σ² = 4",
+		"{budget: microdata, method: mst}": {"  t: columns: sex, age → sex, age, one", "  t: rounds: 1 → 2", "  t: noise of a pair: σ² = 2 → σ² = 4",
 			"  t: choice of a round: by the exponential mechanism with ε 1.415, ρ 0.25 → by the exponential mechanism with ε 1, ρ 0.125",
 			"  t: noise of a column: σ² = 4 → σ² = 6"},
 	} {

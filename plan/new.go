@@ -70,6 +70,9 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 		return nil, err
 	}
 	done("guarantee", d)
+	if p.Consistent, err = p.consistencies(d.tables); err != nil {
+		return nil, err
+	}
 	p.assess()
 	p.Warnings = append(warnings(r, p), d.dearer()...)
 	done("warnings", d)

@@ -33,6 +33,7 @@ type Plan struct {
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`
 	Synthetic    []Synthetic   `json:"synthetic,omitempty"`
+	Consistent   []Consistency `json:"integers,omitempty"` // how published counts are made to add up, where the spec asks
 	Warnings     []string      `json:"warnings,omitempty"`
 	Size         Size          `json:"size"`
 	Source       spec.Source   `json:"source"`
@@ -43,7 +44,7 @@ type Plan struct {
 
 // Size says what measuring takes: the cells of all published tables, of a sparse one as many as rows are expected (2^20
 // where none are), and the bytes
-// of all counts, those of every pair of columns that microdata may choose
+// of all counts, those of every set of columns that microdata may choose
 // included. A machine adds its buffers to that.
 type Size struct {
 	Cells int64 `json:"cells"`
@@ -51,7 +52,7 @@ type Size struct {
 }
 
 // BytesPerCell is the memory of a cell while it is measured: an exact count and
-// its noisy integer.
+// its noisy integer or, of what microdata may choose, what their model expects.
 const BytesPerCell = 16
 
 // Release is the validated spec the plan was made from.

@@ -328,7 +328,7 @@ func TestExplain(t *testing.T) {
 			"{x: {every: [1, 2], by: [sex, age], budget: a, weight: 3}, y: {by: [sex, age.half], budget: b}, all: {by: [], budget: b}, z: {by: [sex, age], budget: b, weight: 1/2}}"),
 		"many": planOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")),
 		"microdata-zcdp": planOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 3}",
-			"{x: {by: [sex], budget: a}}\nsynthetic: {t: {budget: b, rows: 60000, by: [sex, age.half, count]}}"),
+			"{x: {by: [sex], budget: a}}\nsynthetic: {t: {budget: b, rows: 60000, method: mst, by: [sex, age.half, count]}}"),
 		"microdata-approximate": planOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {a: 1/2, t: 1/2}}", "row",
 			"{x: {by: [sex], budget: a}, y: {by: [age], budget: a}}\nsynthetic: {t: {}}"),
 	} {

@@ -2,11 +2,11 @@ package plan
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/budget"
 	"math"
 	"reflect"
 	"slices"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -63,6 +63,9 @@ func (p *Plan) shaped() error {
 	}
 	if err := p.addsUp(); err != nil {
 		return err
+	}
+	if consistent, err := p.consistencies(tables); err != nil || !reflect.DeepEqual(consistent, p.Consistent) {
+		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
 	}
 	return p.measurementsShaped(tables, itself)
 }
@@ -140,10 +143,32 @@ func (p *Plan) addsUp() error {
 		left -= s.Measurements
 	}
 	for _, s := range p.Synthetic {
+		if err := s.shaped(); err != nil {
+			return err
+		}
 		left -= len(s.By)
 	}
 	if left != 0 {
 		return fmt.Errorf("its measurements are not those of its strategies and of its microdata")
+	}
+	return nil
+}
+
+// shaped tells that the rounds are ones that a method makes: among so many candidates as can be listed, and none of them
+// beyond the block.
+func (s Synthetic) shaped() error {
+	d := microdata{by: s.By, method: s.Method, ways: s.Ways}
+	switch {
+	case s.Method != MST && s.Method != AIM:
+		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)
+	case len(s.By) < 2 || s.Ways < 2 || s.Ways > usualWays || s.Ways > len(s.By) || s.Method == MST && s.Ways != 2 || d.candidates() > maxCandidates:
+		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
+	case (s.Most == nil) != (s.Method == MST) || s.Most != nil && *s.Most != mostOfModel:
+		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)
+	case s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian || s.Block.Kind != budget.AdaptiveBlock:
+		return fmt.Errorf("the microdata of %s are made by other mechanisms", s.Table)
+	case s.Rounds < 1 || block(s.Rounds, s.Select, s.Noise).Parameter.Cmp(s.Block.Parameter) > 0:
+		return fmt.Errorf("the rounds of the microdata of %s are beyond their cap", s.Table)
 	}
 	return nil
 }
@@ -223,7 +248,7 @@ func (c chains) answers(leaf string, q Query, levels []*spec.Level, shared bool,
 		size := int64(levels[i].Size())
 		axis, ok := c.axis(leaf, spec.Attribute{Column: f.Attribute, Level: f.Level})
 		switch {
-		case shared && !ok || !shared && f.Basis != Identity:
+		case f.Classes != "", shared && !ok || !shared && f.Basis != Identity:
 			return 0, false
 		case f.Basis == Residual || f.Basis == Ranges:
 			size = int64(c.columns[axis.Column].Integers(axis.Level))

@@ -76,7 +76,7 @@ func TestForgedMicrodataAreRefused(t *testing.T) {
 		"a column left out":  func(s *Synthetic) { s.By = s.By[1:] },
 		"of another's table": func(s *Synthetic) { s.Table = "other" },
 	} {
-		p := microdataOf(t, "add-remove", "{rho: 1/10, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata}")
+		p := microdataOf(t, "add-remove", "{rho: 1/10, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata, method: mst}")
 		if _, err := Read(p.Bytes()); err != nil {
 			t.Fatalf("the plan itself: %v", err)
 		}

@@ -10,35 +10,54 @@ import (
 
 // This file holds the microdata of a plan: an adaptive method with all that it may ask and spend.
 
-// MST is the method that measures every column, then chooses the pairs of columns that a maximum spanning tree of
-// their dependence would hold, one a round, and measures each (McKenna, Miklau & Sheldon 2021).
-const MST = "mst"
+const (
+	// MST is the method that measures every column, then chooses the pairs of columns that a maximum spanning tree of
+	// their dependence would hold, one a round, and measures each (McKenna, Miklau & Sheldon 2021).
+	MST = "mst"
+	// AIM is the method that measures every column, then in each round the marginal that a model of all answers so far
+	// gets most wrong beside the noise of the coming answer (McKenna, Mullins, Sheldon & Miklau 2022). Categories of a
+	// column that the noise hides are one in all rounds.
+	AIM = "aim"
+)
 
 // ModelScale is the unit in which a method says the counts that its model expects: multiples of 1/ModelScale, so that
 // the distance of exact counts from them is an integer.
 const ModelScale = 1 << 10
 
 // Synthetic is the microdata of one table. What is asked for it is chosen while it is measured, by a method that sees
-// answers only; everything here is fixed before: the columns that are measured in any case, the pairs of columns that
-// may be chosen, how many are, by which mechanisms, and the loss of it all, which is debited whole before the first
-// choice.
+// answers only; everything here is fixed before: the columns that are measured in any case, the sets of columns that
+// may be chosen, how many are at most, by which mechanisms, and the loss of it all, which is debited whole before the
+// first choice.
 type Synthetic struct {
 	Table  string   `json:"table"`
 	Leaf   string   `json:"leaf"` // of the budget, which pays for nothing else
 	Method string   `json:"method"`
-	By     []Factor `json:"by"` // the columns of the model, in order
+	Why    string   `json:"why,omitempty"` // the planner chose the method; "" where the spec says which
+	By     []Factor `json:"by"`            // the columns of the model, in order
 	// Derived are columns that are written behind those of the model, each as what one of them decides: they are not
 	// measured.
 	Derived []Factor `json:"derived,omitempty"`
 	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total
-	// Rounds is how many pairs are chosen and measured.
+	// Ways is how many columns a round may measure together.
+	Ways int `json:"ways"`
+	// Most is what the model of [AIM] may grow to; nil for [MST], whose model is a tree of pairs.
+	Most *ModelSize `json:"most,omitempty"`
+	// Rounds is how many candidates are chosen and measured: by [MST] so many, by [AIM] at most, as its rounds get
+	// dearer by what they are answered.
 	Rounds int `json:"rounds"`
-	// Select makes the choice of a round: the exponential mechanism with this ε.
+	// Select makes the choice of the first round, and by [MST] of all: the exponential mechanism with this ε.
 	Select budget.Mechanism `json:"select"`
-	// Noise is that of the pair that a round has chosen.
+	// Noise is that of what the first round, and by [MST] every one, has chosen.
 	Noise budget.Mechanism `json:"noise"`
-	// Block stands for all rounds in the plan's loss: an adaptive block with the ρ of Rounds choices and measurements.
+	// Block stands for all rounds in the plan's loss: an adaptive block with the ρ that their choices and measurements
+	// have together, by [AIM] at most.
 	Block budget.Mechanism `json:"block"`
+}
+
+// ModelSize is the cells of the tables that a model is kept in, and of the largest of them.
+type ModelSize struct {
+	Cells   int64 `json:"cells"`
+	Largest int64 `json:"largest"`
 }
 
 // Columns are all columns of the microdata, in order: those of the model, and behind them the derived ones.
@@ -70,34 +89,6 @@ func (s Synthetic) Column(i int) string {
 	return fmt.Sprintf("%s/%s", s.name(), s.By[i])
 }
 
-// Pairs are the candidates of every choice: each pair of columns i < j, in lexicographic order. A choice is a place in
-// this list.
-func (s Synthetic) Pairs() [][2]int {
-	var pairs [][2]int
-	for i := range s.By {
-		for j := i + 1; j < len(s.By); j++ {
-			pairs = append(pairs, [2]int{i, j})
-		}
-	}
-	return pairs
-}
-
-// Pair is what a round measures that has chosen a pair: the counts of the two columns together, row-major, the second
-// column's categories changing fastest. It fails on columns that the release does not have.
-func (p *Plan) Pair(s Synthetic, pair [2]int) (Measurement, error) {
-	a, b := s.By[pair[0]], s.By[pair[1]]
-	m := Measurement{
-		ID:   s.pairID(pair),
-		Leaf: s.Leaf, Query: Query{Table: s.Table, Factors: []Factor{a, b}}, Mechanism: s.Noise,
-	}
-	levels, err := m.Query.Levels(p.release)
-	if err != nil {
-		return m, err
-	}
-	m.Cells = int64(levels[0].Size()) * int64(levels[1].Size())
-	return m, nil
-}
-
 // name is what the microdata are called among the tables of a release.
 func (s Synthetic) name() string { return "microdata/" + s.Table }
 
@@ -108,11 +99,6 @@ func (p *Plan) columnsOf(i int) []Measurement {
 		from += len(s.By)
 	}
 	return p.Measurements[from : from+len(p.Synthetic[i].By)]
-}
-
-// pairID is the ID of the measurement of a pair of columns.
-func (s Synthetic) pairID(pair [2]int) string {
-	return fmt.Sprintf("%s/%s_x_%s", s.name(), s.By[pair[0]], s.By[pair[1]])
 }
 
 // Mechanisms are all that the plan does to the confidential tables, for the accountants: that of every measurement,

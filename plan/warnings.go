@@ -37,13 +37,14 @@ func warnings(r *spec.Release, p *Plan) []string {
 	w = append(w, useless(p)...)
 	w = append(w, low(p)...)
 	w = append(w, losers(p)...)
-	w = append(w, large(p.Size, len(p.Synthetic) > 0)...)
+	w = append(w, p.unseen()...)
+	w = append(w, large(p.Size, p.candidates())...)
 	for _, s := range p.Synthetic {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
 			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"), s.Table, bytesText(bytes)))
 		}
-		if s.Rounds == 1 {
-			w = append(w, fmt.Sprintf("the microdata of %s have a single pair of columns, and a third of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
+		if len(s.By) == 2 {
+			w = append(w, fmt.Sprintf("the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
 		}
 	}
 	first := map[string]Table{}
@@ -76,14 +77,14 @@ func instead(a, b Table) string {
 
 // large says what a large release takes: the cells that are counted, which are others than those of its tables where
 // tables are put together, or where microdata are made.
-func large(s Size, microdata bool) []string {
+func large(s Size, candidates string) []string {
 	if s.Bytes <= largeBytes {
 		return nil
 	}
 	counted, what := s.Bytes/BytesPerCell, "the tables have %s in all"
 	switch {
-	case microdata:
-		what = "%s are counted, of the tables and of all pairs of columns of the microdata,"
+	case candidates != "":
+		what = "%s are counted, of the tables and of " + candidates + ","
 	case counted != s.Cells:
 		what = "%s are counted for the tables, which have " + budget.Plural(s.Cells, "cell") + ","
 	}

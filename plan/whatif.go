@@ -50,8 +50,8 @@ func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error
 	return all, nil
 }
 
-// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table, and what the whole costs in ρ or
-// ε. Neighbouring tables of one marginal with the same margins are folded. One plan at least is there.
+// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table and, of microdata, of the counts of
+// their columns, which is where their model begins; and what the whole costs in ρ or ε. Neighbouring tables of one marginal with the same margins are folded. One plan at least is there.
 func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "What other budgets would buy: 95%% margin of a cell (± around the exact count, before sampling and response error)\n\n")
@@ -91,6 +91,12 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 			name += fmt.Sprintf(" and %d more", more)
 		}
 		row(name, func(p *Plan) string { return "±" + budget.Group(WholeMargin(p.Tables[r.from].Statistics[0].Margin)) }, says("–"))
+	}
+	for i, s := range plans[0].Synthetic {
+		row(s.name()+", a column ("+s.Method+")", func(p *Plan) string {
+			margin, _ := widestNoise(p.columnsOf(i)).Margin(confidence)
+			return "±" + budget.Group(margin)
+		}, says("–"))
 	}
 	row("charged to the account", func(p *Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") }, says("too little for its targets"))
 	t.Flush()

@@ -27,7 +27,11 @@ func (s Statistic) ApartText() string {
 	if s.Apart == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Two cells of this table differ beyond noise if their counts are at least %s apart.", budget.Group(s.Apart))
+	counts := "counts"
+	if s.Fitted != nil {
+		counts = "unbiased counts"
+	}
+	return fmt.Sprintf("Two cells of this table differ beyond noise if their %s are at least %s apart.", counts, budget.Group(s.Apart))
 }
 
 // distance is from how far apart on two of its cells differ, a dash where that is not known.
@@ -64,11 +68,15 @@ func (r *Report) Apart() bool {
 func (r *Report) sameUse() string {
 	least, most := r.distances()
 	sure := level(r.Accuracy.Confidence)
+	unbiased := ""
+	if some(r.Tables, func(s Statistic) bool { return s.Fitted != nil }) {
+		unbiased = " Of tables whose counts were fitted to add up, compare the unbiased counts: fitting has moved the published ones."
+	}
 	switch {
 	case most > 0 && least == most:
-		return fmt.Sprintf("To call two counts of a table different when they are less than %s apart: that may be noise alone. Two cells that were picked beforehand differ beyond noise, %s sure, if their counts are at least %[1]s apart.", budget.Group(most), sure)
+		return fmt.Sprintf("To call two counts of a table different when they are less than %s apart: that may be noise alone. Two cells that were picked beforehand differ beyond noise, %s sure, if their counts are at least %[1]s apart.", budget.Group(most), sure) + unbiased
 	case most > 0:
-		return fmt.Sprintf("To call two counts of a table different when they are less apart than the list of tables says, in the column “cells differ from”: that may be noise alone. Two cells that were picked beforehand differ beyond noise, %s sure, if their counts are at least that far apart: from %s in the most exact table to %s in the least.", sure, budget.Group(least), budget.Group(most))
+		return fmt.Sprintf("To call two counts of a table different when they are less apart than the list of tables says, in the column “cells differ from”: that may be noise alone. Two cells that were picked beforehand differ beyond noise, %s sure, if their counts are at least that far apart: from %s in the most exact table to %s in the least.", sure, budget.Group(least), budget.Group(most)) + unbiased
 	case r.Accuracy.Margin > 0 && !r.oneBound():
 		return "To call two counts of a table different when they are less than twice the margin of the table apart: that may be noise alone."
 	case r.Accuracy.Margin > 0:
@@ -106,6 +114,9 @@ func (r *Report) apartNote() Note {
 	if bound := r.bounded(); bound != nil {
 		half := level(1 - once/2)
 		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells hangs together: two margins at %s, rather more than is needed.", fewNames(bound), half)
+	}
+	if some(r.Tables, func(s Statistic) bool { return s.Fitted != nil }) {
+		text += " Of tables whose counts were fitted to add up it is the unbiased counts that are compared."
 	}
 	if some(r.Tables, func(s Statistic) bool { return s.Largest > 0 }) {
 		text += " Cells with smaller errors than others differ from less on."

@@ -43,7 +43,7 @@ const (
 
 // biasOf lists what moves the figures of a release on the mean.
 func biasOf(r *Report, p *plan.Plan) []Bias {
-	all := r.shownBias()
+	all := append(r.shownBias(), r.fittedBias()...)
 	for _, t := range p.Release().Tables {
 		all = append(all, r.tableBias(p, t)...)
 	}

@@ -215,7 +215,7 @@ func noisesOf(p *plan.Plan) []Noise {
 	}
 	for _, s := range p.Synthetic {
 		all = append(all, Noise{Mechanism: mechanismOf(s.Block), Shifts: [][]int64{}, Measurements: []string{
-			fmt.Sprintf("microdata/%s, all %s together", s.Table, budget.Plural(int64(s.Rounds), "round")),
+			fmt.Sprintf("microdata/%s, all rounds together, at most %s", s.Table, budget.Group(int64(s.Rounds))),
 		}})
 	}
 	return all

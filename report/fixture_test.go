@@ -122,7 +122,7 @@ func specInput(status report.Status, text string) report.Input {
 func microdataText(entry string) string {
 	return changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2, split: {headline: 3/10, detail: 1/5, microdata: 1/2}}",
 		"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}}}") +
-		"synthetic: {persons: {budget: microdata, by: [sex, age.band, status]" + entry + "}}\n"
+		"synthetic: {persons: {budget: microdata, method: mst, by: [sex, age.band, status]" + entry + "}}\n"
 }
 
 // microdataInput is a release with microdata, whose model is off by these distances.
@@ -144,8 +144,13 @@ func microdataOf(status report.Status, text string, rows int, distances ...float
 		drawn.Codes = append(drawn.Codes, make([]uint32, rows))
 	}
 	for i, d := range distances {
-		drawn.Pairs = append(drawn.Pairs, synth.PairFit{
-			First: drawn.Keys[1-i].Attribute, Second: drawn.Keys[2].Attribute, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12), Distance: d,
+		drawn.Rounds++
+		columns := []spec.Attribute{drawn.Keys[1-i].Attribute, drawn.Keys[2].Attribute}
+		drawn.Fits = append(drawn.Fits, synth.Fit{
+			Columns: columns, Measured: 1, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12), Distance: d, Rows: d + 2, Off: 1, Bound: d + 90,
+		})
+		drawn.Furthest = append(drawn.Furthest, synth.CellFit{
+			Columns: columns, Categories: []string{"", "employed"}, Merged: []int{2, 1}, Estimate: -3.5, Sigma: math.Sqrt(12), Model: 2.25, Rows: 9, Deviations: 3.6,
 		})
 	}
 	in.Microdata = []synth.Microdata{drawn}

@@ -76,7 +76,7 @@ func choicesHazard(r *Report) Hazard {
 		h.Answer += " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy."
 	}
 	if len(r.Microdata) > 0 {
-		h.Answer += " Which pairs of columns are measured for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."
+		h.Answer += " Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."
 	}
 	return h
 }
@@ -119,7 +119,7 @@ func biasHazard(r *Report) Hazard {
 		h.Answer += " What the spec's rules leave out is not in the margin."
 	}
 	if len(r.Microdata) > 0 {
-		h.Answer = "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. Microdata have no negative counts, and so are biased where counts are small; what was not measured as a pair is biased towards independence, by an amount that nobody knows."
+		h.Answer = "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows."
 		h.By = Weigh
 	}
 	return h

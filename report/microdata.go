@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -26,19 +27,22 @@ type Microdata struct {
 	Numbered      string   `json:"numbered"` // how that number came about
 	Total         float64  `json:"total"`    // noisy number of rows of the table, unbiased
 	StandardError float64  `json:"total_standard_error"`
-	Rounds        int      `json:"rounds"`         // in which a pair of columns was chosen and measured, at most
+	Ways          int      `json:"ways"`           // how many columns a round measures together, at most
+	Rounds        int      `json:"rounds"`         // in which columns were chosen and measured together, at most
+	Made          int      `json:"rounds_made"`    // how many it were
 	Loss          Amount   `json:"loss"`           // of all that was asked for them, exact
 	PartOfBudget  float64  `json:"part_of_budget"` // Loss ÷ charge
-	// Choice chooses the pair of a round, PairNoise is that of its counts, Block stands
-	// for all rounds.
-	Choice    Mechanism `json:"choice"`
-	PairNoise Mechanism `json:"pair_noise"`
-	Block     Mechanism `json:"block"`
-	Pairs     []Pair    `json:"pairs"`    // that were measured, in the order of the rounds: the model's tree
-	Interval  string    `json:"interval"` // always modelOnly
-	Origin    string    `json:"origin"`   // what a row is, and is not
-	Trust     string    `json:"trust"`
-	Distrust  string    `json:"do_not_trust"`
+	// Choice makes the choice of the first round, Noise is that of the counts then, Block
+	// stands for all rounds.
+	Choice   Mechanism `json:"choice"`
+	Noise    Mechanism `json:"noise"`
+	Block    Mechanism `json:"block"`
+	Sets     []Set     `json:"sets"`      // all whose counts were measured, or follow from what was
+	FarCells []FarCell `json:"far_cells"` // in which the rows are farthest from what was measured
+	Interval string    `json:"interval"`  // always modelOnly
+	Origin   string    `json:"origin"`    // what a row is, and is not
+	Trust    string    `json:"trust"`
+	Distrust string    `json:"do_not_trust"`
 }
 
 // Column is one column of microdata, each of which was measured by itself.
@@ -49,16 +53,42 @@ type Column struct {
 	StandardError float64   `json:"standard_error"` // of the noise of a cell
 }
 
-// Pair is a pair of columns that was measured, and how far the model is from the
-// noisy counts, in rows.
-type Pair struct {
-	First         string  `json:"first"`
-	Second        string  `json:"second"`
-	Cells         int64   `json:"cells"`
-	StandardError float64 `json:"standard_error"` // of the noise of a cell
-	Distance      float64 `json:"distance"`       // Σ|model − noisy count| over the cells
-	// NoiseDistance is √(2/π) · StandardError · Cells, which noise alone makes.
-	NoiseDistance float64 `json:"distance_of_noise_alone"`
+// Set is a set of columns whose counts were measured, or are sums of such counts: how
+// far the model and the rows are from the unbiased estimate of them, in rows. That is of
+// one measurement alone, of those that tell of the set the last with the least noise.
+type Set struct {
+	Columns       []string `json:"columns"`
+	Measured      int      `json:"measured"`                  // how often by itself; 0: as part of larger sets alone
+	Cells         int64    `json:"cells"`                     // by class, where categories were merged
+	StandardError float64  `json:"standard_error"`            // of the estimate of a cell
+	Distance      float64  `json:"distance"`                  // Σ|model − estimate| over the cells
+	NoiseDistance float64  `json:"distance_of_noise_alone"`   // √(2/π) · StandardError · Cells
+	RowsDistance  float64  `json:"distance_of_rows"`          // Σ|rows − estimate|
+	Bound         float64  `json:"distance_of_rows_to_truth"` // above Σ|rows − true counts| in 95 of 100 releases
+	Off           int64    `json:"cells_off"`                 // cells whose rows are more than three standard errors off
+}
+
+// Name is the columns in words.
+func (s Set) Name() string { return strings.Join(s.Columns, " with ") }
+
+// FarCell is a cell in which the rows are more than three standard errors off.
+type FarCell struct {
+	Columns       []string `json:"columns"`
+	Categories    []string `json:"categories"` // of each column
+	Estimate      float64  `json:"estimate"`   // unbiased
+	StandardError float64  `json:"standard_error"`
+	Model         float64  `json:"model"`
+	Rows          float64  `json:"rows"`
+	Deviations    float64  `json:"standard_errors_off"`
+}
+
+// Name is the cell in words.
+func (c FarCell) Name() string {
+	parts := make([]string, len(c.Columns))
+	for i, column := range c.Columns {
+		parts[i] = column + " = " + c.Categories[i]
+	}
+	return strings.Join(parts, ", ")
 }
 
 // modelOnly is said wherever a reader looks for an error.
@@ -88,8 +118,8 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 		return Microdata{}, err
 	}
 	m := Microdata{
-		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total, StandardError: drawn.TotalError, Rounds: s.Rounds,
-		Choice: mechanismOf(s.Select), PairNoise: mechanismOf(s.Noise), Block: mechanismOf(s.Block), Pairs: []Pair{}, Interval: modelOnly,
+		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total, StandardError: drawn.TotalError, Ways: s.Ways, Rounds: s.Rounds, Made: drawn.Rounds,
+		Choice: mechanismOf(s.Select), Noise: mechanismOf(s.Noise), Block: mechanismOf(s.Block), Sets: []Set{}, FarCells: []FarCell{}, Interval: modelOnly,
 	}
 	steps := []budget.Mechanism{s.Block}
 	for i, f := range s.By {
@@ -104,13 +134,22 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 	if m.Loss, m.PartOfBudget, err = lossOfAll(steps, p.Cost); err != nil {
 		return m, err
 	}
-	for _, pair := range drawn.Pairs {
-		m.Pairs = append(m.Pairs, Pair{
-			First: pair.First.String(), Second: pair.Second.String(), Cells: int64(pair.Cells), StandardError: pair.Sigma, Distance: pair.Distance,
-			NoiseDistance: float64(float64(meanAbsolute*pair.Sigma) * float64(pair.Cells)),
+	for _, f := range drawn.Fits {
+		m.Sets = append(m.Sets, Set{
+			Columns: namesOf(f.Columns), Measured: f.Measured, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
+			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound, Off: int64(f.Off),
 		})
 	}
-	m.Numbered, m.Origin, m.Trust, m.Distrust = m.numbered(s), m.origin(p.Guarantee), m.trust(), m.distrust()
+	for _, c := range drawn.Furthest {
+		categories := slices.Clone(c.Categories)
+		for i, n := range c.Merged {
+			if n > 1 {
+				categories[i] = fmt.Sprintf("one of %d categories", n)
+			}
+		}
+		m.FarCells = append(m.FarCells, FarCell{namesOf(c.Columns), categories, c.Estimate, c.Sigma, c.Model, c.Rows, c.Deviations})
+	}
+	m.Numbered, m.Origin, m.Trust, m.Distrust = m.numbered(s, drawn.Asked), m.origin(p.Guarantee), m.trust(), m.distrust()
 	if t := p.Release().Table(s.Table); t.Weight != nil {
 		m.Distrust += " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it."
 	}
@@ -127,20 +166,32 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 	for i, k := range drawn.Keys {
 		keys[i] = k.Attribute.String()
 	}
+	rows := s.Rows
+	if drawn.Asked > 0 {
+		rows = drawn.Asked
+	}
 	switch {
 	case drawn.Table != s.Table || !slices.Equal(keys, columns):
 		return errors.New("they are not those of the plan")
-	case drawn.Rows < 0 || s.Rows > 0 && int64(drawn.Rows) != s.Rows:
-		return errors.New("their number is not that of the plan")
-	case len(drawn.Pairs) > s.Rounds:
-		return fmt.Errorf("they have %d rounds, the plan has %d", len(drawn.Pairs), s.Rounds)
+	case drawn.Rows < 0 || rows > 0 && int64(drawn.Rows) != rows:
+		return errors.New("their number is not that of the plan, or that asked for")
+	case drawn.Rounds > s.Rounds:
+		return fmt.Errorf("they have %d rounds, the plan has %d", drawn.Rounds, s.Rounds)
 	}
 	figures := []float64{drawn.TotalError}
-	for _, pair := range drawn.Pairs {
-		if !slices.Contains(columns, pair.First.String()) || !slices.Contains(columns, pair.Second.String()) {
-			return fmt.Errorf("they have no pair of %s and %s", pair.First, pair.Second)
+	for _, f := range drawn.Fits {
+		for _, name := range namesOf(f.Columns) {
+			if !slices.Contains(columns, name) {
+				return fmt.Errorf("they have no column %s", name)
+			}
 		}
-		figures = append(figures, pair.Sigma, pair.Distance)
+		figures = append(figures, f.Sigma, f.Distance, f.Rows, f.Bound)
+	}
+	for _, c := range drawn.Furthest {
+		if len(c.Categories) != len(c.Columns) || len(c.Merged) != len(c.Columns) {
+			return errors.New("a cell of theirs does not have a category of each of its columns")
+		}
+		figures = append(figures, math.Abs(c.Estimate), c.Sigma, c.Model, c.Rows, c.Deviations)
 	}
 	for _, v := range append(figures, math.Abs(drawn.Total)) {
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
@@ -165,8 +216,13 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (Amount, float64, e
 	return Amount{Rho: budget.FormatRat(sum)}, part, nil
 }
 
-func (m Microdata) numbered(s plan.Synthetic) string {
-	if s.Rows > 0 {
+func (m Microdata) numbered(s plan.Synthetic, asked int64) string {
+	switch {
+	case asked > 0 && s.Rows > 0:
+		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
+	case asked > 0:
+		return fmt.Sprintf("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.", m.Table)
+	case s.Rows > 0:
 		return "The spec fixes how many rows there are: it is a public number, and tells nothing of the data."
 	}
 	return fmt.Sprintf("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.", m.Table)
@@ -176,28 +232,56 @@ func (m Microdata) origin(g plan.Guarantee) string {
 	return fmt.Sprintf("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.", g.Protects)
 }
 
-// pairNames lists the measured pairs.
-func (m Microdata) pairNames() string {
-	names := make([]string, len(m.Pairs))
-	for i, p := range m.Pairs {
-		names[i] = p.First + " with " + p.Second
+func namesOf(columns []spec.Attribute) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.String()
 	}
-	return strings.Join(names, "; ")
+	return names
 }
+
+// Asks says what a round does.
+func (m Microdata) Asks() string {
+	if m.Method == plan.AIM {
+		return fmt.Sprintf("each chooses up to %s whose counts the model gets most wrong, and measures them together; the first by", budget.Plural(int64(m.Ways), "column"))
+	}
+	return "each chooses a pair of columns and measures it, by"
+}
+
+// together are the sets of columns that were measured by themselves, in words.
+func (m Microdata) together() (names []string) {
+	for _, s := range m.Sets {
+		if s.Measured > 0 && len(s.Columns) > 1 {
+			names = append(names, s.Name())
+		}
+	}
+	return names
+}
+
+// mostTogether is how many sets of columns a sentence names.
+const mostTogether = 12
 
 func (m Microdata) trust() string {
 	s := "Measured were the counts of each column by itself"
-	if len(m.Pairs) > 0 {
-		s += fmt.Sprintf(", and those of these pairs of columns: %s. Of these the rows tell what was measured, up to noise", m.pairNames())
-	} else {
+	switch names := m.together(); {
+	case len(names) == 0:
 		s += ", and no pair of them. Of single columns the rows tell what was measured, up to noise"
+	case len(names) > mostTogether:
+		s += fmt.Sprintf(", and those of %d sets of columns together, which the table names. Of these the rows tell what was measured, up to noise", len(names))
+	case m.Ways == 2 && m.Method != plan.AIM:
+		s += fmt.Sprintf(", and those of these pairs of columns: %s. Of these the rows tell what was measured, up to noise", strings.Join(names, "; "))
+	default:
+		s += fmt.Sprintf(", and those of these columns together: %s. Of these the rows tell what was measured, up to noise", strings.Join(names, "; "))
 	}
 	return s + ", and up to what the drawing of rows adds."
 }
 
 func (m Microdata) distrust() string {
-	if len(m.Pairs) == 0 {
+	switch {
+	case len(m.together()) == 0:
 		return "How any columns hang together was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
+	case m.Method == plan.AIM:
+		return "How any other columns hang together was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess."
 	}
 	return "How any other two columns hang together, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it."
 }

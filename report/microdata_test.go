@@ -28,14 +28,17 @@ func TestFiguresOfMicrodata(t *testing.T) {
 		t.Errorf("%v of the budget, want %v", m.PartOfBudget, whole/0.5)
 	}
 	for i, want := range []float64{math.Sqrt(2/math.Pi) * math.Sqrt(12) * 9, math.Sqrt(2/math.Pi) * math.Sqrt(12) * 6} {
-		if got := m.Pairs[i].NoiseDistance; math.Abs(got-want) > 1e-12 {
+		if got := m.Sets[i].NoiseDistance; math.Abs(got-want) > 1e-12 {
 			t.Errorf("noise alone moves pair %d by %v, want %v", i, got, want)
 		}
 	}
-	if first := m.Pairs[0]; first.First != "age.band" || first.Second != "status" || first.Cells != 9 || first.Distance != 20.5 {
+	if first := m.Sets[0]; first.Name() != "age.band with status" || first.Cells != 9 || first.Distance != 20.5 || first.RowsDistance != 22.5 || first.Bound != 110.5 || first.Off != 1 {
 		t.Errorf("%+v", first)
 	}
-	if m.Rows != 54470 || m.Rounds != 2 || len(m.Columns) != 3 || m.Columns[1].Name != "age.band" || m.Columns[1].Cells != 3 {
+	if far := m.FarCells[0]; far.Name() != "age.band = one of 2 categories, status = employed" || far.Estimate != -3.5 || far.Rows != 9 {
+		t.Errorf("%+v", far)
+	}
+	if m.Rows != 54470 || m.Rounds != 2 || m.Made != 2 || len(m.Columns) != 3 || m.Columns[1].Name != "age.band" || m.Columns[1].Cells != 3 {
 		t.Errorf("%+v", m)
 	}
 	if c := m.Columns[1]; math.Abs(c.StandardError-math.Sqrt(18)) > 1e-3 { // the discrete law is not quite the continuous one
@@ -83,6 +86,31 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	}
 }
 
+// Of method aim the pages say what its rounds choose by, and what its rows are not to be trusted for; more sets of columns
+// than a sentence holds are named by the table alone.
+func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
+	in := microdataOf(report.Official, strings.Replace(microdataText(""), "method: mst", "method: aim", 1), 54470, 20.5, 14.25)
+	if in.Plan.Synthetic[0].Method != "aim" {
+		t.Fatalf("the method is %s", in.Plan.Synthetic[0].Method)
+	}
+	r := reportOf(t, in)
+	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown())} {
+		text = strings.Join(strings.Fields(text), " ")
+		for _, want := range []string{"each chooses up to 3 columns whose counts the model gets most wrong", "those of these columns together: age.band with status; sex with status", "no more than those sets say", "Categories of a column that the noise hid were measured as one"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+	}
+	m := &in.Microdata[0]
+	for len(m.Fits) < 13 {
+		m.Fits = append(m.Fits, m.Fits[0])
+	}
+	if trust := reportOf(t, in).Microdata[0].Trust; !strings.Contains(trust, "those of 13 sets of columns together, which the table names") {
+		t.Errorf("trust: %s", trust)
+	}
+}
+
 // A release without microdata has not a word of them.
 func TestWithoutMicrodataNothingIsSaidOfThem(t *testing.T) {
 	for name, text := range pages(t, reportOf(t, input(report.Official, nil))) {
@@ -99,7 +127,7 @@ func TestCertificateOfMicrodata(t *testing.T) {
 	r := reportOf(t, in)
 	c := r.Certificate
 	block := c.Mechanisms[len(c.Mechanisms)-1]
-	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" || block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) || block.Uses() != "microdata/persons, all 2 rounds together" {
+	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" || block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) || block.Uses() != "microdata/persons, all rounds together, at most 2" {
 		t.Errorf("the block is %+v", block)
 	}
 	loss, err := in.Plan.StatedLoss()
@@ -139,9 +167,10 @@ func TestNewRefusesMicrodataOfAnotherPlan(t *testing.T) {
 		"columns":          func(in *report.Input) { in.Microdata[0].Keys = in.Microdata[0].Keys[:2] },
 		"level":            func(in *report.Input) { in.Microdata[0].Keys[1].Attribute.Level = "" },
 		"fixed rows":       func(in *report.Input) { in.Microdata[0].Rows++ },
-		"too many rounds":  func(in *report.Input) { m := &in.Microdata[0]; m.Pairs = append(m.Pairs, m.Pairs...) },
-		"a pair":           func(in *report.Input) { in.Microdata[0].Pairs[0].First = spec.Attribute{Column: "income"} },
-		"a distance":       func(in *report.Input) { in.Microdata[0].Pairs[0].Distance = math.NaN() },
+		"rows asked for":   func(in *report.Input) { in.Microdata[0].Asked = 999 },
+		"too many rounds":  func(in *report.Input) { in.Microdata[0].Rounds++ },
+		"a pair":           func(in *report.Input) { in.Microdata[0].Fits[0].Columns[0] = spec.Attribute{Column: "income"} },
+		"a distance":       func(in *report.Input) { in.Microdata[0].Fits[0].Distance = math.NaN() },
 		"a standard error": func(in *report.Input) { in.Microdata[0].TotalError = -1 },
 		"a total":          func(in *report.Input) { in.Microdata[0].Total = math.Inf(-1) },
 		"a plan without": func(in *report.Input) {

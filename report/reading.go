@@ -21,7 +21,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 			fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.", s, r.Chance(), r.exactly())},
 		r.apartNote(),
 		{"Below zero is not a mistake",
-			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. The column %[1]s shows such a number as 0: here %[2]s of %[3]s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))},
+			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. The column %[1]s shows such a number as 0: here %[2]s of %[3]s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers)) + r.raisedText(s)},
 	}
 	if counts(r.Tables) {
 		notes = append(notes, r.sumsNote(s))
@@ -36,6 +36,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, r.topNotes(p)...)
 	notes = append(notes, r.discoveredNotes(p)...)
 	notes = append(notes, r.agreementNotes(s, from)...)
+	notes = append(notes, r.fittedNotes(p)...)
 	if len(r.Microdata) > 0 {
 		notes = append(notes, Note{"Microdata are a model's rows",
 			"They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + modelOnly + "). Where a table has the figure, take it from there: microdata do not add up to the tables. The more rows are drawn the less chance is in them, but the model gets no better."})
@@ -96,6 +97,9 @@ func (r *Report) Agreement() []Note {
 func (r *Report) agreementNotes(s string, from sources) []Note {
 	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
 	published := fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)
+	if r.fittedSome() {
+		published = fmt.Sprintf(" That holds in %s_unbiased, and in %s of those tables alone that are named under “%s”.", s, s, addUp)
+	}
 	if cumulative(r.Tables) {
 		published += " Of a table that counts up take the row of the last category instead of adding up."
 	}
@@ -127,7 +131,7 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 	switch {
 	case len(sets) == 0:
 		return []Note{{"Tables do not add up to one another",
-			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it."}}
+			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it." + r.separateText(s)}}
 	case len(sets) == 1 && len(alone) == 0:
 		return []Note{{allAgree, "All tables were made from the same noisy answers: " + exactly + "." + published}}
 	}
@@ -218,7 +222,7 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 		}
 	}
 	for _, s := range p.Synthetic {
-		choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses pairs of them by what the answers so far leave unexplained, and measures each. What all of that may lose is fixed, and was debited before the first round.",
+		choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
 			s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
 		if len(s.Derived) > 0 {
 			choices[len(choices)-1] += " Columns that the others decide were not measured: " + derivedNames(s) + "."

@@ -53,6 +53,7 @@ type column struct {
 	Cumulative bool   // it is already added up along a column
 	Of         string // what it counts, where that is not rows, each as one
 	Rounded    bool   // to a whole number, from a multiple of a unit that is none
+	Fitted     bool   // it was made to add up with other tables
 }
 
 // kind is a figure beside counts that tables have.
@@ -69,7 +70,7 @@ func readmePageOf(r *Report) readmePage {
 			p.Asides = append(p.Asides, kind{t.Path, t.asideText()})
 		}
 		for _, s := range t.Statistics {
-			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.rounded()}); !t.Aside && !slices.Contains(p.Statistics, f) {
+			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.rounded(), s.Fitted != nil}); !t.Aside && !slices.Contains(p.Statistics, f) {
 				p.Statistics = append(p.Statistics, f)
 			}
 		}

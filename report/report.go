@@ -109,6 +109,7 @@ func New(in Input) (*Report, error) {
 	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	addFitted(in.Plan, r.Tables, in.Tables)
 	addSeries(in.Plan, r.Tables, in.Tables)
 	nameZeros(r.Tables, in.Tables)
 	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)

@@ -83,6 +83,8 @@ type Statistic struct {
 	// NoiseLabels name those cells; absent where the release has too many to be read, and in reports that older versions made.
 	NoiseLabels []string `json:"noise_dominates_cells,omitempty"`
 	ShownAsZero int64    `json:"negative_shown_as_zero"`
+	// Fitted is how far the counts were moved to add up with other tables; absent where they are the estimates, rounded.
+	Fitted *Fitted `json:"fitted,omitempty"`
 	// Sums over the cells of the published and of the unbiased figures: the first
 	// exact; the second exact where the figure is one measurement, else the float64
 	// nearest to the exact sum, in the fewest digits that give it back. Absent where the

@@ -34,7 +34,7 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "impossible", shape: impossibleShape()},
 		field{key: "invariants", shape: invariantsShape().notBuilt("invariants")},
 		field{key: "synthetic", shape: syntheticShape()},
-		field{key: "publish", shape: dictShape("options of what is written", `^.+$`, open).notBuilt("publish")},
+		field{key: "publish", shape: publishShape()},
 		field{key: "diagnostics", shape: objectShape("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
 			field{key: "share", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "share: 1%"})},
 		field{key: "engines", shape: open.notBuilt("engines")},
@@ -123,6 +123,19 @@ func invariantsShape() *shape {
 		field{key: "from", shape: textShape("the file with the public figures").withParams()}))
 }
 
+// consistent asks for counts that add up.
+const consistent = "consistent"
+
+// publishShape is what becomes of the estimates when they are written.
+func publishShape() *shape {
+	return objectShape("{integers: consistent}",
+		field{key: "integers", shape: enumShape("consistent: the counts of a table are whole, none is negative, and all tables that show the same show it alike", consistent)},
+		field{key: "partition_by", shape: textShape("an attribute, as block.state").notBuilt("partition_by")})
+}
+
+// mostWays is the most columns that a round measures together.
+const mostWays = 3
+
 // noisyRows asks for as many rows as the noisy total says.
 const noisyRows = "noisy"
 
@@ -130,17 +143,17 @@ const noisyRows = "noisy"
 // are not built.
 func syntheticShape() *shape {
 	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
-	says := "auto or mst"
+	says := "auto, mst or aim"
 	tables := dictShape("tables and how their microdata are made, as {persons: {budget: microdata}}", `^`+columnSyntax+`$`,
-		objectShape("{budget, rows, method, by}",
+		objectShape("{budget, rows, method, ways, by}",
 			field{key: "budget", shape: textShape("a leaf of the budget that pays for nothing else")},
 			field{key: "rows", shape: choiceShape(rows,
 				onText(`^[^0-9]`, enumShape(rows, noisyRows)),
 				onScalar(wholeShape(rows, 1, 1_000_000_000)))},
 			field{key: "method", shape: choiceShape(says,
-				onText(`^aim$`, enumShape("aim", "aim").notBuilt("method aim")),
 				onText(`^gum$`, enumShape("gum", "gum").notBuilt("method gum")),
-				onScalar(enumShape(says, string(AutoMethod), string(MST))))},
+				onScalar(enumShape(says, string(AutoMethod), string(MST), string(AIM))))},
+			field{key: "ways", shape: wholeShape("2 or 3", 2, mostWays)},
 			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)}))
 	tables.least, tables.empty = 1, "at least one table, as {persons: {budget: microdata}}"
 	return tables

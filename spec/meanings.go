@@ -71,13 +71,16 @@ var releaseMeanings = map[string]meaning{
 	"synthetic":          {is: "Microdata: rows drawn from a model of noisy answers, for each table that is named.", without: "none are made", example: "{persons: {budget: microdata, by: [age.band, sex, region]}}", page: "docs/spec.md#microdata"},
 	"synthetic.*.budget": {is: "The leaf that pays for these microdata, and for nothing else.", without: "the leaf called as the table, else the one called synthetic", example: "microdata", page: "docs/spec.md#microdata"},
 	"synthetic.*.rows":   {is: "How many rows are drawn: as many as the noisy total says, or a number that is made public.", without: "noisy", example: "100000", page: "docs/spec.md#microdata"},
-	"synthetic.*.method": {is: "How the model is made. auto leaves it to the planner; mst is a tree of measured pairs of columns.", without: "auto", example: "mst", page: "docs/spec.md#microdata"},
+	"synthetic.*.method": {is: "How the model is made. auto leaves it to the planner; mst is a tree of measured pairs of columns; aim is a model of measured sets of up to three columns, chosen one after another.", without: "auto", example: "mst", page: "docs/spec.md#microdata"},
+	"synthetic.*.ways":   {is: "How many columns are measured together at most, by method aim: pairs, or sets of three as well.", without: "3, or with method: auto as many as can be counted", example: "2", page: "docs/spec.md#microdata"},
 	"synthetic.*.by":     {is: "The columns of the microdata, each once, at one level.", without: "all columns of the table at their finest level", example: "[age.band, sex, region]", page: "docs/spec.md#microdata"},
 
-	"publish":           {is: "Options of what is written.", without: "everything is written", example: "{parts: all}"},
-	"diagnostics":       {is: "Noisy counts of what domains, bounds and clamping leave out or change, bought with a part of the budget.", without: "there are none", example: "{share: 1%}", page: "docs/spec.md#numbers-not-only-counts"},
-	"diagnostics.share": {is: "The part of the whole budget that pays for them. The split divides the rest.", example: "1%", page: "docs/spec.md#numbers-not-only-counts"},
-	"engines":           {is: "Engines that would count in the place of this program.", without: "this program counts", example: "{persons: sql}"},
+	"publish":              {is: "What becomes of the estimates when they are written.", without: "each count is its estimate, rounded, and 0 where that is negative", example: "{integers: consistent}", page: "docs/spec.md#counts-that-add-up"},
+	"publish.integers":     {is: "consistent: the published counts are whole, none is negative, and every sum that two tables share is the same in both. The unbiased estimates beside them stay.", without: "each count is its estimate, rounded, and 0 where that is negative", example: "consistent", page: "docs/spec.md#counts-that-add-up"},
+	"publish.partition_by": {is: "An attribute by which files are split.", without: "each table is one file", example: "block.state"},
+	"diagnostics":          {is: "Noisy counts of what domains, bounds and clamping leave out or change, bought with a part of the budget.", without: "there are none", example: "{share: 1%}", page: "docs/spec.md#numbers-not-only-counts"},
+	"diagnostics.share":    {is: "The part of the whole budget that pays for them. The split divides the rest.", example: "1%", page: "docs/spec.md#numbers-not-only-counts"},
+	"engines":              {is: "Engines that would count in the place of this program.", without: "this program counts", example: "{persons: sql}"},
 }
 
 var tableMeanings = map[string]meaning{

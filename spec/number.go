@@ -53,11 +53,14 @@ func parseNumber(text string) (*big.Rat, error) {
 // formatNumber writes a number as a decimal where it is one of at most 30 places, else as a
 // fraction.
 func formatNumber(x *big.Rat) string {
-	if places, exact := x.FloatPrec(); exact && places <= 30 {
+	if places, exact := x.FloatPrec(); exact && places <= mostDigits {
 		return x.FloatString(places)
 	}
 	return x.RatString()
 }
+
+// mostDigits is how many places a number is written with; with more, and without end, it is a fraction.
+const mostDigits = 30
 
 // shortNumber writes a number exactly where that takes few digits, else to six.
 func shortNumber(x *big.Rat) string {

@@ -63,6 +63,7 @@ func (r *reader) readRelease(root node) {
 	r.readImpossible(root)
 	r.readMarginals(root)
 	r.readSynthetic(root)
+	r.release.Consistent = slices.Contains(root.get("publish").get("integers").texts(), consistent)
 	r.checkSparse(root)
 	r.checkDiscovered(root)
 	r.checkTop(root)

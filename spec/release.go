@@ -37,6 +37,8 @@ type Release struct {
 	Impossible []Impossible
 	// Synthetic says which tables are published as microdata, in spec order.
 	Synthetic []Synthetic
+	// Consistent asks that the counts of tables be whole, not negative, and add up across tables.
+	Consistent bool
 	// Diagnostics is the leaf of the budget that pays for counts of what bounding, clamping and domains leave out, "" for none.
 	Diagnostics string
 	// Unbuilt names the parts of the language used here that this version does not build,
@@ -208,6 +210,8 @@ type Synthetic struct {
 	Leaf string
 	// Method is how they are made.
 	Method SyntheticMethod
+	// Ways is how many columns AIM measures together at most: 2 or 3; 0 where the spec does not say.
+	Ways int
 	// By are the columns of the microdata, each at a level; all columns of the table where the spec does not say.
 	// A derived one stands beside one that decides it.
 	By []Attribute
@@ -220,8 +224,10 @@ type Synthetic struct {
 // SyntheticMethod names a way to make microdata.
 type SyntheticMethod string
 
-// AutoMethod leaves the method to the planner; MST measures a maximum spanning tree of pairs of columns.
+// AutoMethod leaves the method to the planner; MST measures a maximum spanning tree of pairs of columns; AIM measures, one
+// after another, the sets of columns that a model of all answers before gets most wrong.
 const (
 	AutoMethod SyntheticMethod = "auto"
 	MST        SyntheticMethod = "mst"
+	AIM        SyntheticMethod = "aim"
 )

@@ -74,6 +74,9 @@ func (r *reader) checkSample(root node) {
 			report(n, Problem{Message: key + " beside a sample", Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"})
 		}
 	}
+	if n := root.get("publish").get("integers"); n.present() {
+		report(n, Problem{Message: "whole counts that add up, beside a sample", Expected: "no `integers`: counts of a sample are divided by the share that was drawn, and are not whole"})
+	}
 	r.checkSampledTable(root.get("tables").get(r.release.Tables[0].Name), report)
 	for _, m := range r.release.Marginals {
 		r.checkSampledMarginal(m, root.get("marginals").get(m.Name), report)

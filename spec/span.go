@@ -6,6 +6,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -105,7 +106,29 @@ func (s span) appendPoint(b []byte, at int64) []byte {
 	case s.den == 1:
 		return strconv.AppendInt(b, at, 10)
 	}
-	return append(b, formatNumber(big.NewRat(at, s.den))...)
+	return appendFraction(b, at, s.den)
+}
+
+// appendFraction appends at/den as formatNumber writes it: by long division, as ranges have very many points, where that ends
+// within its digits.
+func appendFraction(b []byte, at, den int64) []byte {
+	whole, rest, out := at/den, at%den, b
+	if at < 0 {
+		whole, rest, out = -whole, -rest, append(out, '-')
+	}
+	out = strconv.AppendInt(out, whole, 10)
+	if rest > 0 {
+		out = append(out, '.')
+	}
+	for places := 0; rest > 0; places++ {
+		if places == mostDigits || rest > math.MaxInt64/10 {
+			return append(b, formatNumber(big.NewRat(at, den))...)
+		}
+		rest *= 10
+		out = append(out, byte('0'+rest/den))
+		rest %= den
+	}
+	return out
 }
 
 // write is a lattice point as text.

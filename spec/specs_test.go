@@ -45,7 +45,7 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 		"census.yaml": {
 			"privacy.within: within", "tables.units.unit: unit: public",
 			"invariants: invariants",
-			"marginals.detailed.each: each", "marginals.hisp_race.each: each", "publish: publish",
+			"marginals.detailed.each: each", "marginals.hisp_race.each: each", "publish.partition_by: partition_by",
 		},
 	}
 	for name, unbuilt := range want {

@@ -33,8 +33,40 @@ func (r *reader) readMicrodata(root, n node) {
 	s.Leaf = r.readMicrodataLeaf(n)
 	if t := r.microdataTable(n); t != nil {
 		s.By = r.readColumns(root, t, n)
+		s.Ways = r.readWays(t, n, s)
 	}
 	r.release.Synthetic = append(r.release.Synthetic, s)
+}
+
+// readWays reads how many columns are measured together: no more than are read, and by a method that is asked for that.
+func (r *reader) readWays(t *Table, n node, s Synthetic) int {
+	at := n.get("ways")
+	if !at.present() {
+		return 0
+	}
+	ways := r.whole(at)
+	if s.Method == MST {
+		r.report(at.key, at.path, Problem{
+			Message:  "ways beside method mst, which measures pairs of columns",
+			Expected: "ways beside method aim or auto, or neither",
+			Fix:      "method: aim",
+		})
+		return 0
+	}
+	read := int64(0)
+	for _, a := range s.By {
+		if t.origin(a) == a {
+			read++
+		}
+	}
+	if read >= leastColumns && ways > read {
+		r.problem(at, Problem{
+			Message:  fmt.Sprintf("%d of these columns measured together, of which %d are read", ways, read),
+			Expected: "ways: 2, or more columns",
+			Fix:      "ways: 2",
+		})
+	}
+	return int(ways)
 }
 
 // microdataTable finds the table that the microdata are of, nil where there is none.

@@ -18,6 +18,9 @@ func TestMicrodataAreReadWithTheirDefaults(t *testing.T) {
 		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {}}", Synthetic{Leaf: "t", Method: AutoMethod, By: all}},
 		{"{epsilon: 1, delta: 1e-9, split: {main: 1/2, synthetic: 1/2}}", "{main: {by: [mode]}}", "{t: {method: mst}}", Synthetic{Leaf: "synthetic", Method: MST, By: all}},
 		{"{rho: 1, split: {main: 1/2, more: {share: 1/2, split: {synthetic: 100%}}}}", "{main: {by: [mode]}}", "{t: {rows: noisy}}", Synthetic{Leaf: "more.synthetic", Method: AutoMethod, By: all}},
+		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {method: aim}}", Synthetic{Leaf: "t", Method: AIM, By: all}},
+		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {method: aim, ways: 2}}", Synthetic{Leaf: "t", Method: AIM, By: all, Ways: 2}},
+		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {ways: 2}}", Synthetic{Leaf: "t", Method: AutoMethod, By: all, Ways: 2}},
 		{"{rho: 1, split: {main: 1/2, t: 1/4, synthetic: 1/4}}", "{main: {by: [mode]}, t: {by: [hour]}}", "{t: {budget: synthetic, method: auto, rows: 1000000000, by: [hour.half, mode]}}",
 			Synthetic{Leaf: "synthetic", Method: AutoMethod, By: []Attribute{{"hour", "half"}, {"mode", ""}}, Rows: 1_000_000_000}},
 	} {

@@ -9,36 +9,43 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 )
 
-// question is what an oracle is asked.
-type question struct {
+// asking is what an oracle is asked.
+type asking struct {
 	round, choice int // choice of a measurement; −1 for a selection
-	candidates    []int
-	models        [][]int64
+	how           string
+	question
 }
 
 // recorder keeps what is asked of an oracle, and its answers as a journal does.
 type recorder struct {
 	Oracle
-	asked   []question
+	asked   []asking
+	classes [][]int
 	choices []int
 	answers []measured.Measured
 }
 
-func (r *recorder) Select(ctx context.Context, round int, candidates []int, models [][]int64) (int, error) {
-	r.asked = append(r.asked, question{round, -1, slices.Clone(candidates), models})
-	choice, err := r.Oracle.Select(ctx, round, candidates, models)
+func (r *recorder) Merge(classes [][]int) error {
+	r.classes = classes
+	return r.Oracle.Merge(classes)
+}
+
+func (r *recorder) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
+	r.asked = append(r.asked, asking{round, -1, how.Parameter.RatString(), question{slices.Clone(candidates), models, penalties}})
+	choice, err := r.Oracle.Select(ctx, round, how, candidates, models, penalties)
 	r.choices = append(r.choices, choice)
 	return choice, err
 }
 
-func (r *recorder) Measure(ctx context.Context, round, choice int) (measured.Measured, error) {
-	r.asked = append(r.asked, question{round: round, choice: choice})
-	m, err := r.Oracle.Measure(ctx, round, choice)
+func (r *recorder) Measure(ctx context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
+	r.asked = append(r.asked, asking{round: round, choice: choice, how: how.Parameter.RatString()})
+	m, err := r.Oracle.Measure(ctx, round, choice, how)
 	r.answers = append(r.answers, m)
 	return m, err
 }
@@ -49,11 +56,13 @@ type journal struct {
 	answers []measured.Measured
 }
 
-func (j journal) Select(_ context.Context, round int, _ []int, _ [][]int64) (int, error) {
+func (j journal) Merge([][]int) error { return nil }
+
+func (j journal) Select(_ context.Context, round int, _ budget.Mechanism, _ []int, _ [][]int64, _ []int64) (int, error) {
 	return j.choices[round], nil
 }
 
-func (j journal) Measure(_ context.Context, round, _ int) (measured.Measured, error) {
+func (j journal) Measure(_ context.Context, round, _ int, _ budget.Mechanism) (measured.Measured, error) {
 	return j.answers[round], nil
 }
 
@@ -82,7 +91,7 @@ func adapted(t *testing.T, key byte) (setting, []measured.Measured, *recorder, [
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, columns, r, rounds
+	return s, columns, r, rounds.Each
 }
 
 // TestAdaptReplays: answered from a journal, the method asks the very same and ends with the same rounds.
@@ -96,7 +105,7 @@ func TestAdaptReplays(t *testing.T) {
 	if !reflect.DeepEqual(first.asked, second.asked) {
 		t.Error("the method asks something else when it is answered from a journal")
 	}
-	if !reflect.DeepEqual(rounds, again) {
+	if !reflect.DeepEqual(rounds, again.Each) {
 		t.Error("the rounds differ")
 	}
 }
@@ -105,7 +114,7 @@ func TestAdaptReplays(t *testing.T) {
 // those before, in order; and each comes with counts of its size, in bounds.
 func TestAdaptAsks(t *testing.T) {
 	s, _, r, rounds := adapted(t, 2)
-	pairs := s.asked.Pairs()
+	pairs := s.asked.Candidates()
 	if len(rounds) != 4 || len(r.asked) != 8 {
 		t.Fatalf("%d rounds of %d questions, expected 4 of 8", len(rounds), len(r.asked))
 	}
@@ -133,7 +142,7 @@ func TestAdaptAsks(t *testing.T) {
 }
 
 // linked tells whether there is a way from one column to another along rounds.
-func linked(pairs [][2]int, rounds []measured.Round, from, to int) bool {
+func linked(pairs [][]int, rounds []measured.Round, from, to int) bool {
 	reached := []int{from}
 	for i := 0; i < len(reached); i++ {
 		for _, r := range rounds {
@@ -153,7 +162,7 @@ func linked(pairs [][2]int, rounds []measured.Round, from, to int) bool {
 func TestAdaptFindsTheTree(t *testing.T) {
 	s, _, _, rounds := adapted(t, 3)
 	for i, r := range rounds[:3] {
-		pair := s.asked.Pairs()[r.Choice]
+		pair := s.asked.Candidates()[r.Choice]
 		if first := []int{0, 0, 1, 0, 1}; first[pair[0]] != first[pair[1]] {
 			t.Errorf("round %d chose columns %v, which do not depend on each other", i, pair)
 		}
@@ -206,7 +215,7 @@ func TestAdaptModelsAreBounded(t *testing.T) {
 func TestAdaptRefuses(t *testing.T) {
 	s := planned(t, []int{2, 3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	sealed := s.sealed(t, [][]int64{{3, 4}, {1, 2, 3}}, map[[2]int][]int64{{0, 1}: {0, 1, 2, 1, 1, 1}}, [2]int{0, 1})
-	columns, answer := sealed.Measured, sealed.Rounds[0][0].Measured
+	columns, answer := sealed.Measured, sealed.Rounds[0].Each[0].Measured
 	good := journal{[]int{0}, []measured.Measured{answer}}
 	if _, err := Adapt(context.Background(), s.plan, s.asked, columns, good); err != nil {
 		t.Fatal(err)
@@ -228,7 +237,7 @@ func TestAdaptRefuses(t *testing.T) {
 		"no measurement":       {columns, failing{nil, gone}, "gone"},
 	} {
 		rounds, err := Adapt(context.Background(), s.plan, s.asked, c.columns, c.oracle)
-		if err == nil || !strings.Contains(err.Error(), c.want) || rounds != nil {
+		if err == nil || !strings.Contains(err.Error(), c.want) || rounds.Each != nil {
 			t.Errorf("%s: error %v, expected one with %q", name, err, c.want)
 		}
 		if _, ok := c.oracle.(failing); ok && !errors.Is(err, gone) {
@@ -240,11 +249,13 @@ func TestAdaptRefuses(t *testing.T) {
 // failing is an oracle that fails.
 type failing struct{ selecting, measuring error }
 
-func (f failing) Select(_ context.Context, _ int, candidates []int, _ [][]int64) (int, error) {
+func (f failing) Merge([][]int) error { return nil }
+
+func (f failing) Select(_ context.Context, _ int, _ budget.Mechanism, candidates []int, _ [][]int64, _ []int64) (int, error) {
 	return candidates[0], f.selecting
 }
 
-func (f failing) Measure(context.Context, int, int) (measured.Measured, error) {
+func (f failing) Measure(context.Context, int, int, budget.Mechanism) (measured.Measured, error) {
 	return measured.Measured{}, f.measuring
 }
 
@@ -253,10 +264,10 @@ func TestAdaptKeepsToItsRounds(t *testing.T) {
 	s := planned(t, []int{2, 2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	s.asked.Rounds = 1
 	sealed := s.sealed(t, [][]int64{{3, 4}, {1, 2}, {5, 6}}, map[[2]int][]int64{{0, 2}: {0, 1, 2, 1}}, [2]int{0, 2})
-	r := &recorder{Oracle: journal{[]int{1}, []measured.Measured{sealed.Rounds[0][0].Measured}}}
+	r := &recorder{Oracle: journal{[]int{1}, []measured.Measured{sealed.Rounds[0].Each[0].Measured}}}
 	rounds, err := Adapt(context.Background(), s.plan, s.asked, sealed.Measured, r)
-	if err != nil || len(rounds) != 1 || len(r.asked) != 2 {
-		t.Errorf("%d rounds of %d questions, error %v", len(rounds), len(r.asked), err)
+	if err != nil || len(rounds.Each) != 1 || len(r.asked) != 2 {
+		t.Errorf("%d rounds of %d questions, error %v", len(rounds.Each), len(r.asked), err)
 	}
 }
 
@@ -264,7 +275,7 @@ func TestAdaptKeepsToItsRounds(t *testing.T) {
 func TestAdaptAlone(t *testing.T) {
 	s := planned(t, []int{3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	rounds, err := Adapt(context.Background(), s.plan, s.asked, s.sealed(t, [][]int64{{3, 4, 5}}, nil).Measured, journal{})
-	if err != nil || len(rounds) != 0 {
-		t.Errorf("%d rounds, error %v", len(rounds), err)
+	if err != nil || len(rounds.Each) != 0 {
+		t.Errorf("%d rounds, error %v", len(rounds.Each), err)
 	}
 }

@@ -14,15 +14,19 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/plan"
 )
 
 // adultSizes are the categories of the columns of adult15.csv, whose codes are 0, 1, 2 …
 var adultSizes = []int{32, 9, 32, 16, 16, 7, 15, 6, 5, 2, 32, 32, 32, 42, 2}
 
 // adult is the codes of adult15.csv, by column.
-func adult(t testing.TB) [][]uint32 {
+func adult(t testing.TB) [][]uint32 { return coded(t, "adult15.csv", adultSizes) }
+
+// coded is the codes of a file, by column.
+func coded(t testing.TB, file string, sizes []int) [][]uint32 {
 	t.Helper()
-	f, err := os.Open(testdata.Data(t, "adult15.csv"))
+	f, err := os.Open(testdata.Data(t, file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +35,12 @@ func adult(t testing.TB) [][]uint32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := make([][]uint32, len(adultSizes))
+	codes := make([][]uint32, len(sizes))
 	for i := range codes {
 		codes[i] = make([]uint32, len(lines)-1)
 		for row, line := range lines[1:] {
 			code, err := strconv.ParseUint(line[i], 10, 32)
-			if err != nil || int(code) >= adultSizes[i] {
+			if err != nil || int(code) >= sizes[i] {
 				t.Fatalf("row %d, column %d: %q is no code", row, i, line[i])
 			}
 			codes[i][row] = uint32(code)
@@ -46,10 +50,15 @@ func adult(t testing.TB) [][]uint32 {
 }
 
 // halved is the setting that the planner makes of a budget of twice this ρ, of which half is for the microdata.
-func halved(t testing.TB, sizes []int, rho *big.Rat) setting {
+func halved(t testing.TB, sizes []int, rho *big.Rat, method string) setting {
 	t.Helper()
-	p := planOf(t, sizes, fmt.Sprintf("{rho: %s, split: {tables: 1/2, microdata: 1/2}}", new(big.Rat).Add(rho, rho).RatString()),
-		"marginals: {m: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: microdata}}\n")
+	return planSetting(t, sizes, planOf(t, sizes, fmt.Sprintf("{rho: %s, split: {tables: 1/2, microdata: 1/2}}", new(big.Rat).Add(rho, rho).RatString()),
+		"marginals: {m: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: microdata, method: "+method+"}}\n"))
+}
+
+// planSetting is the setting of a plan's first microdata.
+func planSetting(t testing.TB, sizes []int, p *plan.Plan) setting {
+	t.Helper()
 	s := setting{plan: p, asked: p.Synthetic[0], sizes: sizes}
 	for i := range sizes {
 		m, ok := p.Measurement(s.asked.Column(i))
@@ -95,7 +104,7 @@ func (s setting) release(t testing.TB, codes [][]uint32, key noise.Key) (out *me
 	if err != nil {
 		t.Fatal(err)
 	}
-	out.Rounds = [][]measured.Round{rounds}
+	out.Rounds = []measured.Rounds{rounds}
 	return out, time.Since(start)
 }
 
@@ -106,7 +115,7 @@ func (s setting) release(t testing.TB, codes [][]uint32, key noise.Key) (out *me
 // of them away: by no chance, but by anything that takes a tenth off the quality.
 func TestAdult(t *testing.T) {
 	codes := adult(t)
-	s := halved(t, adultSizes, big.NewRat(149731, 10_000_000))
+	s := halved(t, adultSizes, big.NewRat(149731, 10_000_000), plan.MST)
 	var mean float64
 	const runs = 5
 	for run := range runs {
@@ -147,9 +156,9 @@ func BenchmarkDraw(b *testing.B) {
 		first := r.below(500)
 		wide[0], wide[1] = append(wide[0], uint32(first)), append(wide[1], uint32((first+r.below(20))%500))
 	}
-	out, _ := halved(b, []int{500, 500}, rho).release(b, wide, noise.Key{1})
+	out, _ := halved(b, []int{500, 500}, rho, plan.MST).release(b, wide, noise.Key{1})
 	b.Run("wide", run(out))
-	out, _ = halved(b, adultSizes, rho).release(b, adult(b), noise.Key{1})
+	out, _ = halved(b, adultSizes, rho, plan.MST).release(b, adult(b), noise.Key{1})
 	b.Run("adult", run(out))
 	out.Plan.Synthetic[0].Rows = 100 * 48_842
 	b.Run("adult100", run(out))

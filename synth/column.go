@@ -1,6 +1,10 @@
 package synth
 
-import "math"
+import (
+	"math"
+
+	"github.com/dprelease/dprelease/plan"
+)
 
 // This file holds a column: what is known of how many rows each of its categories has.
 
@@ -42,9 +46,6 @@ type classes struct {
 	share []float64 // category → its part of the class
 }
 
-// visible is how many standard deviations of its noise an estimate needs to be above zero, to stand for itself.
-const visible = 3
-
 // classesOf sorts the categories by their estimates. Within the class of the hidden ones each has a part that goes with
 // its estimate, where that is positive, and half a standard deviation for what the noise may have taken from it.
 func classesOf(e evidence) classes {
@@ -53,7 +54,7 @@ func classesOf(e evidence) classes {
 	hidden := -1
 	for i, count := range e.counts {
 		class := len(c.size)
-		if count < visible*deviation {
+		if count < plan.VisibleDeviations*deviation {
 			if hidden < 0 {
 				hidden = class
 			}

@@ -36,7 +36,7 @@ func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, sele
 		return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: parameter, L1: big.NewInt(1), L2Squared: big.NewInt(1)}
 	}
 	s.asked = plan.Synthetic{
-		Table: "t", Method: plan.MST, Rows: rows, Rounds: len(sizes) - 1, Noise: gaussian(pairNoise),
+		Table: "t", Method: plan.MST, Ways: 2, Rows: rows, Rounds: len(sizes) - 1, Noise: gaussian(pairNoise),
 		Select: budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: selectEpsilon},
 		Block:  budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: big.NewRat(1, 1)},
 	}
@@ -87,18 +87,20 @@ func answered(m plan.Measurement, answers []int64) measured.Measured {
 // sealed is what a setting is published from: noisy columns and pairs.
 func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int64, order ...[2]int) *measured.Sealed {
 	t.Helper()
-	out := &measured.Sealed{Plan: s.plan, Rounds: [][]measured.Round{nil}}
+	out := &measured.Sealed{Plan: s.plan, Rounds: []measured.Rounds{{}}}
 	for i, answers := range columns {
 		out.Measured = append(out.Measured, answered(s.column[i], answers))
 	}
-	for _, pair := range order {
-		for choice, candidate := range s.asked.Pairs() {
-			if candidate == pair {
-				m, err := s.plan.Pair(s.asked, pair)
+	for round, pair := range order {
+		for choice, candidate := range s.asked.Candidates() {
+			if candidate[0] == pair[0] && candidate[1] == pair[1] {
+				m, err := s.plan.Answer(s.asked, min(round, s.asked.Rounds-1), choice, nil, s.asked.Noise)
 				if err != nil {
 					t.Fatal(err)
 				}
-				out.Rounds[0] = append(out.Rounds[0], measured.Round{Choice: choice, Measured: answered(m, pairs[pair])})
+				out.Rounds[0].Each = append(out.Rounds[0].Each, measured.Round{
+					Choice: choice, Turn: plan.Turn{Select: s.asked.Select, Noise: s.asked.Noise}, Measured: answered(m, pairs[pair]),
+				})
 			}
 		}
 	}
@@ -109,29 +111,59 @@ func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int6
 // may be asked beforehand.
 type exact struct {
 	setting
-	streams *noise.Streams
-	columns [][]int64
-	pairs   [][]int64 // by place among the pairs
+	streams    *noise.Streams
+	codes      [][]uint32 // by column
+	columns    [][]int64
+	candidates [][]int
+	counts     [][]int64 // by place among the candidates
+	classes    [][]int
 }
 
 // newExact counts rows, given by column.
 func newExact(s setting, codes [][]uint32, key noise.Key) *exact {
-	o := &exact{setting: s, streams: noise.NewStreams(key, s.plan.Hash())}
-	for i, n := range s.sizes {
-		counts := make([]int64, n)
-		for _, c := range codes[i] {
-			counts[c]++
-		}
-		o.columns = append(o.columns, counts)
+	o := &exact{setting: s, streams: noise.NewStreams(key, s.plan.Hash()), codes: codes, candidates: s.asked.Candidates()}
+	for i := range s.sizes {
+		o.columns = append(o.columns, tallied(s.sizes, codes, []int{i}))
 	}
-	for _, pair := range s.asked.Pairs() {
-		counts := make([]int64, s.sizes[pair[0]]*s.sizes[pair[1]])
-		for row, c := range codes[pair[0]] {
-			counts[int(c)*s.sizes[pair[1]]+int(codes[pair[1]][row])]++
-		}
-		o.pairs = append(o.pairs, counts)
+	for _, c := range o.candidates {
+		o.counts = append(o.counts, tallied(s.sizes, codes, c))
 	}
 	return o
+}
+
+// tallied counts the rows of each cell of some columns.
+func tallied(sizes []int, codes [][]uint32, columns []int) []int64 {
+	cells := 1
+	place := make([]int32, len(codes[0]))
+	for _, a := range columns {
+		for row, code := range codes[a] {
+			place[row] = place[row]*int32(sizes[a]) + int32(code)
+		}
+		cells *= sizes[a]
+	}
+	out := make([]int64, cells)
+	for _, p := range place {
+		out[p]++
+	}
+	return out
+}
+
+func (o *exact) Merge(classes [][]int) error {
+	sizes, err := o.plan.Classes(o.asked, classes)
+	if err != nil {
+		return err
+	}
+	o.classes = classes
+	codes := make([][]uint32, len(o.codes))
+	for i := range codes {
+		for _, code := range o.codes[i] {
+			codes[i] = append(codes[i], uint32(classes[i][code]))
+		}
+	}
+	for i, c := range o.candidates {
+		o.counts[i] = tallied(sizes, codes, c)
+	}
+	return nil
 }
 
 func hashed(counts []int64) []byte {
@@ -163,26 +195,30 @@ func (o *exact) single(t testing.TB) []measured.Measured {
 	return all
 }
 
-func (o *exact) Select(_ context.Context, round int, candidates []int, models [][]int64) (int, error) {
+func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
 	scores := make([]int64, len(candidates))
 	for i, c := range candidates {
-		for cell, count := range o.pairs[c] {
+		for cell, count := range o.counts[c] {
 			d := count*plan.ModelScale - models[i][cell]
 			scores[i] += max(d, -d)
 		}
+		if penalties != nil {
+			scores[i] -= penalties[i]
+		}
+		scores[i] *= o.asked.Weight(o.candidates[c])
 	}
 	bits := o.streams.Selection([]byte("t"), hashed(scores), round)
-	i, err := noise.ExponentialMechanism(bits, scores, o.asked.Select.Parameter, plan.ModelScale, false)
+	i, err := noise.ExponentialMechanism(bits, scores, how.Parameter, o.asked.MostWeight()*plan.ModelScale, false)
 	if err != nil {
 		return 0, err
 	}
 	return candidates[i], nil
 }
 
-func (o *exact) Measure(_ context.Context, _, choice int) (measured.Measured, error) {
-	m, err := o.plan.Pair(o.asked, o.asked.Pairs()[choice])
+func (o *exact) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
+	m, err := o.plan.Answer(o.asked, round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	return o.noisy(m, o.pairs[choice])
+	return o.noisy(m, o.counts[choice])
 }

@@ -6,30 +6,32 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds microdata: rows drawn from a model of the measurements.
 
 // Microdata are rows drawn from a model that was fitted to measurements. No row stands for a unit, and nothing of them
-// has an interval: how far a model is from the truth beyond noise is not known.
+// has an interval: how far a model is from the truth beyond noise is not known, but for what was measured.
 type Microdata struct {
 	Table      string
 	Keys       []Key      // the columns, those that others decide last
 	Rows       int        // how many
+	Asked      int64      // as many as the publication asked for; 0: as the plan says or the noisy total does
 	Codes      [][]uint32 // by key, then row: places among the categories of the key
 	Total      float64    // the unbiased noisy number of rows of the confidential table
 	TotalError float64    // the standard error of Total, from the law of the noise
-	Pairs      []PairFit  // in the order of the rounds
+	Rounds     int        // that were made
+	Fits       []Fit      // of what was measured: single columns, and then larger sets
+	Furthest   []CellFit  // cells in which the rows are off by more than three standard errors, the farthest first: ten at most
 }
 
-// PairFit is how well the model keeps to the measurement of a pair of columns, in rows. Distance close to what noise
-// alone makes, √(2/π)·Sigma·Cells, or below is as it should be: the model takes out the noise that cannot be true.
-type PairFit struct {
-	First, Second spec.Attribute
-	Cells         int
-	Sigma         float64 // standard deviation of the noise of a cell
-	Distance      float64 // L1: Σ|model − measured| over the cells
+// rowLaw is a model of rows.
+type rowLaw interface {
+	// draw makes n rows, by column.
+	draw(n int, r *stream) [][]uint32
+	// marginals calls found with the place of each of these and the counts that the model expects of its cells: by two
+	// goroutines, in no order.
+	marginals(of []known, found func(i int, counts []float64))
 }
 
 // mostRows is how many rows are drawn at most, whatever the noisy total.
@@ -39,16 +41,17 @@ const mostRows = math.MaxInt32
 // as the plan says or, where it does not, as the noisy total does, none if that is below a half, and 2^31−1 at most.
 //
 // The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
-// measurement of it is missing or not whole, or its pairs close a cycle.
-func Draw(s *measured.Sealed, method int) (Microdata, error) {
+// measurement of it is missing or not whole, or its rounds are not such as the method makes.
+func Draw(s *measured.Sealed, method int) (Microdata, error) { return Redraw(s, method, 0) }
+
+// Redraw is Draw of so many rows as are asked for, whatever plan and noisy total say; of 0 it is Draw. What is measured
+// and the model are the same, so it costs nothing.
+func Redraw(s *measured.Sealed, method int, rows int64) (Microdata, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return Microdata{}, fmt.Errorf("there are no microdata number %d", method+1)
 	}
 	asked, rounds := s.Plan.Synthetic[method], s.Rounds[method]
 	columns, err := columnsOf(s, asked)
-	if err == nil {
-		err = checkRounds(s.Plan, asked, rounds)
-	}
 	if err != nil {
 		return Microdata{}, err
 	}
@@ -57,10 +60,13 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 		return Microdata{}, err
 	}
 	total, variance := totalOf(columns)
-	rows := rowsOf(asked, total)
-	m := fit(max(total, 1), columns, asked.Pairs(), rounds)
-	out := Microdata{Table: asked.Table, Keys: keys, Rows: int(rows), Total: total, TotalError: math.Sqrt(variance)}
+	m, err := rowLawOf(s.Plan, asked, columns, rounds)
+	if err != nil {
+		return Microdata{}, err
+	}
+	out := Microdata{Table: asked.Table, Keys: keys, Rows: int(rowsOf(asked, rows, total)), Asked: rows, Total: total, TotalError: math.Sqrt(variance), Rounds: len(rounds.Each)}
 	out.Codes = m.draw(out.Rows, newStream(s, "rows of "+asked.Table))
+	out.compare(m, knownOf(asked, columns, rounds))
 	for i := range asked.Derived {
 		from, of, err := s.Plan.Origin(asked, i)
 		if err != nil {
@@ -72,34 +78,59 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 		}
 		out.Codes = append(out.Codes, derived)
 	}
-	for i, r := range rounds {
-		out.Pairs = append(out.Pairs, PairFit{
-			First: keys[m.pairs[i].pair[0]].Attribute, Second: keys[m.pairs[i].pair[1]].Attribute,
-			Cells: len(m.pairs[i].counts), Sigma: math.Sqrt(r.Measured.Measurement.Mechanism.Variance()),
-			Distance: distance(m.pairs[i].counts, countsOf(r.Measured)),
-		})
-	}
 	return out, nil
 }
 
-// rowsOf is how many rows microdata have, given the noisy total.
-func rowsOf(asked plan.Synthetic, total float64) float64 {
-	if asked.Rows > 0 {
+// rowLawOf is the model of a method's measurements. It fails on rounds that the method does not make.
+func rowLawOf(p *plan.Plan, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (rowLaw, error) {
+	if asked.Method == plan.AIM {
+		a, err := newAIM(asked, columns)
+		if err != nil {
+			return nil, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+		}
+		return a, a.replay(p, asked, rounds)
+	}
+	if err := checkRounds(p, asked, rounds); err != nil {
+		return nil, err
+	}
+	total, _ := totalOf(columns)
+	return fit(max(total, 1), columns, asked.Candidates(), rounds.Each), nil
+}
+
+// rowsOf is how many rows microdata have, given those that a publication asks for, 0 for none, and the noisy total.
+func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
+	switch {
+	case rows > 0:
+		return float64(rows)
+	case asked.Rows > 0:
 		return float64(asked.Rows)
 	}
 	return min(max(math.Floor(total+0.5), 0), mostRows)
 }
 
-// Bytes is about the memory that [Draw] takes, and writing what it draws: 16 bytes for
-// every value. It fails as Draw does on measurements of columns.
-func Bytes(s *measured.Sealed, method int) (int64, error) {
+// Bytes is about the memory that [Redraw] takes, and writing what it draws: 16 bytes for every value, and what the model
+// takes. It fails as Redraw does on measurements of columns.
+func Bytes(s *measured.Sealed, method int, rows int64) (int64, error) {
 	asked := s.Plan.Synthetic[method]
 	columns, err := columnsOf(s, asked)
 	if err != nil {
 		return 0, err
 	}
 	total, _ := totalOf(columns)
-	return int64(rowsOf(asked, total)) * 16 * int64(len(asked.Columns())), nil
+	return int64(rowsOf(asked, rows, total))*16*int64(len(asked.Columns())) + modelBytes(asked, s.Rounds[method]), nil
+}
+
+// modelBytes is about the memory of the model of rounds. Where cliques hang together, its tables are there twice, a third
+// time as logarithms and in parts on the way to rows; and of each set of columns that was measured there are eight tables.
+func modelBytes(asked plan.Synthetic, rounds measured.Rounds) int64 {
+	cells := int64(0)
+	if asked.Most != nil {
+		cells = 4 * asked.Most.Cells
+	}
+	for _, r := range rounds.Each {
+		cells += 8 * int64(r.Measured.Values.Len())
+	}
+	return 8 * cells
 }
 
 // columnsOf finds the measurements of the single columns, in order.
@@ -115,9 +146,9 @@ func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, e
 	return columns, checkColumns(s.Plan, asked, columns)
 }
 
-// checkRounds returns an error unless rounds are such as the method makes.
-func checkRounds(p *plan.Plan, asked plan.Synthetic, rounds []measured.Round) error {
-	pairs, joined := asked.Pairs(), asked.Forest()
+// checkRounds returns an error unless rounds are such as method mst makes.
+func checkRounds(p *plan.Plan, asked plan.Synthetic, made measured.Rounds) error {
+	rounds, pairs, joined := made.Each, asked.Candidates(), asked.Forest()
 	if len(rounds) > asked.Rounds {
 		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", asked.Table, len(rounds), asked.Rounds)
 	}
@@ -125,7 +156,7 @@ func checkRounds(p *plan.Plan, asked plan.Synthetic, rounds []measured.Round) er
 		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.Apart(pairs[r.Choice]) {
 			return fmt.Errorf("round %d of the microdata of %s: %d was not to be chosen", i+1, asked.Table, r.Choice)
 		}
-		if err := checkPair(p, asked, pairs[r.Choice], r.Measured); err != nil {
+		if err := checkRound(p, asked, i, r.Choice, made.Classes, r.Measured.Measurement.Mechanism, r.Measured); err != nil {
 			return fmt.Errorf("round %d of the microdata of %s: %w", i+1, asked.Table, err)
 		}
 		joined.Join(pairs[r.Choice])

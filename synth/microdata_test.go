@@ -29,11 +29,11 @@ func TestDrawByHand(t *testing.T) {
 	if !slices.Equal(m.Codes[0], m.Codes[1]) || m.ones(0) != 10 {
 		t.Errorf("codes %v", m.Codes)
 	}
-	if len(m.Pairs) != 1 {
-		t.Fatalf("%d pairs", len(m.Pairs))
+	if len(m.Fits) != 3 {
+		t.Fatalf("%d fits", len(m.Fits))
 	}
-	p := m.Pairs[0]
-	if p.First.String() != "c0" || p.Second.String() != "c1" || p.Cells != 4 || math.Abs(p.Distance-8) > 1e-7 {
+	p := m.Fits[2]
+	if len(p.Columns) != 2 || p.Columns[0].String() != "c0" || p.Columns[1].String() != "c1" || p.Cells != 4 || p.Measured != 1 || math.Abs(p.Distance-8) > 1e-7 {
 		t.Errorf("pair %+v", p)
 	}
 	// The discrete law of σ² = 1/9 has two values of weight e^(−4.5) beside zero and next to nothing more.
@@ -113,9 +113,11 @@ func checkMicrodata(t *testing.T, s setting, m Microdata) {
 			t.Errorf("column %d has a code of %d", i, slices.Max(codes))
 		}
 	}
-	for _, p := range m.Pairs {
-		if math.IsNaN(p.Distance) || math.IsInf(p.Distance, 0) || math.IsNaN(p.Sigma) {
-			t.Errorf("pair %+v", p)
+	for _, f := range m.Fits {
+		for _, x := range []float64{f.Distance, f.Rows, f.Sigma} {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				t.Errorf("fit %+v", f)
+			}
 		}
 	}
 	if math.IsNaN(m.Total) || math.IsNaN(m.TotalError) {
@@ -160,7 +162,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/%v/%d/%v", name, sizes, rows, variance), func(t *testing.T) {
 						sealed := s.sealed(t, columns, pairs, order...)
 						if total, _ := totalOf(sealed.Measured); rows == 0 && total > mostRows {
-							if capped := rowsOf(s.asked, total); capped != mostRows { // too many to draw here
+							if capped := rowsOf(s.asked, 0, total); capped != mostRows { // too many to draw here
 								t.Errorf("a total of %v makes %v rows", total, capped)
 							}
 							return
@@ -173,7 +175,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 						if want := max(0, int(math.Floor(m.Total+0.5))); rows == 0 && m.Rows != want || rows > 0 && m.Rows != int(rows) {
 							t.Errorf("%d rows, expected %d or %d", m.Rows, rows, want)
 						}
-						for _, p := range fit(max(m.Total, 1), sealed.Measured, s.asked.Pairs(), sealed.Rounds[0]).pairs {
+						for _, p := range fit(max(m.Total, 1), sealed.Measured, s.asked.Candidates(), sealed.Rounds[0].Each).pairs {
 							for _, c := range p.counts {
 								if !(c >= 0) || math.IsInf(c, 0) {
 									t.Fatalf("a count of %v", c)
@@ -204,6 +206,37 @@ func TestDrawWithoutPairs(t *testing.T) {
 	}
 }
 
+// TestRedraw: another number of rows is drawn from the same model. The two columns agree in every row, so that any number of rows has as
+// many of either kind as their margins say, 30 and 10 of 40.
+func TestRedraw(t *testing.T) {
+	for _, planRows := range []int64{0, 8} {
+		s := planned(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
+		sealed := s.sealed(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
+		m, err := Redraw(sealed, 0, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.ones(0) != 10 || !slices.Equal(m.Codes[0], m.Codes[1]) {
+			t.Errorf("%d rows, %d asked: %v and %v", m.Rows, m.Asked, m.Codes[0], m.Codes[1])
+		}
+		drawn, err := Draw(sealed, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drawn.Asked != 0 || drawn.Total != m.Total || len(drawn.Fits) == 0 || len(drawn.Fits) != len(m.Fits) {
+			t.Fatalf("the plan's rows are of another model: %+v, %+v", drawn.Fits, m.Fits)
+		}
+		for i, f := range drawn.Fits {
+			if f.Distance != m.Fits[i].Distance {
+				t.Errorf("the plan's rows are of another model: %+v, %+v", f, m.Fits[i])
+			}
+		}
+		if again, err := Redraw(sealed, 0, 0); err != nil || !reflect.DeepEqual(again, drawn) {
+			t.Errorf("with no number it draws others (%v)", err)
+		}
+	}
+}
+
 func TestDrawRefuses(t *testing.T) {
 	s := planned(t, []int{2, 3, 2}, 10, one, one, one)
 	pairs := map[[2]int][]int64{{0, 1}: {1, 2, 3, 4, 5, 6}, {0, 2}: {1, 2, 3, 4}, {1, 2}: {1, 2, 3, 4, 5, 6}}
@@ -223,14 +256,14 @@ func TestDrawRefuses(t *testing.T) {
 		{"a negative method", -1, func(*measured.Sealed) {}, "no microdata number 0"},
 		{"no rounds read", 0, func(m *measured.Sealed) { m.Rounds = nil }, "no microdata number 1"},
 		{"a column missing", 0, func(m *measured.Sealed) { m.Measured = m.Measured[1:] }, "microdata/t/c0"},
-		{"a choice out of range", 0, func(m *measured.Sealed) { m.Rounds[0][0].Choice = 3 }, "was not to be chosen"},
-		{"a pair twice", 0, func(m *measured.Sealed) { m.Rounds[0][1] = m.Rounds[0][0] }, "was not to be chosen"},
+		{"a choice out of range", 0, func(m *measured.Sealed) { m.Rounds[0].Each[0].Choice = 3 }, "was not to be chosen"},
+		{"a pair twice", 0, func(m *measured.Sealed) { m.Rounds[0].Each[1] = m.Rounds[0].Each[0] }, "was not to be chosen"},
 		{"a round too many", 0, func(m *measured.Sealed) {
 			m.Rounds[0] = sealed([2]int{0, 1}, [2]int{1, 2}, [2]int{0, 2}).Rounds[0]
 		}, "more than the 2 of the plan"},
-		{"another pair's answer", 0, func(m *measured.Sealed) { m.Rounds[0][0].Measured = m.Rounds[0][1].Measured }, "is expected"},
+		{"another pair's answer", 0, func(m *measured.Sealed) { m.Rounds[0].Each[0].Measured = m.Rounds[0].Each[1].Measured }, "is expected"},
 		{"an answer cut short", 0, func(m *measured.Sealed) {
-			r := &m.Rounds[0][0]
+			r := &m.Rounds[0].Each[0]
 			r.Measured = answered(r.Measured.Measurement, []int64{1, 2})
 		}, "6 answers"},
 	} {
@@ -256,7 +289,10 @@ func TestBytesAreThoseOfTheRows(t *testing.T) {
 		{0, [][]int64{{1 << 40, 0}, {1 << 40, 0}}, mostRows * 2 * 16},
 	} {
 		s := planned(t, []int{2, 2}, c.rows, one, one, one)
-		if got, err := Bytes(s.sealed(t, c.columns, nil), 0); err != nil || got != c.want {
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, 7); err != nil || got != 7*2*16 {
+			t.Errorf("seven rows: %d bytes, %v", got, err)
+		}
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, 0); err != nil || got != c.want {
 			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
 		}
 	}

@@ -1,10 +1,7 @@
 package synth
 
 import (
-	"math"
-
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/plan"
 )
 
 // This file holds the tree model: columns that depend on each other along measured pairs, and on nothing else.
@@ -20,7 +17,7 @@ type model struct {
 
 // pairTable is the counts of two columns together, row-major.
 type pairTable struct {
-	pair   [2]int
+	pair   []int
 	cols   int // categories of the second
 	counts []float64
 }
@@ -63,8 +60,11 @@ func totalOf(columns []measured.Measured) (total, variance float64) {
 
 // varianceOf is the variance of the noise of one answer, kept from zero.
 func varianceOf(m measured.Measured) float64 {
-	return max(m.Measurement.Mechanism.Variance(), 0x1p-60)
+	return max(m.Measurement.Mechanism.Variance(), leastVariance)
 }
+
+// leastVariance is what variances are kept from falling below.
+const leastVariance = 0x1p-60
 
 func countsOf(m measured.Measured) []float64 {
 	counts := make([]float64, m.Values.Len())
@@ -80,7 +80,7 @@ func countsOf(m measured.Measured) []float64 {
 // they share always belong to a law of rows (Vorob'ev 1962). Each column has the mean of all that is known of it, and
 // each pair then the table with these columns that is nearest to its measurement; both without negative counts.
 // Categories of a column that the noise hides are fitted as one.
-func fit(total float64, columns []measured.Measured, pairs [][2]int, rounds []measured.Round) model {
+func fit(total float64, columns []measured.Measured, pairs [][]int, rounds []measured.Round) model {
 	known := make([][]evidence, len(columns))
 	for i, m := range columns {
 		known[i] = []evidence{{countsOf(m), varianceOf(m)}}
@@ -145,15 +145,13 @@ func spreadPair(counts []float64, a, b classes) []float64 {
 }
 
 // independent is the counts of a pair of columns if neither depended on the other, in units of 1/[plan.ModelScale].
-func (m model) independent(pair [2]int) []int64 {
-	const most = 1 << 50
+func (m model) independent(pair []int) []int64 {
 	first, second := m.columns[pair[0]], m.columns[pair[1]]
-	counts := make([]int64, 0, len(first)*len(second))
+	counts := make([]float64, 0, len(first)*len(second))
 	for _, a := range first {
 		for _, b := range second {
-			scaled := float64(a * (b / m.total) * plan.ModelScale)
-			counts = append(counts, int64(min(max(math.Floor(scaled+0.5), 0), most)))
+			counts = append(counts, a*(b/m.total))
 		}
 	}
-	return counts
+	return quantised(counts)
 }

@@ -14,7 +14,7 @@ func chained(total float64) model {
 	for _, n := range sizes {
 		m.columns = append(m.columns, make([]float64, n))
 	}
-	for _, pair := range [][2]int{{0, 1}, {1, 2}, {1, 3}} {
+	for _, pair := range [][]int{{0, 1}, {1, 2}, {1, 3}} {
 		m.pairs = append(m.pairs, pairTable{pair, sizes[pair[1]], make([]float64, sizes[pair[0]]*sizes[pair[1]])})
 	}
 	weights, sum := make([]float64, 36), 0.0
@@ -178,7 +178,7 @@ func within(t *testing.T, got, want float64) {
 // 1 in either column, and the columns always agree. Over 4,000 draws the first row has it 2,000 times, give or take
 // √1000 = 32, and the first two are alike with probability 19/39, 1,949 ± 32. Bounds are 6.5 of that.
 func TestOrderOfRowsCarriesNothing(t *testing.T) {
-	m := model{total: 40, columns: [][]float64{{20, 20}, {20, 20}}, pairs: []pairTable{{[2]int{0, 1}, 2, []float64{20, 0, 0, 20}}}}
+	m := model{total: 40, columns: [][]float64{{20, 20}, {20, 20}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{20, 0, 0, 20}}}}
 	ones, alike := 0, 0
 	for draw := range 4000 {
 		codes := m.draw(40, seeded([32]byte{7, byte(draw), byte(draw >> 8)}))
@@ -255,7 +255,7 @@ func floats(whole []int) []float64 {
 
 // TestBackedOff: rows with a category that the pair has nothing of follow the other column alone.
 func TestBackedOff(t *testing.T) {
-	m := model{total: 8, columns: [][]float64{{4, 4}, {2, 6}}, pairs: []pairTable{{[2]int{0, 1}, 2, []float64{0, 0, 2, 6}}}}
+	m := model{total: 8, columns: [][]float64{{4, 4}, {2, 6}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{0, 0, 2, 6}}}}
 	counts := make([]int, 4)
 	codes := m.draw(8, seeded([32]byte{9}))
 	for row := range codes[0] {

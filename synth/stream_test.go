@@ -34,14 +34,16 @@ func TestStreamIsBound(t *testing.T) {
 			m.Measured[0] = answered(m.Measured[0].Measurement, []int64{1, 2, 3})
 			m.Measured[1] = answered(m.Measured[1].Measurement, []int64{4})
 		},
-		"another choice": func(m *measured.Sealed) { m.Rounds[0][0].Choice = 2 },
-		"another pair":   func(m *measured.Sealed) { m.Rounds[0][0].Measured = m.Rounds[0][1].Measured },
+		"another choice": func(m *measured.Sealed) { m.Rounds[0].Each[0].Choice = 2 },
+		"another pair":   func(m *measured.Sealed) { m.Rounds[0].Each[0].Measured = m.Rounds[0].Each[1].Measured },
 		"another answer of a pair": func(m *measured.Sealed) {
-			m.Rounds[0][1].Measured = answered(m.Rounds[0][1].Measured.Measurement, []int64{5, 6, 7, 9})
+			m.Rounds[0].Each[1].Measured = answered(m.Rounds[0].Each[1].Measured.Measurement, []int64{5, 6, 7, 9})
 		},
-		"a round less":          func(m *measured.Sealed) { m.Rounds[0] = m.Rounds[0][:1] },
-		"a method more":         func(m *measured.Sealed) { m.Rounds = append(m.Rounds, nil) },
-		"a round of the second": func(m *measured.Sealed) { m.Rounds = [][]measured.Round{m.Rounds[0][:1], m.Rounds[0][1:]} },
+		"a round less":  func(m *measured.Sealed) { m.Rounds[0].Each = m.Rounds[0].Each[:1] },
+		"a method more": func(m *measured.Sealed) { m.Rounds = append(m.Rounds, measured.Rounds{}) },
+		"a round of the second": func(m *measured.Sealed) {
+			m.Rounds = []measured.Rounds{{Each: m.Rounds[0].Each[:1]}, {Each: m.Rounds[0].Each[1:]}}
+		},
 	} {
 		m := build()
 		change(m)

@@ -38,7 +38,7 @@ type Key struct {
 // Statistic is one figure per cell. Arrays have one entry per cell.
 type Statistic struct {
 	Name      string
-	Published *array.Int64 // for reading: the estimate, rounded, with negative counts shown as zero
+	Published *array.Int64 // for reading: the estimate, rounded, with negative counts shown as zero; or [Consistent]
 	// Unbiased is for arithmetic: its mean over the noise is the exact value. Low and
 	// High are an interval around it, which covers the exact value with probability
 	// Attained.
@@ -47,6 +47,7 @@ type Statistic struct {
 	// Whole is true where Unbiased, Low and High are whole numbers: the figure is one
 	// measurement, as it was drawn.
 	Whole         bool
+	Fitted        bool    // Published is by [Consistent]
 	StandardError float64 // root mean square of Error
 	Margin        float64 // (High − Low) / 2, of the widest
 	Confidence    float64 // asked of the interval

@@ -235,7 +235,11 @@ func treeLedger(t *rapid.T, m *treeModel, officer sign.Key) *Ledger {
 func TestTreeAgainstModel(t *testing.T) {
 	officer := newKey(t)
 	standing := Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.", Standing: &Standing{"2026-03-31", standingReleases}}.Signed(officer)
+	checks := 0
 	rapid.Check(t, func(t *rapid.T) {
+		if checks++; checks > mostChecks() {
+			return
+		}
 		ctx := context.Background()
 		m := &treeModel{day: 1, granted: map[string]bool{}, nodes: map[string]*node{"register": {limit: 60}, "q1": {limit: 40, allowance: 20, parent: "register"},
 			"q2": {limit: 40, parent: "register", asks: true}, "side": {limit: 30}}}

@@ -239,6 +239,7 @@ func (a *app) measureCommand() *cobra.Command {
 
 func (a *app) publishCommand() *cobra.Command {
 	var revision release.Revision
+	var rows []string
 	c := &cobra.Command{
 		Use:   "publish MEASURED",
 		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
@@ -246,14 +247,16 @@ func (a *app) publishCommand() *cobra.Command {
 repeated: the same bytes come out.
 
 With --revision N the same measurements are published again, by this version of
-the program, in NAME-rN beside the publication that they replace.`,
+the program, in NAME-rN beside the publication that they replace.
+
+With --rows N the microdata are drawn with N rows, from the same measurements.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			options, err := a.options()
 			if err != nil {
 				return err
 			}
-			options.Revision = revision
+			options.Revision, options.Rows = revision, rows
 			r, err := release.Publish(c.Context(), args[0], options)
 			if err != nil {
 				return err
@@ -275,6 +278,7 @@ the program, in NAME-rN beside the publication that they replace.`,
 	a.ledgerFlag(c, "with one, only what it paid for is published")
 	a.officeFlag(c, "the manifest")
 	c.Flags().IntVar(&revision.Number, "revision", 1, "which publication of these measurements this is")
+	c.Flags().StringArrayVar(&rows, "rows", nil, "how many rows of microdata to draw, `N` or TABLE=N, instead of as many as the plan says")
 	c.Flags().StringVar(&revision.Reason, "reason", "", "why a revision replaces the one before it, one line")
 	return c
 }

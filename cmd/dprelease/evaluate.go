@@ -15,7 +15,9 @@ func (a *app) evaluateCommand() *cobra.Command {
 		Short: "Compare a release with the truth, for those who hold it; noted in the ledger",
 		Long: `Compare the tables and microdata of a published release with the confidential data,
 for those who hold them: errors beside those that were predicted, how often the
-intervals hold, and how far marginals of the microdata lie from the truth.
+intervals hold, how far marginals of the microdata lie from the truth and how their
+columns go together, how well their rows can be told from true ones, which unique
+rows they meet and which rules of the spec they break.
 
 What it says is confidential. It goes into files in a folder of its own, which its
 owner alone can enter, and nowhere else. Before anything is compared the ledger

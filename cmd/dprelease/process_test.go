@@ -57,7 +57,7 @@ marginals: {fine: {by: [x.k]}, coarse: {by: [x.m]}}
 `)
 }
 
-// rowsOffice is an office whose release has microdata of seven columns, so six rounds.
+// rowsOffice is an office whose release has microdata of seven columns, by method aim as the planner chooses, so up to 56 rounds.
 func rowsOffice(t *testing.T, ledger string) string {
 	t.Helper()
 	columns, names := "", ""
@@ -191,12 +191,9 @@ func finishes(t *testing.T, dir string, args []string, at string) {
 	}
 }
 
-// kills is how many runs are killed: DPRELEASE_KILLS, or 8; 4 in short tests.
+// kills is how many runs are killed: DPRELEASE_KILLS, or 4.
 func kills(t *testing.T) int {
-	if testing.Short() {
-		return 4
-	}
-	n, err := strconv.Atoi(cmp.Or(os.Getenv("DPRELEASE_KILLS"), "8"))
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("DPRELEASE_KILLS"), "4"))
 	if err != nil {
 		t.Fatal(err)
 	}

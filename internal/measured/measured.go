@@ -43,7 +43,7 @@ type Sealed struct {
 	Receipt  json.RawMessage // of the debit, as the ledger records it
 	Status   string          // of the release, in words, as every measurement carries it
 	Measured []Measured      // in the plan's order
-	Rounds   [][]Round       // of each adaptive method, in the plan's order
+	Rounds   []Rounds        // of each adaptive method, in the plan's order
 }
 
 // Names of what a sealed folder holds.
@@ -124,14 +124,18 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 		}
 	}
 	for i, method := range s.Plan.Synthetic {
-		b := EncodeChoices(s.Rounds[i])
-		if _, err := DecodeChoices(b, method); err != nil {
-			return fmt.Errorf("%s %w", ChoicesPath(method.Table), err)
+		name := RoundsPath(method.Table)
+		if err := Allowed(s.Plan, method, s.Rounds[i]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := write(ChoicesPath(method.Table), b); err != nil {
+		b, err := EncodeRounds(s.Rounds[i])
+		if err == nil {
+			err = write(name, b)
+		}
+		if err != nil {
 			return err
 		}
-		for _, r := range s.Rounds[i] {
+		for _, r := range s.Rounds[i].Each {
 			if err := one(r.Measured); err != nil {
 				return err
 			}

@@ -1,105 +1,165 @@
 package measured
 
-// This file holds the rounds of an adaptive method as they are sealed and published: which pairs were chosen, in order.
-// What was answered lies beside them, as measurements.
+// This file holds the rounds of an adaptive method as they are sealed and published: what was chosen, in order, and by
+// which mechanisms. What was answered lies beside them, as measurements.
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 
 	"github.com/dprelease/dprelease/plan"
 )
 
-// Round is one round of an adaptive method: the pair that it chose, a place among
-// [plan.Synthetic.Pairs], and the noisy answer.
+// Rounds are what an adaptive method has asked and was answered.
+type Rounds struct {
+	// Classes[i] is the class of each category of the i-th column, of those whose categories were merged before the first
+	// round; nil where no column's were.
+	Classes [][]int
+	Each    []Round
+}
+
+// Round is one round of an adaptive method: what it chose, a place among
+// [plan.Synthetic.Candidates], what it spent on that and on the answer, and the noisy answer.
 type Round struct {
 	Choice   int
+	Turn     plan.Turn
 	Measured Measured
 }
 
-// ChoicesPath is where the choices for a table's microdata are kept within a release or
+// RoundsPath is where the choices for a table's microdata are kept within a release or
 // a sealed folder, slash-separated.
-func ChoicesPath(table string) string { return "rounds/" + table + ".json" }
+func RoundsPath(table string) string { return "rounds/" + table + ".json" }
 
-// choices is the layout of a file of choices.
-type choices struct {
-	Choices []int `json:"choices"`
+// roundsFile is the layout of a file of rounds.
+type roundsFile struct {
+	Classes [][]int     `json:"classes,omitempty"`
+	Rounds  []roundLine `json:"rounds"`
 }
 
-// EncodeChoices is the file of what rounds have chosen, in their order: canonical JSON.
-func EncodeChoices(rounds []Round) []byte {
-	var c choices
-	for _, r := range rounds {
-		c.Choices = append(c.Choices, r.Choice)
-	}
-	return c.bytes()
+// roundLine is a round in a file of rounds.
+type roundLine struct {
+	Choice int `json:"choice"`
+	plan.Turn
 }
 
-func (c choices) bytes() []byte {
-	if c.Choices == nil {
-		c.Choices = []int{}
+// EncodeRounds is the file of what rounds have chosen, in their order: canonical JSON. It
+// fails on a mechanism that is none.
+func EncodeRounds(r Rounds) ([]byte, error) {
+	file := roundsFile{Classes: r.Classes}
+	for _, one := range r.Each {
+		file.Rounds = append(file.Rounds, roundLine{one.Choice, one.Turn})
 	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		panic("measured: choices always encode: " + err.Error())
-	}
-	return append(b, '\n')
+	return file.bytes()
 }
 
-// DecodeChoices reads a file of choices, in no other form than that of [EncodeChoices],
-// and checks that the method of s may have made them.
-func DecodeChoices(b []byte, s plan.Synthetic) ([]int, error) {
-	var c choices
-	if err := json.Unmarshal(b, &c); err != nil || !bytes.Equal(c.bytes(), b) {
-		return nil, errors.New("is not in the form in which choices are written")
+func (f roundsFile) bytes() ([]byte, error) {
+	if f.Rounds == nil {
+		f.Rounds = []roundLine{} // none are written in one form as well
 	}
-	return c.Choices, Allowed(s, c.Choices)
+	b, err := json.Marshal(f)
+	return append(b, '\n'), err
 }
 
-// Allowed returns an error unless the method of s may have made these choices, in this
-// order: one a round, each a place among its pairs, and each pair joining two trees of
-// the forest that the pairs before it are.
-func Allowed(s plan.Synthetic, made []int) error {
-	if len(made) != s.Rounds {
-		return fmt.Errorf("holds %d choices, where the plan has %d rounds", len(made), s.Rounds)
+// DecodeRounds reads a file of rounds, in no other form than that of [EncodeRounds], and
+// checks that the method of s may have made them. Their answers are to be read: each is
+// its measurement alone.
+func DecodeRounds(b []byte, p *plan.Plan, s plan.Synthetic) (Rounds, error) {
+	var file roundsFile
+	err := json.Unmarshal(b, &file)
+	var again []byte
+	if err == nil {
+		again, err = file.bytes()
 	}
-	pairs, joined := s.Pairs(), s.Forest()
-	for round, choice := range made {
-		if choice < 0 || choice >= len(pairs) {
-			return fmt.Errorf("round %d has chosen pair %d, where there are %d", round+1, choice, len(pairs))
+	if err != nil || !bytes.Equal(again, b) {
+		return Rounds{}, errors.New("is not in the form in which rounds are written")
+	}
+	out := Rounds{Classes: file.Classes}
+	for i, line := range file.Rounds {
+		m, err := p.Answer(s, i, line.Choice, file.Classes, line.Turn.Noise)
+		if err != nil {
+			return Rounds{}, fmt.Errorf("round %d: %w", i+1, err)
 		}
-		if !joined.Apart(pairs[choice]) {
-			return fmt.Errorf("round %d has chosen pair %d, whose columns the rounds before it had joined", round+1, choice)
+		out.Each = append(out.Each, Round{Choice: line.Choice, Turn: line.Turn, Measured: Measured{Measurement: m}})
+	}
+	return out, Allowed(p, s, out)
+}
+
+// Allowed returns an error unless the method of s may have made these rounds, in this
+// order: each has chosen one of its candidates, by mechanisms that its schedule gives, and
+// asked what its turn and its choice ask; of MST, each pair joins two trees of the forest that the pairs
+// before it are; and the block of the plan holds what all have spent. That
+// a choice was open to the method, and that the classes are those that its columns'
+// answers lead to, it cannot tell: package synth can.
+//
+// Guarantee: the ρ of all choices and answers together, exactly added up, is within the
+// block that the plan's loss counts. Theorem: Bun & Steinke 2016, lemma 2.3, and as a
+// filter Feldman & Zrnic 2021, theorem 4.5. Argument: docs/proofs/adaptive.md.
+func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
+	if _, err := p.Classes(s, made.Classes); err != nil {
+		return err
+	}
+	candidates, joined := s.Candidates(), s.Forest()
+	spent, turns := new(big.Rat), []plan.Turn{}
+	for i, r := range made.Each {
+		if r.Choice < 0 || r.Choice >= len(candidates) {
+			return fmt.Errorf("round %d has chosen candidate %d, where there are %d", i+1, r.Choice, len(candidates))
 		}
-		joined.Join(pairs[choice])
+		if s.Method == plan.MST {
+			if !joined.Apart(candidates[r.Choice]) {
+				return fmt.Errorf("round %d has chosen candidate %d, whose columns the rounds before it had joined", i+1, r.Choice)
+			}
+			joined.Join(candidates[r.Choice])
+		}
+		asked, err := p.Answer(s, i, r.Choice, made.Classes, r.Turn.Noise)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", i+1, err)
+		}
+		if m := r.Measured.Measurement; m.Cells != asked.Cells || !bytes.Equal(m.Canonical(), asked.Canonical()) {
+			return fmt.Errorf("round %d is answered by measurement %s, and asks for %s", i+1, m.ID, asked.ID)
+		}
+		for _, rho := range []*big.Rat{r.Turn.Select.Rho(), r.Turn.Noise.Rho()} {
+			if rho == nil {
+				return fmt.Errorf("round %d has a mechanism that is none", i+1)
+			}
+			spent.Add(spent, rho)
+		}
+		turns = append(turns, r.Turn)
+	}
+	if block := s.Block.Rho(); block == nil || spent.Cmp(block) > 0 {
+		return errors.New("the rounds have spent more than the block of the plan")
+	}
+	if s.Method == plan.AIM {
+		return s.Allows(turns)
+	}
+	if len(turns) != s.Rounds {
+		return fmt.Errorf("holds %d rounds, where the plan has %d", len(turns), s.Rounds)
+	}
+	for i, turn := range turns {
+		if !turn.Equal(plan.Turn{Select: s.Select, Noise: s.Noise}) {
+			return fmt.Errorf("round %d is not made by the mechanisms of the plan", i+1)
+		}
 	}
 	return nil
 }
 
 // readRounds reads the rounds of one adaptive method from a sealed folder.
-func (s *Sealed) readRounds(files seal, method plan.Synthetic) ([]Round, error) {
-	name := ChoicesPath(method.Table)
+func (s *Sealed) readRounds(files seal, method plan.Synthetic) (Rounds, error) {
+	name := RoundsPath(method.Table)
 	b, err := files.read(name)
 	if err != nil {
-		return nil, err
+		return Rounds{}, err
 	}
-	made, err := DecodeChoices(b, method)
+	rounds, err := DecodeRounds(b, s.Plan, method)
 	if err != nil {
-		return nil, fmt.Errorf("%s %w", files.path(name), err)
+		return Rounds{}, fmt.Errorf("%s: %w", files.path(name), err)
 	}
-	rounds, pairs := []Round{}, method.Pairs()
-	for _, choice := range made {
-		m, err := s.Plan.Pair(method, pairs[choice])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", files.path(name), err)
+	for i, r := range rounds.Each {
+		if rounds.Each[i].Measured, err = s.readMeasured(files, r.Measured.Measurement); err != nil {
+			return Rounds{}, err
 		}
-		answer, err := s.readMeasured(files, m)
-		if err != nil {
-			return nil, err
-		}
-		rounds = append(rounds, Round{Choice: choice, Measured: answer})
 	}
 	return rounds, nil
 }

@@ -2,6 +2,7 @@ package measured
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,13 +21,14 @@ privacy: {protects: trip, neighbours: add-remove}
 budget: {rho: 1, split: {tables: 1/2, rows: 1/2}}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ride, fly]}, hour: {type: integer, range: [0, 3]}, day: {values: [mo, tu]}, way: {values: [to, fro]}}}}
 marginals: {m: {by: [mode], budget: tables}}
-synthetic: {t: {budget: rows}}
+synthetic: {t: {budget: rows, method: mst}}
 `
 
-// withRounds is a sealed folder's content with these choices, in memory.
-func withRounds(t *testing.T, choices ...int) *Sealed {
+// planned is the plan of adaptive, with these words in the place of its method.
+func planned(t *testing.T, method string) *plan.Plan {
 	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: adaptive})
+	text := strings.Replace(adaptive, "method: mst", method, 1)
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,25 +36,40 @@ func withRounds(t *testing.T, choices ...int) *Sealed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := func(m plan.Measurement, from int64) Measured {
-		b := array.NewInt64Builder(memory.DefaultAllocator)
-		for i := range m.Cells {
-			b.Append(from - 3*i)
-		}
-		return Measured{Measurement: m, Values: b.NewInt64Array()}
+	return p
+}
+
+// answerTo is an answer to a measurement, some integers.
+func answerTo(m plan.Measurement, from int64) Measured {
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	for i := range m.Cells {
+		b.Append(from - 3*i)
 	}
-	s := &Sealed{Plan: p, Receipt: []byte("{}"), Status: "RELEASE", Rounds: [][]Round{{}}}
+	return Measured{Measurement: m, Values: b.NewInt64Array()}
+}
+
+// sealedWith is a sealed folder's content with these rounds, in memory.
+func sealedWith(p *plan.Plan, r Rounds) *Sealed {
+	s := &Sealed{Plan: p, Receipt: []byte("{}"), Status: "RELEASE", Rounds: []Rounds{r}}
 	for i, m := range p.Measurements {
-		s.Measured = append(s.Measured, answer(m, int64(i)))
+		s.Measured = append(s.Measured, answerTo(m, int64(i)))
 	}
+	return s
+}
+
+// withRounds is a sealed folder's content with these choices of MST.
+func withRounds(t *testing.T, choices ...int) *Sealed {
+	t.Helper()
+	p, r := planned(t, "method: mst"), Rounds{}
+	method := p.Synthetic[0]
 	for i, c := range choices {
-		m, err := p.Pair(p.Synthetic[0], p.Synthetic[0].Pairs()[c])
+		m, err := p.Answer(method, min(i, method.Rounds-1), c, nil, method.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Rounds[0] = append(s.Rounds[0], Round{Choice: c, Measured: answer(m, int64(100*i))})
+		r.Each = append(r.Each, Round{Choice: c, Turn: plan.Turn{Select: method.Select, Noise: method.Noise}, Measured: answerTo(m, int64(100*i))})
 	}
-	return s
+	return sealedWith(p, r)
 }
 
 // folder seals into a folder, where edit may change a file before its digest is taken.
@@ -90,33 +107,74 @@ func TestSealedRoundsReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(back.Rounds) != 1 || len(back.Rounds[0]) != len(choices) {
-			t.Fatalf("%d rounds, sealed %d", len(back.Rounds[0]), len(choices))
+		if len(back.Rounds) != 1 || len(back.Rounds[0].Each) != len(choices) {
+			t.Fatalf("%d rounds, sealed %d", len(back.Rounds[0].Each), len(choices))
 		}
-		for i, r := range back.Rounds[0] {
-			want := s.Rounds[0][i]
-			if r.Choice != want.Choice || r.Measured.Measurement.ID != want.Measured.Measurement.ID || !slices.Equal(r.Measured.Values.Int64Values(), want.Measured.Values.Int64Values()) {
+		for i, r := range back.Rounds[0].Each {
+			want := s.Rounds[0].Each[i]
+			if !r.Turn.Equal(want.Turn) || r.Choice != want.Choice || r.Measured.Measurement.ID != want.Measured.Measurement.ID || !slices.Equal(r.Measured.Values.Int64Values(), want.Measured.Values.Int64Values()) {
 				t.Errorf("round %d: %v, sealed %v", i+1, r, want)
 			}
 		}
 	}
-	dir := folder(t, withRounds(t, 4, 0, 5), nil)
-	if b, err := os.ReadFile(filepath.Join(dir, "rounds", "t.json")); err != nil || string(b) != "{\"choices\":[4,0,5]}\n" {
-		t.Errorf("choices are written as %s, %v", b, err)
+	s := withRounds(t, 4, 0, 5)
+	choose, noise := jsonOf(t, s.Rounds[0].Each[0].Turn.Select), jsonOf(t, s.Rounds[0].Each[0].Turn.Noise)
+	want := fmt.Sprintf(`{"rounds":[{"choice":4,"select":%[1]s,"noise":%[2]s},{"choice":0,"select":%[1]s,"noise":%[2]s},{"choice":5,"select":%[1]s,"noise":%[2]s}]}`+"\n", choose, noise)
+	dir := folder(t, s, nil)
+	if b, err := os.ReadFile(filepath.Join(dir, "rounds", "t.json")); err != nil || string(b) != want {
+		t.Errorf("rounds are written as %s, %v", b, err)
+	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// choosing puts other choices into a file of rounds, which go on as the last one did.
+func choosing(t *testing.T, choices ...int) func(string, []byte) []byte {
+	turn := withRounds(t, 0).Rounds[0].Each[0].Turn
+	file := roundsFile{}
+	for _, c := range choices {
+		file.Rounds = append(file.Rounds, roundLine{c, turn})
+	}
+	b, err := file.bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inPlaceOf("rounds/t.json", string(b))
+}
+
+// replacing changes the first place in which a file of rounds has a text.
+func replacing(old, with string) func(string, []byte) []byte {
+	return func(name string, b []byte) []byte {
+		if name != "rounds/t.json" {
+			return b
+		}
+		return []byte(strings.Replace(string(b), old, with, 1))
 	}
 }
 
 func TestOpenRefusesRoundsThatDoNotBelong(t *testing.T) {
 	pair := Path("microdata/t/mode_x_hour") // 01
 	for says, edit := range map[string]func(name string, b []byte) []byte{
-		"had joined":               inPlaceOf("rounds/t.json", "{\"choices\":[0,0,1]}\n"),
-		"where there are 6":        inPlaceOf("rounds/t.json", "{\"choices\":[0,6,1]}\n"),
-		"where the plan has 3":     inPlaceOf("rounds/t.json", "{\"choices\":[0,1,2,3]}\n"),
-		"in which choices":         inPlaceOf("rounds/t.json", "{\"choices\":[0,5,1] }\n"),
-		"microdata/t/mode_x_way":   inPlaceOf("rounds/t.json", "{\"choices\":[0,5,2]}\n"),
-		"where the plan has 3 rou": inPlaceOf("rounds/t.json", "{\"choices\":[0,5]}\n"),
-		"magic":                    inPlaceOf(pair, "PAR2"),
-		"answers another question": fromAnother(t, pair, Path("microdata/t/day_x_way")),
+		"had joined":                   choosing(t, 0, 0, 1),
+		"no round 2 with a choice 6":   choosing(t, 0, 6, 1),
+		"no round 4 with a choice 3":   choosing(t, 0, 1, 2, 3),
+		"in which rounds":              replacing("}]}", "}] }"),
+		"in which rounds are":          replacing(`{"rounds"`, `{"classes":[],"rounds"`),
+		"in which rounds are w":        replacing(`"parameter":"`, `"parameter":"0`),
+		"in which rounds are writ":     replacing(`"choice":0`, `"choice":0,"choice":0`),
+		"have no classes of 4 columns": replacing(`{"rounds"`, `{"classes":[null,null,null,null],"rounds"`),
+		"not made by the mechanisms":   replacing(`gaussian","parameter":"`, `gaussian","parameter":"9`),
+		"microdata/t/mode_x_way":       choosing(t, 0, 5, 2),
+		"holds 2 rounds, where the":    choosing(t, 0, 5),
+		"magic":                        inPlaceOf(pair, "PAR2"),
+		"answers another question":     fromAnother(t, pair, Path("microdata/t/day_x_way")),
 	} {
 		if _, err := Open(folder(t, withRounds(t, 0, 5, 1), edit)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
@@ -174,14 +232,23 @@ func TestSealRefusesRoundsThatThePlanDoesNotAllow(t *testing.T) {
 // Three choices among four columns are allowed where they are a spanning tree: where a
 // walk along them comes to every column.
 func TestAllowedAreForests(t *testing.T) {
-	s := withRounds(t).Plan.Synthetic[0]
-	pairs := s.Pairs()
+	p := planned(t, "method: mst")
+	s := p.Synthetic[0]
+	pairs := s.Candidates()
 	allowed := 0
 	for a := range pairs {
 		for b := range pairs {
 			for c := range pairs {
 				made := []int{a, b, c}
-				if got, want := Allowed(s, made) == nil, len(reached(pairs, made)) == len(s.By); got != want {
+				r := Rounds{}
+				for i, choice := range made {
+					m, err := p.Answer(s, i, choice, nil, s.Noise)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.Each = append(r.Each, Round{Choice: choice, Turn: plan.Turn{Select: s.Select, Noise: s.Noise}, Measured: Measured{Measurement: m}})
+				}
+				if got, want := Allowed(p, s, r) == nil, len(reached(pairs, made)) == len(s.By); got != want {
 					t.Errorf("%v: allowed is %v", made, got)
 				} else if got {
 					allowed++
@@ -197,7 +264,7 @@ func TestAllowedAreForests(t *testing.T) {
 
 // reached are the columns that a walk along pairs comes to from the first: three pairs
 // reach all four only where they make no cycle.
-func reached(pairs [][2]int, made []int) map[int]bool {
+func reached(pairs [][]int, made []int) map[int]bool {
 	seen := map[int]bool{0: true}
 	for range made {
 		for _, c := range made {

@@ -12,9 +12,9 @@ const (
 	// bufferBytes is how much keystream is made at a time: it fits the first-level
 	// cache, and AES runs at full speed on it.
 	bufferBytes = 16 << 10
-	// asideBytes is the same for what is read aside: a block takes some hundred words
-	// of it at most.
-	asideBytes = 1 << 10
+	// firstBytes is how much is made at first, and four times as much each time after
+	// that: most streams are of a few cells.
+	firstBytes = 1 << 10
 )
 
 // Bits is a stream of independent, uniform bits: the AES-256-CTR keystream of
@@ -24,7 +24,7 @@ type Bits struct {
 	block     cipher.Block
 	keystream cipher.Stream
 	buffer    [bufferBytes]byte
-	first     int   // where keystream begins in the buffer
+	first     int   // where keystream begins in the buffer when it is made next
 	next      int   // position of the next unread byte
 	aside     *Bits // the other half of the keystream, made when first needed
 	half      bool  // this is the other half
@@ -37,7 +37,7 @@ func newBits(key [32]byte) *Bits {
 	if err != nil {
 		panic("noise: AES refused a 32-byte key: " + err.Error()) // its only error is another length
 	}
-	return &Bits{block: block, keystream: cipher.NewCTR(block, make([]byte, aes.BlockSize)), next: bufferBytes}
+	return &Bits{block: block, keystream: cipher.NewCTR(block, make([]byte, aes.BlockSize)), first: bufferBytes - firstBytes, next: bufferBytes}
 }
 
 // Aside returns a second stream that shares no word with this one: the keystream
@@ -52,7 +52,7 @@ func (b *Bits) Aside() *Bits {
 	}
 	if b.aside == nil {
 		half := [aes.BlockSize]byte{0x80}
-		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), first: bufferBytes - asideBytes, next: bufferBytes, half: true}
+		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), first: bufferBytes - firstBytes, next: bufferBytes, half: true}
 	}
 	return b.aside
 }
@@ -62,6 +62,9 @@ var zeros [bufferBytes]byte // never written
 func (b *Bits) refill() {
 	b.keystream.XORKeyStream(b.buffer[b.first:], zeros[b.first:])
 	b.next = b.first
+	if !b.half { // a block reads some hundred words aside at most
+		b.first = max(0, bufferBytes-4*(bufferBytes-b.first))
+	}
 }
 
 // take counts between 1 and count words as read, and returns where in the buffer
@@ -142,5 +145,8 @@ func (b *Bits) BelowBig(n *big.Int) *big.Int {
 
 // BernoulliBig returns true with probability numerator/denominator, exactly.
 func (b *Bits) BernoulliBig(numerator, denominator *big.Int) bool {
+	if numerator.IsUint64() && denominator.IsUint64() {
+		return b.Bernoulli(numerator.Uint64(), denominator.Uint64())
+	}
 	return b.BelowBig(denominator).Cmp(numerator) < 0
 }

@@ -3,6 +3,7 @@ package noise
 import (
 	"math/big"
 	"math/bits"
+	"sync/atomic"
 )
 
 const (
@@ -66,7 +67,7 @@ func newCoarse(square bool, parameter *big.Rat, scaleBits uint) *coarse {
 	if square {
 		rate.Mul(rate, new(big.Rat).SetFrac(side, big.NewInt(2)))
 	}
-	c.law = magnitudes{square: square, rate: rate}
+	c.law = magnitudes{square: square, rate: rate, last: new(atomic.Pointer[enclosedTo])}
 	c.base = roundUp(rate, 64)
 	if square {
 		c.slope = 2 * c.base
@@ -224,9 +225,8 @@ func (c *coarse) decideExactly(aside *Bits, prefix uint64, r *big.Int) (j uint64
 // j, keeps offset r; certain is false if that is not the same for all of them, or
 // not certain at a precision of length + 128 bits.
 func (c *coarse) keeps(j int, r, prefix *big.Int, length uint) (kept, certain bool) {
-	const spare = 128
-	f := &fixedPoint{precision: length + spare}
-	cumulative := c.law.cumulative(length, f.precision)
+	f := &fixedPoint{precision: length + spareBits}
+	cumulative := c.law.enclosed(length)
 	before := new(enclosure)
 	if j > 0 {
 		before = &cumulative[j-1]
@@ -236,9 +236,9 @@ func (c *coarse) keeps(j int, r, prefix *big.Int, length uint) (kept, certain bo
 	f.sub(bound, &cumulative[j], before)
 	f.mul(bound, bound, rejected)
 	f.add(bound, before)
-	least := new(big.Int).Lsh(prefix, spare)
+	least := new(big.Int).Lsh(prefix, spareBits)
 	end := new(big.Int).Add(prefix, bigOne)
-	end.Lsh(end, spare)
+	end.Lsh(end, spareBits)
 	kept = least.Cmp(&bound.hi) >= 0
 	return kept, kept || end.Cmp(&bound.lo) <= 0
 }

@@ -3,21 +3,26 @@ package noise
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"sort"
+	"sync"
 	"testing"
 )
 
 // coarseLaws span the offsets from 4 bits to the 48 that are the most, with odd
 // denominators of up to 4096 bits.
-func coarseLaws() map[string]*coarse {
+func coarseLaws() map[string]*coarse { return maps.Clone(ownCoarseLaws()) }
+
+// ownCoarseLaws are made once: nobody changes them.
+var ownCoarseLaws = sync.OnceValue(func() map[string]*coarse {
 	laws := map[string]*coarse{}
 	for _, scaleBits := range []uint{10, 13, 20, 29, 40, 50, ratioBits + mostOffsetBits} {
 		addCoarseLaws(laws, scaleBits)
 	}
 	return laws
-}
+})
 
 // addCoarseLaws adds both laws of a scale of about 1.5·2^scaleBits, in which the
 // cells have the same law whatever scaleBits is.
@@ -47,6 +52,8 @@ func bigRejected(c *coarse, j int64, r *big.Int) *big.Float {
 // cellCumulatives are F of the cells of the laws asked for, made once.
 type cellCumulatives map[string][]*big.Float
 
+var cumulatives = cellCumulatives{}
+
 func (m cellCumulatives) of(c *coarse) []*big.Float {
 	name := fmt.Sprint(c.law.square, c.law.rate)
 	if m[name] == nil {
@@ -58,6 +65,25 @@ func (m cellCumulatives) of(c *coarse) []*big.Float {
 // bigBound returns F(j−1) + (F(j)−F(j−1))·(1−exp(−x)), from which on a U of cell j
 // keeps offset r.
 func bigBound(c *coarse, cumulative []*big.Float, j int64, r uint64) *big.Float {
+	if at := (boundAsked{c, j, r}); at != lastAsked {
+		lastAsked, lastBound = at, newBigBound(c, cumulative, j, r)
+	}
+	return lastBound
+}
+
+// boundAsked is whose bound it is: one after the other, trials ask for that of the same offset.
+type boundAsked struct {
+	c *coarse
+	j int64
+	r uint64
+}
+
+var (
+	lastAsked boundAsked
+	lastBound *big.Float
+)
+
+func newBigBound(c *coarse, cumulative []*big.Float, j int64, r uint64) *big.Float {
 	before := bigFloat(0)
 	if j > 0 {
 		before = cumulative[j-1]
@@ -82,7 +108,6 @@ func fillerWord(c *coarse) uint64 {
 // that decides: the ends of a cell, and the bound of an offset, in 63 bits and in 64
 // and 128 more.
 func TestCoarseDrawsAreKeptWithTheExactProbability(t *testing.T) {
-	cumulatives := cellCumulatives{}
 	tried, exactly := 0, 0
 	try := func(name string, c *coarse, prefix, r uint64, further ...uint64) {
 		if prefix > 1<<prefixBits-1 {
@@ -185,7 +210,6 @@ func TestEveryCoarseWordIsDecidedAsItsNumbers(t *testing.T) {
 	skipUnderRace(t)
 	const offsetBits, length, draws = 3, 17, 1 << 20
 	const rest = prefixBits - length
-	cumulatives := cellCumulatives{}
 	laws := map[string]*coarse{}
 	addCoarseLaws(laws, ratioBits+offsetBits)
 	for name, c := range laws {
@@ -294,7 +318,6 @@ func TestApproximationIsWithinItsGuard(t *testing.T) {
 // decide: the draw is far beyond the table, where the law says.
 func TestCellsBeyondTheTableAreExact(t *testing.T) {
 	const ones = ^uint64(0)
-	cumulatives := cellCumulatives{}
 	for _, square := range []bool{false, true} {
 		c := newSampler(square, big.NewRat(1<<26, 1)).coarse
 		cumulative := cumulatives.of(c)

@@ -27,7 +27,11 @@ type Exceeding struct {
 	proposals *sampler
 	// exponent is x of a proposal; nil where every one is kept.
 	exponent func(excess int64) *big.Rat
+	small    [smallExcesses]*big.Rat // exponents of those that nearly all proposals are
 }
+
+// smallExcesses is how many exponents are worked out beforehand.
+const smallExcesses = 32
 
 // streamBits is how many blocks draw from one stream: 2^streamBits. It is part of the
 // definition of a release: another number gives other noise.
@@ -63,6 +67,9 @@ func ExceedingGaussian(sigmaSquared *big.Rat, above int64) (*Exceeding, error) {
 	}
 	e := &Exceeding{first: above + 1}
 	e.proposeGaussian(sigmaSquared)
+	for excess := range e.small {
+		e.small[excess] = e.exponent(int64(excess))
+	}
 	e.count(func(precision uint) *enclosure { return gaussianTail(sigmaSquared, e.first, precision) })
 	return e, nil
 }
@@ -205,8 +212,19 @@ func (d *excesses) next() (int64, error) {
 		}
 		excess := d.drawn[len(d.drawn)-d.left]
 		d.left--
-		if excess >= 0 && (d.law.exponent == nil || bigBernoulliExpOf(d.bits, d.law.exponent(excess))) {
+		if excess >= 0 && d.law.keeps(d.bits, excess) {
 			return excess, nil
 		}
 	}
+}
+
+// keeps decides whether a proposal is kept.
+func (e *Exceeding) keeps(b *Bits, excess int64) bool {
+	switch {
+	case e.exponent == nil:
+		return true
+	case excess < smallExcesses:
+		return bigBernoulliExpOf(b, e.small[excess])
+	}
+	return bigBernoulliExpOf(b, e.exponent(excess))
 }

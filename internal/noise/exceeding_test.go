@@ -41,8 +41,19 @@ func aboveLaws() []aboveLaw {
 	}
 }
 
-// bigTail is P(X > above) from weights that are calculated one by one.
+// bigTail is P(X > above), worked out once for each law.
 func (l aboveLaw) bigTail() *big.Float {
+	name := fmt.Sprint(l.square, l.parameter, l.above)
+	if bigTails[name] == nil {
+		bigTails[name] = l.newBigTail()
+	}
+	return bigTails[name]
+}
+
+var bigTails = map[string]*big.Float{}
+
+// newBigTail works it out from weights that are calculated one by one.
+func (l aboveLaw) newBigTail() *big.Float {
 	if !l.square { // closed form, as sums of wide laws are long
 		rate := new(big.Rat).Inv(l.parameter)
 		norm := new(big.Float).Add(bigFloat(1), bigExpNeg(rate))

@@ -1,6 +1,9 @@
 package noise
 
-import "math/big"
+import (
+	"math/big"
+	"sync/atomic"
+)
 
 // magnitudes is a law on m = 0, 1, 2, …:
 //
@@ -12,6 +15,30 @@ import "math/big"
 type magnitudes struct {
 	square, folded bool
 	rate           *big.Rat // λ > 0
+	// last, where it is there, keeps what enclosed gave: draws that need further bits ask for the same length as a rule.
+	last *atomic.Pointer[enclosedTo]
+}
+
+// enclosedTo is what enclosed gives for a length; nobody writes to it.
+type enclosedTo struct {
+	length     uint
+	cumulative []enclosure
+}
+
+// spareBits is by how much enclosures are finer than the bits that they are compared with.
+const spareBits = 128
+
+// enclosed is cumulative for numbers of so many bits, at a precision of spareBits more.
+func (l magnitudes) enclosed(length uint) []enclosure {
+	if l.last == nil {
+		return l.cumulative(length, length+spareBits)
+	}
+	known := l.last.Load()
+	if known == nil || known.length != length {
+		known = &enclosedTo{length, l.cumulative(length, length+spareBits)}
+		l.last.Store(known)
+	}
+	return known.cumulative
 }
 
 // cumulative encloses F(m) = P(|X| ≤ m) for m = 0, 1, 2, …, up to some m with
@@ -117,11 +144,10 @@ func roundDown(cumulative []enclosure, length, precision uint) (thresholds []uin
 // [prefix, prefix+1)·2^−length, or false if that is not the same for all of them,
 // or not certain at a precision of length + 128 bits.
 func (l magnitudes) locate(prefix *big.Int, length uint) (m int, certain bool) {
-	const spare = 128
-	least := new(big.Int).Lsh(prefix, spare)
+	least := new(big.Int).Lsh(prefix, spareBits)
 	end := new(big.Int).Add(prefix, bigOne)
-	end.Lsh(end, spare)
-	cumulative := l.cumulative(length, length+spare)
+	end.Lsh(end, spareBits)
+	cumulative := l.enclosed(length)
 	for m := range cumulative {
 		if end.Cmp(&cumulative[m].lo) <= 0 {
 			return m, true

@@ -3,6 +3,7 @@ package noise
 import (
 	"math/big"
 	"math/bits"
+	"sync/atomic"
 )
 
 const (
@@ -33,6 +34,7 @@ type table struct {
 // newTable returns the table of a law whose thresholds, at a prefix of length
 // bits, are fewer than 2¹⁶.
 func newTable(law magnitudes, length uint) *table {
+	law.last = new(atomic.Pointer[enclosedTo])
 	t := &table{law: law, length: length, thresholds: law.thresholds(length)}
 	for m := range t.thresholds {
 		t.thresholds[m] <<= prefixBits - length

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -35,25 +36,40 @@ import (
 // the two tails is below 5e-12: 1e-11 a check, and 4 checks for each of at most 20 settings, below 8e-10 a run.
 //
 // Power. In every setting that is run the same check must find planted mistakes, and the chance that it does not is worked
-// out from their laws and must be below 1e-9. Where the law is smooth they are, in every class, half-widths 5 % short, as of
+// out from their laws and must be below 1e-9. Where the law is smooth they are, in every class, half-widths 10 % short, as of
 // a standard error that is too small, and one measurement that is weighted twice; where noise is so small that its lattice
 // shows, intervals of 1.96 standard errors that are said to hold 95 %, in the classes where they hold so much more or less
 // that this must be noticed, of which there is one at least.
 //
-// Three settings are left to the long run, with DPRELEASE_LONG: two variants of direct measurement, and cumulative tables
-// (prefix sums), of which no other setting has one.
+// The long run, with DPRELEASE_LONG, draws three times as often, or twice where the lattice shows, at least 20 000 intervals of each
+// class, and finds half-widths that are 5 % short. Four settings are left to it: two variants of direct measurement, levels, whose laws take long to work out, and
+// cumulative tables (prefix sums).
 const (
 	coverageTail = 5e-12
 	coverageMiss = 1e-9
 	plantedDraws = 3 // one draw in so many is repeated with a measurement weighted twice
 )
 
+// inLongRun tells that everything is drawn as often as it takes to find small mistakes.
+var inLongRun = os.Getenv("DPRELEASE_LONG") != ""
+
+// thorough is how often a setting is drawn, with how many intervals at least, and which share of the half-widths is planted.
+func (s coverageSetting) thorough() (times, leastIntervals int, short float64) {
+	switch {
+	case inLongRun:
+		return s.draws, 20_000, 0.95
+	case s.rough:
+		return s.draws / 2, 6_000, 0.9
+	}
+	return s.draws / 3, 6_000, 0.9
+}
+
 // coverageSetting is a release that is drawn many times.
 type coverageSetting struct {
 	name  string
 	kind  plan.StrategyKind // of its first strategy
 	text  string
-	draws int
+	draws int // in the long run
 	// What is planted: smooth for half-widths, rough for normal intervals.
 	smooth, rough bool
 	long          bool // left out unless DPRELEASE_LONG is set
@@ -71,7 +87,7 @@ var coverageSettings = []coverageSetting{
 	{"residuals of levels", plan.Residuals, `budget: {rho: 1/50}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {type: integer, range: [0, 5], levels: {band: {edges: [0, 1, 3]}}}, y: {values: [a, b]}}}}
 marginals: {m: {by: [age, y]}, n: {by: [age.band, y]}, o: {by: [age.band]}}
-`, 60_000, true, false, false},
+`, 60_000, true, false, true},
 	{"direct", plan.Direct, "budget: {rho: 1/400}\n" + small + "marginals: {m: {by: [x, y]}}\n", 60_000, true, false, false},
 	{"direct, next to no noise", plan.Direct, "budget: {rho: 3}\n" + small + "marginals: {m: {by: [x, y]}}\n", 30_000, false, true, true},
 	{"direct, of two leaves", plan.Direct, "budget: {rho: 1/100, split: {a: 1/3, b: 2/3}}\n" + small + "marginals: {m: {by: [x, y], budget: a}, n: {by: [y, z], budget: b}}\n", 60_000, true, false, true},
@@ -126,6 +142,9 @@ type coverage struct {
 	fits    []*leastSquares   // of each table
 	figures [][][]figureAsked // by class and table, those that have any
 	laws    map[string]sumOfNoise
+	times   int // that it is drawn
+	least   int // intervals of a class
+	short   float64
 }
 
 // TestCoverage simulates every setting; those that are long where DPRELEASE_LONG is set.
@@ -160,6 +179,7 @@ func TestCoverageHasPowerInEveryRun(t *testing.T) {
 func newCoverage(t *testing.T, s coverageSetting) *coverage {
 	t.Helper()
 	c := &coverage{coverageSetting: s, p: s.plan(t)}
+	c.times, c.least, c.short = s.thorough()
 	c.x = newExplicit(c.p.Release())
 	var err error
 	if c.reader, err = synth.NewReader(c.p); err != nil {
@@ -412,14 +432,14 @@ func (c *coverage) hold(t *testing.T) {
 		n := float64(s.honest.n)
 		few, many := s.honest.tails(s.honest.hits)
 		t.Logf("%-11s %d intervals, %.4f hold, by the law %.4f to %.4f; tails %.1e and %.1e", name, s.honest.n, float64(s.honest.hits)/n, s.honest.low/n, s.honest.high/n, few, many)
-		if s.honest.n < 20_000 {
+		if s.honest.n < c.least {
 			t.Errorf("%s: only %d intervals", name, s.honest.n)
 		}
 		if s.honest.alarm(s.honest.hits) {
 			t.Errorf("%s: %.4f of %d intervals hold, by the law %.4f to %.4f", name, float64(s.honest.hits)/n, s.honest.n, s.honest.low/n, s.honest.high/n)
 		}
 		if c.smooth {
-			s.honest.finds(t, name+", half-widths 5 % short", s.short)
+			s.honest.finds(t, fmt.Sprintf("%s, half-widths %.0f %% short", name, 100*(1-c.short)), s.short)
 			s.some.finds(t, name+", a measurement weighted twice", s.doubled)
 		}
 		said := coverageTally{n: s.honest.n, low: 0.95 * n, high: 0.95 * n}
@@ -481,7 +501,7 @@ func (c *coverage) simulate(t *testing.T) []coverageSeen {
 
 // simulatePart makes every workers-th draw, from one on. The noise of a measurement is drawn in one go for all of them.
 func (c *coverage) simulatePart(streams *noise.Streams, from, workers int) ([]coverageSeen, error) {
-	own := (c.draws - from + workers - 1) / workers
+	own := (c.times - from + workers - 1) / workers
 	drawn := make([][]int64, len(c.p.Measurements))
 	for i, m := range c.p.Measurements {
 		drawn[i] = make([]int64, own*len(c.exact[i]))
@@ -596,7 +616,7 @@ func (c *coverage) plant(figures []figureAsked) {
 		f := &figures[i]
 		fit, p := c.fits[f.table], &f.planted
 		p.slack = 1e-6 * f.law.step
-		p.shorter, p.wide = 0.95*f.margin, 1.959963984540054*f.deviation
+		p.shorter, p.wide = c.short*f.margin, 1.959963984540054*f.deviation
 		p.honest[0], p.honest[1] = f.law.within(f.margin)
 		p.short[0], p.short[1] = f.law.within(p.shorter)
 		p.normal[0], p.normal[1] = f.law.within(p.wide)

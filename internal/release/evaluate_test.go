@@ -300,7 +300,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := p.truth(found.Marginals[0])
+	v := p.truth(found.Marginals[0], found.Joints[0])
 	// True shares: hours 7: 1/4, 8: 2/4, 23: 1/4; walk and ride 2/4. Drawn: 0: 1/5, 7: 3/5, 8: 1/5; walk 3/5.
 	hours, modes := 0.2+0.35+0.3+0.25, 0.1+0.1
 	// Together, 7 walk 2/5 and 1/4, 7 ride 1/5 and 0, 8 ride 1/5 and 1/2, 0 walk 1/5 and 0, 23 walk 0 and 1/4.
@@ -315,10 +315,35 @@ func TestEvaluateMicrodata(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 
+	// Columns stand by how far they lie, the farthest first.
+	if len(v.Columns) != 2 || v.Columns[0].Column != "hour" || math.Abs(v.Columns[0].TVD-hours/2) > 1e-12 || v.Columns[1].Column != "mode" || math.Abs(v.Columns[1].L1-modes) > 1e-12 { // a few roundings
+		t.Errorf("columns %+v, want hour %v, mode %v", v.Columns, hours, modes)
+	}
+	// In the truth an hour has one mode, so that V is 1; of the microdata it is √(1/3 + 4/9 + 1/6 + 1/2 − 1) = 2/3.
+	if len(v.Pairs) != 1 || v.Pairs[0].Measure != "cramers_v" || math.Abs(*v.Pairs[0].Truth-1) > 1e-12 || math.Abs(*v.Pairs[0].Drawn-2.0/3) > 1e-12 || math.Abs(*v.Pairs[0].Gap-1.0/3) > 1e-12 ||
+		len(v.MeanGaps) != 1 || v.MeanGaps[0].Pairs != 1 || math.Abs(v.MeanGaps[0].Mean-1.0/3) > 1e-12 { // a few roundings
+		t.Errorf("pairs %+v, means %+v", v.Pairs, v.MeanGaps)
+	}
+	// Unique are walk at 7, which is met, and walk at 23; a row of independent columns is walk at 7 with 3/5 · 3/5.
+	if u := v.Unique; u.Unique != 2 || u.Matched != 1 || math.Abs(u.Independent-(1-math.Pow(0.64, 5))) > 1e-12 { // a few roundings
+		t.Errorf("unique matches %+v", *u)
+	}
+	if s := v.Propensity; s.TrueRows != 4 || s.DrawnRows != 5 || s.Leaves != 1 || math.Abs(s.Most-20.0/81) > 1e-12 || s.Ratio != nil || s.Standardised != nil {
+		t.Errorf("propensity %+v", *s)
+	}
+	for i, part := range v.Sizes[0].Parts {
+		if part.Part != histogram.SubsampleShares[i] || math.Abs(part.Score-500*(2-part.L1)) > 1e-9 || i > 0 && part.L1 > v.Sizes[0].Parts[i-1].L1 {
+			t.Errorf("part %+v", part)
+		}
+	}
+	if len(v.Sizes[0].Parts) != 12 || fmt.Sprint(v.Whole, v.LeftOut, v.Rules, v.TooLarge) != "[hour mode] [] [] false" {
+		t.Errorf("%d parts; whole rows by %v without %v, too large %v; rules %v", len(v.Sizes[0].Parts), v.Whole, v.LeftOut, v.TooLarge, v.Rules)
+	}
+
 	// Where no row is true, or none drawn, there are no shares, and nothing lies anywhere.
 	for name, empty := range map[string]microdataTrue{
-		"no true row": p.truth([]histogram.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1}, {L1: 1}}),
-		"none drawn":  product{table: "t", by: p.by, sizes: p.sizes}.truth([]histogram.Distance{{Rows: 4, L1: 1}, {Rows: 4, L1: 1}, {Rows: 4, L1: 1}}),
+		"no true row": p.truth([]histogram.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1}, {L1: 1}}, nil),
+		"none drawn":  product{table: "t", by: p.by, sizes: p.sizes}.truth([]histogram.Distance{{Rows: 4, L1: 1}, {Rows: 4, L1: 1}, {Rows: 4, L1: 1}}, nil),
 	} {
 		b, err := json.Marshal(empty)
 		if err != nil || strings.Contains(string(b), `"l1"`) || strings.Contains(string(b), "score") || strings.Contains(string(b), "random_part") || !strings.Contains(string(b), `"compared":2`) {
@@ -343,7 +368,8 @@ func TestEvaluateMicrodata(t *testing.T) {
 // one column is that worked out here from the file and the rows of t.csv.
 func TestEvaluateReadsPublishedMicrodata(t *testing.T) {
 	o := newOffice(t)
-	o.plan = o.replan(t, "{epsilon: 1, split: {few: 1/2, many: 1/2}}", "{rho: 1/2, split: {tables: 1/2, rows: 1/2}}", "modes: {by: [mode], budget: few}, hours: {by: [hour, mode], budget: many}}", "modes: {by: [mode], budget: tables}}\nsynthetic: {t: {budget: rows}}")
+	o.plan = o.replan(t, "{epsilon: 1, split: {few: 1/2, many: 1/2}}", "{rho: 1/2, split: {tables: 1/2, rows: 1/2}}", "modes: {by: [mode], budget: few}, hours: {by: [hour, mode], budget: many}}", "modes: {by: [mode], budget: tables}}\nsynthetic: {t: {budget: rows}}",
+		"unit: row", "unit: row, where: hour != 5")
 	var data strings.Builder
 	data.WriteString("mode,hour\n")
 	for i := range 300 {
@@ -363,25 +389,40 @@ func TestEvaluateReadsPublishedMicrodata(t *testing.T) {
 	}
 	rows, err := parquet.ReadFile[struct {
 		Mode string `parquet:"mode"`
+		Hour int64  `parquet:"hour"`
 	}](filepath.Join(r.Place, "microdata", "t.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	walks := 0.0
+	walks, fives := 0.0, int64(0)
 	for _, row := range rows {
+		if row.Hour == 5 {
+			fives++
+		}
 		if row.Mode == "walk" {
 			walks++
 		}
 	}
-	want := 2 * math.Abs(walks/float64(len(rows))-1.0/3) // walk and ride are off by as much
+	// Of the 300 rows 13 are at 5, all of them rides.
+	want := 2 * math.Abs(walks/float64(len(rows))-100.0/287) // walk and ride are off by as much
 	v := readEvaluation(t, opt.Out).Microdata[0]
 	i := slices.IndexFunc(v.Sizes[0].Farthest, func(m marginalTruth) bool { return slices.Equal(m.Columns, []string{"mode"}) })
-	if i < 0 || math.Abs(v.Sizes[0].Farthest[i].L1-want) > 1e-12 || v.Rows != int64(len(rows)) || v.TrueRows != 300 || v.Sizes[1].Compared != 1 { // a few roundings
+	if i < 0 || math.Abs(v.Sizes[0].Farthest[i].L1-want) > 1e-12 || v.Rows != int64(len(rows)) || v.TrueRows != 287 || v.Sizes[1].Compared != 1 { // a few roundings
 		t.Errorf("%+v; want L1 %v of mode", v, want)
 	}
+	whole := readEvaluation(t, opt.Out).Microdata[0]
+	// No row of the truth is unique: an hour has one mode, in 12 rows or more.
+	if u := whole.Unique; u.Unique != 0 || u.Matched != 0 || u.Independent != 0 || whole.Propensity.TrueRows != 287 || whole.Propensity.DrawnRows != len(rows) || whole.Propensity.NullTrees != 10 {
+		t.Errorf("unique matches %+v, propensity %+v", *u, *whole.Propensity)
+	}
+	if rules := []ruleTruth{{Rule: "every row has hour != 5", Rows: fives}}; !slices.Equal(whole.Rules, rules) {
+		t.Errorf("rules %+v, want %+v", whole.Rules, rules)
+	}
 	page, err := os.ReadFile(filepath.Join(opt.Out, EvaluationPage))
-	if err != nil || !strings.Contains(string(page), "## Microdata of t\n") || !strings.Contains(string(page), "k-marginal score") {
-		t.Errorf("the page says %s (%v)", page, err)
+	for _, says := range []string{"## Microdata of t\n", "k-marginal score", "### Columns of t\n", "### Pairs of columns of t\n", "Cramér's V", "### Whole rows of t\n", "Propensity score: ", "Unique matches: ", "evidence of privacy", "### Rules for rows of t\n", "| every row has hour != 5 |"} {
+		if !strings.Contains(string(page), says) {
+			t.Errorf("the page does not say %q (%v): %s", says, err, page)
+		}
 	}
 }
 
@@ -452,6 +493,24 @@ func TestChooseMarginals(t *testing.T) {
 	cells = slices.Repeat([]int64{2_000_000}, 40)
 	if none := chooseMarginals(by, cells, 3); len(none.chosen) != 0 {
 		t.Errorf("chose %v", none.chosen)
+	}
+}
+
+// Whole rows are compared by as many columns, in order, as have places in 63 bits together.
+func TestWholeColumns(t *testing.T) {
+	for want, cells := range map[string][]int64{
+		"[0 1 2]": {85, 9, 100},
+		"[0 2]":   {1 << 40, 1 << 30, 2},
+		"[0]":     {1 << 62, 2},
+		"[0 1]":   {1<<31 - 1, 1 << 32, 1 << 10},
+		"[]":      {},
+	} {
+		if got := fmt.Sprint(wholeColumns(cells)); got != want {
+			t.Errorf("columns of %v: %s, want %s", cells, got, want)
+		}
+	}
+	if got := wholeColumns(slices.Repeat([]int64{2}, 100)); len(got) != 62 {
+		t.Errorf("of 100 columns of two categories %d", len(got))
 	}
 }
 

@@ -35,6 +35,8 @@ type product struct {
 	by    []string
 	rows  int
 	sizes []marginals // of one column, of two, of three
+	whole []int       // places of the columns by which whole rows are compared
+	rules []ruleTruth
 }
 
 // marginals are those of one size.
@@ -196,20 +198,21 @@ func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) 
 	})
 }
 
-// microdata reads the rows of a release, as codes, and chooses the marginals that
-// are compared of them.
+// microdata reads the rows of a release, as codes, holds them against the rules of the spec, and chooses what is compared of
+// them: marginals, and the columns of whole rows.
 func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 	name := microdataFile(s.Table)
-	out := histogram.Rows{Table: s.Table, By: s.By, Codes: make([][]uint32, len(s.By))}
-	p := product{table: s.Table}
-	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(e.plan.Release())
+	p := product{table: s.Table, rules: []ruleTruth{}}
+	out := histogram.Rows{Table: s.Table, By: s.Columns()}
+	out.Codes = make([][]uint32, len(out.By))
+	levels, err := plan.Query{Table: s.Table, Factors: out.By}.Levels(e.plan.Release())
 	if err != nil {
 		return out, p, &SpecError{File: e.place, Err: err}
 	}
 	codes := make([]map[string]uint32, len(levels))
 	cells := make([]int64, len(levels))
 	for i, l := range levels {
-		p.by, cells[i] = append(p.by, s.By[i].String()), int64(l.Size())
+		p.by, cells[i] = append(p.by, out.By[i].String()), int64(l.Size())
 		codes[i] = make(map[string]uint32, l.Size())
 		for code, c := range l.Categories {
 			codes[i][c.Code] = uint32(code)
@@ -226,12 +229,26 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 		p.rows++
 		return nil
 	})
+	if err != nil {
+		return out, p, err
+	}
+	broken, err := histogram.Violations(e.plan, s, out)
+	if err != nil {
+		return out, p, err
+	}
+	for _, v := range broken {
+		p.rules = append(p.rules, ruleTruth(v))
+	}
+	// What others decide is not counted in the truth: it says nothing beside them.
+	out.By, out.Codes, p.by, cells = out.By[:len(s.By)], out.Codes[:len(s.By)], p.by[:len(s.By)], cells[:len(s.By)]
 	for k := 1; k <= min(marginalColumns, len(p.by)); k++ {
 		m := chooseMarginals(p.by, cells, k)
 		p.sizes = append(p.sizes, m)
 		out.Marginals = append(out.Marginals, m.chosen...)
 	}
-	return out, p, err
+	p.whole = wholeColumns(cells)
+	out.Whole = p.whole
+	return out, p, nil
 }
 
 // chooseMarginals chooses marginals of k columns: all of them, or where there are

@@ -3,7 +3,6 @@ package release
 // This file holds what an evaluation says: evaluate.json, and evaluate.md for people.
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,8 +18,6 @@ const (
 	evaluationFormat = "dprelease.evaluation/1"
 	// evaluationMark stands on every page of an evaluation.
 	evaluationMark = "CONFIDENTIAL: compared with the truth; not part of any release"
-	// farthestShown bounds the marginals of a size that are listed.
-	farthestShown = 5
 )
 
 // evaluation is evaluate.json.
@@ -97,42 +94,6 @@ type sparseTruth struct {
 	Missed    int64   `json:"missed"` // of them not published
 }
 
-// microdataTrue is how far microdata lie from the truth.
-type microdataTrue struct {
-	Table    string           `json:"table"`
-	Rows     int64            `json:"rows"`      // drawn
-	TrueRows int64            `json:"true_rows"` // counted
-	Sizes    []marginalsTruth `json:"marginals"`
-}
-
-// marginalsTruth is how far the marginals of one size lie from the truth: on average
-// over those compared, between shares.
-type marginalsTruth struct {
-	Columns  int     `json:"columns"`
-	Of       float64 `json:"of"` // how many marginals of this size there are
-	Compared int     `json:"compared"`
-	TooLarge int     `json:"too_large"` // left out for their cells
-	*SharesTruth
-	Farthest  []marginalTruth `json:"farthest"`
-	distances []histogram.Distance
-}
-
-// SharesTruth is how far shares lie from those of the truth. There is none where no row
-// was drawn or the truth has none: no rows have no shares.
-type SharesTruth struct {
-	L1       float64 `json:"l1"`
-	TVD      float64 `json:"total_variation_distance"`
-	Score    float64 `json:"k_marginal_score"` // 500·(2 − L1)
-	PartFrom float64 `json:"random_part_from"` // a random part of the true rows of this size scores no more,
-	PartTo   float64 `json:"random_part_to"`   // and one of this size no less
-}
-
-// marginalTruth is how far one marginal lies from the truth.
-type marginalTruth struct {
-	Columns []string `json:"columns"`
-	L1      float64  `json:"l1"`
-}
-
 // evaluation is what came of a comparison.
 func (e *edition) evaluation(record ledger.Record, number int64, found *histogram.Differences, products []product) evaluation {
 	v := evaluation{
@@ -175,7 +136,7 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 		v.Tables = append(v.Tables, one)
 	}
 	for i, p := range products {
-		v.Microdata = append(v.Microdata, p.truth(found.Marginals[i]))
+		v.Microdata = append(v.Microdata, p.truth(found.Marginals[i], found.Joints[i]))
 	}
 	return v
 }
@@ -201,57 +162,6 @@ func (e *edition) notes(record ledger.Record, number int64) []string {
 		}
 	}
 	return all
-}
-
-// truth is how far microdata lie from the truth, by the size of marginals.
-func (p product) truth(all []histogram.Distance) microdataTrue {
-	out := microdataTrue{Table: p.table, Rows: int64(p.rows)}
-	for k, m := range p.sizes {
-		one := marginalsTruth{Columns: k + 1, Of: m.of, Compared: len(m.chosen), TooLarge: m.skipped, Farthest: []marginalTruth{}}
-		one.distances, all = all[:len(m.chosen)], all[len(m.chosen):]
-		if len(one.distances) == 0 {
-			continue
-		}
-		out.TrueRows = one.distances[0].Rows
-		if out.Rows == 0 || out.TrueRows == 0 {
-			out.Sizes = append(out.Sizes, one)
-			continue
-		}
-		one.average()
-		for i, d := range one.distances {
-			far := marginalTruth{L1: d.L1}
-			for _, place := range m.chosen[i] {
-				far.Columns = append(far.Columns, p.by[place])
-			}
-			one.Farthest = append(one.Farthest, far)
-		}
-		slices.SortStableFunc(one.Farthest, func(a, b marginalTruth) int { return cmp.Compare(b.L1, a.L1) })
-		one.Farthest = one.Farthest[:min(len(one.Farthest), farthestShown)]
-		out.Sizes = append(out.Sizes, one)
-	}
-	return out
-}
-
-// average works out the means over the marginals, and between which random parts of
-// the true rows they lie.
-func (m *marginalsTruth) average() {
-	m.SharesTruth = &SharesTruth{PartTo: 1}
-	n := float64(len(m.distances))
-	parts := make([]float64, len(histogram.SubsampleShares))
-	for _, d := range m.distances {
-		m.L1 += d.L1 / n
-		for i, l1 := range d.Subsample {
-			parts[i] += l1 / n
-		}
-	}
-	m.TVD, m.Score = m.L1/2, 500*(2-m.L1)
-	for i, share := range histogram.SubsampleShares {
-		if parts[i] >= m.L1 {
-			m.PartFrom = share
-		} else {
-			m.PartTo = min(m.PartTo, share)
-		}
-	}
 }
 
 // page is evaluate.md.
@@ -329,47 +239,6 @@ counted: values rounded to the step and brought to the end of the range, units b
 		}
 	}
 	b.WriteString("\n")
-}
-
-func (m microdataTrue) page(b *strings.Builder) {
-	fmt.Fprintf(b, "## Microdata of %s\n\n%s were drawn, the truth counts %s. ", markdownText(m.Table), budget.Plural(m.Rows, "row"), budget.Plural(m.TrueRows, "row"))
-	b.WriteString(`L1 is the sum of |share of the microdata − share of the truth| over the cells of a marginal,
-from 0 to 2, and TVD its half: both on average over the marginals of so many columns. The score is 500·(2 − L1), from 0 to
-1000, as the k-marginal score of the literature (SDNist). "Like" says between which parts of the true rows, drawn at
-random, that lies.
-
-| columns | marginals | of | too large | L1 | TVD | score | like |
-|--:|--:|--:|--:|--:|--:|--:|:--|
-`)
-	for _, s := range m.Sizes {
-		l1, tvd, score, like := "–", "–", "–", "–"
-		if s.SharesTruth != nil {
-			l1, tvd, score, like = fourDigits(s.L1), fourDigits(s.TVD), fourDigits(s.Score), s.like()
-		}
-		fmt.Fprintf(b, "| %d | %d | %s | %d | %s | %s | %s | %s |\n", s.Columns, s.Compared, budget.Group(int64(s.Of)), s.TooLarge, l1, tvd, score, like)
-	}
-	if m.Rows == 0 || m.TrueRows == 0 {
-		b.WriteString("\nThere is nothing to compare: no rows have no shares.\n\n")
-		return
-	}
-	b.WriteString("\nFarthest from the truth:\n\n| columns | L1 |\n|:--|--:|\n")
-	for _, s := range m.Sizes {
-		for _, f := range s.Farthest {
-			fmt.Fprintf(b, "| %s | %s |\n", markdownText(strings.Join(f.Columns, ", ")), fourDigits(f.L1))
-		}
-	}
-	b.WriteString("\n")
-}
-
-// like says between which random parts of the truth the marginals lie.
-func (m SharesTruth) like() string {
-	switch {
-	case m.PartFrom == 0:
-		return "less than " + budget.Percent(m.PartTo)
-	case m.PartTo == 1:
-		return "more than " + budget.Percent(m.PartFrom)
-	}
-	return budget.Percent(m.PartFrom) + " to " + budget.Percent(m.PartTo)
 }
 
 // fourDigits writes four significant digits.

@@ -92,6 +92,8 @@ var figureSettings = []figureSetting{
 		more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: weights, read: countsOfBins},
 	{name: "quantiles in strata, ρ", budget: "{rho: 8}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 75%]}]}`, known: strata, gauss: true},
 	{name: "weights, ρ", budget: "{rho: 2}", table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
+		more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}]}`, known: weights, gauss: true, smooth: []string{"x_sum", "x_mean", "share"}},
+	{name: "weights and medians, ρ", budget: "{rho: 2}", long: true, table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
 		more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}, {median: x}]}`, known: weights, gauss: true, read: ofStrategy, smooth: []string{"x_sum", "x_mean", "x_variance", "share"}},
 	{name: "units with a cap, pure", budget: "{epsilon: 12}", long: true, table: "unit: {id: id, max_rows: 3}",
 		more: `m: {by: [kind, copy], stats: [count, units, {sum: x}, {mean: x}, {distinct: s, per_unit: 2}], per_unit: {groups: 2, rows_per_group: 2, total: 2}}`, known: ofUnits, ids: true, smooth: []string{"x_sum", "x_mean"}},

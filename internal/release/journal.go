@@ -19,16 +19,25 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 )
 
-// An adaptive method asks the exact counts by way of the journal.
-var _ synth.Oracle = (*histogram.Oracle)(nil)
+// resumable is an oracle that can be told what earlier runs of the release were told by it.
+type resumable interface {
+	synth.Oracle
+	Chose(round int, how budget.Mechanism, choice int) error
+	Gave(round, choice int, how budget.Mechanism) error
+}
 
-// journal keeps every choice and every noisy answer of a release's adaptive methods, in
+// An adaptive method asks the exact counts by way of the journal.
+var _ resumable = (*histogram.Oracle)(nil)
+
+// journal keeps every choice and every noisy answer of a release's adaptive methods, with
+// what each was made by and the classes that categories were merged into before, in
 // the order in which they were made. Its file is a line for its header and one for each
 // entry: the SHA-256, in hexadecimal, of the line before's and the text, a space, the
 // text as JSON. It is used by one goroutine.
@@ -54,16 +63,33 @@ type journalHeader struct {
 	Software   string `json:"software"`   // that began it
 }
 
-const journalFormat = "dprelease.journal/1"
+const journalFormat = "dprelease.journal/2"
 
-// journalEntry is the choice of a round or, where there is none, its answer. The first
-// entry is neither: it says what was drawn before the rounds, on which they rest.
+// journalEntry is the choice of a round or, where there is none, its answer, and how either
+// was made; or, before the first round, the classes of a method's columns. The first
+// entry is none of these: it says what was drawn before the rounds, on which they rest.
 type journalEntry struct {
-	Drawn  string  `json:"drawn,omitempty"` // SHA-256 of the measurements
-	Method int     `json:"method"`
-	Round  int     `json:"round"`
-	Choice *int    `json:"choice,omitempty"`
-	Answer []int64 `json:"answer,omitempty"`
+	Drawn   string            `json:"drawn,omitempty"` // SHA-256 of the measurements
+	Method  int               `json:"method"`
+	Classes [][]int           `json:"classes,omitempty"`
+	Round   int               `json:"round"`
+	Choice  *int              `json:"choice,omitempty"`
+	How     *budget.Mechanism `json:"how,omitempty"`
+	Answer  []int64           `json:"answer,omitempty"`
+}
+
+// step is an entry without what was told: the question that it is of.
+func (e journalEntry) step() string {
+	told := 0
+	if e.Choice != nil {
+		e.Choice = &told
+	}
+	e.Answer = nil
+	b, err := json.Marshal(e)
+	if err != nil {
+		return "" // with a mechanism that is none, which no entry that was read has
+	}
+	return string(b)
 }
 
 // JournalRefused is a journal of adaptive rounds that a resumed run cannot go on from.
@@ -258,14 +284,14 @@ func (j *journal) rest(drawn []measured.Measured) error {
 	return nil
 }
 
-// next is the entry of an earlier run that comes next, which must be of this method and
-// round, a choice or an answer; nil where there is none.
-func (j *journal) next(method, round int, choice bool) (*journalEntry, error) {
+// next is the entry of an earlier run that comes next, which must be of this very step, but
+// for what was told; nil where there is none.
+func (j *journal) next(asked journalEntry) (*journalEntry, error) {
 	if len(j.left) == 0 {
 		return nil, nil
 	}
 	e := j.left[0]
-	if e.Drawn != "" || e.Method != method || e.Round != round || (e.Choice != nil) != choice {
+	if e.step() != asked.step() {
 		return nil, j.unfit("does not hold what is asked now")
 	}
 	j.left = j.left[1:]
@@ -287,7 +313,7 @@ func (j *journal) unfit(what string) error {
 
 // oracle answers a method of the plan: as the journal does as long as it can, then by
 // asking, once each.
-func (j *journal) oracle(p *plan.Plan, method int, asked synth.Oracle) synth.Oracle {
+func (j *journal) oracle(p *plan.Plan, method int, asked resumable) synth.Oracle {
 	return &journalled{journal: j, plan: p, method: method, asked: asked}
 }
 
@@ -296,13 +322,30 @@ type journalled struct {
 	journal *journal
 	plan    *plan.Plan
 	method  int
-	asked   synth.Oracle
-	choice  int // of the round
+	asked   resumable
+	classes [][]int // by which categories were merged
+	choice  int     // of the round
+}
+
+// Merge has categories counted by class. A run that resumes merges those of the earlier
+// ones, or is refused: their answers are of these classes.
+func (o *journalled) Merge(classes [][]int) error {
+	e := journalEntry{Method: o.method, Classes: classes}
+	old, err := o.journal.next(e)
+	if err == nil {
+		err = o.asked.Merge(classes)
+	}
+	if err == nil && old == nil {
+		err = o.journal.add(e)
+	}
+	o.classes = classes
+	return err
 }
 
 // Select is the choice of the round, as the journal holds it or as it is made now.
-func (o *journalled) Select(ctx context.Context, round int, candidates []int, models [][]int64) (int, error) {
-	old, err := o.journal.next(o.method, round, true)
+func (o *journalled) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
+	e := journalEntry{Method: o.method, Round: round, Choice: new(int), How: &how}
+	old, err := o.journal.next(e)
 	if err != nil {
 		return 0, err
 	}
@@ -311,13 +354,14 @@ func (o *journalled) Select(ctx context.Context, round int, candidates []int, mo
 			return 0, o.journal.unfit("holds a choice that is none of those there are now")
 		}
 		o.choice = *old.Choice
-		return o.choice, nil
+		return o.choice, o.asked.Chose(round, how, o.choice)
 	}
-	choice, err := o.asked.Select(ctx, round, candidates, models)
+	choice, err := o.asked.Select(ctx, round, how, candidates, models, penalties)
 	if err != nil {
 		return 0, err
 	}
-	if err := o.journal.add(journalEntry{Method: o.method, Round: round, Choice: &choice}); err != nil {
+	e.Choice = &choice
+	if err := o.journal.add(e); err != nil {
 		return 0, err
 	}
 	o.choice = choice
@@ -326,31 +370,36 @@ func (o *journalled) Select(ctx context.Context, round int, candidates []int, mo
 
 // Measure is the answer to the choice of the round, as the journal holds it or as it is
 // drawn now.
-func (o *journalled) Measure(ctx context.Context, round, choice int) (measured.Measured, error) {
+func (o *journalled) Measure(ctx context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
 	if choice != o.choice {
-		return measured.Measured{}, errors.New("the round asks for another pair than it has chosen")
+		return measured.Measured{}, errors.New("the round asks for another candidate than it has chosen")
 	}
-	old, err := o.journal.next(o.method, round, false)
+	e := journalEntry{Method: o.method, Round: round, How: &how}
+	old, err := o.journal.next(e)
 	if err != nil {
 		return measured.Measured{}, err
 	}
 	if old != nil {
-		return o.again(choice, old.Answer)
+		answer, err := o.again(round, how, old.Answer)
+		if err == nil {
+			err = o.asked.Gave(round, choice, how)
+		}
+		return answer, err
 	}
-	answer, err := o.asked.Measure(ctx, round, choice)
+	answer, err := o.asked.Measure(ctx, round, choice, how)
 	if err != nil {
 		return answer, err
 	}
-	if err := o.journal.add(journalEntry{Method: o.method, Round: round, Answer: answer.Values.Int64Values()}); err != nil {
+	e.Answer = answer.Values.Int64Values()
+	if err := o.journal.add(e); err != nil {
 		return measured.Measured{}, err
 	}
 	return answer, nil
 }
 
 // again is an answer of an earlier run.
-func (o *journalled) again(choice int, values []int64) (measured.Measured, error) {
-	method := o.plan.Synthetic[o.method]
-	m, err := o.plan.Pair(method, method.Pairs()[choice])
+func (o *journalled) again(round int, how budget.Mechanism, values []int64) (measured.Measured, error) {
+	m, err := o.plan.Answer(o.plan.Synthetic[o.method], round, o.choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}

@@ -29,6 +29,7 @@ type manifest struct {
 	Revision int            `json:"revision,omitempty"` // of the publication; absent for the first
 	Reason   string         `json:"reason,omitempty"`   // of a revision
 	Replaces *replaced      `json:"replaces,omitempty"` // by a revision
+	Rows     redrawn        `json:"rows,omitempty"`     // of microdata, where the publication asked for another number of them
 	Status   string         `json:"status"`
 	PlanHash string         `json:"plan_hash"`
 	Head     string         `json:"ledger_head"` // of the account's ledger, as of the debit
@@ -67,6 +68,8 @@ func (m manifest) formed() error {
 		return fmt.Errorf("has status %q, which no release has", m.Status)
 	case !softwareForm.MatchString(m.Software):
 		return fmt.Errorf("names the software %q, which is no name and version", m.Software)
+	case m.Rows.formed() != nil:
+		return m.Rows.formed()
 	case m.Revision == 0 && m.Reason == "" && m.Replaces == nil:
 		return nil
 	case m.Revision < 2:
@@ -205,7 +208,7 @@ func planned(p *plan.Plan) []string {
 		names = append(names, measured.Path(m.ID))
 	}
 	for _, s := range p.Synthetic {
-		names = append(names, microdataFile(s.Table), measured.ChoicesPath(s.Table))
+		names = append(names, microdataFile(s.Table), measured.RoundsPath(s.Table))
 	}
 	return names
 }

@@ -239,23 +239,16 @@ func (r *attempt) ballast(st *state, out *staging) error {
 	return ballast(st.dir, journalBytes*answers+4096*files)
 }
 
-// ofRounds bounds how many integers the rounds of the adaptive methods answer, and in
-// how many files.
+// ofRounds is about how many integers the rounds of the adaptive methods answer at the most,
+// and in how many files. (Where there is no room for a journal after all, the run stops, and
+// resumes once there is.)
 func ofRounds(p *plan.Plan) (answers, files int64, err error) {
 	for _, method := range p.Synthetic {
-		var cells []int64
-		for _, pair := range method.Pairs() {
-			m, err := p.Pair(method, pair)
-			if err != nil {
-				return 0, 0, err
-			}
-			cells = append(cells, m.Cells)
+		all, err := histogram.AnswersOfRounds(p, method)
+		if err != nil {
+			return 0, 0, err
 		}
-		slices.Sort(cells)
-		for _, largest := range cells[max(0, len(cells)-method.Rounds):] {
-			answers += largest
-		}
-		files += 1 + int64(method.Rounds)
+		answers, files = answers+all, files+1+int64(method.Rounds)
 	}
 	return answers, files, nil
 }

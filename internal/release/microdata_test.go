@@ -86,14 +86,18 @@ func TestMicrodataAsPublished(t *testing.T) {
 
 // Publishing gives the same bytes however many processors work at it.
 func TestMicrodataDoNotDependOnProcessors(t *testing.T) {
-	o := walkOffice(t)
+	t.Run("mst", func(t *testing.T) { sameOnProcessors(t, walkOffice(t), 1, 2, 8) })
+	t.Run("aim", func(t *testing.T) { sameOnProcessors(t, aimOffice(t), 1, 8) })
+}
+
+func sameOnProcessors(t *testing.T, o office, processors ...int) {
 	opt := o.options("out")
 	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var first map[string]string
-	for _, n := range []int{1, 2, 8} {
+	for _, n := range processors {
 		runtime.GOMAXPROCS(n)
 		to := o.options(fmt.Sprint("out", n))
 		result, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), to)
@@ -137,26 +141,44 @@ func TestMicrodataAreRehearsed(t *testing.T) {
 	}
 }
 
-// Only choices that the method could have made verify, in the form in which they are
+// Only rounds that the method could have made verify, in the form in which they are
 // written. Four columns have the pairs 01 02 03 12 13 23.
-func TestTamperChoices(t *testing.T) {
+func TestTamperRounds(t *testing.T) {
 	o := publishMicrodata(t)
 	const name = "rounds/t.json"
 	genuine, err := os.ReadFile(filepath.Join(o.place, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	v := o.read(t)
+	turn := string(genuine[bytes.Index(genuine, []byte(`,"select"`)):bytes.Index(genuine, []byte(`,{"choice"`))])
+	if !strings.HasSuffix(turn, "}}") {
+		t.Fatalf("rounds are written as %s", genuine)
+	}
+	choices := func(all ...int) string {
+		var lines []string
+		for _, c := range all {
+			lines = append(lines, fmt.Sprintf(`{"choice":%d%s`, c, turn))
+		}
+		return `{"rounds":[` + strings.Join(lines, ",") + `]}`
+	}
+	form := "form in which rounds are written"
 	for forged, says := range map[string]string{
-		`{"choices":[0,0,5]}`:            "had joined",
-		`{"choices":[0,1,3]}`:            "had joined", // a cycle of three columns
-		`{"choices":[0,1,6]}`:            "where there are 6",
-		`{"choices":[-1,0,1]}`:           "where there are 6",
-		`{"choices":[0,1,2,5]}`:          "4 choices, where the plan has 3 rounds",
-		`{"choices":[0, 1, 2]}`:          "form in which choices are written",
-		`{"choices":[0,1,2],"note":"x"}`: "form in which choices are written",
-		`{"choices":null}`:               "form in which choices are written",
-		`[0,1,2]`:                        "form in which choices are written",
-		``:                               "form in which choices are written",
+		choices(0, 0, 5):    "had joined",
+		choices(0, 1, 3):    "had joined", // a cycle of three columns
+		choices(0, 1, 6):    "no round 3 with a choice 6",
+		choices(-1, 0, 1):   "no round 1 with a choice -1",
+		choices(0, 1, 2, 5): "no round 4",
+		choices(0, 1):       "holds 2 rounds, where the plan has 3",
+		strings.Replace(choices(0, 1, 2), `"parameter":"`, `"parameter":"9`, 1):                         "more than the block",
+		strings.Replace(choices(0, 1, 2), `gaussian","parameter":"`, `gaussian","parameter":"9`, 1):     "not made by the mechanisms",
+		strings.Replace(choices(0, 1, 2), `"l1":"1"`, `"l1":"2"`, 1):                                    "for these neighbours",
+		strings.Replace(choices(0, 1, 2), `{"rounds"`, `{"classes":[null,null,null,[0,0]],"rounds"`, 1): "have no classes",
+		strings.Replace(choices(0, 1, 2), `},{"choice"`, `}, {"choice"`, 1):                             form,
+		strings.Replace(choices(0, 1, 2), `]}`, `],"note":"x"}`, 1):                                     form,
+		`{"rounds":null}`: form,
+		`[0,1,2]`:         form,
+		``:                form,
 	} {
 		dir := o.relisted(t, name, []byte(forged+"\n"))
 		refused(t, dir, VerifyOptions{}, name, says)
@@ -164,11 +186,8 @@ func TestTamperChoices(t *testing.T) {
 	same := o.relisted(t, name, genuine)
 	told(t, verifies(t, same, VerifyOptions{}).Unchecked, "were truly chosen as the plan says")
 
-	// Fewer choices than there are rounds, and a choice without its answer.
-	v := o.read(t)
-	answer := measured.Path(v.sealed.Rounds[0][1].Measured.Measurement.ID)
-	fewer := measured.EncodeChoices(v.sealed.Rounds[0][:1])
-	refused(t, o.relisted(t, name, fewer), VerifyOptions{}, name, "holds 1 choices, where the plan has 3 rounds")
+	// A choice without its answer.
+	answer := measured.Path(v.sealed.Rounds[0].Each[1].Measured.Measurement.ID)
 	dir := o.copied(t)
 	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(answer))); err != nil {
 		t.Fatal(err)
@@ -205,7 +224,7 @@ func TestTamperRoundsNeedTheKey(t *testing.T) {
 		"their order": func(rounds []measured.Round) { rounds[0], rounds[2] = rounds[2], rounds[0] },
 	} {
 		v := o.read(t)
-		change(v.sealed.Rounds[0])
+		change(v.sealed.Rounds[0].Each)
 		dir := filepath.Join(t.TempDir(), "trips")
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -292,7 +311,8 @@ func TestMicrodataAreRevised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Rounds[0][0], s.Rounds[0][1] = s.Rounds[0][1], s.Rounds[0][0]
+	rounds := s.Rounds[0].Each
+	rounds[0], rounds[1] = rounds[1], rounds[0]
 	var refused *SpecError
 	if _, err := opt.Revision.manifest(opt.Out, s); !errors.As(err, &refused) || !strings.Contains(err.Error(), "other measurements") {
 		t.Errorf("a revision of the same answers in another order: %v", err)
@@ -302,22 +322,23 @@ func TestMicrodataAreRevised(t *testing.T) {
 // The account is charged for every mechanism of the plan, the rounds of its microdata
 // among them.
 func TestRoundsAreCharged(t *testing.T) {
-	p := walkPlan(t)
-	c, err := Options{}.charge(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, blocks := new(big.Rat), 0
-	for _, r := range c.Mechanisms {
-		sum.Add(sum, new(big.Rat).Mul(big.NewRat(int64(r.Count), 1), r.Mechanism.Rho()))
-		if r.Mechanism.Kind == budget.AdaptiveBlock {
-			blocks += int(r.Count)
+	for _, spec := range []string{walkSpec, aimSpec} {
+		c, err := Options{}.charge(planOfWalk(t, spec))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	// What is left of the budget of 2 is rounding: of noise to 1/4096 of σ², and of the ε
-	// of a choice.
-	if blocks != 1 || sum.Cmp(c.Cost.Rho) > 0 || sum.Cmp(big.NewRat(199, 100)) < 0 {
-		t.Errorf("%d blocks, ρ adds up to %s of %s", blocks, sum.FloatString(6), c.Cost.Rho.FloatString(6))
+		sum, blocks := new(big.Rat), 0
+		for _, r := range c.Mechanisms {
+			sum.Add(sum, new(big.Rat).Mul(big.NewRat(int64(r.Count), 1), r.Mechanism.Rho()))
+			if r.Mechanism.Kind == budget.AdaptiveBlock {
+				blocks += int(r.Count)
+			}
+		}
+		// What is left of the budget of 2 is rounding: of noise to 1/4096 of σ², and of the ε
+		// of a choice.
+		if blocks != 1 || sum.Cmp(c.Cost.Rho) > 0 || sum.Cmp(big.NewRat(199, 100)) < 0 {
+			t.Errorf("%d blocks, ρ adds up to %s of %s", blocks, sum.FloatString(6), c.Cost.Rho.FloatString(6))
+		}
 	}
 }
 
@@ -367,8 +388,8 @@ func TestMicrodataOfExtremeAnswers(t *testing.T) {
 				return all
 			},
 			"pairs": func(v *verifier) (all []*measured.Measured) {
-				for i := range v.sealed.Rounds[0] {
-					all = append(all, &v.sealed.Rounds[0][i].Measured)
+				for i := range v.sealed.Rounds[0].Each {
+					all = append(all, &v.sealed.Rounds[0].Each[i].Measured)
 				}
 				return all
 			},

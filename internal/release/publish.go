@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -45,10 +46,15 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err := o.paid(ctx, sealedDir, record); err != nil {
 		return Result{}, err
 	}
+	rows, err := rowsAsked(s.Plan, o.Rows)
+	if err != nil {
+		return Result{}, err
+	}
 	m, err := o.Revision.manifest(o.Out, s)
 	if err != nil {
 		return Result{}, err
 	}
+	m.Rows = rows
 	result := Result{Place: o.Revision.place(o.Out, s.Plan.Name), Status: statusText(record.Status)}
 	out, err := stage(o.Out, filepath.Base(result.Place))
 	if err != nil {
@@ -73,7 +79,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		there, _ = exists(result.Place) // another process was there first
 	}
 	if there {
-		err = compare(out.dir, result.Place, s.Plan.Hash())
+		err = compare(out.dir, result.Place, s.Plan.Hash(), rows)
 	}
 	if there && err == nil && o.Office != nil {
 		err = signManifest(result.Place, *o.Office) // it may have been published without
@@ -132,11 +138,25 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		return err
 	}
 	out.begins("putting together %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
+	metadata := releaseMetadata(s.Plan, record.Status)
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		return err
 	}
-	metadata := releaseMetadata(s.Plan, record.Status)
+	microdata, err := writeMicrodata(ctx, out, s, m.Rows, metadata)
+	if err != nil {
+		return err
+	}
+	if len(s.Plan.Consistent) > 0 {
+		out.begins("making the counts of tables add up")
+		err := histogram.CheckBytes(synth.ConsistentBytes(s.Plan))
+		if err == nil {
+			err = synth.Consistent(s, tables, microdata)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	rows := int64(0)
 	for _, t := range tables {
 		rows += int64(t.Cells)
@@ -164,10 +184,6 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 			return err
 		}
 	}
-	microdata, err := writeMicrodata(ctx, out, s, metadata)
-	if err != nil {
-		return err
-	}
 	err = s.Drawn(func(name string, b []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -184,22 +200,22 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 }
 
 // writeMicrodata draws and writes the microdata of every adaptive method, in the plan's
-// order.
-func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, metadata [][2]string) ([]synth.Microdata, error) {
+// order; rows are how many, of those tables for which the publication says.
+func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, rows redrawn, metadata [][2]string) ([]synth.Microdata, error) {
 	var all []synth.Microdata
 	for i, method := range s.Plan.Synthetic {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		out.begins("drawing the microdata of %s", method.Table)
-		need, err := synth.Bytes(s, i)
+		need, err := synth.Bytes(s, i, rows[method.Table])
 		if err == nil {
 			err = histogram.CheckBytes(need)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		m, err := synth.Draw(s, i)
+		m, err := synth.Redraw(s, i, rows[method.Table])
 		if err != nil {
 			return nil, err
 		}
@@ -275,13 +291,16 @@ func reported(all []ledger.Approval) []report.Approval {
 // compare holds a folder that was published before against what its
 // measurements lead to now: equal, but for the signature of the manifest, is
 // success.
-func compare(staged, place, planHash string) error {
+func compare(staged, place, planHash string, rows redrawn) error {
 	m, err := readManifest(place)
 	if err != nil || m.PlanHash != planHash {
 		return occupied(place, err)
 	}
 	if m.Software != Software {
 		return &Occupied{Place: place, Why: fmt.Sprintf("was published by %s, and this is %s: what they write may differ; publish a revision beside it (--revision 2 --reason TEXT)", m.Software, Software)}
+	}
+	if !maps.Equal(m.Rows, rows) {
+		return &Occupied{Place: place, Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision beside it (--revision %d --reason TEXT)", m.Rows, rows, max(m.Revision, 1)+1)}
 	}
 	want, err := files(staged)
 	if err != nil {

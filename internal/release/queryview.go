@@ -179,7 +179,7 @@ func (t *Trace) Write(w io.Writer) error {
 		text += t.Choice.text() + "\n"
 	}
 	text += aligned([][]string{
-		{"published", budget.Group(t.Published)},
+		{"published", budget.Group(t.Published) + t.fittedText()},
 		{"unbiased", figureText(t.Unbiased, d)},
 		{"standard error", figureText(t.StandardError, decimals(t.StandardError, false))},
 		{fmt.Sprintf("%g %% interval", 100*t.Confidence), figureText(t.Low, d) + " … " + figureText(t.High, d) + " (" + law + ")"},

@@ -150,7 +150,11 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	case s.Name == string(spec.Units):
 		published = "published count of those that have a row in the cell"
 	}
-	published += "; negative estimates are shown as 0"
+	if s.Fitted {
+		published += "; rounded and fitted to add up with the other tables"
+	} else {
+		published += "; negative estimates are shown as 0"
+	}
 	interval, of := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence), "the privacy noise"
 	if planned.Sampled() {
 		interval, of = fmt.Sprintf("end of the %g%% interval, of privacy noise and sample", 100*s.Confidence), "privacy noise and sample together"
@@ -192,7 +196,7 @@ func wholeValues(of *array.Float64) func(int, []parquet.Value) {
 // flagValues are texts, null where there is nothing to say.
 func flagValues(of []synth.Flag) func(int, []parquet.Value) {
 	texts := map[synth.Flag]parquet.Value{synth.Plain: parquet.NullValue()}
-	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible, synth.Unbounded, synth.Withheld} {
+	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible, synth.Fitted, synth.Unbounded, synth.Withheld} {
 		texts[f] = parquet.ValueOf(string(f)).Level(0, 1, 0)
 	}
 	return func(row int, into []parquet.Value) {
@@ -211,6 +215,9 @@ func flagsText(s synth.Statistic) string {
 	text := "null, or noise_dominates where the interval reaches zero"
 	if slices.Contains(s.Flags, synth.Impossible) {
 		text += ", or impossible where the spec says that no row can be: an exact zero, not measured"
+	}
+	if s.Fitted {
+		text += ", or fitted where the published count is not the estimate, rounded, but was moved so that tables add up"
 	}
 	return text
 }

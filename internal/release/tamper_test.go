@@ -30,7 +30,7 @@ func flips(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("DPRELEASE_FLIPS")
 	if text == "" {
-		return 200
+		return 80
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
@@ -46,6 +46,11 @@ func TestTamperFlippedBytesAreFound(t *testing.T) {
 	t.Run("tables", func(t *testing.T) { flippedBytesAreFound(t, publish(t), flips(t)) })
 	t.Run("put together", func(t *testing.T) { flippedBytesAreFound(t, publishTogether(t), flips(t)/4) })
 	t.Run("microdata", func(t *testing.T) { flippedBytesAreFound(t, publishMicrodata(t), flips(t)/microdataShare) })
+	if os.Getenv("DPRELEASE_FLIPS") != "" { // files of the same kinds, and many more of them
+		t.Run("aim", func(t *testing.T) {
+			flippedBytesAreFound(t, publishWith(t, aimSpec, walkPolicy, walkRows()), flips(t)/microdataShare)
+		})
+	}
 }
 
 // microdataShare is one flip in how many that a release with microdata is tried with: to
@@ -110,6 +115,11 @@ func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
 	t.Run("tables", func(t *testing.T) { flipsBehindAManifestAreFound(t, publish(t), flips(t)) })
 	t.Run("put together", func(t *testing.T) { flipsBehindAManifestAreFound(t, publishTogether(t), flips(t)/4) })
 	t.Run("microdata", func(t *testing.T) { flipsBehindAManifestAreFound(t, publishMicrodata(t), flips(t)/microdataShare) })
+	if os.Getenv("DPRELEASE_FLIPS") != "" { // files of the same kinds, and many more of them
+		t.Run("aim", func(t *testing.T) {
+			flipsBehindAManifestAreFound(t, publishWith(t, aimSpec, walkPolicy, walkRows()), flips(t)/microdataShare)
+		})
+	}
 }
 
 func flipsBehindAManifestAreFound(t *testing.T, o auditable, flips int) {

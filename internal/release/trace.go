@@ -32,6 +32,7 @@ type Trace struct {
 	Counts        string   `json:"counts,omitempty"`   // what is counted in place of rows
 	Weighted      bool     `json:"weighted,omitempty"` // the count adds up weights
 	Published     int64    `json:"published"`
+	Fitted        string   `json:"fitted,omitempty"` // how the published count was made to add up with other tables; "" where it is the estimate, rounded
 	Unbiased      float64  `json:"unbiased"`
 	StandardError float64  `json:"noise_se"`
 	Low           float64  `json:"low"`
@@ -107,6 +108,9 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: e.plan.Tables[at].Path, Cell: []KeyOf{},
 		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: covers(e.plan.Sample != nil),
 		Counts: e.plan.Tables[at].Counts, Weighted: e.plan.Tables[at].Weighted,
+	}
+	if c, ok := e.plan.Integers(t.Table); ok {
+		t.Fitted = c.Way
 	}
 	if e.plan.Sample != nil {
 		t.Sample = e.plan.Sample.Share

@@ -85,10 +85,10 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 			return "", err
 		}
 		s.Rounds = append(s.Rounds, rounds)
-		for _, r := range rounds {
+		for _, r := range rounds.Each {
 			cells += r.Measured.Measurement.Cells
 		}
-		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds)), "round"), method.Table)
+		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds.Each)), "round"), method.Table)
 	}
 	v.sealed = s
 	return fmt.Sprintf("%s, %s", budget.Plural(cells, "integer"), says), nil
@@ -119,29 +119,22 @@ func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash
 	return one, nil
 }
 
-// readRounds reads what an adaptive method has chosen, which must be what it may choose,
-// and the answer to each choice.
-func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHash string) ([]measured.Round, error) {
-	name := measured.ChoicesPath(method.Table)
+// readRounds reads what an adaptive method has asked, which must be what it may ask, and the
+// answer to each choice.
+func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHash string) (measured.Rounds, error) {
+	name := measured.RoundsPath(method.Table)
 	b, err := v.read(name)
 	if err != nil {
-		return nil, err
+		return measured.Rounds{}, err
 	}
-	made, err := measured.DecodeChoices(b, method)
+	rounds, err := measured.DecodeRounds(b, v.plan, method)
 	if err != nil {
-		return nil, wrongf(name, "%v", err)
+		return measured.Rounds{}, wrongf(name, "%v", err)
 	}
-	rounds, pairs := []measured.Round{}, method.Pairs()
-	for _, choice := range made {
-		m, err := v.plan.Pair(method, pairs[choice])
-		if err != nil {
-			return nil, wrongf(measured.PlanFile, "%v", err)
+	for i, r := range rounds.Each {
+		if rounds.Each[i].Measured, err = v.readMeasured(s, r.Measured.Measurement, planHash); err != nil {
+			return measured.Rounds{}, err
 		}
-		answer, err := v.readMeasured(s, m, planHash)
-		if err != nil {
-			return nil, err
-		}
-		rounds = append(rounds, measured.Round{Choice: choice, Measured: answer})
 	}
 	return rounds, nil
 }
@@ -305,7 +298,9 @@ func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, err
 }
 
 // withinBlocks fails unless the block of every adaptive method, for which the plan's
-// loss counts it, holds all its rounds: ρ adds over them although each is chosen after
+// loss counts it, holds its rounds: of MST all of them, which the plan fixes; of AIM the
+// first, as those that were made are held against it where they are read
+// ([measured.Allowed]). ρ adds over them although each is chosen after
 // the answers before it (Bun & Steinke 2016, lemma 2.3).
 func withinBlocks(p *plan.Plan) error {
 	for _, s := range p.Synthetic {
@@ -317,8 +312,10 @@ func withinBlocks(p *plan.Plan) error {
 		if s.Select.Kind != budget.ExponentialMechanism || s.Block.Kind != budget.AdaptiveBlock {
 			return wrongf(measured.PlanFile, "its microdata of %s are chosen by %q and counted as %q", s.Table, s.Select.Kind, s.Block.Kind)
 		}
-		rounds := new(big.Rat).Add(s.Select.Rho(), s.Noise.Rho())
-		rounds.Mul(rounds, new(big.Rat).SetInt64(int64(s.Rounds)))
+		rounds := plan.Turn{Select: s.Select, Noise: s.Noise}.Rho()
+		if s.Method == plan.MST {
+			rounds.Mul(rounds, new(big.Rat).SetInt64(int64(s.Rounds)))
+		}
 		if rounds.Cmp(s.Block.Rho()) > 0 {
 			return wrongf(measured.PlanFile, "the rounds of its microdata of %s add up to more than the block that its loss counts", s.Table)
 		}

@@ -65,7 +65,10 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	m := manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces}
+	if err := v.manifest.Rows.of(v.plan); err != nil {
+		return "", wrongf(manifestFile, "%v", err)
+	}
+	m := manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces, Rows: v.manifest.Rows}
 	if err := writeRelease(ctx, &staging{dir: dir}, v.sealed, *v.record, m, built); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -162,7 +165,7 @@ func (v *verifier) conclude() {
 		}
 	}
 	for _, s := range v.microdata() {
-		unchecked = append(unchecked, fmt.Sprintf("that the pairs of columns for the microdata of %s were truly chosen as the plan says: that they are ones it allows was checked", s.Table))
+		unchecked = append(unchecked, fmt.Sprintf("that the sets of columns for the microdata of %s were truly chosen as the plan says: that they are ones it allows was checked", s.Table))
 	}
 	if v.text != nil && v.manifest.Replaces != nil {
 		unchecked = append(unchecked, fmt.Sprintf("why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements", v.manifest.Revision, v.manifest.Reason, v.manifest.Replaces.Folder, v.manifest.Replaces.Software))

@@ -1,0 +1,109 @@
+package dprelease
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// exactRooms are the rooms on the way from confidential counts to what is chosen and told of them: counts, scores, choices and
+// noise are integers there, and nothing is a floating-point number. (How rows are counted the fastest, package tabulate
+// estimates in floats.)
+var exactRooms = []string{"histogram", "internal/noise"}
+
+// besidesTheWay are files of these rooms that are before the counts, or from which nothing goes to what is released.
+var besidesTheWay = []string{
+	"histogram/compare.go", "histogram/comparefigure.go", "histogram/comparesample.go", "histogram/comparetop.go", // for evaluate, which writes to the confidential side
+	"histogram/encode.go", "histogram/expression.go", "histogram/grid.go", "histogram/lookup.go", "histogram/place.go", "histogram/public.go", // read columns of floats, as which a file may hold its numbers, before anything is counted
+	"internal/noise/probability.go", // draws with the exact fraction that a float is, as a threshold says it
+}
+
+// inexact are the names by which Go reckons inexactly.
+var inexact = []string{"float32", "float64", "complex64", "complex128", "Float", "NewFloat", "Float32", "Float64", "SetFloat64", "Float64frombits"}
+
+// inexactIn lists what of a source is, or makes, a floating-point number.
+func inexactIn(name string, source any) (found []string, err error) {
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, name, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		what := ""
+		switch n := n.(type) {
+		case *ast.Ident:
+			if slices.Contains(inexact, n.Name) {
+				what = n.Name
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.FLOAT && strings.Contains(n.Value, ".") || n.Kind == token.IMAG { // 1e18 is an integer as well
+				what = n.Value
+			}
+		case *ast.SelectorExpr:
+			if of, ok := n.X.(*ast.Ident); ok && of.Name == "math" && !strings.HasPrefix(n.Sel.Name, "Max") && !strings.HasPrefix(n.Sel.Name, "Min") {
+				what = "math." + n.Sel.Name
+			}
+		}
+		if what != "" {
+			found = append(found, fmt.Sprintf("%s: %s", files.Position(n.Pos()), what))
+		}
+		return true
+	})
+	return found, nil
+}
+
+func TestNothingOnTheWayFromCountsIsAFloat(t *testing.T) {
+	read := 0
+	for _, room := range exactRooms {
+		names, err := filepath.Glob(filepath.Join(filepath.FromSlash(room), "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") || slices.Contains(besidesTheWay, filepath.ToSlash(name)) {
+				continue
+			}
+			found, err := inexactIn(name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range found {
+				t.Error(f)
+			}
+			read++
+		}
+	}
+	if read < 20 {
+		t.Errorf("only %d files were read", read)
+	}
+}
+
+// A selection by floats, put in the place of the one there is, would be noticed, whatever it is made with.
+func TestFloatsAreNoticed(t *testing.T) {
+	path := filepath.Join("internal", "noise", "selection.go")
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := inexactIn(path, source); err != nil || len(found) > 0 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	for _, planted := range []string{
+		"func planted(score int64) bool { return float64(score) > 0 }",
+		"func planted(x *big.Rat) { x.Float64() }",
+		"func planted() any { return 0.5 }",
+		"func planted() any { return new(big.Float) }",
+		"func planted() any { return math.Exp(-1) }",
+		"var planted = 1.5e3",
+	} {
+		if found, err := inexactIn(path, string(source)+"\n"+planted+"\n"); err != nil || len(found) == 0 {
+			t.Errorf("%s: %v, %v", planted, found, err)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package histogram
+
+// This file holds candidates: what the rounds of an adaptive method choose among, as it is
+// counted before the first.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// candidatesOf are the questions whose counts the rounds of a method may be told: the
+// marginal of each of its candidates, by category, in their order.
+func candidatesOf(p *plan.Plan, s plan.Synthetic) ([]plan.Measurement, error) {
+	cells, err := candidateCells(p, s)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]plan.Measurement, len(cells))
+	for i, columns := range s.Candidates() {
+		m := plan.Measurement{ID: fmt.Sprintf("microdata/%s/candidate%d", s.Table, i+1), Leaf: s.Leaf, Query: plan.Query{Table: s.Table}, Cells: cells[i], Mechanism: s.Noise}
+		for _, c := range columns {
+			m.Query.Factors = append(m.Query.Factors, s.By[c])
+		}
+		all[i] = m
+	}
+	return all, nil
+}
+
+// errLargeCandidate says of a candidate that it cannot be counted.
+var errLargeCandidate = errors.New("a set of columns that an adaptive method may choose has too many cells")
+
+// candidateCells are the cells of each candidate of a method, by category.
+func candidateCells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
+	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
+	if err != nil {
+		return nil, err
+	}
+	var all []int64
+	for _, columns := range s.Candidates() {
+		cells := uint64(1)
+		for _, c := range columns {
+			high, low := bits.Mul64(cells, uint64(levels[c].Size()))
+			if high != 0 || low > math.MaxInt64 {
+				return nil, errLargeCandidate
+			}
+			cells = low
+		}
+		all = append(all, int64(cells))
+	}
+	return all, nil
+}
+
+// AnswersOfRounds is about how many integers the rounds of a method answer at the most: of
+// MST, its largest pairs; of AIM, which may ask of a candidate again and again, twice the cells
+// of the largest model, and one answer with that, or no more than the largest candidate in every
+// round.
+func AnswersOfRounds(p *plan.Plan, s plan.Synthetic) (int64, error) {
+	cells, err := candidateCells(p, s)
+	return answersOfRounds(s, cells), err
+}
+
+func answersOfRounds(s plan.Synthetic, candidates []int64) int64 {
+	cells := slices.Sorted(slices.Values(candidates))
+	if len(cells) == 0 {
+		return 0
+	}
+	if s.Most != nil {
+		largest := min(cells[len(cells)-1], s.Most.Largest)
+		return min(largest*int64(s.Rounds), 2*s.Most.Cells+s.Most.Largest)
+	}
+	all := int64(0)
+	for _, n := range cells[max(0, len(cells)-s.Rounds):] {
+		all += n
+	}
+	return all
+}
+
+// byClass are the counts of candidates by class, from those by category, which it forgets one
+// after the other.
+func byClass(candidates [][]int, counts [][]int64, classes [][]int, sizes []int) ([][]int64, error) {
+	out := make([][]int64, len(counts))
+	return out, parallel(context.Background(), runtime.GOMAXPROCS(0), len(counts), func(i int) error {
+		of, cells := make([][]int, len(candidates[i])), []int(nil)
+		for a, c := range candidates[i] {
+			of[a], cells = classes[c], append(cells, sizes[c])
+		}
+		out[i] = classCounts(counts[i], of, cells)
+		counts[i] = nil
+		return nil
+	})
+}
+
+// classCounts adds up counts, row-major over columns whose categories are of these classes,
+// each its own where there are none, of which there are so many.
+func classCounts(counts []int64, classes [][]int, sizes []int) []int64 {
+	for a := len(sizes) - 1; a >= 0; a-- { // behind a are classes, before it categories
+		if classes[a] == nil {
+			continue
+		}
+		inner := 1
+		for _, n := range sizes[a+1:] {
+			inner *= n
+		}
+		categories := len(classes[a])
+		outer := len(counts) / (categories * inner)
+		next := make([]int64, outer*sizes[a]*inner)
+		for o := range outer {
+			for category, class := range classes[a] {
+				from := counts[(o*categories+category)*inner:][:inner]
+				to := next[(o*sizes[a]+class)*inner:][:inner]
+				for i, n := range from {
+					to[i] += n
+				}
+			}
+		}
+		counts = next
+	}
+	return counts
+}

@@ -1,0 +1,165 @@
+package histogram
+
+// This file holds the comparison of whole rows of microdata with the true ones: which unique rows are met, and how well the
+// two can be told apart.
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Joint is what whole rows of microdata tell beside the true ones, in the columns of [Rows.Whole]. It is a yardstick and an alarm; nothing of
+// it says how well anybody is protected.
+type Joint struct {
+	veil
+	// TooLarge says that the different rows of the truth do not fit the memory; then nothing else is here.
+	TooLarge bool
+	Unique   int64 // true rows that no other true row equals
+	Matched  int64 // of them, those that some row of the microdata equals
+	// Independent is how many of them as many rows would equal on average whose columns were drawn each by itself, by the
+	// shares of the microdata.
+	Independent float64
+	// Propensity is nil where the truth has no rows or none were drawn.
+	Propensity *Propensity
+}
+
+// askWhole asks for the whole rows of the truth, by themselves: how many of them are different is not known before.
+func (c *comparison) askWhole(ctx context.Context, workers int, r Rows, levels []*spec.Level, out **Joint) error {
+	if len(r.Whole) == 0 {
+		return nil
+	}
+	table := c.plan.Release().Table(r.Table)
+	m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, whole rows", r.Table), Query: plan.Query{Table: r.Table}, Cells: 1, Top: &plan.Choices{}}
+	var sizes []int
+	var order []bool
+	for _, place := range r.Whole {
+		if place < 0 || place >= len(levels) {
+			return errors.New("a whole row has a column that the microdata do not have")
+		}
+		cells, ok := product(uint64(m.Cells), uint64(levels[place].Size()))
+		if !ok {
+			return fmt.Errorf("%s: %w", m.ID, errManyCells)
+		}
+		m.Cells = int64(cells)
+		m.Query.Factors = append(m.Query.Factors, r.By[place])
+		sizes = append(sizes, levels[place].Size())
+		order = append(order, inOrder(table.Column(r.By[place].Attribute), levels[place]))
+	}
+	c.questions = append(c.questions, question{measurement: m, compare: func(truth tallied) error {
+		var err error
+		*out, err = jointOf(ctx, workers, r.whole(sizes), truth, sizes, order)
+		return err
+	}, tooLarge: func() { *out = &Joint{TooLarge: true} }})
+	return nil
+}
+
+// whole are the cells of the rows, row-major over the columns of Whole, in no order that says anything.
+func (r Rows) whole(sizes []int) []uint64 {
+	rows := 0
+	if len(r.Codes) > 0 {
+		rows = len(r.Codes[0])
+	}
+	cells := make([]uint64, rows)
+	for i, place := range r.Whole {
+		for row, code := range r.Codes[place] {
+			cells[row] = cells[row]*uint64(sizes[i]) + uint64(code)
+		}
+	}
+	slices.Sort(cells)
+	return cells
+}
+
+// jointOf holds rows, as their cells in ascending order, against the true ones.
+func jointOf(ctx context.Context, workers int, drawn []uint64, truth tallied, sizes []int, order []bool) (*Joint, error) {
+	j := &Joint{}
+	shares := sharesOf(drawn, sizes)
+	n := float64(len(drawn))
+	for i, count := range truth.counts {
+		if count != 1 {
+			continue
+		}
+		j.Unique++
+		if _, met := slices.BinarySearch(drawn, truth.cells[i]); met {
+			j.Matched++
+		}
+		chance := 1.0
+		eachCode(truth.cells[i], sizes, func(column, code int) { chance *= shares[column][code] })
+		j.Independent += -math.Expm1(n * math.Log1p(-chance)) // all equal to it: log 0 is −∞, which makes 1
+	}
+	if len(drawn) == 0 || len(truth.cells) == 0 {
+		return j, nil
+	}
+	lots := &lots{from: bufio.NewReader(rand.Reader)}
+	p, err := propensityOf(ctx, workers, newPool(drawn, truth, sizes, order, lots), lots)
+	j.Propensity = p
+	return j, err
+}
+
+// sharesOf are the shares of every category of every column.
+func sharesOf(cells []uint64, sizes []int) [][]float64 {
+	shares := make([][]float64, len(sizes))
+	for i, size := range sizes {
+		shares[i] = make([]float64, size)
+	}
+	for _, cell := range cells {
+		eachCode(cell, sizes, func(column, code int) { shares[column][code]++ })
+	}
+	for _, column := range shares {
+		for code := range column {
+			column[code] /= float64(max(len(cells), 1))
+		}
+	}
+	return shares
+}
+
+// eachCode calls do with the code of every column of a cell, from the last to the first.
+func eachCode(cell uint64, sizes []int, do func(column, code int)) {
+	for column := len(sizes) - 1; column >= 0; column-- {
+		do(column, int(cell%uint64(sizes[column])))
+		cell /= uint64(sizes[column])
+	}
+}
+
+// lots are random numbers of the machine, fresh for every comparison: what they decide goes into no release.
+type lots struct {
+	from *bufio.Reader
+	err  error
+}
+
+// below is uniform over 0 … n−1.
+func (l *lots) below(n int) int {
+	var b [8]byte
+	for most := uint64(math.MaxUint64) - uint64(math.MaxUint64)%uint64(n); ; {
+		if _, err := io.ReadFull(l.from, b[:]); err != nil {
+			l.err = err
+			return 0
+		}
+		if x := binary.LittleEndian.Uint64(b[:]); x < most {
+			return int(x % uint64(n))
+		}
+	}
+}
+
+// some are k of 0 … n−1, ascending, every set of them equally likely (Floyd); all of them where there are no more.
+func (l *lots) some(k, n int) []int {
+	chosen := make(map[int]bool, min(k, n))
+	for i := max(n-k, 0); i < n; i++ {
+		if at := l.below(i + 1); k < n && !chosen[at] {
+			chosen[at] = true
+		} else {
+			chosen[i] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(chosen))
+}

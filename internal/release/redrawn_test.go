@@ -1,0 +1,174 @@
+package release
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/parquet-go/parquet-go"
+)
+
+// rowsOfMicrodata is how many rows the microdata of the walks have in a published folder.
+func rowsOfMicrodata(t *testing.T, place string) int64 {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(place, "microdata", "t.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(strings.NewReader(string(b)), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.NumRows()
+}
+
+// Another number of rows is drawn from the same measurements for nothing, first or as a revision, and a reader's
+// verification draws as many.
+func TestPublishAnotherNumberOfRows(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	sealed := MeasuredFolder(opt.Out, "trips")
+	opt.Rows = []string{"41"}
+	first, err := Publish(t.Context(), sealed, opt)
+	if err != nil || rowsOfMicrodata(t, first.Place) != 41 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	verifies(t, first.Place, VerifyOptions{})
+	m, err := readManifest(first.Place)
+	if err != nil || !maps.Equal(m.Rows, redrawn{"t": 41}) {
+		t.Errorf("the manifest says %v (%v)", m.Rows, err)
+	}
+	report, err := os.ReadFile(filepath.Join(first.Place, "report.md"))
+	if err != nil || !strings.Contains(string(report), "Whoever published them asked for as many, instead of as many as the noisy total of table t says") {
+		t.Errorf("the report does not say so (%v)", err)
+	}
+
+	// The same again is done already; another number is not this publication, but a revision of it.
+	opt.Rows = []string{"t=41"}
+	if again, err := Publish(t.Context(), sealed, opt); err != nil || !again.Already {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	opt.Rows = nil
+	_, err = Publish(t.Context(), sealed, opt)
+	wantsCode(t, "without", err, ExitName, "was published with --rows t=41, and this asks for as many rows of microdata as the plan says")
+	opt.Rows, opt.Revision = []string{"17"}, Revision{Number: 2, Reason: "fewer rows for a course"}
+	second, err := Publish(t.Context(), sealed, opt)
+	if err != nil || rowsOfMicrodata(t, second.Place) != 17 {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	verifies(t, second.Place, VerifyOptions{})
+	opt.Rows, opt.Revision.Number = nil, 3
+	third, err := Publish(t.Context(), sealed, opt)
+	if err != nil || rowsOfMicrodata(t, third.Place) < 240 { // see TestMicrodataArePublished
+		t.Fatalf("%+v, %v", third, err)
+	}
+	// A publication that asks for nothing has the bytes that it has without the ones before it.
+	other := o.options("other")
+	plain, err := Publish(t.Context(), sealed, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := contents(t, plain.Place), contents(t, third.Place)
+	for name, text := range a {
+		if name != manifestFile && b[name] != text {
+			t.Errorf("%s differs", name)
+		}
+	}
+	if strings.Contains(a[manifestFile], `"rows"`) || o.debits(t) != 1 {
+		t.Errorf("%d debits; manifest %s", o.debits(t), a[manifestFile])
+	}
+}
+
+// A manifest that asks for another number, or for rows of another table, is found out.
+func TestTamperedNumbersOfRowsAreFound(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	opt.Rows = []string{"41"}
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(r.Place, manifestFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rows       redrawn
+		file, says string
+	}{
+		{redrawn{"t": 42}, "README.txt", "is not what the plan and the measurements lead to"},
+		{nil, "README.txt", "is not what the plan and the measurements lead to"},
+		{redrawn{"t": 0}, manifestFile, "of no table or number"},
+		{redrawn{"t": 1e9 + 1}, manifestFile, "of no table or number"},
+		{redrawn{"t, truly": 41}, manifestFile, "of no table or number"},
+		{redrawn{"t": 41, "u": 5}, manifestFile, "that the plan does not have"},
+	} {
+		var m manifest
+		if err := json.Unmarshal(whole, &m); err != nil {
+			t.Fatal(err)
+		}
+		m.Rows = c.rows
+		b, err := indented(m)
+		if err == nil {
+			err = os.WriteFile(path, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, r.Place, VerifyOptions{}, c.file, c.says)
+	}
+}
+
+// Numbers that cannot be are refused with what to write instead, before anything is written.
+func TestRowsAsked(t *testing.T) {
+	two := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a"}, {Table: "b", Rows: 50}}}
+	one := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a"}}}
+	for _, c := range []struct {
+		plan  *plan.Plan
+		flags []string
+		want  string
+	}{
+		{one, nil, ""},
+		{one, []string{"5"}, "--rows a=5"},
+		{one, []string{"1000000000"}, "--rows a=1000000000"},
+		{two, []string{"b=7", "a=5"}, "--rows a=5 --rows b=7"},
+		{two, []string{"b=50"}, ""},
+	} {
+		got, err := rowsAsked(c.plan, c.flags)
+		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want {
+			t.Errorf("%q: %s, %v", c.flags, got, err)
+		}
+		if got.formed() != nil || got.of(c.plan) != nil {
+			t.Errorf("%q: %s is not taken back", c.flags, got)
+		}
+	}
+	for _, c := range []struct {
+		plan  *plan.Plan
+		flags []string
+		says  string
+	}{
+		{one, []string{"0"}, "expected a whole number of rows from 1 to"},
+		{one, []string{"-1"}, "expected a whole number of rows from 1 to"},
+		{one, []string{"1000000001"}, "expected a whole number of rows from 1 to"},
+		{one, []string{"1e3"}, "expected a whole number of rows from 1 to"},
+		{one, []string{"a="}, "expected a whole number of rows from 1 to"},
+		{one, []string{"b=5"}, "write one of a"},
+		{one, []string{"5", "a=5"}, "a second time"},
+		{two, []string{"5"}, "write --rows a=5"},
+		{&plan.Plan{Name: "trips"}, []string{"5"}, "has no microdata"},
+	} {
+		_, err := rowsAsked(c.plan, c.flags)
+		wantsCode(t, strings.Join(c.flags, " "), err, ExitSpec, c.says)
+	}
+}

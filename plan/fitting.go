@@ -1,0 +1,405 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the fitting: in which order the tables of a confidential table are made to add up, so that what stands
+// never has to be touched again. Argument: docs/proofs/consistent.md.
+
+// Fitting is that order, for the tables that [Consistency] covers.
+type Fitting struct {
+	Chains []Chain
+	Tables []FittedTable
+	Steps  []FittingStep
+}
+
+// FittedTable is a table that is fitted.
+type FittedTable struct {
+	At     int // in Plan.Tables
+	Margin Margin
+	Order  []int // of each attribute the chain
+	From   int   // the step that it is a margin of
+}
+
+// FittingStep fixes the cells of one margin.
+type FittingStep struct {
+	Margin Margin
+	Table  int // among Tables; −1 where the margin is of none
+	// Fixed are margins that stand, each one of an earlier step's, in an order in which two at a time can be joined: what one
+	// shares with those before lies within a single one of them.
+	Fixed []FixedMargin
+	// Impossible tells that some of its cells are exact zeros. Such a step has one fixed margin.
+	Impossible bool
+}
+
+// FixedMargin is a margin of an earlier step.
+type FixedMargin struct {
+	Margin
+	From int
+}
+
+// Fitting is the order in which the tables of a consistency are fitted.
+func (p *Plan) Fitting(c Consistency) (*Fitting, error) {
+	if c.Way != Fitted {
+		return nil, fmt.Errorf("the tables of %s are not fitted", c.Table)
+	}
+	return p.schedule(c)
+}
+
+// schedule finds the order. Tables with impossible cells come before single columns, as these must agree with them, those of
+// three attributes or more after these, and pairs last. It fails where there is no such order, or the impossible cells leave
+// none that is possible.
+func (p *Plan) schedule(c Consistency) (*Fitting, error) {
+	f := &fitter{plan: p, first: map[string]int{}, pairs: map[[2]int][]int{}}
+	confidential := p.release.Table(c.Table)
+	paths := map[string]bool{}
+	for _, path := range c.Tables {
+		paths[path] = true
+	}
+	var by [][]spec.Attribute
+	for i, t := range p.Tables {
+		if paths[t.Path] {
+			by = append(by, counted(confidential, t.attributes()))
+			f.Tables = append(f.Tables, FittedTable{At: i, From: -1})
+		}
+	}
+	var margins []Margin
+	var orders [][]int
+	f.Chains, margins, orders = chainsOf(confidential, by)
+	for i := range f.Tables {
+		f.Tables[i].Margin, f.Tables[i].Order = margins[i], orders[i]
+		if _, ok := f.first[fmt.Sprint(margins[i])]; !ok {
+			f.first[fmt.Sprint(margins[i])] = i
+		}
+	}
+	f.add(FittingStep{Margin: make(Margin, len(f.Chains)), Table: f.find(make(Margin, len(f.Chains)))})
+	if err := f.masked(); err != nil {
+		return nil, err
+	}
+	f.singles()
+	f.base = len(f.Steps)
+	if err := f.crossing(); err != nil {
+		return nil, err
+	}
+	for i, t := range f.Tables {
+		if t.From < 0 {
+			f.Tables[i].From = f.within(t.Margin)
+		}
+	}
+	if _, err := f.Masks(p); err != nil {
+		return nil, err
+	}
+	return &f.Fitting, nil
+}
+
+// fitter is a fitting on its way.
+type fitter struct {
+	Fitting
+	plan  *Plan
+	first map[string]int   // of each margin that tables have, the first of these
+	pairs map[[2]int][]int // the steps that have both of two chains
+	base  int              // the steps up to those of single columns, 0 while these are added
+}
+
+func (f *fitter) add(s FittingStep) {
+	at := len(f.Steps)
+	f.Steps = append(f.Steps, s)
+	for i := range s.Margin {
+		for j := range i {
+			if s.Margin[i] > 0 && s.Margin[j] > 0 {
+				f.pairs[[2]int{j, i}] = append(f.pairs[[2]int{j, i}], at)
+			}
+		}
+	}
+	if s.Table >= 0 {
+		f.Tables[s.Table].From = at
+	}
+}
+
+// find is the first table with this margin, −1 for none.
+func (f *fitter) find(m Margin) int {
+	if at, ok := f.first[fmt.Sprint(m)]; ok {
+		return at
+	}
+	return -1
+}
+
+// within is a step that the margin is one of, the coarsest; −1 for none.
+func (f *fitter) within(m Margin) int {
+	best := -1
+	for _, at := range f.sharing(m) {
+		if m.Within(f.Steps[at].Margin) && (best < 0 || f.Steps[at].Margin.depth() < f.Steps[best].Margin.depth()) {
+			best = at
+		}
+	}
+	return best
+}
+
+// sharing are the steps that may have a margin of two chains or more in common with this one; of a margin of fewer, all up to those of
+// single columns, one of which has it.
+func (f *fitter) sharing(m Margin) []int {
+	if m.Ways() < 2 {
+		n := len(f.Steps)
+		if f.base > 0 {
+			n = f.base
+		}
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	var all []int
+	for i := range m {
+		for j := range i {
+			if m[i] > 0 && m[j] > 0 {
+				all = append(all, f.pairs[[2]int{j, i}]...)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// path is the path of a table.
+func (f *fitter) path(table int) string { return f.plan.Tables[f.Tables[table].At].Path }
+
+// refuse is the refusal of a table, in its place in the spec.
+func (f *fitter) refuse(table int, message, expected string) error {
+	t := f.plan.Tables[f.Tables[table].At]
+	return at(f.plan.release, "marginals."+t.Marginal, &fault{"by", message, expected})
+}
+
+// outermost are the tables of a kind, but for those within another one of more chains, and for repetitions.
+func (f *fitter) outermost(of func(t FittedTable) bool) []int {
+	var all []int
+	for i, t := range f.Tables {
+		if of(t) && f.find(t.Margin) == i {
+			all = append(all, i)
+		}
+	}
+	fewest := len(f.Chains)
+	for _, i := range all {
+		fewest = min(fewest, f.Tables[i].Margin.Ways())
+	}
+	var many []int // of more chains than those
+	for _, i := range all {
+		if f.Tables[i].Margin.Ways() > fewest {
+			many = append(many, i)
+		}
+	}
+	return slices.DeleteFunc(all, func(i int) bool {
+		m := f.Tables[i].Margin
+		return slices.ContainsFunc(many, func(j int) bool {
+			o := f.Tables[j].Margin
+			return m.Within(o) && o.Ways() > m.Ways()
+		})
+	})
+}
+
+// ordered puts tables into an order in which all that each shares with those before lies within one of them; false where there
+// is none.
+func (f *fitter) ordered(tables []int, least int) (order []int, ok bool) {
+	tables = slices.Clone(tables)
+	slices.SortStableFunc(tables, func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
+	margins := make([]Margin, len(tables))
+	for i, t := range tables {
+		margins[i] = f.Tables[t].Margin
+	}
+	places, ok := ears(margins, least)
+	for _, i := range places {
+		order = append(order, tables[i])
+	}
+	return order, ok
+}
+
+// masked adds the tables with impossible cells.
+func (f *fitter) masked() error {
+	tables := f.outermost(func(t FittedTable) bool { return f.plan.Tables[t.At].Impossible > 0 })
+	order, ok := f.ordered(tables, 1)
+	if !ok {
+		return f.refuse(order[0], fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
+			"fewer of the tables with impossible cells, one table of all their attributes, or no `integers` under `publish`")
+	}
+	for k, table := range order {
+		before := make([]Margin, k)
+		for i, t := range order[:k] {
+			before[i] = f.Tables[t].Margin
+		}
+		m := shared(f.Tables[table].Margin, before, 1)
+		from := max(0, f.within(m))
+		f.add(FittingStep{Margin: f.Tables[table].Margin, Table: table, Fixed: []FixedMargin{{m, from}}, Impossible: true})
+	}
+	return nil
+}
+
+// singles adds every chain by itself, level by level, as far as the tables with impossible cells do not say it.
+func (f *fitter) singles() {
+	for chain, c := range f.Chains {
+		for level := 1; level <= len(c.Levels); level++ {
+			m := single(len(f.Chains), chain, level)
+			if f.within(m) < 0 {
+				coarser := single(len(f.Chains), chain, level-1)
+				f.add(FittingStep{Margin: m, Table: f.find(m), Fixed: []FixedMargin{{coarser, f.within(coarser)}}})
+			}
+		}
+	}
+}
+
+// crossing adds the tables of several attributes that are not margins of what is there.
+func (f *fitter) crossing() error {
+	many, _ := f.ordered(f.outermost(func(t FittedTable) bool { return t.Margin.Ways() > 2 && f.within(t.Margin) < 0 }), 2)
+	pairs := f.outermost(func(t FittedTable) bool { return t.Margin.Ways() == 2 })
+	slices.SortStableFunc(pairs, func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
+	for _, table := range append(many, pairs...) {
+		m := f.Tables[table].Margin
+		if f.within(m) >= 0 {
+			continue
+		}
+		fixed, ok := joinable(f.standing(m))
+		if !ok {
+			return f.refuse(table, fmt.Sprintf("table %s crosses others in a circle, one of them of three attributes or more: whole counts that agree with all of these at once have no efficient way to be found in general", f.path(table)),
+				"tables of which each shares with those before it what one of them has, or tables of at most two attributes; or microdata of all their columns (`synthetic`), from which such tables are counted; or no `integers` under `publish`")
+		}
+		f.add(FittingStep{Margin: m, Table: table, Fixed: fixed})
+	}
+	return nil
+}
+
+// standing are the largest of all margins of this one that stand: of each of its chains by itself, and what it shares with
+// tables before.
+func (f *fitter) standing(m Margin) []FixedMargin {
+	var all []Margin
+	for chain, level := range m {
+		if level > 0 {
+			all = append(all, single(len(m), chain, level))
+		}
+	}
+	for _, at := range f.sharing(m) {
+		if shared := m.Meet(f.Steps[at].Margin); shared.Ways() > 1 {
+			all = append(all, shared)
+		}
+	}
+	var out []FixedMargin
+	for _, one := range largest(all) {
+		out = append(out, FixedMargin{one, f.within(one)})
+	}
+	slices.SortStableFunc(out, func(a, b FixedMargin) int { return cmp.Compare(b.depth(), a.depth()) })
+	return out
+}
+
+// joinable puts margins into an order in which all that each shares with those before lies within one of them; false where
+// there is none.
+func joinable(all []FixedMargin) ([]FixedMargin, bool) {
+	margins := make([]Margin, len(all))
+	for i, m := range all {
+		margins[i] = m.Margin
+	}
+	places, ok := ears(margins, 1)
+	out := make([]FixedMargin, len(all))
+	for i, at := range places {
+		out[i] = all[at]
+	}
+	return out, ok
+}
+
+// Cells is the number of cells of a margin.
+func (f *Fitting) Cells(m Margin) int {
+	n := 1
+	for i, level := range m {
+		n *= f.Chains[i].Size(level)
+	}
+	return n
+}
+
+// Project is, of each cell of a margin, the cell of one within it that it lies in.
+func (f *Fitting) Project(m, within Margin) []int32 {
+	out := []int32{0}
+	for i, level := range m {
+		if level == 0 {
+			continue
+		}
+		size := int32(f.Chains[i].Size(within[i]))
+		of := f.Chains[i].Within(level, within[i])
+		next := make([]int32, 0, len(out)*len(of))
+		for _, before := range out {
+			for _, c := range of {
+				next = append(next, before*size+int32(c))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// Places is, of each cell of a table in its own order of attributes, its cell in the margin's order.
+func (f *Fitting) Places(t FittedTable) []int32 {
+	strides := make([]int32, len(f.Chains))
+	stride := int32(1)
+	for i := len(t.Margin) - 1; i >= 0; i-- {
+		strides[i] = stride
+		stride *= int32(f.Chains[i].Size(t.Margin[i]))
+	}
+	out := []int32{0}
+	for _, chain := range t.Order {
+		size := f.Chains[chain].Size(t.Margin[chain])
+		next := make([]int32, 0, len(out)*size)
+		for _, before := range out {
+			for c := range size {
+				next = append(next, before+int32(c)*strides[chain])
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// Masks are, by step, which cells are exact zeros, nil where none is: those that the spec says, and those that have nothing
+// possible left in a table of a later step. It fails where nothing is possible.
+func (f *Fitting) Masks(p *Plan) ([][]bool, error) {
+	masks := make([][]bool, len(f.Steps))
+	for i, s := range f.Steps {
+		if !s.Impossible {
+			continue
+		}
+		t := f.Tables[s.Table]
+		mask, err := p.Query(p.Tables[t.At]).Impossible(p.release)
+		if err != nil {
+			return nil, err
+		}
+		masks[i] = make([]bool, f.Cells(s.Margin))
+		own := mask.Cells()
+		for cell, at := range f.Places(t) {
+			masks[i][at] = own != nil && own[cell]
+		}
+	}
+	for i := len(f.Steps) - 1; i >= 0; i-- {
+		if masks[i] == nil {
+			continue
+		}
+		fixed := f.Steps[i].Fixed[0]
+		dead := make([]bool, f.Cells(fixed.Margin))
+		for c := range dead {
+			dead[c] = true
+		}
+		for cell, c := range f.Project(f.Steps[i].Margin, fixed.Margin) {
+			dead[c] = dead[c] && masks[i][cell]
+		}
+		switch {
+		case !slices.Contains(dead, true):
+		case masks[fixed.From] == nil:
+			t := p.Tables[f.Tables[f.Steps[i].Table].At]
+			return nil, at(p.release, "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), "other entries under `impossible`, or fewer tables"})
+		default:
+			for cell, c := range f.Project(f.Steps[fixed.From].Margin, fixed.Margin) {
+				masks[fixed.From][cell] = masks[fixed.From][cell] || dead[c]
+			}
+		}
+	}
+	return masks, nil
+}

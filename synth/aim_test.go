@@ -1,0 +1,301 @@
+package synth
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/synth/graphical"
+)
+
+// aimSetting is a plan of method aim with so much ρ for the microdata.
+func aimSetting(t testing.TB, sizes []int, rho *big.Rat) setting {
+	t.Helper()
+	return halved(t, sizes, rho, plan.AIM)
+}
+
+// aimRelease is what microdata of correlated rows are published from, and all that was asked for it.
+func aimRelease(t testing.TB, key byte) (setting, *measured.Sealed, *recorder) {
+	t.Helper()
+	sizes, codes := correlated()
+	s := aimSetting(t, sizes, big.NewRat(2, 1))
+	o := newExact(s, codes, noise.Key{key})
+	r := &recorder{Oracle: o}
+	out := &measured.Sealed{Plan: s.plan, Measured: o.single(t)}
+	rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Rounds = []measured.Rounds{rounds}
+	return s, out, r
+}
+
+// TestAIMReplays: answered from a journal, the method asks the very same and ends with the same rounds; what was asked is
+// what its plan allows.
+func TestAIMReplays(t *testing.T) {
+	s, out, first := aimRelease(t, 1)
+	second := &recorder{Oracle: journal{first.choices, first.answers}}
+	again, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(first.asked, second.asked) || !reflect.DeepEqual(first.classes, second.classes) {
+		t.Error("the method asks something else when it is answered from a journal")
+	}
+	if !reflect.DeepEqual(out.Rounds[0], again) {
+		t.Error("the rounds differ")
+	}
+	if err := measured.Allowed(s.plan, s.asked, again); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAIMFindsWhatDepends: with little noise the first rounds ask for columns that depend on each other. Such a set lies
+// hundreds of rows in L1 from independence, and none other a hundred: the chance of another choice is below e⁻²⁰.
+func TestAIMFindsWhatDepends(t *testing.T) {
+	s, out, _ := aimRelease(t, 2)
+	first := s.asked.Candidates()[out.Rounds[0].Each[0].Choice]
+	kind := []int{0, 0, 1, 0, 1}
+	joined := false
+	for i := range first {
+		for j := range i {
+			joined = joined || kind[first[i]] == kind[first[j]]
+		}
+	}
+	if !joined {
+		t.Errorf("the first round asks for columns %v, which do not depend on each other", first)
+	}
+	m, err := Draw(out, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkMicrodata(t, s, m)
+	// The fourth column is half the first, exactly. Rows that break that are made by noise alone, whose deviation in a cell of
+	// a pair is below 3 here: 8 cells and 8 deviations.
+	broken := 0
+	for row, a := range m.Codes[0] {
+		if m.Codes[3][row] != a/2 {
+			broken++
+		}
+	}
+	if broken > 100 {
+		t.Errorf("%d of %d rows do not keep to what one column decides of another", broken, m.Rows)
+	}
+}
+
+// TestAIMOnOneAndTwoCores: what is asked and what is drawn is the same, to the bit.
+func TestAIMOnOneAndTwoCores(t *testing.T) {
+	run := func(cores int) ([]asking, [][]uint32) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+		_, out, r := aimRelease(t, 3)
+		m, err := Draw(out, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.asked, m.Codes
+	}
+	asked, codes := run(1)
+	again, same := run(2)
+	if !reflect.DeepEqual(asked, again) {
+		t.Error("one core and two ask something else")
+	}
+	if !reflect.DeepEqual(codes, same) {
+		t.Error("one core and two draw other rows")
+	}
+}
+
+// TestAIMRefusesRounds: rounds that the method does not make are not drawn from.
+func TestAIMRefusesRounds(t *testing.T) {
+	_, out, _ := aimRelease(t, 4)
+	made := out.Rounds[0]
+	for name, c := range map[string]struct {
+		change func(r *measured.Rounds)
+		want   string
+	}{
+		"other classes":          {func(r *measured.Rounds) { r.Classes[0] = make([]int, len(r.Classes[0])) }, "classes"},
+		"no classes":             {func(r *measured.Rounds) { r.Classes = nil }, "classes"},
+		"no rounds":              {func(r *measured.Rounds) { r.Each = nil }, "no rounds"},
+		"a round less":           {func(r *measured.Rounds) { r.Each = r.Each[:len(r.Each)-1] }, "last"},
+		"a round more":           {func(r *measured.Rounds) { r.Each = append(r.Each, r.Each[0]) }, "last"},
+		"no such choice":         {func(r *measured.Rounds) { r.Each[1].Choice = 1 << 20 }, "was not to be chosen"},
+		"a negative choice":      {func(r *measured.Rounds) { r.Each[1].Choice = -1 }, "was not to be chosen"},
+		"another choice":         {func(r *measured.Rounds) { r.Each[1].Choice ^= 1 }, ""},
+		"the answer of a round":  {func(r *measured.Rounds) { r.Each[1].Measured = r.Each[0].Measured }, "is expected"},
+		"a mechanism of its own": {func(r *measured.Rounds) { r.Each[1].Turn.Select.Parameter = big.NewRat(7, 1) }, "do not follow"},
+	} {
+		r := measured.Rounds{Each: slices.Clone(made.Each)}
+		for _, of := range made.Classes {
+			r.Classes = append(r.Classes, slices.Clone(of))
+		}
+		c.change(&r)
+		forged := *out
+		forged.Rounds = []measured.Rounds{r}
+		if _, err := Draw(&forged, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, expected one with %q", name, err, c.want)
+		}
+	}
+}
+
+// stubborn answers everything with one number, and chooses the last candidate.
+type stubborn struct {
+	setting
+	value   int64
+	classes [][]int
+}
+
+func (o *stubborn) Merge(classes [][]int) error {
+	o.classes = classes
+	return nil
+}
+
+func (o *stubborn) Select(_ context.Context, _ int, _ budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
+	for i, model := range models {
+		if slices.Min(model) < 0 || slices.Max(model) > 1<<50 || penalties[i] < 0 || penalties[i] > 1<<60 {
+			return 0, fmt.Errorf("the model of %d is %v, the penalty %d", candidates[i], model, penalties[i])
+		}
+	}
+	return candidates[len(candidates)-1], nil
+}
+
+func (o *stubborn) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
+	m, err := o.plan.Answer(o.asked, round, choice, o.classes, how)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	return answered(m, slices.Repeat([]int64{o.value}, int(m.Cells))), nil
+}
+
+// TestAIMAlwaysDraws: whatever the answers, there are rows and finite figures: of all-zero, negative and huge counts, of
+// columns with one category and with 500.
+func TestAIMAlwaysDraws(t *testing.T) {
+	for _, sizes := range [][]int{{1, 1, 1}, {2, 500, 2}} {
+		for _, column := range []int64{0, -1e6, 1 << 50} {
+			for _, value := range []int64{0, -1e6, 1 << 55} {
+				s := aimSetting(t, sizes, big.NewRat(1, 2))
+				o := &stubborn{setting: s, value: value}
+				out := &measured.Sealed{Plan: s.plan}
+				for i, n := range sizes {
+					answers := slices.Repeat([]int64{0}, n)
+					answers[n/2] = column
+					out.Measured = append(out.Measured, answered(s.column[i], answers))
+				}
+				rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+				if err != nil {
+					t.Fatalf("%v, columns %d, answers %d: %v", sizes, column, value, err)
+				}
+				out.Rounds = []measured.Rounds{rounds}
+				if total, _ := totalOf(out.Measured); total > 1e6 {
+					continue
+				}
+				m, err := Draw(out, 0)
+				if err != nil {
+					t.Fatalf("%v, columns %d, answers %d: %v", sizes, column, value, err)
+				}
+				checkMicrodata(t, s, m)
+				if want := max(0, int(math.Floor(m.Total+0.5))); m.Rows != want {
+					t.Errorf("%d rows, expected %d", m.Rows, want)
+				}
+			}
+		}
+	}
+}
+
+// TestAIMOfOneRow: a table of one row makes microdata of about one row.
+func TestAIMOfOneRow(t *testing.T) {
+	sizes := []int{2, 3, 4}
+	s := aimSetting(t, sizes, big.NewRat(2, 1))
+	out, _ := s.release(t, [][]uint32{{1}, {2}, {3}}, noise.Key{5})
+	m, err := Draw(out, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkMicrodata(t, s, m)
+}
+
+// TestAIMKeepsToItsCap: of sets with which the model would be larger than it may, none is asked for; where none fits, those
+// are that it holds anyway.
+func TestAIMKeepsToItsCap(t *testing.T) {
+	sizes := []int{4, 4, 4, 4}
+	for _, c := range []struct {
+		most plan.ModelSize
+		ways int // the most columns of what is asked
+	}{
+		{plan.ModelSize{Cells: 1, Largest: 1}, 1},
+		{plan.ModelSize{Cells: 1 << 20, Largest: 16}, 2},
+		{plan.ModelSize{Cells: 1 << 20, Largest: 64}, 3},
+	} {
+		s := aimSetting(t, sizes, big.NewRat(2, 1))
+		s.asked.Most = &c.most
+		s.plan.Synthetic[0].Most = &c.most
+		o := &stubborn{setting: s, value: 10}
+		out := &measured.Sealed{Plan: s.plan}
+		for i, n := range sizes {
+			out.Measured = append(out.Measured, answered(s.column[i], slices.Repeat([]int64{40}, n)))
+		}
+		rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ways := 0
+		for _, r := range rounds.Each {
+			ways = max(ways, len(s.asked.Candidates()[r.Choice]))
+		}
+		if ways != c.ways {
+			t.Errorf("with %+v sets of %d columns are asked for, expected %d", c.most, ways, c.ways)
+		}
+		columns, err := newAIM(s.asked, out.Measured)
+		if err == nil {
+			err = columns.replay(s.plan, s.asked, rounds)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := graphical.Size{Total: float64(c.most.Cells), Largest: float64(c.most.Largest)}
+		if size := columns.model.Size(); c.most.Cells > 1 && !size.Within(most) {
+			t.Errorf("the model has %v, which is more than %v", size, most)
+		}
+	}
+}
+
+// TestModelRowsAreTheModel: of as many rows as a model has, the counts of every clique of its tree are those that the model
+// expects to within a row for each column of the clique.
+func TestModelRowsAreTheModel(t *testing.T) {
+	r := seeded([32]byte{40})
+	for range 20 {
+		var d graphical.Domain
+		for range 5 {
+			d = append(d, 1+int(r.below(4)))
+		}
+		m := graphical.New(d, 200)
+		for range 5 {
+			a, b := int(r.below(4)), 0
+			b = a + 1 + int(r.below(uint64(4-a)))
+			c := graphical.Clique{a, b}
+			noisy, variance := make([]float64, d[a]*d[b]), make([]float64, d[a]*d[b])
+			for i := range noisy {
+				noisy[i], variance[i] = 400*r.unit()/float64(len(noisy)), 1
+			}
+			m.Measure(c, noisy, variance)
+		}
+		m.Fit(20)
+		codes := drawModel(m, d, 200, r)
+		for _, c := range m.Tree().Cliques {
+			rows := tallied(d, codes, c)
+			for cell, want := range m.Marginal(c) {
+				if math.Abs(float64(rows[cell])-want) > float64(len(c))+1e-6 {
+					t.Fatalf("%v of %v: %d rows in cell %d, where %v are expected", c, d, rows[cell], cell, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,431 @@
+package synth
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds consistent counts: whole, none negative, exact zeros where the spec says so, and of one sum wherever two
+// tables show the same.
+
+// Fitted marks a cell whose published count is not its estimate, rounded: it was moved so that tables add up.
+const Fitted Flag = "fitted"
+
+// Consistent gives the tables that the plan says so counts that add up, in the place of each one's estimates, rounded. What
+// else there is of them stays: the unbiased estimates with their errors and intervals. tables are those of [Estimate];
+// microdata those of the plan's methods, in its order, of which the counts come where the plan says so.
+//
+// Contract: it reads the plan, the estimates and the microdata alone, and chance from the measurements ([newStream]); the same
+// input gives the same counts on every machine. Argument: docs/proofs/consistent.md.
+func Consistent(s *measured.Sealed, tables []Table, microdata []Microdata) error {
+	for _, c := range s.Plan.Consistent {
+		var counts map[int][]int64
+		var err error
+		if len(c.Tables) == 0 {
+			continue
+		}
+		if c.Way == plan.Tabulated {
+			counts, err = tabulate(s.Plan, c, microdata)
+		} else {
+			var f *fitting
+			if f, err = newFitting(s, c, tables); err == nil {
+				f.project()
+				counts, err = f.round(newStream(s, "counts of "+c.Table))
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("counts of %s: %w", c.Table, err)
+		}
+		for at, own := range counts {
+			tables[at].Statistics[0].publish(own)
+		}
+	}
+	return nil
+}
+
+// ConsistentBytes is about the memory that [Consistent] takes: a cell is an estimate, its projection, a whole number and places in the
+// margins that stand.
+func ConsistentBytes(p *plan.Plan) int64 {
+	const perCell = 128
+	var most int64
+	for _, c := range p.Consistent {
+		covered := map[string]bool{}
+		for _, path := range c.Tables {
+			covered[path] = true
+		}
+		var cells int64
+		for _, t := range p.Tables {
+			if covered[t.Path] {
+				cells += t.Cells
+			}
+		}
+		most = max(most, cells*perCell)
+	}
+	return most
+}
+
+// publish puts other counts into the place of rounded estimates.
+func (s *Statistic) publish(counts []int64) {
+	for i, n := range counts {
+		if s.Flags[i] == Plain && n != s.Published.Value(i) {
+			s.Flags[i] = Fitted
+		}
+	}
+	data := columnOf(arrow.PrimitiveTypes.Int64, len(counts), arrow.Int64Traits.CastToBytes(counts))
+	defer data.Release()
+	s.Published, s.Fitted = array.NewInt64Data(data), true
+}
+
+// fitting is the fit of the tables of one confidential table.
+type fitting struct {
+	*plan.Fitting
+	reader *Reader
+	masks  [][]bool
+	tables []estimated // of each of Fitting.Tables
+	real   [][]float64 // of each step its cells, not negative and of the sums that stand
+	whole  [][]int64   // and whole
+	steps  int         // that projections took
+}
+
+// estimated is a table's estimate: its cells in the order of its margin.
+type estimated struct {
+	cells    []float64
+	variance float64 // mean of a cell's
+	places   []int32 // of each cell in the table's own order
+}
+
+func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*fitting, error) {
+	order, err := s.Plan.Fitting(c)
+	if err != nil {
+		return nil, err
+	}
+	f := &fitting{Fitting: order}
+	if f.masks, err = order.Masks(s.Plan); err != nil {
+		return nil, err
+	}
+	if f.reader, err = NewReader(s.Plan); err != nil {
+		return nil, err
+	}
+	f.tables = make([]estimated, len(f.Tables))
+	for i, t := range f.Tables {
+		st := tables[t.At].Statistics[0]
+		own := estimated{cells: make([]float64, f.Cells(t.Margin)), places: f.Places(t)}
+		if len(own.places) != st.Unbiased.Len() {
+			return nil, fmt.Errorf("table %s is not whole", tables[t.At].Path)
+		}
+		for cell, at := range own.places {
+			own.cells[at] = min(max(st.Unbiased.Value(cell), -mostCount), mostCount)
+		}
+		own.variance = float64(st.StandardError * st.StandardError)
+		f.tables[i] = own
+	}
+	f.real, f.whole = make([][]float64, len(f.Steps)), make([][]int64, len(f.Steps))
+	return f, nil
+}
+
+// project works out the cells of every step.
+func (f *fitting) project() {
+	for i, s := range f.Steps {
+		switch {
+		case len(s.Fixed) == 0:
+			total, _ := f.estimate(s.Margin)
+			f.real[i] = []float64{min(max(total[0], 0), mostCount)}
+		case s.Impossible:
+			f.real[i] = f.projectPossible(i)
+		case s.Margin.Ways() == 1:
+			f.real[i] = f.projectSingle(s)
+		default:
+			margins := make([]marginal, len(s.Fixed))
+			for k, m := range s.Fixed {
+				margins[k] = marginal{of: f.Project(s.Margin, m.Margin), sums: f.standing(m)}
+			}
+			var steps int
+			f.real[i], steps = nearest(f.tables[s.Table].cells, nil, margins)
+			f.steps += steps
+		}
+	}
+}
+
+// projectSingle projects the categories of a column on those of a coarser level, or on the total.
+func (f *fitting) projectSingle(s plan.FittingStep) []float64 {
+	y, _ := f.estimate(s.Margin)
+	sums, of := f.standing(s.Fixed[0]), f.Project(s.Margin, s.Fixed[0].Margin)
+	x := make([]float64, len(y))
+	for group, cells := range groups(of, len(sums)) {
+		own, near, weights := make([]float64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
+		for k, c := range cells {
+			own[k], weights[k] = y[c], 1
+		}
+		if len(cells) > 0 {
+			project(near, own, weights, sums[group], math.NaN())
+		}
+		for k, c := range cells {
+			x[c] = near[k]
+		}
+	}
+	return x
+}
+
+// steadfast is how many times more than their variances say the estimates of coarser margins count in a table with
+// impossible cells. A cell is held up at 0 where noise would take it below, which pulls at all that it is a part of; margins
+// that are known much better must not give way to that.
+const steadfast = 100
+
+// projectPossible projects a table with impossible cells: what it shares with those before stands, and of its own margins that
+// are published or single columns it stays near the estimates, as these must agree with the zeros.
+func (f *fitting) projectPossible(step int) []float64 {
+	s := f.Steps[step]
+	own := f.tables[s.Table]
+	margins := []marginal{{of: f.Project(s.Margin, s.Fixed[0].Margin), sums: f.standing(s.Fixed[0])}}
+	soft := func(m plan.Margin) {
+		if m.Ways() == 0 || m.Within(s.Fixed[0].Margin) || slices.Equal(m, s.Margin) {
+			return
+		}
+		sums, variances := f.estimate(m)
+		for i, v := range variances {
+			variances[i] = v / float64(max(own.variance, least)*steadfast)
+		}
+		margins = append(margins, marginal{of: f.Project(s.Margin, m), sums: sums, slack: variances})
+	}
+	for chain := range f.Chains {
+		for level := 1; level <= s.Margin[chain]; level++ {
+			m := make(plan.Margin, len(f.Chains))
+			m[chain] = level
+			soft(m)
+		}
+	}
+	for i, t := range f.Tables {
+		if t.Margin.Ways() > 1 && t.Margin.Within(s.Margin) && !slices.ContainsFunc(f.Tables[:i], func(o plan.FittedTable) bool { return slices.Equal(o.Margin, t.Margin) }) {
+			soft(t.Margin)
+		}
+	}
+	x, steps := nearest(own.cells, f.masks[step], margins)
+	f.steps += steps
+	return x
+}
+
+// standing are the cells of a fixed margin.
+func (f *fitting) standing(m plan.FixedMargin) []float64 {
+	return added(f.real[m.From], f.Project(f.Steps[m.From].Margin, m.Margin), f.Cells(m.Margin))
+}
+
+// groups are the cells of each sum.
+func groups(of []int32, sums int) [][]int32 {
+	counts := make([]int32, sums+1)
+	for _, s := range of {
+		counts[s+1]++
+	}
+	for s := range sums {
+		counts[s+1] += counts[s]
+	}
+	all, next := make([]int32, len(of)), slices.Clone(counts[:sums])
+	for i, s := range of {
+		all[next[s]] = int32(i)
+		next[s]++
+	}
+	out := make([][]int32, sums)
+	for s := range out {
+		out[s] = all[counts[s]:counts[s+1]]
+	}
+	return out
+}
+
+// added adds up cells by the sums that they are in.
+func added[N int64 | float64](cells []N, of []int32, sums int) []N {
+	out := make([]N, sums)
+	for i, s := range of {
+		out[s] += cells[i]
+	}
+	return out
+}
+
+// estimate is the unbiased estimate of a margin with its variances, from the tables that have it: by inverse variance, where
+// their noise is independent; of those that were put together from the same estimates, which say the same of it, the smallest
+// alone.
+func (f *fitting) estimate(m plan.Margin) (sums, variances []float64) {
+	sums, variances = make([]float64, f.Cells(m)), make([]float64, f.Cells(m))
+	weights := make([]float64, len(sums))
+	var from []int
+	for i, t := range f.Tables {
+		if !m.Within(t.Margin) {
+			continue
+		}
+		twin := slices.IndexFunc(from, func(o int) bool { return f.reader.Together(t.At, f.Tables[o].At) })
+		switch {
+		case twin < 0:
+			from = append(from, i)
+		case len(f.tables[i].cells) < len(f.tables[from[twin]].cells):
+			from[twin] = i
+		}
+	}
+	for _, i := range from {
+		t := f.Tables[i]
+		own := added(f.tables[i].cells, f.Project(t.Margin, m), len(sums))
+		places := f.Places(plan.FittedTable{Margin: m, Order: ordered(t.Order, m)})
+		for row, v := range f.reader.Variances(t.At, f.groupings(t, m)) {
+			at := places[row]
+			weight := 1 / max(v, least)
+			weights[at] += weight
+			sums[at] += float64(weight * own[at])
+		}
+	}
+	for i, w := range weights {
+		sums[i] /= w
+		variances[i] = 1 / w
+	}
+	return sums, variances
+}
+
+// least is the variance of what has none: exact zeros.
+const least = 0x1p-40
+
+// ordered are those chains of a table's attributes that a margin has, in the table's order.
+func ordered(order []int, m plan.Margin) []int {
+	return slices.DeleteFunc(slices.Clone(order), func(chain int) bool { return m[chain] == 0 })
+}
+
+// groupings add a table's categories up to those of a margin.
+func (f *fitting) groupings(t plan.FittedTable, m plan.Margin) []Grouping {
+	out := make([]Grouping, len(t.Order))
+	for i, chain := range t.Order {
+		out[i] = Grouping{Of: f.Chains[chain].Within(t.Margin[chain], m[chain]), Rows: f.Chains[chain].Size(m[chain])}
+	}
+	return out
+}
+
+// round makes whole numbers of the cells of every step, and is what each table shows, in its own order.
+func (f *fitting) round(r *stream) (map[int][]int64, error) {
+	for i, s := range f.Steps {
+		var err error
+		switch {
+		case len(s.Fixed) == 0:
+			f.whole[i] = []int64{int64(math.Floor(f.real[i][0] + 0.5))}
+		case len(s.Fixed) == 1:
+			f.whole[i], err = f.apportion(i, r)
+		default:
+			f.whole[i], err = f.crossed(i, r)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := map[int][]int64{}
+	for i, t := range f.Tables {
+		cells := added(f.whole[t.From], f.Project(f.Steps[t.From].Margin, t.Margin), f.Cells(t.Margin))
+		own := make([]int64, len(cells))
+		for cell, at := range f.tables[i].places {
+			own[cell] = cells[at]
+		}
+		out[t.At] = own
+	}
+	return out, nil
+}
+
+// fixed are the whole numbers of a fixed margin.
+func (f *fitting) fixed(m plan.FixedMargin) []int64 {
+	return added(f.whole[m.From], f.Project(f.Steps[m.From].Margin, m.Margin), f.Cells(m.Margin))
+}
+
+// apportion rounds a step with one fixed margin: sum by sum, whose cells are in no other.
+func (f *fitting) apportion(step int, r *stream) ([]int64, error) {
+	s := f.Steps[step]
+	sums := f.fixed(s.Fixed[0])
+	cells := make([]cell, len(f.real[step]))
+	for i, x := range f.real[step] {
+		cells[i] = newCell(x, r)
+	}
+	for sum, own := range groups(f.Project(s.Margin, s.Fixed[0].Margin), len(sums)) {
+		var open []*cell
+		for _, c := range own {
+			if f.masks[step] == nil || !f.masks[step][c] {
+				open = append(open, &cells[c])
+			}
+		}
+		if !bring(open, sums[sum]) {
+			return nil, errNoCounts
+		}
+	}
+	return wholeOf(cells), nil
+}
+
+// errNoCounts is of an order of steps that is none: its fixed margins do not agree.
+var errNoCounts = fmt.Errorf("no whole counts have the sums that stand")
+
+// crossed rounds a step with several fixed margins, joining one after the other: the cells of what is joined are, in every
+// category that both share, a table of rows from the one and columns from the other.
+func (f *fitting) crossed(step int, r *stream) ([]int64, error) {
+	s := f.Steps[step]
+	joined, standing := s.Fixed[0].Margin, f.fixed(s.Fixed[0])
+	for _, m := range s.Fixed[1:] {
+		next := joined.Join(m.Margin)
+		real := added(f.real[step], f.Project(s.Margin, next), f.Cells(next))
+		rows, columns := f.fixed(m), standing
+		shared := joined.Meet(m.Margin)
+		blocks := f.Cells(shared)
+		rowsOf, columnsOf := groups(f.Project(m.Margin, shared), blocks), groups(f.Project(joined, shared), blocks)
+		cellsOf := groups(f.Project(next, shared), blocks)
+		row, column := f.Project(next, m.Margin), f.Project(next, joined)
+		standing = make([]int64, len(real))
+		for b := range blocks {
+			block, places, err := f.block(cellsOf[b], rowsOf[b], columnsOf[b], row, column)
+			if err != nil {
+				return nil, err
+			}
+			cells := make([]cell, len(places))
+			for i, at := range places {
+				cells[i] = newCell(real[at], r)
+			}
+			t := newTransport(cells, picked(rows, block.rows), picked(columns, block.columns))
+			if !t.balance() {
+				return nil, errNoCounts
+			}
+			for i, at := range places {
+				standing[at] = cells[i].at
+			}
+		}
+		joined = next
+	}
+	return standing, nil
+}
+
+// block is a table of rows × columns, by their places in margins.
+type block struct{ rows, columns []int32 }
+
+// block puts cells into a table, row-major. It fails where they are none.
+func (f *fitting) block(cells, rows, columns, row, column []int32) (block, []int32, error) {
+	if len(cells) != len(rows)*len(columns) {
+		return block{}, nil, errNoCounts
+	}
+	places := make([]int32, len(cells))
+	for _, c := range cells {
+		i, found := slices.BinarySearch(rows, row[c])
+		j, also := slices.BinarySearch(columns, column[c])
+		if !found || !also {
+			return block{}, nil, errNoCounts
+		}
+		places[i*len(columns)+j] = c
+	}
+	return block{rows, columns}, places, nil
+}
+
+func picked(all []int64, places []int32) []int64 {
+	out := make([]int64, len(places))
+	for i, at := range places {
+		out[i] = all[at]
+	}
+	return out
+}
+
+func wholeOf(cells []cell) []int64 {
+	out := make([]int64, len(cells))
+	for i, c := range cells {
+		out[i] = c.at
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package synth
+
+import "math"
+
+// This file holds the projection of estimates on counts that can be: none negative, zero where nothing can be, and of given
+// margins.
+
+// marginal is what is known of sums of the cells of a table.
+type marginal struct {
+	of   []int32   // of each cell the sum that it is in
+	sums []float64 // what they are
+	// slack is 0 for sums that stand. Else a sum may be off by d for d²/(2·slack) beside half the squared distance of the cells.
+	slack []float64
+}
+
+// nearest is the projection: the x ≥ 0, zero where impossible, that has the sums that stand and for which
+//
+//	½·Σ (x−y)² + Σ (sum of x − sum)²/(2·slack)
+//
+// is least. It is max(0, y + Σ u), u the multipliers of the sums that a cell is in, which maximise the concave dual: of each
+// the derivative is sum − (sum of x) − slack·u. With D the number of cells in a sum plus its slack, and u in units of 1/√D, no
+// curvature of the dual is above the number of margins, as each margin's own is a projection at most. So gradient steps of
+// one over that number ascend; they are accelerated, and begin anew where they no longer lead upwards (Beck & Teboulle 2009;
+// O'Donoghue & Candès 2015). steps is how many were made.
+//
+// There is such an x for sums that agree with each other and can be joined two at a time ([plan.FittingStep]).
+func nearest(y []float64, impossible []bool, margins []marginal) (x []float64, steps int) {
+	x = make([]float64, len(y))
+	if len(margins) == 0 {
+		fill(x, y, impossible, nil, nil)
+		return x, 0
+	}
+	a := newAscent(y, margins)
+	for steps < mostSteps {
+		fill(x, y, impossible, margins, a.ahead)
+		steps++
+		if a.step(x) <= a.tolerance {
+			break
+		}
+	}
+	return x, steps
+}
+
+const (
+	// mostSteps bounds the work of a projection: what rounding makes of it has its sums exactly in any case.
+	mostSteps = 2000
+	// precise is how far, relative to the largest figure, sums may be off when the projection ends.
+	precise = 1e-11
+)
+
+// ascent is the state of the dual ascent.
+type ascent struct {
+	margins   []marginal
+	u, ahead  [][]float64 // multipliers, and where the gradient is taken
+	scale     [][]float64 // 1 ÷ (number of margins · D)
+	sums      [][]float64
+	momentum  float64
+	tolerance float64
+}
+
+func newAscent(y []float64, margins []marginal) *ascent {
+	a := &ascent{margins: margins, momentum: 1}
+	largest := 1.0
+	for _, v := range y {
+		largest = max(largest, math.Abs(v))
+	}
+	for _, m := range margins {
+		counts := make([]float64, len(m.sums))
+		for _, s := range m.of {
+			counts[s]++
+		}
+		for s := range counts {
+			largest = max(largest, math.Abs(m.sums[s]))
+			counts[s] = 1 / float64(float64(len(margins))*(max(counts[s], 1)+m.slackOf(s)))
+		}
+		a.scale = append(a.scale, counts)
+		a.u = append(a.u, make([]float64, len(m.sums)))
+		a.ahead = append(a.ahead, make([]float64, len(m.sums)))
+		a.sums = append(a.sums, make([]float64, len(m.sums)))
+	}
+	a.tolerance = float64(largest * precise)
+	return a
+}
+
+func (m marginal) slackOf(s int) float64 {
+	if m.slack == nil {
+		return 0
+	}
+	return m.slack[s]
+}
+
+// fill sets x to what multipliers lead to.
+func fill(x, y []float64, impossible []bool, margins []marginal, u [][]float64) {
+	copy(x, y)
+	for k, m := range margins {
+		of := u[k]
+		for i, s := range m.of {
+			x[i] += of[s]
+		}
+	}
+	for i, v := range x {
+		if v < 0 || impossible != nil && impossible[i] {
+			x[i] = 0
+		}
+	}
+}
+
+// step makes one step, given the cells where the gradient is taken, and is how far off the worst sum was.
+func (a *ascent) step(x []float64) (worst float64) {
+	along := 0.0
+	for k, m := range a.margins {
+		sums := a.sums[k]
+		clear(sums)
+		for i, s := range m.of {
+			sums[s] += x[i]
+		}
+		for s := range sums {
+			gradient := m.sums[s] - sums[s] - float64(m.slackOf(s)*a.ahead[k][s])
+			worst = max(worst, math.Abs(gradient))
+			next := a.ahead[k][s] + float64(gradient*a.scale[k][s])
+			along += float64(gradient * (next - a.u[k][s]))
+			sums[s] = next
+		}
+	}
+	momentum := (1 + math.Sqrt(1+float64(4*float64(a.momentum*a.momentum)))) / 2
+	forth := (a.momentum - 1) / momentum
+	if a.momentum = momentum; along < 0 {
+		a.momentum, forth = 1, 0
+	}
+	for k := range a.margins {
+		for s, next := range a.sums[k] {
+			a.ahead[k][s] = next + float64(forth*(next-a.u[k][s]))
+			a.u[k][s] = next
+		}
+	}
+	return worst
+}

@@ -1,0 +1,88 @@
+package graphical
+
+import "slices"
+
+// This file holds sets of attributes.
+
+// Domain is the number of categories of each attribute, each at least 1.
+type Domain []int
+
+// Clique is a set of attributes: places in a domain, ascending.
+type Clique []int
+
+// Cells is how many cells the table of a clique has, as a float64, which holds what no table could.
+func (d Domain) Cells(c Clique) float64 {
+	cells := 1.0
+	for _, a := range c {
+		cells *= float64(d[a])
+	}
+	return cells
+}
+
+// holds tells whether a clique has all attributes of another.
+func (c Clique) holds(other Clique) bool {
+	i := 0
+	for _, a := range other {
+		for i < len(c) && c[i] < a {
+			i++
+		}
+		if i == len(c) || c[i] != a {
+			return false
+		}
+	}
+	return true
+}
+
+func (c Clique) has(attribute int) bool {
+	_, found := slices.BinarySearch(c, attribute)
+	return found
+}
+
+// union is the attributes of either.
+func (c Clique) union(other Clique) Clique {
+	out := make(Clique, 0, len(c)+len(other))
+	i, j := 0, 0
+	for i < len(c) || j < len(other) {
+		switch {
+		case j == len(other) || i < len(c) && c[i] < other[j]:
+			out = append(out, c[i])
+			i++
+		case i == len(c) || other[j] < c[i]:
+			out = append(out, other[j])
+			j++
+		default:
+			out = append(out, c[i])
+			i, j = i+1, j+1
+		}
+	}
+	return out
+}
+
+// common is the attributes of both.
+func (c Clique) common(other Clique) Clique {
+	return c.where(other.has)
+}
+
+// without is the attributes of the first alone.
+func (c Clique) without(other Clique) Clique {
+	return c.where(func(a int) bool { return !other.has(a) })
+}
+
+func (c Clique) where(keep func(attribute int) bool) Clique {
+	out := make(Clique, 0, len(c))
+	for _, a := range c {
+		if keep(a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// key tells cliques apart.
+func (c Clique) key() string {
+	b := make([]byte, 0, 2*len(c))
+	for _, a := range c {
+		b = append(b, byte(a>>8), byte(a))
+	}
+	return string(b)
+}

@@ -1,0 +1,97 @@
+package synth
+
+import "github.com/dprelease/dprelease/synth/graphical"
+
+// This file holds the drawing of rows from a graphical model.
+
+// draw makes n rows: first the classes of all columns, and of each class its categories.
+func (a *aim) draw(n int, r *stream) [][]uint32 {
+	codes := drawModel(a.model, a.domain, n, r)
+	for i, c := range a.columns {
+		codes[i] = spreadCodes(codes[i], c, r)
+	}
+	return codes
+}
+
+// drawModel makes n rows, by column: the codes of the model's domain. Clique by clique, each column is drawn given all
+// those of the clique that were drawn before, as [deal] does: counts are the expected ones rounded up or down, and which of
+// rows that are alike so far get them is random.
+func drawModel(m *graphical.Model, d graphical.Domain, n int, r *stream) [][]uint32 {
+	tree := m.Tree()
+	codes := make([][]uint32, len(d))
+	for i, clique := range tree.Cliques {
+		given := tree.Shared[i]
+		for _, a := range clique {
+			if codes[a] != nil {
+				continue
+			}
+			next := withAttribute(given, a)
+			codes[a] = make([]uint32, n)
+			dealGiven(codes, d, given, a, m.Marginal(next), r)
+			given = next
+		}
+	}
+	return codes
+}
+
+// withAttribute is a clique and one more attribute.
+func withAttribute(c graphical.Clique, a int) graphical.Clique {
+	out := make(graphical.Clique, 0, len(c)+1)
+	for len(c) > 0 && c[0] < a {
+		out, c = append(out, c[0]), c[1:]
+	}
+	return append(append(out, a), c...)
+}
+
+// dealGiven draws a column given others, by the table of all of them. Rows that the table has no counts for, of which
+// rounding has made some, get what is usual among all.
+func dealGiven(codes [][]uint32, d graphical.Domain, given graphical.Clique, a int, table []float64, r *stream) {
+	n := len(codes[a])
+	place := make([]uint32, n)
+	cells, step, other := 1, 1, 1 // of the given ones; of a in the table
+	for _, b := range given {
+		cells *= d[b]
+		if b > a {
+			step *= d[b]
+		}
+		for row, c := range codes[b] {
+			place[row] = place[row]*uint32(d[b]) + c
+		}
+	}
+	other = step * d[a]
+	usual := make([]float64, d[a])
+	for cell, count := range table {
+		usual[cell/step%d[a]] += count
+	}
+	weights := make([]float64, d[a])
+	for cell, rows := range group(place, cells) {
+		if len(rows) == 0 {
+			continue
+		}
+		from := cell/step*other + cell%step
+		for i := range weights {
+			weights[i] = table[from+i*step]
+		}
+		if sum(weights) <= 0 {
+			copy(weights, usual)
+		}
+		deal(codes[a], rows, weights, r)
+	}
+}
+
+// spreadCodes gives every row of a class a category, in proportion to its part of the class.
+func spreadCodes(codes []uint32, c classes, r *stream) []uint32 {
+	out := make([]uint32, len(codes))
+	for class, rows := range group(codes, len(c.size)) {
+		weights := make([]float64, len(c.of))
+		for category, of := range c.of {
+			if of == class {
+				weights[category] = c.share[category]
+			}
+		}
+		if len(rows) > 0 {
+			deal(out, rows, weights, r)
+		}
+	}
+	return out
+}
