@@ -138,8 +138,7 @@ type linked struct{ Text, ID string }
 
 // places are what parts of the page are called in sentences, with where they are.
 var places = []linked{
-	{"list of tables", "tables"}, {zeroColumn, "tables"}, {"column “verdict”", "tables"}, {"column “smallest real difference”", "tables"},
-	{zeroSection, "zero"}, {"“How to read the figures”", "reading"},
+	{tableList, "tables"}, {zeroColumn, "tables"}, {verdictColumn, "tables"}, {differenceColumn, "tables"}, {zeroSection, "zero"},
 }
 
 // Links parts a text at places of the page, and at tables that it names with how many of their cells are meant, as in "pairs/sex (3 of 6)".

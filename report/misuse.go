@@ -19,12 +19,10 @@ func misuseOf(r *Report) []string {
 	case Rehearsal:
 		uses = append(uses, "For any statement about the world: the data were made up.")
 	}
-	if use := singleUse(r); use != "" {
-		uses = append(uses, use)
-	}
-	uses = append(uses, "To find out anything about a single "+r.Guarantee.Protects+", or to join with other data for that purpose.", smallNumber(r))
-	if use := r.sameUse(); use != "" {
-		uses = append(uses, use)
+	for _, use := range []string{tableUse(r), cellUse(r), r.sameUse(), "To find out anything about a single " + r.Guarantee.Protects + ", or to join with other data for that purpose.", smallNumber(r)} {
+		if use != "" {
+			uses = append(uses, use)
+		}
 	}
 	if weighted(r.Tables) {
 		uses = append(uses, "To take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top.")
@@ -84,7 +82,7 @@ func notReadOf(r *Report) []string {
 	}
 	if len(r.Microdata) > 0 {
 		not = append(not,
-			"Do not learn from microdata how columns hang together that were not measured as a pair: what they show is an assumption.",
+			"Do not learn from microdata how columns depend on each other that were not measured as a pair: what they show is an assumption.",
 			"Do not put a margin, a test or a confidence interval around a figure from microdata: the rows are not a sample of the data.")
 	}
 	return not

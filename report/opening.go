@@ -21,7 +21,7 @@ func (r *Report) Further() []string {
 	}
 	opening := r.Guarantee.opening()
 	for _, s := range r.Guarantee.Sentences {
-		if !slices.Contains(opening, s) {
+		if !slices.ContainsFunc(opening, func(of string) bool { return strings.Contains(of, s) }) {
 			further = append(further, s)
 		}
 	}
@@ -60,9 +60,9 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// opening is the promise for the first page: by how much a result can depend on one, what that is worth to somebody who
-// guesses, in plain words what a large factor means, and that it is of single rows where it is.
+// opening is the promise for the first page: what is protected, and what a release is worth to somebody who guesses; by how much a
+// result can depend on one, and in plain words what a large factor means.
 func (g Guarantee) opening() []string {
-	return slices.DeleteFunc([]string{g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence(), g.rowSentence()},
+	return slices.DeleteFunc([]string{g.protectedSentence() + " " + g.guessSentence(), g.factorSentence(), g.plainSentence(), g.weakSentence()},
 		func(s string) bool { return s == "" })
 }

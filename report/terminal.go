@@ -98,7 +98,13 @@ func (r *Report) promise() []string {
 		guess = "; a guess may be right every time."
 	}
 	said := []string{terms + ": " + asked + ".", odds + guess}
-	return append(said, slices.DeleteFunc([]string{g.weakSentence(), g.rowSentence()}, func(s string) bool { return s == "" })...)
+	if g.byRow() {
+		said = append(said, g.protectedSentence())
+	}
+	if weak := g.weakSentence(); weak != "" {
+		said = append(said, weak)
+	}
+	return said
 }
 
 // terminalBudget says where the budget went.

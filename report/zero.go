@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -77,12 +76,8 @@ func (t Table) verdict(s Statistic) string {
 
 // VerdictText says what the verdicts mean.
 func (r *Report) VerdictText() string {
-	bad := "could be zero"
-	if columns := r.FitColumns(); columns != nil {
-		bad += fmt.Sprintf(", or are “%s”", columns[len(columns)-1].Name)
-	}
-	return fmt.Sprintf("Verdict: “%s” where at most a tenth of the cells %s; “%s” where it is half or more; between them “%s” or, where cells cannot be added up, “%s”. A cell could be zero if its interval reaches zero.",
-		useCells, bad, doNotUse, addUpFirst, largeAlone)
+	return fmt.Sprintf("Verdict: “%s” where at most a tenth of the cells %s; “%s” where half or more do; between them “%s” or, where cells cannot be added up, “%s”. A cell could be zero if its interval reaches zero.",
+		useCells, r.badCells(), doNotUse, addUpFirst, largeAlone)
 }
 
 // notSingly are the paths of the tables of which no cell is to be used by itself.
@@ -130,46 +125,58 @@ func zerosOf(t Table, s Statistic) string {
 	return fmt.Sprintf("%s of %s", budget.Group(s.NoiseCells), budget.Group(t.Cells-t.Impossible))
 }
 
-// What the box calls the places that it leads to.
+// What sentences call the places that they lead to.
 const (
-	zeroColumn  = "column “could be zero”"
-	zeroSection = "“Cells that could be zero”"
+	verdictColumn    = "column “verdict”"
+	zeroColumn       = "column “could be zero”"
+	differenceColumn = "column “smallest real difference”"
+	zeroSection      = "“Cells that could be zero”"
+	tableList        = "list of tables"
 )
 
-// singleUse says which cells must not be used by themselves, and where they stand; "" where all may be.
-func singleUse(r *Report) string {
-	in, cells, of := r.couldBeZero()
+// tableUse says which tables must not be used cell by cell; "" where all may be.
+func tableUse(r *Report) string {
 	never := notSingly(r)
-	text := ""
-	if cells > 0 {
-		var names []string
-		for _, t := range in[:min(len(in), namedTables)] {
-			names = append(names, fmt.Sprintf("%s (%s of %s)", t.Path, budget.Group(t.noiseCells()), budget.Group(t.possible())))
-		}
-		are := "are in "
-		if cells == 1 {
-			are = "is in "
-		}
-		text = fmt.Sprintf("To use by itself a cell that could be zero: %s of %s %s%s", budget.Group(cells), budget.Group(of), are, inWords(names))
-		if more := len(in) - namedTables; more > 0 {
-			text = fmt.Sprintf("To use by itself a cell that could be zero, %s of %s. Worst: %s; and %d more: see the %s", budget.Group(cells), budget.Group(of), inWords(names), more, zeroColumn)
-		}
-		text += ". " + zeroSection + " names them."
-		if !r.zerosNamed() {
-			text = text[:len(text)-len("names them.")] + "says how to find them."
-		}
-	}
+	bad := r.badCells()
 	switch {
 	case len(never) == 0:
-		return text
-	case text == "":
-		return fmt.Sprintf("To use cell by cell: %s. See the column “verdict”.", fewNames(never))
+		return ""
 	case len(never) == 1:
-		return text + fmt.Sprintf(" Do not use %s cell by cell at all.", never[0])
+		return fmt.Sprintf("To use cell by cell: %s, of which half of the cells or more %s.", never[0], bad)
 	case len(never) <= namedTables:
-		return text + fmt.Sprintf(" Do not use %s cell by cell at all.", inWords(never))
+		return fmt.Sprintf("To use cell by cell: %s, of each of which half of the cells or more %s.", inWords(never), bad)
 	}
-	return text + fmt.Sprintf(" Do not use %d tables cell by cell at all: see the column “verdict”.", len(never))
+	return fmt.Sprintf("To use cell by cell: %d tables, of each of which half of the cells or more %s. The %s says which.", len(never), bad, verdictColumn)
+}
+
+// badCells is what is said of cells that a verdict is against.
+func (r *Report) badCells() string {
+	bad := "could be zero"
+	if columns := r.FitColumns(); columns != nil {
+		bad += fmt.Sprintf(" or are “%s”", columns[len(columns)-1].Name)
+	}
+	return bad
+}
+
+// cellUse says how many single cells must not be used, the tables in which they are most, and where they stand; "" where all may be.
+func cellUse(r *Report) string {
+	in, cells, of := r.couldBeZero()
+	if cells == 0 {
+		return ""
+	}
+	var names []string
+	for _, t := range in[:min(len(in), namedTables)] {
+		names = append(names, fmt.Sprintf("%s (%s of %s)", t.Path, budget.Group(t.noiseCells()), budget.Group(t.possible())))
+	}
+	where := "in "
+	if more := len(in) - namedTables; more > 0 {
+		where = fmt.Sprintf("in %d tables, worst in ", len(in))
+	}
+	text := fmt.Sprintf("To use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ", budget.Group(cells), budget.Group(of), where, inWords(names))
+	if r.zerosNamed() {
+		return text + zeroSection + " names them."
+	}
+	return text + zeroSection + " says how to find them."
 }
 
 // zerosNamed tells that the report names the cells that could be zero.
@@ -219,12 +226,12 @@ func (r *Report) ZeroText() string {
 	return text + fmt.Sprintf(" In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.", r.figure())
 }
 
-// smallNumber warns of any number within its margin, by the largest where tables have one.
+// smallNumber warns of any number whose interval reaches zero, where no cell has one: sums and other figures may.
 func smallNumber(r *Report) string {
-	if r.Accuracy.Margin > 0 && r.Accuracy.OneMargin && r.oneBound() {
-		return fmt.Sprintf("To decide anything on a number of %s or less: it could be zero, as 0 could be more.", budget.Group(plan.WholeMargin(r.Accuracy.Margin)))
+	if _, cells, _ := r.couldBeZero(); cells > 0 {
+		return ""
 	}
-	return "To decide anything on a number at or below its margin: it could be zero, as 0 could be more."
+	return "To decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more."
 }
 
 // listed are labels side by side, each of which may have a comma.
