@@ -46,7 +46,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("how to read: %q is not said:\n%s", apart, text)
 	}
 	page := pageOf(t, r)
-	for _, said := range []string{"Two cells picked beforehand differ, 95% sure, if they are " + apart + ", even where their intervals overlap. That is about the noise, not about sampling error. Pairs picked after looking prove less: of 100 equal ones up to 5 are so far apart by chance.", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
+	for _, said := range []string{"Two cells picked beforehand differ, 95% sure, if they are " + apart + ", even where intervals overlap; of 100 equal pairs picked after looking up to 5 are so far apart by chance. That is of noise, not of sampling error.", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
 		}
@@ -77,7 +77,7 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	for _, said := range []string{
 		`2 of 6, in <a href="#table-1">status</a> (2 of 6). <a href="#zero">“Cells that could be zero”</a> names them.`, `<tr id="table-1">`,
 		`<td class="word">add up first</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
-		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6: male, employed; male, inactive</dd>`,
+		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6 by sex and status: male, employed; male, inactive</dd>`,
 	} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)

@@ -40,16 +40,16 @@ type stripChart struct {
 	Ticks       []tick
 	From, Width string // where the plot is
 	Foot        int    // baseline of the ticks' text, in pixels
-	Tall        bool   // labels stand over their bars
 }
 
 // stripRow is a cell. Its places are parts of the plot's width.
 type stripRow struct {
-	Label, Value, Full string
-	Y, Middle          int // baseline of its text, and middle of its bar
-	At, From, To       string
-	Shown, Interval    bool
-	Told               bool // it could not be zero
+	Label, More     string // of two lines, where it does not fit one
+	Value, Full     string
+	Y, Middle       int // baseline of its text, and middle of its bar
+	At, From, To    string
+	Shown, Interval bool
+	Told            bool // it could not be zero
 }
 
 // lineChart is a line with a band. Paths are in thousandths of the plot's sides.
@@ -93,7 +93,7 @@ type heatCell struct {
 
 const (
 	stripPitch = 22
-	tallPitch  = 36 // of a strip whose labels stand over their bars
+	labelPitch = 14 // of the lines of a label
 	linePlot   = 170
 	heatPitch  = 24
 )
@@ -143,8 +143,8 @@ func chartOf(t *Table, k int, id string) seriesChart {
 		c.drawStrip(k == 0)
 		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
 	}
-	if s.Unsure() && s.Columns == nil {
-		c.Caption += " Hollow: could be zero."
+	if text := s.UnsureText(); text != "" && s.Columns == nil {
+		c.Caption += " Hollow: " + text + "."
 	}
 	if text := t.Statistics[0].ApartText(); k == 0 && text != "" {
 		c.Caption += " " + text
@@ -215,8 +215,8 @@ func (s *Series) full(i int) string {
 		text += ", without an interval"
 	default:
 		text += fmt.Sprintf(" (%s to %s)", endText(p.Low), endText(p.High))
-		if p.Zero() {
-			text += ", could be zero"
+		if p.Unsure() != "" {
+			text += ", " + p.Unsure()
 		}
 	}
 	return text
@@ -237,16 +237,16 @@ func figureText(v float64) string {
 }
 
 func (c *seriesChart) drawStrip(zero bool) {
-	sc, ticks := axisOf(c.Points, zero).ticks(5)
-	pitch, runes, middle := stripPitch, labelRunes, -4
-	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "34%", Width: "44%"}
-	if slices.ContainsFunc(c.Labels, func(label string) bool { return len([]rune(label)) > labelRunes }) {
-		pitch, runes, middle = tallPitch, 2*labelRunes, 11
-		strip.From, strip.Width, strip.Tall = "3%", "92%", true
-	}
-	strip.Foot = len(c.Points)*pitch + 18
+	sc, ticks := ticksWithin(axisOf(c.Points, zero), axisRunes)
+	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "35%", Width: "43%"}
+	y := 15
 	for i, p := range c.Points {
-		row := stripRow{Label: clipped(c.Labels[i], runes), Full: c.full(i), Value: p.Text(), Y: i*pitch + 15, Middle: i*pitch + 15 + middle}
+		row := stripRow{Full: c.full(i), Value: p.Text(), Y: y, Middle: y - 4}
+		if row.Label, row.More = twoLines(c.Labels[i], labelRunes); row.More != "" {
+			row.Middle += labelPitch / 2
+			y += labelPitch
+		}
+		y += stripPitch
 		if p.Value != nil {
 			row.Shown, row.Told, row.At = true, p.told(), percent(sc.at(*p.Value))
 			if p.Low != nil && p.High != nil {
@@ -255,6 +255,7 @@ func (c *seriesChart) drawStrip(zero bool) {
 		}
 		strip.Rows = append(strip.Rows, row)
 	}
+	strip.Foot = y + 3
 	c.Strip, c.Height = strip, strip.Foot+6
 }
 
@@ -364,7 +365,7 @@ func (c *seriesChart) drawHeat() {
 		widest = max(widest, len([]rune(cell.Value)))
 		heat.Cells = append(heat.Cells, cell)
 	}
-	if (widest+1)*n > wideRunes {
+	if (widest+2)*n > wideRunes {
 		for i := range heat.Cells {
 			heat.Cells[i].Value = ""
 		}
@@ -381,11 +382,33 @@ func (p Point) told() bool {
 	return *p.Low > 0 || *p.High < 0 && *p.Value < 0 || *p.Low == *p.High
 }
 
-// Zero tells that a published figure could be zero, or has no interval.
-func (p Point) Zero() bool { return p.Value != nil && !p.told() }
+// What is said of figures that tell nothing by themselves.
+const (
+	couldBeZero = "could be zero"
+	noInterval  = "no interval"
+)
 
-// Unsure tells that some figure could be zero.
-func (s *Series) Unsure() bool { return slices.ContainsFunc(s.Points, Point.Zero) }
+// Unsure says of a published figure that it could be zero or has no interval, "" of others.
+func (p Point) Unsure() string {
+	switch {
+	case p.Value == nil || p.told():
+		return ""
+	case p.Low == nil || p.High == nil:
+		return noInterval
+	}
+	return couldBeZero
+}
+
+// UnsureText says what is so of some figures, "" where there are none.
+func (s *Series) UnsureText() string {
+	var said []string
+	for _, text := range []string{couldBeZero, noInterval} {
+		if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Unsure() == text }) {
+			said = append(said, text)
+		}
+	}
+	return strings.Join(said, ", or ")
+}
 
 // descending are the figures that are shaded.
 func (s *Series) descending() []float64 {

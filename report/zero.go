@@ -76,7 +76,7 @@ func (t Table) verdict(s Statistic) string {
 
 // VerdictText says what the verdicts mean.
 func (r *Report) VerdictText() string {
-	return fmt.Sprintf("Verdict: “%s” where at most a tenth of the cells %s; “%s” where half or more do; between them “%s” or, where cells cannot be added up, “%s”. A cell could be zero if its interval reaches zero.",
+	return fmt.Sprintf("Verdict: “%s” where at most a tenth of the cells %s, “%s” where it is half or more, between them “%s” or, where cells cannot be added up, “%s”. A cell could be zero if its interval reaches zero.",
 		useCells, r.badCells(), doNotUse, addUpFirst, largeAlone)
 }
 
@@ -203,6 +203,9 @@ func (r *Report) Zeros() []zeroCells {
 			z := zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: zerosOf(t, s), Cells: s.NoiseLabels}
 			if len(t.Statistics) > 1 {
 				z.Of = s.Name + ": " + z.Of
+			}
+			if len(t.By) > 0 && z.Cells != nil {
+				z.Of += " by " + inWords(t.By)
 			}
 			all = append(all, z)
 		}
