@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -49,6 +50,30 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	for _, said := range []string{"Two cells picked beforehand differ, 95% sure, if they are " + apart + ", even where intervals overlap; of 100 equal pairs picked after looking up to 5 are so far apart by chance. That is of noise, not of sampling error.", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
+		}
+	}
+}
+
+// One rule says of every table whether its cells are to be used one by one: in the list of tables, in the terminal, in report.md and
+// where the box names tables.
+func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
+	for counts, want := range map[[6]int64]string{
+		{500, 600, 400, 300, 700, 800}: "use",
+		{500, 12, 400, 3, 700, -4}:     "add up first",
+		{500, 5, 400, 3, 700, -4}:      "do not use cell by cell",
+	} {
+		r := reportOf(t, noisyInput(counts[:]))
+		box, not := strings.Join(r.Misuse, "\n")+strings.Join(r.Further(), " "), want == "do not use cell by cell"
+		for place, is := range map[string]bool{
+			"list":     strings.Contains(pageOf(t, r), `<td class="word">`+want+`</td>`),
+			"terminal": strings.Contains(string(r.Terminal(screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
+			"markdown": strings.Contains(string(r.Markdown()), "| status | count | "+want+" |"),
+			"box":      strings.Contains(box, "To use cell by cell: status, of which half") == not && strings.Contains(box, "No table needs to be left out") != not,
+			"readme":   strings.Contains(strings.Join(strings.Fields(string(r.Readme())), " "), "To use cell by cell: status, of which half") == not,
+		} {
+			if !is {
+				t.Errorf("%s: the %s says otherwise", want, place)
+			}
 		}
 	}
 }

@@ -141,7 +141,8 @@ var places = []linked{
 	{tableList, "tables"}, {zeroColumn, "tables"}, {verdictColumn, "tables"}, {differenceColumn, "tables"}, {zeroSection, "zero"},
 }
 
-// Links parts a text at places of the page, and at tables that it names with how many of their cells are meant, as in "pairs/sex (3 of 6)".
+// Links parts a text at places of the page, and at tables that it names with how many of their cells are meant, as in "pairs/sex (3 of
+// 6)", or as those that are not to be used.
 func (p page) Links(text string) []linked {
 	var out []linked
 	from := 0
@@ -155,7 +156,8 @@ func (p page) Links(text string) []linked {
 			continue
 		}
 		for i, t := range p.Tables {
-			if t.Aside || !strings.HasPrefix(text[at:], t.Path+" (") {
+			rest, named := strings.CutPrefix(text[at:], t.Path)
+			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, notToUse) || rest == "" || !strings.ContainsRune(" ,", rune(rest[0]))) {
 				continue
 			}
 			if at > from {

@@ -43,7 +43,7 @@ func (s scale) ticks(most int) (scale, []float64) {
 }
 
 // axisRunes is how many characters fit side by side under a strip on a narrow page.
-const axisRunes = 26
+const axisRunes = 24
 
 // ticksWithin are as many ticks, up to five, as have room for their numbers side by side.
 func ticksWithin(s scale, runes int) (scale, []float64) {

@@ -238,7 +238,7 @@ func figureText(v float64) string {
 
 func (c *seriesChart) drawStrip(zero bool) {
 	sc, ticks := ticksWithin(axisOf(c.Points, zero), axisRunes)
-	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "35%", Width: "43%"}
+	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "37%", Width: "41%"}
 	y := 15
 	for i, p := range c.Points {
 		row := stripRow{Full: c.full(i), Value: p.Text(), Y: y, Middle: y - 4}
@@ -314,11 +314,33 @@ func (c *seriesChart) drawLine(zero bool) {
 	}
 	from := 0.03 + float64(float64(longest)*0.02)
 	line.From, line.Width = percent(from), percent(1-from)
-	for k := range 4 {
-		i := k * (len(points) - 1) / 3
-		line.Across = append(line.Across, tick{Text: clipped(c.Labels[i], 12), At: percent(float64(x(i)) / 1000), Anchor: [4]string{"start", "middle", "middle", "end"}[k]})
+	most := 4
+	for _, label := range c.Labels[:c.Ordered] {
+		if len([]rune(axisLabel(label))) > lineRunes/most-2 {
+			most = 3
+		}
+	}
+	for k := range most {
+		i := k * (len(points) - 1) / (most - 1)
+		anchor := "middle"
+		switch k {
+		case 0:
+			anchor = "start"
+		case most - 1:
+			anchor = "end"
+		}
+		line.Across = append(line.Across, tick{Text: axisLabel(c.Labels[i]), At: percent(float64(x(i)) / 1000), Anchor: anchor})
 	}
 	c.Line, c.Height = line, line.Foot+6
+}
+
+// lineRunes is how many characters fit side by side under a line on a narrow page.
+const lineRunes = 44
+
+// axisLabel is a label as it stands under a line: of a range its lower end.
+func axisLabel(label string) string {
+	from, _, _ := strings.Cut(label, "–")
+	return clipped(from, lineRunes/3-2)
 }
 
 // letter begins a path, or leads it on.

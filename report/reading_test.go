@@ -1,6 +1,10 @@
 package report
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+)
 
 func TestTablesNotToBeUsedCellByCell(t *testing.T) {
 	table := func(path string, share float64) Table {
@@ -25,6 +29,26 @@ func TestTablesNotToBeUsedCellByCell(t *testing.T) {
 	} {
 		if got := said(c.of); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// Counts that are those of the microdata do add up with them, and are told apart from what was measured.
+func TestWhatMicrodataAddUpTo(t *testing.T) {
+	table := func(path, way string) Table {
+		s := Statistic{Name: "count"}
+		if way != "" {
+			s.Fitted = &Fitted{Way: way}
+		}
+		return Table{Path: path, Statistics: []Statistic{s}}
+	}
+	for want, tables := range map[string][]Table{
+		"microdata do not add up to the tables": {table("a", ""), table("b", plan.Fitted)},
+		"what was measured stands in count_unbiased, while the published count of a, b is counted in the microdata":                                  {table("a", plan.Tabulated), table("b", plan.Tabulated)},
+		"what was measured stands in count_unbiased, while the published count of a is counted in the microdata; to other tables they do not add up": {table("a", plan.Tabulated), table("b", "")},
+	} {
+		if got := (&Report{Tables: tables}).microdataSums(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }

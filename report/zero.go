@@ -134,6 +134,9 @@ const (
 	tableList        = "list of tables"
 )
 
+// notToUse begins what the box says of tables.
+const notToUse = "To use cell by cell: "
+
 // tableUse says which tables must not be used cell by cell; "" where all may be.
 func tableUse(r *Report) string {
 	never := notSingly(r)
@@ -142,11 +145,11 @@ func tableUse(r *Report) string {
 	case len(never) == 0:
 		return ""
 	case len(never) == 1:
-		return fmt.Sprintf("To use cell by cell: %s, of which half of the cells or more %s.", never[0], bad)
+		return fmt.Sprintf(notToUse+"%s, of which half of the cells or more %s.", never[0], bad)
 	case len(never) <= namedTables:
-		return fmt.Sprintf("To use cell by cell: %s, of each of which half of the cells or more %s.", inWords(never), bad)
+		return fmt.Sprintf(notToUse+"%s, of each of which half of the cells or more %s.", inWords(never), bad)
 	}
-	return fmt.Sprintf("To use cell by cell: %d tables, of each of which half of the cells or more %s. The %s says which.", len(never), bad, verdictColumn)
+	return fmt.Sprintf(notToUse+"%d tables, of each of which half of the cells or more %s. The %s says which.", len(never), bad, verdictColumn)
 }
 
 // badCells is what is said of cells that a verdict is against.
