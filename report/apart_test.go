@@ -94,13 +94,13 @@ func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 // Of the six counts 12 and 3 are within the margin of 11 or one above it: 3 and −4 could be zero.
 func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	r := reportOf(t, noisyInput([]int64{500, 12, 400, 3, 700, -4}))
-	want := "To use by itself a cell that could be zero, as its interval reaches zero: 2 of 6, in status (2 of 6). “Cells that could be zero” names them."
+	want := "To use by itself a cell that could be zero, as its interval reaches zero: 2 of 6, in status (2 of 6). The report’s list “Cells that could be zero” names them."
 	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, want) {
 		t.Errorf("the box says\n%s", box)
 	}
 	page := pageOf(t, r)
 	for _, said := range []string{
-		`2 of 6, in <a href="#table-1">status</a> (2 of 6). <a href="#zero">“Cells that could be zero”</a> names them.`, `<tr id="table-1">`,
+		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`, `<tr id="table-1">`,
 		`<td class="word">add up first</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
 		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6 by sex and status: male, employed; male, inactive</dd>`,
 	} {

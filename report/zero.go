@@ -177,9 +177,9 @@ func cellUse(r *Report) string {
 	}
 	text := fmt.Sprintf("To use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ", budget.Group(cells), budget.Group(of), where, inWords(names))
 	if r.zerosNamed() {
-		return text + zeroSection + " names them."
+		return text + "The report’s list " + zeroSection + " names them."
 	}
-	return text + zeroSection + " says how to find them."
+	return text + "The report’s list " + zeroSection + " says how to find them."
 }
 
 // zerosNamed tells that the report names the cells that could be zero.
