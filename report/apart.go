@@ -31,7 +31,7 @@ func (s Statistic) ApartText() string {
 	if s.Fitted != nil {
 		counts = "their unbiased counts"
 	}
-	return fmt.Sprintf("Two cells picked beforehand differ, %s sure, if %s are at least %s apart, even where intervals overlap; %s. That is of noise, not of sampling error.",
+	return fmt.Sprintf("Two cells picked beforehand differ, %s sure, if %s are at least %s apart, even where intervals overlap. %s That is of noise, not of sampling error.",
 		level(s.Confidence), counts, budget.Group(s.Apart), pickedAfter(s.Confidence))
 }
 
@@ -40,7 +40,7 @@ func (r *Report) ApartRule() string {
 	if !r.Apart() {
 		return ""
 	}
-	text := fmt.Sprintf("Smallest real difference: two cells of a table, picked beforehand, differ, %s sure, if they are at least so far apart, even where intervals overlap; %s. That is of noise, not of sampling error.",
+	text := fmt.Sprintf("Smallest real difference: two cells of a table, picked beforehand, differ, %s sure, if they are at least so far apart, even where intervals overlap. %s That is of noise, not of sampling error.",
 		level(r.Accuracy.Confidence), pickedAfter(r.Accuracy.Confidence))
 	if r.Uneven() {
 		text += " Where cells have different errors it is that of the two for which it is largest."
@@ -51,10 +51,10 @@ func (r *Report) ApartRule() string {
 	return text
 }
 
-// pickedAfter says what holds of pairs that were picked after looking: each of equal ones is so far apart with a chance of at most
-// what the confidence leaves, so that of many as many are on the mean, at most.
+// pickedAfter says why pairs are to be picked beforehand: each of equal ones is so far apart with a chance of at most what the
+// confidence leaves, so that of all that are looked at as many are on the mean, at most.
 func pickedAfter(confidence float64) string {
-	return fmt.Sprintf("of 100 equal pairs picked after looking up to %s are so far apart by chance", inHundred(confidence))
+	return fmt.Sprintf("Who looks at many pairs and picks some finds up to %s in 100 equal ones so far apart by chance.", inHundred(confidence))
 }
 
 // inHundred is how many in a hundred a confidence leaves.
@@ -151,7 +151,7 @@ func (r *Report) apartNote() Note {
 	if some(r.Tables, func(s Statistic) bool { return s.Largest > 0 }) {
 		text += " Cells with smaller errors than others differ from less on."
 	}
-	return Note{"Two cells differ where they are far enough apart", text + " Two cells of different tables, or two figures beside counts, " + intervals + " Pairs picked after looking prove less: " + pickedAfter(r.Accuracy.Confidence) + "."}
+	return Note{"Two cells differ where they are far enough apart", text + " Two cells of different tables, or two figures beside counts, " + intervals + " " + pickedAfter(r.Accuracy.Confidence)}
 }
 
 // bounded are the tables whose distance is from a bound.

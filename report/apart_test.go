@@ -47,7 +47,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("how to read: %q is not said:\n%s", apart, text)
 	}
 	page := pageOf(t, r)
-	for _, said := range []string{"Two cells picked beforehand differ, 95% sure, if they are " + apart + ", even where intervals overlap; of 100 equal pairs picked after looking up to 5 are so far apart by chance. That is of noise, not of sampling error.", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
+	for _, said := range []string{"Two cells picked beforehand differ, 95% sure, if they are " + apart + ", even where intervals overlap. Who looks at many pairs and picks some finds up to 5 in 100 equal ones so far apart by chance. That is of noise, not of sampling error.", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
 		}

@@ -184,7 +184,11 @@ func outlooksOf(tables []Table) []plan.Outlook {
 	for i, t := range tables {
 		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation, Target: (*plan.Target)(t.Target)}
 	}
-	return plan.Outlooks(planned)
+	outlooks := plan.Outlooks(planned)
+	for i := range outlooks { // in the words of the report
+		outlooks[i].Text = strings.ReplaceAll(outlooks[i].Text, "cannot be told from none", couldBeZero)
+	}
+	return outlooks
 }
 
 // noise names the law with its parameter in the field's letters.
