@@ -250,7 +250,7 @@ func smallGroups(r *Report) Hazard {
 		h.Answer += fmt.Sprintf(" Means, ratios and the like have the widest intervals there: %s have none, and %s are withheld by the noisy count.", budget.Plural(unbounded, "figure"), budget.Group(withheld))
 	}
 	if noisy > 0 {
-		h.Answer += fmt.Sprintf(" In %s at least half of the cells cannot be told from none.", budget.Plural(noisy, "table"))
+		h.Answer += fmt.Sprintf(" In %s at least half of the cells could be zero.", budget.Plural(noisy, "table"))
 		h.By = Weigh
 	}
 	if len(r.Microdata) > 0 {

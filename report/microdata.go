@@ -281,11 +281,11 @@ func (m Microdata) trust() string {
 func (m Microdata) distrust() string {
 	switch {
 	case len(m.together()) == 0:
-		return "How any columns hang together was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
+		return "How any columns depend on each other was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
 	case m.Method == plan.AIM:
-		return "How any other columns hang together was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess."
+		return "How any other columns depend on each other was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess."
 	}
-	return "How any other two columns hang together, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it."
+	return "How any other two columns depend on each other, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it."
 }
 
 func (r *Report) drawnRows() int64 {

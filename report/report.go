@@ -111,6 +111,7 @@ func New(in Input) (*Report, error) {
 	}
 	addFitted(in.Plan, r.Tables, in.Tables)
 	addSeries(in.Plan, r.Tables, in.Tables)
+	nameZeros(r.Tables, in.Tables)
 	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)
 	r.Bounds = boundsOf(in.Plan, r.Tables)
 	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {

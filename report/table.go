@@ -75,13 +75,15 @@ type Statistic struct {
 	Attained      float64 `json:"attained"`   // by the law of the noise, from below: at least Confidence
 	// Apart is from how far apart on two published counts differ beyond noise: of two cells that were picked beforehand and whose exact
 	// counts are equal the published ones are so far apart with a chance of at most what Confidence leaves. ApartBound tells that it
-	// is from a bound, which holds however the noise of the two hangs together, and not from the law of their difference. Absent of
+	// is from a bound, which holds however the noise of the two is correlated, and not from the law of their difference. Absent of
 	// one cell, of a secret sample, and in reports that older versions made.
-	Apart       int64   `json:"cells_differ_from,omitempty"`
-	ApartBound  bool    `json:"cells_differ_bound,omitempty"`
-	NoiseCells  int64   `json:"noise_dominates"` // cells whose interval reaches zero
-	NoiseShare  float64 `json:"noise_dominates_share"`
-	ShownAsZero int64   `json:"negative_shown_as_zero"`
+	Apart      int64   `json:"cells_differ_from,omitempty"`
+	ApartBound bool    `json:"cells_differ_bound,omitempty"`
+	NoiseCells int64   `json:"noise_dominates"` // cells whose interval reaches zero
+	NoiseShare float64 `json:"noise_dominates_share"`
+	// NoiseLabels name those cells; absent where the release has too many to be read, and in reports that older versions made.
+	NoiseLabels []string `json:"noise_dominates_cells,omitempty"`
+	ShownAsZero int64    `json:"negative_shown_as_zero"`
 	// Fitted is how far the counts were moved to add up with other tables; absent where they are the estimates, rounded.
 	Fitted *Fitted `json:"fitted,omitempty"`
 	// Sums over the cells of the published and of the unbiased figures: the first
