@@ -25,6 +25,9 @@ const (
 // times as many have been seen to make rows 3% better in twice the time, and only where ε is 10.
 var mostOfModel = ModelSize{Cells: 1 << 19, Largest: 1 << 18}
 
+// MostOfModel is what the model of [AIM], and by [Tables] that of a tree, may grow to.
+func MostOfModel() ModelSize { return mostOfModel }
+
 // choose chooses the method and what it measures together, and counts the cells of its candidates.
 func (d *microdata) choose() error {
 	switch d.asked.Method {

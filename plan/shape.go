@@ -146,7 +146,7 @@ func (p *Plan) addsUp() error {
 		if err := s.shaped(); err != nil {
 			return err
 		}
-		left -= len(s.By)
+		left -= s.measured()
 	}
 	if left != 0 {
 		return fmt.Errorf("its measurements are not those of its strategies and of its microdata")

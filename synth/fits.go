@@ -32,7 +32,11 @@ type Fit struct {
 	// Bound is above Σ|rows − true counts| with a probability of 95 % or more, of this set by itself: Rows, and
 	// √(2·n·s·(n·ln 2 + ln 20)) for n cells, whose noise has E exp(t·z) ≤ exp(s·t²/2), as the discrete normal law of parameter
 	// s has (Canonne, Kamath & Steinke 2020). For then P(Σ|z| ≥ x) ≤ 2ⁿ·exp(n·s·t²/2 − t·x) for every t.
+	// It is 0, of which nothing follows, where the noise is of another law, or is that of several measurements put together.
 	Bound float64
+	// Spread is the standard deviation of the count of a cell between several files of rows, as the root of the mean square over
+	// the cells; 0 where there is one file.
+	Spread float64
 }
 
 // CellFit is a cell in which rows are far from the unbiased estimate.
@@ -190,7 +194,9 @@ func (m *Microdata) compare(l rowLaw, all []known) {
 		}
 		off := e.off(rows)
 		m.Fits[i] = Fit{Measured: e.measured, Cells: len(e.counts), Sigma: e.sigma, Distance: distance(model, e.counts), Rows: distance(rows, e.counts), Off: len(off)}
-		m.Fits[i].Bound = m.Fits[i].Rows + e.noiseBound()
+		if e.proxy > 0 {
+			m.Fits[i].Bound = m.Fits[i].Rows + e.noiseBound()
+		}
 		for _, column := range e.columns {
 			m.Fits[i].Columns = append(m.Fits[i].Columns, m.Keys[column].Attribute)
 		}

@@ -1,0 +1,150 @@
+package synth
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// This file holds targets: the counts of sets of columns that are to be those of rows.
+
+// target is counts of a set of columns that can be: none negative, zero where the spec says so, of the total, and of single
+// columns as all other targets have them.
+type target struct {
+	*set
+	cells []float64
+}
+
+// targets project what is known of each set of two columns or more: first the total and single columns ([fixed.learn]), which
+// are known best and then stand, and then sets by their number of columns. A set keeps near the smaller ones that it holds too,
+// by inverse variance. Fitted together by their variances, the well-known sums would give way to what cells below zero pull them to.
+func (f *fixed) targets() []target {
+	var all []target
+	for i := range f.sets {
+		if len(f.sets[i].columns) > 1 {
+			all = append(all, target{set: &f.sets[i]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b target) int { return len(a.columns) - len(b.columns) })
+	for from := 0; from < len(all); {
+		to := from
+		for to < len(all) && len(all[to].columns) == len(all[from].columns) {
+			to++
+		}
+		known := all[:from]
+		abreast(to-from, func(i int) { f.project(&all[from+i], known) })
+		from = to
+	}
+	return all
+}
+
+// abreast does jobs that do not depend on each other.
+func abreast(n int, job func(i int)) {
+	var all sync.WaitGroup
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), n) {
+		all.Go(func() {
+			for i := range next {
+				job(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+}
+
+// project projects a set, given the targets of smaller ones.
+func (f *fixed) project(t *target, smaller []target) {
+	variance := float64(t.sigma * t.sigma)
+	var margins []marginal
+	for at, column := range t.columns {
+		c := &f.columns[column]
+		m := marginal{of: t.along([]int{at}, [][]int{identity(t.sizes[at])}), sums: c.coarser(t.split[at])}
+		if t.impossible != nil { // zeros that single columns do not know of
+			m.slack = make([]float64, len(m.sums))
+			for i := range m.slack {
+				m.slack[i] = 1 / float64(float64(variance*steadfast)*c.precision(t.split[at]))
+			}
+		}
+		margins = append(margins, m)
+	}
+	if t.impossible != nil {
+		margins = append(margins, marginal{of: make([]int32, len(t.counts)), sums: []float64{f.rows()}})
+	}
+	for i := range smaller {
+		if m, ok := f.within(t, &smaller[i], variance); ok {
+			margins = append(margins, m)
+		}
+	}
+	t.cells, _ = nearest(t.counts, t.impossible, margins)
+	exactly(t.cells, f.rows())
+}
+
+// within is what a smaller target asks of a set: false where the set does not hold it.
+func (f *fixed) within(t *target, smaller *target, variance float64) (marginal, bool) {
+	axes, of := make([]int, len(smaller.columns)), make([][]int, len(smaller.columns))
+	for i, column := range smaller.columns {
+		at := slices.Index(t.columns, column)
+		if at < 0 {
+			return marginal{}, false
+		}
+		c := &f.columns[column]
+		nested, ok := nestedIn(c.partitions[t.split[at]], c.partitions[smaller.split[i]], t.sizes[at])
+		if !ok {
+			return marginal{}, false
+		}
+		axes[i], of[i] = at, nested
+	}
+	m := marginal{of: make([]int32, len(t.counts)), sums: smaller.cells, slack: make([]float64, len(smaller.cells))}
+	for i, at := range axes {
+		for cell, own := range t.along([]int{at}, of[i:i+1]) {
+			m.of[cell] = m.of[cell]*int32(smaller.sizes[i]) + own
+		}
+	}
+	for i := range m.slack {
+		m.slack[i] = float64(smaller.sigma*smaller.sigma) / variance
+	}
+	return m, true
+}
+
+// along is of each cell of a set the class of some of its columns, the last one's fastest.
+func (s *set) along(axes []int, of [][]int) []int32 {
+	out := make([]int32, len(s.counts))
+	for i, axis := range axes {
+		step := 1
+		for _, n := range s.sizes[axis+1:] {
+			step *= n
+		}
+		classes := 0
+		for _, class := range of[i] {
+			classes = max(classes, class+1)
+		}
+		for cell := range out {
+			out[cell] = out[cell]*int32(classes) + int32(of[i][cell/step%s.sizes[axis]])
+		}
+	}
+	return out
+}
+
+// nestedIn finds the class of a coarse division in which each of the classes of a fine one lies; false where one lies in several.
+func nestedIn(fine, coarse []int, classes int) ([]int, bool) {
+	out := make([]int, classes)
+	for i := range out {
+		out[i] = -1
+	}
+	for i, class := range fine {
+		if out[class] >= 0 && out[class] != coarse[i] {
+			return nil, false
+		}
+		out[class] = coarse[i]
+	}
+	for i, class := range out {
+		if class < 0 { // no category is in it
+			out[i] = 0
+		}
+	}
+	return out, true
+}
