@@ -8,9 +8,9 @@ import "slices"
 // Categories of one class are alike to all that is known, and get equal parts of it.
 type column struct {
 	classes
-	partitions [][]int     // the class of each finest one; the first is that of itself
-	sizes      []int       // classes of each partition
-	counts     []float64   // of the finest classes: none negative, and of the total
+	partitions [][]int   // the class of each finest one; the first is that of itself
+	sizes      []int     // classes of each partition
+	counts     []float64 // of the finest classes: none negative, and of the total
 	singles    []single
 }
 

@@ -12,8 +12,8 @@ import (
 // update (GUM; Zhang, Wang, Li, Honorio, Backes, He, Chen & Zhang 2021).
 
 const (
-	sweeps  = 40   // over all targets
-	yielder = 0.96 // what a step gets by from sweep to sweep
+	sweeps = 24   // over all targets
+	yield  = 0.94 // what is left of a step in the next sweep
 )
 
 // gradual is a law of rows that are given, and then changed set by set.
@@ -35,7 +35,7 @@ func (g *gradual) draw(n int, r *stream) [][]uint32 {
 			for i := range u.aims {
 				u.toward(&u.aims[i], step)
 			}
-			step = float64(step * yielder)
+			step = float64(step * yield)
 		}
 	}
 	for i, c := range g.columns {
@@ -114,12 +114,12 @@ func shuffleRows(codes [][]uint32, r *stream) {
 
 // update is the state of the rows on their way.
 type update struct {
-	codes  [][]uint32
-	aims   []aimed
-	r      *stream
-	place  []uint32 // of each row, its cell
-	bucket []uint32 // rows by cell
-	freed  []uint32
+	codes [][]uint32
+	aims  []aimed
+	r     *stream
+	place []uint32 // of each row, its cell
+	rows  []uint32 // by cell, and one more
+	freed []uint32
 }
 
 // aimed is a target in whole rows.
@@ -127,12 +127,15 @@ type aimed struct {
 	columns []int
 	sizes   []int
 	of      [][]uint32 // the set's class of each of a column's; nil: itself
-	parts   [][]shares   // of each column that has such, of each class the column's own
+	parts   [][]shares // of each column that has such, of each class the column's own
 	want    []int32
 	count   []int32
-	start   []uint32
+	bucket  []slot
 	more    []int32 // rows that a cell is to get, below zero to give
 }
+
+// slot is where the next row of a cell goes.
+type slot struct{ next, step uint32 }
 
 // shares are the finest classes of a class, with their counts.
 type shares struct {
@@ -142,20 +145,16 @@ type shares struct {
 
 func newUpdate(g *gradual, codes [][]uint32, r *stream) *update {
 	n := len(codes[0])
-	u := &update{codes: codes, r: r, place: make([]uint32, n), bucket: make([]uint32, n)}
-	told := make([]bool, len(g.columns))
+	u := &update{codes: codes, r: r, place: make([]uint32, n), rows: make([]uint32, n+1)}
 	for _, t := range slices.Backward(g.aims) { // larger ones first: smaller ones are known better and have the last word
 		u.aims = append(u.aims, newAimed(g, t.set, t.cells, n, r))
-		for _, column := range t.columns {
-			told[column] = true
-		}
 	}
 	return u
 }
 
 func newAimed(g *gradual, s *set, cells []float64, n int, r *stream) aimed {
 	a := aimed{columns: s.columns, sizes: s.sizes, of: make([][]uint32, len(s.columns)), parts: make([][]shares, len(s.columns))}
-	a.want, a.count, a.more, a.start = make([]int32, len(cells)), make([]int32, len(cells)), make([]int32, len(cells)), make([]uint32, len(cells)+1)
+	a.want, a.count, a.more, a.bucket = make([]int32, len(cells)), make([]int32, len(cells)), make([]int32, len(cells)), make([]slot, len(cells))
 	for cell, k := range apportion(cells, n, r) {
 		a.want[cell] = int32(k)
 	}
@@ -204,55 +203,67 @@ func (u *update) toward(a *aimed, step float64) {
 	u.fill(a)
 }
 
-// tally counts the rows of each cell.
+// tally finds the cell of each row, and counts the rows of each cell.
 func (u *update) tally(a *aimed) {
 	clear(a.count)
+	last := len(a.columns) - 1
 	for i, column := range a.columns {
-		size, codes := uint32(a.sizes[i]), u.codes[column]
-		of := a.of[i]
+		size, codes, of := uint32(a.sizes[i]), u.codes[column], a.of[i]
+		place := u.place[:len(codes)]
 		switch {
 		case i == 0 && of == nil:
-			copy(u.place, codes)
+			copy(place, codes)
 		case i == 0:
 			for row, code := range codes {
-				u.place[row] = of[code]
+				place[row] = of[code]
+			}
+		case of == nil && i == last:
+			for row, code := range codes {
+				at := place[row]*size + code
+				place[row] = at
+				a.count[at]++
 			}
 		case of == nil:
 			for row, code := range codes {
-				u.place[row] = u.place[row]*size + code
+				place[row] = place[row]*size + code
 			}
 		default:
 			for row, code := range codes {
-				u.place[row] = u.place[row]*size + of[code]
+				place[row] = place[row]*size + of[code]
 			}
 		}
+	}
+	if last > 0 && a.of[last] == nil {
+		return
 	}
 	for _, at := range u.place {
 		a.count[at]++
 	}
 }
 
-// sort puts rows of cells that change into buckets: start is where a cell's end.
+// sort puts rows of cells that change into buckets; those of others are all put into one place behind, which takes less time than
+// to tell them apart.
 func (u *update) sort(a *aimed) {
 	next := uint32(0)
 	for cell, more := range a.more {
-		a.start[cell] = next
-		if more != 0 {
-			next += uint32(a.count[cell])
+		if more == 0 {
+			a.bucket[cell] = slot{uint32(len(u.place)), 0}
+			continue
 		}
+		a.bucket[cell] = slot{next, 1}
+		next += uint32(a.count[cell])
 	}
 	for row, cell := range u.place {
-		if a.more[cell] != 0 {
-			u.bucket[a.start[cell]] = uint32(row)
-			a.start[cell]++
-		}
+		s := &a.bucket[cell]
+		u.rows[s.next] = uint32(row)
+		s.next += s.step
 	}
 }
 
 // rowsIn are the rows of a cell that changes.
 func (u *update) rowsIn(a *aimed, cell int) []uint32 {
-	end := a.start[cell]
-	return u.bucket[end-uint32(a.count[cell]) : end]
+	end := a.bucket[cell].next
+	return u.rows[end-uint32(a.count[cell]) : end]
 }
 
 // free draws the rows that cells give.

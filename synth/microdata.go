@@ -71,7 +71,7 @@ type Drawing struct {
 	law    rowLaw
 	known  []known
 	out    Microdata // without rows
-	spread []scatter  // of the files that were drawn
+	spread []scatter // of the files that were drawn
 }
 
 // NewDrawing fits the model of [Redraw].
