@@ -76,13 +76,14 @@ func (p *Plan) Unmeasured(s Synthetic) []Factor {
 	return left
 }
 
-// pairwise tells that each two columns of microdata are together in a table that tells of them, category by category.
+// pairwise tells that each two columns of microdata are together in a table that tells of them, category by category where the
+// numbers of these are given.
 func (p *Plan) pairwise(s Synthetic, columns []int64) bool {
 	together := map[[2]int]bool{}
 	for _, e := range p.Evidence(s) {
 		for _, a := range e.By {
 			for _, b := range e.By {
-				if a.Column < b.Column && int64(a.Categories) == columns[a.Column] && int64(b.Categories) == columns[b.Column] {
+				if a.Column < b.Column && (columns == nil || int64(a.Categories) == columns[a.Column] && int64(b.Categories) == columns[b.Column]) {
 					together[[2]int{a.Column, b.Column}] = true
 				}
 			}

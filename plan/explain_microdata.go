@@ -14,10 +14,6 @@ import (
 // explainMicrodata writes what the i-th microdata are, what is asked for them and what that costs.
 func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	s, columns := p.Synthetic[i], p.columnsOf(i)
-	widest, ofColumns := widestNoise(columns), new(big.Rat)
-	for _, m := range columns {
-		ofColumns.Add(ofColumns, m.Mechanism.Rho())
-	}
 	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.By), s.rowsText())
 	if len(s.Derived) > 0 {
 		fmt.Fprintf(b, "  Beside them %s, which the others decide: not measured.\n", factorsText(s.Derived))
@@ -26,12 +22,34 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	if s.Why != "" {
 		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n", s.Method, s.Why)
 	}
+	if s.Files > 0 {
+		fmt.Fprintf(b, "  They are drawn %d times from the one model, each time into a file of its own: what differs between files is by the drawing alone.\n", s.Files)
+	}
+	if !s.Adaptive() {
+		p.explainOfTables(b, s)
+		return
+	}
+	widest, ofColumns := widestNoise(columns), new(big.Rat)
+	for _, m := range columns {
+		ofColumns.Add(ofColumns, m.Mechanism.Rho())
+	}
 	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(int64(len(s.By)), "column"), noiseText(widest), rhoText(ofColumns))
 	if rows := p.visibleFrom(i); rows > 1 {
 		fmt.Fprintf(b, "  With fewer than %s in %s the noise hides an average category of every one of them.\n", budget.Plural(rows, "row"), s.Table)
 	}
 	s.explainRounds(b)
 	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(p.rhoOf(i)))
+}
+
+// explainOfTables writes what microdata that measure nothing are made of.
+func (p *Plan) explainOfTables(b *strings.Builder, s Synthetic) {
+	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release has anyway (method %s).\n", budget.Plural(int64(len(p.Evidence(s))), "table"), "the", s.Method)
+	if left := p.Unmeasured(s); len(left) > 0 {
+		fmt.Fprintf(b, "  No table tells of %s: their categories are drawn alike, which says nothing of the data.\n", factorsText(left))
+	}
+	if !p.pairwise(s, nil) {
+		fmt.Fprintf(b, "  Not every two columns are in a table together: those that are not depend on each other as far as the model has it by others alone.\n")
+	}
 }
 
 // explainRounds writes what is chosen in rounds, among what, and how.

@@ -59,7 +59,7 @@ func guarantee(r *spec.Release, spent spec.Budget, p *Plan) (Guarantee, error) {
 	}
 	g.unitOf(r)
 	var capped, rounds string // how those of microdata enter
-	if len(p.Synthetic) > 0 {
+	if p.Adapts() {
 		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and of all rounds of microdata"
 	}
 	if p.Sample != nil {

@@ -67,6 +67,9 @@ type ModelSize struct {
 // Adaptive tells that the method measures what its rounds choose, and its columns before.
 func (s Synthetic) Adaptive() bool { return s.Method != Tables }
 
+// Adapts tells that microdata of the plan are made by an adaptive method.
+func (p *Plan) Adapts() bool { return slices.ContainsFunc(p.Synthetic, Synthetic.Adaptive) }
+
 // measured is how many columns are measured for the microdata.
 func (s Synthetic) measured() int {
 	if s.Adaptive() {
@@ -143,7 +146,9 @@ func (p *Plan) columnsOf(i int) []Measurement {
 func (p *Plan) Mechanisms() []budget.Mechanism {
 	steps := mechanisms(p.Measurements)
 	for _, s := range p.Synthetic {
-		steps = append(steps, s.Block)
+		if s.Adaptive() {
+			steps = append(steps, s.Block)
+		}
 	}
 	return steps
 }

@@ -114,7 +114,7 @@ func checksOf(r *Report) []string {
 		"The SHA-256 of plan.json is the plan hash: " + r.Provenance.PlanHash + ".",
 		"The plan holds the spec and its code books, so `dprelease plan` on them gives the same plan.json, byte for byte.",
 	}
-	if len(r.Microdata) > 0 {
+	if r.Adapts() {
 		checks = append(checks, "rounds/ says which columns the microdata's method chose to measure together, and measurements/microdata/ the noisy answers: `dprelease verify` holds them against the plan, and draws the rows again from them, byte for byte.")
 	}
 	if r.Status == Rehearsal {

@@ -69,9 +69,10 @@ var releaseMeanings = map[string]meaning{
 	"invariants.*.from":  {is: "The file with the figures.", without: "they stand in a code book", example: "totals.csv"},
 
 	"synthetic":          {is: "Microdata: rows drawn from a model of noisy answers, for each table that is named.", without: "none are made", example: "{persons: {budget: microdata, by: [age.band, sex, region]}}", page: "docs/spec.md#microdata"},
-	"synthetic.*.budget": {is: "The leaf that pays for these microdata, and for nothing else.", without: "the leaf called as the table, else the one called synthetic", example: "microdata", page: "docs/spec.md#microdata"},
+	"synthetic.*.budget": {is: "The leaf that pays for these microdata, and for nothing else. Method tables has none: it spends nothing.", without: "the leaf called as the table, else the one called synthetic; with method: auto none, where there is neither and marginals count each two columns together", example: "microdata", page: "docs/spec.md#microdata"},
 	"synthetic.*.rows":   {is: "How many rows are drawn: as many as the noisy total says, or a number that is made public.", without: "noisy", example: "100000", page: "docs/spec.md#microdata"},
-	"synthetic.*.method": {is: "How the model is made. auto leaves it to the planner; mst is a tree of measured pairs of columns; aim is a model of measured sets of up to three columns, chosen one after another.", without: "auto", example: "mst", page: "docs/spec.md#microdata"},
+	"synthetic.*.method": {is: "How the model is made. auto leaves it to the planner; mst is a tree of measured pairs of columns; aim is a model of measured sets of up to three columns, chosen one after another; tables is a model of the tables that the release has anyway.", without: "auto", example: "mst", page: "docs/spec.md#microdata"},
+	"synthetic.*.files":  {is: "How many times rows are drawn from the model, each time others into a file of their own: what differs between files is by the drawing alone.", without: "once", example: "5", page: "docs/spec.md#microdata"},
 	"synthetic.*.ways":   {is: "How many columns are measured together at most, by method aim: pairs, or sets of three as well.", without: "3, or with method: auto as many as can be counted", example: "2", page: "docs/spec.md#microdata"},
 	"synthetic.*.by":     {is: "The columns of the microdata, each once, at one level.", without: "all columns of the table at their finest level", example: "[age.band, sex, region]", page: "docs/spec.md#microdata"},
 
