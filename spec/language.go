@@ -154,8 +154,8 @@ func syntheticShape() *shape {
 				onScalar(wholeShape(rows, 1, 1_000_000_000)))},
 			field{key: "method", shape: enumShape(says, string(AutoMethod), string(MST), string(AIM), string(TablesMethod))},
 			field{key: "ways", shape: wholeShape("2 or 3", 2, mostWays)},
-			field{key: "files", shape: wholeShape("a whole number from 2 to 100", 2, mostFiles)},
-			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)}))
+			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)},
+			field{key: "files", shape: wholeShape("a whole number from 2 to 100", 2, mostFiles)}))
 	tables.least, tables.empty = 1, "at least one table, as {persons: {budget: microdata}}"
 	return tables
 }

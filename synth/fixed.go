@@ -26,11 +26,10 @@ type fixed struct {
 // set is the unbiased estimate of the counts of a set of columns.
 type set struct {
 	known
-	impossible []bool // cells; nil: none
-	table      int    // its place in the plan; −1: measured by an adaptive method
-	order      []int  // of the table's attributes, the column of each
-	unit       float64
-	split      []int // of each column, which of its partitions the set tells apart
+	table int   // its place in the plan; −1: measured by an adaptive method
+	order []int // of the table's attributes, the column of each
+	unit  float64
+	split []int // of each column, which of its partitions the set tells apart
 }
 
 // newFixed gathers what is known. It fails where a measurement is missing or not whole, and where nothing is known.
@@ -90,10 +89,6 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 			if !ok || m.Values == nil || int64(m.Values.Len()) != t.Cells {
 				return fmt.Errorf("table %s: measurement %s is missing, or not whole", t.Path, st.Measurement)
 			}
-			var err error
-			if one.impossible, err = impossibleOf(s.Plan.Release(), m); err != nil {
-				return fmt.Errorf("table %s: %w", t.Path, err)
-			}
 			cells = countsOf(m)
 			one.sigma = float64(one.unit * math.Sqrt(varianceOf(m)))
 			if m.Measurement.Mechanism.Kind == budget.DiscreteGaussian {
@@ -145,16 +140,9 @@ func (s *set) arrange(by []plan.TabulatedBy, cells []float64) {
 		s.of = append(s.of, by[axis].Of)
 	}
 	s.counts, s.measured = make([]float64, len(cells)), 1
-	var mask []bool
-	if s.impossible != nil {
-		mask = make([]bool, len(cells))
-	}
 	place, at := make([]int, len(by)), 0
-	for cell, x := range cells {
+	for _, x := range cells {
 		s.counts[at] = x
-		if mask != nil {
-			mask[at] = s.impossible[cell]
-		}
 		for axis := len(by) - 1; axis >= 0; axis-- {
 			at += steps[axis]
 			if place[axis]++; place[axis] < by[axis].Categories {
@@ -164,7 +152,6 @@ func (s *set) arrange(by []plan.TabulatedBy, cells []float64) {
 			place[axis] = 0
 		}
 	}
-	s.impossible = mask
 }
 
 // single is what is known of the sums of a set: by the classes of one of its columns, or of all rows.

@@ -162,14 +162,3 @@ func (c *column) coarser(split int) []float64 {
 	}
 	return out
 }
-
-// precision is what is known of a class of a partition of a column: Σ 1/variance.
-func (c *column) precision(split int) float64 {
-	w := 0.0
-	for _, one := range c.singles {
-		if one.split == split {
-			w += 1 / one.variance
-		}
-	}
-	return w
-}

@@ -8,7 +8,7 @@ import (
 
 // This file holds targets: the counts of sets of columns that are to be those of rows.
 
-// target is counts of a set of columns that can be: none negative, zero where the spec says so, of the total, and of single
+// target is counts of a set of columns that can be: none negative, of the total, and of single
 // columns as all other targets have them.
 type target struct {
 	*set
@@ -62,24 +62,14 @@ func (f *fixed) project(t *target, smaller []target) {
 	var margins []marginal
 	for at, column := range t.columns {
 		c := &f.columns[column]
-		m := marginal{of: t.along([]int{at}, [][]int{identity(t.sizes[at])}), sums: c.coarser(t.split[at])}
-		if t.impossible != nil { // zeros that single columns do not know of
-			m.slack = make([]float64, len(m.sums))
-			for i := range m.slack {
-				m.slack[i] = 1 / float64(float64(variance*steadfast)*c.precision(t.split[at]))
-			}
-		}
-		margins = append(margins, m)
-	}
-	if t.impossible != nil {
-		margins = append(margins, marginal{of: make([]int32, len(t.counts)), sums: []float64{f.rows()}})
+		margins = append(margins, marginal{of: t.along(at, identity(t.sizes[at])), sums: c.coarser(t.split[at])})
 	}
 	for i := range smaller {
 		if m, ok := f.within(t, &smaller[i], variance); ok {
 			margins = append(margins, m)
 		}
 	}
-	t.cells, _ = nearest(t.counts, t.impossible, margins)
+	t.cells, _ = nearest(t.counts, nil, margins)
 	exactly(t.cells, f.rows())
 }
 
@@ -100,7 +90,7 @@ func (f *fixed) within(t *target, smaller *target, variance float64) (marginal, 
 	}
 	m := marginal{of: make([]int32, len(t.counts)), sums: smaller.cells, slack: make([]float64, len(smaller.cells))}
 	for i, at := range axes {
-		for cell, own := range t.along([]int{at}, of[i:i+1]) {
+		for cell, own := range t.along(at, of[i]) {
 			m.of[cell] = m.of[cell]*int32(smaller.sizes[i]) + own
 		}
 	}
@@ -110,21 +100,14 @@ func (f *fixed) within(t *target, smaller *target, variance float64) (marginal, 
 	return m, true
 }
 
-// along is of each cell of a set the class of some of its columns, the last one's fastest.
-func (s *set) along(axes []int, of [][]int) []int32 {
-	out := make([]int32, len(s.counts))
-	for i, axis := range axes {
-		step := 1
-		for _, n := range s.sizes[axis+1:] {
-			step *= n
-		}
-		classes := 0
-		for _, class := range of[i] {
-			classes = max(classes, class+1)
-		}
-		for cell := range out {
-			out[cell] = out[cell]*int32(classes) + int32(of[i][cell/step%s.sizes[axis]])
-		}
+// along is of each cell of a set the class that its category of a column, the at-th, lies in.
+func (s *set) along(at int, of []int) []int32 {
+	out, step := make([]int32, len(s.counts)), 1
+	for _, n := range s.sizes[at+1:] {
+		step *= n
+	}
+	for cell := range out {
+		out[cell] = int32(of[cell/step%s.sizes[at]])
 	}
 	return out
 }

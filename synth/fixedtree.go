@@ -82,9 +82,6 @@ func (f *fixed) law(most plan.ModelSize) (rowLaw, string) {
 	}
 	for i := range f.sets {
 		s := &f.sets[i]
-		if s.impossible != nil {
-			t.model.Never(n.clique(s), s.impossible)
-		}
 		t.model.Measure(n.clique(s), s.counts, alike(len(s.counts), float64(s.sigma*s.sigma)))
 	}
 	t.sharpen()
