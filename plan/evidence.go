@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/spec"
@@ -23,33 +24,41 @@ func (p *Plan) Evidence(s Synthetic) []Evidence {
 		if t.From != s.Table || t.Cells > mostFitted || t.whyLeft(p.cumulates(t)) != "" {
 			continue
 		}
-		if by, ok := p.decidedBy(s, t); ok {
+		if by, err := p.decidedBy(s, t); err == nil && !hasColumnTwice(by) {
 			all = append(all, Evidence{i, by})
 		}
 	}
 	return all
 }
 
-// decidedBy finds for each attribute of a table the column of microdata that decides it, each by one of its own.
-func (p *Plan) decidedBy(s Synthetic, planned Table) ([]TabulatedBy, bool) {
+// decidedBy finds for each attribute of a table the column of microdata that decides it. It fails where none does.
+func (p *Plan) decidedBy(s Synthetic, planned Table) ([]TabulatedBy, error) {
 	t := p.release.Table(s.Table)
 	all := []TabulatedBy{}
 	for _, a := range counted(t, planned.attributes()) {
+		level, _ := t.Column(a.Column).Domain.Level(a.Level)
 		found := false
 		for i, f := range s.By {
-			of, ok := decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, a)
-			if !ok || slices.ContainsFunc(all, func(b TabulatedBy) bool { return b.Column == i }) {
-				continue
+			if of, ok := decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, a); ok {
+				all, found = append(all, TabulatedBy{a.Level, i, of, level.Size()}), true
+				break
 			}
-			level, _ := t.Column(a.Column).Domain.Level(a.Level)
-			all, found = append(all, TabulatedBy{i, of, level.Size()}), true
-			break
 		}
 		if !found {
-			return nil, false
+			return nil, fmt.Errorf("the microdata of %s have no column that decides %s", s.Table, a)
 		}
 	}
-	return all, true
+	return all, nil
+}
+
+// hasColumnTwice tells that two attributes are decided by one column.
+func hasColumnTwice(by []TabulatedBy) bool {
+	for i, a := range by {
+		if slices.ContainsFunc(by[:i], func(b TabulatedBy) bool { return a.Column == b.Column }) {
+			return true
+		}
+	}
+	return false
 }
 
 // cumulates tells that a table counts up along one of its attributes.

@@ -63,6 +63,7 @@ type Column struct {
 // one measurement alone, of those that tell of the set the last with the least noise.
 type Set struct {
 	Columns       []string `json:"columns"`
+	Table         string   `json:"table,omitempty"`                     // of the release, which says this; absent: it was measured for the microdata
 	Measured      int      `json:"measured"`                            // how often by itself; 0: as part of larger sets alone
 	Cells         int64    `json:"cells"`                               // by class, where categories were merged
 	StandardError float64  `json:"standard_error"`                      // of the estimate of a cell
@@ -139,7 +140,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 	}
 	for _, f := range drawn.Fits {
 		m.Sets = append(m.Sets, Set{
-			Columns: namesOf(f.Columns), Measured: f.Measured, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
+			Columns: namesOf(f.Columns), Table: f.Table, Measured: f.Measured, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
 			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound, Off: int64(f.Off), Spread: f.Spread,
 		})
 	}
@@ -189,9 +190,9 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 	}
 	figures := []float64{drawn.TotalError}
 	for _, f := range drawn.Fits {
-		for _, name := range namesOf(f.Columns) {
-			if !slices.Contains(columns, name) {
-				return fmt.Errorf("they have no column %s", name)
+		for _, a := range f.Columns {
+			if !slices.ContainsFunc(drawn.Keys, func(k synth.Key) bool { return k.Attribute == a || f.Table != "" && k.Attribute.Column == a.Column }) {
+				return fmt.Errorf("they have no column %s", a)
 			}
 		}
 		figures = append(figures, f.Sigma, f.Distance, f.Rows, f.Bound, f.Spread)

@@ -82,7 +82,7 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 	for _, e := range s.Plan.Evidence(asked) {
 		t := s.Plan.Tables[e.Table]
 		st := t.Statistics[0]
-		one := set{table: e.Table, unit: unitOf(st)}
+		one := set{known: known{path: t.Path, measured: 1}, table: e.Table, unit: unitOf(st)}
 		var cells []float64
 		if at := f.reader.at[e.Table]; at.estimate < 0 {
 			m, ok := byID[st.Measurement]
@@ -111,7 +111,11 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 		for i, x := range cells {
 			cells[i] = min(max(float64(one.unit*x), -mostCount), mostCount)
 		}
-		one.arrange(e.By, cells)
+		keys, err := keysOf(s.Plan.Release(), levelsOf(asked, e.By))
+		if err != nil {
+			return fmt.Errorf("table %s: %w", t.Path, err)
+		}
+		one.arrange(e.By, keys, cells)
 		if len(e.By) == 0 {
 			f.totals = f.add(f.totals, &one, -1)
 			continue
@@ -121,8 +125,17 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 	return nil
 }
 
+// levelsOf are columns of microdata at the levels that a table has.
+func levelsOf(asked plan.Synthetic, by []plan.TabulatedBy) plan.Query {
+	q := plan.Query{Table: asked.Table}
+	for _, b := range by {
+		q.Factors = append(q.Factors, plan.Factor{Attribute: asked.By[b.Column].Attribute, Level: b.Level, Basis: plan.Identity})
+	}
+	return q
+}
+
 // arrange takes the cells of a table, whose columns come to lie in ascending order.
-func (s *set) arrange(by []plan.TabulatedBy, cells []float64) {
+func (s *set) arrange(by []plan.TabulatedBy, keys []Key, cells []float64) {
 	axes := make([]int, len(by))
 	for i := range axes {
 		axes[i] = i
@@ -137,9 +150,9 @@ func (s *set) arrange(by []plan.TabulatedBy, cells []float64) {
 	}
 	for _, axis := range axes {
 		s.columns, s.sizes = append(s.columns, by[axis].Column), append(s.sizes, by[axis].Categories)
-		s.of = append(s.of, by[axis].Of)
+		s.of, s.keys = append(s.of, by[axis].Of), append(s.keys, keys[axis])
 	}
-	s.counts, s.measured = make([]float64, len(cells)), 1
+	s.counts = make([]float64, len(cells))
 	place, at := make([]int, len(by)), 0
 	for _, x := range cells {
 		s.counts[at] = x

@@ -1,6 +1,9 @@
 package synth
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // This file holds a column of microdata as tables tell of it: by its categories, or by levels of them.
 
@@ -130,18 +133,26 @@ func (f *fixed) learn(i int) {
 		}
 		margins = append(margins, marginal{of: narrow(c.partitions[one.split]), sums: one.counts, slack: slack})
 	}
-	c.counts, _ = nearest(y, nil, margins)
+	if c.counts = make([]float64, len(y)); len(margins) == 1 {
+		project(c.counts, y, alike(len(y), 1), total, math.NaN())
+	} else {
+		c.counts, _ = nearest(y, nil, margins)
+	}
 	exactly(c.counts, total)
 }
 
 // rows is the number of rows that a model has: one at least.
 func (f *fixed) rows() float64 { return max(f.total.mean, 1) }
 
-// exactly scales counts to a total, which is where they are but for rounding.
+// exactly scales counts to a total, which is where they are but for rounding. Where noise is so far beyond the total that
+// rounding has left nothing of it, all are alike.
 func exactly(counts []float64, total float64) {
-	if s := sum(counts); s > 0 {
-		for i := range counts {
+	s := sum(counts)
+	for i := range counts {
+		if s > 0 {
 			counts[i] *= total / s
+		} else {
+			counts[i] = total / float64(len(counts))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 )
@@ -38,11 +37,11 @@ func (f *fixed) targets() []target {
 	return all
 }
 
-// abreast does jobs that do not depend on each other.
+// abreast does jobs that do not depend on each other, two at a time.
 func abreast(n int, job func(i int)) {
 	var all sync.WaitGroup
 	next := make(chan int)
-	for range min(runtime.GOMAXPROCS(0), n) {
+	for range min(2, n) {
 		all.Go(func() {
 			for i := range next {
 				job(i)
