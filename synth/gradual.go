@@ -114,12 +114,14 @@ func shuffleRows(codes [][]uint32, r *stream) {
 
 // update is the state of the rows on their way.
 type update struct {
-	codes [][]uint32
-	aims  []aimed
-	r     *stream
-	place []uint32 // of each row, its cell
-	rows  []uint32 // by cell, and one more
-	freed []uint32
+	codes  [][]uint32
+	aims   []aimed
+	r      *stream
+	place  []uint32 // of each row, its cell
+	rows   []uint32 // by cell, and one more
+	freed  []uint32
+	copied []uint32 // rows that become as others are
+	like   []uint32 // those others
 }
 
 // aimed is a target in whole rows.
@@ -286,6 +288,7 @@ func (u *update) free(a *aimed) {
 // fill gives freed rows to the cells that lack some, as long as there are any.
 func (u *update) fill(a *aimed) {
 	left := u.freed
+	u.copied, u.like = u.copied[:0], u.like[:0]
 	categories := make([]uint32, len(a.columns))
 	for cell, more := range a.more {
 		if more <= 0 || len(left) == 0 {
@@ -308,16 +311,34 @@ func (u *update) fill(a *aimed) {
 		}
 		for i, row := range given {
 			if i < copied {
-				like := rows[u.r.below(uint64(len(rows)))]
-				for _, codes := range u.codes {
-					codes[row] = codes[like]
-				}
+				u.copied, u.like = append(u.copied, row), append(u.like, rows[u.r.below(uint64(len(rows)))])
 				continue
 			}
 			for k, column := range a.columns {
 				u.set(a, k, column, row, categories[k])
 			}
 		}
+	}
+	u.copy()
+}
+
+// manyCopied is from how many codes on they are copied two columns at a time.
+const manyCopied = 1 << 13
+
+// copy copies rows, column by column: none of those that are copied is changed before.
+func (u *update) copy() {
+	column := func(i int) {
+		codes := u.codes[i]
+		for k, row := range u.copied {
+			codes[row] = codes[u.like[k]]
+		}
+	}
+	if len(u.copied)*len(u.codes) >= manyCopied {
+		abreast(len(u.codes), column)
+		return
+	}
+	for i := range u.codes {
+		column(i)
 	}
 }
 
