@@ -100,8 +100,9 @@ func NewDrawing(s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 	} else {
 		d.out.Total, variance = totalOf(columns)
 		d.out.TotalError = math.Sqrt(variance)
-		d.known = knownOf(asked, columns, rounds)
-		d.law, err = rowLawOf(s.Plan, asked, columns, rounds)
+		if d.law, err = rowLawOf(s.Plan, asked, columns, rounds); err == nil {
+			d.known = knownOf(asked, columns, rounds)
+		}
 	}
 	if err != nil {
 		return nil, err
