@@ -86,7 +86,11 @@ func traceTables(d *draftPlan, b *strings.Builder) {
 		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.path, t.marginal.Table, budget.Plural(t.cells, "cell"), more, budget.DecimalNearest(t.asked(), 4))
 	})
 	for _, s := range d.drafts {
-		fmt.Fprintf(b, "   microdata of %s: %s\n", s.asked.Table, s.method+", "+budget.Plural(s.cells, "cell")+" of columns and "+s.sets()+" columns")
+		counts := budget.Plural(s.cells, "cell") + " of columns and " + s.sets() + " columns"
+		if s.leaf == noLeaf {
+			counts = "of the tables"
+		}
+		fmt.Fprintf(b, "   microdata of %s: %s\n", s.asked.Table, s.method+", "+counts)
 	}
 }
 
