@@ -6,8 +6,11 @@ package plan
 type Forest []int
 
 // Forest is the forest before the first choice: no column is joined to another.
-func (s Synthetic) Forest() Forest {
-	f := make(Forest, len(s.By))
+func (s Synthetic) Forest() Forest { return NewForest(len(s.By)) }
+
+// NewForest is the forest of so many columns, none joined to another.
+func NewForest(columns int) Forest {
+	f := make(Forest, columns)
 	for i := range f {
 		f[i] = i
 	}

@@ -64,7 +64,7 @@ func guarantee(r *spec.Release, spent spec.Budget, p *Plan) (Guarantee, error) {
 		g.Invariants = append(g.Invariants, i.Sentence())
 	}
 	var capped, rounds string // how those of microdata enter
-	if len(p.Synthetic) > 0 {
+	if p.Adapts() {
 		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and of all rounds of microdata"
 		if slices.ContainsFunc(p.Synthetic, func(s Synthetic) bool { return s.Method == AIM }) {
 			rounds += ", by their cap," // what they add up to depends on the answers

@@ -184,11 +184,7 @@ func outlooksOf(tables []Table) []plan.Outlook {
 	for i, t := range tables {
 		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation, Target: (*plan.Target)(t.Target)}
 	}
-	outlooks := plan.Outlooks(planned)
-	for i := range outlooks { // in the words of the report
-		outlooks[i].Text = strings.ReplaceAll(outlooks[i].Text, "cannot be told from none", couldBeZero)
-	}
-	return outlooks
+	return plan.Outlooks(planned)
 }
 
 // noise names the law with its parameter in the field's letters.

@@ -256,6 +256,10 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 		}
 	}
 	for _, s := range p.Synthetic {
+		if !s.Adaptive() {
+			choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s that is made of the tables of the release. Nothing is measured for them.", s.Table, budget.Plural(int64(len(s.By)), "column")))
+			continue
+		}
 		choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
 			s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
 		if len(s.Derived) > 0 {

@@ -245,7 +245,11 @@ func (r *Report) terminalFigures(p *screen.Page, all bool) {
 func (r *Report) terminalMicrodata(p *screen.Page) {
 	for _, m := range r.Microdata {
 		p.Heading("Microdata of " + m.Table)
-		p.Paragraph(fmt.Sprintf("%s drawn from a model, for %s of the budget. %s.", budget.Plural(m.Rows, "row"), budget.Percent(m.PartOfBudget), capital(m.Interval)), screen.Plain)
+		cost := "for " + budget.Percent(m.PartOfBudget) + " of the budget"
+		if m.Block == nil {
+			cost = "at no cost"
+		}
+		p.Paragraph(fmt.Sprintf("%s drawn from a model, %s. %s.", budget.Plural(m.Rows, "row"), cost, capital(m.Interval)), screen.Plain)
 		p.Item("Trust: ", m.Trust)
 		p.Item("Do not trust: ", m.Distrust)
 	}

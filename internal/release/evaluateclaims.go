@@ -201,7 +201,7 @@ func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) 
 // microdata reads the rows of a release, as codes, holds them against the rules of the spec, and chooses what is compared of
 // them: marginals, and the columns of whole rows.
 func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
-	name := microdataFile(s.Table)
+	name := microdataFile(s)
 	p := product{table: s.Table, rules: []ruleTruth{}}
 	out := histogram.Rows{Table: s.Table, By: s.Columns()}
 	out.Codes = make([][]uint32, len(out.By))
