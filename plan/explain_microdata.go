@@ -94,6 +94,9 @@ func (s Synthetic) rowsText() string {
 	if s.Rows == 0 {
 		return "as many rows as the noisy total says"
 	}
+	if s.RowsOf != "" {
+		return fmt.Sprintf("%s, as invariant %s has", budget.Plural(s.Rows, "row"), s.RowsOf)
+	}
 	return budget.Plural(s.Rows, "row")
 }
 

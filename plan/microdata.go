@@ -219,6 +219,9 @@ const thirds = 3
 // docs/proofs/adaptive.md.
 func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synthetic, error) {
 	s := d.named()
+	if i, ok := totalOf(r, s.Table); ok && s.Rows == 0 && i.Total() > 0 && i.Total() <= mostRows {
+		s.Rows, s.RowsOf = i.Total(), i.Name
+	}
 	columns, choices := big.NewRat(1, thirds), big.NewRat(1, thirds)
 	if s.Method == AIM {
 		columns = ofColumns

@@ -64,6 +64,11 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	if err := p.discover(); err != nil {
 		return nil, err
 	}
+	p.hold(d.tables)
+	p.Invariants = p.invariants()
+	if err := p.invariantsPossible(); err != nil {
+		return nil, err
+	}
 	p.Strategies = d.blueprint.strategies(d.division, d.uniform)
 	done("strategies", d)
 	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {

@@ -33,7 +33,8 @@ type Plan struct {
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`
 	Synthetic    []Synthetic   `json:"synthetic,omitempty"`
-	Consistent   []Consistency `json:"integers,omitempty"` // how published counts are made to add up, where the spec asks
+	Invariants   []Invariant   `json:"invariants,omitempty"` // public figures that published counts keep to
+	Consistent   []Consistency `json:"integers,omitempty"`   // how published counts are made to add up, where the spec asks
 	Warnings     []string      `json:"warnings,omitempty"`
 	Size         Size          `json:"size"`
 	Source       spec.Source   `json:"source"`

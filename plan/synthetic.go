@@ -40,6 +40,8 @@ type Synthetic struct {
 	// measured.
 	Derived []Factor `json:"derived,omitempty"`
 	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total
+	// RowsOf is the invariant that the number is from, "" where the spec says it of the microdata themselves.
+	RowsOf string `json:"rows_of,omitempty"`
 	// Ways is how many columns a round may measure together.
 	Ways int `json:"ways"`
 	// Most is what the model of [AIM] may grow to; nil for [MST], whose model is a tree of pairs.

@@ -32,6 +32,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 		w = append(w, problem.Message)
 	}
 	w = append(w, weaknesses(p)...)
+	w = append(w, given(p)...)
 	w = append(w, stops(r)...)
 	w = append(w, repeats(r)...)
 	w = append(w, useless(p)...)

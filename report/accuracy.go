@@ -48,6 +48,9 @@ func accuracyOf(tables []Table) Accuracy {
 		if t.Sparse != nil && len(sparse) < len(tables) {
 			continue // of its cells those are shown that the noise has lifted: no margin is that of them alone
 		}
+		if t.Invariant != "" {
+			continue // it has no noise
+		}
 		for _, s := range t.Statistics {
 			a.Numbers += t.Cells - t.Impossible
 			a.Confidence = min(a.Confidence, s.Confidence)
@@ -69,6 +72,12 @@ func accuracyOf(tables []Table) Accuracy {
 	}
 	if a.Numbers == 0 && slices.ContainsFunc(tables, func(t Table) bool { return t.Discovered != nil }) {
 		a.Sentence = "No number is published: no group was selected, and a group that is not in a table need not be empty."
+	}
+	if n := heldCells(tables); n > 0 {
+		if a.Numbers == 0 {
+			a.Sentence = "No number is published with noise."
+		}
+		a.Sentence += fmt.Sprintf(" %s more are figures that were public before, or sums of these.", budget.Group(n))
 	}
 	if n := impossibleIn(tables); n > 0 {
 		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))

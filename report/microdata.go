@@ -222,6 +222,8 @@ func (m Microdata) numbered(s plan.Synthetic, asked int64) string {
 		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
 	case asked > 0:
 		return fmt.Sprintf("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.", m.Table)
+	case s.RowsOf != "":
+		return fmt.Sprintf("There are as many rows as invariant %s has: a public figure. No other figure of an invariant is kept to by these rows.", s.RowsOf)
 	case s.Rows > 0:
 		return "The spec fixes how many rows there are: it is a public number, and tells nothing of the data."
 	}

@@ -32,6 +32,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, sampleNote(p)...)
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
+	notes = append(notes, r.invariantNotes(p, s)...)
 	notes = append(notes, r.sparseNotes(p, s)...)
 	notes = append(notes, r.topNotes(p)...)
 	notes = append(notes, r.discoveredNotes(p)...)
@@ -107,18 +108,23 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 		published += fmt.Sprintf(" Not all that was measured of %s fits together: two tables that show that column may agree in no more than what they have beside it.", strings.Join(from.apart, " and of "))
 	}
 	separate := map[int]bool{}
+	measured := func(i int) bool { return r.Tables[i].Invariant == "" }
 	for i := range r.Tables {
-		separate[i] = true
+		separate[i] = measured(i)
 	}
 	var sets []string
 	for _, set := range from.agree {
-		if len(set) < 2 {
-			continue
-		}
 		var names []string
 		for _, i := range set {
+			if measured(i) {
+				names = append(names, r.Tables[i].Path)
+			}
+		}
+		if len(names) < 2 {
+			continue
+		}
+		for _, i := range set {
 			delete(separate, i)
-			names = append(names, r.Tables[i].Path)
 		}
 		sets = append(sets, fewNames(names))
 	}
@@ -130,21 +136,28 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 	}
 	switch {
 	case len(sets) == 0:
+		if alone == nil {
+			return nil // all are public figures
+		}
 		return []Note{{"Tables do not add up to one another",
 			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it." + r.separateText(s)}}
 	case len(sets) == 1 && len(alone) == 0:
-		return []Note{{allAgree, "All tables were made from the same noisy answers: " + exactly + "." + published}}
+		all := "All tables"
+		if heldCells(r.Tables) > 0 {
+			all += " but those of public figures"
+		}
+		return []Note{{allAgree, all + " were made from the same noisy answers: " + exactly + "." + published}}
 	}
 	notes := []Note{{someAgree, "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
 	if len(sets) > 1 {
 		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
 	}
 	if len(alone) > 0 {
-		measured := "Measured separately, with noise of their own, were "
+		separately := "Measured separately, with noise of their own, were "
 		if len(alone) == 1 {
-			measured = "Measured separately, with noise of its own, was "
+			separately = "Measured separately, with noise of its own, was "
 		}
-		notes = append(notes, Note{othersDoNot, measured + fewNames(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
+		notes = append(notes, Note{othersDoNot, separately + fewNames(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
 	}
 	return notes
 }

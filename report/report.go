@@ -126,6 +126,9 @@ func New(in Input) (*Report, error) {
 	if given := publicSentence(in.Plan); given != "" {
 		r.Guarantee.Sentences = append(r.Guarantee.Sentences, given)
 	}
+	if given := invariantSentence(in.Plan); given != "" {
+		r.Guarantee.Sentences = append(r.Guarantee.Sentences, given)
+	}
 	if drawn := sampleSentence(in.Plan); drawn != "" {
 		r.Guarantee.Sentences = append(r.Guarantee.Sentences, drawn)
 	}

@@ -25,6 +25,7 @@ type Table struct {
 	By         []string `json:"by"`
 	Cells      int64    `json:"cells"`
 	Impossible int64    `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
+	Invariant  string   `json:"invariant,omitempty"`  // whose public figures, or sums of them, the cells are
 	Sparse     *Sparse  `json:"sparse,omitempty"`     // of a table of the cells above a threshold
 	Top        *Top     `json:"top,omitempty"`        // of a table of chosen cells
 	// Discovered is of a table of groups that nobody listed.
@@ -145,7 +146,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned), Top: topOf(p, planned),
 		Target: (*Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
-	out.Counts, out.Weighted, out.Show = planned.Counts, planned.Weighted, planned.Show
+	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool { return m.Name == planned.Marginal })
 	if planned.Weighted {
 		out.Expectation += " Counts here are sums of weights: that is not how many rows there are."
@@ -162,6 +163,9 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		}
 		one, err := statisticOf(s, t.Cells, impossible)
 		if err != nil {
+			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
+		}
+		if err := flaggedPublic(planned, s); err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
 		if out.Cumulative != nil {

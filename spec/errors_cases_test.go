@@ -593,6 +593,7 @@ var errorCases = map[string][]errorCase{
 		{name: "total, and rows that stop the run", text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
 			"    unit: row\n    columns: {mode: {values: [walk, ride], unknown: drop, null: drop}, foot: {derived_from: mode}}\nimpossible:\n  - where: {mode: walk}\n  - {where: {mode: walk}, rows: error}\n  - {where: {foot: walk}, rows: drop}\nmarginals: {m: {by: [mode]}}\n", params: map[string]string{}},
 	},
+	"invariants": invariantCases,
 	"synthetic": {
 		one("none", "marginals:", "synthetic: {}\nmarginals:"),
 		micro("nothing said", "{budget: micro, rows: noisy, method: auto, by: [age, sex, region.state, fare.coarse]}", ""),
