@@ -435,6 +435,15 @@ func (s *Series) UnsureText() string {
 	return strings.Join(said, ", or ")
 }
 
+// HatchedText says what is so of the cells of a heat map that are hatched.
+func (s *Series) HatchedText() string {
+	text := s.UnsureText()
+	if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Value == nil }) {
+		text = strings.TrimSuffix("no figure, or "+text, ", or ")
+	}
+	return text
+}
+
 // descending are the figures that are shaded.
 func (s *Series) descending() []float64 {
 	var values []float64

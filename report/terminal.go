@@ -175,7 +175,7 @@ func (r *Report) terminalTables(p *screen.Page, all bool) {
 	if said := r.OfUnbiased(); said != "" {
 		p.Paragraph(said, screen.Plain)
 	}
-	p.Paragraph("typical: the typical margin; of half of the cells above zero it is at most that part; within 10%: the share of those cells whose margin is at most a tenth of the figure.", screen.Faint)
+	p.Paragraph("typical: the typical margin, as half of the numbers above zero have a margin of at most this part of them; within 10%: the share of these whose margin is at most a tenth.", screen.Faint)
 	if len(dropped) > 0 {
 		p.Paragraph("A wider terminal shows more columns.", screen.Faint)
 	}

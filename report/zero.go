@@ -76,8 +76,8 @@ func (t Table) verdict(s Statistic) string {
 
 // VerdictText says what the verdicts mean.
 func (r *Report) VerdictText() string {
-	return fmt.Sprintf("Verdict: “%s” where at most a tenth of the cells %s, “%s” where it is half or more, between them “%s” or, where cells cannot be added up, “%s”. A cell could be zero if its interval reaches zero.",
-		useCells, r.badCells(), doNotUse, addUpFirst, largeAlone)
+	return fmt.Sprintf("Verdict, by how many of the cells %s: “%s”, at most a tenth; “%s” (“%s” where cells cannot be added up), more; “%s”, half or more. A cell could be zero if its interval reaches zero.",
+		r.badCells(), useCells, addUpFirst, largeAlone, doNotUse)
 }
 
 // notSingly are the paths of the tables of which no cell is to be used by itself.
