@@ -108,7 +108,7 @@ func exchangedCountsAreFound(t *testing.T, place string) {
 	}
 	tables, err := synth.Estimate(sealed)
 	if err == nil {
-		err = synth.Consistent(sealed, tables, nil)
+		err = synth.Consistent(t.Context(), sealed, tables, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
