@@ -12,6 +12,7 @@ import (
 	"text/template"
 
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
 )
 
 //go:embed readme.txt.tmpl
@@ -54,6 +55,7 @@ type column struct {
 	Of         string // what it counts, where that is not rows, each as one
 	Rounded    bool   // to a whole number, from a multiple of a unit that is none
 	Fitted     bool   // it was made to add up with other tables
+	Tabulated  bool   // for that it is counted from the microdata
 }
 
 // kind is a figure beside counts that tables have.
@@ -70,7 +72,7 @@ func readmePageOf(r *Report) readmePage {
 			p.Asides = append(p.Asides, kind{t.Path, t.asideText()})
 		}
 		for _, s := range t.Statistics {
-			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.rounded(), s.Fitted != nil}); !t.Aside && !slices.Contains(p.Statistics, f) {
+			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.rounded(), s.Fitted != nil, s.Fitted != nil && s.Fitted.Way == plan.Tabulated}); !t.Aside && !slices.Contains(p.Statistics, f) {
 				p.Statistics = append(p.Statistics, f)
 			}
 		}

@@ -47,6 +47,7 @@ func Consistent(ctx context.Context, s *measured.Sealed, tables []Table, microda
 		}
 		for at, own := range counts {
 			tables[at].Statistics[0].publish(own)
+			tables[at].Statistics[0].Tabulated = c.Way == plan.Tabulated
 		}
 	}
 	return nil

@@ -50,8 +50,11 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 			return nil, refuse(flag, "release %s has no microdata whose rows could be drawn again: leave --rows out", p.Name)
 		case !named && len(tables) > 1:
 			return nil, refuse(flag, "the release has microdata of several tables (%s): write --rows %s=%s", strings.Join(tables, ", "), tables[0], flag)
-		case !named:
+		}
+		if !named {
 			table, number = tables[0], flag
+		}
+		switch {
 		case !slices.Contains(tables, table):
 			return nil, refuse(flag, "there are no microdata of a table %q: write one of %s", table, strings.Join(tables, ", "))
 		case tabulated(p, table):
