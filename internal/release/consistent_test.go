@@ -179,5 +179,9 @@ func TestCrossingTablesAreCountedFromMicrodata(t *testing.T) {
 	if len(counts) != 16 {
 		t.Errorf("%d cells", len(counts))
 	}
+	table, err := os.ReadFile(filepath.Join(place, "tables", "modes", "mode_x_hour_x_way.parquet"))
+	if err != nil || !bytes.Contains(table, []byte("counted from the microdata")) || bytes.Contains(table, []byte("rounded and fitted")) {
+		t.Errorf("%v: the table does not say that it is counted from the microdata", err)
+	}
 	verifies(t, place, VerifyOptions{})
 }
