@@ -75,6 +75,12 @@ func (p *Plan) heldBy(t Table, of *table) string {
 func (p *Plan) placesIn(i spec.Invariant, t Table) []int32 {
 	confidential := p.release.Table(i.Table)
 	by, own := counted(confidential, i.By), counted(confidential, t.attributes())
+	has := func(a spec.Attribute) bool {
+		return slices.ContainsFunc(by, func(b spec.Attribute) bool { return a.Column == b.Column })
+	}
+	if slices.ContainsFunc(own, func(a spec.Attribute) bool { return !has(a) }) {
+		return nil // before levels are looked at, which may be large
+	}
 	of, strides := make([][]int, len(by)), make([]int, len(by))
 	found, stride := 0, 1
 	for k := len(own) - 1; k >= 0; k-- {

@@ -17,7 +17,7 @@ import (
 // account that paid.
 type Certificate struct {
 	Assumptions []string `json:"assumptions"`
-	GivenAway   []string `json:"given_away"` // exact facts about the data that are published
+	GivenAway   []string `json:"given_away"` // public figures that are published as they are, which may be exact facts about the data
 	Loss        Loss     `json:"loss"`
 	Mechanisms  []Noise  `json:"mechanisms"`
 	// Sensitivities are there where rows do not all count as one, or figures are of values.

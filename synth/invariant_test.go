@@ -244,3 +244,49 @@ func TestCountsKeepToInvariants(t *testing.T) {
 	}
 	t.Logf("%d of %d are refused", refused, done)
 }
+
+// What an invariant decides has no noise for a reader either, also of a secret sample, and nothing is needed for it; tables that it
+// does not decide are as they were measured.
+func TestReadersTakePublicFigures(t *testing.T) {
+	for name, sample := range map[string]string{"all units": "", "a sample": "sample: {poisson: 50%}, "} {
+		t.Run(name, func(t *testing.T) {
+			p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9}\n"+
+				"tables: {t: {source: {csv: t.csv}, unit: row, "+sample+"columns: {a: {values: [x, y, z]}, b: {values: [x, y]}}}}\n"+
+				"invariants: {i: {by: [a], values: {x: 7, y: 0, z: 1000001}}}\nmarginals: {one: {by: [a]}, none: {by: []}, two: {by: [b, a]}}\n")
+			s := sealedFrom(t, p, map[string][]uint32{"a": {0, 1, 1, 2}, "b": {0, 0, 1, 1}}, noise.Key{3}, true)
+			tables, err := Estimate(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := NewReader(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at, want := range [][]float64{{7, 0, 1000001}, {1000008}, nil} {
+				read, err := r.Statistic(at, s.Measured)
+				if err != nil {
+					t.Fatal(err)
+				}
+				own := tables[at].Statistics[0]
+				if want == nil {
+					if slices.Contains(own.Flags, Public) || r.Held(at) || len(r.Needed(at)) == 0 || own.StandardError == 0 {
+						t.Errorf("two: %+v", own)
+					}
+					continue
+				}
+				for _, st := range []Statistic{own, read} {
+					for i, x := range want {
+						if st.Unbiased.Value(i) != x || st.Error.Value(i) != 0 || st.Low.Value(i) != x || st.High.Value(i) != x || st.Published.Value(i) != int64(x) || st.Flags[i] != Public {
+							t.Errorf("cell %d of %d: %v, %v … %v, %q", i, at, st.Unbiased.Value(i), st.Low.Value(i), st.High.Value(i), st.Flags[i])
+						}
+					}
+				}
+				groupings := []Grouping{{Of: []int{0, -1, 0}, Rows: 1}}[:len(tables[at].Keys)]
+				cells, err := r.Cells(at, nil)
+				if err != nil || Sums(cells, groupings)[0] != 1000008 || r.Variances(at, groupings)[0] != 0 || r.Alike(at, groupings)[0] != 0 || r.Needed(at) != nil || r.Bearings(at, nil) != nil {
+					t.Errorf("table %d: %v, %v", at, err, Sums(cells, groupings))
+				}
+			}
+		})
+	}
+}

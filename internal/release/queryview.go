@@ -203,9 +203,13 @@ func (t *Trace) Write(w io.Writer) error {
 
 // figuresText says what the cell has beside its count.
 func (t *Trace) figuresText() string {
+	count := "the count"
+	if t.Invariant != "" {
+		count = "the count as it was measured"
+	}
 	var b strings.Builder
 	for _, f := range t.Figures {
-		b.WriteString(f.text())
+		b.WriteString(f.text(count))
 	}
 	return b.String()
 }
