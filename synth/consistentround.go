@@ -276,7 +276,7 @@ func (t *transport) sway(i int) {
 }
 
 // exactCells is up to how many cells the nearest table is found. Shortest paths of larger ones would take minutes.
-const exactCells = 1 << 19
+const exactCells = 1 << 17
 
 // exchange mends what columns of a large table still lack, pair by pair: in the row where it costs the least, and none beyond the
 // number rounded up or down. What no such row is found for is left for paths, of which none is sure to be a shortest one after
@@ -316,7 +316,8 @@ func (t *transport) exchange(ctx context.Context) {
 const unreached = int64(1<<63 - 1)
 
 // mend moves units from columns that have too many to the nearest that lack one, on shortest paths from all of these at once
-// (Dijkstra, with the potentials of Edmonds & Karp 1972). It ends when half of them have found one, each another: their paths lie in
+// (Dijkstra, with the potentials of Edmonds & Karp 1972). It ends when half of them have found one, each another, or as
+// much again was looked at for the next one as for all before: their paths lie in
 // trees of their own, so that none changes what another costs. Nodes further than the last keep their potentials, nearer ones fall
 // behind it by the difference. It is false where none was found.
 func (t *transport) mend() bool {
@@ -327,15 +328,17 @@ func (t *transport) mend() bool {
 		}
 	}
 	last := int64(0)
-	for roots := len(t.touched); 2*len(t.found) < roots && len(t.reach) > 0; {
+	roots, looked, enough := len(t.touched), 0, 0
+	for 2*len(t.found) < roots && len(t.reach) > 0 && (len(t.found) == 0 || looked < enough) {
 		next := t.nearest()
 		node := int(next.node)
 		if t.done[node] {
 			continue // by a shorter path
 		}
 		t.done[node], last = true, next.distance
+		looked++
 		if root := t.root[node]; t.lack[node] < 0 && !t.served[root] {
-			t.found, t.served[root] = append(t.found, next.node), true
+			t.found, t.served[root], enough = append(t.found, next.node), true, 2*looked
 		}
 		t.relax(node)
 	}
