@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,9 @@ import (
 )
 
 const canaries = "kind,age\n" + "a,1\na,1\na,1\n"
+
+// canary finds the count of canaryTable as a number by itself: times and addresses have its digits among others.
+var canary = regexp.MustCompile(`(?i)(^|[^0-9a-f])(7319|1c97)([^0-9a-f]|$)`)
 
 // canaryTable has a cell that holds 7319 rows.
 func canaryTable() string { return "kind,age\n" + strings.Repeat("b,4\n", 7319) }
@@ -39,14 +43,14 @@ func TestExactSaysNothing(t *testing.T) {
 	}
 	for _, v := range []any{e, *e, o, *o} {
 		for i, s := range shown(v) {
-			if !strings.Contains(s, "confidential") || strings.Contains(s, "7319") {
+			if !strings.Contains(s, "confidential") || canary.MatchString(s) {
 				t.Errorf("%T, printing %d: %s", v, i, s)
 			}
 		}
 	}
 	for _, v := range []any{holder{e, o, *e, *o}, []*Exact{e}, map[string]any{"x": *e}} {
 		for i, s := range shown(v) {
-			if strings.Contains(s, "7319") || strings.Contains(s, "1c97") || strings.Contains(s, "1C97") {
+			if canary.MatchString(s) {
 				t.Errorf("%T, printing %d: %s", v, i, s)
 			}
 		}

@@ -169,7 +169,7 @@ func (s Synthetic) shaped() error {
 		return fmt.Errorf("the microdata of %s have less than no files", s.Table)
 	}
 	if !s.Adaptive() {
-		asks := Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows, Files: s.Files}
+		asks := Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows, RowsOf: s.RowsOf, Files: s.Files}
 		if len(s.By) < 2 || !reflect.DeepEqual(s, asks) {
 			return fmt.Errorf("the microdata of %s are of tables alone, and ask for more", s.Table)
 		}

@@ -104,6 +104,14 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 			r := together[at.estimate]
 			cells = r.shown(at.marginal, r.Axes[at.marginal])
 			one.sigma = max(st.StandardError, math.Sqrt(leastVariance))
+			if f.reader.Held(e.Table) { // the plan says the error of what is published, and read are the estimates
+				groupings := make([]Grouping, len(e.By))
+				for i, b := range e.By {
+					groupings[i] = Grouping{Of: identity(b.Categories), Rows: b.Categories}
+				}
+				v := f.reader.measuredVariances(e.Table, groupings)
+				one.sigma = float64(one.unit * math.Sqrt(sum(v)/float64(len(v))))
+			}
 		}
 		if int64(len(cells)) != t.Cells {
 			return fmt.Errorf("table %s is not whole", t.Path)
@@ -206,7 +214,7 @@ func (f *fixed) sums(s *set, at int) single {
 			}
 		}
 	}
-	variances := f.reader.Variances(s.table, groupings)
+	variances := f.reader.measuredVariances(s.table, groupings)
 	out.variance = max(float64(float64(s.unit*s.unit)*(sum(variances)/float64(len(variances)))), leastVariance)
 	return out
 }

@@ -270,3 +270,33 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 		t.Errorf("%s of method %s: %v", m.Shape, m.Method, err)
 	}
 }
+
+// A table that an invariant decides is published without noise; a model is made of what was measured, whose noise it has as if
+// there were no invariant.
+func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
+	of := func(invariants string) *fixed {
+		p := planOf(t, []int{3, 2}, "{rho: 1/50}", "marginals: {m: {by: [c0, c1]}, n: {by: [c1]}}\n"+invariants+"synthetic: {t: {method: tables}}\n")
+		s := sealedWith(t, p, func(i int) int64 { return int64(10 * i) })
+		f, err := newFixed(s, p.Synthetic[0], nil, measured.Rounds{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	free, held := of(""), of("invariants: {i: {by: [c1], values: {0: 100, 1: 200}}}\n")
+	if !held.reader.Held(1) || held.reader.Held(0) || len(free.sets) != 2 || len(held.sets) != 2 {
+		t.Fatalf("%d and %d sets", len(free.sets), len(held.sets))
+	}
+	for i, s := range held.sets { // a plan rounds the errors that it says
+		if want := free.sets[i].sigma; !(math.Abs(s.sigma-want) < 1e-6*want) || want < 1 {
+			t.Errorf("%s has noise of %v, without the invariant %v", s.path, s.sigma, want)
+		}
+	}
+	for i := range held.columns {
+		for k, s := range held.columns[i].singles {
+			if want := free.columns[i].singles[k].variance; !(math.Abs(s.variance-want) < 1e-9*want) {
+				t.Errorf("column %d has variance %v, without the invariant %v", i, s.variance, want)
+			}
+		}
+	}
+}

@@ -186,10 +186,15 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 // Variances are those of the noise on Sums ([plan.Estimate.SumVariances]). A table that is one measurement has independent
 // noise: its variance times the number of cells that are not impossible. One that an invariant decides has none.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
-	at := r.at[table]
 	if r.Held(table) {
 		return make([]float64, rowsIn(groupings))
 	}
+	return r.measuredVariances(table, groupings)
+}
+
+// measuredVariances are those of what was measured, of a table that an invariant decides as well.
+func (r *Reader) measuredVariances(table int, groupings []Grouping) []float64 {
+	at := r.at[table]
 	if at.estimate >= 0 {
 		q := make([][][]float64, len(groupings))
 		for i, g := range groupings {
