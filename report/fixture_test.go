@@ -3,6 +3,7 @@ package report_test
 // This file holds the inputs that the tests report on: small specs as the planner plans them, with fixed noisy counts.
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -71,6 +72,9 @@ func published(p *plan.Plan, noisy map[string][]int64) []synth.Table {
 		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers(counts)})
 	}
 	tables, err := synth.Estimate(s)
+	if err == nil {
+		err = synth.Consistent(context.Background(), s, tables, nil)
+	}
 	if err != nil {
 		panic(err)
 	}

@@ -104,7 +104,11 @@ func (p page) ChartsText() string {
 			left++
 		}
 	}
-	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error. Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no interval or no figure."
+	unbiased := ""
+	if p.fittedSome() {
+		unbiased = " Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside."
+	}
+	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." + unbiased + " Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no interval or no figure."
 	switch {
 	case len(drawn) == 0:
 		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."
@@ -166,6 +170,10 @@ func (p page) closeness() tile {
 	name := "A number is off by at most"
 	if numbers != "numbers" {
 		name = "A count is off by at most"
+	}
+	if m := movedIn(p.Tables); m.most > 0 && len(p.Accuracy.Groups) == 0 {
+		name = "Before adding up, " + strings.ToLower(name[:1]) + name[1:]
+		note += fmt.Sprintf("; adding up moved counts by up to %s", margin(m.most))
 	}
 	return tile{name, value, note}
 }

@@ -69,7 +69,7 @@ type Set struct {
 	StandardError float64  `json:"standard_error"`                      // of the estimate of a cell
 	Distance      float64  `json:"distance"`                            // Σ|model − estimate| over the cells
 	NoiseDistance float64  `json:"distance_of_noise_alone"`             // √(2/π) · StandardError · Cells
-	RowsDistance  float64  `json:"distance_of_rows"`                    // Σ|rows − estimate|
+	RowsDistance  float64  `json:"distance_of_rows"`                    // Σ|rows − estimate|; the rows here and below are scaled to the noisy total
 	Bound         float64  `json:"distance_of_rows_to_truth,omitempty"` // above Σ|rows − true counts| in 95 of 100 releases; absent: none is known
 	Off           int64    `json:"cells_off"`                           // cells whose rows are more than three standard errors off
 	Spread        float64  `json:"deviation_between_files,omitempty"`   // of the count of a cell, by the drawing of rows alone
@@ -85,7 +85,7 @@ type FarCell struct {
 	Estimate      float64  `json:"estimate"`   // unbiased
 	StandardError float64  `json:"standard_error"`
 	Model         float64  `json:"model"`
-	Rows          float64  `json:"rows"`
+	Rows          float64  `json:"rows"` // scaled to the noisy total
 	Deviations    float64  `json:"standard_errors_off"`
 }
 

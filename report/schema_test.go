@@ -239,6 +239,7 @@ func inputs() map[string]report.Input {
 		"figures":     figuresInput(report.Official, designWeight),
 		"calibrated":  figuresInput(report.Practice, calibratedWeight),
 		"unweighted":  figuresInput(report.Rehearsal, ""),
+		"fitted":      fittedInput(),
 		"together":    figuresOf(report.Official, togetherText),
 		"exchanged":   figuresOf(report.Official, strings.NewReplacer("{rho: 1/2}", "{epsilon: 4}", "neighbours: add-remove", "neighbours: replace").Replace(figuresText(designWeight))),
 	}
