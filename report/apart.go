@@ -27,12 +27,12 @@ func (s Statistic) ApartText() string {
 	if s.Apart == 0 {
 		return ""
 	}
-	counts := "they"
+	cells := "Two cells"
 	if s.Fitted != nil {
-		counts = "their unbiased counts"
+		cells = "Two unbiased counts"
 	}
-	return fmt.Sprintf("Two cells picked beforehand differ, %s sure, if %s are at least %s apart, even where intervals overlap. %s That is of noise, not of sampling error.",
-		level(s.Confidence), counts, budget.Group(s.Apart), pickedAfter(s.Confidence))
+	return fmt.Sprintf("%s less than %[2]s apart: may be noise alone. At least %[2]s apart, even where intervals overlap: more than noise (wrong for at most %[3]s in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.",
+		cells, budget.Group(s.Apart), inHundred(s.Confidence))
 }
 
 // ApartRule is the rule for all tables, "" where no distance is known.

@@ -47,7 +47,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("how to read: %q is not said:\n%s", apart, text)
 	}
 	page := pageOf(t, r)
-	for _, said := range []string{"Two cells picked beforehand differ, 95% sure, if they are " + apart + ", even where intervals overlap. Who looks at many pairs and picks some finds up to 5 in 100 equal ones so far apart by chance. That is of noise, not of sampling error.", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
+	for _, said := range []string{fmt.Sprintf("Two cells less than %[1]d apart: may be noise alone. At least %[1]d apart, even where intervals overlap: more than noise (wrong for at most 5 in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.", want), fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
 		}
@@ -68,8 +68,8 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 			"list":     strings.Contains(pageOf(t, r), `<td class="word">`+want+`</td>`),
 			"terminal": strings.Contains(string(r.Terminal(screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
 			"markdown": strings.Contains(string(r.Markdown()), "| status | count | "+want+" |"),
-			"box":      strings.Contains(box, "To use cell by cell: status, of which half") == not && strings.Contains(box, "No table needs to be left out") != not,
-			"readme":   strings.Contains(strings.Join(strings.Fields(string(r.Readme())), " "), "To use cell by cell: status, of which half") == not,
+			"box":      strings.Contains(box, "To use the table status cell by cell: 3 of its 6 cells could be zero.") == not && strings.Contains(box, "No table needs to be left out") != not,
+			"readme":   strings.Contains(strings.Join(strings.Fields(string(r.Readme())), " "), "To use the table status cell by cell: 3 of its 6 cells could be zero.") == not,
 		} {
 			if !is {
 				t.Errorf("%s: the %s says otherwise", want, place)
@@ -101,7 +101,7 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	page := pageOf(t, r)
 	for _, said := range []string{
 		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`, `<tr id="table-1">`,
-		`<td class="word">add up first</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
+		`<td class="word">add up first</td><td class="n">16</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
 		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6 by sex and status: male, employed; male, inactive</dd>`,
 	} {
 		if !strings.Contains(page, said) {
@@ -122,7 +122,7 @@ func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 		"sexes: {by: [sex]}, halves: {by: [age.half]}")))
 	want := map[string]string{
 		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: the spec pays for no count of it",
-		"Missing values of age count as not stated": "[halves] the other categories too low: by what is counted under not stated, a category that holds nothing else",
+		"Missing values of age count as not stated": "[halves] the other categories too low: by the count of “not stated”, which holds missing values of age and nothing else",
 	}
 	for _, b := range r.Bias {
 		if said, ok := want[b.Cause]; ok {

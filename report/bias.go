@@ -136,7 +136,11 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 	}
 	var all []Bias
 	if !t.Unit.Row {
-		all = append(all, r.told(p, t, "rows_over_bound", Bias{Cause: fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), isAre(t)), Tables: paths, Direction: r.leftOut(paths)}))
+		cause := fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), isAre(t))
+		if t.Unit.MaxRows == 1 {
+			cause = fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name)
+		}
+		all = append(all, r.told(p, t, "rows_over_bound", Bias{Cause: cause, Tables: paths, Direction: r.leftOut(paths)}))
 	}
 	if dropsRows(p.Release(), t) {
 		all = append(all, r.told(p, t, "rows_left_out", Bias{Cause: fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name), Tables: paths, Direction: r.leftOut(paths)}))
@@ -190,7 +194,7 @@ func (r *Report) categoryBias(p *plan.Plan, t *spec.Table, paths []string) []Bia
 			into := categoryLabel(finest.Categories[of.policy.Category])
 			b := Bias{Cause: fmt.Sprintf("%s values of %s count as %s", of.values, c.Name, into), Tables: []string{}, Direction: oneCategory, Size: notCounted}
 			if of.policy.Category >= c.Domain.Declared() {
-				b.Direction, b.Size = otherCategories, fmt.Sprintf("by what is counted under %s, a category that holds nothing else", into)
+				b.Direction, b.Size = otherCategories, fmt.Sprintf("by the count of “%s”, which holds %s values of %s and nothing else", into, intoCategory(c, of.policy.Category), c.Name)
 			}
 			for _, shown := range p.Tables {
 				if slices.Contains(paths, shown.Path) && slices.ContainsFunc(shown.By, func(by string) bool { return columnOf(by) == c.Name }) {
@@ -203,6 +207,18 @@ func (r *Report) categoryBias(p *plan.Plan, t *spec.Table, paths []string) []Bia
 		}
 	}
 	return all
+}
+
+// intoCategory says which values of a column a category takes that has none of its own.
+func intoCategory(c *spec.Column, category int) string {
+	takes := func(policy spec.Policy) bool { return policy.Action == spec.As && policy.Category == category }
+	switch {
+	case takes(c.Unknown) && takes(c.Null):
+		return "missing and unknown"
+	case takes(c.Unknown):
+		return "unknown"
+	}
+	return "missing"
 }
 
 // figuredWith are those of some tables that have figures of a column.

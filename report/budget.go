@@ -98,11 +98,16 @@ func (r *Report) CostFacts() []Note {
 		cost += ", charged as " + charged
 	}
 	account, debit := r.Budget.Receipt.Account, fmt.Sprintf("debit %d, %s", r.Budget.Receipt.Number, r.Date)
+	cost += " of privacy budget (not money)"
 	switch r.Status {
 	case Rehearsal:
 		return []Note{{"Cost", "nothing: a rehearsal reads no data, and its account is gone. A release would cost " + cost + "."}}
 	case Practice:
-		return []Note{{"Cost", cost}, {"Paid by", fmt.Sprintf("practice account %s, which has room for three releases like its first; this was %s.", account, debit)}}
+		paid := fmt.Sprintf("practice account %s, which has room for three releases like its first; this was %s.", account, debit)
+		if r.Budget.Receipt.Number == 1 {
+			paid = fmt.Sprintf("practice account %s, opened with room for three releases like the first that was tried on it; this was %s. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account.", account, debit)
+		}
+		return []Note{{"Cost", cost}, {"Paid by", paid}}
 	}
 	return []Note{{"Cost", cost}, {"Paid by", fmt.Sprintf("account %s: %s. The office sees what is left of it with `dprelease ledger show %s`.", account, debit, account)}}
 }

@@ -151,9 +151,17 @@ func (r *Report) AttributeLoss() string {
 	case g.Sample != "":
 		text += " As if every one were drawn for the sample."
 	case g.Neighbours == "add-remove":
-		text += fmt.Sprintf(" It tells whether one %s is in the data or not. To have another value is a larger step: one %[1]s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects)
+		text += fmt.Sprintf(" That row tells whether one %s is in the data or not. To learn a value of somebody is to learn more, so an attribute can lose more than that row.", g.Protects)
 	}
 	return text + " Rounded up."
+}
+
+// AttributeStep says how much larger a step it is to have another value than to be in the data or not, "" where both are the same.
+func (r *Report) AttributeStep() string {
+	if g := r.Guarantee; g.Sample == "" && g.Neighbours == "add-remove" {
+		return fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects)
+	}
+	return ""
 }
 
 // WholeLoss names the row of the whole release by what differs.

@@ -148,14 +148,20 @@ func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 // What stands for the cap and what is left is said to be unknown, as no receipt holds it, and a practice account says that it is one.
 func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	for status, want := range map[report.Status]struct{ said, not string }{
-		report.Official:  {"- Cost: ε = 2\n- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.", "practice"},
-		report.Practice:  {"- Cost: ε = 2\n- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.", "ledger show"},
-		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2.\n", "debit 7, 2026-03-01"},
+		report.Official:  {"- Cost: ε = 2 of privacy budget (not money)\n- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.", "practice"},
+		report.Practice:  {"- Cost: ε = 2 of privacy budget (not money)\n- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.", "ledger show"},
+		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n", "debit 7, 2026-03-01"},
 	} {
 		text := partOf("\n"+string(reportOf(t, specInput(status, specText)).Markdown()), "Cost")
 		if !strings.Contains(text, want.said) || strings.Contains(text, want.not) {
 			t.Errorf("%s: want %q and no %q in\n%s", status, want.said, want.not, text)
 		}
+	}
+	first := specInput(report.Practice, specText)
+	first.Receipt = json.RawMessage(strings.Replace(string(first.Receipt), `"number": 7`, `"number": 1`, 1))
+	want := "opened with room for three releases like the first that was tried on it; this was debit 1, 2026-03-01. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account."
+	if text := string(reportOf(t, first).Markdown()); !strings.Contains(text, want) {
+		t.Errorf("the first debit of a practice account does not say what is left: %q", want)
 	}
 }
 

@@ -157,7 +157,7 @@ func (p page) Links(text string) []linked {
 		}
 		for i, t := range p.Tables {
 			rest, named := strings.CutPrefix(text[at:], t.Path)
-			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, notToUse) || rest == "" || !strings.ContainsRune(" ,", rune(rest[0]))) {
+			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, notToUse) || rest == "" || !strings.ContainsRune(" ,:.", rune(rest[0]))) {
 				continue
 			}
 			if at > from {

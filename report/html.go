@@ -300,6 +300,9 @@ type span struct {
 	Code bool
 }
 
+// Hash tells that a piece of code is a SHA-256 in hexadecimal, which may be broken at any place.
+func (s span) Hash() bool { return s.Code && len(s.Text) == 64 && !strings.ContainsAny(s.Text, " /") }
+
 // codeSpans parts a sentence at its backquotes.
 func codeSpans(s string) []span {
 	var spans []span

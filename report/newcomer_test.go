@@ -24,12 +24,12 @@ var questions = []question{
 	{"How close are the numbers?", "", []string{"are off the exact count by ", "is off the exact count by ", "are off the exact sum of weights by ", "have a noisy count within ±"}},
 	{"Is this cell different from that one?", "What these figures must not be used for", []string{"less than twice the margin", "picked beforehand differ, "}},
 	{"When may they be called different?", "How to read the figures", []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
-	{"Which tables must not be used?", "What these figures must not be used for", []string{"To use cell by cell: ", "To use by itself "}},
+	{"Which tables must not be used?", "What these figures must not be used for", []string{"To use the table", "To use by itself "}},
 	{"Which single cells must not be used?", "What these figures must not be used for", []string{"“Cells that could be zero” names them", "“Cells that could be zero” says how to find them"}},
 	{"What did it cost?", "Cost", []string{"- Cost: "}},
-	{"What is left?", "Cost", []string{"The office sees what is left of it with `dprelease ledger show ", "which has room for three releases like its first; this was debit ", "- Cost: nothing: "}},
+	{"What is left?", "Cost", []string{"The office sees what is left of it with `dprelease ledger show ", "which has room for three releases like its first; this was debit ", "two more like it fit", "- Cost: nothing: "}},
 	{"To whom was it charged?", "Cost", []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
-	{"How can it be checked?", "How to check", []string{"- This page alone cannot be checked: the folder that it lies in can. `dprelease verify FOLDER` "}},
+	{"How can it be checked?", "How to check", []string{"- This page alone cannot be checked: the folder that it came in can, and you need all of it: ask "}},
 }
 
 // TestNewcomersFindTheirAnswers in every kind of release.

@@ -106,11 +106,15 @@ func hashOf(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// checksOf says how to check a release without trusting this report.
-func checksOf(r *Report) []string {
+// checksOf says how to check a release without trusting this report, and what nobody can who trusts the ledger of a receipt.
+func checksOf(r *Report, paid receipt) []string {
+	ask := "ask whoever gave you the page"
+	if r.Contact != "" {
+		ask = "ask the contact above"
+	}
 	checks := []string{
-		"This page alone cannot be checked: the folder that it lies in can. `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code. That the noise was random, its key erased and the data true nobody can see from outside.",
-		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is " + r.Provenance.PlanHash,
+		"This page alone cannot be checked: the folder that it came in can, and you need all of it: " + ask + ". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " + r.Provenance.Software + ". That the noise was random, its key erased and the data true nobody can see from outside.",
+		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is `" + r.Provenance.PlanHash + "`",
 	}
 	switch {
 	case r.Adapts():
@@ -125,6 +129,6 @@ func checksOf(r *Report) []string {
 	if r.Status == Practice {
 		who = "whoever made it"
 	}
-	return append(checks, fmt.Sprintf("Ask %s to show debit %d of account %s in the ledger. Its hash is %s",
-		who, r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash))
+	return append(checks, fmt.Sprintf("Ask %s to show debit %d of account %s in the ledger. Its hash is `%s`. %s",
+		who, r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash, witnessSentence(paid.Witnessed)))
 }

@@ -136,9 +136,7 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 	if cumulative(r.Tables) {
 		published += " Of a table that counts up take the row of the last category instead of adding up."
 	}
-	if len(from.apart) > 0 {
-		published += fmt.Sprintf(" Not all that was measured of %s fits together: two tables that show that column may agree in no more than what they have beside it.", strings.Join(from.apart, " and of "))
-	}
+	but := r.apartText(from.apart)
 	separate := map[int]bool{}
 	measured := func(i int) bool { return r.Tables[i].Invariant == "" }
 	for i := range r.Tables {
@@ -178,9 +176,9 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 		if heldCells(r.Tables) > 0 {
 			all += " but those of public figures"
 		}
-		return []Note{{allAgree, all + " were made from the same noisy answers: " + exactly + "." + published}}
+		return []Note{{allAgree, but + all + " were made from the same noisy answers: " + exactly + "." + published}}
 	}
-	notes := []Note{{someAgree, "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
+	notes := []Note{{someAgree, but + "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
 	if len(sets) > 1 {
 		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
 	}
@@ -192,6 +190,22 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 		notes = append(notes, Note{othersDoNot, separately + fewNames(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
 	}
 	return notes
+}
+
+// apartText says which tables need not agree although they were made from the same answers: those that show a column of which not
+// all measurements fit together.
+func (r *Report) apartText(columns []string) string {
+	var sentences strings.Builder
+	for _, column := range columns {
+		var paths []string
+		for _, t := range r.Tables {
+			if slices.ContainsFunc(t.By, func(by string) bool { return columnOf(by) == column }) {
+				paths = append(paths, t.Path)
+			}
+		}
+		fmt.Fprintf(&sentences, "Not all that was measured of %s fits together: two of %s may agree in no more than what they have beside it. ", column, fewNames(paths))
+	}
+	return sentences.String()
 }
 
 // exactCount says what the intervals cover.

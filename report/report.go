@@ -142,7 +142,7 @@ func New(in Input) (*Report, error) {
 	r.Bias = biasOf(r, in.Plan)
 	r.Reading = readingOf(r, in.Plan, from)
 	r.Plan = Plan{Choices: choicesOf(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
-	r.Checks = checksOf(r)
+	r.Checks = checksOf(r, paid)
 	if r.Certificate, err = certificateOf(in.Plan, r, from, paid, in.Approvals); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}

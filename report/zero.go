@@ -134,22 +134,57 @@ const (
 	tableList        = "list of tables"
 )
 
-// notToUse begins what the box says of tables.
-const notToUse = "To use cell by cell: "
+// notToUse begins what the box says of tables by name.
+const notToUse = "To use the table"
+
+// namedFirst is how many tables to add up first the box names.
+const namedFirst = 4
 
 // tableUse says which tables must not be used cell by cell; "" where all may be.
 func tableUse(r *Report) string {
 	never := notSingly(r)
 	bad := r.badCells()
+	text := ""
 	switch {
 	case len(never) == 0:
 		return ""
 	case len(never) == 1:
-		return fmt.Sprintf(notToUse+"%s, of which half of the cells or more %s.", never[0], bad)
+		text = fmt.Sprintf(notToUse+" %s cell by cell: %s.", never[0], r.badOf(never[0]))
 	case len(never) <= namedTables:
-		return fmt.Sprintf(notToUse+"%s, of each of which half of the cells or more %s.", inWords(never), bad)
+		text = fmt.Sprintf(notToUse+"s %s cell by cell: half of the cells of each or more %s.", inWords(never), bad)
+	default:
+		text = fmt.Sprintf("To use %d tables cell by cell: half of the cells of each or more %s. The %s says which.", len(never), bad, verdictColumn)
 	}
-	return fmt.Sprintf(notToUse+"%d tables, of each of which half of the cells or more %s. The %s says which.", len(never), bad, verdictColumn)
+	switch first := r.firstAddedUp(never); {
+	case len(first) == 1:
+		text += fmt.Sprintf(" One more only after adding up cells: %s.", first[0])
+	case len(first) > namedFirst:
+		text += fmt.Sprintf(" %d more only after adding up cells, as the %s says.", len(first), verdictColumn)
+	case first != nil:
+		text += fmt.Sprintf(" %d more only after adding up cells: %s.", len(first), inWords(first))
+	}
+	return text
+}
+
+// badOf says of a table with one count how many of its cells could be zero, where that is what its verdict rests on, and of another
+// that half of them or more are bad.
+func (r *Report) badOf(path string) string {
+	t := r.Tables[slices.IndexFunc(r.Tables, func(t Table) bool { return t.Path == path })]
+	if s := t.Statistics[0]; len(t.Statistics) == 1 && s.Fit == nil {
+		return fmt.Sprintf("%s of its %s could be zero", budget.Group(s.NoiseCells), budget.Plural(t.Cells-t.Impossible, "cell"))
+	}
+	return "half of its cells or more " + r.badCells()
+}
+
+// firstAddedUp are the paths of the other tables of which cells are to be added up before they are used.
+func (r *Report) firstAddedUp(but []string) []string {
+	var paths []string
+	for _, t := range r.Tables {
+		if !t.Aside && !slices.Contains(but, t.Path) && slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.verdict(s) == addUpFirst }) {
+			paths = append(paths, t.Path)
+		}
+	}
+	return paths
 }
 
 // badCells is what is said of cells that a verdict is against.
