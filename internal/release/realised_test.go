@@ -126,11 +126,7 @@ func errorsOf(p *plan.Plan) residualNoise {
 // adultTables are the true counts of every table, and of the total, in the order of the tables' keys.
 func adultTables(t *testing.T, p *plan.Plan, data string) map[string][]int64 {
 	t.Helper()
-	from := map[string]string{}
-	for _, c := range p.Release().Tables[0].Columns {
-		from[c.Name] = c.From
-	}
-	count := adultTruth(t, data, from)
+	count := adultTruth(t, p, data)
 	out := map[string][]int64{"": {0}}
 	for _, n := range count(p.Tables[0].By) {
 		out[""][0] += n
