@@ -168,8 +168,8 @@ func TestRowsAsked(t *testing.T) {
 		{one, []string{"5", "a=5"}, "a second time"},
 		{two, []string{"5"}, "write --rows a=5"},
 		{&plan.Plan{Name: "trips"}, []string{"5"}, "has no microdata"},
-		{counted, []string{"5"}, "would change with the number of rows"},
-		{counted, []string{"a=5"}, "would change with the number of rows"},
+		{counted, []string{"5"}, "would change with its rows"},
+		{counted, []string{"a=5"}, "would change with its rows"},
 	} {
 		_, err := rowsAsked(c.plan, c.flags)
 		wantsCode(t, strings.Join(c.flags, " "), err, ExitSpec, c.says)
