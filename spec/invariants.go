@@ -366,7 +366,7 @@ func common(t *Table, first, second Invariant) (one, other []int64, name func(ce
 			fine, coarse := levelOf(t, t.origin(a)), levelOf(t, t.origin(b))
 			base := t.Column(t.origin(a).Column).Domain.Size()
 			groups := 0
-			ofFirst[i], ofSecond[j], groups = merged(base, fine, coarse)
+			ofFirst[i], ofSecond[j], groups = Merged(base, fine, coarse)
 			named := make([]string, groups)
 			label := func(of []int, a Attribute, l *Level) {
 				for c := len(of) - 1; c >= 0; c-- {
@@ -424,9 +424,9 @@ func summed(t *Table, i Invariant, of [][]int, sums int) []int64 {
 	return out
 }
 
-// merged puts the categories of two levels of a domain into the smallest groups of which each is a union of categories of both,
+// Merged puts the categories of two levels of a domain into the smallest groups of which each is a union of categories of both,
 // in the order of their first base cells.
-func merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int) {
+func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int) {
 	parent := make([]int, first.Size()+second.Size())
 	for i := range parent {
 		parent[i] = i
