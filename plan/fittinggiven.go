@@ -157,7 +157,7 @@ func (p *Plan) keepApart(c Consistency, f *Fitting) error {
 					}
 					chain := f.Chains[of.Order[k]]
 					if kept := chain.Size(min(of.Margin[of.Order[k]], chain.decided(confidential, a))); kept < groups[pair] {
-						return at(p.release, "invariants."+i.Name, &fault{"", fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, and levels of %s that do not all lie within each other: that table is made to add up along %s, and would not keep to the figures", i.Name, a, t.Path, own, a.Column, chain.text()),
+						return at(p.release, "invariants."+i.Name, &fault{"", fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain.text(), a),
 							fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})
 					}
 				}

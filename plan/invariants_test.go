@@ -94,7 +94,7 @@ func TestInvariantsAcrossChains(t *testing.T) {
 		want                  []string // nil where there is a plan
 	}{
 		"another table's level": {urban, "y: {by: [d, sex]}, z: {by: [d.kind]}",
-			[]string{"invariants.u", "invariant u has figures by d.urban that counts of table y by d add up to", "along d.kind with d, and would not keep", "no table or other invariant by levels of d that cross d.urban"}},
+			[]string{"invariants.u", "invariant u has figures by d.urban that counts of table y by d add up to", "along d.kind with d, which d.urban crosses: it would not keep", "no table or other invariant by levels of d that cross d.urban"}},
 		"another invariant's level": {urban + ", " + kind, "y: {by: [d, sex]}",
 			[]string{"invariants.k", "invariant k has figures by d.kind that counts of table y by d add up to", "along d.urban with d"}},
 		"beside another column": {"u: {by: [d.urban, sex], from: us.csv}", "y: {by: [d]}, z: {by: [d.kind]}", []string{"invariants.u", "table y by d"}},
