@@ -102,6 +102,9 @@ func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
 		f, err := p.schedule(c)
 		switch {
 		case err == nil:
+			if err := p.keepApart(c, f); err != nil {
+				return nil, err
+			}
 			c.Apart = apart(f.Chains)
 		case p.tabulates(c):
 			if err := cmp.Or(p.tabulatesInvariants(c.Table), p.tabulatesRows(c.Table)); err != nil {
@@ -124,14 +127,10 @@ func apart(chains []Chain) []string {
 	var columns []string
 	groups := map[string][]string{}
 	for _, c := range chains {
-		var names []string
-		for _, level := range c.names {
-			names = append(names, spec.Attribute{Column: c.Column, Level: level}.String())
-		}
 		if groups[c.Column] == nil {
 			columns = append(columns, c.Column)
 		}
-		groups[c.Column] = append(groups[c.Column], strings.Join(names, " with "))
+		groups[c.Column] = append(groups[c.Column], c.text())
 	}
 	var out []string
 	for _, column := range columns {

@@ -41,12 +41,7 @@ func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
 	for _, a := range counted(confidential, i.By) {
 		var next []Margin
 		for k, c := range f.Chains {
-			level := 0
-			for l, name := range c.names {
-				if _, ok := decides(confidential, a, spec.Attribute{Column: c.Column, Level: name}); ok && c.Column == a.Column {
-					level = l + 1
-				}
-			}
+			level := c.decided(confidential, a)
 			for _, m := range out {
 				if level > 0 {
 					m = slices.Clone(m)
@@ -58,6 +53,17 @@ func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
 		out = next
 	}
 	return out
+}
+
+// decided is the finest level of the chain that an attribute decides, 0 for none.
+func (c Chain) decided(confidential *spec.Table, a spec.Attribute) int {
+	level := 0
+	for l, name := range c.names {
+		if _, ok := decides(confidential, a, spec.Attribute{Column: c.Column, Level: name}); ok {
+			level = l + 1
+		}
+	}
+	return level
 }
 
 // sums adds the figures of an invariant up to a margin that it decides.
@@ -124,4 +130,48 @@ func (f *Fitting) emptied(p *Plan, step int, dead []bool) error {
 		}
 	}
 	return nil
+}
+
+// keepApart fails where a fitted table would not keep to an invariant: where both tell more of a column than the finest level that the
+// invariant decides in the table's chain, as its own is in another one. Tables that an invariant decides show its figures.
+func (p *Plan) keepApart(c Consistency, f *Fitting) error {
+	confidential := p.release.Table(c.Table)
+	groups := map[[2]spec.Attribute]int{}
+	for _, i := range p.release.Invariants {
+		if i.Table != c.Table {
+			continue
+		}
+		for _, a := range counted(confidential, i.By) {
+			for _, of := range f.Tables {
+				t := p.Tables[of.At]
+				if t.Invariant != "" {
+					continue
+				}
+				for k, own := range counted(confidential, t.attributes()) {
+					if own.Column != a.Column {
+						continue
+					}
+					pair := [2]spec.Attribute{own, a}
+					if groups[pair] == 0 {
+						groups[pair] = told(confidential, own, a)
+					}
+					chain := f.Chains[of.Order[k]]
+					if kept := chain.Size(min(of.Margin[of.Order[k]], chain.decided(confidential, a))); kept < groups[pair] {
+						return at(p.release, "invariants."+i.Name, &fault{"", fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain.text(), a),
+							fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// told is into how many groups of categories what two attributes of one column both tell divides it.
+func told(confidential *spec.Table, first, second spec.Attribute) int {
+	domain := confidential.Column(first.Column).Domain
+	one, _ := domain.Level(first.Level)
+	other, _ := domain.Level(second.Level)
+	_, _, groups := spec.Merged(domain.Size(), one, other)
+	return groups
 }

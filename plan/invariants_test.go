@@ -85,6 +85,43 @@ func TestInvariantRefusals(t *testing.T) {
 	}
 }
 
+// Levels that cross are in several chains, and a table is in one: where it would not keep to figures along another one, these are
+// refused, however the two levels come to be there, and kept where neither the table nor the figures tell of each other.
+func TestInvariantsAcrossChains(t *testing.T) {
+	const urban, kind = "u: {by: [d.urban], values: {u: 20, r: 0}}", "k: {by: [d.kind], values: {k: 0, l: 20}}"
+	for name, c := range map[string]struct {
+		invariants, marginals string
+		want                  []string // nil where there is a plan
+	}{
+		"another table's level": {urban, "y: {by: [d, sex]}, z: {by: [d.kind]}",
+			[]string{"invariants.u", "invariant u has figures by d.urban that counts of table y by d add up to", "along d.kind with d, which d.urban crosses: it would not keep", "no table or other invariant by levels of d that cross d.urban"}},
+		"another invariant's level": {urban + ", " + kind, "y: {by: [d, sex]}",
+			[]string{"invariants.k", "invariant k has figures by d.kind that counts of table y by d add up to", "along d.urban with d"}},
+		"beside another column": {"u: {by: [d.urban, sex], from: us.csv}", "y: {by: [d]}, z: {by: [d.kind]}", []string{"invariants.u", "table y by d"}},
+		// a and {b, c, e} are unions of groups of both
+		"what two that cross both tell": {"w: {by: [d.west], values: {a: 3, be: 10, c: 7}}", "y: {by: [d.east, sex]}", []string{"invariants.w", "figures by d.west that counts of table y by d.east add up to", "along d.east,"}},
+		"one level":                     {urban, "y: {by: [d, sex]}, z: {by: [d.urban]}", nil},
+		"nothing in common":             {urban, "y: {by: [d.kind, sex]}, z: {by: [d.kind]}", nil},
+		"decided by the figures":        {"b: {by: [d], values: {a: 0, b: 20, c: 0, e: 0}}", "y: {by: [d.urban, sex]}, z: {by: [d.kind, sex]}", nil},
+		"figures themselves":            {"b: {by: [d], values: {a: 0, b: 20, c: 0, e: 0}}, " + urban, "y: {by: [d.kind]}, z: {by: [d]}", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {rho: 1}\n" +
+				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {d: {values: [a, b, c, e], levels: {urban: {u: [a, b], r: [c, e]}, kind: {k: [a], l: [b, c, e]}, east: {a: [a], bc: [b, c], e: [e]}, west: {a: [a], be: [b, e], c: [c]}}}, sex: {values: [f, m]}}}}\n" +
+				"marginals: {" + c.marginals + "}\ninvariants: {" + c.invariants + "}\npublish: {integers: consistent}\n"
+			_, err := planOfSource(spec.Source{Name: "release.yaml", Text: text, Files: map[string]string{"us.csv": "d.urban,sex,count\nu,f,10\nu,m,10\nr,f,0\nr,m,0\n"}})
+			if (err == nil) != (c.want == nil) {
+				t.Fatal(err)
+			}
+			for _, says := range c.want {
+				if !strings.Contains(err.Error(), says) {
+					t.Errorf("%v does not say %q", err, says)
+				}
+			}
+		})
+	}
+}
+
 // publicText is a release with an invariant in a file, which decides two of its tables, and microdata.
 const publicText = `version: 1
 release: r

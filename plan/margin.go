@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/spec"
 )
@@ -16,6 +17,15 @@ type Chain struct {
 	Levels []*spec.Level // coarsest first
 	names  []string
 	parent [][]int // of each category its category at the level before
+}
+
+// text names its levels.
+func (c Chain) text() string {
+	names := make([]string, len(c.names))
+	for i, level := range c.names {
+		names[i] = spec.Attribute{Column: c.Column, Level: level}.String()
+	}
+	return strings.Join(names, " with ")
 }
 
 // Size is the number of categories of a level, counted from 1; level 0 is the total, of one.

@@ -348,7 +348,83 @@ func (r *reader) contradicts(t *Table, first, second Invariant, n node) bool {
 			return true
 		}
 	}
+	for _, pair := range [][2]Invariant{{second, first}, {first, second}} {
+		if says := outnumbers(t, pair[0], pair[1]); says != "" {
+			r.report(n.heading(), n.path, Problem{
+				Message:  fmt.Sprintf("invariants %s and %s contradict each other: %s", first.Name, second.Name, says),
+				Expected: "figures of the same rows",
+			})
+			return true
+		}
+	}
 	return false
+}
+
+// outnumbers says where an invariant has more rows in a cell than another has in one that this lies within; "" for nowhere. Both are
+// added up to the columns that both have, of which levels may cross.
+func outnumbers(t *Table, inner, outer Invariant) string {
+	ofInner, ofOuter := make([][]int, len(inner.By)), make([][]int, len(outer.By))
+	var small, large []*Level
+	var holders [][]int
+	var named [2][]Attribute
+	innerStride, outerStride := 1, 1
+	for i, a := range inner.By {
+		for j, b := range outer.By {
+			if t.origin(a).Column != t.origin(b).Column {
+				continue
+			}
+			fine, coarse := levelOf(t, t.origin(a)), levelOf(t, t.origin(b))
+			ofInner[i], ofOuter[j] = spaced(fine.Size(), innerStride), spaced(coarse.Size(), outerStride)
+			holders = append(holders, holding(t.Column(t.origin(a).Column).Domain.Size(), fine, coarse))
+			small, large = append(small, fine), append(large, coarse)
+			named[0], named[1] = append(named[0], a), append(named[1], b)
+			innerStride, outerStride = innerStride*fine.Size(), outerStride*coarse.Size()
+		}
+	}
+	rows, most := summed(t, inner, ofInner, innerStride), summed(t, outer, ofOuter, outerStride)
+	for cell, count := range rows {
+		rest, at, stride := cell, 0, 1
+		var within, around []string
+		for k, level := range small {
+			c := rest % level.Size()
+			rest /= level.Size()
+			holder := holders[k][c]
+			if holder < 0 {
+				at = -1
+				break
+			}
+			at, stride = at+holder*stride, stride*large[k].Size()
+			within = append(within, fmt.Sprintf("%s = %s", named[0][k], clip(level.Categories[c].Code)))
+			around = append(around, fmt.Sprintf("%s = %s", named[1][k], clip(large[k].Categories[holder].Code)))
+		}
+		if at >= 0 && count > most[at] {
+			return fmt.Sprintf("%s has %d rows of %s, and %s has %d of %s, which lies within that", outer.Name, most[at], strings.Join(around, ", "), inner.Name, count, strings.Join(within, ", "))
+		}
+	}
+	return ""
+}
+
+// spaced are so many places, a stride apart.
+func spaced(size, stride int) []int {
+	out := make([]int, size)
+	for i := range out {
+		out[i] = i * stride
+	}
+	return out
+}
+
+// holding is, of each category of a level of a domain, the one of another level that it lies within, −1 for none.
+func holding(base int, of, in *Level) []int {
+	out := make([]int, of.Size())
+	seen := make([]bool, of.Size())
+	for b := range base {
+		c, holder := of.category(b), in.category(b)
+		if seen[c] && out[c] != holder {
+			holder = -1
+		}
+		out[c], seen[c] = holder, true
+	}
+	return out
 }
 
 // common adds two invariants of a table up to the finest marginal that both say: of each column that both have, to groups of
@@ -366,7 +442,7 @@ func common(t *Table, first, second Invariant) (one, other []int64, name func(ce
 			fine, coarse := levelOf(t, t.origin(a)), levelOf(t, t.origin(b))
 			base := t.Column(t.origin(a).Column).Domain.Size()
 			groups := 0
-			ofFirst[i], ofSecond[j], groups = merged(base, fine, coarse)
+			ofFirst[i], ofSecond[j], groups = Merged(base, fine, coarse)
 			named := make([]string, groups)
 			label := func(of []int, a Attribute, l *Level) {
 				for c := len(of) - 1; c >= 0; c-- {
@@ -424,9 +500,9 @@ func summed(t *Table, i Invariant, of [][]int, sums int) []int64 {
 	return out
 }
 
-// merged puts the categories of two levels of a domain into the smallest groups of which each is a union of categories of both,
+// Merged puts the categories of two levels of a domain into the smallest groups of which each is a union of categories of both,
 // in the order of their first base cells.
-func merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int) {
+func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int) {
 	parent := make([]int, first.Size()+second.Size())
 	for i := range parent {
 		parent[i] = i

@@ -166,13 +166,48 @@ marginals: {m: {by: [place]}}
 		want string
 	}{
 		{"3", "9", ""}, // a to c are 12 in both, whatever b is
-		{"12", "0", ""},
+		{"5", "7", ""},
 		{"3", "8", "invariants left and right contradict each other: of place.left = ab the one has 12 rows, the other 11"},
 	} {
 		_, err := Parse(Source{Text: strings.NewReplacer("A", c.a, "B", c.b).Replace(text)})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("a: %s, bc: %s: got %v, want %q", c.a, c.b, err, c.want)
 		}
+	}
+}
+
+// A group that lies within another one has no more rows than this, also where their levels cross: by what both invariants have beside
+// that, whichever of the two comes first.
+func TestGroupsWithinOthersHaveNoMoreRows(t *testing.T) {
+	const text = `version: 1
+release: x
+privacy: {protects: trip, neighbours: replace}
+budget: {rho: 1}
+tables:
+  trips:
+    source: {csv: t.csv}
+    unit: row
+    columns: {d: {values: [a, b, c, e], levels: {urban: {u: [a, b], r: [c, e]}, kind: {k: [a], l: [b, c, e]}, other: {a: [a], bc: [b, c], e: [e]}}}, sex: {values: [f, m]}, z: {values: [p, q]}}
+invariants:
+`
+	const urban, sexes, kinds = "  u: {by: [d.urban], values: {u: 20, r: 1}}\n", "  s: {by: [d.urban, sex], from: us.csv}\n", "  k: {by: [sex, d.kind, z], from: sk.csv}\n"
+	for name, c := range map[string]struct{ invariants, want string }{
+		"as many":   {urban + "  k: {by: [d.kind], values: {k: 20, l: 1}}\n", ""},
+		"more":      {urban + "  k: {by: [d.kind], values: {k: 21, l: 0}}\n", "invariants u and k contradict each other: u has 20 rows of d.urban = u, and k has 21 of d.kind = k, which lies within that"},
+		"the first": {"  k: {by: [d.kind], values: {k: 3, l: 2}}\n  u: {by: [d.urban], values: {u: 1, r: 4}}\n", "invariants k and u contradict each other: k has 2 rows of d.kind = l, and u has 4 of d.urban = r, which lies within that"},
+		"the other": {"  o: {by: [d.other], values: {a: 3, bc: 1, e: 0}}\n  u: {by: [d.urban], values: {u: 2, r: 2}}\n", "invariants o and u contradict each other: u has 2 rows of d.urban = u, and o has 3 of d.other = a, which lies within that"},
+		// k has 4 rows and u 5, but of women k has 3 and u 2
+		"beside another column": {sexes + kinds, "s has 2 rows of sex = f, d.urban = u, and k has 3 of sex = f, d.kind = k, which lies within that"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse(Source{Name: "release.yaml", Text: text + c.invariants + "marginals: {m: {by: [d]}}\n", Files: map[string]string{
+				"us.csv": "d.urban,sex,count\nu,f,2\nu,m,3\nr,f,1\nr,m,0\n",
+				"sk.csv": "sex,d.kind,z,count\nf,k,p,2\nf,k,q,1\nf,l,p,0\nf,l,q,0\nm,k,p,0\nm,k,q,1\nm,l,p,1\nm,l,q,1\n",
+			}})
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

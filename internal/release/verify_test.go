@@ -436,7 +436,7 @@ func TestAPlanOfAnotherMaking(t *testing.T) {
 	if err := writeManifest(out, o.plan, ledger.Record{}, m); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, place, VerifyOptions{}, "plan.json", "cannot be recomputed by this version (dprelease 0.1.0)")
+	refused(t, place, VerifyOptions{}, "plan.json", "cannot be recomputed by this version ("+Software+")")
 	b, err := os.ReadFile(filepath.Join(place, manifestFile))
 	if err != nil {
 		t.Fatal(err)
@@ -561,12 +561,13 @@ func TestOtherModulesAreNamed(t *testing.T) {
 func TestOtherSoftwareIsNamed(t *testing.T) {
 	o := publish(t)
 	place := o.rewritten(t, func(*verifier, *[]report.Module) {})
+	version := strings.TrimPrefix(Software, "dprelease ")
 	for _, name := range []string{manifestFile, billFile} {
 		text, err := os.ReadFile(filepath.Join(place, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		older := strings.NewReplacer(Software, "dprelease 0.0.9", `"version": "0.1.0"`, `"version": "0.0.9"`, "dprelease@0.1.0", "dprelease@0.0.9").Replace(string(text))
+		older := strings.NewReplacer(Software, "dprelease 0.0.9", `"version": "`+version+`"`, `"version": "0.0.9"`, "dprelease@"+version, "dprelease@0.0.9").Replace(string(text))
 		if older == string(text) {
 			t.Fatalf("%s does not name the software", name)
 		}
