@@ -68,6 +68,7 @@ var invariantCases = []errorCase{
 	inKept("contradiction in all", "values: 60", "values: 61"),
 	inKept("contradiction of categories", "female: 35, male: 25", "female: 34, male: 26"),
 	figuresOf("contradiction of a level", "female,a,s1,20\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,15", "female,a,s1,21\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,14"),
+	one("a part of more rows than the whole", "marginals:", "invariants: {halves: {by: [size.half], values: {a: 5, b: 5}}, others: {by: [size.other], values: {c: 4, d: 6}}}\nmarginals:").with("half: {a: [\"01\"], b: [\"1\", NO]}", "half: {a: [\"01\"], b: [\"1\", NO]}, other: {c: [\"01\", \"1\"], d: [NO]}"),
 	figuresOf("empty file", stateTotals, ""),
 	figuresOf("header alone", stateTotals, "sex,region.state,count\n"),
 	figuresOf("no column of an attribute", "region.state", "region"),
