@@ -18,7 +18,10 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	for _, m := range columns {
 		ofColumns.Add(ofColumns, m.Mechanism.Rho())
 	}
-	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.By), s.rowsText())
+	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.Own()), s.rowsText())
+	if s.Parent != "" {
+		p.explainLink(b, s)
+	}
 	if len(s.Derived) > 0 {
 		fmt.Fprintf(b, "  Beside them %s, which the others decide: not measured.\n", factorsText(s.Derived))
 	}
@@ -32,6 +35,13 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	}
 	s.explainRounds(b)
 	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(p.rhoOf(i)))
+}
+
+// explainLink writes how rows go with rows of another table.
+func (p *Plan) explainLink(b *strings.Builder, s Synthetic) {
+	fmt.Fprintf(b, "  Each row belongs to one of %s and is drawn given its columns, here called %s; the last is how many rows of %s it has, at most %s.\n",
+		s.Parent, factorsText(s.GivenBy()), s.Table, budget.Group(p.release.Table(s.Table).Unit.MaxRows))
+	fmt.Fprintf(b, "  Rows of %s whose unit has no row in %s that is counted are left out before the rows of a unit are bounded, of all that is counted of %s.\n", s.Table, s.Parent, s.Table)
 }
 
 // explainRounds writes what is chosen in rounds, among what, and how.
@@ -80,6 +90,9 @@ func (s Synthetic) roundsOf() string {
 
 // rowsText is how many rows microdata have.
 func (s Synthetic) rowsText() string {
+	if s.Parent != "" {
+		return "as many rows as the rows of " + s.Parent + " say"
+	}
 	if s.Rows == 0 {
 		return "as many rows as the noisy total says"
 	}

@@ -336,6 +336,9 @@ func (b *factBook) microdata(s Synthetic, columns []Measurement) {
 	}
 	say("rows", s.rowsText())
 	say("columns", by)
+	if s.Parent != "" {
+		say("drawn given", "the row of the unit in "+s.Parent+": "+factorsText(s.GivenBy()))
+	}
 	say("derived columns", factorsText(s.Derived))
 	say("method", s.Method)
 	if s.Why != "" {

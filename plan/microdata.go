@@ -24,6 +24,8 @@ type microdata struct {
 	ways    int
 	why     string // auto chose the method; "" where the spec says which
 	by      []Factor
+	given   int
+	unit    string // the name of the column that links rows, "" where none are
 	derived []Factor
 	columns []int64 // cells of each column
 	cells   int64   // of all columns and all candidates, which are counted
@@ -42,7 +44,7 @@ func expandSynthetic(r *spec.Release) ([]microdata, error) {
 	return all, nil
 }
 
-// draft works out what microdata will have counted. It refuses more pairs, or larger ones, than can be counted, and
+// draft works out what microdata will have counted: of linked ones, the columns of their parent's rows too. It refuses more pairs, or larger ones, than can be counted, and
 // columns whose measurements would have one name.
 func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 	d := microdata{asked: asked, leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
@@ -64,12 +66,18 @@ func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
 			d.derived = append(d.derived, f)
 		}
 	}
+	if asked.Parent != "" || slices.ContainsFunc(r.Synthetic, func(s spec.Synthetic) bool { return s.Parent == asked.Table }) {
+		d.unit = t.Unit.ID
+	}
 	for _, f := range d.derived {
 		if _, _, err := originOf(t, d.by, f); err != nil {
 			return d, err
 		}
 	}
 	n := int64(len(d.by))
+	for _, a := range asked.Given {
+		d.by, d.given = append(d.by, Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}), d.given+1
+	}
 	if n < 2 {
 		return d, fmt.Errorf("%s: at least two are needed, as pairs of them are measured", budget.Plural(n, "column"))
 	}
@@ -123,7 +131,7 @@ func (d *microdata) candidates() int64 {
 	n := int64(min(len(d.by), maxCandidates+1))
 	all := n * (n - 1) / 2
 	if d.method == MST {
-		return all
+		return all - int64(d.given)*int64(d.given-1)/2
 	}
 	if all += n; d.ways > 2 {
 		all += n * (n - 1) / 2 * (n - 2) / 3
@@ -163,6 +171,9 @@ func (d *microdata) together(candidate []int) string {
 func (d *microdata) distinct() error {
 	s := d.named()
 	seen := map[string]string{}
+	if d.unit != "" {
+		seen[d.unit] = "the column that says which rows belong together"
+	}
 	for i, f := range s.Columns() {
 		for _, name := range []string{f.String(), f.String() + LabelSuffix} {
 			if other, ok := seen[name]; ok {
@@ -186,7 +197,8 @@ func (d *microdata) distinct() error {
 
 // named are the microdata as the plan writes them, without mechanisms.
 func (d *microdata) named() Synthetic {
-	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Why: d.why, Ways: d.ways, By: d.by, Derived: d.derived, Rows: d.asked.Rows, Rounds: len(d.by) - 1}
+	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Why: d.why, Ways: d.ways, By: d.by, Parent: d.asked.Parent, Given: d.given, Derived: d.derived, Rows: d.asked.Rows}
+	s.Rounds = s.joins()
 	if d.method == AIM {
 		most := mostOfModel
 		s.Most, s.Rounds = &most, roundsPerColumn*len(d.by)

@@ -34,10 +34,15 @@ type Synthetic struct {
 	Method string   `json:"method"`
 	Why    string   `json:"why,omitempty"` // the planner chose the method; "" where the spec says which
 	By     []Factor `json:"by"`            // the columns of the model, in order
+	// Parent is the table in which the unit of each row has one row, given which the row is drawn; "" where rows stand for
+	// themselves. The last Given of By are columns of that row, of which the last says how many rows it has here: they are
+	// measured with the rows of this table, and drawn with the rows of Parent.
+	Parent string `json:"parent,omitempty"`
+	Given  int    `json:"given,omitempty"`
 	// Derived are columns that are written behind those of the model, each as what one of them decides: they are not
 	// measured.
 	Derived []Factor `json:"derived,omitempty"`
-	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total
+	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total or, with a parent, what its rows say
 	// Ways is how many columns a round may measure together.
 	Ways int `json:"ways"`
 	// Most is what the model of [AIM] may grow to; nil for [MST], whose model is a tree of pairs.

@@ -145,7 +145,7 @@ func syntheticShape() *shape {
 	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
 	says := "auto, mst or aim"
 	tables := dictShape("tables and how their microdata are made, as {persons: {budget: microdata}}", `^`+columnSyntax+`$`,
-		objectShape("{budget, rows, method, ways, by}",
+		objectShape("{budget, rows, method, ways, by, parent, size}",
 			field{key: "budget", shape: textShape("a leaf of the budget that pays for nothing else")},
 			field{key: "rows", shape: choiceShape(rows,
 				onText(`^[^0-9]`, enumShape(rows, noisyRows)),
@@ -154,7 +154,9 @@ func syntheticShape() *shape {
 				onText(`^gum$`, enumShape("gum", "gum").notBuilt("method gum")),
 				onScalar(enumShape(says, string(AutoMethod), string(MST), string(AIM))))},
 			field{key: "ways", shape: wholeShape("2 or 3", 2, mostWays)},
-			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)}))
+			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)},
+			field{key: "parent", shape: textShape("the table whose microdata have the one row that each of these rows belongs to")},
+			field{key: "size", shape: patternShape("a name for the number of rows of a parent row", `^`+columnSyntax+`$`), needs: "parent"}))
 	tables.least, tables.empty = 1, "at least one table, as {persons: {budget: microdata}}"
 	return tables
 }
