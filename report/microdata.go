@@ -19,9 +19,14 @@ import (
 
 // Microdata are the drawn rows of one table.
 type Microdata struct {
-	Table         string   `json:"table"` // the file is microdata/TABLE.parquet
-	Leaf          string   `json:"leaf"`  // of the budget, which pays for nothing else
-	Method        string   `json:"method"`
+	Table  string `json:"table"` // the file is microdata/TABLE.parquet
+	Leaf   string `json:"leaf"`  // of the budget, which pays for nothing else
+	Method string `json:"method"`
+	// Parent is the table whose rows these belong to, each to one, Given the columns of it that they are drawn given; the
+	// last is how many of them a row has. LinkedBy is the column of either file that says which belong together.
+	Parent        string   `json:"parent,omitempty"`
+	Given         []string `json:"given,omitempty"`
+	LinkedBy      string   `json:"linked_by,omitempty"`
 	Columns       []Column `json:"columns"`
 	Rows          int64    `json:"rows"`
 	Numbered      string   `json:"numbered"` // how that number came about
@@ -121,6 +126,10 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total, StandardError: drawn.TotalError, Ways: s.Ways, Rounds: s.Rounds, Made: drawn.Rounds,
 		Choice: mechanismOf(s.Select), Noise: mechanismOf(s.Noise), Block: mechanismOf(s.Block), Sets: []Set{}, FarCells: []FarCell{}, Interval: modelOnly,
 	}
+	m.Parent, m.LinkedBy = s.Parent, p.LinkedBy(s)
+	for _, f := range s.GivenBy() {
+		m.Given = append(m.Given, f.String())
+	}
 	steps := []budget.Mechanism{s.Block}
 	for i, f := range s.By {
 		asked, ok := p.Measurement(s.Column(i))
@@ -175,6 +184,8 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 		return errors.New("they are not those of the plan")
 	case drawn.Rows < 0 || rows > 0 && int64(drawn.Rows) != rows:
 		return errors.New("their number is not that of the plan, or that asked for")
+	case (drawn.Parents != nil) != (s.Parent != "") || s.Parent != "" && len(drawn.Parents) != drawn.Rows:
+		return errors.New("it is not said of each of them which row it belongs to")
 	case drawn.Rounds > s.Rounds:
 		return fmt.Errorf("they have %d rounds, the plan has %d", drawn.Rounds, s.Rounds)
 	}
@@ -218,6 +229,8 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (Amount, float64, e
 
 func (m Microdata) numbered(s plan.Synthetic, asked int64) string {
 	switch {
+	case m.Parent != "":
+		return fmt.Sprintf("There are as many rows as those of %s say: the last of their columns that these are drawn given, %s, is how many of them each has, and was measured there with its other columns. Each belongs to one of them, by the column %s of either file.", m.Parent, m.Given[len(m.Given)-1], m.LinkedBy)
 	case asked > 0 && s.Rows > 0:
 		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
 	case asked > 0:
@@ -277,6 +290,15 @@ func (m Microdata) trust() string {
 }
 
 func (m Microdata) distrust() string {
+	s := m.unmeasured()
+	if m.Parent != "" {
+		s += fmt.Sprintf(" Rows that belong to one row of %s were drawn independently of each other, given its columns: what else they have in common, as the members of a household have, was not measured. Do not trust what they say of it.", m.Parent)
+	}
+	return s
+}
+
+// unmeasured says which columns were not measured together, and what that means.
+func (m Microdata) unmeasured() string {
 	switch {
 	case len(m.together()) == 0:
 		return "How any columns hang together was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."

@@ -14,7 +14,9 @@ import (
 // has an interval: how far a model is from the truth beyond noise is not known, but for what was measured.
 type Microdata struct {
 	Table      string
-	Keys       []Key      // the columns, those that others decide last
+	Keys       []Key      // the columns: those of a row, those that it has from its parent row, and those that others decide
+	Own, Given int        // how many are a row's own, and how many it has from its parent row
+	Parents    []uint32   // of each row, the place of its parent row among those of the parent; nil without a parent
 	Rows       int        // how many
 	Asked      int64      // as many as the publication asked for; 0: as the plan says or the noisy total does
 	Codes      [][]uint32 // by key, then row: places among the categories of the key
@@ -23,6 +25,24 @@ type Microdata struct {
 	Rounds     int        // that were made
 	Fits       []Fit      // of what was measured: single columns, and then larger sets
 	Furthest   []CellFit  // cells in which the rows are off by more than three standard errors, the farthest first: ten at most
+}
+
+// Written are the places of the columns that are published with a row: all but those that its parent row has.
+func (m Microdata) Written() (keys []int) {
+	for i := range m.Keys {
+		if i < m.Own || i >= m.Own+m.Given {
+			keys = append(keys, i)
+		}
+	}
+	return keys
+}
+
+// Parent is the place of the row that a row belongs to, and its own where it belongs to none.
+func (m Microdata) Parent(row int) int {
+	if m.Parents == nil {
+		return row
+	}
+	return int(m.Parents[row])
 }
 
 // rowLaw is a model of rows.
@@ -42,11 +62,26 @@ const mostRows = math.MaxInt32
 //
 // The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
 // measurement of it is missing or not whole, or its rounds are not such as the method makes.
-func Draw(s *measured.Sealed, method int) (Microdata, error) { return Redraw(s, method, 0) }
+//
+// Rows that have a parent are drawn given the rows of that, which are drawn first, and there are as many as these say.
+func Draw(s *measured.Sealed, method int) (Microdata, error) {
+	var before []Microdata
+	if method >= 0 && method < len(s.Plan.Synthetic) {
+		if at, ok := s.Plan.Parent(s.Plan.Synthetic[method]); ok && at < method {
+			parent, err := Draw(s, at)
+			if err != nil {
+				return Microdata{}, err
+			}
+			before = append(make([]Microdata, at), parent)
+		}
+	}
+	return Redraw(s, method, 0, before)
+}
 
 // Redraw is Draw of so many rows as are asked for, whatever plan and noisy total say; of 0 it is Draw. What is measured
-// and the model are the same, so it costs nothing.
-func Redraw(s *measured.Sealed, method int, rows int64) (Microdata, error) {
+// and the model are the same, so it costs nothing. before are the microdata of the methods before, of which only that of
+// a parent is looked at: how many rows its children have it says, and nobody else.
+func Redraw(s *measured.Sealed, method int, rows int64, before []Microdata) (Microdata, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return Microdata{}, fmt.Errorf("there are no microdata number %d", method+1)
 	}
@@ -64,8 +99,16 @@ func Redraw(s *measured.Sealed, method int, rows int64) (Microdata, error) {
 	if err != nil {
 		return Microdata{}, err
 	}
-	out := Microdata{Table: asked.Table, Keys: keys, Rows: int(rowsOf(asked, rows, total)), Asked: rows, Total: total, TotalError: math.Sqrt(variance), Rounds: len(rounds.Each)}
-	out.Codes = m.draw(out.Rows, newStream(s, "rows of "+asked.Table))
+	out := Microdata{Table: asked.Table, Keys: keys, Own: len(asked.Own()), Given: asked.Given, Asked: rows, Total: total, TotalError: math.Sqrt(variance), Rounds: len(rounds.Each)}
+	random := newStream(s, "rows of "+asked.Table)
+	if asked.Parent != "" {
+		if err := out.drawChildren(s.Plan, asked, m, before, random); err != nil {
+			return Microdata{}, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+		}
+	} else {
+		out.Rows = int(rowsOf(asked, rows, total))
+		out.Codes = m.draw(out.Rows, random)
+	}
 	out.compare(m, knownOf(asked, columns, rounds))
 	for i := range asked.Derived {
 		from, of, err := s.Plan.Origin(asked, i)
@@ -109,9 +152,17 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 }
 
 // Bytes is about the memory that [Redraw] takes, and writing what it draws: 16 bytes for every value, and what the model
-// takes. It fails as Redraw does on measurements of columns.
-func Bytes(s *measured.Sealed, method int, rows int64) (int64, error) {
+// takes. It fails as Redraw does on measurements of columns, and without the microdata of a parent.
+func Bytes(s *measured.Sealed, method int, rows int64, before []Microdata) (int64, error) {
 	asked := s.Plan.Synthetic[method]
+	if asked.Parent != "" {
+		parent, size, err := parentOf(s.Plan, asked, before)
+		if err != nil {
+			return 0, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+		}
+		children, err := parent.children(size)
+		return children*(16*int64(len(asked.Columns()))+4) + modelBytes(asked, s.Rounds[method]), err
+	}
 	columns, err := columnsOf(s, asked)
 	if err != nil {
 		return 0, err

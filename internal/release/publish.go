@@ -208,18 +208,18 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, rows 
 			return nil, err
 		}
 		out.begins("drawing the microdata of %s", method.Table)
-		need, err := synth.Bytes(s, i, rows[method.Table])
+		need, err := synth.Bytes(s, i, rows[method.Table], all)
 		if err == nil {
 			err = histogram.CheckBytes(need)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		m, err := synth.Redraw(s, i, rows[method.Table])
+		m, err := synth.Redraw(s, i, rows[method.Table], all)
 		if err != nil {
 			return nil, err
 		}
-		b, err := encodeMicrodata(ctx, m, metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
+		b, err := encodeMicrodata(ctx, m, s.Plan.LinkedBy(method), metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", m.Table, err)
 		}

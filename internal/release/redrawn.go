@@ -54,6 +54,8 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 			table, number = tables[0], flag
 		case !slices.Contains(tables, table):
 			return nil, refuse(flag, "there are no microdata of a table %q: write one of %s", table, strings.Join(tables, ", "))
+		case parentOf(p, table) != "":
+			return nil, refuse(flag, "there are as many rows of %[1]s as the rows of %[2]s say: write --rows %[2]s=%[3]s", table, parentOf(p, table), number)
 		case tabulated(p, table):
 			return nil, refuse(flag, "the counts of tables of %s are those of its microdata and would change with the number of rows: leave --rows out", table)
 		}
@@ -82,6 +84,12 @@ func tabulated(p *plan.Plan, table string) bool {
 	return slices.ContainsFunc(p.Consistent, func(c plan.Consistency) bool { return c.Table == table && c.Way == plan.Tabulated })
 }
 
+// parentOf is the table whose rows say how many rows of microdata there are, "" where none do.
+func parentOf(p *plan.Plan, table string) string {
+	i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
+	return p.Synthetic[i].Parent
+}
+
 // formed returns an error unless a manifest could have these numbers, whatever its plan.
 func (r redrawn) formed() error {
 	for table, n := range r {
@@ -96,7 +104,7 @@ func (r redrawn) formed() error {
 func (r redrawn) of(p *plan.Plan) error {
 	for table, n := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
-		if i < 0 || p.Synthetic[i].Rows == n || tabulated(p, table) {
+		if i < 0 || p.Synthetic[i].Rows == n || p.Synthetic[i].Parent != "" || tabulated(p, table) {
 			return errors.New("asks for rows of microdata that the plan does not have, as many as it has, or others than its tables are counted from")
 		}
 	}
