@@ -73,6 +73,8 @@ var releaseMeanings = map[string]meaning{
 	"synthetic.*.rows":   {is: "How many rows are drawn: as many as the noisy total says, or a number that is made public.", without: "noisy", example: "100000", page: "docs/spec.md#microdata"},
 	"synthetic.*.method": {is: "How the model is made. auto leaves it to the planner; mst is a tree of measured pairs of columns; aim is a model of measured sets of up to three columns, chosen one after another.", without: "auto", example: "mst", page: "docs/spec.md#microdata"},
 	"synthetic.*.ways":   {is: "How many columns are measured together at most, by method aim: pairs, or sets of three as well.", without: "3, or with method: auto as many as can be counted", example: "2", page: "docs/spec.md#microdata"},
+	"synthetic.*.parent": {is: "The table whose microdata have the one row that each row belongs to: rows are drawn given that, and there are as many as it says.", without: "rows belong to none", example: "households", page: "docs/spec.md#microdata-of-households-and-their-members"},
+	"synthetic.*.size":   {is: "What the column of the parent is called that says how many rows belong to a row.", without: "the name of the table", example: "members", page: "docs/spec.md#microdata-of-households-and-their-members"},
 	"synthetic.*.by":     {is: "The columns of the microdata, each once, at one level.", without: "all columns of the table at their finest level", example: "[age.band, sex, region]", page: "docs/spec.md#microdata"},
 
 	"publish":              {is: "What becomes of the estimates when they are written.", without: "each count is its estimate, rounded, and 0 where that is negative", example: "{integers: consistent}", page: "docs/spec.md#counts-that-add-up"},
