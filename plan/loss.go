@@ -419,12 +419,14 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 		}
 	}
 	for _, t := range p.Tables {
-		if p.drops(t.From, column) || slices.ContainsFunc(p.Query(t).Factors, func(f Factor) bool { return f.Attribute == column }) {
+		if p.drops(t.From, column) || slices.ContainsFunc(p.Query(t).Factors, func(f Factor) bool { return sameValues(p.release.Table(t.From), f.Attribute, column) }) {
 			tables++
 		}
 	}
 	for _, s := range p.Synthetic {
-		if !p.drops(s.Table, column) && !slices.ContainsFunc(s.By, func(f Factor) bool { return f.Attribute == column || p.linkedTo(s.Table, f, column) }) {
+		if !p.drops(s.Table, column) && !slices.ContainsFunc(s.By, func(f Factor) bool {
+			return sameValues(p.release.Table(s.Table), f.Attribute, column) || p.linkedTo(s.Table, f, column)
+		}) {
 			continue
 		}
 		changed := s.Block

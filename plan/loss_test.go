@@ -385,3 +385,46 @@ func TestLossOfColumnsThatAreDiscovered(t *testing.T) {
 		}
 	}
 }
+
+// Microdata of a column that reads another one's values tell of that one as of itself: the rounds are charged to both.
+func TestMicrodataOfTheSameValuesAreChargedToBothColumns(t *testing.T) {
+	for _, neighbours := range []string{"add-remove", "replace"} {
+		var want map[string]LossOf
+		for _, by := range []string{"age", "other"} {
+			p, err := planOfSource(spec.Source{Name: "release.yaml", Text: `version: 1
+release: trips
+privacy: {protects: trip, neighbours: ` + neighbours + `, account: trips}
+budget: {rho: 1, split: {tables: 1/100, rows: 99/100}}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: row
+    columns:
+      age: {type: integer, range: [0, 9]}
+      other: {from: age, type: integer, range: [0, 9]}
+      b: {values: [x, y, z]}
+marginals: {ages: {by: [age], budget: tables}}
+synthetic: {t: {budget: rows, method: aim, by: [` + by + `, b]}}
+`})
+			if err != nil {
+				t.Fatal(err)
+			}
+			loss, err := p.Loss()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]LossOf{}
+			for _, a := range loss.Attributes {
+				got[a.Of] = a
+			}
+			if want == nil {
+				want = got
+			}
+			for _, name := range []string{"age", by} {
+				if a, b := got[name], want["age"]; a.Rho != b.Rho || a.Tables != b.Tables {
+					t.Errorf("%s, microdata of %s: %s loses %q in %d tables, want %q in %d", neighbours, by, name, a.Rho, a.Tables, b.Rho, b.Tables)
+				}
+			}
+		}
+	}
+}

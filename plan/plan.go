@@ -13,7 +13,7 @@ import (
 )
 
 // Format names the layout of plan.json.
-const Format = "dprelease.plan/1"
+const Format = "dprelease.plan/2"
 
 // Plan is everything that a release will ask and say, fixed before any
 // confidential byte is read. Its canonical bytes are plan.json; their SHA-256
@@ -98,14 +98,20 @@ var ErrEdited = errors.New("the plan was edited")
 // this format and on an embedded spec that does not parse; it does not check
 // that the planner would make this plan, which is what [Plan.Verify] is for.
 func Read(b []byte) (*Plan, error) {
+	var form struct {
+		Format string `json:"format"`
+	}
+	if err := json.Unmarshal(b, &form); err == nil && form.Format != "" && form.Format != Format {
+		return nil, fmt.Errorf("the plan's format is %q, expected %q: use the version of dprelease that made it or, where nothing was measured by it, make the plan again with `dprelease plan`", form.Format, Format)
+	}
 	var p Plan
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
 		return nil, fmt.Errorf("not a plan this version can read: %w", err)
 	}
-	if p.Format != Format {
-		return nil, fmt.Errorf("the plan's format is %q, expected %q: make the plan again with `dprelease plan`", p.Format, Format)
+	if p.Format == "" {
+		return nil, errors.New("not a plan this version can read: it does not name its format")
 	}
 	if err := p.complete(); err != nil {
 		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", ErrEdited, err)

@@ -214,7 +214,7 @@ func TestEditedPlansAreRefused(t *testing.T) {
 		`max_rows: 2}`:           `max_rows: 3}`,
 		`"attribute": "sex"`:     `"attribute": "age"`,
 		`"format"`:               `"extra": 1, "format"`,
-		`"dprelease.plan/1"`:     `"dprelease.plan/2"`,
+		`"dprelease.plan/2"`:     `"dprelease.plan/1"`,
 		"\n  \"release\": \"r\"": "\n\n  \"release\": \"r\"",
 	} {
 		edited := strings.Replace(string(p.Bytes()), old, changed, 1)

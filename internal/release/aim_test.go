@@ -313,3 +313,26 @@ func TestRoundsOfAModelResume(t *testing.T) {
 		t.Error("the journal does not hold the classes, or the last round")
 	}
 }
+
+// A folder that was changed, whose manifest asks for more rows than a machine can draw so that nothing can be compared,
+// is not verified.
+func TestTamperByMoreRowsThanFit(t *testing.T) {
+	o := publishWith(t, aimSpec, walkPolicy, walkRows())
+	dir := o.copied(t)
+	record := publishedRecord(t, dir)
+	out := &staging{dir: dir}
+	if err := out.write("tables/modes.parquet", []byte("anything")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, signatureFile)), os.Remove(filepath.Join(dir, manifestFile))); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeManifest(out, o.plan, record, manifest{Rows: redrawn{"t": mostRedrawn}}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := Verify(t.Context(), dir, VerifyOptions{Export: o.export})
+	var unverified *Unverified
+	if !errors.As(err, &unverified) || unverified.Check != "republished" {
+		t.Fatalf("%v\n%+v", err, v.Checks)
+	}
+}

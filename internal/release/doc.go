@@ -9,4 +9,4 @@
 package release
 
 // Software names the program and its version in what it publishes.
-const Software = "dprelease 0.1.0"
+const Software = "dprelease 0.2.0"

@@ -155,8 +155,8 @@ func (j *journal) read(text []byte) (whole int, err error) {
 	for n := 0; whole < len(text); n++ {
 		end := bytes.IndexByte(text[whole:], '\n')
 		if end < 0 {
-			if _, err := j.open(text[whole : len(text)-1]); err == nil {
-				return 0, damaged(n) // all of a line, and something else in the place of its end
+			if _, err := j.open(text[whole : len(text)-1]); err == nil && text[len(text)-1] != 0 {
+				return 0, damaged(n) // all of a line, and something else in the place of its end than a byte that was never written
 			}
 			return whole, nil // not told to anybody, as its end is not there
 		}

@@ -371,7 +371,7 @@ func TestDiffLeavesMicrodataOut(t *testing.T) {
 // Whatever integers stand in a folder, they are refused or lead to rows: they stop no
 // verification half way.
 func TestMicrodataOfExtremeAnswers(t *testing.T) {
-	o := publishWith(t, strings.Replace(walkSpec, "{t: {budget: rows}}", "{t: {budget: rows, rows: 50}}", 1), walkPolicy, walkRows())
+	o := publishWith(t, strings.Replace(walkSpec, "budget: rows,", "budget: rows, rows: 50,", 1), walkPolicy, walkRows())
 	for name, value := range map[string]func(i int) int64{
 		"zeros":     func(int) int64 { return 0 },
 		"negative":  func(i int) int64 { return -int64(i) - 1 },
