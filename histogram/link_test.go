@@ -471,3 +471,39 @@ func TestLinkedTablesAreChargedTogether(t *testing.T) {
 		}
 	}
 }
+
+// Rows without a parent row are left out of all that is counted of their table as if they were not in its file, whatever is
+// counted and however units are bounded; a diagnostic alone tells of them.
+func TestOrphansAreAsIfTheyWereNotThere(t *testing.T) {
+	text := strings.NewReplacer("NEIGHBOURS", "replace", "sexes: {table: persons, by: [sex],", "sexes: {table: persons, by: [sex], stats: [count, units], per_unit: {groups: 1},",
+		"budget: {rho: 1, split: {tables: 1/4,", "diagnostics: {share: 5%}\nbudget: {rho: 1, split: {tables: 1/4,").Replace(homesText)
+	p := planOfText(t, text)
+	random := keyedNumbers(7)
+	var all, without []home
+	orphans := 0
+	for id := range 60 {
+		one := home{id: fmt.Sprint(id), households: []string{"o,x"}}
+		for range random(5) {
+			one.persons = append(one.persons, []string{"f", "m"}[random(2)]+","+[]string{"y", "o"}[random(2)])
+		}
+		bare := one
+		if id%3 == 0 {
+			one.households, bare.households, bare.persons = nil, nil, nil
+			orphans += min(len(one.persons), 2)
+		}
+		all, without = append(all, one), append(without, bare)
+	}
+	a, b := exactOf(t, p, homesFolder(t, all), 5), exactOf(t, p, homesFolder(t, without), 5)
+	for i, m := range p.Measurements {
+		got, want := slices.Clone(a.inner.answers[i].counts), b.inner.answers[i].counts
+		if m.Query.Diagnostic == plan.RowsLeftOut && m.Query.Table == "persons" {
+			got[0] -= int64(orphans)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s counts %v, and %v without rows that have no parent", m.ID, got, want)
+		}
+	}
+	if total(answerOf(a, "microdata/persons/sex")) == 0 || orphans < 20 {
+		t.Fatal("there is nothing to count")
+	}
+}
