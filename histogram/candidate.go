@@ -10,7 +10,6 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
-	"slices"
 
 	"github.com/dprelease/dprelease/plan"
 )
@@ -57,29 +56,10 @@ func candidateCells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
 	return all, nil
 }
 
-// AnswersOfRounds is about how many integers the rounds of a method answer at the most: of
-// MST, its largest pairs; of AIM, which may ask of a candidate again and again, twice the cells
-// of the largest model, and one answer with that, or no more than the largest candidate in every
-// round.
+// AnswersOfRounds is about how many integers the rounds of a method answer at the most.
 func AnswersOfRounds(p *plan.Plan, s plan.Synthetic) (int64, error) {
 	cells, err := candidateCells(p, s)
-	return answersOfRounds(s, cells), err
-}
-
-func answersOfRounds(s plan.Synthetic, candidates []int64) int64 {
-	cells := slices.Sorted(slices.Values(candidates))
-	if len(cells) == 0 {
-		return 0
-	}
-	if s.Most != nil {
-		largest := min(cells[len(cells)-1], s.Most.Largest)
-		return min(largest*int64(s.Rounds), 2*s.Most.Cells+s.Most.Largest)
-	}
-	all := int64(0)
-	for _, n := range cells[max(0, len(cells)-s.Rounds):] {
-		all += n
-	}
-	return all
+	return s.MostAnswers(cells), err
 }
 
 // byClass are the counts of candidates by class, from those by category, which it forgets one

@@ -66,7 +66,7 @@ func machine() int64 {
 
 // Bytes is the memory that measuring p takes beside the rows that bounding
 // holds: every count twice (exact and noisy), what adaptive methods take
-// (bytesOfRounds), and the records in flight, one per processor. It depends on the
+// ([plan.Synthetic.Memory]), and the records in flight, one per processor. It depends on the
 // plan and the machine alone.
 func Bytes(p *plan.Plan) int64 {
 	total := uint64(0)
@@ -94,7 +94,7 @@ func Bytes(p *plan.Plan) int64 {
 	columns := len(attributes)
 	for _, s := range p.Synthetic { // of attributes that are measured one by one in any case
 		if each, err := candidateCells(p, s); err == nil { // counting refuses it if not
-			bytesOfRounds(s, each, add)
+			add(1, uint64(s.Memory(each)))
 		}
 	}
 	for _, t := range p.Release().Tables {
@@ -109,30 +109,6 @@ func Bytes(p *plan.Plan) int64 {
 	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(columns)*(16+4+4))
 	return int64(min(total, math.MaxInt64))
 }
-
-// bytesOfRounds adds what a method takes beside its columns, whose candidates have so many
-// cells each: their counts, exact, by class and as the model expects them; and of AIM, what
-// its rounds are answered, and what the model is fitted with.
-func bytesOfRounds(s plan.Synthetic, candidates []int64, add func(n, each uint64)) {
-	for _, cells := range candidates {
-		add(uint64(cells), 24)
-		add(1, bytesOfCandidate)
-	}
-	if s.Most != nil { // an answer of MST has the place of what its pair was expected to be
-		add(uint64(max(s.Most.Cells, 0)), bytesOfModelCell)
-		add(uint64(answersOfRounds(s, candidates)), bytesOfAnswer)
-	}
-}
-
-const (
-	// bytesOfCandidate is about what is held of a candidate beside its counts: its question
-	// and what counting plans for it.
-	bytesOfCandidate = 1 << 10
-	// bytesOfModelCell is about what a model takes for each of its cells, and bytesOfAnswer
-	// what each integer takes that it is fitted to: four numbers, and nine.
-	bytesOfModelCell = 32
-	bytesOfAnswer    = 72
-)
 
 // valuesOf names what a query reads beside its factors.
 func valuesOf(q plan.Query) (names []string) {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -339,6 +341,12 @@ func TestMemoryCoversRoundsOfAIM(t *testing.T) {
 	want := 24*cells + 7*1024 + 32*s.Most.Cells + 72*int64(s.Rounds)*12
 	if got := Bytes(p) - Bytes(&without); got != want {
 		t.Errorf("the rounds take %d bytes, want %d", got, want)
+	}
+	// What the plan says is that, but for the records in flight, whatever is asked for.
+	for _, p := range []*plan.Plan{p, personsOf(t)} {
+		if inFlight := Bytes(p) - p.Size.Bytes; inFlight != int64(source.MaxRows*runtime.GOMAXPROCS(0)*3*(16+4+4)) {
+			t.Errorf("%s: %d bytes more than the plan says", p.Synthetic[0].Method, inFlight)
+		}
 	}
 	large := *p
 	large.Synthetic = []plan.Synthetic{s}

@@ -63,9 +63,10 @@ func TestAIMSpendsItsLeaf(t *testing.T) {
 
 // All sets of columns are counted, and the memory says so.
 func TestSizeOfAIM(t *testing.T) {
-	for ways, cells := range map[string]int64{"": 13 + (20 + 2 + 10) + 20, ", ways: 2": 13 + (20 + 2 + 10)} {
+	for ways, candidates := range map[string]int64{"": 24*(13+(20+2+10)+20) + 7*1024, ", ways: 2": 24*(13+(20+2+10)) + 6*1024} {
 		p := microdataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: aim"+ways+"}")
-		if residuals := int64(1 + 2 + 10 + 20); p.Size != (Size{Cells: 22, Bytes: (residuals + cells) * BytesPerCell}) {
+		const counts, model, answers = 16 * ((1 + 2 + 10 + 20) + 13), 32 * (1 << 19), 72 * 24 * 20 // of 24 rounds, each of 20 cells at most
+		if p.Size != (Size{Cells: 22, Bytes: counts + candidates + model + answers}) {
 			t.Errorf("%s: size %+v", ways, p.Size)
 		}
 	}
@@ -115,6 +116,10 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 		s := drafts[0].named()
 		if s.Method != c.method || s.Ways != c.ways || !strings.Contains(s.Why, c.why) || (s.Why == "") != (c.why == "") {
 			t.Errorf("%s %.40s: %s of %d ways, because %s", c.says, c.columns, s.Method, s.Ways, s.Why)
+		}
+		says := map[bool]string{true: "such a tree, by method: mst, takes less", false: "for fewer columns under `by`, or coarser levels"}[s.Method == AIM]
+		if other := s.otherMethod(); !strings.Contains(other, says) && len(s.By) > 2 || other != "" && len(s.By) == 2 && s.Method == MST {
+			t.Errorf("%s %.40s: of the other method %q", c.says, c.columns, other)
 		}
 	}
 }
@@ -210,7 +215,7 @@ func TestAIMIsToldInWords(t *testing.T) {
 	}
 	mst, aim := of("{budget: microdata, method: mst}"), of("{budget: microdata, method: aim}")
 	page := pageOfDiff(t, mst, aim)
-	for _, line := range []string{"  t: method: mst → aim", "  t: rounds: 2 → at most 24", "  t: columns measured together, at most: new: 3", "  t: cells of the model, at most: new: 524\u202f288", "  t: cells of one of its tables, at most: new: 262\u202f144",
+	for _, line := range []string{"  method: the ρ of all measurements and of all rounds of microdata added up (Bun and Steinke 2016) → the ρ of all measurements and of all rounds of microdata, by their cap, added up (Bun and Steinke 2016)", "  t: method: mst → aim", "  t: rounds: 2 → at most 24", "  t: columns measured together, at most: new: 3", "  t: cells of the model, at most: new: 524\u202f288", "  t: cells of one of its tables, at most: new: 262\u202f144",
 		"  t: choice of the first round: new: by the exponential mechanism with ε 0.1415, ρ 0.0025", "  t: noise of the first round: new: σ² = 22.22", "  t: choice of a round: gone"} {
 		if !strings.Contains(page, line) {
 			t.Errorf("no line %q in\n%s", line, page)
@@ -304,7 +309,7 @@ synthetic: {t: {method: mst}, u: {ways: 2}}
 	if err := p.Explain(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + aim.Why + ".\n", "in at most 24 rounds (method aim)", "all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
+	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + aim.Why + ".\n  It follows what no tree of pairs shows", "in at most 24 rounds (method aim)", "all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
 		if !strings.Contains(page.String(), line) {
 			t.Errorf("no %q in\n%s", line, page.String())
 		}

@@ -102,6 +102,9 @@ func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
 		case err == nil:
 			c.Apart = apart(f.Chains)
 		case p.tabulates(c):
+			if err := p.tabulatesInvariants(c.Table); err != nil {
+				return nil, err
+			}
 			c.Way = Tabulated
 		default:
 			return nil, err

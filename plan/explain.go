@@ -39,6 +39,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	p.explainOthers(b)
 	p.explainStrategies(b)
 	p.explainImpossible(b)
+	p.explainInvariants(b)
 	p.explainConsistent(b)
 	for i := range p.Synthetic {
 		p.explainMicrodata(b, i)

@@ -27,7 +27,7 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	}
 	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval goes with what is counted in them.\n")
 	if s.Why != "" {
-		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n", s.Method, s.Why)
+		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n%s", s.Method, s.Why, s.otherMethod())
 	}
 	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(int64(len(s.By)), "column"), noiseText(widest), rhoText(ofColumns))
 	if rows := p.visibleFrom(i); rows > 1 {
@@ -42,6 +42,19 @@ func (p *Plan) explainLink(b *strings.Builder, s Synthetic) {
 	fmt.Fprintf(b, "  Each row belongs to one of %s and is drawn given its columns, here called %s; the last is how many rows of %s it has, at most %s.\n",
 		s.Parent, factorsText(s.GivenBy()), s.Table, budget.Group(p.release.Table(s.Table).Unit.MaxRows))
 	fmt.Fprintf(b, "  Rows of %s whose unit has no row in %s that is counted are left out before the rows of a unit are bounded, of all that is counted of %s.\n", s.Table, s.Parent, s.Table)
+}
+
+// otherMethod says what the method that was not chosen would give, and want.
+func (s Synthetic) otherMethod() string {
+	switch {
+	case s.Parent != "":
+		return ""
+	case s.Method == AIM:
+		return "  It follows what no tree of pairs shows of the columns; such a tree, by method: mst, takes less time and memory.\n"
+	case len(s.By) > 2:
+		return "  It knows a tree of pairs. Method aim follows more, and could have been chosen for fewer columns under `by`, or coarser levels.\n"
+	}
+	return ""
 }
 
 // explainRounds writes what is chosen in rounds, among what, and how.
@@ -95,6 +108,9 @@ func (s Synthetic) rowsText() string {
 	}
 	if s.Rows == 0 {
 		return "as many rows as the noisy total says"
+	}
+	if s.RowsOf != "" {
+		return fmt.Sprintf("%s, as invariant %s has", budget.Plural(s.Rows, "row"), s.RowsOf)
 	}
 	return budget.Plural(s.Rows, "row")
 }

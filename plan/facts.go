@@ -81,6 +81,7 @@ func (p *Plan) facts() []fact {
 	for _, row := range p.tableRows() {
 		b.table(row, marginals[row.Marginal])
 	}
+	b.invariants(p)
 	b.consistent(p.Consistent)
 	if slices.ContainsFunc(p.Tables, p.summed) {
 		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
@@ -389,9 +390,9 @@ func (b *factBook) source(t *spec.Table) {
 	}
 }
 
-// joinedAlone tells that a file is a public table and no code book.
+// joinedAlone tells that a file is a public table, or holds the figures of an invariant, and no code book.
 func (p *Plan) joinedAlone(path string) bool {
-	joined := false
+	joined := slices.ContainsFunc(p.release.Invariants, func(i spec.Invariant) bool { return i.File == path })
 	for _, t := range p.release.Tables {
 		joined = joined || slices.ContainsFunc(t.Joins, func(j *spec.Join) bool { return j.File == path })
 		if slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Codebook == path }) {

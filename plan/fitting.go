@@ -35,6 +35,9 @@ type FittingStep struct {
 	Fixed []FixedMargin
 	// Impossible tells that some of its cells are exact zeros. Such a step has one fixed margin.
 	Impossible bool
+	// Given are the cells where an invariant decides them, nil where none does; Invariant is its name.
+	Given     []int64
+	Invariant string
 }
 
 // FixedMargin is a margin of an earlier step.
@@ -51,9 +54,9 @@ func (p *Plan) Fitting(c Consistency) (*Fitting, error) {
 	return p.schedule(c)
 }
 
-// schedule finds the order. Tables with impossible cells come before single columns, as these must agree with them, those of
-// three attributes or more after these, and pairs last. It fails where there is no such order, or the impossible cells leave
-// none that is possible.
+// schedule finds the order. What invariants decide comes first. Tables with impossible cells come before single columns, as these
+// must agree with them, those of three attributes or more after these, and pairs last. It fails where there is no such order, or
+// the impossible cells leave none that is possible, or none for rows that an invariant has.
 func (p *Plan) schedule(c Consistency) (*Fitting, error) {
 	f := &fitter{plan: p, first: map[string]int{}, pairs: map[[2]int][]int{}}
 	confidential := p.release.Table(c.Table)
@@ -68,6 +71,11 @@ func (p *Plan) schedule(c Consistency) (*Fitting, error) {
 			f.Tables = append(f.Tables, FittedTable{At: i, From: -1})
 		}
 	}
+	for _, i := range p.release.Invariants {
+		if i.Table == c.Table {
+			f.invariants, by = append(f.invariants, i), append(by, counted(confidential, i.By))
+		}
+	}
 	var margins []Margin
 	var orders [][]int
 	f.Chains, margins, orders = chainsOf(confidential, by)
@@ -77,7 +85,7 @@ func (p *Plan) schedule(c Consistency) (*Fitting, error) {
 			f.first[fmt.Sprint(margins[i])] = i
 		}
 	}
-	f.add(FittingStep{Margin: make(Margin, len(f.Chains)), Table: f.find(make(Margin, len(f.Chains)))})
+	f.given(confidential)
 	if err := f.masked(); err != nil {
 		return nil, err
 	}
@@ -100,10 +108,11 @@ func (p *Plan) schedule(c Consistency) (*Fitting, error) {
 // fitter is a fitting on its way.
 type fitter struct {
 	Fitting
-	plan  *Plan
-	first map[string]int   // of each margin that tables have, the first of these
-	pairs map[[2]int][]int // the steps that have both of two chains
-	base  int              // the steps up to those of single columns, 0 while these are added
+	plan       *Plan
+	invariants []spec.Invariant // of the confidential table
+	first      map[string]int   // of each margin that tables have, the first of these
+	pairs      map[[2]int][]int // the steps that have both of two chains
+	base       int              // the steps up to those of single columns, 0 while these are added
 }
 
 func (f *fitter) add(s FittingStep) {
@@ -218,24 +227,54 @@ func (f *fitter) ordered(tables []int, least int) (order []int, ok bool) {
 	return order, ok
 }
 
-// masked adds the tables with impossible cells.
+// masked adds the tables with impossible cells, but for those that an invariant decides, which has no rows in these. Where all
+// that one shares with the steps before lies within none of them, that is put together first: then every cell of it must
+// be possible.
 func (f *fitter) masked() error {
-	tables := f.outermost(func(t FittedTable) bool { return f.plan.Tables[t.At].Impossible > 0 })
+	given := len(f.Steps)
+	tables := f.outermost(func(t FittedTable) bool { return f.plan.Tables[t.At].Impossible > 0 && f.within(t.Margin) < 0 })
 	order, ok := f.ordered(tables, 1)
 	if !ok {
 		return f.refuse(order[0], fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
 			"fewer of the tables with impossible cells, one table of all their attributes, or no `integers` under `publish`")
 	}
-	for k, table := range order {
-		before := make([]Margin, k)
-		for i, t := range order[:k] {
-			before[i] = f.Tables[t].Margin
+	for _, table := range order {
+		own := f.Tables[table].Margin
+		var before []Margin
+		for _, s := range f.Steps {
+			before = append(before, s.Margin)
 		}
-		m := shared(f.Tables[table].Margin, before, 1)
-		from := max(0, f.within(m))
-		f.add(FittingStep{Margin: f.Tables[table].Margin, Table: table, Fixed: []FixedMargin{{m, from}}, Impossible: true})
+		m := shared(own, before, 1)
+		if f.within(m) < 0 {
+			fixed, ok := joinable(f.meets(own))
+			if !ok || given == 1 {
+				return f.refuse(table, fmt.Sprintf("table %s has impossible cells, and invariants and others of that kind share more of it than one of them has: whole counts that keep to all of these at once have no efficient way to be found", f.path(table)),
+					"an invariant by all the attributes that the table shares with them, or no `integers` under `publish`")
+			}
+			f.add(FittingStep{Margin: m, Table: f.find(m), Fixed: fixed})
+		}
+		f.add(FittingStep{Margin: own, Table: table, Fixed: []FixedMargin{{m, f.within(m)}}, Impossible: true})
 	}
 	return nil
+}
+
+// meets are the largest of all margins of this one that steps have so far.
+func (f *fitter) meets(m Margin) []FixedMargin {
+	var all []Margin
+	for _, s := range f.Steps {
+		all = append(all, m.Meet(s.Margin))
+	}
+	return f.fixing(all)
+}
+
+// fixing are the largest of some margins, each from the coarsest step that has it.
+func (f *fitter) fixing(all []Margin) []FixedMargin {
+	var out []FixedMargin
+	for _, one := range largest(all) {
+		out = append(out, FixedMargin{one, f.within(one)})
+	}
+	slices.SortStableFunc(out, func(a, b FixedMargin) int { return cmp.Compare(b.depth(), a.depth()) })
+	return out
 }
 
 // singles adds every chain by itself, level by level, as far as the tables with impossible cells do not say it.
@@ -263,7 +302,11 @@ func (f *fitter) crossing() error {
 		}
 		fixed, ok := joinable(f.standing(m))
 		if !ok {
-			return f.refuse(table, fmt.Sprintf("table %s crosses others in a circle, one of them of three attributes or more: whole counts that agree with all of these at once have no efficient way to be found in general", f.path(table)),
+			others := "others"
+			if f.invariants != nil {
+				others = "others, or invariants,"
+			}
+			return f.refuse(table, fmt.Sprintf("table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree with all of these at once have no efficient way to be found in general", f.path(table), others),
 				"tables of which each shares with those before it what one of them has, or tables of at most two attributes; or microdata of all their columns (`synthetic`), from which such tables are counted; or no `integers` under `publish`")
 		}
 		f.add(FittingStep{Margin: m, Table: table, Fixed: fixed})
@@ -285,12 +328,7 @@ func (f *fitter) standing(m Margin) []FixedMargin {
 			all = append(all, shared)
 		}
 	}
-	var out []FixedMargin
-	for _, one := range largest(all) {
-		out = append(out, FixedMargin{one, f.within(one)})
-	}
-	slices.SortStableFunc(out, func(a, b FixedMargin) int { return cmp.Compare(b.depth(), a.depth()) })
-	return out
+	return f.fixing(all)
 }
 
 // joinable puts margins into an order in which all that each shares with those before lies within one of them; false where
@@ -360,7 +398,7 @@ func (f *Fitting) Places(t FittedTable) []int32 {
 }
 
 // Masks are, by step, which cells are exact zeros, nil where none is: those that the spec says, and those that have nothing
-// possible left in a table of a later step. It fails where nothing is possible.
+// possible left in a table of a later step, but for those of no rows by an invariant. It fails where nothing is possible.
 func (f *Fitting) Masks(p *Plan) ([][]bool, error) {
 	masks := make([][]bool, len(f.Steps))
 	for i, s := range f.Steps {
@@ -390,8 +428,19 @@ func (f *Fitting) Masks(p *Plan) ([][]bool, error) {
 		for cell, c := range f.Project(f.Steps[i].Margin, fixed.Margin) {
 			dead[c] = dead[c] && masks[i][cell]
 		}
+		for c, none := range f.empty(fixed.Margin) { // which need no cell
+			dead[c] = dead[c] && !none
+		}
 		switch {
 		case !slices.Contains(dead, true):
+		case f.Steps[fixed.From].Given != nil:
+			if err := f.emptied(p, i, dead); err != nil {
+				return nil, err
+			}
+		case len(f.Steps[fixed.From].Fixed) > 1:
+			t := p.Tables[f.Tables[f.Steps[i].Table].At]
+			return nil, at(p.release, "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("table %s has impossible cells where what invariants and others say of it crosses: whole counts that keep to all of these at once are not looked for", t.Path),
+				"an invariant by all the attributes that the table shares with them, or no `integers` under `publish`"})
 		case masks[fixed.From] == nil:
 			t := p.Tables[f.Tables[f.Steps[i].Table].At]
 			return nil, at(p.release, "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), "other entries under `impossible`, or fewer tables"})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/contour"
@@ -26,8 +27,9 @@ type Guarantee struct {
 	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // where they are several
 	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
 	Account     string       `json:"account,omitempty"`
-	Also        []string     `json:"also,omitempty"`   // accounts of further datasets that are read, charged as well
-	Sample      string       `json:"sample,omitempty"` // the share of the units that is drawn in secret, an exact fraction; "" for all
+	Also        []string     `json:"also,omitempty"`       // accounts of further datasets that are read, charged as well
+	Sample      string       `json:"sample,omitempty"`     // the share of the units that is drawn in secret, an exact fraction; "" for all
+	Invariants  []string     `json:"given_away,omitempty"` // public figures, of which it says nothing: [Invariant.Sentence]
 }
 
 // LeftOut says of rows without an id that they are counted nowhere.
@@ -58,9 +60,15 @@ func guarantee(r *spec.Release, spent spec.Budget, p *Plan) (Guarantee, error) {
 		Account: r.Privacy.Account, Also: r.Privacy.Also,
 	}
 	g.unitOf(r)
+	for _, i := range p.Invariants {
+		g.Invariants = append(g.Invariants, i.Sentence())
+	}
 	var capped, rounds string // how those of microdata enter
 	if len(p.Synthetic) > 0 {
 		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and of all rounds of microdata"
+		if slices.ContainsFunc(p.Synthetic, func(s Synthetic) bool { return s.Method == AIM }) {
+			rounds += ", by their cap," // what they add up to depends on the answers
+		}
 	}
 	if p.Sample != nil {
 		g.Sample = p.Sample.Share

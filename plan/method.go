@@ -18,7 +18,7 @@ const (
 	// rounds for each column, and every one looks at all candidates.
 	mostAdapted  = 60
 	mostLookedAt = 10_000
-	// mostCounted is how many cells of candidates are counted at most, where AIM is chosen: a gibibyte.
+	// mostCounted is how many cells of candidates are counted at most, where AIM is chosen: one and a half gibibytes.
 	mostCounted = 1 << 26
 )
 

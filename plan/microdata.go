@@ -126,6 +126,18 @@ func (d *microdata) count() error {
 	return nil
 }
 
+// sizes are the cells of each candidate.
+func (d *microdata) sizes() (all []int64) {
+	for _, candidate := range d.named().Candidates() {
+		cells := int64(1)
+		for _, column := range candidate {
+			cells *= d.columns[column]
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
 // candidates is how many there are; more columns than there may be candidates have some number that is too large.
 func (d *microdata) candidates() int64 {
 	n := int64(min(len(d.by), maxCandidates+1))
@@ -219,6 +231,9 @@ const thirds = 3
 // docs/proofs/adaptive.md.
 func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synthetic, error) {
 	s := d.named()
+	if i, ok := totalOf(r, s.Table); ok && s.Rows == 0 && s.Parent == "" && i.Total() > 0 && i.Total() <= mostRows {
+		s.Rows, s.RowsOf = i.Total(), i.Name
+	}
 	columns, choices := big.NewRat(1, thirds), big.NewRat(1, thirds)
 	if s.Method == AIM {
 		columns = ofColumns

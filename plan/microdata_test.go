@@ -149,7 +149,7 @@ func TestChoicesAreRoundedDown(t *testing.T) {
 func TestSizeOfMicrodata(t *testing.T) {
 	p := microdataOf(t, "add-remove", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata, method: mst}")
 	// For the tables, the residuals of total, sex, age and both are measured.
-	if tables, residuals, columns, pairs := int64(2+20), int64(1+2+10+20), int64(2+10+1), int64(20+2+10); p.Size != (Size{Cells: tables, Bytes: (residuals + columns + pairs) * BytesPerCell}) {
+	if tables, residuals, columns, pairs := int64(2+20), int64(1+2+10+20), int64(2+10+1), int64(20+2+10); p.Size != (Size{Cells: tables, Bytes: (residuals+columns)*16 + pairs*24 + 3*1024}) {
 		t.Errorf("size %+v", p.Size)
 	}
 	for i, cells := range []int64{20, 2, 10} {

@@ -64,6 +64,11 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	if err := p.discover(); err != nil {
 		return nil, err
 	}
+	p.hold(d.tables)
+	p.Invariants = p.invariants()
+	if err := p.invariantsPossible(); err != nil {
+		return nil, err
+	}
 	p.Strategies = d.blueprint.strategies(d.division, d.uniform)
 	done("strategies", d)
 	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {
@@ -228,7 +233,7 @@ func (d *draftPlan) error() float64 {
 
 // size is what measuring takes.
 func (d *draftPlan) size() Size {
-	var published, counted int64
+	var published, counted, rounds int64
 	for _, t := range d.tables {
 		if t.discovers != nil {
 			published += usualGroups
@@ -246,9 +251,12 @@ func (d *draftPlan) size() Size {
 		}
 	}
 	for _, s := range d.drafts {
-		counted += s.cells
+		for _, cells := range s.columns {
+			counted += cells
+		}
+		rounds += s.named().Memory(s.sizes())
 	}
-	return Size{Cells: published, Bytes: counted * BytesPerCell}
+	return Size{Cells: published, Bytes: counted*BytesPerCell + rounds}
 }
 
 // spend spends the leaves: on the measurements for the tables, and on what microdata take: the measurements of their

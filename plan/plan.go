@@ -33,7 +33,8 @@ type Plan struct {
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`
 	Synthetic    []Synthetic   `json:"synthetic,omitempty"`
-	Consistent   []Consistency `json:"integers,omitempty"` // how published counts are made to add up, where the spec asks
+	Invariants   []Invariant   `json:"invariants,omitempty"` // public figures that published counts keep to
+	Consistent   []Consistency `json:"integers,omitempty"`   // how published counts are made to add up, where the spec asks
 	Warnings     []string      `json:"warnings,omitempty"`
 	Size         Size          `json:"size"`
 	Source       spec.Source   `json:"source"`
@@ -44,15 +45,15 @@ type Plan struct {
 
 // Size says what measuring takes: the cells of all published tables, of a sparse one as many as rows are expected (2^20
 // where none are), and the bytes
-// of all counts, those of every set of columns that microdata may choose
-// included. A machine adds its buffers to that.
+// of all counts, with what the rounds of microdata take ([Synthetic.Memory]). A
+// machine adds its buffers to that.
 type Size struct {
 	Cells int64 `json:"cells"`
 	Bytes int64 `json:"bytes"`
 }
 
 // BytesPerCell is the memory of a cell while it is measured: an exact count and
-// its noisy integer or, of what microdata may choose, what their model expects.
+// its noisy integer.
 const BytesPerCell = 16
 
 // Release is the validated spec the plan was made from.

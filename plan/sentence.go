@@ -28,7 +28,7 @@ func (g Guarantee) Budget() string {
 }
 
 // Sentence is the guarantee in one line: its numbers rounded up, definition,
-// neighbours, unit and method.
+// neighbours, unit and method, and which public figures it says nothing of.
 func (g Guarantee) Sentence() string {
 	neighbour := "adding or removing one " + g.Protects
 	if g.Neighbours == "replace" {
@@ -47,6 +47,9 @@ func (g Guarantee) Sentence() string {
 		fmt.Fprintf(b, "%s %s at δ = %s", joint, e.Bound(), e.Delta)
 	}
 	fmt.Fprintf(b, "; method: %s.", g.Method)
+	if given := g.GivenAway(); given != "" {
+		fmt.Fprintf(b, " %s.", given)
+	}
 	return b.String()
 }
 

@@ -61,6 +61,14 @@ func (p *Plan) shaped() error {
 		}
 		itself[t.Path] = own
 	}
+	for i, t := range p.Tables {
+		if t.Invariant != p.heldBy(t, tables[i]) {
+			return fmt.Errorf("table %s: its public figures are not those of the spec", t.Path)
+		}
+	}
+	if !reflect.DeepEqual(p.invariants(), p.Invariants) {
+		return fmt.Errorf("its public figures are not those of the spec")
+	}
 	if err := p.addsUp(); err != nil {
 		return err
 	}

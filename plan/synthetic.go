@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
@@ -43,6 +45,8 @@ type Synthetic struct {
 	// measured.
 	Derived []Factor `json:"derived,omitempty"`
 	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total or, with a parent, what its rows say
+	// RowsOf is the invariant that the number is from, "" where the spec says it of the microdata themselves.
+	RowsOf string `json:"rows_of,omitempty"`
 	// Ways is how many columns a round may measure together.
 	Ways int `json:"ways"`
 	// Most is what the model of [AIM] may grow to; nil for [MST], whose model is a tree of pairs.
@@ -63,6 +67,53 @@ type Synthetic struct {
 type ModelSize struct {
 	Cells   int64 `json:"cells"`
 	Largest int64 `json:"largest"`
+}
+
+// What the rounds take, about, in bytes: each cell of a candidate, for its counts, exact, by class and as the model expects
+// them; each candidate, for its question and what counting plans for it; each cell that the model may have, four numbers; and
+// each integer that it is fitted to, nine.
+const (
+	bytesPerCandidateCell = 24
+	bytesPerCandidate     = 1 << 10
+	bytesPerModelCell     = 32
+	bytesPerAnswer        = 72
+)
+
+// Memory is about the bytes that the rounds take, given the cells of each candidate, by category: no more than 2^63−1.
+func (s Synthetic) Memory(candidates []int64) int64 {
+	total, each := new(big.Int), new(big.Int)
+	add := func(n, bytes int64) { total.Add(total, each.Mul(big.NewInt(n), big.NewInt(bytes))) }
+	for _, cells := range candidates {
+		add(cells, bytesPerCandidateCell)
+		add(1, bytesPerCandidate)
+	}
+	if s.Most != nil { // an answer of MST has the place of what its pair was expected to be
+		add(max(s.Most.Cells, 0), bytesPerModelCell)
+		add(s.MostAnswers(candidates), bytesPerAnswer)
+	}
+	if !total.IsInt64() {
+		return math.MaxInt64
+	}
+	return total.Int64()
+}
+
+// MostAnswers is about how many integers the rounds answer at the most, given the cells of each candidate: of [MST], its
+// largest pairs; of [AIM], which may ask of a candidate again and again, twice the cells of the largest model, and one answer
+// with that, or no more than the largest candidate in every round.
+func (s Synthetic) MostAnswers(candidates []int64) int64 {
+	cells := slices.Sorted(slices.Values(candidates))
+	if len(cells) == 0 {
+		return 0
+	}
+	if s.Most != nil {
+		largest := min(cells[len(cells)-1], s.Most.Largest)
+		return min(largest*int64(s.Rounds), 2*s.Most.Cells+s.Most.Largest)
+	}
+	all := int64(0)
+	for _, n := range cells[max(0, len(cells)-s.Rounds):] {
+		all += n
+	}
+	return all
 }
 
 // Columns are all columns of the microdata, in order: those of the model, and behind them the derived ones.

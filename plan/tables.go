@@ -24,6 +24,7 @@ type Table struct {
 	By         []string    `json:"by"`
 	Cells      int64       `json:"cells"`
 	Impossible int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
+	Invariant  string      `json:"invariant,omitempty"`  // whose public figures, or sums of them, its cells are; "" of others
 	Sparse     *Sparse     `json:"sparse,omitempty"`
 	Top        *Top        `json:"top,omitempty"`        // of its cells it has those that were chosen
 	Discovered *Discovered `json:"discovered,omitempty"` // its groups are not listed, and Cells is 0

@@ -20,8 +20,9 @@ type template struct {
 	Plan         string         `json:"plan"` // format of the plan
 	Spec         string         `json:"spec"` // SHA-256 of the text as written, parameters as ${…}
 	Books        []templateBook `json:"books"`
-	Maps         []templateBook `json:"maps,omitempty"`   // boundaries of code books
-	Public       []templateBook `json:"public,omitempty"` // tables that rows are joined to
+	Maps         []templateBook `json:"maps,omitempty"`       // boundaries of code books
+	Public       []templateBook `json:"public,omitempty"`     // tables that rows are joined to
+	Invariants   []templateBook `json:"invariants,omitempty"` // files of public figures
 	Resume       spec.Resume    `json:"resume"`
 	Guarantee    Guarantee      `json:"guarantee"`
 	Cost         budget.Cost    `json:"cost"`
@@ -32,7 +33,7 @@ type template struct {
 	Synthetic    []Synthetic    `json:"synthetic,omitempty"`
 }
 
-// templateBook is the code book of a column, or a public table by its name. Its path may hold a parameter, so it
+// templateBook is the code book of a column, or a public table or invariant by its name. Its path may hold a parameter, so it
 // is known by that name and by what it says.
 type templateBook struct {
 	Table  string `json:"table"`
@@ -41,14 +42,14 @@ type templateBook struct {
 }
 
 // Template is the SHA-256, in hexadecimal, of the plan with its parameters
-// blank: the spec's text as written, what its code books, their boundaries and its public tables say, whether a run
+// blank: the spec's text as written, what its code books, their boundaries, its public tables and the files of its invariants say, whether a run
 // resumes, guarantee, cost, budget leaves, strategies, tables,
 // measurements and microdata. Left out are the values of
 // parameters and what they alone decide: name, title, what the release corrects and the
 // paths of sources and code books. Left out too is the name of the spec's file,
 // which decides nothing.
 //
-// Contract: plans of one text with the same code books and public tables have one template,
+// Contract: plans of one text with the same code books, public tables and figures have one template,
 // whatever values their parameters have; plans that differ in anything that is
 // promised, charged, asked or published have two, unless SHA-256 collides.
 // Standing approvals rest on this.
@@ -70,6 +71,11 @@ func (p *Plan) Template() string {
 		}
 		for _, j := range table.Joins {
 			t.Public = append(t.Public, templateBook{table.Name, j.Name, hashOf([]byte(p.Source.Files[j.File]))})
+		}
+	}
+	for _, i := range p.release.Invariants {
+		if i.File != "" {
+			t.Invariants = append(t.Invariants, templateBook{i.Table, i.Name, hashOf([]byte(p.Source.Files[i.File]))})
 		}
 	}
 	b, err := json.Marshal(t)

@@ -85,15 +85,15 @@ type Help struct {
 func (p *Plan) assess() {
 	known := map[string]Table{} // tables by what they show
 	for _, t := range p.Tables {
-		if _, ok := known[shown(t.From, t.By)]; !ok && !t.someCells() && t.OfRows() {
+		if _, ok := known[shown(t.From, t.By)]; !ok && !t.someCells() && t.OfRows() && t.Invariant == "" {
 			known[shown(t.From, t.By)] = t
 		}
 	}
 	leaves := p.leavesOfTables()
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		if t.someCells() || !t.OfRows() || t.Sampled() {
-			continue // most of its cells have no rows, it counts something else, or noise is a part of its error: an average cell says nothing
+		if t.someCells() || !t.OfRows() || t.Sampled() || t.Invariant != "" {
+			continue // most of its cells have no rows, it counts something else, noise is a part of its error, or it has none: an average cell says nothing
 		}
 		s, cells := t.Statistics[0], p.evenCells(*t)
 		u := &Usefulness{Rows: expectedRows(p.release.Table(t.From)), EnoughRows: int64(math.Ceil(s.StandardError * cells))}

@@ -225,7 +225,7 @@ func TestMemoryIsOfCountedCells(t *testing.T) {
 		{Size{Cells: 1 << 28, Bytes: 1 << 32}, "", ""},
 		{Size{Cells: 1 << 29, Bytes: 1 << 33}, "", "the tables have 536\u202f870\u202f912 cells in all and need 8.0 GiB of memory"},
 		{Size{Cells: 1000, Bytes: 1 << 33}, "", "536\u202f870\u202f912 cells are counted for the tables, which have 1000 cells, and need 8.0 GiB of memory"},
-		{Size{Cells: 1000, Bytes: 1 << 33}, "all pairs of columns of the microdata", "536\u202f870\u202f912 cells are counted, of the tables and of all pairs of columns of the microdata, and need 8.0 GiB of memory"},
+		{Size{Cells: 1000, Bytes: 1 << 33}, "all pairs of columns of the microdata", "the counts of the tables and of all pairs of columns of the microdata, and what is made of them, need 8.0 GiB of memory"},
 	} {
 		got := strings.Join(large(c.size, c.candidates), "")
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {

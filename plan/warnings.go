@@ -32,6 +32,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 		w = append(w, problem.Message)
 	}
 	w = append(w, weaknesses(p)...)
+	w = append(w, given(p)...)
 	w = append(w, stops(r)...)
 	w = append(w, repeats(r)...)
 	w = append(w, useless(p)...)
@@ -81,15 +82,15 @@ func large(s Size, candidates string) []string {
 	if s.Bytes <= largeBytes {
 		return nil
 	}
-	counted, what := s.Bytes/BytesPerCell, "the tables have %s in all"
+	counted := s.Bytes / BytesPerCell
+	what := fmt.Sprintf("the tables have %s in all and", budget.Plural(counted, "cell"))
 	switch {
 	case candidates != "":
-		what = "%s are counted, of the tables and of " + candidates + ","
+		what = "the counts of the tables and of " + candidates + ", and what is made of them,"
 	case counted != s.Cells:
-		what = "%s are counted for the tables, which have " + budget.Plural(s.Cells, "cell") + ","
+		what = fmt.Sprintf("%s are counted for the tables, which have %s, and", budget.Plural(counted, "cell"), budget.Plural(s.Cells, "cell"))
 	}
-	return []string{fmt.Sprintf(what+" and need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes",
-		budget.Plural(counted, "cell"), bytesText(s.Bytes))}
+	return []string{fmt.Sprintf("%s need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes", what, bytesText(s.Bytes))}
 }
 
 // stops says what a stop for the sake of `expect` tells, which no budget pays for.

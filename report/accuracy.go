@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -48,6 +49,9 @@ func accuracyOf(tables []Table) Accuracy {
 		if t.Sparse != nil && len(sparse) < len(tables) {
 			continue // of its cells those are shown that the noise has lifted: no margin is that of them alone
 		}
+		if t.Invariant != "" {
+			continue // it has no noise
+		}
 		for _, s := range t.Statistics {
 			a.Numbers += t.Cells - t.Impossible
 			a.Confidence = min(a.Confidence, s.Confidence)
@@ -69,6 +73,12 @@ func accuracyOf(tables []Table) Accuracy {
 	}
 	if a.Numbers == 0 && slices.ContainsFunc(tables, func(t Table) bool { return t.Discovered != nil }) {
 		a.Sentence = "No number is published: no group was selected, and a group that is not in a table need not be empty."
+	}
+	if n := heldCells(tables); n > 0 {
+		if a.Numbers == 0 {
+			a.Sentence = "No number is published with noise."
+		}
+		a.Sentence += fmt.Sprintf(" %s more are figures that were public before, or sums of these.", budget.Group(n))
 	}
 	if n := impossibleIn(tables); n > 0 {
 		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))
@@ -232,21 +242,29 @@ const nothing = "No count is published: no cell of the tables was above its thre
 
 // one is a text on numbers, of a single one.
 func one(text string) string {
-	return strings.NewReplacer("numbers", "number", "counts", "count", "lie within", "lies within", "equal the", "equals the").Replace(text)
+	return strings.NewReplacer("numbers", "number", "counts", "count", "are off", "is off", "equal the", "equals the").Replace(text)
+}
+
+// outOf is a chance as so many of so many, where that is one in words, else a percentage.
+func outOf(chance float64) string {
+	if r := exact(strconv.FormatFloat(chance, 'g', -1, 64)); r != nil && r.Denom().IsInt64() && r.Denom().Int64() <= 1000 && !r.IsInt() {
+		return fmt.Sprintf("%s of %s", r.Num(), r.Denom())
+	}
+	return level(chance)
 }
 
 // sentence is the headline on numbers of a name, which are what is exactly so called. Noise is drawn per number, so the part of numbers
 // that are covered is an average, not a certainty. Where an interval covers, the
 // number shown is within its margin rounded up, as the exact count is whole.
 func (a Accuracy) sentence(numbers, exactly string) string {
-	within := "lie within ±" + budget.Group(plan.WholeMargin(a.Margin)) + " of the exact " + exactly
+	within := "are off the exact " + exactly + " by " + budget.Group(plan.WholeMargin(a.Margin)) + " or less"
 	if a.Margin == 0 {
 		within = "equal the exact " + exactly
 	}
 	if a.Numbers == 0 {
 		return nothing
 	}
-	s := fmt.Sprintf("Of the %s published %s, on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), numbers, level(a.Confidence), within)
+	s := fmt.Sprintf("Of the %s published %s, on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), numbers, outOf(a.Confidence), within)
 	if a.Numbers == 1 {
 		s = fmt.Sprintf("The one published %s %s with a chance of at least %s, before sampling and response error", one(numbers), one(within), level(a.Confidence))
 	}

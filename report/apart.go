@@ -27,11 +27,41 @@ func (s Statistic) ApartText() string {
 	if s.Apart == 0 {
 		return ""
 	}
-	counts := "counts"
+	counts := "they"
 	if s.Fitted != nil {
-		counts = "unbiased counts"
+		counts = "their unbiased counts"
 	}
-	return fmt.Sprintf("Two cells of this table differ beyond noise if their %s are at least %s apart.", counts, budget.Group(s.Apart))
+	return fmt.Sprintf("Two cells picked beforehand differ, %s sure, if %s are at least %s apart, even where intervals overlap. %s That is of noise, not of sampling error.",
+		level(s.Confidence), counts, budget.Group(s.Apart), pickedAfter(s.Confidence))
+}
+
+// ApartRule is the rule for all tables, "" where no distance is known.
+func (r *Report) ApartRule() string {
+	if !r.Apart() {
+		return ""
+	}
+	text := fmt.Sprintf("Smallest real difference: two cells of a table, picked beforehand, differ, %s sure, if they are at least so far apart, even where intervals overlap. %s That is of noise, not of sampling error.",
+		level(r.Accuracy.Confidence), pickedAfter(r.Accuracy.Confidence))
+	if r.Uneven() {
+		text += " Where cells have different errors it is that of the two for which it is largest."
+	}
+	if r.fittedSome() {
+		text += " Of counts that were fitted to add up, compare the unbiased ones."
+	}
+	return text
+}
+
+// pickedAfter says why pairs are to be picked beforehand: each of equal ones is so far apart with a chance of at most what the
+// confidence leaves, so that of all that are looked at as many are on the mean, at most.
+func pickedAfter(confidence float64) string {
+	return fmt.Sprintf("Who looks at many pairs and picks some finds up to %s in 100 equal ones so far apart by chance.", inHundred(confidence))
+}
+
+// inHundred is how many in a hundred a confidence leaves.
+func inHundred(confidence float64) string {
+	miss := new(big.Rat).Sub(big.NewRat(1, 1), exact(strconv.FormatFloat(confidence, 'g', -1, 64)))
+	percent, _ := miss.Mul(miss, big.NewRat(100, 1)).Float64()
+	return strconv.FormatFloat(percent, 'f', -1, 64)
 }
 
 // distance is from how far apart on two of its cells differ, a dash where that is not known.
@@ -69,25 +99,25 @@ func (r *Report) sameUse() string {
 	least, most := r.distances()
 	sure := level(r.Accuracy.Confidence)
 	unbiased := ""
-	if some(r.Tables, func(s Statistic) bool { return s.Fitted != nil }) {
+	if r.fittedSome() {
 		unbiased = " Of tables whose counts were fitted to add up, compare the unbiased counts: fitting has moved the published ones."
 	}
 	switch {
 	case most > 0 && least == most:
-		return fmt.Sprintf("To call two counts of a table different when they are less than %s apart: that may be noise alone. Two cells that were picked beforehand differ beyond noise, %s sure, if their counts are at least %[1]s apart.", budget.Group(most), sure) + unbiased
+		return fmt.Sprintf("To call two counts of a table different that are less than %s apart: that may be noise alone. From there on two that were picked beforehand differ, %s sure.", budget.Group(most), sure) + unbiased
 	case most > 0:
-		return fmt.Sprintf("To call two counts of a table different when they are less apart than the list of tables says, in the column “cells differ from”: that may be noise alone. Two cells that were picked beforehand differ beyond noise, %s sure, if their counts are at least that far apart: from %s in the most exact table to %s in the least.", sure, budget.Group(least), budget.Group(most)) + unbiased
+		return fmt.Sprintf("To call two counts of a table different that are less apart than the %s says (%s to %s, by table): that may be noise alone. From there on two that were picked beforehand differ, %s sure.", differenceColumn, budget.Group(least), budget.Group(most), sure) + unbiased
 	case r.Accuracy.Margin > 0 && !r.oneBound():
-		return "To call two counts of a table different when they are less than twice the margin of the table apart: that may be noise alone."
+		return "To call two counts of a table different that are less than twice the margin of the table apart: that may be noise alone."
 	case r.Accuracy.Margin > 0:
-		return fmt.Sprintf("To call two counts of a table different when they are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin)))
+		return fmt.Sprintf("To call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin)))
 	}
 	return ""
 }
 
 // apartNote says when two cells differ by more than noise: by the law of their difference and, beyond one table, where their
 // intervals are apart. One of two intervals fails with a probability of no more than the chances of either to fail, added up,
-// however the noise of the cells hangs together.
+// however the noise of the cells is correlated.
 func (r *Report) apartNote() Note {
 	chance, confidence := "at most ", exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
 	if r.Guarantee.Sample != "" {
@@ -103,25 +133,25 @@ func (r *Report) apartNote() Note {
 	}
 	distance, which := budget.Group(most)+" apart", "That distance is"
 	if least != most {
-		distance = fmt.Sprintf("as far apart as the list of tables says, in the column “cells differ from” (from %s to %s, by table)", budget.Group(least), budget.Group(most))
+		distance = fmt.Sprintf("as far apart as the %s of the list of tables says (%s to %s, by table)", differenceColumn, budget.Group(least), budget.Group(most))
 		which = "These distances are"
 	}
-	text := fmt.Sprintf("Two cells of one table that were picked beforehand differ beyond noise if their published counts are at least %s. Where their exact counts are equal noise takes the published ones so far apart with a chance of at most %s. %s from the law of the noise of both cells together: as a rule less than twice the margin, as noise seldom pushes both the wrong way, and about √2 times the margin where each cell has noise of its own.",
+	text := fmt.Sprintf("Two cells of one table that were picked beforehand differ beyond noise if their published counts are at least %s, even where their intervals overlap. Where their exact counts are equal noise takes the published ones so far apart with a chance of at most %s. %s from the law of the noise of both cells together: as a rule less than twice the margin, as noise seldom pushes both the wrong way, and about √2 times the margin where each cell has noise of its own.",
 		distance, budget.Percent(once), which)
 	if joint(r.Tables) {
 		text += " Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest."
 	}
 	if bound := r.bounded(); bound != nil {
 		half := level(1 - once/2)
-		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells hangs together: two margins at %s, rather more than is needed.", fewNames(bound), half)
+		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, rather more than is needed.", fewNames(bound), half)
 	}
-	if some(r.Tables, func(s Statistic) bool { return s.Fitted != nil }) {
+	if r.fittedSome() {
 		text += " Of tables whose counts were fitted to add up it is the unbiased counts that are compared."
 	}
 	if some(r.Tables, func(s Statistic) bool { return s.Largest > 0 }) {
 		text += " Cells with smaller errors than others differ from less on."
 	}
-	return Note{"Two cells differ where they are far enough apart", text + " Two cells of different tables, or two figures beside counts, " + intervals + fmt.Sprintf(" Of many pairs some are apart by chance: of 100 equal ones up to %s on the mean.", strconv.FormatFloat(100*once, 'f', -1, 64))}
+	return Note{"Two cells differ where they are far enough apart", text + " Two cells of different tables, or two figures beside counts, " + intervals + " " + pickedAfter(r.Accuracy.Confidence)}
 }
 
 // bounded are the tables whose distance is from a bound.

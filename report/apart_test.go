@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds from how far apart on two cells differ, and which cells cannot be told from none, as the pages say them.
+// This file holds from how far apart on two cells differ, and which cells could be zero, as the pages say them.
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -38,17 +39,41 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.Apart, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	for place, text := range map[string]string{
-		"box": strings.Join(r.Misuse, " "), "how to read": r.Reading[1].Text, "markdown": string(r.Markdown()),
-	} {
-		if !strings.Contains(text, apart) {
-			t.Errorf("%s: %q is not said:\n%s", place, apart, text)
-		}
+	box := fmt.Sprintf("less than %d apart: that may be noise alone. From there on two that were picked beforehand differ, 95%% sure.", want)
+	if text := strings.Join(r.Misuse, " "); !strings.Contains(text, box) {
+		t.Errorf("the box does not say %q:\n%s", box, text)
+	}
+	if text := r.Reading[1].Text; !strings.Contains(text, apart) {
+		t.Errorf("how to read: %q is not said:\n%s", apart, text)
 	}
 	page := pageOf(t, r)
-	for _, said := range []string{"Two cells of this table differ beyond noise if their counts are " + apart + ".", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
+	for _, said := range []string{"Two cells picked beforehand differ, 95% sure, if they are " + apart + ", even where intervals overlap. Who looks at many pairs and picks some finds up to 5 in 100 equal ones so far apart by chance. That is of noise, not of sampling error.", fmt.Sprintf(`<td class="n">±11</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
+		}
+	}
+}
+
+// One rule says of every table whether its cells are to be used one by one: in the list of tables, in the terminal, in report.md and
+// where the box names tables.
+func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
+	for counts, want := range map[[6]int64]string{
+		{500, 600, 400, 300, 700, 800}: "use",
+		{500, 12, 400, 3, 700, -4}:     "add up first",
+		{500, 5, 400, 3, 700, -4}:      "do not use cell by cell",
+	} {
+		r := reportOf(t, noisyInput(counts[:]))
+		box, not := strings.Join(r.Misuse, "\n")+strings.Join(r.Further(), " "), want == "do not use cell by cell"
+		for place, is := range map[string]bool{
+			"list":     strings.Contains(pageOf(t, r), `<td class="word">`+want+`</td>`),
+			"terminal": strings.Contains(string(r.Terminal(screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
+			"markdown": strings.Contains(string(r.Markdown()), "| status | count | "+want+" |"),
+			"box":      strings.Contains(box, "To use cell by cell: status, of which half") == not && strings.Contains(box, "No table needs to be left out") != not,
+			"readme":   strings.Contains(strings.Join(strings.Fields(string(r.Readme())), " "), "To use cell by cell: status, of which half") == not,
+		} {
+			if !is {
+				t.Errorf("%s: the %s says otherwise", want, place)
+			}
 		}
 	}
 }
@@ -66,21 +91,25 @@ func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 	}
 }
 
-// Of the six counts 12 and 3 are within the margin of 11 or one above it: 3 and −4 cannot be told from none.
-func TestTheBoxCountsCellsThatCannotBeToldFromNone(t *testing.T) {
+// Of the six counts 12 and 3 are within the margin of 11 or one above it: 3 and −4 could be zero.
+func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	r := reportOf(t, noisyInput([]int64{500, 12, 400, 3, 700, -4}))
-	want := "To use by itself one of the 2 cells, of 6, that cannot be told from none: they carry the flag noise_dominates, in the column count_flag. They are in status (2 of 6)."
+	want := "To use by itself a cell that could be zero, as its interval reaches zero: 2 of 6, in status (2 of 6). The report’s list “Cells that could be zero” names them."
 	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, want) {
 		t.Errorf("the box says\n%s", box)
 	}
 	page := pageOf(t, r)
-	for _, said := range []string{`They are in <a href="#table-1">status</a> (2 of 6).`, `<tr id="table-1">`} {
+	for _, said := range []string{
+		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`, `<tr id="table-1">`,
+		`<td class="word">add up first</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
+		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6 by sex and status: male, employed; male, inactive</dd>`,
+	} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
 		}
 	}
 	none := reportOf(t, noisyInput([]int64{500, 600, 400, 300, 700, 12}))
-	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "cannot be told from none: they") || !strings.Contains(strings.Join(none.Further(), " "), "and no cell: each") {
+	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "by itself") || !strings.Contains(strings.Join(none.Further(), " "), "no cell that is possible could be zero") {
 		t.Errorf("%s\n%v", box, none.Further())
 	}
 }

@@ -44,6 +44,7 @@ const (
 // biasOf lists what moves the figures of a release on the mean.
 func biasOf(r *Report, p *plan.Plan) []Bias {
 	all := append(r.shownBias(), r.fittedBias()...)
+	all = append(all, r.invariantBias(p)...)
 	for _, t := range p.Release().Tables {
 		all = append(all, r.tableBias(p, t)...)
 	}

@@ -90,30 +90,21 @@ func budgetSentences(paid receipt) []string {
 	return append(sentences, witnessSentence(paid.Witnessed))
 }
 
-// AccountFacts say who paid, what, and where its cap and what is left of it are to be seen: a release holds the entry of its debit,
-// which does not tell them.
-func (r *Report) AccountFacts() []Note {
-	account, charged := r.Budget.Receipt.Account, r.Budget.Charged.String()
-	if asked := r.Budget.Asked.String(); asked != charged {
-		charged += ", which is what " + asked + " comes to"
+// CostFacts say what it cost, and who paid: a release holds the entry of its debit, which tells neither the cap of the account nor
+// what is left of it.
+func (r *Report) CostFacts() []Note {
+	cost := r.Budget.Asked.String()
+	if charged := r.Budget.Charged.String(); charged != cost {
+		cost += ", charged as " + charged
 	}
-	debit := fmt.Sprintf("debit %d, %s", r.Budget.Receipt.Number, r.Date)
+	account, debit := r.Budget.Receipt.Account, fmt.Sprintf("debit %d, %s", r.Budget.Receipt.Number, r.Date)
 	switch r.Status {
 	case Rehearsal:
-		return []Note{{"Account", "none: a rehearsal spends nothing"}, {"Would be charged", charged}}
+		return []Note{{"Cost", "nothing: a rehearsal reads no data, and its account is gone. A release would cost " + cost + "."}}
 	case Practice:
-		return []Note{
-			{"Account", fmt.Sprintf("%s (%s): a practice account, which the program opened by itself", account, debit)},
-			{"Charged to it", charged},
-			{"Its cap", "set by nobody: room for three releases that cost what its first one did"},
-			{"Left of it", "not told: no file of a release holds it, and nothing official was spent"},
-		}
+		return []Note{{"Cost", cost}, {"Paid by", fmt.Sprintf("practice account %s, which has room for three releases like its first; this was %s.", account, debit)}}
 	}
-	return []Note{
-		{"Account", fmt.Sprintf("%s (%s)", account, debit)},
-		{"Charged to it", charged},
-		{"Cap, and what is left", fmt.Sprintf("not told: the entry of a debit holds neither. The office sees both with `dprelease ledger show %s`.", account)},
-	}
+	return []Note{{"Cost", cost}, {"Paid by", fmt.Sprintf("account %s: %s. The office sees what is left of it with `dprelease ledger show %s`.", account, debit, account)}}
 }
 
 // NoApprovals is said where nobody signed.

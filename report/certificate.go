@@ -17,7 +17,7 @@ import (
 // account that paid.
 type Certificate struct {
 	Assumptions []string `json:"assumptions"`
-	GivenAway   []string `json:"given_away"` // exact facts about the data that are published
+	GivenAway   []string `json:"given_away"` // public figures that are published as they are, which may be exact facts about the data
 	Loss        Loss     `json:"loss"`
 	Mechanisms  []Noise  `json:"mechanisms"`
 	// Sensitivities are there where rows do not all count as one, or figures are of values.
@@ -87,7 +87,7 @@ func certificateOf(p *plan.Plan, r *Report, from sources, paid receipt, approval
 	}
 	return Certificate{
 		Assumptions: assumptionsOf(r),
-		GivenAway:   []string{},
+		GivenAway:   givenAway(p),
 		Loss:        statedLoss(loss),
 		Mechanisms:  noisesOf(p),
 

@@ -148,11 +148,11 @@ func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 // What stands for the cap and what is left is said to be unknown, as no receipt holds it, and a practice account says that it is one.
 func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	for status, want := range map[report.Status]struct{ said, not string }{
-		report.Official:  {"- Account: lfs-panel (debit 7, 2026-03-01)\n- Charged to it: ε = 2\n- Cap, and what is left: not told: the entry of a debit holds neither. The office sees both with `dprelease ledger show lfs-panel`.", "practice"},
-		report.Practice:  {"- Account: lfs-panel (debit 7, 2026-03-01): a practice account, which the program opened by itself\n- Charged to it: ε = 2\n- Its cap: set by nobody", "ledger show"},
-		report.Rehearsal: {"- Account: none: a rehearsal spends nothing\n- Would be charged: ε = 2\n", "debit 7, 2026-03-01"},
+		report.Official:  {"- Cost: ε = 2\n- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.", "practice"},
+		report.Practice:  {"- Cost: ε = 2\n- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.", "ledger show"},
+		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2.\n", "debit 7, 2026-03-01"},
 	} {
-		text := partOf("\n"+string(reportOf(t, specInput(status, specText)).Markdown()), "Budget")
+		text := partOf("\n"+string(reportOf(t, specInput(status, specText)).Markdown()), "Cost")
 		if !strings.Contains(text, want.said) || strings.Contains(text, want.not) {
 			t.Errorf("%s: want %q and no %q in\n%s", status, want.said, want.not, text)
 		}

@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -16,6 +17,7 @@ type errorRow struct {
 	Table     Table
 	Statistic Statistic
 	Chart     string // id of its first chart, "" where it has none
+	Zero      string // id of its cells that could be zero, "" where it has none
 	Strip     *errorStrip
 	Fit       []fitPart
 }
@@ -48,12 +50,11 @@ func errorAt(ratio float64) float64 {
 
 // errorTable is a list of tables with their errors.
 type errorTable struct {
-	Name   string
-	Key    []fitPart // the classes, of the first list
-	Ticks  []tick
-	Rows   []errorRow
-	Banded bool
-	Apart  bool
+	Name  string
+	Key   []fitPart // the classes, of the first list
+	Ticks []tick
+	Rows  []errorRow
+	Apart bool
 }
 
 // firstErrors is how many rows are shown where there are more, which are folded.
@@ -65,7 +66,7 @@ const (
 // FirstErrors are the tables that are shown at once.
 func (p page) FirstErrors() errorTable {
 	rows := p.errorRows()
-	t := errorTable{Name: "Error of each table", Key: fitKey(rows), Ticks: errorTicks(), Rows: rows, Banded: p.Banded(), Apart: p.Apart()}
+	t := errorTable{Name: "Error of each table", Key: fitKey(rows), Ticks: errorTicks(), Rows: rows, Apart: p.Apart()}
 	if len(rows) > mostErrors {
 		t.Rows = rows[:firstErrors]
 	}
@@ -78,7 +79,7 @@ func (p page) MoreErrors() *errorTable {
 	if len(rows) <= mostErrors {
 		return nil
 	}
-	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:], Banded: p.Banded(), Apart: p.Apart()}
+	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:], Apart: p.Apart()}
 }
 
 // errorTicks are the relative margins that are written over the strips.
@@ -106,7 +107,11 @@ func (p page) errorRows() []errorRow {
 				if k == 0 {
 					id = tableID(i)
 				}
-				rows = append(rows, errorRow{ID: id, Table: t, Statistic: s, Chart: chart[t.Path], Strip: stripOf(s.Relative), Fit: fitOf(s, t.Cells-t.Impossible)})
+				zero := ""
+				if s.NoiseCells > 0 {
+					zero = zeroID(i, k)
+				}
+				rows = append(rows, errorRow{ID: id, Table: t, Statistic: s, Chart: chart[t.Path], Zero: zero, Strip: stripOf(s.Relative), Fit: fitOf(s, t.Cells-t.Impossible)})
 			}
 		}
 	}
@@ -131,10 +136,13 @@ func tableID(table int) string { return fmt.Sprintf("table-%d", table+1) }
 // linked is a piece of a text that may lead to the row of a table, or to the list of them.
 type linked struct{ Text, ID string }
 
-// tableList is what the list of tables is called in sentences.
-const tableList = "list of tables"
+// places are what parts of the page are called in sentences, with where they are.
+var places = []linked{
+	{tableList, "tables"}, {zeroColumn, "tables"}, {verdictColumn, "tables"}, {differenceColumn, "tables"}, {zeroSection, "zero"},
+}
 
-// Links parts a text at the list of tables, and at tables that it names with how many of their cells are meant, as in "pairs/sex (3 of 6)".
+// Links parts a text at places of the page, and at tables that it names with how many of their cells are meant, as in "pairs/sex (3 of
+// 6)", or as those that are not to be used.
 func (p page) Links(text string) []linked {
 	var out []linked
 	from := 0
@@ -142,13 +150,14 @@ func (p page) Links(text string) []linked {
 		if at < from || at > 0 && text[at-1] != ' ' {
 			continue
 		}
-		if strings.HasPrefix(text[at:], tableList) {
-			out = append(out, linked{Text: text[from:at]}, linked{tableList, "tables"})
-			from = at + len(tableList)
+		if i := slices.IndexFunc(places, func(l linked) bool { return strings.HasPrefix(text[at:], l.Text) }); i >= 0 {
+			out = append(out, linked{Text: text[from:at]}, places[i])
+			from = at + len(places[i].Text)
 			continue
 		}
 		for i, t := range p.Tables {
-			if t.Aside || !strings.HasPrefix(text[at:], t.Path+" (") {
+			rest, named := strings.CutPrefix(text[at:], t.Path)
+			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, notToUse) || rest == "" || !strings.ContainsRune(" ,", rune(rest[0]))) {
 				continue
 			}
 			if at > from {

@@ -6,6 +6,7 @@ package report
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // labelRunes is how long a label beside a chart can be on a narrow page.
@@ -39,6 +40,23 @@ func (s scale) ticks(most int) (scale, []float64) {
 		}
 	}
 	return s, []float64{s.low, s.high}
+}
+
+// axisRunes is how many characters fit side by side under a strip on a narrow page.
+const axisRunes = 24
+
+// ticksWithin are as many ticks, up to five, as have room for their numbers side by side.
+func ticksWithin(s scale, runes int) (scale, []float64) {
+	for most := 5; ; most-- {
+		wide, numbers := s.ticks(most)
+		longest := 0
+		for _, v := range numbers {
+			longest = max(longest, len([]rune(figureText(v))))
+		}
+		if (longest+2)*(len(numbers)-1) <= runes || most == 2 {
+			return wide, numbers
+		}
+	}
 }
 
 // axisOf is the scale of points: of all values and, as far as these do not dwarf them, of their intervals. It begins at zero
@@ -79,6 +97,22 @@ func axisOf(points []Point, zero bool) scale {
 // percent writes a part of the width.
 func percent(part float64) string {
 	return strconv.FormatFloat(float64(100*part), 'f', 2, 64) + "%"
+}
+
+// twoLines parts a label that is longer than a line where words or parts of them end, and shortens what two lines do not hold.
+func twoLines(label string, most int) (first, second string) {
+	runes := []rune(label)
+	if len(runes) <= most {
+		return label, ""
+	}
+	at := most
+	for i := most; i > most/3; i-- {
+		if runes[i] == ' ' || strings.ContainsRune(" -/_,;", runes[i-1]) {
+			at = i
+			break
+		}
+	}
+	return strings.TrimSpace(string(runes[:at])), clipped(strings.TrimSpace(string(runes[at:])), most)
 }
 
 // clipped shortens a label to so many characters.

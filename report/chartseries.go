@@ -40,21 +40,23 @@ type stripChart struct {
 	Ticks       []tick
 	From, Width string // where the plot is
 	Foot        int    // baseline of the ticks' text, in pixels
-	Tall        bool   // labels stand over their bars
 }
 
 // stripRow is a cell. Its places are parts of the plot's width.
 type stripRow struct {
-	Label, Value, Full string
-	Y, Middle          int // baseline of its text, and middle of its bar
-	At, From, To       string
-	Shown, Interval    bool
+	Label, More     string // of two lines, where it does not fit one
+	Value, Full     string
+	Y, Middle       int // baseline of its text, and middle of its bar
+	At, From, To    string
+	Shown, Interval bool
+	Told            bool // it could not be zero
 }
 
 // lineChart is a line with a band. Paths are in thousandths of the plot's sides.
 type lineChart struct {
 	Line, Band string
-	Across     []tick // along the foot
+	Across     []tick      // along the foot
+	Unsure     []heatLabel // points that could be zero
 	Up         []tick
 	Plot, Foot int // height of the plot, and baseline of the ticks' text, in pixels
 	// From and Width are where the plot is, beside the numbers of Up on a narrow page.
@@ -73,14 +75,14 @@ type heatChart struct {
 	Width   string // of a cell
 }
 
-// heatLabel is that of a row or a column.
+// heatLabel is that of a row or a column, or of a point of a line.
 type heatLabel struct {
 	Text string
 	At   string
 	Y    int
 }
 
-// heatCell is a cell: hatched where it has no figure or cannot be told from none.
+// heatCell is a cell: hatched where it has no figure or could be zero.
 type heatCell struct {
 	X, Middle string
 	Y         int
@@ -91,7 +93,7 @@ type heatCell struct {
 
 const (
 	stripPitch = 22
-	tallPitch  = 36 // of a strip whose labels stand over their bars
+	labelPitch = 14 // of the lines of a label
 	linePlot   = 170
 	heatPitch  = 24
 )
@@ -140,6 +142,9 @@ func chartOf(t *Table, k int, id string) seriesChart {
 	default:
 		c.drawStrip(k == 0)
 		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
+	}
+	if text := s.UnsureText(); text != "" && s.Columns == nil {
+		c.Caption += " Hollow: " + text + "."
 	}
 	if text := t.Statistics[0].ApartText(); k == 0 && text != "" {
 		c.Caption += " " + text
@@ -210,6 +215,9 @@ func (s *Series) full(i int) string {
 		text += ", without an interval"
 	default:
 		text += fmt.Sprintf(" (%s to %s)", endText(p.Low), endText(p.High))
+		if p.Unsure() != "" {
+			text += ", " + p.Unsure()
+		}
 	}
 	return text
 }
@@ -229,24 +237,25 @@ func figureText(v float64) string {
 }
 
 func (c *seriesChart) drawStrip(zero bool) {
-	sc, ticks := axisOf(c.Points, zero).ticks(5)
-	pitch, runes, middle := stripPitch, labelRunes, -4
-	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "34%", Width: "44%"}
-	if slices.ContainsFunc(c.Labels, func(label string) bool { return len([]rune(label)) > labelRunes }) {
-		pitch, runes, middle = tallPitch, 2*labelRunes, 11
-		strip.From, strip.Width, strip.Tall = "3%", "92%", true
-	}
-	strip.Foot = len(c.Points)*pitch + 18
+	sc, ticks := ticksWithin(axisOf(c.Points, zero), axisRunes)
+	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "37%", Width: "41%"}
+	y := 15
 	for i, p := range c.Points {
-		row := stripRow{Label: clipped(c.Labels[i], runes), Full: c.full(i), Value: p.Text(), Y: i*pitch + 15, Middle: i*pitch + 15 + middle}
+		row := stripRow{Full: c.full(i), Value: p.Text(), Y: y, Middle: y - 4}
+		if row.Label, row.More = twoLines(c.Labels[i], labelRunes); row.More != "" {
+			row.Middle += labelPitch / 2
+			y += labelPitch
+		}
+		y += stripPitch
 		if p.Value != nil {
-			row.Shown, row.At = true, percent(sc.at(*p.Value))
+			row.Shown, row.Told, row.At = true, p.told(), percent(sc.at(*p.Value))
 			if p.Low != nil && p.High != nil {
 				row.Interval, row.From, row.To = true, percent(sc.at(*p.Low)), percent(sc.at(*p.High))
 			}
 		}
 		strip.Rows = append(strip.Rows, row)
 	}
+	strip.Foot = y + 3
 	c.Strip, c.Height = strip, strip.Foot+6
 }
 
@@ -283,6 +292,9 @@ func (c *seriesChart) drawLine(zero bool) {
 		} else {
 			fmt.Fprintf(&path, "%s%d %d", letter(begun), x(i), y(*p.Value))
 			begun = true
+			if !p.told() {
+				line.Unsure = append(line.Unsure, heatLabel{Text: c.full(i), At: percent(float64(x(i)) / 1000), Y: 16 + int(math.Round((1-sc.at(*p.Value))*linePlot))})
+			}
 		}
 		if p.Low == nil || p.High == nil {
 			turn()
@@ -302,11 +314,33 @@ func (c *seriesChart) drawLine(zero bool) {
 	}
 	from := 0.03 + float64(float64(longest)*0.02)
 	line.From, line.Width = percent(from), percent(1-from)
-	for k := range 4 {
-		i := k * (len(points) - 1) / 3
-		line.Across = append(line.Across, tick{Text: clipped(c.Labels[i], 12), At: percent(float64(x(i)) / 1000), Anchor: [4]string{"start", "middle", "middle", "end"}[k]})
+	most := 4
+	for _, label := range c.Labels[:c.Ordered] {
+		if len([]rune(axisLabel(label))) > lineRunes/most-2 {
+			most = 3
+		}
+	}
+	for k := range most {
+		i := k * (len(points) - 1) / (most - 1)
+		anchor := "middle"
+		switch k {
+		case 0:
+			anchor = "start"
+		case most - 1:
+			anchor = "end"
+		}
+		line.Across = append(line.Across, tick{Text: axisLabel(c.Labels[i]), At: percent(float64(x(i)) / 1000), Anchor: anchor})
 	}
 	c.Line, c.Height = line, line.Foot+6
+}
+
+// lineRunes is how many characters fit side by side under a line on a narrow page.
+const lineRunes = 44
+
+// axisLabel is a label as it stands under a line: of a range its lower end.
+func axisLabel(label string) string {
+	from, _, _ := strings.Cut(label, "–")
+	return clipped(from, lineRunes/3-2)
 }
 
 // letter begins a path, or leads it on.
@@ -353,7 +387,7 @@ func (c *seriesChart) drawHeat() {
 		widest = max(widest, len([]rune(cell.Value)))
 		heat.Cells = append(heat.Cells, cell)
 	}
-	if (widest+1)*n > wideRunes {
+	if (widest+2)*n > wideRunes {
 		for i := range heat.Cells {
 			heat.Cells[i].Value = ""
 		}
@@ -361,13 +395,50 @@ func (c *seriesChart) drawHeat() {
 	c.Heat, c.Height = heat, heat.Head+len(c.Labels)*heatPitch+2
 }
 
-// told tells that a figure can be told from none, or is an exact zero. A count that is shown as 0 cannot, even where its
+// told tells that a figure could not be zero, or is an exact one. A count that is shown as 0 could be more, even where its
 // interval lies below zero.
 func (p Point) told() bool {
 	if p.Value == nil || p.Low == nil || p.High == nil {
 		return false
 	}
 	return *p.Low > 0 || *p.High < 0 && *p.Value < 0 || *p.Low == *p.High
+}
+
+// What is said of figures that tell nothing by themselves.
+const (
+	couldBeZero = "could be zero"
+	noInterval  = "no interval"
+)
+
+// Unsure says of a published figure that it could be zero or has no interval, "" of others.
+func (p Point) Unsure() string {
+	switch {
+	case p.Value == nil || p.told():
+		return ""
+	case p.Low == nil || p.High == nil:
+		return noInterval
+	}
+	return couldBeZero
+}
+
+// UnsureText says what is so of some figures, "" where there are none.
+func (s *Series) UnsureText() string {
+	var said []string
+	for _, text := range []string{couldBeZero, noInterval} {
+		if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Unsure() == text }) {
+			said = append(said, text)
+		}
+	}
+	return strings.Join(said, ", or ")
+}
+
+// HatchedText says what is so of the cells of a heat map that are hatched.
+func (s *Series) HatchedText() string {
+	text := s.UnsureText()
+	if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Value == nil }) {
+		text = strings.TrimSuffix("no figure, or "+text, ", or ")
+	}
+	return text
 }
 
 // descending are the figures that are shaded.

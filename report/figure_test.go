@@ -215,7 +215,7 @@ func TestHeadlineOfWeightedCounts(t *testing.T) {
 			t.Fatalf("%+v", r.Accuracy)
 		}
 		g := r.Accuracy.Groups[0]
-		says := fmt.Sprintf("±%d of the exact sum of weights", int64(math.Ceil(g.Margin+half)))
+		says := fmt.Sprintf("are off the exact sum of weights by %d or less", int64(math.Ceil(g.Margin+half)))
 		if !strings.Contains(r.Accuracy.Sentence, says) || g.Rounded != (half > 0) {
 			t.Errorf("%+v: %s", g, r.Accuracy.Sentence)
 		}

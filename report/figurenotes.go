@@ -96,7 +96,7 @@ func (r *Report) figureNotes() []Note {
 			"Rows are counted, with noise, by bins of the column, and a quantile is where the counts up to there, brought into ascending order, reach its share of all; within a bin it is taken in proportion. All quantiles of a cell are read from the same noisy counts. The interval is of whole bins: of all that the noise does not rule out, so that it is no narrower than the bin it lies in. It holds for each quantile by itself, over all cells, those without an interval included: of cells of few rows, most of which have none, those that do may hold less often, and are better left out (`show`). It has no standard error; in its place the list of figures says by how many rows (by how much weight, where rows count by weight) its rank is off at 95%, as planned for a column that fills its range evenly."})
 	}
 	if len(figured) > 0 && (kinds[spec.Mean] || kinds[spec.Sum] || kinds[spec.Ratio]) {
-		notes = append(notes, Note{"Figures of one cell hang together",
+		notes = append(notes, Note{"Figures of one cell are correlated",
 			"A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
 	}
 	return notes

@@ -36,7 +36,7 @@ func TestCellsAreSortedByFitness(t *testing.T) {
 	for _, said := range []string{
 		"precise at most 5%, usable at most 20%; unreliable is the rest",
 		"| table | figure | precise: at most 5% | usable: at most 20% | unreliable: more | from which count on |",
-		"To read single cells of tables of which half or more are in the class “unreliable”: status (50% of its cells).",
+		"To use cell by cell: status, of which half of the cells or more could be zero or are “unreliable”.",
 		"| status | count | 1 (16.7%) | 2 (33.3%) | 3 (50%) | precise from 106 on and usable from 27 on |",
 	} {
 		if !strings.Contains(page, said) {

@@ -76,7 +76,7 @@ func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 	g.Meaning = Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
 	g.Statement = p.Sentence()
 	g.Sentences = slices.DeleteFunc([]string{
-		g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence(), g.unitSentence(), g.knownSentence(), g.limitSentence(),
+		g.protectedSentence(), g.guessSentence(), g.factorSentence(), g.plainSentence(), g.weakSentence(), g.countedSentence(), g.knownSentence(), g.limitSentence(),
 	}, func(s string) bool { return s == "" })
 	return g, nil
 }
@@ -195,26 +195,30 @@ func (g Guarantee) plainSentence() string {
 	return fmt.Sprintf("Put plainly: what comes out 1 time in 1000 %s may come out %s %s.", without, comes, with)
 }
 
-// rowSentence says what is protected where that is each row, "" where it is all rows of a unit together.
-func (g Guarantee) rowSentence() string {
-	if g.Unit != "each row" {
-		return ""
+// byRow tells that each row is protected, not all rows of a unit together.
+func (g Guarantee) byRow() bool { return g.Unit == "each row" }
+
+// protectedSentence says what is protected.
+func (g Guarantee) protectedSentence() string {
+	if g.byRow() {
+		return fmt.Sprintf("Protected is each row of the data, as one %[1]s: of a %[1]s with several rows the promise holds row by row, and less of all of them together.", g.Protects)
 	}
-	return fmt.Sprintf("Each row of the data is protected as one %[1]s: for a %[1]s with several rows all of the above holds of each row, and less of all together.", g.Protects)
+	return fmt.Sprintf("Protected is each %s: %s together.", g.Protects, g.Unit)
 }
 
-func (g Guarantee) unitSentence() string {
-	if row := g.rowSentence(); row != "" {
-		return row
+// countedSentence says which rows of a unit are counted, "" where each row is one.
+func (g Guarantee) countedSentence() string {
+	if g.byRow() {
+		return ""
 	}
-	counted := "One of them is counted; any others were left out, chosen at random."
+	counted := fmt.Sprintf("Of the rows of one %s one is counted; any others were left out, chosen at random.", g.Protects)
 	if g.MaxRows > 1 {
-		counted = fmt.Sprintf("At most %s of them are counted; the rest were left out, chosen at random.", g.counted())
+		counted = fmt.Sprintf("Of the rows of one %s at most %s are counted; the rest were left out, chosen at random.", g.Protects, g.counted())
 	}
 	if g.WithoutID != "" {
 		counted += " Rows without an id are in no figure: all of them were left out."
 	}
-	return fmt.Sprintf("Protected are %s together. %s", g.Unit, counted)
+	return counted
 }
 
 // boundsSentences say of the promise to what figures and weights it is owed: what one unit adds is bounded.

@@ -40,7 +40,7 @@ func hazardsOf(r *Report, paid receipt) []Hazard {
 		rowsHazard(r.Guarantee),
 		relaxedHazard(r.Guarantee),
 		{"ε compared across different promises", fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.", r.Guarantee.Unit, r.Guarantee.Neighbours), Met},
-		exactHazard(r.Guarantee, paid),
+		exactHazard(r, paid),
 		choicesHazard(r),
 		{"Sensitivities worked out wrongly", "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.", Met},
 		compositionHazard(paid),
@@ -198,8 +198,13 @@ func relaxedHazard(g Guarantee) Hazard {
 	return h
 }
 
-func exactHazard(g Guarantee, paid receipt) Hazard {
+func exactHazard(r *Report, paid receipt) Hazard {
+	g := r.Guarantee
 	h := Hazard{"A mixture with exact figures", "No exact figure from the data is published here.", Met}
+	if given := r.PublicFigures(); given != nil {
+		h.Answer = "Public figures are published as they are: the spec gives them, and the program read no data for them. If they were counted in the same data, they are exact figures from it all the same, and no promise covers what they tell, alone or together with the rest."
+		h.By = Weigh
+	}
 	if g.Neighbours == "replace" {
 		h.Answer += " How many units there are counts as public."
 		if g.Rows != nil {
@@ -245,7 +250,7 @@ func smallGroups(r *Report) Hazard {
 		h.Answer += fmt.Sprintf(" Means, ratios and the like have the widest intervals there: %s have none, and %s are withheld by the noisy count.", budget.Plural(unbounded, "figure"), budget.Group(withheld))
 	}
 	if noisy > 0 {
-		h.Answer += fmt.Sprintf(" In %s at least half of the cells cannot be told from none.", budget.Plural(noisy, "table"))
+		h.Answer += fmt.Sprintf(" In %s at least half of the cells could be zero.", budget.Plural(noisy, "table"))
 		h.By = Weigh
 	}
 	if len(r.Microdata) > 0 {

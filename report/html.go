@@ -46,6 +46,9 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"source":     Statistic.source,
 	"chance":     Statistic.chance,
 	"distance":   Statistic.distance,
+	"verdict":    Table.verdict,
+	"zeros":      zerosOf,
+	"list":       listed,
 	"keep":       keep,
 	"law":        Mechanism.law,
 	"folded":     folded,
@@ -101,7 +104,7 @@ func (p page) ChartsText() string {
 			left++
 		}
 	}
-	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error. Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; a hatched cell has none, or one that cannot be told from none."
+	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error. Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no interval or no figure."
 	switch {
 	case len(drawn) == 0:
 		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."
@@ -181,7 +184,11 @@ func outlooksOf(tables []Table) []plan.Outlook {
 	for i, t := range tables {
 		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation, Target: (*plan.Target)(t.Target)}
 	}
-	return plan.Outlooks(planned)
+	outlooks := plan.Outlooks(planned)
+	for i := range outlooks { // in the words of the report
+		outlooks[i].Text = strings.ReplaceAll(outlooks[i].Text, "cannot be told from none", couldBeZero)
+	}
+	return outlooks
 }
 
 // noise names the law with its parameter in the field's letters.

@@ -410,3 +410,18 @@ func TestPagesShowWhatTheyHold(t *testing.T) {
 		}
 	}
 }
+
+// What is code in a sentence is set as such: no backquote is left but in the spec as it was written.
+func TestCodeIsSetAsCode(t *testing.T) {
+	planted := reportOf(t, input(report.Practice, nil))
+	planted.Plan.Warnings = []string{"ask for `every` by itself"}
+	if page := pageOf(t, planted); !strings.Contains(page, "ask for <code>every</code> by itself") {
+		t.Error("a warning's code is not set as code")
+	}
+	for name, r := range reports() {
+		page, _, _ := strings.Cut(pageOf(t, r), "<pre ")
+		if i := strings.Index(page, "`"); i >= 0 {
+			t.Errorf("%s: %q", name, page[max(0, i-60):min(len(page), i+60)])
+		}
+	}
+}

@@ -247,7 +247,7 @@ func flowMap(t synth.Table, origins, destinations *atlas, f drawn) Map {
 		}
 		m.Classes = append(m.Classes, MapClass{Range: s.text(i), Shade: shade, Path: path.String()})
 	}
-	m.Text = fmt.Sprintf("A map of the %s with the largest %s as published%s. Each is a wedge, wide at its origin and pointed at its destination; one within a place is a ring. %s of the table can be told from none; those that begin or end off the map are not drawn.",
+	m.Text = fmt.Sprintf("A map of the %s with the largest %s as published%s. Each is a wedge, wide at its origin and pointed at its destination; one within a place is a ring. %s of the table could not be zero; those that begin or end off the map are not drawn.",
 		budget.Plural(int64(len(on)), "flow"), f.what, f.extremes(values), capital(budget.Plural(int64(len(ranked)), "row")))
 	return m
 }

@@ -235,6 +235,8 @@ func (m Microdata) numbered(s plan.Synthetic, asked int64) string {
 		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
 	case asked > 0:
 		return fmt.Sprintf("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.", m.Table)
+	case s.RowsOf != "":
+		return fmt.Sprintf("There are as many rows as invariant %s has: a public figure. No other figure of an invariant is kept to by these rows.", s.RowsOf)
 	case s.Rows > 0:
 		return "The spec fixes how many rows there are: it is a public number, and tells nothing of the data."
 	}
@@ -301,11 +303,11 @@ func (m Microdata) distrust() string {
 func (m Microdata) unmeasured() string {
 	switch {
 	case len(m.together()) == 0:
-		return "How any columns hang together was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
+		return "How any columns depend on each other was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
 	case m.Method == plan.AIM:
-		return "How any other columns hang together was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess."
+		return "How any other columns depend on each other was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess."
 	}
-	return "How any other two columns hang together, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it."
+	return "How any other two columns depend on each other, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it."
 }
 
 func (r *Report) drawnRows() int64 {

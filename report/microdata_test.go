@@ -80,7 +80,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 		}
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Rehearsal, "", 54470))) {
-		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "and no pair of them") || !strings.Contains(text, "How any columns hang together was not measured") {
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "and no pair of them") || !strings.Contains(text, "How any columns depend on each other was not measured") {
 			t.Errorf("%s does not say that no pair was measured", name)
 		}
 	}

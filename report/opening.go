@@ -21,7 +21,7 @@ func (r *Report) Further() []string {
 	}
 	opening := r.Guarantee.opening()
 	for _, s := range r.Guarantee.Sentences {
-		if !slices.Contains(opening, s) {
+		if !slices.ContainsFunc(opening, func(of string) bool { return strings.Contains(of, s) }) {
 			further = append(further, s)
 		}
 	}
@@ -31,13 +31,13 @@ func (r *Report) Further() []string {
 // unwarned says that no table is to be left alone as a whole, nothing where the box names one or no cell is published.
 func (r *Report) unwarned() []string {
 	published := slices.ContainsFunc(r.Tables, func(t Table) bool { return !t.Aside && t.Cells > t.Impossible })
-	if !published || hardlyTold(r)+unfit(r) != "" {
+	if !published || len(notSingly(r)) > 0 {
 		return nil
 	}
-	if _, cells, _ := r.untold(); cells == 0 {
-		return []string{"No table needs to be left out, and no cell: each that is possible can be told from none."}
+	if _, cells, _ := r.couldBeZero(); cells == 0 {
+		return []string{"No table needs to be left out, and no cell that is possible could be zero."}
 	}
-	return []string{"No table needs to be left out as a whole: of each, more than half of the possible cells can be told from none."}
+	return []string{"No table needs to be left out as a whole: of each, fewer than half of the cells could be zero."}
 }
 
 // Subject says which population and period the figures are about.
@@ -60,9 +60,9 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// opening is the promise for the first page: by how much a result can depend on one, what that is worth to somebody who
-// guesses, in plain words what a large factor means, and that it is of single rows where it is.
+// opening is the promise for the first page: what is protected, and what a release is worth to somebody who guesses; by how much a
+// result can depend on one, and in plain words what a large factor means.
 func (g Guarantee) opening() []string {
-	return slices.DeleteFunc([]string{g.factorSentence(), g.guessSentence(), g.plainSentence(), g.weakSentence(), g.rowSentence()},
+	return slices.DeleteFunc([]string{g.protectedSentence() + " " + g.guessSentence(), g.factorSentence(), g.plainSentence(), g.weakSentence()},
 		func(s string) bool { return s == "" })
 }

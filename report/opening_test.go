@@ -17,7 +17,7 @@ func rowText(budget string) string {
 
 // What is promised of single rows, and that a promise is weak, stands where the promise is: on the first page and in the terminal.
 func TestThePromiseStandsWithItsCaveats(t *testing.T) {
-	const ofRows, weak = "for a person with several rows all of the above holds of each row", "This promise is weak."
+	const ofRows, weak = "of a person with several rows the promise holds row by row", "This promise is weak."
 	for name, c := range map[string]struct {
 		text       string
 		rows, weak bool
@@ -40,7 +40,7 @@ func TestTheSubjectEndsOnce(t *testing.T) {
 	}
 }
 
-// Where no cell is published, nothing is said of how many of them can be told from none, and none are said to be elsewhere.
+// Where no cell is published, nothing is said of how many of them could be zero, and none are said to be elsewhere.
 func TestNothingIsSaidOfNoCells(t *testing.T) {
 	const left = "No table needs to be left out"
 	for name, c := range map[string]struct {

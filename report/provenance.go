@@ -109,17 +109,19 @@ func hashOf(text string) string {
 // checksOf says how to check a release without trusting this report.
 func checksOf(r *Report) []string {
 	checks := []string{
-		"`dprelease verify FOLDER` checks all that can be checked without the confidential data; FOLDER is the one that this report lies in. It derives every file again from the plan and the measurements, adds up the privacy loss by other code than the planner's, and says what it could not check. Nobody can see from outside that the noise was random, that its key was erased, or that the data were true.",
-		"By hand: manifest.json lists the SHA-256 of every other file of this release: compare them with what, for example, `sha256sum` says of the files.",
-		"The SHA-256 of plan.json is the plan hash: " + r.Provenance.PlanHash + ".",
-		"The plan holds the spec and its code books, so `dprelease plan` on them gives the same plan.json, byte for byte.",
+		"This page alone cannot be checked: the folder that it lies in can. `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code. That the noise was random, its key erased and the data true nobody can see from outside.",
+		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is " + r.Provenance.PlanHash,
 	}
 	if len(r.Microdata) > 0 {
-		checks = append(checks, "rounds/ says which columns the microdata's method chose to measure together, and measurements/microdata/ the noisy answers: `dprelease verify` holds them against the plan, and draws the rows again from them, byte for byte.")
+		checks = append(checks, "Of microdata `dprelease verify` holds the rounds against the plan, and draws the rows again, byte for byte.")
 	}
 	if r.Status == Rehearsal {
 		return checks
 	}
-	return append(checks, fmt.Sprintf("Ask the office to show debit %d of account %s in its ledger: its hash is %s.",
-		r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash))
+	who := "the office"
+	if r.Status == Practice {
+		who = "whoever made it"
+	}
+	return append(checks, fmt.Sprintf("Ask %s to show debit %d of account %s in the ledger. Its hash is %s",
+		who, r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash))
 }

@@ -18,7 +18,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	s := r.figure()
 	notes := []Note{
 		{"Every number brings its own error",
-			fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number cannot be told from none.", s, r.Chance(), r.exactly())},
+			fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.", s, r.Chance(), r.exactly())},
 		r.apartNote(),
 		{"Below zero is not a mistake",
 			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. The column %[1]s shows such a number as 0: here %[2]s of %[3]s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers)) + r.raisedText(s)},
@@ -32,6 +32,7 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, sampleNote(p)...)
 	notes = append(notes, r.cumulativeNotes()...)
 	notes = append(notes, r.impossibleNotes(p, s)...)
+	notes = append(notes, r.invariantNotes(p, s)...)
 	notes = append(notes, r.sparseNotes(p, s)...)
 	notes = append(notes, r.topNotes(p)...)
 	notes = append(notes, r.discoveredNotes(p)...)
@@ -39,12 +40,33 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, r.fittedNotes(p)...)
 	if len(r.Microdata) > 0 {
 		notes = append(notes, Note{"Microdata are a model's rows",
-			"They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + modelOnly + "). Where a table has the figure, take it from there: microdata do not add up to the tables. The more rows are drawn the less chance is in them, but the model gets no better."})
+			"They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + modelOnly + "). Where a table has the figure, take it from there: " + r.microdataSums() + ". The more rows are drawn the less chance is in them, but the model gets no better."})
 	}
 	return append(notes,
 		Note{"Noise is not sampling error",
 			"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."},
 		Note{"What the exact count is", r.exactCount()})
+}
+
+// microdataSums says whether what is counted in microdata is what tables say.
+func (r *Report) microdataSums() string {
+	var counted []string
+	others := false
+	for _, t := range r.Tables {
+		if s := t.Statistics[0]; s.Fitted != nil && s.Fitted.Way == plan.Tabulated {
+			counted = append(counted, t.Path)
+		} else {
+			others = true
+		}
+	}
+	if counted == nil {
+		return "microdata do not add up to the tables"
+	}
+	text := fmt.Sprintf("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata", r.figure(), fewNames(counted))
+	if others {
+		text += "; to other tables they do not add up"
+	}
+	return text
 }
 
 // sumsNote says what to add up, and with which error.
@@ -62,7 +84,7 @@ func (r *Report) sumsNote(s string) Note {
 		}
 	}
 	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
-	hangs := fmt.Sprintf("the noise of cells hangs together: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.", s)
+	hangs := fmt.Sprintf("the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.", s)
 	switch {
 	case others == 0:
 		n.Text += " Over n cells of one table " + root
@@ -107,18 +129,23 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 		published += fmt.Sprintf(" Not all that was measured of %s fits together: two tables that show that column may agree in no more than what they have beside it.", strings.Join(from.apart, " and of "))
 	}
 	separate := map[int]bool{}
+	measured := func(i int) bool { return r.Tables[i].Invariant == "" }
 	for i := range r.Tables {
-		separate[i] = true
+		separate[i] = measured(i)
 	}
 	var sets []string
 	for _, set := range from.agree {
-		if len(set) < 2 {
-			continue
-		}
 		var names []string
 		for _, i := range set {
+			if measured(i) {
+				names = append(names, r.Tables[i].Path)
+			}
+		}
+		if len(names) < 2 {
+			continue
+		}
+		for _, i := range set {
 			delete(separate, i)
-			names = append(names, r.Tables[i].Path)
 		}
 		sets = append(sets, fewNames(names))
 	}
@@ -130,21 +157,28 @@ func (r *Report) agreementNotes(s string, from sources) []Note {
 	}
 	switch {
 	case len(sets) == 0:
+		if alone == nil {
+			return nil // all are public figures
+		}
 		return []Note{{"Tables do not add up to one another",
 			"Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it." + r.separateText(s)}}
 	case len(sets) == 1 && len(alone) == 0:
-		return []Note{{allAgree, "All tables were made from the same noisy answers: " + exactly + "." + published}}
+		all := "All tables"
+		if heldCells(r.Tables) > 0 {
+			all += " but those of public figures"
+		}
+		return []Note{{allAgree, all + " were made from the same noisy answers: " + exactly + "." + published}}
 	}
 	notes := []Note{{someAgree, "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
 	if len(sets) > 1 {
 		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
 	}
 	if len(alone) > 0 {
-		measured := "Measured separately, with noise of their own, were "
+		separately := "Measured separately, with noise of their own, were "
 		if len(alone) == 1 {
-			measured = "Measured separately, with noise of its own, was "
+			separately = "Measured separately, with noise of its own, was "
 		}
-		notes = append(notes, Note{othersDoNot, measured + fewNames(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
+		notes = append(notes, Note{othersDoNot, separately + fewNames(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
 	}
 	return notes
 }

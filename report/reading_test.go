@@ -1,22 +1,54 @@
 package report
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/plan"
 )
 
-func TestTablesThatAreHardlyTold(t *testing.T) {
+func TestTablesNotToBeUsedCellByCell(t *testing.T) {
 	table := func(path string, share float64) Table {
-		return Table{Path: path, Statistics: []Statistic{{NoiseShare: share}}}
+		return Table{Path: path, Cells: 100, Statistics: []Statistic{{NoiseShare: share, NoiseCells: int64(100 * share)}}}
 	}
-	r := &Report{Tables: []Table{table("fine", .49)}}
-	if s := hardlyTold(r); s != "" {
-		t.Errorf("a fine table is warned of: %s", s)
+	r := &Report{Tables: []Table{table("fine", .04), table("half", .5), table("near", .49)}}
+	for i, want := range []string{useCells, doNotUse, addUpFirst} {
+		if got := r.Tables[i].verdict(r.Tables[i].Statistics[0]); got != want {
+			t.Errorf("%s: %s, want %s", r.Tables[i].Path, got, want)
+		}
 	}
-	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-		r.Tables = append(r.Tables, table(name, .5))
+	said := func(r *Report) string { return tableUse(r) + " | " + cellUse(r) }
+	for _, c := range []struct {
+		of   *Report
+		want string
+	}{
+		{r, "To use cell by cell: half, of which half of the cells or more could be zero. | To use by itself a cell that could be zero, as its interval reaches zero: 103 of 300, in half (50 of 100), near (49 of 100) and fine (4 of 100). The report’s list “Cells that could be zero” says how to find them."},
+		{&Report{Tables: append(r.Tables, table("a", .8), table("b", .8), table("c", .8))}, "To use cell by cell: 4 tables, of each of which half of the cells or more could be zero. The column “verdict” says which. | " +
+			"To use by itself a cell that could be zero, as its interval reaches zero: 343 of 600, in 6 tables, worst in a (80 of 100), b (80 of 100) and c (80 of 100). The report’s list “Cells that could be zero” says how to find them."},
+		{&Report{Tables: []Table{{Path: "unfit", Cells: 10, Statistics: []Statistic{{Fit: []FitClass{{Share: .2}, {Name: "poor", Share: .8}}}}}}}, "To use cell by cell: unfit, of which half of the cells or more could be zero or are “poor”. | "},
+		{&Report{Tables: []Table{table("fine", 0)}}, " | "},
+	} {
+		if got := said(c.of); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
 	}
-	if s := hardlyTold(r); !strings.Contains(s, "a (50% of its cells), b (") || !strings.Contains(s, "and 2 more tables") || strings.Contains(s, "fine") {
-		t.Error(s)
+}
+
+// Counts that are those of the microdata do add up with them, and are told apart from what was measured.
+func TestWhatMicrodataAddUpTo(t *testing.T) {
+	table := func(path, way string) Table {
+		s := Statistic{Name: "count"}
+		if way != "" {
+			s.Fitted = &Fitted{Way: way}
+		}
+		return Table{Path: path, Statistics: []Statistic{s}}
+	}
+	for want, tables := range map[string][]Table{
+		"microdata do not add up to the tables": {table("a", ""), table("b", plan.Fitted)},
+		"what was measured stands in count_unbiased, while the published count of a, b is counted in the microdata":                                  {table("a", plan.Tabulated), table("b", plan.Tabulated)},
+		"what was measured stands in count_unbiased, while the published count of a is counted in the microdata; to other tables they do not add up": {table("a", plan.Tabulated), table("b", "")},
+	} {
+		if got := (&Report{Tables: tables}).microdataSums(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }

@@ -111,6 +111,7 @@ func New(in Input) (*Report, error) {
 	}
 	addFitted(in.Plan, r.Tables, in.Tables)
 	addSeries(in.Plan, r.Tables, in.Tables)
+	nameZeros(r.Tables, in.Tables)
 	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)
 	r.Bounds = boundsOf(in.Plan, r.Tables)
 	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {
@@ -124,6 +125,9 @@ func New(in Input) (*Report, error) {
 	}
 	r.Guarantee.Sentences = append(r.Guarantee.Sentences, r.Bounds.boundsSentences(r.Guarantee.Protects)...)
 	if given := publicSentence(in.Plan); given != "" {
+		r.Guarantee.Sentences = append(r.Guarantee.Sentences, given)
+	}
+	if given := invariantSentence(in.Plan); given != "" {
 		r.Guarantee.Sentences = append(r.Guarantee.Sentences, given)
 	}
 	if drawn := sampleSentence(in.Plan); drawn != "" {

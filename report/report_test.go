@@ -270,9 +270,9 @@ func TestHeadline(t *testing.T) {
 		in   report.Input
 		want string
 	}{
-		{input(report.Official, nil), "Of the 17 published numbers, on average at least 95% lie within ±4 of the exact count, before sampling and response error; some tables are more exact than that, and the list of tables gives the margin of each."},
-		{noisyInput([]int64{1, 2, 3, 4, 5, 6}), "Of the 6 published numbers, on average at least 95% lie within ±11 of the exact count, before sampling and response error."},
-		{specInput(report.Official, oneTable("{epsilon: 20}")), "Of the 6 published numbers, on average at least 95% equal the exact count, before sampling and response error."},
+		{input(report.Official, nil), "Of the 17 published numbers, on average at least 19 of 20 are off the exact count by 4 or less, before sampling and response error; some tables are more exact than that, and the list of tables gives the margin of each."},
+		{noisyInput([]int64{1, 2, 3, 4, 5, 6}), "Of the 6 published numbers, on average at least 19 of 20 are off the exact count by 11 or less, before sampling and response error."},
+		{specInput(report.Official, oneTable("{epsilon: 20}")), "Of the 6 published numbers, on average at least 19 of 20 equal the exact count, before sampling and response error."},
 	} {
 		if got := reportOf(t, c.in).Accuracy.Sentence; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

@@ -153,7 +153,7 @@ func TestChartsKeepToTheirFrame(t *testing.T) {
 func TestStripsShowWhereTheFigureIs(t *testing.T) {
 	page := pageOf(t, reportOf(t, specInput(report.Official, head("{epsilon: 1}", "work: {values: [a, b, c, d, e, f]}", "status: {by: [work]}"))))
 	for _, want := range []string{ // 18 204, 19 950 and 1004
-		`cx="91.02%"`, `cx="99.75%"`, `cx="5.02%"`, `x1="25.00%" x2="25.00%"`, `>10 000</text>`, `>18 204</text>`,
+		`cx="91.02%"`, `cx="99.75%"`, `cx="5.02%"`, `x1="50.00%" x2="50.00%"`, `>10 000</text>`, `>18 204</text>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the chart lacks %s", want)
@@ -162,7 +162,7 @@ func TestStripsShowWhereTheFigureIs(t *testing.T) {
 }
 
 // TestHeatMapsShadeByTheFigure works out by hand which shade each cell has: breaks are at 400, 600, 800 and 1000, and a cell
-// that cannot be told from none, as one that is shown as 0 in the place of −500, is hatched.
+// that could be zero, as one that is shown as 0 in the place of −500, is hatched.
 func TestHeatMapsShadeByTheFigure(t *testing.T) {
 	page := pageOf(t, reportOf(t, noisyInput([]int64{-500, 250, 500, 750, 1000, 1000})))
 	var shades []string

@@ -29,7 +29,7 @@ func (s Status) known() bool { return s == Official || s == Practice || s == Reh
 func (s Status) meaning() string {
 	switch s {
 	case Practice:
-		return "This was made from the data that the spec names, under a practice account whose budget nobody has approved. It must not be passed on, published or used."
+		return "This was made from the data that the spec names, under a practice account whose budget nobody has approved. It must not be passed on, published or used. See whether the spec gives what you need, then run it on an account of the office."
 	case Rehearsal:
 		return "This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing."
 	}

@@ -246,7 +246,7 @@ func TestPagesOfSums(t *testing.T) {
 	if got := note(t, r, "Tables agree with each other"); !strings.Contains(got, "same noisy answers") {
 		t.Error(got)
 	}
-	if got := note(t, r, "Add up the unbiased column"); !strings.Contains(got, "√n") || strings.Contains(got, "hangs together") {
+	if got := note(t, r, "Add up the unbiased column"); !strings.Contains(got, "√n") || strings.Contains(got, "is correlated") {
 		t.Error(got)
 	}
 	for name, text := range pages(t, r) {

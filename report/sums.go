@@ -75,7 +75,7 @@ func (r *Report) cumulativeNotes() []Note {
 		}
 		s := t.Statistics[0].Name
 		return []Note{{"Cumulative counts are already added up",
-			fmt.Sprintf("A row's %[1]s is how many have its category or one before it, so the row of the last category has the count of all, and adding rows counts the same units again. By noise alone %[1]s can fall from one row to the next. How many lie between two rows is the difference of their %[1]s_unbiased; the noise of both hangs together, and `dprelease query` gives the difference with its own error. Margins and flags are read as those of counts.", s)}}
+			fmt.Sprintf("A row's %[1]s is how many have its category or one before it, so the row of the last category has the count of all, and adding rows counts the same units again. By noise alone %[1]s can fall from one row to the next. How many lie between two rows is the difference of their %[1]s_unbiased; the noise of both is correlated, and `dprelease query` gives the difference with its own error. Margins and flags are read as those of counts.", s)}}
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type Table struct {
 	By         []string `json:"by"`
 	Cells      int64    `json:"cells"`
 	Impossible int64    `json:"impossible,omitempty"` // of the cells: exact zeros, as the spec declares
+	Invariant  string   `json:"invariant,omitempty"`  // whose public figures, or sums of them, the cells are
 	Sparse     *Sparse  `json:"sparse,omitempty"`     // of a table of the cells above a threshold
 	Top        *Top     `json:"top,omitempty"`        // of a table of chosen cells
 	// Discovered is of a table of groups that nobody listed.
@@ -74,13 +75,15 @@ type Statistic struct {
 	Attained      float64 `json:"attained"`   // by the law of the noise, from below: at least Confidence
 	// Apart is from how far apart on two published counts differ beyond noise: of two cells that were picked beforehand and whose exact
 	// counts are equal the published ones are so far apart with a chance of at most what Confidence leaves. ApartBound tells that it
-	// is from a bound, which holds however the noise of the two hangs together, and not from the law of their difference. Absent of
+	// is from a bound, which holds however the noise of the two is correlated, and not from the law of their difference. Absent of
 	// one cell, of a secret sample, and in reports that older versions made.
-	Apart       int64   `json:"cells_differ_from,omitempty"`
-	ApartBound  bool    `json:"cells_differ_bound,omitempty"`
-	NoiseCells  int64   `json:"noise_dominates"` // cells whose interval reaches zero
-	NoiseShare  float64 `json:"noise_dominates_share"`
-	ShownAsZero int64   `json:"negative_shown_as_zero"`
+	Apart      int64   `json:"cells_differ_from,omitempty"`
+	ApartBound bool    `json:"cells_differ_bound,omitempty"`
+	NoiseCells int64   `json:"noise_dominates"` // cells whose interval reaches zero
+	NoiseShare float64 `json:"noise_dominates_share"`
+	// NoiseLabels name those cells; absent where the release has too many to be read, and in reports that older versions made.
+	NoiseLabels []string `json:"noise_dominates_cells,omitempty"`
+	ShownAsZero int64    `json:"negative_shown_as_zero"`
 	// Fitted is how far the counts were moved to add up with other tables; absent where they are the estimates, rounded.
 	Fitted *Fitted `json:"fitted,omitempty"`
 	// Sums over the cells of the published and of the unbiased figures: the first
@@ -145,7 +148,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned), Top: topOf(p, planned),
 		Target: (*Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
 	}
-	out.Counts, out.Weighted, out.Show = planned.Counts, planned.Weighted, planned.Show
+	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool { return m.Name == planned.Marginal })
 	if planned.Weighted {
 		out.Expectation += " Counts here are sums of weights: that is not how many rows there are."
@@ -162,6 +165,9 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		}
 		one, err := statisticOf(s, t.Cells, impossible)
 		if err != nil {
+			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
+		}
+		if err := flaggedPublic(planned, s); err != nil {
 			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
 		if out.Cumulative != nil {

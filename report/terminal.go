@@ -11,7 +11,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
-	"github.com/dprelease/dprelease/plan"
 )
 
 const (
@@ -98,7 +97,13 @@ func (r *Report) promise() []string {
 		guess = "; a guess may be right every time."
 	}
 	said := []string{terms + ": " + asked + ".", odds + guess}
-	return append(said, slices.DeleteFunc([]string{g.weakSentence(), g.rowSentence()}, func(s string) bool { return s == "" })...)
+	if g.byRow() {
+		said = append(said, g.protectedSentence())
+	}
+	if weak := g.weakSentence(); weak != "" {
+		said = append(said, weak)
+	}
+	return said
 }
 
 // terminalBudget says where the budget went.
@@ -137,13 +142,11 @@ func (r *Report) terminalTables(p *screen.Page, all bool) {
 	named := some(r.Tables, func(s Statistic) bool { return s.Name != r.Tables[0].Statistics[0].Name })
 	columns := []screen.Column{{Head: "table", Fold: 14}}
 	if named {
-		columns = append(columns, screen.Column{Head: "figure", Fold: 8, Drop: 3})
+		columns = append(columns, screen.Column{Head: "figure", Fold: 8, Drop: 4})
 	}
-	columns = append(columns, screen.Column{Head: "cells", Right: true}, screen.Column{Head: "std. error", Right: true, Drop: 4}, screen.Column{Head: "margin", Right: true},
-		screen.Column{Head: "cells differ from", Right: true, Drop: 1}, screen.Column{Head: "typical", Right: true}, screen.Column{Head: "within 10%", Drop: 2}, screen.Column{Right: true, Drop: 2})
-	if r.Banded() {
-		columns = append(columns, screen.Column{Head: "band", Drop: 1})
-	}
+	columns = append(columns, screen.Column{Head: "cells", Right: true}, screen.Column{Head: "std. error", Right: true, Drop: 6}, screen.Column{Head: "margin", Right: true},
+		screen.Column{Head: "real diff.", Right: true, Drop: 2}, screen.Column{Head: "typical", Right: true}, screen.Column{Head: "within 10%", Drop: 5}, screen.Column{Right: true, Drop: 5},
+		screen.Column{Head: "could be zero", Right: true, Drop: 3}, screen.Column{Head: "verdict", Drop: 1})
 	var rows [][]screen.Cell
 	left := 0
 	for i, t := range r.Tables {
@@ -159,10 +162,13 @@ func (r *Report) terminalTables(p *screen.Page, all bool) {
 	if left > 0 {
 		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(int64(left), "table")), screen.Faint)
 	}
-	if r.Apart() && !slices.Contains(dropped, "cells differ from") {
-		p.Paragraph("cells differ from: two cells of the table, picked beforehand, differ beyond noise if their counts are at least so far apart.", screen.Faint)
+	if r.Apart() && !slices.Contains(dropped, "real diff.") {
+		p.Paragraph("real diff.: the smallest real difference, from which on two cells of the table, picked beforehand, differ beyond noise.", screen.Faint)
 	}
-	p.Paragraph("typical: margin ÷ figure of half of the cells above zero, at most; within 10%: the share of those cells whose margin is at most a tenth of the figure.", screen.Faint)
+	if !slices.Contains(dropped, "verdict") {
+		p.Paragraph(r.VerdictText(), screen.Faint)
+	}
+	p.Paragraph("typical: the typical margin, as half of the numbers above zero have a margin of at most this part of them; within 10%: the share of these whose margin is at most a tenth.", screen.Faint)
 	if len(dropped) > 0 {
 		p.Paragraph("A wider terminal shows more columns.", screen.Faint)
 	}
@@ -190,18 +196,12 @@ func (r *Report) tableRow(t Table, s Statistic, named bool) []screen.Cell {
 		row = append(row, screen.Cell{Text: relative(s.Relative.Q50), Style: style},
 			screen.Cell{Text: screen.Bar(s.Relative.Within10, barColumns), Style: style}, screen.Cell{Text: percentDown(s.Relative.Within10)})
 	}
-	if r.Banded() {
-		band := t.Band
-		if band == "" {
-			band = "–"
-		}
-		row = append(row, screen.Cell{Text: band, Style: bandStyles[plan.Band(band)]})
-	}
-	return row
+	verdict := t.verdict(s)
+	return append(row, screen.Cell{Text: zerosOf(t, s)}, screen.Cell{Text: verdict, Style: verdictStyles[verdict]})
 }
 
-// bandStyles are the styles of the bands that set the noise against an average cell.
-var bandStyles = map[plan.Band]screen.Style{plan.Good: screen.Good, plan.Usable: screen.Middle, plan.Weak: screen.Poor, plan.MostlyNoise: screen.Poor}
+// verdictStyles are the styles of the verdicts.
+var verdictStyles = map[string]screen.Style{useCells: screen.Good, addUpFirst: screen.Middle, largeAlone: screen.Middle, doNotUse: screen.Poor}
 
 // gradeOf is the style of a relative margin: the bounds are those of the share beside it and of what a reader takes for a guess.
 func gradeOf(relative float64) screen.Style {

@@ -593,6 +593,7 @@ var errorCases = map[string][]errorCase{
 		{name: "total, and rows that stop the run", text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
 			"    unit: row\n    columns: {mode: {values: [walk, ride], unknown: drop, null: drop}, foot: {derived_from: mode}}\nimpossible:\n  - where: {mode: walk}\n  - {where: {mode: walk}, rows: error}\n  - {where: {foot: walk}, rows: drop}\nmarginals: {m: {by: [mode]}}\n", params: map[string]string{}},
 	},
+	"invariants": invariantCases,
 	"linked": {
 		child("no such microdata", "[sex, age.band], parent: households", "[sex, age.band], parent: household"),
 		child("its own parent", "[sex, age.band], parent: households", "[sex, age.band], parent: persons"),

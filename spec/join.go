@@ -69,14 +69,14 @@ const (
 	maxJoinedText = 1 << 30
 )
 
-// publicFile is a file of which columns are looked up.
+// publicFile is a file of which columns are looked up, or hold the figures of an invariant.
 type publicFile struct {
 	at     node // where it is named first, in the spec
 	tables []*publicTable
 	used   map[string]bool // columns
 }
 
-// publicTable is a join and its file as it is read for it: fields is nil of a text.
+// publicTable is a public table as its file is read: fields is nil of a text, join of one that is not joined to.
 type publicTable struct {
 	codebook
 	fields []PublicField
@@ -150,22 +150,22 @@ func (r *reader) readJoin(n node) *Join {
 		r.reportIn(at.value, at.path, *problem)
 		return nil
 	}
-	r.useFile(at, p)
+	r.useFile(at, p, on)
+	r.joined[p.join] = p
 	return p.join
 }
 
-// useFile notes that a file is read, and that the columns of a key are used of it.
-func (r *reader) useFile(at node, p *publicTable) {
+// useFile notes that a file is read, and that some of its columns are used.
+func (r *reader) useFile(at node, p *publicTable, columns []string) {
 	f := r.public[p.file]
 	if f == nil {
 		f = &publicFile{at: at, used: map[string]bool{}}
 		r.public[p.file] = f
 	}
 	f.tables = append(f.tables, p)
-	for _, name := range p.join.On {
+	for _, name := range columns {
 		f.used[name] = true
 	}
-	r.joined[p.join] = p
 }
 
 // read reads the file of a public table, in which no two rows have one key.
@@ -381,7 +381,7 @@ func (r *reader) keepPublic() {
 	for path, f := range r.public {
 		first := f.tables[0]
 		for _, p := range f.tables {
-			if j := p.join; len(j.columns) == 0 {
+			if j := p.join; j != nil && len(j.columns) == 0 {
 				r.warn(p.named.position(), p.named.path, Problem{Message: fmt.Sprintf("no column is looked up in %s", j.Name), Expected: "a column from it, as from: " + j.Name + ".COLUMN, or no such join"})
 			}
 		}

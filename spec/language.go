@@ -32,7 +32,7 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "tables", shape: tablesShape(), required: "the tables the release reads"},
 		field{key: "marginals", shape: marginalsShape(), required: "the tables of counts to publish"},
 		field{key: "impossible", shape: impossibleShape()},
-		field{key: "invariants", shape: invariantsShape().notBuilt("invariants")},
+		field{key: "invariants", shape: invariantsShape()},
 		field{key: "synthetic", shape: syntheticShape()},
 		field{key: "publish", shape: publishShape()},
 		field{key: "diagnostics", shape: objectShape("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
@@ -117,10 +117,15 @@ func whereShape(says string) *shape {
 }
 
 func invariantsShape() *shape {
-	return dictShape("public figures by name", `^`+dottedSyntax+`$`, objectShape("{table, by, from}",
+	figure := wholeShape("a whole number from 0 to 2^40", 0, MaxCount)
+	figures := dictShape("each category of the one attribute with its figure, as {north: 120, south: 80}", `^.*$`, figure)
+	all := dictShape("public figures by name, as {totals: {by: [region], from: totals.csv}}", `^`+dottedSyntax+`$`, objectShape("{table, by, from} or {table, by, values}",
 		field{key: "table", shape: textShape("a table")},
-		field{key: "by", shape: listShape("a list of attributes", textShape("an attribute"), 0, 0), required: "the attributes of the figures"},
-		field{key: "from", shape: textShape("the file with the public figures").withParams()}))
+		field{key: "by", shape: listShape("a list of attributes, [] for the number of rows", textShape("an attribute"), 0, 0), required: "the attributes of the figures, [] for the number of rows", fix: "by: []"},
+		field{key: "from", shape: textShape("a CSV file with a column for each attribute and one called count").withParams()},
+		field{key: "values", shape: choiceShape("the number of rows, or each category of the one attribute with its figure", onMapping(figures), onScalar(figure))}))
+	all.least, all.empty = 1, "at least one, as {totals: {by: [region], from: totals.csv}}"
+	return all
 }
 
 // consistent asks for counts that add up.

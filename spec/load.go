@@ -3,12 +3,14 @@ package spec
 // This file holds the ways in: from a file and from memory.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 )
@@ -90,6 +92,7 @@ func read(src Source, open opener) (*Release, error) {
 	}
 	problems := sorted(r.problems)
 	r.release.Source = src
+	slices.SortStableFunc(r.unbuilt, func(a, b Unbuilt) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	r.release.Unbuilt = r.unbuilt
 	r.release.Warnings = sorted(r.warnings)
 	failure := &Errors{Problems: problems}

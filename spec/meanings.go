@@ -63,10 +63,11 @@ var releaseMeanings = map[string]meaning{
 	"impossible[].where": {is: "Attributes with one category, or a list. A row that meets all of them is impossible.", example: "{age.band: 0–15, status: [employed, unemployed]}", page: "docs/spec.md#what-is-decided-and-what-cannot-be"},
 	"impossible[].rows":  {is: "What happens to a row that is so all the same: error stops the run before anything is spent, drop leaves the row out.", without: "error", example: "drop", page: "docs/spec.md#what-is-decided-and-what-cannot-be"},
 
-	"invariants":         {is: "Public figures that published ones would agree with.", without: "there are none", example: "{totals: {table: persons, by: [region], from: totals.csv}}"},
-	"invariants.*.table": {is: "The table that the figures are of.", without: "the only one", example: "persons"},
-	"invariants.*.by":    {is: "The attributes of the figures.", example: "[region]"},
-	"invariants.*.from":  {is: "The file with the figures.", without: "they stand in a code book", example: "totals.csv"},
+	"invariants":          {is: "Public figures that published counts keep to. They are written in the spec or a file beside it, never read from the data, and given away.", without: "there are none", example: "{totals: {table: persons, by: [region], from: totals.csv}}", page: "docs/spec.md#figures-that-are-public-already"},
+	"invariants.*.table":  {is: "The confidential table whose rows the figures count.", without: "the only one", example: "persons", page: "docs/spec.md#figures-that-are-public-already"},
+	"invariants.*.by":     {is: "The attributes of the figures: there is one for each combination of their categories. [] is the number of rows.", example: "[region]", page: "docs/spec.md#figures-that-are-public-already"},
+	"invariants.*.from":   {is: "The CSV file with the figures, beside the spec: a column for each attribute, and one called count. It becomes part of the plan, and so public.", without: "they stand under values", example: "totals.csv", page: "docs/spec.md#figures-that-are-public-already"},
+	"invariants.*.values": {is: "The figures of no attribute, a number, or of one, by its categories.", without: "they stand in a file", example: "{north: 120, south: 80}", page: "docs/spec.md#figures-that-are-public-already"},
 
 	"synthetic":          {is: "Microdata: rows drawn from a model of noisy answers, for each table that is named.", without: "none are made", example: "{persons: {budget: microdata, by: [age.band, sex, region]}}", page: "docs/spec.md#microdata"},
 	"synthetic.*.budget": {is: "The leaf that pays for these microdata, and for nothing else.", without: "the leaf called as the table, else the one called synthetic", example: "microdata", page: "docs/spec.md#microdata"},

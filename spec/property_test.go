@@ -224,6 +224,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(derived)
 	f.Add(numbers)
 	f.Add(joined)
+	f.Add(kept)
 	for _, cases := range errorCases {
 		for _, c := range cases {
 			text := c.text
@@ -237,7 +238,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		src := Source{Name: "release.yaml", Text: text, Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions, "register.csv": register, "areas.csv": areas}}
+		src := Source{Name: "release.yaml", Text: text, Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions, "register.csv": register, "areas.csv": areas, "2026q1-totals.csv": stateTotals, "districts.csv": areaTotals}}
 		r, err := Parse(src)
 		var problems *Errors
 		if err != nil && !errors.As(err, &problems) {

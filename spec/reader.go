@@ -61,6 +61,8 @@ func (r *reader) readRelease(root node) {
 	r.readBudget(root)
 	r.readTables(root)
 	r.readImpossible(root)
+	r.readInvariants(root)
+	r.keepPublic()
 	r.readMarginals(root)
 	r.readSynthetic(root)
 	r.release.Consistent = slices.Contains(root.get("publish").get("integers").texts(), consistent)

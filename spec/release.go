@@ -35,6 +35,8 @@ type Release struct {
 	Marginals []Marginal
 	// Impossible are the combinations of categories that no row has, in spec order.
 	Impossible []Impossible
+	// Invariants are public figures that published counts keep to, in spec order.
+	Invariants []Invariant
 	// Synthetic says which tables are published as microdata, in spec order, but parents before their children.
 	Synthetic []Synthetic
 	// Consistent asks that the counts of tables be whole, not negative, and add up across tables.
@@ -195,6 +197,24 @@ type Impossible struct {
 	// Line is where it stands in the spec.
 	Line int
 }
+
+// Invariant is a public figure for every cell of a marginal: how many rows of a table are in it. Nothing is read from the
+// table for it.
+type Invariant struct {
+	Name, Table string
+	// By are the attributes, as the spec names them.
+	By []Attribute
+	// File is where the figures are from, a key of [Source.Files]; "" where they stand in the spec.
+	File string
+	// Counts has a figure for each cell, in the order of the domains, the last attribute's fastest. They are whole, none is
+	// negative, and their sum is [MaxCount] at most.
+	Counts []int64
+	// Line is where it stands in the spec.
+	Line int
+}
+
+// MaxCount bounds the figures of an invariant: their sum is exact in any arithmetic.
+const MaxCount = 1 << 40
 
 // Condition is met by the rows whose category of an attribute is one of some: Codes are places among the categories of its
 // level, ascending.

@@ -87,7 +87,7 @@ func nodes(root *yaml.Node) []*yaml.Node {
 
 // corpus are documents that are well-formed YAML: the base and its changes.
 func corpus(t *testing.T) map[string]string {
-	texts := map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata, "targeted": targeted, "derived": derived, "numbers": numbers}
+	texts := map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata, "targeted": targeted, "derived": derived, "numbers": numbers, "kept": kept}
 	for topic, cases := range errorCases {
 		for _, c := range cases {
 			src := c.source(t)
@@ -150,7 +150,7 @@ func assertAgreement(t *testing.T, texts map[string]string) (accepted int) {
 }
 
 func TestSchemaAndCheckerAgreeOnMutations(t *testing.T) {
-	assertAgreementOnMutations(t, map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata, "targeted": targeted, "derived": derived, "numbers": numbers})
+	assertAgreementOnMutations(t, map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata, "targeted": targeted, "derived": derived, "numbers": numbers, "kept": kept})
 }
 
 func TestSchemaAndCheckerAgreeOnMutationsOfTheSharedSpecs(t *testing.T) {

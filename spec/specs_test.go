@@ -20,7 +20,7 @@ var books = map[string]string{
 	"race63.csv":           "code,label\n01,White\n02,Black\n",
 	"gq.csv":               "code,label\n0,Household\n1,Prison\n",
 	"register.csv":         "ent_id,name,size\n1,One,micro\n2,Two,large\n",
-	"geo/state-totals.csv": "state,count\n01,2\n",
+	"geo/state-totals.csv": "state,count\n01,2\n02,1\n",
 }
 
 var sharedParams = map[string]map[string]string{
@@ -44,7 +44,7 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 	want := map[string][]string{
 		"census.yaml": {
 			"privacy.within: within", "tables.units.unit: unit: public",
-			"invariants: invariants",
+			"invariants.facilities: invariants of a public table",
 			"marginals.detailed.each: each", "marginals.hisp_race.each: each", "publish.partition_by: partition_by",
 		},
 	}

@@ -33,7 +33,6 @@ func (r *reader) readTables(root node) {
 		r.release.Tables = append(r.release.Tables, t)
 	}
 	r.checkShared(n)
-	r.keepPublic()
 }
 
 // checkShared reports tables whose rows are units of their own beside other confidential tables: a unit has rows in several of

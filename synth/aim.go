@@ -118,7 +118,7 @@ func (a *aim) replay(p *plan.Plan, s plan.Synthetic, made measured.Rounds) error
 		turn, last := a.schedule.Next()
 		var err error
 		switch {
-		case r.Choice < 0 || r.Choice >= len(a.candidates) || !a.open(r.Choice, a.grown()):
+		case r.Choice < 0 || r.Choice >= len(a.candidates) || !a.open(a.model.SizeWith(a.candidates[r.Choice]), a.grown()):
 			err = fmt.Errorf("%d was not to be chosen", r.Choice)
 		case !turn.Equal(r.Turn):
 			err = errors.New("its mechanisms do not follow from the rounds before")
@@ -142,9 +142,9 @@ func (a *aim) replay(p *plan.Plan, s plan.Synthetic, made measured.Rounds) error
 func (a *aim) question(t plan.Turn) question {
 	var q question
 	var asked []graphical.Clique
-	most := a.grown()
+	most, sizes := a.grown(), a.model.SizesWith(a.candidates)
 	for i, c := range a.candidates {
-		if a.open(i, most) {
+		if a.open(sizes[i], most) {
 			q.candidates, asked = append(q.candidates, i), append(asked, c)
 		}
 	}
@@ -162,10 +162,9 @@ func (a *aim) grown() graphical.Size {
 	return graphical.Size{Total: float64(a.most.Total * a.schedule.Used()), Largest: a.most.Largest}
 }
 
-// open tells whether a candidate may be chosen: one that is part of the model in any case, or with which it has a size at
-// most.
-func (a *aim) open(candidate int, most graphical.Size) bool {
-	size := a.model.SizeWith(a.candidates[candidate])
+// open tells whether a candidate may be chosen, by the size of the model with it: one that is part of the model in any case,
+// or with which it has a size at most.
+func (a *aim) open(size, most graphical.Size) bool {
 	return size == a.model.Size() || size.Within(most)
 }
 

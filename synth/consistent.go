@@ -11,8 +11,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds consistent counts: whole, none negative, exact zeros where the spec says so, and of one sum wherever two
-// tables show the same.
+// This file holds consistent counts: whole, none negative, exact zeros and public figures where the spec says so, and of one sum
+// wherever two tables show the same.
 
 // Fitted marks a cell whose published count is not its estimate, rounded: it was moved so that tables add up.
 const Fitted Flag = "fitted"
@@ -133,6 +133,8 @@ func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*fittin
 func (f *fitting) project() {
 	for i, s := range f.Steps {
 		switch {
+		case s.Given != nil:
+			f.given(i)
 		case len(s.Fixed) == 0:
 			total, _ := f.estimate(s.Margin)
 			f.real[i] = []float64{min(max(total[0], 0), mostCount)}
@@ -145,8 +147,14 @@ func (f *fitting) project() {
 			for k, m := range s.Fixed {
 				margins[k] = marginal{of: f.Project(s.Margin, m.Margin), sums: f.standing(m)}
 			}
+			var y []float64
+			if s.Table >= 0 {
+				y = f.tables[s.Table].cells
+			} else {
+				y, _ = f.estimate(s.Margin)
+			}
 			var steps int
-			f.real[i], steps = nearest(f.tables[s.Table].cells, nil, margins)
+			f.real[i], steps = nearest(y, nil, margins)
 			f.steps += steps
 		}
 	}
@@ -304,6 +312,7 @@ func (f *fitting) round(r *stream) (map[int][]int64, error) {
 	for i, s := range f.Steps {
 		var err error
 		switch {
+		case s.Given != nil: // [fitting.given]
 		case len(s.Fixed) == 0:
 			f.whole[i] = []int64{int64(math.Floor(f.real[i][0] + 0.5))}
 		case len(s.Fixed) == 1:

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds controlled rounding: whole numbers nearest to given ones that have given sums.
@@ -16,7 +18,7 @@ const (
 	// beyond is the cost of a number that is neither the given one rounded up nor down: above all that fractions amount to.
 	beyond = int64(1) << 44
 	// mostCount bounds counts, so that fractions of them are told by float64, and no sum of them overflows.
-	mostCount = 1 << 40
+	mostCount = spec.MaxCount
 )
 
 // cell is a number on its way to a whole one.

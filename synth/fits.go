@@ -15,8 +15,9 @@ import (
 // This file holds how well microdata keep to what was measured: the unbiased estimate, the model and the rows side by side.
 
 // Fit is how well the model and the rows keep to the counts of a set of columns that measurements determine: of one that
-// was measured, or is part of such a set. The unbiased estimate of a cell is from one measurement alone, the last of that
-// set which has the least noise, as how often a set is measured, and with how much noise, depends on the answers.
+// was measured, or is part of such a set. The estimate of a cell is from one measurement alone, the last of that set which has
+// the least noise, as how often a set is measured, and with how much noise, depends on the answers. It is unbiased but where a
+// set was asked for more than once: whether an answer is the last depends on its own noise as well, a little.
 //
 // Distance close to what noise alone makes, √(2/π)·Sigma·Cells, or below is as it should be: the model takes out the noise
 // that cannot be true.

@@ -64,8 +64,16 @@ func NewReader(p *plan.Plan) (*Reader, error) {
 	return r, nil
 }
 
-// Needed are the measurements that a table is read from.
+// Needed are the measurements that a table is read from: none where an invariant decides it.
 func (r *Reader) Needed(table int) []plan.Measurement {
+	if r.Held(table) {
+		return nil
+	}
+	return r.sources(table)
+}
+
+// sources are the measurements that a table's estimates come from.
+func (r *Reader) sources(table int) []plan.Measurement {
 	if at := r.at[table]; at.estimate >= 0 {
 		return r.estimates[at.estimate].Sources
 	}
@@ -82,6 +90,9 @@ func (r *Reader) Together(table, other int) bool {
 // Statistic is the table's figures as they are published, from the measurements that it needs. It fails where one is
 // missing.
 func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, error) {
+	if st, is, err := held(r.plan, r.plan.Tables[table]); is || err != nil {
+		return st, err
+	}
 	byID := make(map[string]measured.Measured, len(answers))
 	for _, m := range answers {
 		byID[m.Measurement.ID] = m
@@ -106,7 +117,7 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 // needs. It fails where one is missing.
 func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, error) {
 	at := r.at[table]
-	if at.estimate < 0 {
+	if at.estimate < 0 || r.Held(table) {
 		figures, err := r.Statistic(table, answers)
 		return figures.Unbiased, err
 	}
@@ -143,6 +154,15 @@ func Sums(cells *array.Float64, groupings []Grouping) []float64 {
 	return out
 }
 
+// rowsIn is how many rows an answer has.
+func rowsIn(groupings []Grouping) int {
+	rows := 1
+	for _, g := range groupings {
+		rows *= g.Rows
+	}
+	return rows
+}
+
 // rowsOfCells are the rows of an answer that a table's cells are counted in, −1 for none.
 func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 	at, rows = []int{0}, 1
@@ -164,9 +184,12 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 }
 
 // Variances are those of the noise on Sums ([plan.Estimate.SumVariances]). A table that is one measurement has independent
-// noise: its variance times the number of cells that are not impossible.
+// noise: its variance times the number of cells that are not impossible. One that an invariant decides has none.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 	at := r.at[table]
+	if r.Held(table) {
+		return make([]float64, rowsIn(groupings))
+	}
 	if at.estimate >= 0 {
 		q := make([][][]float64, len(groupings))
 		for i, g := range groupings {
@@ -174,7 +197,7 @@ func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 		}
 		return r.estimates[at.estimate].SumVariances(at.marginal, q)
 	}
-	m := r.Needed(table)[0]
+	m := r.sources(table)[0]
 	var out []float64
 	for _, cells := range r.counted(m, groupings) {
 		out = append(out, float64(float64(cells)*m.Mechanism.Variance()))
@@ -194,8 +217,11 @@ func (g Grouping) coefficients() [][]float64 {
 // Alike says for each row of an answer which row, the first, has noise of the same law.
 func (r *Reader) Alike(table int, groupings []Grouping) []int {
 	at := r.at[table]
+	if r.Held(table) {
+		return make([]int, rowsIn(groupings))
+	}
 	if at.estimate < 0 {
-		return alikeBy(r.counted(r.Needed(table)[0], groupings))
+		return alikeBy(r.counted(r.sources(table)[0], groupings))
 	}
 	e := &r.estimates[at.estimate]
 	names := []string{""}

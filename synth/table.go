@@ -96,7 +96,7 @@ type Number struct {
 
 // Estimate derives every table of the plan from the sealed measurements: a table
 // that is one measurement is its noisy counts, with an interval that inverts the law
-// of the noise; the others are put together by generalised least squares. It fails
+// of the noise; the others are put together by generalised least squares; what an invariant decides are its figures. It fails
 // where a measurement is missing.
 func Estimate(s *measured.Sealed) ([]Table, error) {
 	byID := make(map[string]measured.Measured, len(s.Measured))
@@ -160,7 +160,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			}
 		}
 	}
-	return tables, nil
+	return tables, hold(s.Plan, tables)
 }
 
 // number adds the figures of a table beside its count.

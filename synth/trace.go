@@ -17,12 +17,15 @@ type Trace struct {
 }
 
 // Bearings are the measurements that a sum of cells rests on: those whose category of each key is selected. Measurements
-// that cancel out of it are left out.
+// that cancel out of it are left out, and nothing bears on what an invariant decides.
 func (r *Reader) Bearings(table int, selected [][]int) []plan.Bearing {
+	if r.Held(table) {
+		return nil
+	}
 	if at := r.at[table]; at.estimate >= 0 {
 		return r.sum(table, selected).Bearings()
 	}
-	m := r.Needed(table)[0]
+	m := r.sources(table)[0]
 	var some int64
 	for _, w := range r.ownWeights(m, selected) {
 		some += int64(w)
@@ -67,13 +70,16 @@ func (r *Reader) Trace(table int, selected [][]int, answers []measured.Measured)
 		byID[m.Measurement.ID] = m
 	}
 	t := &Trace{Bearings: r.Bearings(table, selected)}
+	if t.Bearings == nil {
+		return t, nil
+	}
 	weights := map[string][]float64{}
 	if at := r.at[table]; at.estimate >= 0 {
 		for source, own := range r.sum(table, selected).Weights() {
 			weights[r.estimates[at.estimate].Sources[source].ID] = own
 		}
 	} else {
-		m := r.Needed(table)[0]
+		m := r.sources(table)[0]
 		weights[m.ID] = r.ownWeights(m, selected)
 	}
 	for _, b := range t.Bearings {

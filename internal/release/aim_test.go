@@ -314,6 +314,29 @@ func TestRoundsOfAModelResume(t *testing.T) {
 	}
 }
 
+// Whatever AIM is answered, its rounds come to an end, and there are rows of them.
+func TestExtremeAnswersOfAIM(t *testing.T) {
+	o := publishWith(t, strings.Replace(aimSpec, "ways: 3", "ways: 3, rows: 50", 1), walkPolicy, walkRows())
+	for name, value := range extremes {
+		v, asked := o.read(t), newOracle(o.plan, 1, -1)
+		asked.answer = value
+		columns := v.sealed.Measured[1:] // but for the table
+		for i := range columns {
+			values := make([]int64, columns[i].Values.Len())
+			for cell := range values {
+				values[cell] = value(cell)
+			}
+			columns[i].Values = integers(values)
+		}
+		var err error
+		if v.sealed.Rounds[0], err = synth.Adapt(t.Context(), o.plan, o.plan.Synthetic[0], columns, (&journal{}).oracle(o.plan, 0, asked)); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		fiftyRows(t, o, v, name)
+	}
+}
+
 // A folder that was changed, whose manifest asks for more rows than a machine can draw so that nothing can be compared,
 // is not verified.
 func TestTamperByMoreRowsThanFit(t *testing.T) {

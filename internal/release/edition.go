@@ -97,8 +97,11 @@ func unitOf(t plan.Table) float64 {
 	return f
 }
 
-// noise is that of a statistic: the law of the one measurement that it is, or what is known of all its cells.
+// noise is that of a statistic: none of public figures, the law of the one measurement that it is, or what is known of all its cells.
 func (t editionTable) noise(statistic string) (tableNoise, error) {
+	if t.table.Invariant != "" {
+		return tableNoise{alone: true}, nil
+	}
 	for _, s := range t.table.Statistics {
 		if s.Name != statistic {
 			continue

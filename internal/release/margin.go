@@ -39,6 +39,9 @@ const slack = 1e-9
 // variance.
 func differenceMargin(x, y cellNoise, chance float64) float64 {
 	laws := [2]symmetricLaw{x.law, y.law}
+	if max(laws[0].scale(), laws[1].scale()) == 0 { // two public figures
+		return 0
+	}
 	tail := math.Log(2 / chance)
 	bound := func(s float64) float64 { return (laws[0].logMoment(s) + laws[1].logMoment(s) + tail) / s }
 	margin := bound(bestTilt(bound, laws)) * (1 + slack)

@@ -37,11 +37,12 @@ type Answer struct {
 	Table        string       `json:"table"`
 	Others       []OtherTable `json:"other_tables,omitempty"`
 	Statistic    string       `json:"statistic"`
-	Weighted     bool         `json:"weighted,omitempty"` // the count adds up weights
-	Step         string       `json:"step,omitempty"`     // what one noisy integer stands for, of weights that are not whole
-	Bounded      string       `json:"bounded,omitempty"`  // which rows of a unit the table counts, where it counts fewer than others
-	Above        int64        `json:"above,omitempty"`    // the table's threshold, of a sparse one
-	Measurements []string     `json:"measurements"`       // that bear on any row
+	Weighted     bool         `json:"weighted,omitempty"`  // the count adds up weights
+	Step         string       `json:"step,omitempty"`      // what one noisy integer stands for, of weights that are not whole
+	Bounded      string       `json:"bounded,omitempty"`   // which rows of a unit the table counts, where it counts fewer than others
+	Above        int64        `json:"above,omitempty"`     // the table's threshold, of a sparse one
+	Invariant    string       `json:"invariant,omitempty"` // whose public figures the table's cells are: then no measurement bears on them
+	Measurements []string     `json:"measurements"`        // that bear on any row
 	Confidence   float64      `json:"confidence"`
 	Rows         []AnswerRow  `json:"rows"`
 	Covers       string       `json:"interval_covers"`
@@ -160,7 +161,10 @@ func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
 			sum += v
 		}
 		held[i].deviation = unitOf(p.Tables[held[i].table]) * math.Sqrt(sum/float64(max(len(variances), 1)))
-		ratio := held[i].deviation / held[best].deviation
+		ratio := 1.0 // of two that have no noise
+		if held[i].deviation > 0 || held[best].deviation > 0 {
+			ratio = held[i].deviation / held[best].deviation
+		}
 		fewer := p.Tables[held[i].table].Cells < p.Tables[held[best].table].Cells
 		if ratio < 1-1e-9 || ratio <= 1+1e-9 && fewer {
 			best = i
@@ -204,7 +208,10 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	alike := reader.Alike(from.table, from.groupings)
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	unit := unitOf(table)
-	a.Weighted, a.Step, a.Bounded = table.Weighted, table.Statistics[0].Unit, boundText(p, table)
+	if reader.Held(from.table) {
+		unit = 1
+	}
+	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit, boundText(p, table), table.Invariant
 	sampling := synth.NewSampling(p, table, true)
 	laws := map[int]*interval{}
 	bear := map[string]bool{}

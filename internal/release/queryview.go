@@ -67,6 +67,9 @@ func (a *Answer) notes() string {
 	if least < most {
 		cells = fmt.Sprintf("%d to %s", least, cells)
 	}
+	if a.Invariant != "" {
+		return fmt.Sprintf("\nFrom table %s, %s a figure: figures that were public before, of invariant %s, or sums of these. They have no noise, and nothing says that they are those of the data.\n", a.Table, cells, a.Invariant)
+	}
 	text := fmt.Sprintf("\nFrom table %s, %s a figure; noise of %s.\n", a.Table, cells, listed(a.Measurements))
 	if a.Bounded != "" {
 		text += fmt.Sprintf("The table counts %s; no other table holds these counts.\n", a.Bounded)
@@ -178,6 +181,10 @@ func (t *Trace) Write(w io.Writer) error {
 	if t.Choice != nil {
 		text += t.Choice.text() + "\n"
 	}
+	if t.Invariant != "" {
+		_, err := fmt.Fprintf(w, "%s%s\nIt is a figure that was public before, of invariant %s, or a sum of such figures: it is made of no measurement, and has no noise. Nothing says that it is that of the data.\n%s", text, aligned([][]string{{"published", budget.Group(t.Published)}}, 2), t.Invariant, t.figuresText())
+		return err
+	}
 	text += aligned([][]string{
 		{"published", budget.Group(t.Published) + t.fittedText()},
 		{"unbiased", figureText(t.Unbiased, d)},
@@ -189,11 +196,22 @@ func (t *Trace) Write(w io.Writer) error {
 		text += o.text()
 	}
 	text += fmt.Sprintf("\nΣ weight × noisy integer = %s; published as %s (difference %s).\n", exactly(t.Sum), exactly(t.Unbiased), exactly(t.Difference))
-	for _, f := range t.Figures {
-		text += f.text()
-	}
+	text += t.figuresText()
 	_, err := io.WriteString(w, text+"The interval covers "+t.Covers+".\n")
 	return err
+}
+
+// figuresText says what the cell has beside its count.
+func (t *Trace) figuresText() string {
+	count := "the count"
+	if t.Invariant != "" {
+		count = "the count as it was measured"
+	}
+	var b strings.Builder
+	for _, f := range t.Figures {
+		b.WriteString(f.text(count))
+	}
+	return b.String()
 }
 
 // text is an origin in three lines.

@@ -196,7 +196,7 @@ func wholeValues(of *array.Float64) func(int, []parquet.Value) {
 // flagValues are texts, null where there is nothing to say.
 func flagValues(of []synth.Flag) func(int, []parquet.Value) {
 	texts := map[synth.Flag]parquet.Value{synth.Plain: parquet.NullValue()}
-	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible, synth.Fitted, synth.Unbounded, synth.Withheld} {
+	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible, synth.Public, synth.Fitted, synth.Unbounded, synth.Withheld} {
 		texts[f] = parquet.ValueOf(string(f)).Level(0, 1, 0)
 	}
 	return func(row int, into []parquet.Value) {
@@ -215,6 +215,9 @@ func flagsText(s synth.Statistic) string {
 	text := "null, or noise_dominates where the interval reaches zero"
 	if slices.Contains(s.Flags, synth.Impossible) {
 		text += ", or impossible where the spec says that no row can be: an exact zero, not measured"
+	}
+	if slices.Contains(s.Flags, synth.Public) {
+		text += ", or invariant where the count is a figure that was public before, or a sum of such figures: without noise"
 	}
 	if s.Fitted {
 		text += ", or fitted where the published count is not the estimate, rounded, but was moved so that tables add up"

@@ -32,7 +32,8 @@ type Trace struct {
 	Counts        string   `json:"counts,omitempty"`   // what is counted in place of rows
 	Weighted      bool     `json:"weighted,omitempty"` // the count adds up weights
 	Published     int64    `json:"published"`
-	Fitted        string   `json:"fitted,omitempty"` // how the published count was made to add up with other tables; "" where it is the estimate, rounded
+	Invariant     string   `json:"invariant,omitempty"` // whose public figure, or sum of such, it is: then it is made of no measurement
+	Fitted        string   `json:"fitted,omitempty"`    // how the published count was made to add up with other tables; "" where it is the estimate, rounded
 	Unbiased      float64  `json:"unbiased"`
 	StandardError float64  `json:"noise_se"`
 	Low           float64  `json:"low"`
@@ -109,8 +110,10 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: covers(e.plan.Sample != nil),
 		Counts: e.plan.Tables[at].Counts, Weighted: e.plan.Tables[at].Weighted,
 	}
-	if c, ok := e.plan.Integers(t.Table); ok {
-		t.Fitted = c.Way
+	if t.Invariant = e.plan.Tables[at].Invariant; t.Invariant == "" {
+		if c, ok := e.plan.Integers(t.Table); ok {
+			t.Fitted = c.Way
+		}
 	}
 	if e.plan.Sample != nil {
 		t.Sample = e.plan.Sample.Share
@@ -141,7 +144,9 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err != nil {
 		return nil, &SpecError{File: place, Err: err}
 	}
-	t.origins(made, unitOf(e.plan.Tables[at]))
+	if t.origins(made, unitOf(e.plan.Tables[at])); t.Invariant != "" {
+		t.Difference = t.Unbiased - figures.Unbiased.Value(row)
+	}
 	law := newInterval(made.Bearings, t.Confidence, figures, row, unitOf(e.plan.Tables[at]))
 	if t.Law, t.Attained = law.law, law.attained; e.plan.Sample != nil {
 		t.Law, t.Attained = ScoreLaw, t.Confidence

@@ -46,8 +46,8 @@ func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) Traced
 	return t
 }
 
-// text is a figure in a few lines.
-func (f TracedFigure) text() string {
+// text is a figure in a few lines; count is what the cell's count is called that it rests on.
+func (f TracedFigure) text(count string) string {
 	text := "\n" + f.Name + ": " + f.What + "\n"
 	if f.Published == nil {
 		return text + "  " + f.Flag + ": the noisy count is below what the spec shows\n"
@@ -64,7 +64,7 @@ func (f TracedFigure) text() string {
 	text += "\n"
 	var from []string
 	if f.OfCount {
-		from = append(from, "the count")
+		from = append(from, count)
 	}
 	for _, id := range f.Measurements {
 		from = append(from, measured.Path(id))

@@ -20,10 +20,12 @@ func (m *Model) Marginals(cliques []Clique, found func(i int, counts []float64))
 	law := m.calibrated()
 	law.settle()
 	q := newInquiry(m.domain, law, m.total)
+	questions := make([]question, len(cliques))
+	both(len(cliques), func(i int) { questions[i] = q.prepare(i, m.inside(cliques[i])) })
 	var jobs [][]question
 	together := map[string]int{}
-	for i, c := range cliques {
-		asked := q.prepare(i, m.inside(c))
+	for _, asked := range questions {
+		q.ask(asked.root, asked.of, -1)
 		if job, known := together[asked.group.key()]; known && len(asked.group) > 1 {
 			jobs[job] = append(jobs[job], asked)
 			continue
@@ -176,32 +178,37 @@ func (q *inquiry) needed(clique int, of []int, towards []int) Clique {
 	return own
 }
 
+// aside tells whether all of some attributes lie beyond one edge of a clique.
+func (q *inquiry) aside(clique int, of Clique) bool {
+	for _, a := range of {
+		if to := q.toward[clique][a]; to < 0 || to != q.toward[clique][of[0]] {
+			return false
+		}
+	}
+	return len(of) > 0
+}
+
 // prepare chooses where a question is answered, by the cells that it takes there: those of the table that it starts from,
 // times those of the largest group beyond one edge.
 func (q *inquiry) prepare(place int, of Clique) question {
 	asked, best := question{place: place, of: of}, 0.0
 	for i := range q.law.Cliques {
+		if q.aside(i, of) {
+			continue
+		}
 		largest := 1.0
 		towards, groups := q.groups(i, of, -1)
 		for _, g := range groups {
-			if len(g) == len(of) && len(q.law.Cliques) > 1 {
-				largest = 0 // all of it is beyond one edge
-				break
-			}
 			largest = max(largest, q.domain.Cells(g))
 			if len(g) > 1 {
 				largest *= 16 // more so, as it is found for this question alone
 			}
-		}
-		if largest == 0 {
-			continue
 		}
 		cells := float64(q.domain.Cells(q.needed(i, of, towards))*largest) + float64(len(q.law.tables[i])/4)
 		if best == 0 || cells < best {
 			best, asked.root = cells, i
 		}
 	}
-	q.ask(asked.root, of, -1)
 	_, groups := q.groups(asked.root, of, -1)
 	for _, g := range groups {
 		if len(g) > len(asked.group) {

@@ -119,6 +119,14 @@ func (m *Model) SizeWith(c Clique) Size {
 	return m.graph.with(ranks).greedy().size
 }
 
+// SizesWith is SizeWith of each of many cliques.
+func (m *Model) SizesWith(cliques []Clique) []Size {
+	sizes := make([]Size, len(cliques))
+	m.calibrated()
+	both(len(cliques), func(i int) { sizes[i] = m.SizeWith(cliques[i]) })
+	return sizes
+}
+
 // joined tells whether one clique of the tree holds another.
 func (m *Model) joined(c Clique) bool {
 	return m.host(c) >= 0

@@ -1,0 +1,244 @@
+package report
+
+// This file holds cells that could be zero, and the one rule by which every page says of a table whether its cells are to be used
+// one by one.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// The verdicts on a count of a table.
+const (
+	useCells    = "use"
+	addUpFirst  = "add up first"
+	largeAlone  = "large cells only" // where cells cannot be added up
+	doNotUse    = "do not use cell by cell"
+	namedCells  = 500 // cells that could be zero are named where a report has no more of them
+	namedTables = 3   // that have most of them, in the box
+	littleShare = 0.1 // of the cells, up to which a table is used as it is
+	noiseShare  = 0.5 // from which on its cells are not to be used one by one
+)
+
+// nameZeros names the cells that could be zero, of published tables, where they are few enough to be read.
+func nameZeros(told []Table, tables []synth.Table) {
+	var all int64
+	for _, t := range told {
+		if !t.Aside {
+			all += t.noiseCells()
+		}
+	}
+	if all > namedCells {
+		return
+	}
+	for i, t := range tables {
+		for k, s := range t.Statistics {
+			for row, flag := range s.Flags {
+				if flag == synth.NoiseDominates && !told[i].Aside {
+					told[i].Statistics[k].NoiseLabels = append(told[i].Statistics[k].NoiseLabels, cellName(t, row))
+				}
+			}
+		}
+	}
+}
+
+// cellName is the label of a cell, also where the table has one alone.
+func cellName(t synth.Table, row int) string {
+	if label := rowLabel(t, row); label != "" {
+		return label
+	}
+	return "total"
+}
+
+// verdict says whether the cells of a count are to be used one by one: by the part of them that could be zero or, where the spec has
+// classes of fitness, are in the last one.
+func (t Table) verdict(s Statistic) string {
+	bad := s.NoiseShare
+	if s.Fit != nil {
+		bad = max(bad, s.Fit[len(s.Fit)-1].Share)
+	}
+	switch {
+	case bad >= noiseShare:
+		return doNotUse
+	case bad <= littleShare:
+		return useCells
+	case s.Name == string(spec.Units) || t.Cumulative != nil:
+		return largeAlone
+	}
+	return addUpFirst
+}
+
+// VerdictText says what the verdicts mean.
+func (r *Report) VerdictText() string {
+	return fmt.Sprintf("Verdict, by how many of the cells %s: “%s”, at most a tenth; “%s” (“%s” where cells cannot be added up), more; “%s”, half or more. A cell could be zero if its interval reaches zero.",
+		r.badCells(), useCells, addUpFirst, largeAlone, doNotUse)
+}
+
+// notSingly are the paths of the tables of which no cell is to be used by itself.
+func notSingly(r *Report) []string {
+	var paths []string
+	for _, t := range r.Tables {
+		if !t.Aside && slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.verdict(s) == doNotUse }) {
+			paths = append(paths, t.Path)
+		}
+	}
+	return paths
+}
+
+// couldBeZero are the tables with cells that could be zero, the largest part of them first, how many these are, and of how many.
+func (r *Report) couldBeZero() (in []Table, cells, of int64) {
+	for _, t := range r.Tables {
+		if t.Aside {
+			continue
+		}
+		of += t.possible()
+		if n := t.noiseCells(); n > 0 {
+			in, cells = append(in, t), cells+n
+		}
+	}
+	slices.SortStableFunc(in, func(a, b Table) int {
+		return cmp.Compare(part64(b.noiseCells(), b.possible()), part64(a.noiseCells(), a.possible()))
+	})
+	return in, cells, of
+}
+
+// possible is how many counts a table has that are no exact zeros.
+func (t Table) possible() int64 { return (t.Cells - t.Impossible) * int64(len(t.Statistics)) }
+
+// noiseCells is how many of its counts could be zero.
+func (t Table) noiseCells() int64 {
+	var n int64
+	for _, s := range t.Statistics {
+		n += s.NoiseCells
+	}
+	return n
+}
+
+// zerosOf is how many cells of a count could be zero, of all that are possible.
+func zerosOf(t Table, s Statistic) string {
+	return fmt.Sprintf("%s of %s", budget.Group(s.NoiseCells), budget.Group(t.Cells-t.Impossible))
+}
+
+// What sentences call the places that they lead to.
+const (
+	verdictColumn    = "column “verdict”"
+	zeroColumn       = "column “could be zero”"
+	differenceColumn = "column “smallest real difference”"
+	zeroSection      = "“Cells that could be zero”"
+	tableList        = "list of tables"
+)
+
+// notToUse begins what the box says of tables.
+const notToUse = "To use cell by cell: "
+
+// tableUse says which tables must not be used cell by cell; "" where all may be.
+func tableUse(r *Report) string {
+	never := notSingly(r)
+	bad := r.badCells()
+	switch {
+	case len(never) == 0:
+		return ""
+	case len(never) == 1:
+		return fmt.Sprintf(notToUse+"%s, of which half of the cells or more %s.", never[0], bad)
+	case len(never) <= namedTables:
+		return fmt.Sprintf(notToUse+"%s, of each of which half of the cells or more %s.", inWords(never), bad)
+	}
+	return fmt.Sprintf(notToUse+"%d tables, of each of which half of the cells or more %s. The %s says which.", len(never), bad, verdictColumn)
+}
+
+// badCells is what is said of cells that a verdict is against.
+func (r *Report) badCells() string {
+	bad := "could be zero"
+	if columns := r.FitColumns(); columns != nil {
+		bad += fmt.Sprintf(" or are “%s”", columns[len(columns)-1].Name)
+	}
+	return bad
+}
+
+// cellUse says how many single cells must not be used, the tables in which they are most, and where they stand; "" where all may be.
+func cellUse(r *Report) string {
+	in, cells, of := r.couldBeZero()
+	if cells == 0 {
+		return ""
+	}
+	var names []string
+	for _, t := range in[:min(len(in), namedTables)] {
+		names = append(names, fmt.Sprintf("%s (%s of %s)", t.Path, budget.Group(t.noiseCells()), budget.Group(t.possible())))
+	}
+	where := "in "
+	if more := len(in) - namedTables; more > 0 {
+		where = fmt.Sprintf("in %d tables, worst in ", len(in))
+	}
+	text := fmt.Sprintf("To use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ", budget.Group(cells), budget.Group(of), where, inWords(names))
+	if r.zerosNamed() {
+		return text + "The report’s list " + zeroSection + " names them."
+	}
+	return text + "The report’s list " + zeroSection + " says how to find them."
+}
+
+// zerosNamed tells that the report names the cells that could be zero.
+func (r *Report) zerosNamed() bool {
+	return some(r.Tables, func(s Statistic) bool { return s.NoiseLabels != nil })
+}
+
+// zeroCells are those of a count that could be zero.
+type zeroCells struct {
+	ID, Path, Row, Of string
+	Cells             []string // labels, none where the report does not name them
+}
+
+// Zeros are the counts with cells that could be zero, the largest part of them first.
+func (r *Report) Zeros() []zeroCells {
+	var all []zeroCells
+	in, _, _ := r.couldBeZero()
+	for _, t := range in {
+		at := slices.IndexFunc(r.Tables, func(of Table) bool { return of.Path == t.Path })
+		for k, s := range t.Statistics {
+			if s.NoiseCells == 0 {
+				continue
+			}
+			z := zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: zerosOf(t, s), Cells: s.NoiseLabels}
+			if len(t.Statistics) > 1 {
+				z.Of = s.Name + ": " + z.Of
+			}
+			if len(t.By) > 0 && z.Cells != nil {
+				z.Of += " by " + inWords(t.By)
+			}
+			all = append(all, z)
+		}
+	}
+	return all
+}
+
+// zeroID is where the cells of a count that could be zero are on the page.
+func zeroID(table, count int) string { return fmt.Sprintf("zero-%d-%d", table+1, count+1) }
+
+// ZeroText says how to find the cells that could be zero.
+func (r *Report) ZeroText() string {
+	_, cells, of := r.couldBeZero()
+	if cells == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s of %s: the interval reaches zero.", capital(budget.Plural(cells, "cell")), budget.Group(of))
+	if !r.zerosNamed() {
+		text += " They are too many to be named here."
+	}
+	return text + fmt.Sprintf(" In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.", r.figure())
+}
+
+// smallNumber warns of any number whose interval reaches zero, where no cell has one: sums and other figures may.
+func smallNumber(r *Report) string {
+	if _, cells, _ := r.couldBeZero(); cells > 0 {
+		return ""
+	}
+	return "To decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more."
+}
+
+// listed are labels side by side, each of which may have a comma.
+func listed(labels []string) string { return strings.Join(labels, "; ") }

@@ -1,0 +1,462 @@
+package spec
+
+// This file holds the reading of invariants: public figures, from a file or the spec itself, that published counts keep to.
+
+import (
+	"encoding/csv"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Total is the sum of the figures: the number of rows.
+func (i Invariant) Total() int64 {
+	var n int64
+	for _, c := range i.Counts {
+		n += c
+	}
+	return n
+}
+
+// countColumn is the column of a file of figures that holds these.
+const countColumn = "count"
+
+// figures are the cells of an invariant as they are read.
+type figures struct {
+	by     []Attribute
+	levels []*Level
+	codes  []map[string]int // of each level
+	counts []int64
+	cells  []string // where the figure of each cell stands, "" where there is none yet
+}
+
+func (r *reader) readInvariants(root node) {
+	for _, n := range r.entries(root.get("invariants")) {
+		if !r.sound(n) {
+			continue
+		}
+		t := r.readTable(n, "the table whose rows the figures count")
+		if t == nil || !r.checkInvariant(root, t, n) {
+			continue
+		}
+		f := r.readCells(root, t, n.get("by"))
+		if f == nil {
+			continue
+		}
+		i := Invariant{Name: n.key.Value, Table: t.Name, By: f.by, Line: n.key.Line}
+		var ok bool
+		if n.get("from").present() {
+			i.File, ok = r.readFigures(n.get("from"), f)
+		} else {
+			ok = r.readPlain(n.get("values"), f)
+		}
+		if i.Counts = f.counts; !ok || !r.checkTotalOf(t, i, n) {
+			continue
+		}
+		if !slices.ContainsFunc(r.release.Invariants, func(o Invariant) bool { return o.Table == i.Table && r.contradicts(t, o, i, n) }) {
+			r.release.Invariants = append(r.release.Invariants, i)
+		}
+	}
+}
+
+// checkInvariant reports an invariant of a table that can have none, and one that has no figures or two sets of them.
+func (r *reader) checkInvariant(root node, t *Table, n node) bool {
+	from, values, unit := n.get("from"), n.get("values"), root.get("tables").get(t.Name).get("unit")
+	switch {
+	case unit.present() && unit.text() == "public":
+		r.notBuilt(n.heading(), n.path, "invariants of a public table")
+		r.unfinished[n.value] = true
+	case t.Weight != nil:
+		r.report(n.heading(), n.path, Problem{
+			Message:  fmt.Sprintf("rows of %s count by their weights, and an invariant is a number of rows", t.Name),
+			Expected: "an invariant of a table without `weight`",
+		})
+	case from.present() && values.present():
+		r.report(values.heading(), values.path, Problem{Message: "from and values do not go together", Expected: "the figures in a file or in the spec"})
+	case !from.present() && !values.present():
+		r.report(n.heading(), n.path, Problem{
+			Message:  "there are no figures",
+			Expected: "from: a CSV file with a column for each attribute and one called count; or values: the number of rows, or each category of the one attribute with its figure",
+		})
+	default:
+		return true
+	}
+	return false
+}
+
+// readCells reads the attributes of an invariant, no two of one column; nil where something is wrong with them.
+func (r *reader) readCells(root node, t *Table, n node) *figures {
+	first := map[string]Attribute{}
+	f := &figures{}
+	f.by = r.readAttributes(root, t, n, func(a Attribute) (Problem, bool) {
+		before, twice := first[t.origin(a).Column]
+		first[t.origin(a).Column] = a
+		return Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a), Expected: "each column once, at one level"}, !twice
+	})
+	if f.by == nil || len(f.by) < len(n.items()) {
+		return nil
+	}
+	cells := 1
+	for _, a := range f.by {
+		level := levelOf(t, a)
+		if level == nil {
+			return nil // not built, or already reported
+		}
+		if cells > maxCells/max(level.Size(), 1) {
+			r.problem(n, Problem{Message: errTooFine.Error(), Expected: "coarser levels or fewer attributes"})
+			return nil
+		}
+		cells *= level.Size()
+		codes := make(map[string]int, level.Size())
+		for i, c := range level.Categories {
+			codes[c.Code] = i
+		}
+		f.levels, f.codes = append(f.levels, level), append(f.codes, codes)
+	}
+	f.counts, f.cells = make([]int64, cells), make([]string, cells)
+	return f
+}
+
+// missing names the cells without a figure, "" where all have one.
+func (f *figures) missing() string {
+	first, more := -1, 0
+	for cell, at := range f.cells {
+		switch {
+		case at != "":
+		case first < 0:
+			first = cell
+		default:
+			more++
+		}
+	}
+	switch {
+	case first < 0:
+		return ""
+	case more > 0:
+		return fmt.Sprintf("%s, nor of %d more", f.cell(first), more)
+	}
+	return f.cell(first)
+}
+
+// cell names a cell by its categories.
+func (f *figures) cell(at int) string {
+	var parts []string
+	for k := len(f.by) - 1; k >= 0; k-- {
+		size := f.levels[k].Size()
+		parts = append(parts, fmt.Sprintf("%s = %s", f.by[k], clip(f.levels[k].Categories[at%size].Code)))
+		at /= size
+	}
+	if parts == nil {
+		return "all rows"
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, ", ")
+}
+
+// readPlain reads the figures that stand in the spec.
+func (r *reader) readPlain(n node, f *figures) bool {
+	pairs := n.pairs()
+	switch {
+	case len(f.by) > 1:
+		r.problem(n, Problem{Message: fmt.Sprintf("figures by %d attributes", len(f.by)), Expected: "from: a CSV file with a column for each attribute and one called count"})
+		return false
+	case len(f.by) == 0 && pairs != nil:
+		r.problem(n, Problem{Message: "figures of categories, and `by` names no attribute", Expected: "the number of rows, or an attribute in `by`"})
+		return false
+	case len(f.by) == 0:
+		f.counts[0], f.cells[0] = r.whole(n), "here"
+		return true
+	case pairs == nil:
+		r.problem(n, Problem{Message: "one figure for all categories of " + f.by[0].String(), Expected: "each category with its figure, as {" + clip(f.levels[0].Categories[0].Code) + ": " + clip(n.text()) + "}"})
+		return false
+	}
+	ok := true
+	for _, pair := range r.entries(n) {
+		code, known := f.codes[0][pair.key.Value]
+		if !known {
+			at := node{value: pair.key, path: pair.path}
+			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(pair.key.Value), f.by[0]), Expected: someOf(f.levels[0].Categories)}
+			r.problem(at, r.nearestFix(at, p, nearestCategory(pair.key.Value, f.levels[0].Categories)))
+			ok = false
+			continue
+		}
+		f.counts[code], f.cells[code] = r.whole(pair), "here"
+	}
+	if missing := f.missing(); ok && missing != "" {
+		r.report(n.heading(), n.path, Problem{Message: "no figure of " + missing, Expected: "a figure for each category, 0 where there is no row"})
+		ok = false
+	}
+	return ok
+}
+
+// readFigures reads the figures of a file, which becomes part of the release's source, and is its path.
+func (r *reader) readFigures(at node, f *figures) (string, bool) {
+	path, ok := r.fill(at)
+	if !ok {
+		return "", false
+	}
+	content, err := r.open.table(path, CSV)
+	if err != nil {
+		r.problem(at, Problem{Message: fmt.Sprintf("figures %q cannot be read: %s", clip(path), explain(err)), Expected: publicFormats[0].says + ", relative to the folder of the spec"})
+		return "", false
+	}
+	headed := countColumn
+	for i := len(f.by) - 1; i >= 0; i-- {
+		headed = f.by[i].String() + "," + headed
+	}
+	p := &publicTable{named: at, codebook: codebook{file: path, what: "table of figures", rowsAre: "cells", headed: headed, comma: ','}}
+	used, problem := p.figures(content.Text, f)
+	if problem != nil {
+		problem.Expected += fmt.Sprintf(" (the figures are named in line %d of %s)", at.value.Line, r.file)
+		r.reportIn(at.value, at.path, *problem)
+		return "", false
+	}
+	r.useFile(at, p, used)
+	return path, true
+}
+
+// figures takes the figures of a file, and names the columns that they are in.
+func (p *publicTable) figures(text string, f *figures) (used []string, problem *Problem) {
+	if problem := p.takeText(text); problem != nil {
+		return nil, problem
+	}
+	columns := make([]int, len(f.by)+1)
+	for i := range columns {
+		names := []string{countColumn}
+		if i < len(f.by) {
+			if names = []string{f.by[i].String()}; f.by[i].Level != "" {
+				names = append(names, f.by[i].Level)
+			}
+		}
+		columns[i] = -1
+		for _, name := range names {
+			if columns[i] < 0 {
+				columns[i] = slices.Index(p.header, name)
+			}
+		}
+		if columns[i] < 0 || slices.Contains(columns[:i], columns[i]) {
+			problem := p.problem(1, 1, fmt.Sprintf("no column %q", clip(names[0])), "a header as "+p.headed)
+			problem.Nearest = Nearest(names[0], p.header)
+			return nil, problem
+		}
+		used = append(used, p.header[columns[i]])
+	}
+	for row, fields := range p.rows {
+		if problem := p.figure(row, fields, columns, f); problem != nil {
+			return nil, problem
+		}
+	}
+	if missing := f.missing(); missing != "" {
+		return nil, p.problem(1, 1, "no figure of "+missing, fmt.Sprintf("a line for each of %d cells, with 0 where there is no row", len(f.counts)))
+	}
+	return used, nil
+}
+
+var countDigits = regexp.MustCompile(`^[0-9]+$`)
+
+// figure takes the figure of a row.
+func (p *publicTable) figure(row int, fields []string, columns []int, f *figures) *Problem {
+	cell := 0
+	for i, level := range f.levels {
+		code, known := f.codes[i][fields[columns[i]]]
+		if !known {
+			problem := p.inField(row, columns[i], fmt.Sprintf("%q is no category of %s", clip(fields[columns[i]]), f.by[i]), someOf(level.Categories))
+			problem.Nearest = nearestCategory(fields[columns[i]], level.Categories)
+			return problem
+		}
+		cell = cell*level.Size() + code
+	}
+	if f.cells[cell] != "" {
+		return p.inField(row, columns[0], "a second figure of "+f.cell(cell), "each cell once; the first is "+f.cells[cell])
+	}
+	text := fields[columns[len(f.by)]]
+	count, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case strings.HasPrefix(text, "-") && countDigits.MatchString(text[1:]):
+		return p.inField(row, columns[len(f.by)], clip(text)+" is negative", "a number of rows")
+	case !countDigits.MatchString(text):
+		return p.inField(row, columns[len(f.by)], fmt.Sprintf("%q is no whole number", clip(text)), "a number of rows, in digits")
+	case err != nil || count > MaxCount:
+		return p.inField(row, columns[len(f.by)], clip(text)+" is too large", "2^40 at most")
+	}
+	f.counts[cell], f.cells[cell] = count, p.place(row)
+	return nil
+}
+
+// inField is a problem of a field, at its place in the file.
+func (p *publicTable) inField(row, field int, message, expected string) *Problem {
+	again := csv.NewReader(strings.NewReader(strings.Join(p.lines, "\n")))
+	again.Comma = p.comma
+	for range row + 2 { // the header's, and those up to the row's
+		if _, err := again.Read(); err != nil {
+			return p.inRow(row, message, expected)
+		}
+	}
+	line, at := again.FieldPos(field)
+	column := 1
+	if line <= len(p.lines) && at-1 <= len(p.lines[line-1]) {
+		column = utf8.RuneCountInString(p.lines[line-1][:at-1]) + 1
+	}
+	return p.problem(line, column, message, expected)
+}
+
+// checkTotalOf reports figures that add up to more than can be counted, or than the files hold by the table's own rule.
+func (r *reader) checkTotalOf(t *Table, i Invariant, n node) bool {
+	var total int64
+	for _, c := range i.Counts {
+		if total += c; total > MaxCount {
+			r.report(n.heading(), n.path, Problem{Message: "its figures add up to more than 2^40", Expected: "numbers of rows"})
+			return false
+		}
+	}
+	if e := t.Expect; e != nil && e.Rows != nil && total > e.Rows.Most {
+		r.report(n.heading(), n.path, Problem{
+			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows the files of %s hold %d at most", total, t.Name, e.Rows.Most),
+			Expected: "figures of no more rows than the files hold, or another range under expect",
+		})
+		return false
+	}
+	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && r.countsAll(t) {
+		r.report(n.heading(), n.path, Problem{
+			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows the files of %s hold %d at least, all of which count", total, t.Name, e.Rows.Least),
+			Expected: "figures of all rows, or another range under expect",
+		})
+		return false
+	}
+	return true
+}
+
+// countsAll tells that every row of a table's files counts, or stops the run: each is a unit of its own, and no rule leaves any out.
+func (r *reader) countsAll(t *Table) bool {
+	return t.Unit.Row && t.Where == nil && t.Sample == nil &&
+		!slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Unknown.Action == Drop || c.Null.Action == Drop }) &&
+		!slices.ContainsFunc(r.release.Impossible, func(i Impossible) bool { return i.Table == t.Name && i.Drop })
+}
+
+// contradicts reports at the second of two invariants of a table that what both say is not the same.
+func (r *reader) contradicts(t *Table, first, second Invariant, n node) bool {
+	one, other, name := common(t, first, second)
+	for cell, count := range one {
+		if other[cell] != count {
+			r.report(n.heading(), n.path, Problem{
+				Message:  fmt.Sprintf("invariants %s and %s contradict each other: of %s the one has %d rows, the other %d", first.Name, second.Name, name(cell), count, other[cell]),
+				Expected: "figures of the same rows",
+			})
+			return true
+		}
+	}
+	return false
+}
+
+// common adds two invariants of a table up to the finest marginal that both say: of each column that both have, to groups of
+// categories that are unions of categories of both. name names a cell of it.
+func common(t *Table, first, second Invariant) (one, other []int64, name func(cell int) string) {
+	ofFirst, ofSecond := make([][]int, len(first.By)), make([][]int, len(second.By))
+	sizes := []int{}
+	var names [][]string
+	stride := 1
+	for i, a := range first.By {
+		for j, b := range second.By {
+			if t.origin(a).Column != t.origin(b).Column {
+				continue
+			}
+			fine, coarse := levelOf(t, t.origin(a)), levelOf(t, t.origin(b))
+			base := t.Column(t.origin(a).Column).Domain.Size()
+			groups := 0
+			ofFirst[i], ofSecond[j], groups = merged(base, fine, coarse)
+			named := make([]string, groups)
+			label := func(of []int, a Attribute, l *Level) {
+				for c := len(of) - 1; c >= 0; c-- {
+					named[of[c]] = fmt.Sprintf("%s = %s", a, clip(l.Categories[c].Code))
+				}
+			}
+			if label(ofFirst[i], a, fine); coarse.Size() < fine.Size() {
+				label(ofSecond[j], b, coarse)
+			}
+			sizes, names = append(sizes, groups), append(names, named)
+			for _, of := range [][]int{ofFirst[i], ofSecond[j]} {
+				for c := range of {
+					of[c] *= stride
+				}
+			}
+			stride *= groups
+		}
+	}
+	name = func(cell int) string {
+		if len(sizes) == 0 {
+			return "all rows"
+		}
+		var parts []string
+		for k, size := range sizes {
+			parts = append(parts, names[k][cell%size])
+			cell /= size
+		}
+		return strings.Join(parts, ", ")
+	}
+	return summed(t, first, ofFirst, stride), summed(t, second, ofSecond, stride), name
+}
+
+// summed adds the figures of an invariant up; of holds of each attribute what its categories add to the place of a sum, nil for
+// nothing.
+func summed(t *Table, i Invariant, of [][]int, sums int) []int64 {
+	at := []int{0}
+	for k, a := range i.By {
+		size := levelOf(t, a).Size()
+		next := make([]int, 0, len(at)*size)
+		for _, before := range at {
+			for c := range size {
+				if of[k] == nil {
+					next = append(next, before)
+				} else {
+					next = append(next, before+of[k][c])
+				}
+			}
+		}
+		at = next
+	}
+	out := make([]int64, sums)
+	for cell, sum := range at {
+		out[sum] += i.Counts[cell]
+	}
+	return out
+}
+
+// merged puts the categories of two levels of a domain into the smallest groups of which each is a union of categories of both,
+// in the order of their first base cells.
+func merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int) {
+	parent := make([]int, first.Size()+second.Size())
+	for i := range parent {
+		parent[i] = i
+	}
+	find := func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for b := range base {
+		x, y := find(first.category(b)), find(first.Size()+second.category(b))
+		parent[max(x, y)] = min(x, y)
+	}
+	number := make([]int, len(parent))
+	for i := range parent { // a root comes before the others of its group
+		if find(i) == i {
+			number[i], groups = groups, groups+1
+		} else {
+			number[i] = number[find(i)]
+		}
+	}
+	return number[:first.Size()], number[first.Size():], groups
+}
+
+// category is that of a base cell.
+func (l *Level) category(base int) int {
+	if l.Of == nil {
+		return base
+	}
+	return int(l.Of[base])
+}

@@ -1,0 +1,66 @@
+package synth
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds tables that an invariant decides: their cells are public figures, whatever was measured.
+
+// Public marks a cell whose count is a public figure, or a sum of such figures: it has no noise, and no data were read for it.
+const Public Flag = "invariant"
+
+// held is the statistic of a table that an invariant decides; false of any other table. Cells that the spec says no row falls into
+// stay marked as such: their figure is 0.
+func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
+	if t.Invariant == "" {
+		return Statistic{}, false, nil
+	}
+	counts := p.PublicFigures(t)
+	mask, err := p.Query(t).Impossible(p.Release())
+	if err != nil || int64(len(counts)) != t.Cells {
+		return Statistic{}, false, fmt.Errorf("table %s: invariant %s does not decide it", t.Path, t.Invariant)
+	}
+	cells := make([]float64, len(counts))
+	for i, n := range counts {
+		cells[i] = float64(n)
+	}
+	st := t.Statistics[0]
+	out := newStatistic(st.Name, cells, make([]float64, len(cells)), func(int) float64 { return 0 })
+	impossible := mask.Cells()
+	for i := range out.Flags {
+		if out.Flags[i] = Public; impossible != nil && impossible[i] {
+			out.Flags[i] = Impossible
+		}
+	}
+	out.Whole, out.Confidence, out.Attained = st.Measurement != "" && p.Sample == nil, st.Confidence, st.Attained
+	return out, true, nil
+}
+
+// hold puts public figures into the place of the estimates of the tables that they decide.
+func hold(p *plan.Plan, tables []Table) error {
+	for i, t := range p.Tables {
+		st, is, err := held(p, t)
+		if err != nil {
+			return err
+		}
+		if is {
+			tables[i].Statistics = []Statistic{st}
+		}
+	}
+	return nil
+}
+
+// Held tells that an invariant decides a table, so that nothing that was measured bears on its cells.
+func (r *Reader) Held(table int) bool { return r.plan.Tables[table].Invariant != "" }
+
+// given puts the figures of an invariant into a step of a fitting.
+func (f *fitting) given(step int) {
+	f.whole[step] = slices.Clone(f.Steps[step].Given)
+	f.real[step] = make([]float64, len(f.whole[step]))
+	for i, n := range f.whole[step] {
+		f.real[step][i] = float64(n)
+	}
+}
