@@ -108,6 +108,21 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 	}
 }
 
+// A public number of persons does not say how many are drawn: the rows of households do.
+func TestInvariantsDoNotNumberChildren(t *testing.T) {
+	text := fmt.Sprintf(householdsText, "replace", "error", "error", "mst") + "invariants: {i: {table: persons, by: [sex], values: {f: 30, m: 20}}, j: {table: households, by: [tenure], values: {o: 10, r: 20}}}\n"
+	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parent, child := p.Synthetic[0], p.Synthetic[1]; parent.Rows != 30 || parent.RowsOf != "j" || child.Rows != 0 || child.RowsOf != "" {
+		t.Errorf("%d rows of households, %d of persons", parent.Rows, child.Rows)
+	}
+	if read, err := Read(p.Bytes()); err != nil || read.Verify() != nil {
+		t.Errorf("read again: %v", err)
+	}
+}
+
 // A column of a household is in the rows of its persons too, and what leaves a person out is in the size of the household:
 // what they tell of it is part of its loss.
 func TestLossOfLinkedAttributes(t *testing.T) {
