@@ -108,7 +108,7 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		drafts, err := expandSynthetic(r)
+		drafts, err := expandSynthetic(r, nil)
 		if err != nil {
 			t.Errorf("%s %.40s: %v", c.says, c.columns, err)
 			continue

@@ -49,6 +49,9 @@ func (b *blueprint) allocate(total *big.Rat, needed map[string]*big.Rat) ([]Leaf
 		leaves[t.leaf].Tables++
 	}
 	for _, d := range b.drafts {
+		if d.leaf == noLeaf {
+			continue
+		}
 		l := &leaves[d.leaf]
 		if l.Tables > 0 || l.Microdata != "" {
 			return nil, fmt.Errorf("budget leaf %q pays for the microdata of %s and for something else: give them a leaf of their own", l.Path, d.asked.Table)

@@ -55,6 +55,9 @@ func (s Synthetic) sets() string {
 func (p *Plan) candidates() string {
 	var all []string
 	for _, s := range p.Synthetic {
+		if !s.Adaptive() {
+			continue
+		}
 		if of := "all " + s.sets() + " columns of the microdata"; !slices.Contains(all, of) {
 			all = append(all, of)
 		}

@@ -160,30 +160,16 @@ func (p *Plan) Tabulation(confidential, path string) ([]TabulatedBy, error) {
 	if s := p.Synthetic[at]; s.Parent != "" {
 		return nil, fmt.Errorf("the microdata of %s have as many rows as those of %s say, and not as its tables do", confidential, s.Parent)
 	}
-	table := p.release.Table(confidential)
 	planned, ok := p.tableOf(path)
 	if !ok {
 		return nil, fmt.Errorf("there is no table %s", path)
 	}
-	var all []TabulatedBy
-	for _, a := range counted(table, planned.attributes()) {
-		found := false
-		level, _ := table.Column(a.Column).Domain.Level(a.Level)
-		for i, f := range p.Synthetic[at].By {
-			if of, ok := decides(table, spec.Attribute{Column: f.Attribute, Level: f.Level}, a); ok {
-				all, found = append(all, TabulatedBy{i, of, level.Size()}), true
-				break
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("the microdata of %s have no column that decides %s", confidential, a)
-		}
-	}
-	return all, nil
+	return p.decidedBy(p.Synthetic[at], planned)
 }
 
 // TabulatedBy is a column of microdata, by its place, with the category of an attribute that each of its categories lies in.
 type TabulatedBy struct {
+	Level      string // of the attribute
 	Column     int
 	Of         []int
 	Categories int

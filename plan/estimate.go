@@ -115,7 +115,7 @@ func (p *Plan) estimate(c chains, tables []*table, at []int) (*Estimate, error) 
 func (p *Plan) tableMeasurements() []Measurement {
 	n := len(p.Measurements)
 	for _, s := range p.Synthetic {
-		n -= len(s.By)
+		n -= s.measured()
 	}
 	return p.Measurements[:n]
 }

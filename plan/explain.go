@@ -145,6 +145,10 @@ func (p *Plan) explainTables(b *strings.Builder) {
 		}
 	}
 	for i, s := range p.Synthetic {
+		if !s.Adaptive() {
+			fmt.Fprintf(t, "%s\t\tof the tables\tsee below\t\t\t\tnothing\n", s.name())
+			continue
+		}
 		fmt.Fprintf(t, "%s\t\tin rounds\tsee below\t%s\t\t\t%s\n", s.name(), s.Leaf, rhoText(p.rhoOf(i)))
 	}
 	fmt.Fprintf(t, "total\t%s\t%s\t\t\t\t\t%s\n", budget.Group(p.Size.Cells), budget.Plural(int64(len(p.Measurements)), "measurement"), p.Guarantee.Budget())

@@ -14,10 +14,6 @@ import (
 // explainMicrodata writes what the i-th microdata are, what is asked for them and what that costs.
 func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	s, columns := p.Synthetic[i], p.columnsOf(i)
-	widest, ofColumns := widestNoise(columns), new(big.Rat)
-	for _, m := range columns {
-		ofColumns.Add(ofColumns, m.Mechanism.Rho())
-	}
 	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.Own()), s.rowsText())
 	if s.Parent != "" {
 		p.explainLink(b, s)
@@ -28,6 +24,17 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval goes with what is counted in them.\n")
 	if s.Why != "" {
 		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n%s", s.Method, s.Why, s.otherMethod())
+	}
+	if s.Files > 0 {
+		fmt.Fprintf(b, "  They are drawn %d times from the one model, each time into a file of its own: what differs between files is by the drawing alone.\n", s.Files)
+	}
+	if !s.Adaptive() {
+		p.explainOfTables(b, s)
+		return
+	}
+	widest, ofColumns := widestNoise(columns), new(big.Rat)
+	for _, m := range columns {
+		ofColumns.Add(ofColumns, m.Mechanism.Rho())
 	}
 	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(int64(len(s.By)), "column"), noiseText(widest), rhoText(ofColumns))
 	if rows := p.visibleFrom(i); rows > 1 {
@@ -55,6 +62,17 @@ func (s Synthetic) otherMethod() string {
 		return "  It knows a tree of pairs. Method aim follows more, and could have been chosen for fewer columns under `by`, or coarser levels.\n"
 	}
 	return ""
+}
+
+// explainOfTables writes what microdata that measure nothing are made of.
+func (p *Plan) explainOfTables(b *strings.Builder, s Synthetic) {
+	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release has anyway (method %s).\n", budget.Plural(int64(len(p.Evidence(s))), "table"), "the", s.Method)
+	if left := p.Unmeasured(s); len(left) > 0 {
+		fmt.Fprintf(b, "  No table tells of %s: their categories are drawn alike, which says nothing of the data.\n", factorsText(left))
+	}
+	if !p.pairwise(s, nil) {
+		fmt.Fprintf(b, "  Not every two columns are in a table together: those that are not depend on each other as far as the model has it by others alone.\n")
+	}
 }
 
 // explainRounds writes what is chosen in rounds, among what, and how.

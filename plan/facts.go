@@ -90,7 +90,11 @@ func (p *Plan) facts() []fact {
 		b.strategy(s)
 	}
 	for i, s := range p.Synthetic {
-		b.microdata(s, p.columnsOf(i))
+		if s.Adaptive() {
+			b.microdata(s, p.columnsOf(i))
+		} else {
+			b.ofTables(s, p.Evidence(s))
+		}
 	}
 	for _, t := range p.release.Tables {
 		b.source(t)
@@ -328,15 +332,22 @@ func (b *factBook) strategy(s Strategy) {
 	b.add(fact{topic: OnStrategy, subject: s.names(), what: "error", value: budget.DecimalNearest(s.RMSE, 4), exact: fmt.Sprint(s.RMSE), error: s.RMSE})
 }
 
-func (b *factBook) microdata(s Synthetic, columns []Measurement) {
-	by := factorsText(s.By)
-	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", s.rowsText(), by, s.roundsOf(), costText(s.Block, 1)))
+// ofTables are the facts of microdata that measure nothing.
+func (b *factBook) ofTables(s Synthetic, evidence []Evidence) {
+	by, of := factorsText(s.By), budget.Plural(int64(len(evidence)), "table")
+	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; of %s, at no cost", s.rowsText(), by, of))
+	b.aboutRows(s)
+	b.say(OnMicrodata, s.Table, "model of", of)
+}
+
+// aboutRows are the facts of microdata that no method changes.
+func (b *factBook) aboutRows(s Synthetic) {
 	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
-	exactly := func(what, value string, exact *big.Rat) {
-		b.add(fact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
-	}
 	say("rows", s.rowsText())
-	say("columns", by)
+	if s.Files > 0 {
+		say("files", budget.Group(int64(s.Files)))
+	}
+	say("columns", factorsText(s.By))
 	if s.Parent != "" {
 		say("drawn given", "the row of the unit in "+s.Parent+": "+factorsText(s.GivenBy()))
 	}
@@ -345,6 +356,16 @@ func (b *factBook) microdata(s Synthetic, columns []Measurement) {
 	if s.Why != "" {
 		say("method chosen because", s.Why)
 	}
+}
+
+func (b *factBook) microdata(s Synthetic, columns []Measurement) {
+	by := factorsText(s.By)
+	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", s.rowsText(), by, s.roundsOf(), costText(s.Block, 1)))
+	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
+	exactly := func(what, value string, exact *big.Rat) {
+		b.add(fact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
+	}
+	b.aboutRows(s)
 	first, answer, rounds := "choice of a round", "noise of a pair", budget.Group(int64(s.Rounds))
 	if s.Method == AIM {
 		rounds = "at most " + rounds

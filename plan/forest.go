@@ -8,9 +8,18 @@ type Forest []int
 
 // Forest is the forest before the first choice: no column is joined to another, but those that are given.
 func (s Synthetic) Forest() Forest {
-	f := make(Forest, len(s.By))
+	f := NewForest(len(s.By))
 	for i := range f {
 		f[i] = min(i, len(s.By)-max(s.Given, 1))
+	}
+	return f
+}
+
+// NewForest is the forest of so many columns, none joined to another.
+func NewForest(columns int) Forest {
+	f := make(Forest, columns)
+	for i := range f {
+		f[i] = i
 	}
 	return f
 }

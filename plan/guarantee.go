@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/contour"
@@ -63,23 +62,19 @@ func guarantee(r *spec.Release, spent spec.Budget, p *Plan) (Guarantee, error) {
 	for _, i := range p.Invariants {
 		g.Invariants = append(g.Invariants, i.Sentence())
 	}
-	var capped, rounds string // how those of microdata enter
-	if len(p.Synthetic) > 0 {
-		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and of all rounds of microdata"
-		if slices.ContainsFunc(p.Synthetic, func(s Synthetic) bool { return s.Method == AIM }) {
-			rounds += ", by their cap," // what they add up to depends on the answers
-		}
+	var capped, rounds, sampled string // how those of microdata enter: what they may lose at most, however many are made
+	if p.Adapts() {
+		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and the cap of all rounds of microdata"
 	}
 	if p.Sample != nil {
 		g.Sample = p.Sample.Share
-		rounds += fmt.Sprintf(", of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)", shareText(p.Sample.Share))
-		capped += rounds
+		sampled = fmt.Sprintf(", of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)", shareText(p.Sample.Share))
 	}
 	switch b := r.Budget; {
 	case b.Delta != nil:
 		g.Definition, g.Epsilon, g.Delta = "approximate", budget.FormatRat(b.Epsilon), budget.FormatRat(b.Delta)
 		g.Rho = budget.FormatRat(p.Cost.Rho)
-		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)" + capped
+		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)" + capped + sampled
 		if reserved := p.Reserved(); reserved != nil {
 			g.Method += fmt.Sprintf(", at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)", budget.DecimalUp(spent.Delta, significant), budget.DecimalUp(reserved, significant))
 		}
@@ -95,11 +90,11 @@ func guarantee(r *spec.Release, spent spec.Budget, p *Plan) (Guarantee, error) {
 		return g, err
 	case b.Epsilon != nil:
 		g.Definition, g.Epsilon = "pure", budget.FormatRat(p.Cost.Epsilon)
-		g.Method = "the ε of all measurements" + rounds + " added up (Dwork, McSherry, Nissim and Smith 2006)"
+		g.Method = "the ε of all measurements" + rounds + sampled + " added up (Dwork, McSherry, Nissim and Smith 2006)"
 		return g, nil
 	default:
 		g.Definition, g.Rho = "zcdp", budget.FormatRat(p.Cost.Rho)
-		g.Method = "the ρ of all measurements" + rounds + " added up (Bun and Steinke 2016)"
+		g.Method = "the ρ of all measurements" + rounds + sampled + " added up (Bun and Steinke 2016)"
 	}
 	var err error
 	g.Equivalents, err = equivalents(p.Mechanisms())

@@ -181,7 +181,7 @@ func (p *Plan) leafParts() []lossPart {
 			}
 		}
 		for _, s := range p.Synthetic {
-			if s.Leaf == l.Path {
+			if s.Adaptive() && s.Leaf == l.Path {
 				all[i].tables++
 				all[i].steps = append(all[i].steps, s.Block)
 			}
@@ -201,6 +201,9 @@ func (p *Plan) parts() ([]lossPart, error) {
 		all = append(all, lossPart{t.Path, fmt.Sprint(t.Marginal, len(t.By)), 1, mechanisms(behind[i])})
 	}
 	for i, s := range p.Synthetic {
+		if !s.Adaptive() {
+			continue
+		}
 		all = append(all, lossPart{s.name(), s.name(), 1, append(mechanisms(p.columnsOf(i)), s.Block)})
 	}
 	return all, nil
@@ -429,12 +432,15 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 		}) {
 			continue
 		}
+		tables++
+		if !s.Adaptive() {
+			continue
+		}
 		changed := s.Block
 		if p.release.Privacy.Neighbours != spec.Replace {
 			changed.Parameter = new(big.Rat).Mul(changed.Parameter, big.NewRat(removedAndAdded, 1))
 		}
 		steps = append(steps, changed)
-		tables++
 	}
 	return tables, steps, nil
 }

@@ -26,8 +26,14 @@ const (
 // times as many have been seen to make rows 3% better in twice the time, and only where ε is 10.
 var mostOfModel = ModelSize{Cells: 1 << 19, Largest: 1 << 18}
 
+// MostOfModel is what the model of [AIM], and by [Tables] that of a tree, may grow to.
+func MostOfModel() ModelSize { return mostOfModel }
+
 // choose chooses the method and what it measures together, and counts the cells of its candidates.
 func (d *microdata) choose() error {
+	if d.leaf == noLeaf {
+		return d.takeTables()
+	}
 	switch d.asked.Method {
 	case spec.MST:
 		return d.take(MST, 2)
@@ -44,6 +50,22 @@ func (d *microdata) choose() error {
 func (d *microdata) take(method string, ways int) error {
 	d.method, d.ways = method, min(ways, len(d.by))
 	return d.count()
+}
+
+// takeTables takes the method that measures nothing: on its own where tables tell of each two columns, and asked for where they
+// tell of any.
+func (d *microdata) takeTables() error {
+	d.method = Tables
+	s := d.named()
+	switch {
+	case d.asked.Method == spec.AutoMethod && !d.sketch.pairwise(s, d.columns):
+		return errors.New("no leaf of the budget pays for them, and the tables do not show each two of their columns together: give them a leaf, or a marginal with every: [2]")
+	case d.asked.Method == spec.AutoMethod:
+		d.why = "no leaf pays for microdata, and the tables of the release show each two of their columns together"
+	case len(s.By) == len(d.sketch.Unmeasured(s)):
+		return errors.New("no table of the release counts rows by any of their columns and shows all its cells, and method tables measures nothing beside: add marginals by these columns, or choose method: aim")
+	}
+	return nil
 }
 
 // decide chooses what the spec leaves open, by how many columns there are and how large: by nothing that is in the data,

@@ -19,7 +19,8 @@ const maxCandidates = 100_000
 // microdata are the microdata of one table on their way through the planner.
 type microdata struct {
 	asked   *spec.Synthetic
-	leaf    int
+	sketch  *Plan // of the tables alone, without noise
+	leaf    int   // noLeaf: they cost nothing
 	method  string
 	ways    int
 	why     string // auto chose the method; "" where the spec says which
@@ -31,11 +32,20 @@ type microdata struct {
 	cells   int64   // of all columns and all candidates, which are counted
 }
 
-// expandSynthetic lists the microdata that a spec asks for.
-func expandSynthetic(r *spec.Release) ([]microdata, error) {
+// noLeaf is the place of the leaf of microdata that cost nothing.
+const noLeaf = -1
+
+// expandSynthetic lists the microdata that a spec asks for beside its tables.
+func expandSynthetic(r *spec.Release, tables []*table) ([]microdata, error) {
 	var all []microdata
+	sketch := &Plan{release: r}
+	for _, t := range tables {
+		if r.Synthetic != nil {
+			sketch.Tables = append(sketch.Tables, newTable(r, t))
+		}
+	}
 	for i := range r.Synthetic {
-		d, err := draft(r, &r.Synthetic[i])
+		d, err := draft(r, &r.Synthetic[i], sketch)
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s (line %d): %w", r.Synthetic[i].Table, r.Synthetic[i].Line, err)
 		}
@@ -46,12 +56,17 @@ func expandSynthetic(r *spec.Release) ([]microdata, error) {
 
 // draft works out what microdata will have counted: of linked ones, the columns of their parent's rows too. It refuses more pairs, or larger ones, than can be counted, and
 // columns whose measurements would have one name.
-func draft(r *spec.Release, asked *spec.Synthetic) (microdata, error) {
-	d := microdata{asked: asked, leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
-	if d.leaf < 0 {
+func draft(r *spec.Release, asked *spec.Synthetic, sketch *Plan) (microdata, error) {
+	d := microdata{asked: asked, sketch: sketch, leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
+	free := asked.Method == spec.TablesMethod || asked.Method == spec.AutoMethod && asked.Leaf == ""
+	switch pure := r.Budget.Epsilon != nil && r.Budget.Delta == nil; {
+	case free && asked.Leaf != "":
+		return d, errors.New("method tables spends nothing: leave `budget` out")
+	case free:
+		d.leaf = noLeaf
+	case d.leaf < 0:
 		return d, fmt.Errorf("the budget has no leaf %q", asked.Leaf)
-	}
-	if r.Budget.Epsilon != nil && r.Budget.Delta == nil {
+	case pure:
 		return d, errors.New("a pure ε budget cannot pay for them: give the budget a δ, or state it in ρ")
 	}
 	t := r.Table(asked.Table)
@@ -209,8 +224,11 @@ func (d *microdata) distinct() error {
 
 // named are the microdata as the plan writes them, without mechanisms.
 func (d *microdata) named() Synthetic {
-	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Why: d.why, Ways: d.ways, By: d.by, Parent: d.asked.Parent, Given: d.given, Derived: d.derived, Rows: d.asked.Rows}
+	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Why: d.why, Ways: d.ways, By: d.by, Parent: d.asked.Parent, Given: d.given, Derived: d.derived, Rows: d.asked.Rows, Files: d.asked.Files}
 	s.Rounds = s.joins()
+	if d.method == Tables {
+		s.Rounds = 0
+	}
 	if d.method == AIM {
 		most := mostOfModel
 		s.Most, s.Rounds = &most, roundsPerColumn*len(d.by)
@@ -233,6 +251,9 @@ func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synth
 	s := d.named()
 	if i, ok := totalOf(r, s.Table); ok && s.Rows == 0 && s.Parent == "" && i.Total() > 0 && i.Total() <= mostRows {
 		s.Rows, s.RowsOf = i.Total(), i.Name
+	}
+	if !s.Adaptive() {
+		return nil, s, nil
 	}
 	columns, choices := big.NewRat(1, thirds), big.NewRat(1, thirds)
 	if s.Method == AIM {

@@ -328,7 +328,7 @@ func TestChangesOfMicrodataAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := pageOfDiff(t, none, before)
-	for _, line := range []string{"  t: new: as many rows as the noisy total says of sex, age; 1 round, ρ 0.5", "  microdata: new: 75%, ρ = 0.75, for microdata of t", "  method: the ρ of all measurements added up (Bun and Steinke 2016) → the ρ of all measurements and of all rounds of microdata added up"} {
+	for _, line := range []string{"  t: new: as many rows as the noisy total says of sex, age; 1 round, ρ 0.5", "  microdata: new: 75%, ρ = 0.75, for microdata of t", "  method: the ρ of all measurements added up (Bun and Steinke 2016) → the ρ of all measurements and the cap of all rounds of microdata added up"} {
 		if !strings.Contains(page, line) {
 			t.Errorf("no line %q in\n%s", line, page)
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 
@@ -117,7 +118,7 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	if d.parts, err = partsOf(r, d.tables); err != nil {
 		return nil, err
 	}
-	if d.drafts, err = expandSynthetic(r); err != nil {
+	if d.drafts, err = expandSynthetic(r, d.tables); err != nil {
 		return nil, err
 	}
 	done("tables", d)
@@ -276,7 +277,11 @@ func (p *Plan) spend(b *blueprint, all []planned) error {
 		p.Measurements = append(p.Measurements, m)
 	}
 	for _, d := range b.drafts {
-		columns, s, err := d.spend(b.release, p.Leaves[d.leaf].Amount.Rho)
+		var amount *big.Rat
+		if d.leaf != noLeaf {
+			amount = p.Leaves[d.leaf].Amount.Rho
+		}
+		columns, s, err := d.spend(b.release, amount)
 		if err != nil {
 			return fmt.Errorf("microdata of %s: %w", d.asked.Table, err)
 		}

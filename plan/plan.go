@@ -136,7 +136,9 @@ func Read(b []byte) (*Plan, error) {
 func (p *Plan) complete() error {
 	steps := p.Mechanisms()
 	for _, s := range p.Synthetic {
-		steps = append(steps, s.Select, s.Noise)
+		if s.Adaptive() {
+			steps = append(steps, s.Select, s.Noise)
+		}
 	}
 	for _, m := range steps {
 		if err := m.Validate(); err != nil {

@@ -132,7 +132,7 @@ func (p *Prospects) leafAt(path string) int {
 
 // roots works out what measurements without Gaussian noise add up to.
 func (p *Prospects) roots() {
-	p.Laplace = len(p.Plan.Synthetic) == 0
+	p.Laplace = !p.Plan.Adapts()
 	for _, m := range p.Plan.Measurements {
 		for _, step := range mechanisms([]Measurement{m}) {
 			p.Laplace = p.Laplace && step.Kind == budget.DiscreteLaplace

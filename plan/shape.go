@@ -154,7 +154,7 @@ func (p *Plan) addsUp() error {
 		if err := s.shaped(); err != nil {
 			return err
 		}
-		left -= len(s.By)
+		left -= s.measured()
 	}
 	if left != 0 {
 		return fmt.Errorf("its measurements are not those of its strategies and of its microdata")
@@ -165,6 +165,16 @@ func (p *Plan) addsUp() error {
 // shaped tells that the rounds are ones that a method makes: among so many candidates as can be listed, and none of them
 // beyond the block.
 func (s Synthetic) shaped() error {
+	if s.Files < 0 {
+		return fmt.Errorf("the microdata of %s have less than no files", s.Table)
+	}
+	if !s.Adaptive() {
+		asks := Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows, Files: s.Files}
+		if len(s.By) < 2 || !reflect.DeepEqual(s, asks) {
+			return fmt.Errorf("the microdata of %s are of tables alone, and ask for more", s.Table)
+		}
+		return nil
+	}
 	d := microdata{by: s.By, given: s.Given, method: s.Method, ways: s.Ways}
 	switch {
 	case s.Given < 0 || s.Given > len(s.By)-1 || (s.Given > 0) != (s.Parent != "") || s.Given > 0 && (s.Method != MST || s.Rows != 0):

@@ -20,6 +20,8 @@ const (
 	// gets most wrong beside the noise of the coming answer (McKenna, Mullins, Sheldon & Miklau 2022). Categories of a
 	// column that the noise hides are one in all rounds.
 	AIM = "aim"
+	// Tables is the method that measures nothing: its model is fitted to the tables of the release.
+	Tables = "tables"
 )
 
 // ModelScale is the unit in which a method says the counts that its model expects: multiples of 1/ModelScale, so that
@@ -32,7 +34,7 @@ const ModelScale = 1 << 10
 // first choice.
 type Synthetic struct {
 	Table  string   `json:"table"`
-	Leaf   string   `json:"leaf"` // of the budget, which pays for nothing else
+	Leaf   string   `json:"leaf,omitempty"` // of the budget, which pays for nothing else
 	Method string   `json:"method"`
 	Why    string   `json:"why,omitempty"` // the planner chose the method; "" where the spec says which
 	By     []Factor `json:"by"`            // the columns of the model, in order
@@ -47,20 +49,22 @@ type Synthetic struct {
 	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total or, with a parent, what its rows say
 	// RowsOf is the invariant that the number is from, "" where the spec says it of the microdata themselves.
 	RowsOf string `json:"rows_of,omitempty"`
+	// Files is how many times rows are drawn from the model, each time into a file of its own; 0: once.
+	Files int `json:"files,omitempty"`
 	// Ways is how many columns a round may measure together.
-	Ways int `json:"ways"`
+	Ways int `json:"ways,omitempty"`
 	// Most is what the model of [AIM] may grow to; nil for [MST], whose model is a tree of pairs.
 	Most *ModelSize `json:"most,omitempty"`
 	// Rounds is how many candidates are chosen and measured: by [MST] so many, by [AIM] at most, as its rounds get
 	// dearer by what they are answered.
-	Rounds int `json:"rounds"`
+	Rounds int `json:"rounds,omitempty"`
 	// Select makes the choice of the first round, and by [MST] of all: the exponential mechanism with this ε.
-	Select budget.Mechanism `json:"select"`
+	Select budget.Mechanism `json:"select,omitzero"`
 	// Noise is that of what the first round, and by [MST] every one, has chosen.
-	Noise budget.Mechanism `json:"noise"`
+	Noise budget.Mechanism `json:"noise,omitzero"`
 	// Block stands for all rounds in the plan's loss: an adaptive block with the ρ that their choices and measurements
 	// have together, by [AIM] at most.
-	Block budget.Mechanism `json:"block"`
+	Block budget.Mechanism `json:"block,omitzero"`
 }
 
 // ModelSize is the cells of the tables that a model is kept in, and of the largest of them.
@@ -116,6 +120,45 @@ func (s Synthetic) MostAnswers(candidates []int64) int64 {
 	return all
 }
 
+// Adaptive tells that the method measures what its rounds choose, and its columns before.
+func (s Synthetic) Adaptive() bool { return s.Method != Tables }
+
+// Adapts tells that microdata of the plan are made by an adaptive method.
+func (p *Plan) Adapts() bool { return slices.ContainsFunc(p.Synthetic, Synthetic.Adaptive) }
+
+// measured is how many columns are measured for the microdata.
+func (s Synthetic) measured() int {
+	if s.Adaptive() {
+		return len(s.By)
+	}
+	return 0
+}
+
+// Drawn is how many times rows are drawn from the model.
+func (s Synthetic) Drawn() int { return max(s.Files, 1) }
+
+// Refits returns an error unless a model by a method can be made of what is measured for the microdata.
+func (s Synthetic) Refits(method string) error {
+	if s.Parent != "" && method != s.Method {
+		return fmt.Errorf("rows that are drawn given a row of %s are made by method %s alone", s.Parent, s.Method)
+	}
+	switch method {
+	case s.Method, Tables:
+		return nil
+	case MST, AIM:
+		return fmt.Errorf("method %s needs rounds of its own, and what was measured is by method %s: write %s", method, s.Method, s.refits())
+	}
+	return fmt.Errorf("there is no method %q: write %s", method, s.refits())
+}
+
+// refits are the methods that a model can be made by, in words.
+func (s Synthetic) refits() string {
+	if s.Method == Tables {
+		return Tables
+	}
+	return Tables + " or " + s.Method
+}
+
 // Columns are all columns of the microdata, in order: those of the model, and behind them the derived ones.
 func (s Synthetic) Columns() []Factor { return append(slices.Clone(s.By), s.Derived...) }
 
@@ -152,9 +195,9 @@ func (s Synthetic) name() string { return "microdata/" + s.Table }
 func (p *Plan) columnsOf(i int) []Measurement {
 	from := len(p.tableMeasurements())
 	for _, s := range p.Synthetic[:i] {
-		from += len(s.By)
+		from += s.measured()
 	}
-	return p.Measurements[from : from+len(p.Synthetic[i].By)]
+	return p.Measurements[from : from+p.Synthetic[i].measured()]
 }
 
 // Mechanisms are all that the plan does to the confidential tables, for the accountants: that of every measurement,
@@ -162,7 +205,9 @@ func (p *Plan) columnsOf(i int) []Measurement {
 func (p *Plan) Mechanisms() []budget.Mechanism {
 	steps := mechanisms(p.Measurements)
 	for _, s := range p.Synthetic {
-		steps = append(steps, s.Block)
+		if s.Adaptive() {
+			steps = append(steps, s.Block)
+		}
 	}
 	return steps
 }

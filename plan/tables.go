@@ -452,7 +452,7 @@ func expectation(margin float64) string {
 		return "Counts are almost always published exactly."
 	}
 	whole := WholeMargin(margin)
-	return fmt.Sprintf("Within ±%s of the exact count 19 times in 20: good to 10%% for counts of %s or more; a count of %s or less cannot be told from none.",
+	return fmt.Sprintf("Within ±%s of the exact count 19 times in 20: good to 10%% for counts of %s or more; a count of %s or less could be zero.",
 		budget.Group(whole), budget.Group(10*whole), budget.Group(whole))
 }
 
@@ -470,7 +470,7 @@ func expectations(tables []Table) string {
 	if low == high {
 		return expectation(most)
 	}
-	return fmt.Sprintf("Within ±%s (the best) to ±%s (the worst) of the exact count 19 times in 20: good to 10%% for counts of %s to %s or more; a count of %s to %s or less cannot be told from none.",
+	return fmt.Sprintf("Within ±%s (the best) to ±%s (the worst) of the exact count 19 times in 20: good to 10%% for counts of %s to %s or more; a count of %s to %s or less could be zero.",
 		budget.Group(low), budget.Group(high), budget.Group(10*low), budget.Group(10*high), budget.Group(low), budget.Group(high))
 }
 

@@ -86,7 +86,11 @@ func traceTables(d *draftPlan, b *strings.Builder) {
 		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.path, t.marginal.Table, budget.Plural(t.cells, "cell"), more, budget.DecimalNearest(t.asked(), 4))
 	})
 	for _, s := range d.drafts {
-		fmt.Fprintf(b, "   microdata of %s: %s\n", s.asked.Table, s.method+", "+budget.Plural(s.cells, "cell")+" of columns and "+s.sets()+" columns")
+		counts := budget.Plural(s.cells, "cell") + " of columns and " + s.sets() + " columns"
+		if s.leaf == noLeaf {
+			counts = "of the tables"
+		}
+		fmt.Fprintf(b, "   microdata of %s: %s\n", s.asked.Table, s.method+", "+counts)
 	}
 }
 
@@ -195,7 +199,11 @@ func traceMeasurements(d *draftPlan, b *strings.Builder) {
 		return fmt.Sprintf("%s\t%s\t%s, %s\t%s\t%s", m.ID, budget.Plural(m.Cells, "answer"), mechanismText(m.Mechanism), scaleText(m.Mechanism), sensitivityText(m.Mechanism), costText(m.Mechanism, 1))
 	})
 	for _, s := range d.plan.Synthetic {
-		fmt.Fprintf(b, "   %s: %s, %s\n", s.name(), s.roundsOf(), costText(s.Block, 1))
+		if s.Adaptive() {
+			fmt.Fprintf(b, "   %s: %s, %s\n", s.name(), s.roundsOf(), costText(s.Block, 1))
+		} else {
+			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.name(), budget.Plural(int64(len(d.plan.Evidence(s))), "table"))
+		}
 	}
 	fmt.Fprintf(b, "   %s of memory\n", bytesText(d.plan.Size.Bytes))
 }

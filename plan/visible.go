@@ -54,7 +54,7 @@ func (p *Plan) unseen() []string {
 	var w []string
 	for i, s := range p.Synthetic {
 		rows := expectedRows(p.release.Table(s.Table))
-		if rows == 0 {
+		if rows == 0 || !s.Adaptive() {
 			continue
 		}
 		of, help := budget.Plural(rows, "row"), fmt.Sprintf("give leaf %q more of the budget, or use coarser levels", s.Leaf)

@@ -44,7 +44,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
 			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"), s.Table, bytesText(bytes)))
 		}
-		if len(s.By) == 2 {
+		if len(s.By) == 2 && s.Adaptive() {
 			w = append(w, fmt.Sprintf("the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
 		}
 	}

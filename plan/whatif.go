@@ -93,6 +93,10 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 		row(name, func(p *Plan) string { return "±" + budget.Group(WholeMargin(p.Tables[r.from].Statistics[0].Margin)) }, says("–"))
 	}
 	for i, s := range plans[0].Synthetic {
+		if !s.Adaptive() {
+			row(s.name()+" ("+s.Method+")", func(*Plan) string { return "of the tables" }, says("–"))
+			continue
+		}
 		row(s.name()+", a column ("+s.Method+")", func(p *Plan) string {
 			margin, _ := widestNoise(p.columnsOf(i)).Margin(confidence)
 			return "±" + budget.Group(margin)

@@ -13,7 +13,8 @@ import (
 )
 
 // Accuracy sums up all tables: at least Confidence of the published numbers lie
-// within Margin of the exact figure, on average over the noise.
+// within Margin of the exact figure, on average over the noise; where numbers were
+// made to add up, what they were before.
 type Accuracy struct {
 	Numbers    int64   `json:"numbers"`    // published with noise, in all tables
 	Confidence float64 `json:"confidence"` // the least of all statistics
@@ -60,7 +61,7 @@ func accuracyOf(tables []Table) Accuracy {
 			first = false
 		}
 	}
-	if a.Sentence = a.sentence(numbersText(tables), "count"); len(sparse) == len(tables) {
+	if a.Sentence = a.sentence(numbersText(tables), "count", movedIn(tables)); len(sparse) == len(tables) {
 		a.Sentence = a.sparseSentence()
 	} else if len(sparse) > 0 {
 		var rows int64
@@ -120,9 +121,9 @@ func weightedAccuracy(tables []Table) Accuracy {
 			a.Margin += 0.5
 		}
 		if all.Sentence == "" {
-			all.Sentence = a.sentence(of.counts, of.exact)
+			all.Sentence = a.sentence(of.counts, of.exact, movedIn(some))
 		} else {
-			all.More = append(all.More, a.sentence(of.counts, of.exact))
+			all.More = append(all.More, a.sentence(of.counts, of.exact, movedIn(some)))
 		}
 		all.OneMargin = all.OneMargin && a.OneMargin && (all.Numbers == 0 || a.Margin == all.Margin)
 		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence), max(all.Margin, all.Groups[len(all.Groups)-1].Margin)
@@ -255,8 +256,10 @@ func outOf(chance float64) string {
 
 // sentence is the headline on numbers of a name, which are what is exactly so called. Noise is drawn per number, so the part of numbers
 // that are covered is an average, not a certainty. Where an interval covers, the
-// number shown is within its margin rounded up, as the exact count is whole.
-func (a Accuracy) sentence(numbers, exactly string) string {
+// number shown is within its margin rounded up, as the exact count is whole. One
+// that was made to add up need not be: what is said is of the unbiased one, and how
+// far the published ones were moved from there comes next.
+func (a Accuracy) sentence(numbers, exactly string, m moved) string {
 	within := "are off the exact " + exactly + " by " + budget.Group(plan.WholeMargin(a.Margin)) + " or less"
 	if a.Margin == 0 {
 		within = "equal the exact " + exactly
@@ -264,12 +267,16 @@ func (a Accuracy) sentence(numbers, exactly string) string {
 	if a.Numbers == 0 {
 		return nothing
 	}
-	s := fmt.Sprintf("Of the %s published %s, on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), numbers, outOf(a.Confidence), within)
+	s := fmt.Sprintf("Of the %s published %s,%s on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), numbers, m.before(a.Numbers), outOf(a.Confidence), within)
 	if a.Numbers == 1 {
-		s = fmt.Sprintf("The one published %s %s with a chance of at least %s, before sampling and response error", one(numbers), one(within), level(a.Confidence))
+		name := one(numbers)
+		if before := m.before(1); before != "" {
+			name += "," + before
+		}
+		s = fmt.Sprintf("The one published %s %s with a chance of at least %s, before sampling and response error", name, one(within), level(a.Confidence))
 	}
 	if !a.OneMargin {
 		s += "; some tables are more exact than that, and the list of tables gives the margin of each"
 	}
-	return s + "."
+	return s + "." + m.after()
 }

@@ -40,13 +40,14 @@ func (r *Report) ApartRule() string {
 	if !r.Apart() {
 		return ""
 	}
-	text := fmt.Sprintf("Smallest real difference: two cells of a table, picked beforehand, differ, %s sure, if they are at least so far apart, even where intervals overlap. %s That is of noise, not of sampling error.",
-		level(r.Accuracy.Confidence), pickedAfter(r.Accuracy.Confidence))
+	counts := "they"
+	if r.fittedSome() {
+		counts = "their unbiased counts"
+	}
+	text := fmt.Sprintf("Smallest real difference: two cells of a table, picked beforehand, differ, %s sure, if %s are at least so far apart, even where intervals overlap. %s That is of noise, not of sampling error.",
+		level(r.Accuracy.Confidence), counts, pickedAfter(r.Accuracy.Confidence))
 	if r.Uneven() {
 		text += " Where cells have different errors it is that of the two for which it is largest."
-	}
-	if r.fittedSome() {
-		text += " Of counts that were fitted to add up, compare the unbiased ones."
 	}
 	return text
 }
@@ -100,7 +101,7 @@ func (r *Report) sameUse() string {
 	sure := level(r.Accuracy.Confidence)
 	unbiased := ""
 	if r.fittedSome() {
-		unbiased = " Of tables whose counts were fitted to add up, compare the unbiased counts: fitting has moved the published ones."
+		unbiased = " Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones."
 	}
 	switch {
 	case most > 0 && least == most:
@@ -108,9 +109,9 @@ func (r *Report) sameUse() string {
 	case most > 0:
 		return fmt.Sprintf("To call two counts of a table different that are less apart than the %s says (%s to %s, by table): that may be noise alone. From there on two that were picked beforehand differ, %s sure.", differenceColumn, budget.Group(least), budget.Group(most), sure) + unbiased
 	case r.Accuracy.Margin > 0 && !r.oneBound():
-		return "To call two counts of a table different that are less than twice the margin of the table apart: that may be noise alone."
+		return "To call two counts of a table different that are less than twice the margin of the table apart: that may be noise alone." + unbiased
 	case r.Accuracy.Margin > 0:
-		return fmt.Sprintf("To call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin)))
+		return fmt.Sprintf("To call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))) + unbiased
 	}
 	return ""
 }
@@ -136,8 +137,12 @@ func (r *Report) apartNote() Note {
 		distance = fmt.Sprintf("as far apart as the %s of the list of tables says (%s to %s, by table)", differenceColumn, budget.Group(least), budget.Group(most))
 		which = "These distances are"
 	}
-	text := fmt.Sprintf("Two cells of one table that were picked beforehand differ beyond noise if their published counts are at least %s, even where their intervals overlap. Where their exact counts are equal noise takes the published ones so far apart with a chance of at most %s. %s from the law of the noise of both cells together: as a rule less than twice the margin, as noise seldom pushes both the wrong way, and about √2 times the margin where each cell has noise of its own.",
-		distance, budget.Percent(once), which)
+	counts := "published"
+	if r.fittedSome() {
+		counts = "unbiased"
+	}
+	text := fmt.Sprintf("Two cells of one table that were picked beforehand differ beyond noise if their %[1]s counts are at least %[2]s, even where their intervals overlap. Where their exact counts are equal noise takes the %[1]s ones so far apart with a chance of at most %[3]s. %[4]s from the law of the noise of both cells together: as a rule less than twice the margin, as noise seldom pushes both the wrong way, and about √2 times the margin where each cell has noise of its own.",
+		counts, distance, budget.Percent(once), which)
 	if joint(r.Tables) {
 		text += " Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest."
 	}
@@ -146,7 +151,7 @@ func (r *Report) apartNote() Note {
 		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, rather more than is needed.", fewNames(bound), half)
 	}
 	if r.fittedSome() {
-		text += " Of tables whose counts were fitted to add up it is the unbiased counts that are compared."
+		text += " Published counts that were made to add up have been moved, and are not to be compared so."
 	}
 	if some(r.Tables, func(s Statistic) bool { return s.Largest > 0 }) {
 		text += " Cells with smaller errors than others differ from less on."

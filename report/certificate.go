@@ -214,6 +214,9 @@ func noisesOf(p *plan.Plan) []Noise {
 		}
 	}
 	for _, s := range p.Synthetic {
+		if !s.Adaptive() {
+			continue
+		}
 		all = append(all, Noise{Mechanism: mechanismOf(s.Block), Shifts: [][]int64{}, Measurements: []string{
 			fmt.Sprintf("microdata/%s, all rounds together, at most %s", s.Table, budget.Group(int64(s.Rounds))),
 		}})

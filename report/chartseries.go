@@ -126,6 +126,9 @@ func chartOf(t *Table, k int, id string) seriesChart {
 		if t.Statistics[0].Largest > 0 {
 			intervals += " at most"
 		}
+		if t.Statistics[0].Fitted != nil {
+			intervals += " around the unbiased count"
+		}
 	} else if f := t.Figures[k-1]; f.HalfWidth != nil {
 		intervals += ", typically " + f.HalfText()
 	}

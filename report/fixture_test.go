@@ -71,6 +71,9 @@ func published(p *plan.Plan, noisy map[string][]int64) []synth.Table {
 		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers(counts)})
 	}
 	tables, err := synth.Estimate(s)
+	if err == nil {
+		err = synth.Consistent(s, tables, nil)
+	}
 	if err != nil {
 		panic(err)
 	}

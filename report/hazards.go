@@ -75,7 +75,7 @@ func choicesHazard(r *Report) Hazard {
 	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
 		h.Answer += " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy."
 	}
-	if len(r.Microdata) > 0 {
+	if r.Adapts() {
 		h.Answer += " Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."
 	}
 	return h
@@ -92,7 +92,7 @@ func floatHazard(r *Report) Hazard {
 	if together(r.Tables) {
 		h.Answer += " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone."
 	}
-	if len(r.Microdata) > 0 {
+	if r.Adapts() {
 		h.Answer += " So are the scores by which the microdata's method chooses, and a choice is drawn exactly too."
 	}
 	return h
@@ -101,7 +101,7 @@ func floatHazard(r *Report) Hazard {
 func randomnessHazard(r *Report) Hazard {
 	const key = " That the key was drawn and erased cannot be seen from outside."
 	h := Hazard{"Weak or repeated randomness", "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses.", Met}
-	if len(r.Microdata) > 0 {
+	if r.Adapts() {
 		h.Answer += " Choices that were made before it was cut off are replayed, and never made anew."
 	}
 	h.Answer += key

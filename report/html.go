@@ -104,7 +104,11 @@ func (p page) ChartsText() string {
 			left++
 		}
 	}
-	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error. Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no interval or no figure."
+	unbiased := ""
+	if p.fittedSome() {
+		unbiased = " Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside."
+	}
+	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." + unbiased + " Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no interval or no figure."
 	switch {
 	case len(drawn) == 0:
 		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."
@@ -167,6 +171,10 @@ func (p page) closeness() tile {
 	if numbers != "numbers" {
 		name = "A count is off by at most"
 	}
+	if m := movedIn(p.Tables); m.most > 0 && len(p.Accuracy.Groups) == 0 {
+		name = "Before adding up, " + strings.ToLower(name[:1]) + name[1:]
+		note += fmt.Sprintf("; adding up moved counts by up to %s", margin(m.most))
+	}
 	return tile{name, value, note}
 }
 
@@ -184,11 +192,7 @@ func outlooksOf(tables []Table) []plan.Outlook {
 	for i, t := range tables {
 		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation, Target: (*plan.Target)(t.Target)}
 	}
-	outlooks := plan.Outlooks(planned)
-	for i := range outlooks { // in the words of the report
-		outlooks[i].Text = strings.ReplaceAll(outlooks[i].Text, "cannot be told from none", couldBeZero)
-	}
-	return outlooks
+	return plan.Outlooks(planned)
 }
 
 // noise names the law with its parameter in the field's letters.

@@ -4,6 +4,7 @@ package report
 // a model, what was measured for it, and what of them must not be trusted.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -19,9 +20,12 @@ import (
 
 // Microdata are the drawn rows of one table.
 type Microdata struct {
-	Table  string `json:"table"` // the file is microdata/TABLE.parquet
-	Leaf   string `json:"leaf"`  // of the budget, which pays for nothing else
-	Method string `json:"method"`
+	Table    string `json:"table"`                    // the file is microdata/TABLE.parquet or, where there are several, TABLE-1.parquet and so on
+	Leaf     string `json:"leaf,omitempty"`           // of the budget, which pays for nothing else; absent: they cost nothing
+	Method   string `json:"method"`                   // of the plan
+	Model    string `json:"model,omitempty"`          // what it is made of, where that is not what the rounds of the method have measured
+	Files    int    `json:"files,omitempty"`          // of rows, where there are several
+	Parallel string `json:"parallel_files,omitempty"` // what several files tell, and what not
 	// Parent is the table whose rows these belong to, each to one, Given the columns of it that they are drawn given; the
 	// last is how many of them a row has. LinkedBy is the column of either file that says which belong together.
 	Parent        string   `json:"parent,omitempty"`
@@ -32,30 +36,31 @@ type Microdata struct {
 	Numbered      string   `json:"numbered"` // how that number came about
 	Total         float64  `json:"total"`    // noisy number of rows of the table, unbiased
 	StandardError float64  `json:"total_standard_error"`
-	Ways          int      `json:"ways"`           // how many columns a round measures together, at most
-	Rounds        int      `json:"rounds"`         // in which columns were chosen and measured together, at most
-	Made          int      `json:"rounds_made"`    // how many it were
-	Loss          Amount   `json:"loss"`           // of all that was asked for them, exact
-	PartOfBudget  float64  `json:"part_of_budget"` // Loss ÷ charge
+	Ways          int      `json:"ways,omitempty"`   // how many columns a round measures together, at most
+	Rounds        int      `json:"rounds,omitempty"` // in which columns were chosen and measured together, at most
+	Made          int      `json:"rounds_made"`      // how many it were
+	Loss          Amount   `json:"loss"`             // of all that was asked for them, exact
+	PartOfBudget  float64  `json:"part_of_budget"`   // Loss ÷ charge
 	// Choice makes the choice of the first round, Noise is that of the counts then, Block
-	// stands for all rounds.
-	Choice   Mechanism `json:"choice"`
-	Noise    Mechanism `json:"noise"`
-	Block    Mechanism `json:"block"`
-	Sets     []Set     `json:"sets"`      // all whose counts were measured, or follow from what was
-	FarCells []FarCell `json:"far_cells"` // in which the rows are farthest from what was measured
-	Interval string    `json:"interval"`  // always modelOnly
-	Origin   string    `json:"origin"`    // what a row is, and is not
-	Trust    string    `json:"trust"`
-	Distrust string    `json:"do_not_trust"`
+	// stands for all rounds. A method that measures nothing has none.
+	Choice   *Mechanism `json:"choice,omitempty"`
+	Noise    *Mechanism `json:"noise,omitempty"`
+	Block    *Mechanism `json:"block,omitempty"`
+	Sets     []Set      `json:"sets"`      // all whose counts were measured, or follow from what was
+	FarCells []FarCell  `json:"far_cells"` // in which the rows are farthest from what was measured
+	Interval string     `json:"interval"`  // always modelOnly
+	Origin   string     `json:"origin"`    // what a row is, and is not
+	Trust    string     `json:"trust"`
+	Distrust string     `json:"do_not_trust"`
 }
 
-// Column is one column of microdata, each of which was measured by itself.
+// Column is one column of microdata. By an adaptive method each was measured by itself.
 type Column struct {
-	Name          string    `json:"name"`
-	Cells         int64     `json:"cells"`
-	Mechanism     Mechanism `json:"mechanism"`
-	StandardError float64   `json:"standard_error"` // of the noise of a cell
+	Name          string     `json:"name"`
+	Cells         int64      `json:"cells"`
+	Mechanism     *Mechanism `json:"mechanism,omitempty"`
+	StandardError float64    `json:"standard_error,omitempty"` // of the noise of a cell
+	Unmeasured    bool       `json:"unmeasured,omitempty"`     // no table tells of it: its categories are drawn alike
 }
 
 // Set is a set of columns whose counts were measured, or are sums of such counts: how
@@ -63,14 +68,16 @@ type Column struct {
 // one measurement alone, of those that tell of the set the last with the least noise.
 type Set struct {
 	Columns       []string `json:"columns"`
-	Measured      int      `json:"measured"`                  // how often by itself; 0: as part of larger sets alone
-	Cells         int64    `json:"cells"`                     // by class, where categories were merged
-	StandardError float64  `json:"standard_error"`            // of the estimate of a cell
-	Distance      float64  `json:"distance"`                  // Σ|model − estimate| over the cells
-	NoiseDistance float64  `json:"distance_of_noise_alone"`   // √(2/π) · StandardError · Cells
-	RowsDistance  float64  `json:"distance_of_rows"`          // Σ|rows − estimate|
-	Bound         float64  `json:"distance_of_rows_to_truth"` // above Σ|rows − true counts| in 95 of 100 releases
-	Off           int64    `json:"cells_off"`                 // cells whose rows are more than three standard errors off
+	Table         string   `json:"table,omitempty"`                     // of the release, which says this; absent: it was measured for the microdata
+	Measured      int      `json:"measured"`                            // how often by itself; 0: as part of larger sets alone
+	Cells         int64    `json:"cells"`                               // by class, where categories were merged
+	StandardError float64  `json:"standard_error"`                      // of the estimate of a cell
+	Distance      float64  `json:"distance"`                            // Σ|model − estimate| over the cells
+	NoiseDistance float64  `json:"distance_of_noise_alone"`             // √(2/π) · StandardError · Cells
+	RowsDistance  float64  `json:"distance_of_rows"`                    // Σ|rows − estimate|; the rows here and below are scaled to the noisy total
+	Bound         float64  `json:"distance_of_rows_to_truth,omitempty"` // above Σ|rows − true counts| in 95 of 100 releases; absent: none is known
+	Off           int64    `json:"cells_off"`                           // cells whose rows are more than three standard errors off
+	Spread        float64  `json:"deviation_between_files,omitempty"`   // of the count of a cell, by the drawing of rows alone
 }
 
 // Name is the columns in words.
@@ -83,7 +90,7 @@ type FarCell struct {
 	Estimate      float64  `json:"estimate"`   // unbiased
 	StandardError float64  `json:"standard_error"`
 	Model         float64  `json:"model"`
-	Rows          float64  `json:"rows"`
+	Rows          float64  `json:"rows"` // scaled to the noisy total
 	Deviations    float64  `json:"standard_errors_off"`
 }
 
@@ -124,29 +131,26 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 	}
 	m := Microdata{
 		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total, StandardError: drawn.TotalError, Ways: s.Ways, Rounds: s.Rounds, Made: drawn.Rounds,
-		Choice: mechanismOf(s.Select), Noise: mechanismOf(s.Noise), Block: mechanismOf(s.Block), Sets: []Set{}, FarCells: []FarCell{}, Interval: modelOnly,
+		Sets: []Set{}, FarCells: []FarCell{}, Interval: modelOnly,
 	}
 	m.Parent, m.LinkedBy = s.Parent, p.LinkedBy(s)
 	for _, f := range s.GivenBy() {
 		m.Given = append(m.Given, f.String())
 	}
-	steps := []budget.Mechanism{s.Block}
-	for i, f := range s.By {
-		asked, ok := p.Measurement(s.Column(i))
-		if !ok {
-			return m, fmt.Errorf("the plan does not measure its column %s", f)
-		}
-		steps = append(steps, asked.Mechanism)
-		m.Columns = append(m.Columns, Column{Name: f.String(), Cells: asked.Cells, Mechanism: mechanismOf(asked.Mechanism), StandardError: math.Sqrt(asked.Mechanism.Variance())})
+	if drawn.Files > 1 {
+		m.Files, m.Parallel = drawn.Files, parallelFiles
 	}
-	var err error
-	if m.Loss, m.PartOfBudget, err = lossOfAll(steps, p.Cost); err != nil {
+	measure := m.measured
+	if !s.Adaptive() {
+		measure = m.told
+	}
+	if err := measure(p, s, drawn); err != nil {
 		return m, err
 	}
 	for _, f := range drawn.Fits {
 		m.Sets = append(m.Sets, Set{
-			Columns: namesOf(f.Columns), Measured: f.Measured, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
-			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound, Off: int64(f.Off),
+			Columns: namesOf(f.Columns), Table: f.Table, Measured: f.Measured, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
+			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound, Off: int64(f.Off), Spread: f.Spread,
 		})
 	}
 	for _, c := range drawn.Furthest {
@@ -159,6 +163,9 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 		m.FarCells = append(m.FarCells, FarCell{namesOf(c.Columns), categories, c.Estimate, c.Sigma, c.Model, c.Rows, c.Deviations})
 	}
 	m.Numbered, m.Origin, m.Trust, m.Distrust = m.numbered(s, drawn.Asked), m.origin(p.Guarantee), m.trust(), m.distrust()
+	if drawn.Shape != "" {
+		m.Model, m.Trust, m.Distrust = m.ofTables(s, drawn), m.trustTables(), m.distrustTables(drawn)
+	}
 	if t := p.Release().Table(s.Table); t.Weight != nil {
 		m.Distrust += " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it."
 	}
@@ -174,6 +181,9 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 	keys := make([]string, len(drawn.Keys))
 	for i, k := range drawn.Keys {
 		keys[i] = k.Attribute.String()
+	}
+	if method := cmp.Or(drawn.Method, s.Method); s.Refits(method) != nil || (method == plan.Tables) != (drawn.Shape != "") || max(drawn.Files, 1) != s.Drawn() {
+		return errors.New("they are by another method than the plan's measurements allow, or in another number of files")
 	}
 	rows := s.Rows
 	if drawn.Asked > 0 {
@@ -191,12 +201,12 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 	}
 	figures := []float64{drawn.TotalError}
 	for _, f := range drawn.Fits {
-		for _, name := range namesOf(f.Columns) {
-			if !slices.Contains(columns, name) {
-				return fmt.Errorf("they have no column %s", name)
+		for _, a := range f.Columns {
+			if !slices.ContainsFunc(drawn.Keys, func(k synth.Key) bool { return k.Attribute == a || f.Table != "" && k.Attribute.Column == a.Column }) {
+				return fmt.Errorf("they have no column %s", a)
 			}
 		}
-		figures = append(figures, f.Sigma, f.Distance, f.Rows, f.Bound)
+		figures = append(figures, f.Sigma, f.Distance, f.Rows, f.Bound, f.Spread)
 	}
 	for _, c := range drawn.Furthest {
 		if len(c.Categories) != len(c.Columns) || len(c.Merged) != len(c.Columns) {
@@ -292,15 +302,15 @@ func (m Microdata) trust() string {
 }
 
 func (m Microdata) distrust() string {
-	s := m.unmeasured()
+	s := m.independence()
 	if m.Parent != "" {
 		s += fmt.Sprintf(" Rows that belong to one row of %s were drawn independently of each other, given its columns: what else they have in common, as the members of a household have, was not measured. Do not trust what they say of it.", m.Parent)
 	}
 	return s
 }
 
-// unmeasured says which columns were not measured together, and what that means.
-func (m Microdata) unmeasured() string {
+// independence says which columns were not measured together, and what that means.
+func (m Microdata) independence() string {
 	switch {
 	case len(m.together()) == 0:
 		return "How any columns depend on each other was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."

@@ -86,6 +86,18 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	}
 }
 
+// What is said of the distance of rows to the truth is of rows scaled to the noisy total, whatever their number.
+func TestDistancesAreOfScaledRows(t *testing.T) {
+	r := reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))
+	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown())} {
+		for _, want := range []string{"in rows, with the drawn ones scaled to the noisy total", "the rows of a set, so scaled, are nearer to the truth", "of the unbiased estimate, the rows scaled to the noisy total"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+	}
+}
+
 // Of method aim the pages say what its rounds choose by, and what its rows are not to be trusted for; more sets of columns
 // than a sentence holds are named by the table alone.
 func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {

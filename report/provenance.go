@@ -112,8 +112,11 @@ func checksOf(r *Report) []string {
 		"This page alone cannot be checked: the folder that it lies in can. `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code. That the noise was random, its key erased and the data true nobody can see from outside.",
 		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is " + r.Provenance.PlanHash,
 	}
-	if len(r.Microdata) > 0 {
+	switch {
+	case r.Adapts():
 		checks = append(checks, "Of microdata `dprelease verify` holds the rounds against the plan, and draws the rows again, byte for byte.")
+	case len(r.Microdata) > 0:
+		checks = append(checks, "Of microdata `dprelease verify` draws the rows again, byte for byte.")
 	}
 	if r.Status == Rehearsal {
 		return checks

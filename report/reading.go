@@ -16,12 +16,16 @@ import (
 // from these sources.
 func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	s := r.figure()
+	shown := fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))
+	if r.fittedAll() {
+		shown = fmt.Sprintf("No %s is below zero.", s)
+	}
 	notes := []Note{
 		{"Every number brings its own error",
 			fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.", s, r.Chance(), r.exactly())},
 		r.apartNote(),
 		{"Below zero is not a mistake",
-			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. The column %[1]s shows such a number as 0: here %[2]s of %[3]s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers)) + r.raisedText(s)},
+			fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. ", s) + shown + r.raisedText(s)},
 	}
 	if counts(r.Tables) {
 		notes = append(notes, r.sumsNote(s))
@@ -71,8 +75,15 @@ func (r *Report) microdataSums() string {
 
 // sumsNote says what to add up, and with which error.
 func (r *Report) sumsNote(s string) Note {
+	raised := fmt.Sprintf("Showing negative numbers as 0 makes sums over %s too high.", s)
+	switch {
+	case r.fittedAll():
+		raised = fmt.Sprintf("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.", s)
+	case r.fittedSome():
+		raised = fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high, but for tables whose counts were made to add up, where %[1]s was moved either way.", s)
+	}
 	n := Note{"Add up the unbiased column",
-		fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high. For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
+		raised + fmt.Sprintf(" For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
 	alone, others := 0, 0
 	for _, t := range r.Tables {
 		switch {
@@ -256,6 +267,10 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 		}
 	}
 	for _, s := range p.Synthetic {
+		if !s.Adaptive() {
+			choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s that is made of the tables of the release. Nothing is measured for them.", s.Table, budget.Plural(int64(len(s.By)), "column")))
+			continue
+		}
 		choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
 			s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
 		if s.Parent != "" {

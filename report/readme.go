@@ -12,6 +12,7 @@ import (
 	"text/template"
 
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
 )
 
 //go:embed readme.txt.tmpl
@@ -53,7 +54,7 @@ type column struct {
 	Cumulative bool   // it is already added up along a column
 	Of         string // what it counts, where that is not rows, each as one
 	Rounded    bool   // to a whole number, from a multiple of a unit that is none
-	Fitted     bool   // it was made to add up with other tables
+	Fitted     string // how it was made to add up with other tables, "" where it was not
 }
 
 // kind is a figure beside counts that tables have.
@@ -70,7 +71,7 @@ func readmePageOf(r *Report) readmePage {
 			p.Asides = append(p.Asides, kind{t.Path, t.asideText()})
 		}
 		for _, s := range t.Statistics {
-			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.rounded(), s.Fitted != nil}); !t.Aside && !slices.Contains(p.Statistics, f) {
+			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.rounded(), fittedFrom(s)}); !t.Aside && !slices.Contains(p.Statistics, f) {
 				p.Statistics = append(p.Statistics, f)
 			}
 		}
@@ -85,6 +86,17 @@ func readmePageOf(r *Report) readmePage {
 	}
 	p.Unbiased = strings.Join(unbiased, ", ")
 	return p
+}
+
+// fittedFrom says what a count is that was made to add up.
+func fittedFrom(s Statistic) string {
+	switch {
+	case s.Fitted == nil:
+		return ""
+	case s.Fitted.Way == plan.Tabulated:
+		return "how many rows of the microdata are in the cell, so that it adds up with the other tables: a model's figure, as those rows are"
+	}
+	return "the noisy figure, rounded and fitted to add up with the other tables"
 }
 
 // joiners are characters without a width of their own that join letters or part them, as Persian and Hindi are written.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/synth"
 )
 
 func TestReportsFollowTheSchema(t *testing.T) {
@@ -221,6 +222,7 @@ func inputs() map[string]report.Input {
 		"microdata":   microdataInput(report.Official, "", 54470, 20.5, 14.25),
 		"fixed rows":  microdataInput(report.Practice, ", rows: 1000", 1000, 20.5, 14.25),
 		"no pair":     microdataInput(report.Rehearsal, "", 54470),
+		"tables":      tablesInput(synth.Tree),
 		"all zero":    noisyInput([]int64{0, -3, 0, -1, 0, 0}),
 		"huge":        noisyInput([]int64{1 << 62, 1 << 62, 1 << 62, -1 << 63, 5, 1}),
 		"residuals":   residualsInput(),
@@ -237,6 +239,7 @@ func inputs() map[string]report.Input {
 		"figures":     figuresInput(report.Official, designWeight),
 		"calibrated":  figuresInput(report.Practice, calibratedWeight),
 		"unweighted":  figuresInput(report.Rehearsal, ""),
+		"fitted":      fittedInput(),
 		"together":    figuresOf(report.Official, togetherText),
 		"exchanged":   figuresOf(report.Official, strings.NewReplacer("{rho: 1/2}", "{epsilon: 4}", "neighbours: add-remove", "neighbours: replace").Replace(figuresText(designWeight))),
 	}

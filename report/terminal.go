@@ -163,10 +163,17 @@ func (r *Report) terminalTables(p *screen.Page, all bool) {
 		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(int64(left), "table")), screen.Faint)
 	}
 	if r.Apart() && !slices.Contains(dropped, "real diff.") {
-		p.Paragraph("real diff.: the smallest real difference, from which on two cells of the table, picked beforehand, differ beyond noise.", screen.Faint)
+		cells := "two cells"
+		if r.fittedSome() {
+			cells = "the unbiased counts of two cells"
+		}
+		p.Paragraph("real diff.: the smallest real difference, from which on "+cells+" of the table, picked beforehand, differ beyond noise.", screen.Faint)
 	}
 	if !slices.Contains(dropped, "verdict") {
 		p.Paragraph(r.VerdictText(), screen.Faint)
+	}
+	if said := r.OfUnbiased(); said != "" {
+		p.Paragraph(said, screen.Plain)
 	}
 	p.Paragraph("typical: the typical margin, as half of the numbers above zero have a margin of at most this part of them; within 10%: the share of these whose margin is at most a tenth.", screen.Faint)
 	if len(dropped) > 0 {
@@ -245,7 +252,11 @@ func (r *Report) terminalFigures(p *screen.Page, all bool) {
 func (r *Report) terminalMicrodata(p *screen.Page) {
 	for _, m := range r.Microdata {
 		p.Heading("Microdata of " + m.Table)
-		p.Paragraph(fmt.Sprintf("%s drawn from a model, for %s of the budget. %s.", budget.Plural(m.Rows, "row"), budget.Percent(m.PartOfBudget), capital(m.Interval)), screen.Plain)
+		cost := "for " + budget.Percent(m.PartOfBudget) + " of the budget"
+		if m.Block == nil {
+			cost = "at no cost"
+		}
+		p.Paragraph(fmt.Sprintf("%s drawn from a model, %s. %s.", budget.Plural(m.Rows, "row"), cost, capital(m.Interval)), screen.Plain)
 		p.Item("Trust: ", m.Trust)
 		p.Item("Do not trust: ", m.Distrust)
 	}

@@ -247,8 +247,12 @@ func rowOf(t plan.Table, known plan.Prospect) whatIfRow {
 
 // whatIfNotes says what the figures mean and what they hold fixed.
 func whatIfNotes(p *plan.Prospects, page whatIf) []string {
+	published := "the published count"
+	if p.Plan.Consistent != nil {
+		published = "the count, before it is made to add up,"
+	}
 	notes := []string{
-		"A margin is half the width of the interval of the widest cell: 19 times in 20 the published count lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
+		"A margin is half the width of the interval of the widest cell: 19 times in 20 " + published + " lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
 		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
 		"With these choices standard errors are at most 1% too small here. They are too large where the noise on what is measured is of few units, as it is taken to be continuous in tables that are put together: by 8% where its standard error is 1, by 1% where it is 3.",
 	}

@@ -144,24 +144,25 @@ const mostWays = 3
 // noisyRows asks for as many rows as the noisy total says.
 const noisyRows = "noisy"
 
-// syntheticShape is the microdata of each table. Methods are those of this version, and those that
-// are not built.
+// mostFiles is into how many files rows are drawn at most.
+const mostFiles = 100
+
+// syntheticShape is the microdata of each table.
 func syntheticShape() *shape {
 	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
-	says := "auto, mst or aim"
+	says := "auto, mst, aim or tables"
 	tables := dictShape("tables and how their microdata are made, as {persons: {budget: microdata}}", `^`+columnSyntax+`$`,
-		objectShape("{budget, rows, method, ways, by, parent, size}",
+		objectShape("{budget, rows, method, ways, by, files, parent, size}",
 			field{key: "budget", shape: textShape("a leaf of the budget that pays for nothing else")},
 			field{key: "rows", shape: choiceShape(rows,
 				onText(`^[^0-9]`, enumShape(rows, noisyRows)),
 				onScalar(wholeShape(rows, 1, 1_000_000_000)))},
-			field{key: "method", shape: choiceShape(says,
-				onText(`^gum$`, enumShape("gum", "gum").notBuilt("method gum")),
-				onScalar(enumShape(says, string(AutoMethod), string(MST), string(AIM))))},
+			field{key: "method", shape: enumShape(says, string(AutoMethod), string(MST), string(AIM), string(TablesMethod))},
 			field{key: "ways", shape: wholeShape("2 or 3", 2, mostWays)},
 			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)},
 			field{key: "parent", shape: textShape("the table whose microdata have the one row that each of these rows belongs to")},
-			field{key: "size", shape: patternShape("a name for the number of rows of a parent row", `^`+columnSyntax+`$`), needs: "parent"}))
+			field{key: "size", shape: patternShape("a name for the number of rows of a parent row", `^`+columnSyntax+`$`), needs: "parent"},
+			field{key: "files", shape: wholeShape("a whole number from 2 to 100", 2, mostFiles)}))
 	tables.least, tables.empty = 1, "at least one table, as {persons: {budget: microdata}}"
 	return tables
 }

@@ -51,6 +51,11 @@ func (r *reader) microdataOf(table string) *Synthetic {
 	return nil
 }
 
+// ofTables tells that microdata may be made of the tables of the release, without a measurement of their own.
+func (s Synthetic) ofTables() bool {
+	return s.Method == TablesMethod || s.Method == AutoMethod && s.Leaf == ""
+}
+
 // microdataWith are the first microdata with a parent of that name.
 func (r *reader) microdataWith(root node, parent string) Synthetic {
 	i := slices.IndexFunc(r.release.Synthetic, func(s Synthetic) bool {
@@ -90,10 +95,26 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 			Expected: "max_rows: 1 in the parent, so that every row of a child has one parent row", Fix: "max_rows: 1",
 		})
 		return
-	case child.Method == AIM:
-		r.problem(n.get("method"), Problem{
-			Message:  "microdata with a parent are made by method mst in this version",
-			Expected: "method: mst or auto", Fix: "method: mst",
+	case parent.ofTables():
+		r.problem(at, Problem{
+			Message:  fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows", clip(name)),
+			Expected: "a leaf for the microdata of " + clip(name) + ", and method auto, mst or aim",
+		})
+		return
+	case parent.Files > 0 || child.Files > 0:
+		of := n.get("files")
+		if parent.Files > 0 {
+			of = root.get("synthetic").get(name).get("files")
+		}
+		r.report(of.key, of.path, Problem{
+			Message:  "several files of microdata that hang together: nothing would say which file of the one a file of the other belongs to",
+			Expected: "no files",
+		})
+		return
+	case child.Method == AIM || child.ofTables():
+		r.problem(at, Problem{
+			Message:  "microdata with a parent are made by method mst in this version, and a leaf of their own pays for them",
+			Expected: "method: mst or auto, and a leaf", Fix: "method: mst",
 		})
 		return
 	case n.get("ways").present():

@@ -226,7 +226,8 @@ type Condition struct {
 // Synthetic asks for microdata of a table: rows that look like its rows, of which none is one.
 type Synthetic struct {
 	Table string
-	// Leaf is the path of a leaf in Budget.Leaves, which pays for nothing else.
+	// Leaf is the path of a leaf in Budget.Leaves, which pays for nothing else; "" for microdata that cost nothing, as their model
+	// is made of the release's tables.
 	Leaf string
 	// Method is how they are made.
 	Method SyntheticMethod
@@ -237,6 +238,8 @@ type Synthetic struct {
 	By []Attribute
 	// Rows is how many there are, a public number; 0: as many as the noisy total says, or the sizes of parent rows.
 	Rows int64
+	// Files is how many times rows are drawn from the model, each time into a file of its own; 0: once.
+	Files int
 	// Parent is the table in which each row's unit has its one parent row, given which the row is drawn; "" for none.
 	Parent string
 	// Size is the column of the parent's microdata that says how many rows of this table a unit has; "" without a parent.
@@ -251,9 +254,11 @@ type Synthetic struct {
 type SyntheticMethod string
 
 // AutoMethod leaves the method to the planner; MST measures a maximum spanning tree of pairs of columns; AIM measures, one
-// after another, the sets of columns that a model of all answers before gets most wrong.
+// after another, the sets of columns that a model of all answers before gets most wrong; TablesMethod measures nothing, and
+// makes its model of what the tables of the release say.
 const (
-	AutoMethod SyntheticMethod = "auto"
-	MST        SyntheticMethod = "mst"
-	AIM        SyntheticMethod = "aim"
+	AutoMethod   SyntheticMethod = "auto"
+	MST          SyntheticMethod = "mst"
+	AIM          SyntheticMethod = "aim"
+	TablesMethod SyntheticMethod = "tables"
 )

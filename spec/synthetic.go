@@ -30,11 +30,18 @@ func (r *reader) readMicrodata(root, n node) {
 	if rows := n.get("rows"); rows.present() && rows.text() != noisyRows {
 		s.Rows = r.whole(rows)
 	}
-	r.checkNotPure(n)
-	s.Leaf = r.readMicrodataLeaf(n)
-	if t := r.microdataTable(n); t != nil {
+	if files := n.get("files"); files.present() {
+		s.Files = int(r.whole(files))
+	}
+	t := r.microdataTable(n)
+	if t != nil {
 		s.By = r.readColumns(root, t, n)
 		s.Ways = r.readWays(t, n, s)
+	}
+	if s.Method == TablesMethod {
+		r.checkNoLeaf(n)
+	} else if s.Leaf = r.readMicrodataLeaf(n, t != nil && s.Method == AutoMethod && r.measuresPairs(t, s.By)); s.Leaf != "" {
+		r.checkNotPure(n)
 	}
 	r.release.Synthetic = append(r.release.Synthetic, s)
 }
@@ -46,6 +53,13 @@ func (r *reader) readWays(t *Table, n node, s Synthetic) int {
 		return 0
 	}
 	ways := r.whole(at)
+	if s.Method == TablesMethod {
+		r.report(at.key, at.path, Problem{
+			Message:  "ways beside method tables, which measures nothing beside the marginals",
+			Expected: "no ways; every: [1, 2, 3] in a marginal measures sets of up to three columns",
+		})
+		return 0
+	}
 	if s.Method == MST {
 		r.report(at.key, at.path, Problem{
 			Message:  "ways beside method mst, which measures pairs of columns",
@@ -193,12 +207,54 @@ func (r *reader) checkNotPure(n node) {
 	})
 }
 
+// checkNoLeaf reports a leaf of microdata whose method spends nothing.
+func (r *reader) checkNoLeaf(n node) {
+	if at := n.get("budget"); at.present() {
+		r.report(at.key, at.path, Problem{
+			Message:  "a budget beside method tables, which makes its model of the tables of the release and spends nothing",
+			Expected: "no budget, or a method that measures",
+			Fix:      "method: aim",
+		})
+	}
+}
+
+// measuresPairs tells that marginals count rows by each two columns of microdata together, without leaving cells out.
+func (r *reader) measuresPairs(t *Table, by []Attribute) bool {
+	var read []Attribute
+	for _, a := range by {
+		if t.origin(a) == a {
+			read = append(read, a)
+		}
+	}
+	for i, a := range read {
+		for _, b := range read[:i] {
+			if !slices.ContainsFunc(r.release.Marginals, func(m Marginal) bool { return m.Table == t.Name && m.together(a, b) }) {
+				return false
+			}
+		}
+	}
+	return len(read) >= leastColumns
+}
+
+// together tells that a marginal counts rows by two attributes, among others or by them alone.
+func (m *Marginal) together(a, b Attribute) bool {
+	most := len(m.By)
+	if m.Every != nil {
+		most = slices.Max(m.Every)
+	}
+	plain := m.Stats == nil || m.Stats[0].Kind == Count
+	return plain && most >= leastColumns && m.PerUnit == (PerUnit{}) && m.Above == 0 && m.Top == 0 && m.Cumulative == nil && slices.Contains(m.By, a) && slices.Contains(m.By, b)
+}
+
 // readMicrodataLeaf finds the leaf that pays for microdata: the one that they name, else that of
-// their table's name, else the one called synthetic.
-func (r *reader) readMicrodataLeaf(n node) string {
+// their table's name, else the one called synthetic. Of microdata that can do without, none is fine.
+func (r *reader) readMicrodataLeaf(n node, without bool) string {
 	leaves := r.leafPaths()
 	if len(leaves) == 0 {
 		return "" // already reported
+	}
+	if leaves[0] == "" && without && !n.get("budget").present() {
+		return ""
 	}
 	if leaves[0] == "" {
 		r.report(n.key, n.path, Problem{
@@ -220,6 +276,9 @@ func (r *reader) readMicrodataLeaf(n node) string {
 			r.report(n.key, n.path, ambiguousLeaf(name, candidates))
 			return ""
 		}
+	}
+	if without {
+		return ""
 	}
 	r.report(n.key, n.path, Problem{
 		Message:  fmt.Sprintf("nothing says which leaf pays for the microdata of %[1]s, and no leaf is called %[1]s or %[2]s", n.key.Value, syntheticLeaf),

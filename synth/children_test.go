@@ -150,23 +150,23 @@ func TestChildrenAreDrawnGivenTheirParents(t *testing.T) {
 func TestChildrenFollowTheirParents(t *testing.T) {
 	s := sealedHomes(t, livedIn(), livedInRounds)
 	for _, rows := range []int64{0, 300} {
-		parent, err := Redraw(s, 0, rows, nil)
+		parent, err := Redraw(s, 0, Asked{Rows: rows})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := []Microdata{parent}
-		first, err := Redraw(s, 1, 0, before)
+		first, err := Redraw(s, 1, Asked{Before: before})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Redraw(s, 1, 0, before); err != nil || !reflect.DeepEqual(first, again) {
+		if again, err := Redraw(s, 1, Asked{Before: before}); err != nil || !reflect.DeepEqual(first, again) {
 			t.Errorf("drawn again, the rows are others (%v)", err)
 		}
 		living, err := parent.children(slices.IndexFunc(parent.Keys, func(k Key) bool { return k.Attribute.Column == "persons" }))
 		if err != nil || first.Rows != int(living) || first.Asked != 0 || first.Rows < 7*parent.Rows/6 || first.Rows > 8*parent.Rows/6 {
 			t.Errorf("%d rows of %d households (%v)", first.Rows, parent.Rows, err)
 		}
-		bytes, err := Bytes(s, 1, 0, before)
+		bytes, err := Bytes(s, 1, Asked{Before: before})
 		if want := living*(6*16+4) + modelBytes(s.Plan.Synthetic[1], s.Rounds[1]); err != nil || bytes != want {
 			t.Errorf("%d bytes, want %d (%v)", bytes, want, err)
 		}
@@ -179,10 +179,10 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 func TestChildrenNeedTheirParents(t *testing.T) {
 	s := sealedHomes(t, livedIn(), livedInRounds)
 	for _, before := range [][]Microdata{nil, {{Table: "others"}}} {
-		if _, err := Redraw(s, 1, 0, before); err == nil || err.Error() != "the microdata of persons: the rows of households that they belong to are not drawn" {
+		if _, err := Redraw(s, 1, Asked{Before: before}); err == nil || err.Error() != "the microdata of persons: the rows of households that they belong to are not drawn" {
 			t.Errorf("%v", err)
 		}
-		if _, err := Bytes(s, 1, 0, before); err == nil {
+		if _, err := Bytes(s, 1, Asked{Before: before}); err == nil {
 			t.Error("no bytes of rows without parents")
 		}
 	}

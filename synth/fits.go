@@ -23,8 +23,9 @@ import (
 // that cannot be true.
 type Fit struct {
 	Columns  []spec.Attribute
-	Measured int // rounds, or for a single column 1, that measured the set by itself; 0: it is part of larger ones alone
-	Cells    int // of classes, where categories were merged
+	Table    string // of the release, which says this of them; "": they were measured for the microdata
+	Measured int    // rounds, or for a single column 1, that measured the set by itself; 0: it is part of larger ones alone
+	Cells    int    // of classes, where categories were merged
 	// Sigma is the standard error of the estimate of a cell, from the law of the noise.
 	Sigma    float64
 	Distance float64 // L1: Σ|model − estimate| over the cells
@@ -33,7 +34,11 @@ type Fit struct {
 	// Bound is above Σ|rows − true counts| with a probability of 95 % or more, of this set by itself: Rows, and
 	// √(2·n·s·(n·ln 2 + ln 20)) for n cells, whose noise has E exp(t·z) ≤ exp(s·t²/2), as the discrete normal law of parameter
 	// s has (Canonne, Kamath & Steinke 2020). For then P(Σ|z| ≥ x) ≤ 2ⁿ·exp(n·s·t²/2 − t·x) for every t.
+	// It is 0, of which nothing follows, where the noise is of another law, or is that of several measurements put together.
 	Bound float64
+	// Spread is the standard deviation of the count of a cell between several files of rows, as the root of the mean square over
+	// the cells; 0 where there is one file.
+	Spread float64
 }
 
 // CellFit is a cell in which rows are far from the unbiased estimate.
@@ -53,6 +58,8 @@ const (
 // known is the unbiased estimate of the counts of a set of columns.
 type known struct {
 	columns  []int
+	path     string  // of the table that it is; "": none
+	keys     []Key   // of each column, as the table has it; nil: as the microdata do
 	of       [][]int // class of each category, by column; nil: categories
 	sizes    []int   // classes, by column
 	counts   []float64
@@ -190,10 +197,12 @@ func (m *Microdata) compare(l rowLaw, all []known) {
 			rows[cell] = count * scale
 		}
 		off := e.off(rows)
-		m.Fits[i] = Fit{Measured: e.measured, Cells: len(e.counts), Sigma: e.sigma, Distance: distance(model, e.counts), Rows: distance(rows, e.counts), Off: len(off)}
-		m.Fits[i].Bound = m.Fits[i].Rows + e.noiseBound()
-		for _, column := range e.columns {
-			m.Fits[i].Columns = append(m.Fits[i].Columns, m.Keys[column].Attribute)
+		m.Fits[i] = Fit{Table: e.path, Measured: e.measured, Cells: len(e.counts), Sigma: e.sigma, Distance: distance(model, e.counts), Rows: distance(rows, e.counts), Off: len(off)}
+		if e.proxy > 0 {
+			m.Fits[i].Bound = m.Fits[i].Rows + e.noiseBound()
+		}
+		for at := range e.columns {
+			m.Fits[i].Columns = append(m.Fits[i].Columns, m.keyOf(e, at).Attribute)
 		}
 		for _, cell := range off[:min(farthests, len(off))] {
 			cells[i] = append(cells[i], m.cellFit(e, cell, model[cell], rows[cell]))
@@ -218,6 +227,14 @@ func (e known) off(rows []float64) []int {
 	return cells
 }
 
+// keyOf is a column of what is known, by its place there.
+func (m *Microdata) keyOf(e known, at int) Key {
+	if e.keys != nil {
+		return e.keys[at]
+	}
+	return m.Keys[e.columns[at]]
+}
+
 // cellFit is a cell of an estimate.
 func (m *Microdata) cellFit(e known, cell int, model, rows float64) CellFit {
 	n := len(e.columns)
@@ -226,9 +243,13 @@ func (m *Microdata) cellFit(e known, cell int, model, rows float64) CellFit {
 		Estimate: e.counts[cell], Sigma: e.sigma, Model: model, Rows: rows, Deviations: math.Abs(rows-e.counts[cell]) / e.sigma,
 	}
 	for i := n - 1; i >= 0; i-- {
-		key, class := m.Keys[e.columns[i]], cell%e.sizes[i]
+		key, class := m.keyOf(e, i), cell%e.sizes[i]
 		cell /= e.sizes[i]
 		out.Columns[i] = key.Attribute
+		if e.keys != nil {
+			out.Merged[i], out.Categories[i] = 1, key.Level.Categories[class].Code
+			continue
+		}
 		for code, category := range key.Level.Categories {
 			if e.of[i] == nil && code == class || e.of[i] != nil && e.of[i][code] == class {
 				out.Merged[i]++

@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -14,11 +15,14 @@ import (
 // has an interval: how far a model is from the truth beyond noise is not known, but for what was measured.
 type Microdata struct {
 	Table      string
+	Method     string     // by which the model was made
+	Shape      string     // of the model: [Tree] or [Gradual] by method tables, "" by another
 	Keys       []Key      // the columns: those of a row, those that it has from its parent row, and those that others decide
 	Own, Given int        // how many are a row's own, and how many it has from its parent row
 	Parents    []uint32   // of each row, the place of its parent row among those of the parent; nil without a parent
 	Rows       int        // how many
 	Asked      int64      // as many as the publication asked for; 0: as the plan says or the noisy total does
+	Files      int        // how many times rows are drawn, each time others from the same model
 	Codes      [][]uint32 // by key, then row: places among the categories of the key
 	Total      float64    // the unbiased noisy number of rows of the confidential table
 	TotalError float64    // the standard error of Total, from the law of the noise
@@ -57,6 +61,16 @@ type rowLaw interface {
 // mostRows is how many rows are drawn at most, whatever the noisy total.
 const mostRows = math.MaxInt32
 
+// Asked is what a publication asks for beside the plan: all of it is public, and nothing of it costs anything, as what was
+// measured stays the same.
+type Asked struct {
+	Rows   int64  // how many rows; 0: as plan and noisy total say
+	Method string // by which the model is made of what was measured; "": that of the plan
+	// Before are the microdata of the methods before, as they were drawn, of which that of a parent is looked at: how many
+	// rows its children have it says, and nobody else.
+	Before []Microdata
+}
+
 // Draw fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method], and draws its rows: as many
 // as the plan says or, where it does not, as the noisy total does, none if that is below a half, and 2^31−1 at most.
 //
@@ -75,43 +89,104 @@ func Draw(s *measured.Sealed, method int) (Microdata, error) {
 			before = append(make([]Microdata, at), parent)
 		}
 	}
-	return Redraw(s, method, 0, before)
+	return Redraw(s, method, Asked{Before: before})
 }
 
-// Redraw is Draw of so many rows as are asked for, whatever plan and noisy total say; of 0 it is Draw. What is measured
-// and the model are the same, so it costs nothing. before are the microdata of the methods before, of which only that of
-// a parent is looked at: how many rows its children have it says, and nobody else.
-func Redraw(s *measured.Sealed, method int, rows int64, before []Microdata) (Microdata, error) {
+// Redraw is Draw of what is asked for.
+func Redraw(s *measured.Sealed, method int, asked Asked) (Microdata, error) {
+	d, err := NewDrawing(s, method, asked)
+	if err != nil {
+		return Microdata{}, err
+	}
+	return d.Draw(1)
+}
+
+// Drawing is a model that was fitted, from which rows can be drawn.
+type Drawing struct {
+	sealed *measured.Sealed
+	asked  plan.Synthetic
+	law    rowLaw
+	known  []known
+	out    Microdata // without rows
+	before []Microdata
+	spread []scatter // of the files that were drawn
+}
+
+// NewDrawing fits the model of [Redraw].
+func NewDrawing(s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
-		return Microdata{}, fmt.Errorf("there are no microdata number %d", method+1)
+		return nil, fmt.Errorf("there are no microdata number %d", method+1)
 	}
 	asked, rounds := s.Plan.Synthetic[method], s.Rounds[method]
-	columns, err := columnsOf(s, asked)
-	if err != nil {
-		return Microdata{}, err
-	}
 	keys, err := keysOf(s.Plan.Release(), plan.Query{Table: asked.Table, Factors: asked.Columns()})
 	if err != nil {
-		return Microdata{}, err
+		return nil, err
 	}
-	total, variance := totalOf(columns)
-	m, err := rowLawOf(s.Plan, asked, columns, rounds)
-	if err != nil {
-		return Microdata{}, err
-	}
-	out := Microdata{Table: asked.Table, Keys: keys, Own: len(asked.Own()), Given: asked.Given, Asked: rows, Total: total, TotalError: math.Sqrt(variance), Rounds: len(rounds.Each)}
-	random := newStream(s, "rows of "+asked.Table)
-	if asked.Parent != "" {
-		if err := out.drawChildren(s.Plan, asked, m, before, random); err != nil {
-			return Microdata{}, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+	d := &Drawing{sealed: s, asked: asked, before: how.Before, out: Microdata{Table: asked.Table, Own: len(asked.Own()), Given: asked.Given, Method: cmp.Or(how.Method, asked.Method), Keys: keys, Asked: how.Rows, Files: asked.Drawn(), Rounds: len(rounds.Each)}}
+	var columns []measured.Measured
+	if asked.Adaptive() {
+		if columns, err = columnsOf(s, asked); err != nil {
+			return nil, err
 		}
-	} else {
-		out.Rows = int(rowsOf(asked, rows, total))
-		out.Codes = m.draw(out.Rows, random)
 	}
-	out.compare(m, knownOf(asked, columns, rounds))
-	for i := range asked.Derived {
-		from, of, err := s.Plan.Origin(asked, i)
+	if err := asked.Refits(d.out.Method); err != nil {
+		return nil, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+	}
+	var variance float64
+	if d.out.Method == plan.Tables {
+		err = d.fix(columns, rounds)
+	} else {
+		d.out.Total, variance = totalOf(columns)
+		d.out.TotalError = math.Sqrt(variance)
+		if d.law, err = rowLawOf(s.Plan, asked, columns, rounds); err == nil {
+			d.known = knownOf(asked, columns, rounds)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.out.Rows = int(rowsOf(asked, how.Rows, d.out.Total))
+	return d, nil
+}
+
+// fix makes the model of fixed measurements.
+func (d *Drawing) fix(columns []measured.Measured, rounds measured.Rounds) error {
+	if columns != nil { // rounds that the method does not make are refused whatever is made of them
+		if _, err := rowLawOf(d.sealed.Plan, d.asked, columns, rounds); err != nil {
+			return err
+		}
+	}
+	f, err := newFixed(d.sealed, d.asked, columns, rounds)
+	if err != nil {
+		return err
+	}
+	d.out.Total, d.out.TotalError = f.total.mean, math.Sqrt(1/f.total.weight)
+	for _, s := range f.sets {
+		d.known = append(d.known, s.known)
+	}
+	d.law, d.out.Shape = f.law(plan.MostOfModel())
+	return nil
+}
+
+// Draw draws the rows of a file, from 1 on: each one others.
+func (d *Drawing) Draw(file int) (Microdata, error) {
+	out, purpose := d.out, "rows of "+d.asked.Table
+	if file > 1 {
+		purpose += fmt.Sprintf(", file %d", file)
+	}
+	if d.out.Method != d.asked.Method {
+		purpose += ", method " + d.out.Method
+	}
+	random := newStream(d.sealed, purpose)
+	if d.asked.Parent == "" {
+		out.Codes = d.law.draw(out.Rows, random)
+	} else if err := out.drawChildren(d.sealed.Plan, d.asked, d.law, d.before, random); err != nil {
+		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
+	}
+	out.compare(d.law, d.known)
+	d.tally(out)
+	for i := range d.asked.Derived {
+		from, of, err := d.sealed.Plan.Origin(d.asked, i)
 		if err != nil {
 			return Microdata{}, err
 		}
@@ -152,24 +227,45 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 }
 
 // Bytes is about the memory that [Redraw] takes, and writing what it draws: 16 bytes for every value, and what the model
-// takes. It fails as Redraw does on measurements of columns, and without the microdata of a parent.
-func Bytes(s *measured.Sealed, method int, rows int64, before []Microdata) (int64, error) {
+// takes. It fails as Redraw does on measurements of columns.
+func Bytes(s *measured.Sealed, method int, how Asked) (int64, error) {
 	asked := s.Plan.Synthetic[method]
 	if asked.Parent != "" {
-		parent, size, err := parentOf(s.Plan, asked, before)
+		parent, size, err := parentOf(s.Plan, asked, how.Before)
 		if err != nil {
 			return 0, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
 		}
 		children, err := parent.children(size)
 		return children*(16*int64(len(asked.Columns()))+4) + modelBytes(asked, s.Rounds[method]), err
 	}
-	columns, err := columnsOf(s, asked)
-	if err != nil {
-		return 0, err
+	total, model := 0.0, modelBytes(asked, s.Rounds[method])
+	if asked.Adaptive() {
+		columns, err := columnsOf(s, asked)
+		if err != nil {
+			return 0, err
+		}
+		total, _ = totalOf(columns)
 	}
-	total, _ := totalOf(columns)
-	return int64(rowsOf(asked, rows, total))*16*int64(len(asked.Columns())) + modelBytes(asked, s.Rounds[method]), nil
+	if cmp.Or(how.Method, asked.Method) == plan.Tables {
+		cells := int64(0)
+		for _, e := range s.Plan.Evidence(asked) {
+			cells += s.Plan.Tables[e.Table].Cells
+		}
+		model += cells*bytesOfFixed + 32*plan.MostOfModel().Cells
+		if !asked.Adaptive() && how.Rows == 0 && asked.Rows == 0 {
+			f, err := newFixed(s, asked, nil, measured.Rounds{})
+			if err != nil {
+				return 0, err
+			}
+			total = f.total.mean
+		}
+	}
+	return int64(rowsOf(asked, how.Rows, total))*16*int64(len(asked.Columns())) + model, nil
 }
+
+// bytesOfFixed is what a cell of a table takes, by method tables: its counts and those it is fitted to, where it lies in smaller
+// tables, and the rows of it.
+const bytesOfFixed = 128
 
 // modelBytes is about the memory of the model of rounds. Where cliques hang together, its tables are there twice, a third
 // time as logarithms and in parts on the way to rows; and of each set of columns that was measured there are eight tables.

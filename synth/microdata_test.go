@@ -212,7 +212,7 @@ func TestRedraw(t *testing.T) {
 	for _, planRows := range []int64{0, 8} {
 		s := planned(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
 		sealed := s.sealed(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
-		m, err := Redraw(sealed, 0, 40, nil)
+		m, err := Redraw(sealed, 0, Asked{Rows: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestRedraw(t *testing.T) {
 				t.Errorf("the plan's rows are of another model: %+v, %+v", f, m.Fits[i])
 			}
 		}
-		if again, err := Redraw(sealed, 0, 0, nil); err != nil || !reflect.DeepEqual(again, drawn) {
+		if again, err := Redraw(sealed, 0, Asked{}); err != nil || !reflect.DeepEqual(again, drawn) {
 			t.Errorf("with no number it draws others (%v)", err)
 		}
 	}
@@ -289,10 +289,10 @@ func TestBytesAreThoseOfTheRows(t *testing.T) {
 		{0, [][]int64{{1 << 40, 0}, {1 << 40, 0}}, mostRows * 2 * 16},
 	} {
 		s := planned(t, []int{2, 2}, c.rows, one, one, one)
-		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, 7, nil); err != nil || got != 7*2*16 {
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, Asked{Rows: 7}); err != nil || got != 7*2*16 {
 			t.Errorf("seven rows: %d bytes, %v", got, err)
 		}
-		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, 0, nil); err != nil || got != c.want {
+		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, Asked{}); err != nil || got != c.want {
 			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
 		}
 	}

@@ -239,7 +239,7 @@ func (a *app) measureCommand() *cobra.Command {
 
 func (a *app) publishCommand() *cobra.Command {
 	var revision release.Revision
-	var rows []string
+	var rows, methods []string
 	c := &cobra.Command{
 		Use:   "publish MEASURED",
 		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
@@ -249,14 +249,15 @@ repeated: the same bytes come out.
 With --revision N the same measurements are published again, by this version of
 the program, in NAME-rN beside the publication that they replace.
 
-With --rows N the microdata are drawn with N rows, from the same measurements.`,
+With --rows N the microdata are drawn with N rows, from the same measurements;
+with --method tables from a model of all that was measured, of the tables too.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			options, err := a.options()
 			if err != nil {
 				return err
 			}
-			options.Revision, options.Rows = revision, rows
+			options.Revision, options.Rows, options.Methods = revision, rows, methods
 			r, err := release.Publish(c.Context(), args[0], options)
 			if err != nil {
 				return err
@@ -279,6 +280,7 @@ With --rows N the microdata are drawn with N rows, from the same measurements.`,
 	a.officeFlag(c, "the manifest")
 	c.Flags().IntVar(&revision.Number, "revision", 1, "which publication of these measurements this is")
 	c.Flags().StringArrayVar(&rows, "rows", nil, "how many rows of microdata to draw, `N` or TABLE=N, instead of as many as the plan says")
+	c.Flags().StringArrayVar(&methods, "method", nil, "by which method to make the model of microdata anew, `METHOD` or TABLE=METHOD, instead of by that of the plan: tables, of all that was measured")
 	c.Flags().StringVar(&revision.Reason, "reason", "", "why a revision replaces the one before it, one line")
 	return c
 }

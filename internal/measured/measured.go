@@ -124,6 +124,12 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 		}
 	}
 	for i, method := range s.Plan.Synthetic {
+		if !method.Adaptive() {
+			if s.Rounds[i].Each != nil || s.Rounds[i].Classes != nil {
+				return fmt.Errorf("there are rounds for the microdata of %s, which measure nothing", method.Table)
+			}
+			continue
+		}
 		name := RoundsPath(method.Table)
 		if err := Allowed(s.Plan, method, s.Rounds[i]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -267,9 +273,11 @@ func Open(dir string) (*Sealed, error) {
 		s.Measured = append(s.Measured, answer)
 	}
 	for _, method := range p.Synthetic {
-		rounds, err := s.readRounds(files, method)
-		if err != nil {
-			return nil, err
+		var rounds Rounds // none of a method that measures nothing
+		if method.Adaptive() {
+			if rounds, err = s.readRounds(files, method); err != nil {
+				return nil, err
+			}
 		}
 		s.Rounds = append(s.Rounds, rounds)
 	}

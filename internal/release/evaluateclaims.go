@@ -201,7 +201,7 @@ func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) 
 // microdata reads the rows of a release, as codes, holds them against the rules of the spec, and chooses what is compared of
 // them: marginals, and the columns of whole rows.
 func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
-	name := microdataFile(s.Table)
+	name := microdataFile(s)
 	p := product{table: s.Table, rules: []ruleTruth{}}
 	out := histogram.Rows{Table: s.Table, By: s.Columns()}
 	out.Codes = make([][]uint32, len(out.By))
@@ -278,7 +278,7 @@ func (e *edition) written(s plan.Synthetic) (columns []string, places []int) {
 func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, codes []map[string]uint32) error {
 	at, _ := e.plan.Parent(s)
 	parent := e.plan.Synthetic[at]
-	name, columns := microdataFile(parent.Table), []string{e.plan.LinkedBy(parent)}
+	name, columns := microdataFile(parent), []string{e.plan.LinkedBy(parent)}
 	for _, f := range s.GivenBy() {
 		link := e.plan.Release().Table(s.Table).Column(f.Attribute).Link
 		columns = append(columns, plan.Factor{Attribute: link.Column, Level: f.Level}.String())
@@ -302,7 +302,7 @@ func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, c
 	for row, number := range parents {
 		own, there := rows[number]
 		if !there {
-			return &SpecError{File: filepath.Join(e.place, microdataFile(s.Table)), Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
+			return &SpecError{File: filepath.Join(e.place, microdataFile(s)), Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
 		}
 		for i, code := range own {
 			to := len(s.Own()) + i

@@ -30,6 +30,7 @@ type manifest struct {
 	Reason   string         `json:"reason,omitempty"`   // of a revision
 	Replaces *replaced      `json:"replaces,omitempty"` // by a revision
 	Rows     redrawn        `json:"rows,omitempty"`     // of microdata, where the publication asked for another number of them
+	Methods  remade         `json:"methods,omitempty"`  // of microdata, where the publication asked for another one
 	Status   string         `json:"status"`
 	PlanHash string         `json:"plan_hash"`
 	Head     string         `json:"ledger_head"` // of the account's ledger, as of the debit
@@ -70,6 +71,8 @@ func (m manifest) formed() error {
 		return fmt.Errorf("names the software %q, which is no name and version", m.Software)
 	case m.Rows.formed() != nil:
 		return m.Rows.formed()
+	case m.Methods.formed() != nil:
+		return m.Methods.formed()
 	case m.Revision == 0 && m.Reason == "" && m.Replaces == nil:
 		return nil
 	case m.Revision < 2:
@@ -208,7 +211,10 @@ func planned(p *plan.Plan) []string {
 		names = append(names, measured.Path(m.ID))
 	}
 	for _, s := range p.Synthetic {
-		names = append(names, microdataFile(s.Table), measured.RoundsPath(s.Table))
+		names = append(names, microdataFiles(s)...)
+		if s.Adaptive() {
+			names = append(names, measured.RoundsPath(s.Table))
+		}
 	}
 	return names
 }

@@ -220,7 +220,7 @@ func (r *attempt) journal(st *state) (*journal, error) {
 
 // journalled tells whether the run keeps a journal of adaptive rounds.
 func (r *attempt) journalled() bool {
-	return len(r.plan.Synthetic) > 0 && r.plan.Resume != spec.Never
+	return r.plan.Adapts() && r.plan.Resume != spec.Never
 }
 
 // journalBytes is the most that an answer takes in a journal, with what parts it from
@@ -244,6 +244,9 @@ func (r *attempt) ballast(st *state, out *staging) error {
 // resumes once there is.)
 func ofRounds(p *plan.Plan) (answers, files int64, err error) {
 	for _, method := range p.Synthetic {
+		if !method.Adaptive() {
+			continue
+		}
 		all, err := histogram.AnswersOfRounds(p, method)
 		if err != nil {
 			return 0, 0, err
@@ -332,12 +335,16 @@ func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt 
 		s.Measured = append(s.Measured, answer)
 		byID[m.ID] = answer
 	}
-	if len(p.Synthetic) > 0 {
+	if p.Adapts() {
 		if err := j.rest(s.Measured); err != nil {
 			return nil, err
 		}
 	}
 	for i, method := range p.Synthetic {
+		if !method.Adaptive() {
+			s.Rounds = append(s.Rounds, measured.Rounds{})
+			continue
+		}
 		var columns []measured.Measured
 		for c := range method.By {
 			columns = append(columns, byID[method.Column(c)])

@@ -27,6 +27,7 @@ type Options struct {
 	Today     string    // a day that a person vouches has come, for an entry long after the last one; empty: none
 	Revision  Revision  // which publication of the measurements Publish makes
 	Rows      []string  // N or TABLE=N: how many rows of microdata Publish draws, where not as many as the plan says
+	Methods   []string  // METHOD or TABLE=METHOD: by which Publish makes the model of microdata, where not by that of the plan
 	Memory    int64     // bytes that counting may take; 0: half of what the machine has
 	Log       *slog.Logger
 

@@ -50,11 +50,15 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	methods, err := methodsAsked(s.Plan, o.Methods)
+	if err != nil {
+		return Result{}, err
+	}
 	m, err := o.Revision.manifest(o.Out, s)
 	if err != nil {
 		return Result{}, err
 	}
-	m.Rows = rows
+	m.Rows, m.Methods = rows, methods
 	result := Result{Place: o.Revision.place(o.Out, s.Plan.Name), Status: statusText(record.Status)}
 	out, err := stage(o.Out, filepath.Base(result.Place))
 	if err != nil {
@@ -79,7 +83,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		there, _ = exists(result.Place) // another process was there first
 	}
 	if there {
-		err = compare(out.dir, result.Place, s.Plan.Hash(), rows)
+		err = compare(out.dir, result.Place, s.Plan.Hash(), rows, methods)
 	}
 	if there && err == nil && o.Office != nil {
 		err = signManifest(result.Place, *o.Office) // it may have been published without
@@ -143,7 +147,7 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	if err != nil {
 		return err
 	}
-	microdata, err := writeMicrodata(ctx, out, s, m.Rows, metadata)
+	microdata, err := writeMicrodata(ctx, out, s, m, metadata)
 	if err != nil {
 		return err
 	}
@@ -199,36 +203,60 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	return writeManifest(out, s.Plan, record, m)
 }
 
-// writeMicrodata draws and writes the microdata of every adaptive method, in the plan's
-// order; rows are how many, of those tables for which the publication says.
-func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, rows redrawn, metadata [][2]string) ([]synth.Microdata, error) {
+// writeMicrodata draws and writes the microdata of every method, in the plan's order, as
+// the publication asks. What it returns of several files are the rows of the first, and
+// how far all lie from each other.
+func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks manifest, metadata [][2]string) ([]synth.Microdata, error) {
 	var all []synth.Microdata
 	for i, method := range s.Plan.Synthetic {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		out.begins("drawing the microdata of %s", method.Table)
-		need, err := synth.Bytes(s, i, rows[method.Table], all)
+		asked := synth.Asked{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], Before: all}
+		need, err := synth.Bytes(s, i, asked)
 		if err == nil {
 			err = histogram.CheckBytes(need)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		m, err := synth.Redraw(s, i, rows[method.Table], all)
+		d, err := synth.NewDrawing(s, i, asked)
 		if err != nil {
 			return nil, err
 		}
-		b, err := encodeMicrodata(ctx, m, s.Plan.LinkedBy(method), metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
+		first, err := writeFiles(ctx, out, d, microdataFiles(method), s.Plan.LinkedBy(method), metadata)
 		if err != nil {
-			return nil, fmt.Errorf("microdata of %s: %w", m.Table, err)
+			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		if err := out.write(microdataFile(method.Table), b); err != nil {
-			return nil, err
-		}
-		all = append(all, m)
+		all = append(all, first)
 	}
 	return all, nil
+}
+
+// writeFiles draws and writes the files of one model.
+func writeFiles(ctx context.Context, out *staging, d *synth.Drawing, names []string, linked string, metadata [][2]string) (first synth.Microdata, err error) {
+	for i, name := range names {
+		if err := ctx.Err(); err != nil {
+			return first, err
+		}
+		m, err := d.Draw(i + 1)
+		if err != nil {
+			return first, err
+		}
+		b, err := encodeMicrodata(ctx, m, linked, metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
+		if err == nil {
+			err = out.write(name, b)
+		}
+		if err != nil {
+			return first, err
+		}
+		if i == 0 {
+			first = m
+		}
+	}
+	d.Spread(first.Fits)
+	return first, nil
 }
 
 // writePapers writes the plan, its approvals, the ledger's proof, the bill of
@@ -291,7 +319,7 @@ func reported(all []ledger.Approval) []report.Approval {
 // compare holds a folder that was published before against what its
 // measurements lead to now: equal, but for the signature of the manifest, is
 // success.
-func compare(staged, place, planHash string, rows redrawn) error {
+func compare(staged, place, planHash string, rows redrawn, methods remade) error {
 	m, err := readManifest(place)
 	if err != nil || m.PlanHash != planHash {
 		return occupied(place, err)
@@ -301,6 +329,9 @@ func compare(staged, place, planHash string, rows redrawn) error {
 	}
 	if !maps.Equal(m.Rows, rows) {
 		return &Occupied{Place: place, Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision beside it (--revision %d --reason TEXT)", m.Rows, rows, max(m.Revision, 1)+1)}
+	}
+	if !maps.Equal(m.Methods, methods) {
+		return &Occupied{Place: place, Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision beside it (--revision %d --reason TEXT)", m.Methods, methods, max(m.Revision, 1)+1)}
 	}
 	want, err := files(staged)
 	if err != nil {

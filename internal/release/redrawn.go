@@ -1,6 +1,6 @@
 package release
 
-// This file holds how many rows of microdata a publication asks for, where that is not the number that the plan leads to.
+// This file holds what a publication asks of microdata, where that is not what the plan leads to: how many rows, and by which method.
 
 import (
 	"errors"
@@ -33,40 +33,99 @@ func (r redrawn) String() string {
 	return strings.Join(all, " ")
 }
 
-// rowsAsked reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors: *[SpecError].
-func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
-	refuse := func(flag, format string, args ...any) error {
-		return &SpecError{File: "--rows " + flag, Err: fmt.Errorf(format, args...)}
+// remade are methods by the tables of microdata; those of other tables are the plan's.
+type remade map[string]string
+
+// String is remade as flags say it.
+func (r remade) String() string {
+	if len(r) == 0 {
+		return "the method of the plan"
 	}
+	var all []string
+	for _, table := range slices.Sorted(maps.Keys(r)) {
+		all = append(all, fmt.Sprintf("--method %s=%s", table, r[table]))
+	}
+	return strings.Join(all, " ")
+}
+
+// asking is a flag that asks something of the microdata of a table, as VALUE or TABLE=VALUE.
+type asking struct {
+	flag string // as "--rows"
+	what string // that it says, as "how many rows to draw"
+}
+
+// refuse is the error about a flag.
+func (a asking) refuse(text, format string, args ...any) error {
+	return &SpecError{File: a.flag + " " + text, Err: fmt.Errorf(format, args...)}
+}
+
+// of finds the table of a flag and what it asks; seen are the tables of those before.
+func (a asking) of(p *plan.Plan, text string, seen func(table string) bool) (s plan.Synthetic, value string, err error) {
 	var tables []string
 	for _, s := range p.Synthetic {
 		tables = append(tables, s.Table)
 	}
-	asked := redrawn{}
+	table, value, named := strings.Cut(text, "=")
+	switch {
+	case len(tables) == 0:
+		return s, "", a.refuse(text, "release %s has no microdata whose rows could be drawn again: leave %s out", p.Name, a.flag)
+	case !named && len(tables) > 1:
+		return s, "", a.refuse(text, "the release has microdata of several tables (%s): write %s %s=%s", strings.Join(tables, ", "), a.flag, tables[0], text)
+	case !named:
+		table, value = tables[0], text
+	}
+	at := slices.Index(tables, table)
+	switch {
+	case at < 0:
+		return s, "", a.refuse(text, "there are no microdata of a table %q: write one of %s", table, strings.Join(tables, ", "))
+	case tabulated(p, table):
+		return s, "", a.refuse(text, "the counts of tables of %s are those of its microdata and would change with its rows: leave %s out", table, a.flag)
+	case seen(table):
+		return s, "", a.refuse(text, "says a second time %s of %s: leave one of them out", a.what, table)
+	}
+	return p.Synthetic[at], value, nil
+}
+
+// methodsAsked reads methods, written METHOD or TABLE=METHOD; nil where they are those of the plan. Errors: *[SpecError].
+func methodsAsked(p *plan.Plan, flags []string) (remade, error) {
+	asked, a := remade{}, asking{"--method", "by which method to make the microdata"}
 	for _, flag := range flags {
-		table, number, named := strings.Cut(flag, "=")
-		switch {
-		case len(tables) == 0:
-			return nil, refuse(flag, "release %s has no microdata whose rows could be drawn again: leave --rows out", p.Name)
-		case !named && len(tables) > 1:
-			return nil, refuse(flag, "the release has microdata of several tables (%s): write --rows %s=%s", strings.Join(tables, ", "), tables[0], flag)
-		case !named:
-			table, number = tables[0], flag
-		case !slices.Contains(tables, table):
-			return nil, refuse(flag, "there are no microdata of a table %q: write one of %s", table, strings.Join(tables, ", "))
-		case parentOf(p, table) != "":
-			return nil, refuse(flag, "there are as many rows of %[1]s as the rows of %[2]s say: write --rows %[2]s=%[3]s", table, parentOf(p, table), number)
-		case tabulated(p, table):
-			return nil, refuse(flag, "the counts of tables of %s are those of its microdata and would change with the number of rows: leave --rows out", table)
+		s, method, err := a.of(p, flag, func(table string) bool { return asked[table] != "" })
+		if err != nil {
+			return nil, err
 		}
-		if _, twice := asked[table]; twice {
-			return nil, refuse(flag, "says a second time how many rows of %s to draw: leave one of them out", table)
+		if err := s.Refits(method); err != nil {
+			return nil, a.refuse(flag, "the microdata of %s: %v", s.Table, err)
+		}
+		asked[s.Table] = method
+	}
+	for _, s := range p.Synthetic {
+		if asked[s.Table] == s.Method {
+			delete(asked, s.Table) // nothing differs
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	return asked, nil
+}
+
+// rowsAsked reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors: *[SpecError].
+func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
+	asked, a := redrawn{}, asking{"--rows", "how many rows to draw"}
+	for _, flag := range flags {
+		s, number, err := a.of(p, flag, func(table string) bool { return asked[table] != 0 })
+		if err != nil {
+			return nil, err
+		}
+		if s.Parent != "" {
+			return nil, a.refuse(flag, "there are as many rows of %[1]s as the rows of %[2]s say: write --rows %[2]s=%[3]s", s.Table, s.Parent, number)
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 1 || n > mostRedrawn {
-			return nil, refuse(flag, "expected a whole number of rows from 1 to %s", budget.Group(mostRedrawn))
+			return nil, a.refuse(flag, "expected a whole number of rows from 1 to %s", budget.Group(mostRedrawn))
 		}
-		asked[table] = n
+		asked[s.Table] = n
 	}
 	for _, s := range p.Synthetic {
 		if s.Rows > 0 && asked[s.Table] == s.Rows {
@@ -82,12 +141,6 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 // tabulated tells that published tables are counted from the microdata of a table.
 func tabulated(p *plan.Plan, table string) bool {
 	return slices.ContainsFunc(p.Consistent, func(c plan.Consistency) bool { return c.Table == table && c.Way == plan.Tabulated })
-}
-
-// parentOf is the table whose rows say how many rows of microdata there are, "" where none do.
-func parentOf(p *plan.Plan, table string) string {
-	i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
-	return p.Synthetic[i].Parent
 }
 
 // formed returns an error unless a manifest could have these numbers, whatever its plan.
@@ -106,6 +159,27 @@ func (r redrawn) of(p *plan.Plan) error {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Rows == n || p.Synthetic[i].Parent != "" || tabulated(p, table) {
 			return errors.New("asks for rows of microdata that the plan does not have, as many as it has, or others than its tables are counted from")
+		}
+	}
+	return nil
+}
+
+// formed returns an error unless a manifest could have these methods, whatever its plan.
+func (r remade) formed() error {
+	for table, method := range r {
+		if table == "" || len(table) > 100 || strings.ContainsFunc(table, unseen) || !slices.Contains([]string{plan.MST, plan.AIM, plan.Tables}, method) {
+			return errors.New("asks for microdata of no table or method that there could be")
+		}
+	}
+	return nil
+}
+
+// of returns an error unless a publication of the plan asks for these methods.
+func (r remade) of(p *plan.Plan) error {
+	for table, method := range r {
+		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
+		if i < 0 || p.Synthetic[i].Method == method || p.Synthetic[i].Refits(method) != nil || tabulated(p, table) {
+			return errors.New("asks for microdata that the plan does not have, by a method that it has or that nothing was measured for, or others than its tables are counted from")
 		}
 	}
 	return nil

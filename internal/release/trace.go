@@ -222,8 +222,9 @@ func (e *edition) tableAt(path string) (int, error) {
 		paths = append(paths, t.Path)
 	}
 	for _, m := range e.plan.Synthetic {
-		if path == m.Table || path == microdataFile(m.Table) || path+".parquet" == microdataFile(m.Table) {
-			return 0, fmt.Errorf("the microdata of %s are rows of a model without intervals, which their file says and no CSV would: read %s with any program that reads Parquet", m.Table, microdataFile(m.Table))
+		names := microdataFiles(m)
+		if path == m.Table || slices.Contains(names, path) || slices.Contains(names, path+".parquet") {
+			return 0, fmt.Errorf("the microdata of %s are rows of a model without intervals, which their file says and no CSV would: read %s with any program that reads Parquet", m.Table, names[0])
 		}
 	}
 	return 0, noSuch("table", path, paths)

@@ -86,3 +86,12 @@ func (c Clique) key() string {
 	}
 	return string(b)
 }
+
+// Least is the size of a tree for cliques together: of that which the greedy elimination finds, or a smaller one.
+func (d Domain) Least(cliques []Clique) Size {
+	g := newGraph(d)
+	for _, c := range cliques {
+		g.add(c)
+	}
+	return g.greedy().size
+}

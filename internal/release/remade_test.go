@@ -1,0 +1,155 @@
+package release
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// tablesSpec asks for microdata of the same table that are made of its marginals, twice.
+var tablesSpec = tablesInstead(walkSpec)
+
+// tablesInstead asks for rows that are made of three columns together, into two files.
+func tablesInstead(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "budget:"):
+			line = "budget: {rho: 1}\n"
+		case strings.HasPrefix(line, "marginals:"):
+			line = "marginals: {all: {by: [mode, hour, way]}}\n"
+		case strings.HasPrefix(line, "synthetic:"):
+			line = "synthetic: {t: {method: tables, files: 2, by: [mode, hour, way]}}\n"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "")
+}
+
+// Microdata of tables cost nothing beside these, have no rounds, and are published into as many files as the plan says; a reader's
+// verification makes all of them again, and finds one that was put into the place of another.
+func TestMicrodataOfTablesArePublished(t *testing.T) {
+	o := officeWith(t, tablesSpec, walkPolicy, walkRows())
+	opt := o.options("out")
+	if o.plan.Adapts() || len(o.plan.Mechanisms()) != len(o.plan.Measurements) {
+		t.Fatalf("the plan has rounds: %+v", o.plan.Synthetic)
+	}
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifies(t, r.Place, VerifyOptions{})
+	if _, err := os.Stat(filepath.Join(r.Place, "rounds")); err == nil {
+		t.Error("there are rounds")
+	}
+	one, two := filepath.Join(r.Place, "microdata", "t-1.parquet"), filepath.Join(r.Place, "microdata", "t-2.parquet")
+	a, err := os.ReadFile(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(two)
+	if err != nil || string(a) == string(b) {
+		t.Fatalf("both files are the same (%v)", err)
+	}
+	if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt); err != nil || !again.Already {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	report, err := os.ReadFile(filepath.Join(r.Place, "report.md"))
+	for _, says := range []string{"Paid: nothing", "junction tree that holds all of them", "how much chance the drawing of rows adds", "deviation between files", "| a table |"} {
+		if err != nil || !strings.Contains(string(report), says) {
+			t.Errorf("the report does not say %q (%v)", says, err)
+		}
+	}
+	if err := os.WriteFile(two, a, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, r.Place, VerifyOptions{}, "microdata/t-2.parquet", "SHA-256")
+}
+
+// What was measured by a method that chooses is fitted anew, with the tables, for nothing; the manifest says so, and a reader's verification
+// makes the same, and finds a manifest that says otherwise.
+func TestPublishByAnotherMethod(t *testing.T) {
+	o := walkOffice(t)
+	opt := o.options("out")
+	opt.Methods = []string{"tables"}
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	sealed := MeasuredFolder(opt.Out, "trips")
+	r, err := Publish(t.Context(), sealed, opt)
+	if err != nil || o.debits(t) != 1 {
+		t.Fatalf("%d debits, %v", o.debits(t), err)
+	}
+	verifies(t, r.Place, VerifyOptions{})
+	report, err := os.ReadFile(filepath.Join(r.Place, "report.md"))
+	if err != nil || !strings.Contains(string(report), "Whoever published them asked for this instead of the model of method mst") {
+		t.Errorf("the report does not say so (%v)", err)
+	}
+	opt.Methods = nil
+	_, err = Publish(t.Context(), sealed, opt)
+	wantsCode(t, "without", err, ExitName, "was published with --method t=tables, and this asks for the method of the plan")
+	path := filepath.Join(r.Place, manifestFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		methods    remade
+		file, says string
+	}{
+		{nil, "README.txt", "is not what the plan and the measurements lead to"},
+		{remade{"t": "gum"}, manifestFile, "of no table or method"},
+		{remade{"t": plan.AIM}, manifestFile, "that nothing was measured for"},
+		{remade{"t": plan.MST}, manifestFile, "by a method that it has"},
+		{remade{"u": plan.Tables}, manifestFile, "that the plan does not have"},
+	} {
+		var m manifest
+		if err := json.Unmarshal(whole, &m); err != nil {
+			t.Fatal(err)
+		}
+		m.Methods = c.methods
+		b, err := indented(m)
+		if err == nil {
+			err = os.WriteFile(path, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, r.Place, VerifyOptions{}, c.file, c.says)
+	}
+}
+
+// Methods that cannot be are refused with what to write instead, before anything is written.
+func TestMethodsAsked(t *testing.T) {
+	two := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a", Method: plan.AIM}, {Table: "b", Method: plan.Tables}}}
+	for _, c := range []struct {
+		flags      []string
+		want, says string
+	}{
+		{flags: nil},
+		{flags: []string{"a=tables"}, want: "--method a=tables"},
+		{flags: []string{"a=aim", "b=tables"}},
+		{flags: []string{"tables"}, says: "write --method a=tables"},
+		{flags: []string{"a=mst"}, says: "method mst needs rounds of its own, and what was measured is by method aim: write tables or aim"},
+		{flags: []string{"b=aim"}, says: "write tables"},
+		{flags: []string{"a=gum"}, says: `there is no method "gum": write tables or aim`},
+		{flags: []string{"a=tables", "a=tables"}, says: "a second time"},
+		{flags: []string{"c=tables"}, says: "write one of a, b"},
+	} {
+		got, err := methodsAsked(two, c.flags)
+		if c.says != "" {
+			wantsCode(t, strings.Join(c.flags, " "), err, ExitSpec, c.says)
+			continue
+		}
+		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.formed() != nil || got.of(two) != nil {
+			t.Errorf("%q: %v, %v", c.flags, got, err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package report_test
+
+// This file holds what the pages say of counts that were made to add up: errors are those of the unbiased counts, and how far the
+// published ones were moved from these.
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+)
+
+// fittedInput is the fixture's release with counts that add up, which noise has taken far below zero.
+func fittedInput() report.Input {
+	p, noisy := planned(specText+"publish: {integers: consistent}\n"), map[string][]int64{}
+	for _, m := range p.Measurements {
+		noisy[m.ID] = []int64{400, -40, 300, 500, -25, 200}[:m.Cells]
+	}
+	return report.Input{Plan: p, Tables: published(p, noisy), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+}
+
+// fittedPages are all pages of a report, each text in one line.
+func fittedPages(t *testing.T, r *report.Report) map[string]string {
+	t.Helper()
+	all := pages(t, r)
+	delete(all, "report.json")
+	all["terminal"] = string(r.Terminal(screen.Look{Columns: 200}, "f", false))
+	for name, text := range all {
+		all[name] = strings.Join(strings.Fields(strings.NewReplacer("\\", "", "&#39;", "'").Replace(text)), " ")
+	}
+	return all
+}
+
+// Of numbers that were made to add up the margin is that of what they were before, on every page, and how far they were moved comes
+// with it.
+func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
+	in := fittedInput()
+	var cells, off, most float64
+	for _, table := range in.Tables {
+		s := table.Statistics[0]
+		for i, n := range s.Published.Int64Values() {
+			d := math.Abs(float64(n) - s.Unbiased.Value(i))
+			cells, off, most = cells+1, off+d, max(most, d)
+		}
+	}
+	if cells != 17 || most < 5 {
+		t.Fatalf("%v cells, moved by up to %v: the fixture shows nothing", cells, most)
+	}
+	first := "Of the 17 published numbers, as they were before they were made to add up (count_unbiased), on average at least 19 of 20 are off the exact count by "
+	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on the mean and by %d at most, and can be so much further off the exact figure.", budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
+	r := reportOf(t, in)
+	for name, text := range fittedPages(t, r) {
+		for _, want := range []string{first, then} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+	}
+	if page := pageOf(t, r); !strings.Contains(page, "Before adding up, a number is off by at most") || !strings.Contains(page, fmt.Sprintf("adding up moved counts by up to %d", int(math.Ceil(most)))) {
+		t.Error("the tile promises a margin of published counts")
+	}
+	if plain := strings.Join(reportOf(t, input(report.Official, nil)).Opening(), " "); strings.Contains(plain, "add up") {
+		t.Error(plain)
+	}
+}
+
+// What a margin, a chance, a distance, a flag and a verdict are of is said where they stand; nothing is promised of what was moved.
+func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
+	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are of count_unbiased"
+	said := map[string][]string{
+		"report.html": {of, "A chance is the least that one number, as it was before counts were made to add up, has to lie within the margin",
+			"differ, 95% sure, if their unbiased counts are at least so far apart", "differ beyond noise if their unbiased counts are at least", "noise takes the unbiased ones so far apart",
+			"around the unbiased count", "it is that of the unbiased count, and the dot or the line can lie outside", "Making counts add up has moved count", "No count is below zero.",
+			"how far they were moved is known exactly", "the mean of that over the noise is the bias", "unless the interval reaches zero: then it says noise_dominates"},
+		"report.md": {of, "differ, 95% sure, if their unbiased counts are at least so far apart", "differ beyond noise if their unbiased counts are at least", "how far they were moved is known exactly"},
+		"terminal":  {of, "from which on the unbiased counts of two cells of the table"},
+		"README.txt": {"for reading: the noisy figure, rounded and fitted to add up", "it is that of count_unbiased, and count can lie outside", "or fitted: none of these, and another number",
+			"compare the unbiased counts: adding up has moved the published ones"},
+	}
+	never := []string{"published counts are at least", "noise takes the published ones", "if they are at least so far", "from which on two cells", "makes sums over count too high", "shows such a number as 0", "that one number has to lie"}
+	r := reportOf(t, fittedInput())
+	for name, text := range fittedPages(t, r) {
+		for _, want := range said[name] {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+		for _, not := range never {
+			if strings.Contains(text, not) {
+				t.Errorf("%s says %q", name, not)
+			}
+		}
+	}
+	for i := range r.Tables {
+		r.Tables[i].Statistics[0].Fitted.Way = plan.Tabulated
+	}
+	if text := fittedPages(t, r)["README.txt"]; !strings.Contains(text, "for reading: how many rows of the microdata are in the cell") || strings.Contains(text, "the noisy figure, rounded and fitted") {
+		t.Error("README.txt takes counts of a model's rows for noisy figures")
+	}
+	_, page := whatIfPage(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\npublish: {integers: consistent}\n"+
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\nmarginals: {m: {by: [sex]}}\n")
+	if !strings.Contains(page, "19 times in 20 the count, before it is made to add up, lies that near") {
+		t.Error("the page of other budgets promises a margin of published counts")
+	}
+}

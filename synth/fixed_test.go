@@ -1,0 +1,272 @@
+package synth
+
+import (
+	"math"
+	"math/big"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// lawsOf are both models of what is measured: the tree, and the targets that rows are brought to where no tree fits.
+func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
+	t.Helper()
+	out := map[string]rowLaw{}
+	for shape, most := range map[string]plan.ModelSize{Tree: plan.MostOfModel(), Gradual: {}} {
+		f, err := newFixed(s, s.Plan.Synthetic[0], nil, measured.Rounds{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		law, as := f.law(most)
+		if as != shape {
+			t.Fatalf("a model of %v is a %s", most, as)
+		}
+		out[shape] = law
+	}
+	return out
+}
+
+// following are rows of columns that each follow the one before in three rows of four.
+func following(sizes []int, rows int) [][]uint32 {
+	r, codes := seeded([32]byte{41}), make([][]uint32, len(sizes))
+	for i, size := range sizes {
+		for row := range rows {
+			code := uint32(r.below(uint64(size)))
+			if i > 0 && r.below(4) > 0 {
+				code = codes[i-1][row] % uint32(size)
+			}
+			codes[i] = append(codes[i], code)
+		}
+	}
+	return codes
+}
+
+// planOfTables is the plan of microdata of a table with columns of given sizes that are made of its marginals.
+func planOfTables(t testing.TB, sizes []int, budget, marginals, asked string) *plan.Plan {
+	t.Helper()
+	return planOf(t, sizes, budget, "marginals: {"+marginals+"}\nsynthetic: {t: {method: tables"+asked+"}}\n")
+}
+
+// What is measured twice counts by its inverse variance: a table of noise ½, a column of noise 4, and a pair whose cells have
+// noise 1, which make one of 3 for the first column. A weight of 1/σ would be off by more than 3 rows.
+func TestMeasurementsWeighByInverseVariance(t *testing.T) {
+	s := planned(t, []int{4, 3}, 0, big.NewRat(4, 1), big.NewRat(1, 1), big.NewRat(1, 1))
+	in := s.sealed(t, [][]int64{{1060, 1940, 3060, 3940}, {3000, 3000, 4000}}, map[[2]int][]int64{{0, 1}: {290, 300, 400, 580, 600, 800, 900, 900, 1210, 1200, 1200, 1620}}, [2]int{0, 1})
+	table := s.plan.Measurements[0]
+	in.Measured = append(in.Measured, answered(table, []int64{1000, 2000, 3000, 4000}))
+	f, err := newFixed(in, s.asked, in.Measured[:2], in.Rounds[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	law, _ := f.law(plan.MostOfModel())
+	weights := [3]float64{1 / table.Mechanism.Variance(), 1 / s.column[0].Mechanism.Variance(), 1 / (3 * s.asked.Noise.Variance())}
+	said := [3][]float64{{1000, 2000, 3000, 4000}, {1060, 1940, 3060, 3940}, {990, 1980, 3010, 4020}}
+	total := f.rows()
+	if math.Abs(total-10_000) > 1 {
+		t.Errorf("the total is %v", total)
+	}
+	of := slices.IndexFunc(f.sets, func(s set) bool { return slices.Equal(s.columns, []int{0}) })
+	law.(*treeLaw).marginals([]known{f.sets[of].known}, func(_ int, counts []float64) {
+		for i, got := range counts {
+			want, all := 0.0, 0.0
+			for k, w := range weights {
+				want, all = want+w*said[k][i], all+w
+			}
+			if want /= all; math.Abs(got-want) > 0.5 {
+				t.Errorf("category %d has %v rows, by least squares %v", i, got, want)
+			}
+		}
+	})
+}
+
+// Rows keep to the tables that they are made of, whether a tree holds these or not; the same measurements give the same
+// rows, and each file others.
+func TestRowsKeepToTables(t *testing.T) {
+	sizes := []int{4, 3, 5, 2}
+	codes := following(sizes, 2000)
+	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1}", "m: {by: ["+columnNames(4)+"], every: [2]}", ", files: 2"), named(codes), noise.Key{}, false)
+	for shape, law := range lawsOf(t, s) {
+		rows := law.draw(2000, newStream(s, "rows"))
+		if l1 := twoWay(sizes, codes, rows); l1 > 0.01 {
+			t.Errorf("%s: the L1/N of pairs is %.4f", shape, l1)
+		}
+		if l1 := threeWay(sizes, codes, rows); l1 > 0.12 {
+			t.Errorf("%s: the L1/N of triples is %.4f", shape, l1)
+		}
+		first := 0
+		for _, code := range rows[0][:1000] {
+			if code == 0 {
+				first++
+			}
+		}
+		all := 0
+		for _, code := range rows[0] {
+			if code == 0 {
+				all++
+			}
+		}
+		if math.Abs(float64(2*first-all)) > 8*math.Sqrt(float64(all)) {
+			t.Errorf("%s: %d of %d rows with a category are in the first half", shape, first, all)
+		}
+		if !reflect.DeepEqual(rows, lawsOf(t, s)[shape].draw(2000, newStream(s, "rows"))) {
+			t.Errorf("%s: other rows of the same measurements", shape)
+		}
+	}
+	d, err := NewDrawing(s, 0, Asked{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := d.Draw(1)
+	two, err := d.Draw(2)
+	if err != nil || reflect.DeepEqual(one.Codes, two.Codes) || one.Rows != 2000 || math.Abs(one.Total-2000) > 1e-6 || len(one.Fits) != 6 {
+		t.Errorf("%d rows of a total of %v with %d fits, %v", one.Rows, one.Total, len(one.Fits), err)
+	}
+	d.Spread(one.Fits)
+	for i, k := range d.known { // half the squared difference is the variance of two
+		a, b, squares := k.tally(one.Codes), k.tally(two.Codes), 0.0
+		for cell := range a {
+			squares += (a[cell] - b[cell]) * (a[cell] - b[cell]) / 2
+		}
+		if want := math.Sqrt(squares / float64(len(a))); math.Abs(one.Fits[i].Spread-want) > 1e-9 || two.Fits[i].Spread != 0 {
+			t.Errorf("set %d: files deviate by %v, not %v", i, one.Fits[i].Spread, want)
+		}
+	}
+}
+
+// Levels of a column that do not lie within each other are both kept to, and a column that no table tells of has every category
+// alike.
+func TestRowsKeepToLevels(t *testing.T) {
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n" +
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: {half: {width: 6}, third: {width: 4}}}, b: {values: [x, y, z]}, c: {values: [k, l, m, n]}}}}\n" +
+		"marginals: {m: {by: [b, a.half]}, n: {by: [a.third]}}\nsynthetic: {t: {method: tables}}\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := following([]int{12, 3, 4}, 3000)
+	s := sealedFrom(t, p, map[string][]uint32{"a": codes[0], "b": codes[1], "c": codes[2]}, noise.Key{}, false)
+	for shape, law := range lawsOf(t, s) {
+		rows := law.draw(3000, newStream(s, "rows"))
+		count := func(codes [][]uint32, of func(row int) int, cells int) []float64 {
+			out := make([]float64, cells)
+			for row := range codes[0] {
+				out[of(row)]++
+			}
+			return out
+		}
+		half := func(c [][]uint32) []float64 {
+			return count(c, func(row int) int { return int(c[1][row])*2 + int(c[0][row])/6 }, 6)
+		}
+		third := func(c [][]uint32) []float64 { return count(c, func(row int) int { return int(c[0][row]) / 4 }, 3) }
+		if d, e := distance(half(codes), half(rows)), distance(third(codes), third(rows)); d > 30 || e > 30 {
+			t.Errorf("%s: the levels are off by %v and %v rows", shape, d, e)
+		}
+		within := count(rows, func(row int) int { return int(rows[0][row]) }, 12)
+		for _, pair := range [][2]int{{0, 1}, {4, 5}, {6, 7}, {8, 11}} { // that no level tells apart
+			if math.Abs(within[pair[0]]-within[pair[1]]) > 8 {
+				t.Errorf("%s: categories %v, which are one to all tables, have %v rows", shape, pair, within)
+			}
+		}
+		for _, n := range count(rows, func(row int) int { return int(rows[2][row]) }, 4) {
+			if math.Abs(n-750) > 2 {
+				t.Errorf("%s: a column that no table tells of has categories of %v rows", shape, n)
+			}
+		}
+	}
+	if left := p.Unmeasured(p.Synthetic[0]); len(left) != 1 || left[0].Attribute != "c" {
+		t.Errorf("unmeasured are %v", left)
+	}
+	m, err := Draw(s, 0)
+	if err != nil || m.Fits[0].Columns[0].String() != "a.half" || m.Fits[0].Table != "m" {
+		t.Errorf("%+v %v", m.Fits, err)
+	}
+}
+
+// Whatever the noise has made of the counts, rows are what they can be: of declared categories, as many as asked for, and none
+// where the total is not positive; and all figures are numbers.
+func TestRowsOfOddCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		sizes  []int
+		answer func(i int) int64
+	}{
+		"nothing":                {[]int{3, 4, 2}, func(int) int64 { return 0 }},
+		"below zero":             {[]int{3, 4, 2}, func(i int) int64 { return -int64(i) - 5 }},
+		"all in one cell":        {[]int{3, 4, 2}, func(i int) int64 { return 1_000_000 * int64(1-min(i, 1)) }},
+		"far beyond":             {[]int{2, 2}, func(i int) int64 { return math.MaxInt64 / 8 * int64(1-2*(i%2)) }},
+		"one category":           {[]int{1, 1, 1}, func(int) int64 { return 12 }},
+		"one beside many":        {[]int{1, 500, 2}, func(i int) int64 { return int64(i%7) - 2 }},
+		"categories that vanish": {[]int{30, 30}, func(i int) int64 { return int64(i%31) - 15 }},
+	} {
+		s := sealedWith(t, planOfTables(t, c.sizes, "{epsilon: 1}", "m: {by: ["+columnNames(len(c.sizes))+"], every: [1, 2]}", ""), c.answer)
+		for shape, law := range lawsOf(t, s) {
+			for _, n := range []int{0, 1, 57} {
+				for column, codes := range law.draw(n, newStream(s, "rows")) {
+					if len(codes) != n || n > 0 && int(slices.Max(codes)) >= c.sizes[column] {
+						t.Errorf("%s, %s: column %d of %d rows is %v", name, shape, column, n, codes)
+					}
+				}
+			}
+		}
+		m, err := Redraw(s, 0, Asked{Rows: 7})
+		if err != nil || m.Rows != 7 || math.IsNaN(m.Total) || !(m.TotalError > 0) {
+			t.Errorf("%s: %d rows of %v ± %v, %v", name, m.Rows, m.Total, m.TotalError, err)
+		}
+		for _, f := range m.Fits {
+			for _, x := range []float64{f.Sigma, f.Distance, f.Rows, f.Bound} {
+				if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
+					t.Errorf("%s: %+v", name, f)
+				}
+			}
+		}
+	}
+}
+
+// sealedWith has the same answers to every measurement, by cell.
+func sealedWith(t testing.TB, p *plan.Plan, answer func(i int) int64) *measured.Sealed {
+	t.Helper()
+	out := &measured.Sealed{Plan: p, Rounds: make([]measured.Rounds, len(p.Synthetic))}
+	for _, m := range p.Measurements {
+		all := make([]int64, m.Cells)
+		for i := range all {
+			all[i] = answer(i)
+		}
+		out.Measured = append(out.Measured, answered(m, all))
+	}
+	return out
+}
+
+// A model of tables is refused where a measurement is missing or short, and a model by another method where its rounds were not
+// made.
+func TestTablesThatAreNotWhole(t *testing.T) {
+	whole := sealedWith(t, planOfTables(t, []int{3, 4}, "{epsilon: 1}", "m: {by: [c0, c1]}, n: {by: [c0]}", ""), func(i int) int64 { return int64(i) })
+	for name, change := range map[string]func(*measured.Sealed){
+		"missing": func(s *measured.Sealed) { s.Measured = s.Measured[:len(s.Measured)-1] },
+		"short": func(s *measured.Sealed) {
+			last := len(s.Measured) - 1
+			s.Measured = append(slices.Clone(s.Measured[:last]), answered(s.Measured[last].Measurement, []int64{1}))
+		},
+	} {
+		s := *whole
+		change(&s)
+		if _, err := Draw(&s, 0); err == nil || !strings.Contains(err.Error(), "is missing, or not whole") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, method := range []string{plan.MST, plan.AIM, "gum"} {
+		if _, err := Redraw(whole, 0, Asked{Method: method}); err == nil || !strings.Contains(err.Error(), "write tables") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	if m, err := Redraw(whole, 0, Asked{Method: plan.Tables}); err != nil || m.Shape != Tree || m.Method != plan.Tables {
+		t.Errorf("%s of method %s: %v", m.Shape, m.Method, err)
+	}
+}

@@ -1,0 +1,363 @@
+package synth
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds rows that are brought to the counts of sets of columns by and by, where no tree of all of them fits: gradual
+// update (GUM; Zhang, Wang, Li, Honorio, Backes, He, Chen & Zhang 2021).
+
+const (
+	sweeps = 24   // over all targets
+	yield  = 0.94 // what is left of a step in the next sweep
+)
+
+// gradual is a law of rows that are given, and then changed set by set.
+type gradual struct {
+	*fixed
+	aims []target
+}
+
+// draw makes n rows. They begin as those of a tree of pairs that depend on each other most; then in each sweep every target is
+// brought nearer: of cells that have too many rows some are freed, and given to those that have too few, half of them as a copy of
+// a row that is there, which keeps what all other columns have together, and half of them by changing the columns of the
+// target alone, which makes rows that were not there.
+func (g *gradual) draw(n int, r *stream) [][]uint32 {
+	codes := g.begin().draw(n, r)
+	if n > 0 {
+		u := newUpdate(g, codes, r)
+		step := 1.0
+		for range sweeps {
+			for i := range u.aims {
+				u.toward(&u.aims[i], step)
+			}
+			step = float64(step * yield)
+		}
+	}
+	for i, c := range g.columns {
+		codes[i] = spreadCodes(codes[i], c.classes, r)
+	}
+	shuffleRows(codes, r)
+	return codes
+}
+
+// marginals are the targets: of single columns by what they are given as, of sets by their cells.
+func (g *gradual) marginals(of []known, found func(i int, counts []float64)) {
+	for i := range of {
+		s := &g.sets[i]
+		if len(s.columns) == 1 {
+			found(i, g.columns[s.columns[0]].coarser(s.split[0]))
+			continue
+		}
+		found(i, g.aims[slices.IndexFunc(g.aims, func(t target) bool { return t.set == s })].cells)
+	}
+}
+
+// begin is the tree that rows are drawn from at first: columns, and pairs of them that are further from independence than noise
+// alone would be, those first that are most so.
+func (g *gradual) begin() model {
+	m := model{total: g.rows()}
+	for i := range g.columns {
+		m.columns = append(m.columns, g.columns[i].counts)
+	}
+	type edge struct {
+		t     *target
+		score float64
+	}
+	var edges []edge
+	for i := range g.aims {
+		t := &g.aims[i]
+		if len(t.columns) != 2 || t.split[0] != 0 || t.split[1] != 0 {
+			continue
+		}
+		first, second := m.columns[t.columns[0]], m.columns[t.columns[1]]
+		apart := make([]float64, 0, len(t.cells))
+		for _, a := range first {
+			for _, b := range second {
+				apart = append(apart, float64(a*(b/m.total)))
+			}
+		}
+		edges = append(edges, edge{t, distance(t.cells, apart) - float64(float64(meanDeviation*t.sigma)*float64(positives(t.cells)))})
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(b.score, a.score) })
+	forest := plan.NewForest(len(g.columns))
+	for _, e := range edges {
+		if e.score > 0 && forest.Apart(e.t.columns) {
+			forest.Join(e.t.columns)
+			m.pairs = append(m.pairs, pairTable{e.t.columns, e.t.sizes[1], e.t.cells})
+		}
+	}
+	return m
+}
+
+func positives(x []float64) int { return len(positive(x)) }
+
+// shuffleRows puts rows into a random order, so that it carries nothing.
+func shuffleRows(codes [][]uint32, r *stream) {
+	if len(codes) == 0 {
+		return
+	}
+	order := every(len(codes[0]))
+	shuffle(r, order)
+	for i, column := range codes {
+		out := make([]uint32, len(column))
+		for to, from := range order {
+			out[to] = column[from]
+		}
+		codes[i] = out
+	}
+}
+
+// update is the state of the rows on their way.
+type update struct {
+	codes  [][]uint32
+	aims   []aimed
+	r      *stream
+	place  []uint32 // of each row, its cell
+	rows   []uint32 // by cell, and one more
+	freed  []uint32
+	copied []uint32 // rows that become as others are
+	like   []uint32 // those others
+}
+
+// aimed is a target in whole rows.
+type aimed struct {
+	columns []int
+	sizes   []int
+	of      [][]uint32 // the set's class of each of a column's; nil: itself
+	parts   [][]shares // of each column that has such, of each class the column's own
+	want    []int32
+	count   []int32
+	bucket  []slot
+	more    []int32 // rows that a cell is to get, below zero to give
+}
+
+// slot is where the next row of a cell goes.
+type slot struct{ next, step uint32 }
+
+// shares are the finest classes of a class, with their counts.
+type shares struct {
+	classes []uint32
+	counts  []float64
+}
+
+func newUpdate(g *gradual, codes [][]uint32, r *stream) *update {
+	n := len(codes[0])
+	u := &update{codes: codes, r: r, place: make([]uint32, n), rows: make([]uint32, n+1)}
+	for _, t := range slices.Backward(g.aims) { // larger ones first: smaller ones are known better and have the last word
+		u.aims = append(u.aims, newAimed(g, t.set, t.cells, n, r))
+	}
+	return u
+}
+
+func newAimed(g *gradual, s *set, cells []float64, n int, r *stream) aimed {
+	a := aimed{columns: s.columns, sizes: s.sizes, of: make([][]uint32, len(s.columns)), parts: make([][]shares, len(s.columns))}
+	a.want, a.count, a.more, a.bucket = make([]int32, len(cells)), make([]int32, len(cells)), make([]int32, len(cells)), make([]slot, len(cells))
+	for cell, k := range apportion(cells, n, r) {
+		a.want[cell] = int32(k)
+	}
+	for i, column := range s.columns {
+		if s.split[i] == 0 {
+			continue
+		}
+		c := &g.columns[column]
+		a.parts[i] = make([]shares, s.sizes[i])
+		for class, of := range c.partitions[s.split[i]] {
+			a.of[i] = append(a.of[i], uint32(of))
+			p := &a.parts[i][of]
+			p.classes, p.counts = append(p.classes, uint32(class)), append(p.counts, c.counts[class])
+		}
+	}
+	return a
+}
+
+// toward brings rows nearer to a target by a part of what is missing.
+func (u *update) toward(a *aimed, step float64) {
+	u.tally(a)
+	moves := 0
+	for cell, want := range a.want {
+		off := want - a.count[cell]
+		a.more[cell] = 0
+		if off == 0 {
+			continue
+		}
+		part := float64(step * math.Abs(float64(off)))
+		moved := int32(part)
+		if u.r.unit() < part-float64(moved) {
+			moved++
+		}
+		if off < 0 {
+			a.more[cell] = -moved
+		} else {
+			a.more[cell] = moved
+			moves += int(moved)
+		}
+	}
+	if moves == 0 {
+		return
+	}
+	u.sort(a)
+	u.free(a)
+	u.fill(a)
+}
+
+// tally finds the cell of each row, and counts the rows of each cell.
+func (u *update) tally(a *aimed) {
+	clear(a.count)
+	last := len(a.columns) - 1
+	for i, column := range a.columns {
+		size, codes, of := uint32(a.sizes[i]), u.codes[column], a.of[i]
+		place := u.place[:len(codes)]
+		switch {
+		case i == 0 && of == nil:
+			copy(place, codes)
+		case i == 0:
+			for row, code := range codes {
+				place[row] = of[code]
+			}
+		case of == nil && i == last:
+			for row, code := range codes {
+				at := place[row]*size + code
+				place[row] = at
+				a.count[at]++
+			}
+		case of == nil:
+			for row, code := range codes {
+				place[row] = place[row]*size + code
+			}
+		default:
+			for row, code := range codes {
+				place[row] = place[row]*size + of[code]
+			}
+		}
+	}
+	if last > 0 && a.of[last] == nil {
+		return
+	}
+	for _, at := range u.place {
+		a.count[at]++
+	}
+}
+
+// sort puts rows of cells that change into buckets; those of others are all put into one place behind, which takes less time than
+// to tell them apart.
+func (u *update) sort(a *aimed) {
+	next := uint32(0)
+	for cell, more := range a.more {
+		if more == 0 {
+			a.bucket[cell] = slot{uint32(len(u.place)), 0}
+			continue
+		}
+		a.bucket[cell] = slot{next, 1}
+		next += uint32(a.count[cell])
+	}
+	for row, cell := range u.place {
+		s := &a.bucket[cell]
+		u.rows[s.next] = uint32(row)
+		s.next += s.step
+	}
+}
+
+// rowsIn are the rows of a cell that changes.
+func (u *update) rowsIn(a *aimed, cell int) []uint32 {
+	end := a.bucket[cell].next
+	return u.rows[end-uint32(a.count[cell]) : end]
+}
+
+// free draws the rows that cells give.
+func (u *update) free(a *aimed) {
+	u.freed = u.freed[:0]
+	for cell, more := range a.more {
+		if more >= 0 {
+			continue
+		}
+		rows := u.rowsIn(a, cell)
+		for k := range -more {
+			at := int(k) + int(u.r.below(uint64(len(rows)-int(k))))
+			rows[k], rows[at] = rows[at], rows[k]
+		}
+		u.freed = append(u.freed, rows[:-more]...)
+	}
+	shuffle(u.r, u.freed)
+}
+
+// fill gives freed rows to the cells that lack some, as long as there are any.
+func (u *update) fill(a *aimed) {
+	left := u.freed
+	u.copied, u.like = u.copied[:0], u.like[:0]
+	categories := make([]uint32, len(a.columns))
+	for cell, more := range a.more {
+		if more <= 0 || len(left) == 0 {
+			continue
+		}
+		at := cell
+		for i := len(a.sizes) - 1; i >= 0; i-- {
+			categories[i] = uint32(at % a.sizes[i])
+			at /= a.sizes[i]
+		}
+		rows := u.rowsIn(a, cell)
+		given := left[:min(int(more), len(left))]
+		left = left[len(given):]
+		copied := 0
+		if len(rows) > 0 {
+			copied = len(given) / 2
+			if len(given)%2 == 1 && u.r.below(2) == 1 {
+				copied++
+			}
+		}
+		for i, row := range given {
+			if i < copied {
+				u.copied, u.like = append(u.copied, row), append(u.like, rows[u.r.below(uint64(len(rows)))])
+				continue
+			}
+			for k, column := range a.columns {
+				u.set(a, k, column, row, categories[k])
+			}
+		}
+	}
+	u.copy()
+}
+
+// manyCopied is from how many codes on they are copied two columns at a time.
+const manyCopied = 1 << 13
+
+// copy copies rows, column by column: none of those that are copied is changed before.
+func (u *update) copy() {
+	column := func(i int) {
+		codes := u.codes[i]
+		for k, row := range u.copied {
+			codes[row] = codes[u.like[k]]
+		}
+	}
+	if len(u.copied)*len(u.codes) >= manyCopied {
+		abreast(len(u.codes), column)
+		return
+	}
+	for i := range u.codes {
+		column(i)
+	}
+}
+
+// set changes one column of a row: to the class itself or, where several of the column's are in it and none of them is there, one of
+// these by their counts.
+func (u *update) set(a *aimed, k, column int, row, class uint32) {
+	if a.of[k] == nil {
+		u.codes[column][row] = class
+		return
+	}
+	if a.of[k][u.codes[column][row]] == class {
+		return
+	}
+	p := a.parts[k][class]
+	mark := float64(u.r.unit() * sum(p.counts))
+	for i, x := range p.counts {
+		if mark -= x; mark < 0 || i == len(p.counts)-1 {
+			u.codes[column][row] = p.classes[i]
+			return
+		}
+	}
+}
