@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,8 @@ type Consistency struct {
 	// Tables are those whose counts add up: all have one total, and what two of them share is the same in both.
 	Tables []string `json:"tables"`
 	// Apart are columns of which not all levels that the tables show lie within each other, each with these levels in groups: across
-	// groups tables agree in what they show beside that column, and no more.
+	// groups tables agree in what they show beside that column, and no more. A level may be apart from one that it lies within: series
+	// are made coarsest first, and each level is in the first one whose levels it lies within, all of them.
 	Apart []string `json:"apart,omitempty"`
 	// Left are those whose counts stay as they are.
 	Left []Unfitted `json:"left_out,omitempty"`
@@ -102,7 +104,7 @@ func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
 		case err == nil:
 			c.Apart = apart(f.Chains)
 		case p.tabulates(c):
-			if err := p.tabulatesInvariants(c.Table); err != nil {
+			if err := cmp.Or(p.tabulatesInvariants(c.Table), p.tabulatesRows(c.Table)); err != nil {
 				return nil, err
 			}
 			c.Way = Tabulated

@@ -29,7 +29,7 @@ func (c Consistency) Sentence() string {
 func (c Consistency) LeftText() []string {
 	var reasons, lines []string
 	for _, levels := range c.Apart {
-		lines = append(lines, fmt.Sprintf("Not all levels of one column lie within each other: %s. Tables that show the ones and the others agree in what they show beside that column, and no more.", levels))
+		lines = append(lines, fmt.Sprintf("Not all levels of one column lie within each other: %s. Tables that show the ones and the others agree in what they show beside that column, and no more, also where a level lies within one that it is apart from: each level joins the first series that it lies within, coarsest first.", levels))
 	}
 	paths := map[string][]string{}
 	for _, u := range c.Left {

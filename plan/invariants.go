@@ -190,13 +190,32 @@ func totalOf(r *spec.Release, table string) (spec.Invariant, bool) {
 // number of rows is all that these keep to, where no other number is asked for.
 func (p *Plan) tabulatesInvariants(table string) error {
 	for _, i := range p.release.Invariants {
-		if i.Table != table || len(i.By) == 0 && slices.ContainsFunc(p.Synthetic, func(s Synthetic) bool { return s.Table == table && s.Rows == i.Total() }) {
+		if i.Table != table || len(i.By) == 0 && p.rowsOf(table) == i.Total() {
 			continue
 		}
 		return at(p.release, "invariants."+i.Name, &fault{"", fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, which keep to no public figure but their number of rows", table),
 			"an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in a circle; or no `integers` under `publish`"})
 	}
 	return nil
+}
+
+// tabulatesRows fails where tables would be counted from microdata of a number of rows that somebody chose, which every one of them
+// would then add up to, whatever was measured. A number that an invariant says is that of the data.
+func (p *Plan) tabulatesRows(table string) error {
+	n := p.rowsOf(table)
+	if _, known := totalOf(p.release, table); n == 0 || known {
+		return nil
+	}
+	return at(p.release, "synthetic."+table, &fault{"rows", fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
+		"`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or no `integers` under `publish`"})
+}
+
+// rowsOf is the number of rows that microdata of a table have whatever is measured, 0 where there is none.
+func (p *Plan) rowsOf(table string) int64 {
+	if at := slices.IndexFunc(p.Synthetic, func(s Synthetic) bool { return s.Table == table }); at >= 0 {
+		return p.Synthetic[at].Rows
+	}
+	return 0
 }
 
 // Sentence says what the figures are and where they are from.

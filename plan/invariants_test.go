@@ -64,6 +64,8 @@ func TestInvariantRefusals(t *testing.T) {
 			[]string{"marginals.x", "crosses others, or invariants, in a circle"}},
 		"microdata": {"invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}\n", "synthetic: {t: {by: [b, c, d, e]}}\nmarginals: {w: {by: [b, c, d], budget: m}, x: {by: [c, d, e], budget: m}, y: {by: [b, c, e], budget: m}, z: {by: [b, d, e], budget: m}}\n",
 			[]string{"invariants.i", "which keep to no public figure but their number of rows"}},
+		"microdata of a chosen number of rows": {"", "synthetic: {t: {by: [b, c, d, e], rows: 1000}}\nmarginals: {w: {by: [b, c, d], budget: m}, x: {by: [c, d, e], budget: m}, y: {by: [b, c, e], budget: m}, z: {by: [b, d, e], budget: m}}\n",
+			[]string{"synthetic.t.rows", "would all add up to the 1000 rows that `rows` asks for", "rows: noisy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{

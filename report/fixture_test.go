@@ -3,6 +3,7 @@ package report_test
 // This file holds the inputs that the tests report on: small specs as the planner plans them, with fixed noisy counts.
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -72,7 +73,7 @@ func published(p *plan.Plan, noisy map[string][]int64) []synth.Table {
 	}
 	tables, err := synth.Estimate(s)
 	if err == nil {
-		err = synth.Consistent(s, tables, nil)
+		err = synth.Consistent(context.Background(), s, tables, nil)
 	}
 	if err != nil {
 		panic(err)

@@ -1,6 +1,8 @@
 package synth
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -22,8 +24,8 @@ const Fitted Flag = "fitted"
 // microdata those of the plan's methods, in its order, of which the counts come where the plan says so.
 //
 // Contract: it reads the plan, the estimates and the microdata alone, and chance from the measurements ([newStream]); the same
-// input gives the same counts on every machine. Argument: docs/proofs/consistent.md.
-func Consistent(s *measured.Sealed, tables []Table, microdata []Microdata) error {
+// input gives the same counts on every machine. It ends with the context. Argument: docs/proofs/consistent.md.
+func Consistent(ctx context.Context, s *measured.Sealed, tables []Table, microdata []Microdata) error {
 	for _, c := range s.Plan.Consistent {
 		var counts map[int][]int64
 		var err error
@@ -35,8 +37,9 @@ func Consistent(s *measured.Sealed, tables []Table, microdata []Microdata) error
 		} else {
 			var f *fitting
 			if f, err = newFitting(s, c, tables); err == nil {
-				f.project()
-				counts, err = f.round(newStream(s, "counts of "+c.Table))
+				if err = f.project(ctx); err == nil {
+					counts, err = f.round(ctx, newStream(s, "counts of "+c.Table))
+				}
 			}
 		}
 		if err != nil {
@@ -44,6 +47,7 @@ func Consistent(s *measured.Sealed, tables []Table, microdata []Microdata) error
 		}
 		for at, own := range counts {
 			tables[at].Statistics[0].publish(own)
+			tables[at].Statistics[0].Tabulated = c.Way == plan.Tabulated
 		}
 	}
 	return nil
@@ -130,8 +134,11 @@ func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*fittin
 }
 
 // project works out the cells of every step.
-func (f *fitting) project() {
+func (f *fitting) project(ctx context.Context) error {
 	for i, s := range f.Steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		switch {
 		case s.Given != nil:
 			f.given(i)
@@ -139,7 +146,7 @@ func (f *fitting) project() {
 			total, _ := f.estimate(s.Margin)
 			f.real[i] = []float64{min(max(total[0], 0), mostCount)}
 		case s.Impossible:
-			f.real[i] = f.projectPossible(i)
+			f.real[i] = f.projectPossible(ctx, i)
 		case s.Margin.Ways() == 1:
 			f.real[i] = f.projectSingle(s)
 		default:
@@ -148,16 +155,21 @@ func (f *fitting) project() {
 				margins[k] = marginal{of: f.Project(s.Margin, m.Margin), sums: f.standing(m)}
 			}
 			var y []float64
+			enough := 0.0
 			if s.Table >= 0 {
 				y = f.tables[s.Table].cells
+				for _, m := range f.inner(s) {
+					margins, enough = append(margins, f.settled(ctx, s, m)), slight
+				}
 			} else {
 				y, _ = f.estimate(s.Margin)
 			}
 			var steps int
-			f.real[i], steps = nearest(y, nil, margins)
+			f.real[i], steps = nearest(ctx, y, nil, margins, enough)
 			f.steps += steps
 		}
 	}
+	return ctx.Err()
 }
 
 // projectSingle projects the categories of a column on those of a coarser level, or on the total.
@@ -180,42 +192,73 @@ func (f *fitting) projectSingle(s plan.FittingStep) []float64 {
 	return x
 }
 
-// steadfast is how many times more than their variances say the estimates of coarser margins count in a table with
-// impossible cells. A cell is held up at 0 where noise would take it below, which pulls at all that it is a part of; margins
-// that are known much better must not give way to that.
+// steadfast is how many times more than their variances say the estimates of margins within a table count that no step fixes. A
+// cell is held up at 0 where noise would take it below, which pulls at all that it is a part of; margins that are known much
+// better must not give way to that.
 const steadfast = 100
 
 // projectPossible projects a table with impossible cells: what it shares with those before stands, and of its own margins that
 // are published or single columns it stays near the estimates, as these must agree with the zeros.
-func (f *fitting) projectPossible(step int) []float64 {
+func (f *fitting) projectPossible(ctx context.Context, step int) []float64 {
 	s := f.Steps[step]
 	own := f.tables[s.Table]
 	margins := []marginal{{of: f.Project(s.Margin, s.Fixed[0].Margin), sums: f.standing(s.Fixed[0])}}
-	soft := func(m plan.Margin) {
-		if m.Ways() == 0 || m.Within(s.Fixed[0].Margin) || slices.Equal(m, s.Margin) {
-			return
-		}
-		sums, variances := f.estimate(m)
-		for i, v := range variances {
-			variances[i] = v / float64(max(own.variance, least)*steadfast)
-		}
-		margins = append(margins, marginal{of: f.Project(s.Margin, m), sums: sums, slack: variances})
-	}
 	for chain := range f.Chains {
 		for level := 1; level <= s.Margin[chain]; level++ {
 			m := make(plan.Margin, len(f.Chains))
 			m[chain] = level
-			soft(m)
+			if !m.Within(s.Fixed[0].Margin) && !slices.Equal(m, s.Margin) {
+				margins = append(margins, f.near(s, m))
+			}
 		}
 	}
-	for i, t := range f.Tables {
-		if t.Margin.Ways() > 1 && t.Margin.Within(s.Margin) && !slices.ContainsFunc(f.Tables[:i], func(o plan.FittedTable) bool { return slices.Equal(o.Margin, t.Margin) }) {
-			soft(t.Margin)
-		}
+	for _, m := range f.inner(s) {
+		margins = append(margins, f.near(s, m))
 	}
-	x, steps := nearest(own.cells, f.masks[step], margins)
+	x, steps := nearest(ctx, own.cells, f.masks[step], margins, 0)
 	f.steps += steps
 	return x
+}
+
+// inner are the tables of several chains within that of a step which no fixed margin says: no step fixes them, so they are known
+// better than their cells may be, and the step stays near what is known of them.
+func (f *fitting) inner(s plan.FittingStep) []plan.Margin {
+	var out []plan.Margin
+	for i, t := range f.Tables {
+		m := t.Margin
+		if m.Ways() < 2 || !m.Within(s.Margin) || slices.Equal(m, s.Margin) ||
+			slices.ContainsFunc(s.Fixed, func(o plan.FixedMargin) bool { return m.Within(o.Margin) }) ||
+			slices.ContainsFunc(f.Tables[:i], func(o plan.FittedTable) bool { return slices.Equal(o.Margin, m) }) {
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// near is a margin of a step's table that stays near what all tables say of it.
+func (f *fitting) near(s plan.FittingStep, m plan.Margin) marginal {
+	sums, variances := f.estimate(m)
+	for i, v := range variances {
+		variances[i] = v / float64(max(f.tables[s.Table].variance, least)*steadfast)
+	}
+	return marginal{of: f.Project(s.Margin, m), sums: sums, slack: variances}
+}
+
+// settled is near a margin as it would be if it were a step: not below zero, and of the sums that stand. So the margins that a table
+// stays near do not pull against these.
+func (f *fitting) settled(ctx context.Context, s plan.FittingStep, m plan.Margin) marginal {
+	out := f.near(s, m)
+	var stand []marginal
+	for _, o := range s.Fixed {
+		if shared := m.Meet(o.Margin); shared.Ways() > 0 {
+			stand = append(stand, marginal{of: f.Project(m, shared), sums: added(f.standing(o), f.Project(o.Margin, shared), f.Cells(shared))})
+		}
+	}
+	var steps int
+	out.sums, steps = nearest(ctx, out.sums, nil, stand, slight)
+	f.steps += steps
+	return out
 }
 
 // standing are the cells of a fixed margin.
@@ -308,17 +351,18 @@ func (f *fitting) groupings(t plan.FittedTable, m plan.Margin) []Grouping {
 }
 
 // round makes whole numbers of the cells of every step, and is what each table shows, in its own order.
-func (f *fitting) round(r *stream) (map[int][]int64, error) {
+func (f *fitting) round(ctx context.Context, r *stream) (map[int][]int64, error) {
 	for i, s := range f.Steps {
-		var err error
+		err := ctx.Err()
 		switch {
+		case err != nil:
 		case s.Given != nil: // [fitting.given]
 		case len(s.Fixed) == 0:
 			f.whole[i] = []int64{int64(math.Floor(f.real[i][0] + 0.5))}
 		case len(s.Fixed) == 1:
 			f.whole[i], err = f.apportion(i, r)
 		default:
-			f.whole[i], err = f.crossed(i, r)
+			f.whole[i], err = f.crossed(ctx, i, r)
 		}
 		if err != nil {
 			return nil, err
@@ -368,18 +412,21 @@ var errNoCounts = fmt.Errorf("no whole counts have the sums that stand")
 
 // crossed rounds a step with several fixed margins, joining one after the other: the cells of what is joined are, in every
 // category that both share, a table of rows from the one and columns from the other.
-func (f *fitting) crossed(step int, r *stream) ([]int64, error) {
+func (f *fitting) crossed(ctx context.Context, step int, r *stream) ([]int64, error) {
 	s := f.Steps[step]
 	joined, standing := s.Fixed[0].Margin, f.fixed(s.Fixed[0])
 	for _, m := range s.Fixed[1:] {
 		next := joined.Join(m.Margin)
 		real := added(f.real[step], f.Project(s.Margin, next), f.Cells(next))
-		rows, columns := f.fixed(m), standing
-		shared := joined.Meet(m.Margin)
+		one, rows, other, columns := m.Margin, f.fixed(m), joined, standing
+		if len(rows) < len(columns) { // rows are the longer side
+			one, rows, other, columns = other, columns, one, rows
+		}
+		shared := one.Meet(other)
 		blocks := f.Cells(shared)
-		rowsOf, columnsOf := groups(f.Project(m.Margin, shared), blocks), groups(f.Project(joined, shared), blocks)
+		rowsOf, columnsOf := groups(f.Project(one, shared), blocks), groups(f.Project(other, shared), blocks)
 		cellsOf := groups(f.Project(next, shared), blocks)
-		row, column := f.Project(next, m.Margin), f.Project(next, joined)
+		row, column := f.Project(next, one), f.Project(next, other)
 		standing = make([]int64, len(real))
 		for b := range blocks {
 			block, places, err := f.block(cellsOf[b], rowsOf[b], columnsOf[b], row, column)
@@ -391,8 +438,8 @@ func (f *fitting) crossed(step int, r *stream) ([]int64, error) {
 				cells[i] = newCell(real[at], r)
 			}
 			t := newTransport(cells, picked(rows, block.rows), picked(columns, block.columns))
-			if !t.balance() {
-				return nil, errNoCounts
+			if !t.balance(ctx) {
+				return nil, cmp.Or(ctx.Err(), errNoCounts)
 			}
 			for i, at := range places {
 				standing[at] = cells[i].at

@@ -1,6 +1,9 @@
 package synth
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // This file holds the projection of estimates on counts that can be: none negative, zero where nothing can be, and of given
 // margins.
@@ -21,20 +24,22 @@ type marginal struct {
 // the derivative is sum − (sum of x) − slack·u. With D the number of cells in a sum plus its slack, and u in units of 1/√D, no
 // curvature of the dual is above the number of margins, as each margin's own is a projection at most. So gradient steps of
 // one over that number ascend; they are accelerated, and begin anew where they no longer lead upwards (Beck & Teboulle 2009;
-// O'Donoghue & Candès 2015). steps is how many were made.
+// O'Donoghue & Candès 2015). steps is how many were made; none is begun once the context has ended. It ends when no
+// sum is off by more than enough, or by more than can be told.
 //
 // There is such an x for sums that agree with each other and can be joined two at a time ([plan.FittingStep]).
-func nearest(y []float64, impossible []bool, margins []marginal) (x []float64, steps int) {
+func nearest(ctx context.Context, y []float64, impossible []bool, margins []marginal, enough float64) (x []float64, steps int) {
 	x = make([]float64, len(y))
 	if len(margins) == 0 {
 		fill(x, y, impossible, nil, nil)
 		return x, 0
 	}
 	a := newAscent(y, margins)
-	for steps < mostSteps {
+	most := max(leastSteps, min(mostSteps, mostWork/(len(y)*len(margins)+1)))
+	for steps < most && ctx.Err() == nil {
 		fill(x, y, impossible, margins, a.ahead)
 		steps++
-		if a.step(x) <= a.tolerance {
+		if a.step(x) <= max(a.tolerance, enough) {
 			break
 		}
 	}
@@ -44,8 +49,14 @@ func nearest(y []float64, impossible []bool, margins []marginal) (x []float64, s
 const (
 	// mostSteps bounds the work of a projection: what rounding makes of it has its sums exactly in any case.
 	mostSteps = 2000
+	// leastSteps are made of the largest tables too, and mostWork bounds what the steps of others look at: cells times margins.
+	leastSteps = 100
+	mostWork   = 1 << 31
 	// precise is how far, relative to the largest figure, sums may be off when the projection ends.
 	precise = 1e-11
+	// slight is how far sums may be off in a table that stays near others within it, as each of these pulls: far less than rounding
+	// moves them by.
+	slight = 1e-2
 )
 
 // ascent is the state of the dual ascent.

@@ -99,7 +99,7 @@ func TestProjectionIsNearest(t *testing.T) {
 			}
 		}
 		want := optimum(y, impossible, margins)
-		got, _ := nearest(y, impossible, margins)
+		got, _ := nearest(t.Context(), y, impossible, margins, 0)
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-6 {
 				t.Fatalf("projection %d of %v: %v, the nearest is %v", n, y, got, want)
@@ -124,7 +124,7 @@ func TestProjectionHasItsSums(t *testing.T) {
 		for i := range y {
 			y[i] = truth[i] + 200*(r.unit()-0.5)
 		}
-		x, _ := nearest(y, nil, []marginal{{of: rows, sums: added(truth, rows, side)}, {of: columns, sums: added(truth, columns, side)}})
+		x, _ := nearest(t.Context(), y, nil, []marginal{{of: rows, sums: added(truth, rows, side)}, {of: columns, sums: added(truth, columns, side)}}, 0)
 		for _, of := range [][]int32{rows, columns} {
 			for s, sum := range added(x, of, side) {
 				if want := added(truth, of, side)[s]; math.Abs(sum-want) > 1e-6*max(1, want) {

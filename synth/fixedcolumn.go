@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -136,7 +137,7 @@ func (f *fixed) learn(i int) {
 	if c.counts = make([]float64, len(y)); len(margins) == 1 {
 		project(c.counts, y, alike(len(y), 1), total, math.NaN())
 	} else {
-		c.counts, _ = nearest(y, nil, margins)
+		c.counts, _ = nearest(context.Background(), y, nil, margins, 0)
 	}
 	exactly(c.counts, total)
 }

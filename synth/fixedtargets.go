@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"context"
 	"slices"
 	"sync"
 )
@@ -68,7 +69,7 @@ func (f *fixed) project(t *target, smaller []target) {
 			margins = append(margins, m)
 		}
 	}
-	t.cells, _ = nearest(t.counts, nil, margins)
+	t.cells, _ = nearest(context.Background(), t.counts, nil, margins, 0)
 	exactly(t.cells, f.rows())
 }
 

@@ -48,6 +48,7 @@ type Statistic struct {
 	// measurement, as it was drawn.
 	Whole         bool
 	Fitted        bool    // Published is by [Consistent]
+	Tabulated     bool    // and counts rows of microdata
 	StandardError float64 // root mean square of Error
 	Margin        float64 // (High − Low) / 2, of the widest
 	Confidence    float64 // asked of the interval

@@ -108,7 +108,7 @@ func exchangedCountsAreFound(t *testing.T, place string) {
 	}
 	tables, err := synth.Estimate(sealed)
 	if err == nil {
-		err = synth.Consistent(sealed, tables, nil)
+		err = synth.Consistent(t.Context(), sealed, tables, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -178,6 +178,10 @@ func TestCrossingTablesAreCountedFromMicrodata(t *testing.T) {
 	}
 	if len(counts) != 16 {
 		t.Errorf("%d cells", len(counts))
+	}
+	table, err := os.ReadFile(filepath.Join(place, "tables", "modes", "mode_x_hour_x_way.parquet"))
+	if err != nil || !bytes.Contains(table, []byte("counted from the microdata")) || bytes.Contains(table, []byte("rounded and fitted")) {
+		t.Errorf("%v: the table does not say that it is counted from the microdata", err)
 	}
 	verifies(t, place, VerifyOptions{})
 }

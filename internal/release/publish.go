@@ -155,7 +155,7 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 		out.begins("making the counts of tables add up")
 		err := histogram.CheckBytes(synth.ConsistentBytes(s.Plan))
 		if err == nil {
-			err = synth.Consistent(s, tables, microdata)
+			err = synth.Consistent(ctx, s, tables, microdata)
 		}
 		if err != nil {
 			return err

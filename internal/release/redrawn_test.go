@@ -134,6 +134,7 @@ func TestTamperedNumbersOfRowsAreFound(t *testing.T) {
 func TestRowsAsked(t *testing.T) {
 	two := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a"}, {Table: "b", Rows: 50}}}
 	one := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a"}}}
+	counted := &plan.Plan{Name: "trips", Synthetic: one.Synthetic, Consistent: []plan.Consistency{{Table: "a", Way: plan.Tabulated}}}
 	for _, c := range []struct {
 		plan  *plan.Plan
 		flags []string
@@ -167,6 +168,8 @@ func TestRowsAsked(t *testing.T) {
 		{one, []string{"5", "a=5"}, "a second time"},
 		{two, []string{"5"}, "write --rows a=5"},
 		{&plan.Plan{Name: "trips"}, []string{"5"}, "has no microdata"},
+		{counted, []string{"5"}, "would change with the number of rows"},
+		{counted, []string{"a=5"}, "would change with the number of rows"},
 	} {
 		_, err := rowsAsked(c.plan, c.flags)
 		wantsCode(t, strings.Join(c.flags, " "), err, ExitSpec, c.says)

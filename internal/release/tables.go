@@ -150,9 +150,12 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	case s.Name == string(spec.Units):
 		published = "published count of those that have a row in the cell"
 	}
-	if s.Fitted {
+	switch {
+	case s.Tabulated:
+		published += "; counted from the microdata, as what adds up with the other tables: model only"
+	case s.Fitted:
 		published += "; rounded and fitted to add up with the other tables"
-	} else {
+	default:
 		published += "; negative estimates are shown as 0"
 	}
 	interval, of := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence), "the privacy noise"
