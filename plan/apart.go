@@ -140,6 +140,11 @@ type pair struct{ one, other []float64 }
 // one order, as noise is symmetric.
 func (e *Estimate) pairsOf(a residual.Axis, first bool) []pair {
 	n := e.Columns[a.Column].Size(a.Level)
+	if e.alike(a) { // two rows of what may be a million
+		one, last := make([]float64, n), make([]float64, n)
+		one[0], last[n-1] = 1, 1
+		return []pair{{one, one}, {one, last}}
+	}
 	rows := make([][]float64, n)
 	for i := range rows {
 		rows[i] = make([]float64, n)
@@ -148,9 +153,6 @@ func (e *Estimate) pairsOf(a residual.Axis, first bool) []pair {
 				rows[i][j] = 1
 			}
 		}
-	}
-	if e.alike(a) {
-		return []pair{{rows[0], rows[0]}, {rows[0], rows[n-1]}}
 	}
 	var all []pair
 	for i, one := range rows {
