@@ -96,13 +96,17 @@ func (t *tally) nameOf(a attribute) [2]string {
 
 // passes is how often the files are read.
 func (t *tally) passes() int64 {
-	switch {
-	case t.table.Unit.Row:
+	if t.table.Unit.Row {
 		return 1
-	case len(t.allowances) > 1:
-		return 3
 	}
-	return 2
+	n := int64(2)
+	if len(t.allowances) > 1 {
+		n++
+	}
+	if t.isParent() {
+		n++
+	}
+	return n
 }
 
 // allowancesMemory is the most that the boundings of all allowances hold: what is more goes to disk.

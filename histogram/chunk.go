@@ -23,6 +23,8 @@ type chunk struct {
 
 	left, hits, keep []uint64   // scratch: a bit per row
 	out, outside     []uint64   // scratch, and the rows for which the table's predicate is not true, nil for none
+	slots            []slot     // where the units of linked rows are held, once that is known; else empty
+	days             []int64    // scratch
 	wide             [][]uint32 // scratch: the codes of readers that are made of several columns
 }
 
@@ -33,6 +35,10 @@ func (c *chunk) load(b *source.Batch, readers []*encoder, x *intake) {
 	for i, r := range x.readers {
 		if at := x.places[i]; len(at) == 1 {
 			c.codes[r], c.largest[r] = codesOf(b.Columns[at[0]]), b.Largest[at[0]]
+			continue
+		}
+		if readers[r].column.Link != nil {
+			c.codes[r] = tabulate.Codes{} // of other rows of the unit: relate
 			continue
 		}
 		c.wide[r] = fit(c.wide[r], b.Rows)
@@ -62,12 +68,14 @@ func codesOf(a arrow.Array) tabulate.Codes {
 //
 // A row is left out where the table's predicate is not true of it (outside), and then nothing else is asked of it; where a
 // column's policy says so, of those that measurements need,
-// where it meets an entry of `impossible` that drops rows (ruleOut), or where its id is
-// null and the table's unit says so (withoutID).
+// where it meets an entry of `impossible` that drops rows (ruleOut), where its id is
+// null and the table's unit says so (withoutID), or where it belongs to a parent row and there is
+// none (orphans).
 //
-// Guarantee: whether a row is left out depends on its own values alone, so that two
+// Guarantee: whether a row is left out depends on its own values alone and, with a parent, on whether its
+// unit has a row there that is counted, so that two
 // tables that differ in one unit differ in that unit's rows alone once rows are left
-// out. Neighbours: both relations. Argument: docs/proofs/impossible.md.
+// out. Neighbours: both relations. Argument: docs/proofs/impossible.md, docs/proofs/linked.md.
 func (t *tally) judge(c *chunk, whole bool) (out []uint64, bad bool) {
 	left, marked := cleared(&c.left, c.rows), false
 	outside := t.outside(c)
@@ -87,7 +95,8 @@ func (t *tally) judge(c *chunk, whole bool) (out []uint64, bad bool) {
 	}
 	ruled, wrong := t.ruleOut(c, left, whole)
 	idless, missing := t.withoutID(c, left)
-	if marked || ruled || idless {
+	orphaned := t.orphans(c, left)
+	if marked || ruled || idless || orphaned {
 		out = left
 	}
 	return out, bad || wrong || missing

@@ -455,18 +455,25 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 // the columns are those of the plan: a row is left out for the same
 // reasons as in the release.
 func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []question, workers int, scan func(*tally) error) error {
-	asked, err := c.columns(table.Name)
+	r, first := c.plan.Release(), 0
+	tallies, err := linkedTallies(r, family(r, table), func(one *spec.Table) (*tally, error) {
+		asked, err := c.columns(one.Name)
+		if err != nil {
+			return nil, err
+		}
+		if one.Name != table.Name {
+			return newTally(r, one, asked, nil, workers)
+		}
+		first = len(asked)
+		for _, q := range batch {
+			asked = append(asked, q.measurement)
+		}
+		return newTally(r, table, asked, nil, workers)
+	})
 	if err != nil {
 		return err
 	}
-	first := len(asked)
-	for _, q := range batch {
-		asked = append(asked, q.measurement)
-	}
-	t, err := newTally(c.plan.Release(), table, asked, nil, workers)
-	if err != nil {
-		return err
-	}
+	t := tallies[slices.IndexFunc(tallies, func(t *tally) bool { return t.table == table })]
 	if err := scan(t); err != nil {
 		return err
 	}

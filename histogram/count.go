@@ -33,14 +33,18 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 		return nil, err
 	}
 	progress := newProgress(opt.Progress)
-	held := int64(0)
+	held := map[string]int64{} // by table
 	found := func(table *spec.Table, all []plan.Measurement) (out *spec.Table, err error) {
-		out, held, err = discover(ctx, table, all, dataDir, opt.workers(), have-Bytes(p))
+		out, held[table.Name], err = discover(ctx, table, all, dataDir, opt.workers(), have-Bytes(p))
 		return out, err
 	}
 	return count(p, s, opt.workers(), false, found, func(t *tally) error {
-		t.progress = progress
-		return besides(t.scan(ctx, dataDir, s, have-Bytes(p)-held), have-Bytes(p))
+		left := have - Bytes(p)
+		for _, one := range t.family() {
+			one.progress = progress
+			left -= held[one.table.Name]
+		}
+		return besides(t.scan(ctx, dataDir, s, left), have-Bytes(p))
 	})
 }
 
@@ -107,25 +111,25 @@ func countFound(p *plan.Plan, all []plan.Measurement, workers int, found finding
 		if !asked[table.Name] {
 			continue
 		}
-		delete(asked, table.Name)
-		table, err := found(table, all)
-		if err != nil {
-			return nil, err
-		}
-		t, err := newTally(r, table, all, shown, workers)
-		if err != nil {
-			return nil, err
-		}
-		if err := fill(t); err != nil {
-			return nil, err
-		}
-		next := 0
-		for i, m := range all {
-			if m.Query.Table == table.Name {
-				counts[i] = t.queries[next].tallied
-				counts[i].groups = t.grouped(m, t.queries[next])
-				next++
+		tallies, err := linkedTallies(r, family(r, table), func(table *spec.Table) (*tally, error) {
+			table, err := found(table, all)
+			if err != nil {
+				return nil, err
 			}
+			return newTally(r, table, all, shown, workers)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tallies {
+			if !asked[t.table.Name] {
+				continue
+			}
+			delete(asked, t.table.Name)
+			if err := fill(t); err != nil {
+				return nil, err
+			}
+			t.answer(all, counts)
 		}
 	}
 	for i, m := range all {
@@ -143,6 +147,18 @@ func countFound(p *plan.Plan, all []plan.Measurement, workers int, found finding
 		return nil, fmt.Errorf("the plan measures a table %q that its release does not have", name)
 	}
 	return counts, nil
+}
+
+// answer writes what was counted for the measurements of the tally's table to their places.
+func (t *tally) answer(all []plan.Measurement, counts []tallied) {
+	next := 0
+	for i, m := range all {
+		if m.Query.Table == t.table.Name {
+			counts[i] = t.queries[next].tallied
+			counts[i].groups = t.grouped(m, t.queries[next])
+			next++
+		}
+	}
 }
 
 // project turns the counts of a query's marginal into its answers: the exact integers

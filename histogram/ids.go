@@ -29,9 +29,10 @@ func (e *idError) Error() string { return "the ids of units " + e.message }
 
 // Messages of idError.
 const (
-	idsInexact = ", which cannot tell units apart exactly; use text or integers"
-	idsMixed   = "have another type here than in the files before; write them alike in all files"
-	idsMissing = "are missing in rows: a row of no unit is outside every bound"
+	idsInexact  = ", which cannot tell units apart exactly; use text or integers"
+	idsMixed    = "have another type here than in the files before; write them alike in all files"
+	idsOfParent = "have another type here than in the table whose rows these belong to; write them alike in both"
+	idsMissing  = "are missing in rows: a row of no unit is outside every bound"
 )
 
 // permutation is a bijection of 64-bit words that depends on a key. It spreads

@@ -18,7 +18,8 @@ type intake struct {
 	ids     int     // that of the units, −1 where it is not read
 }
 
-// intake is what a pass reads for some of the tally's readers and, where ids says so, of units.
+// intake is what a pass reads for some of the tally's readers and, where ids says so, of units: also where some reader's values
+// are in other rows of the unit.
 func (t *tally) intake(readers []int, ids bool) *intake {
 	x := &intake{readers: readers, ids: -1}
 	for _, r := range readers {
@@ -35,7 +36,7 @@ func (t *tally) intake(readers []int, ids bool) *intake {
 		}
 		x.places = append(x.places, places)
 	}
-	if ids {
+	if ids || slices.ContainsFunc(readers, func(r int) bool { return t.readers[r].column.Link != nil }) {
 		x.ids = x.values(t.table.Unit.ID)
 	}
 	return x

@@ -156,6 +156,7 @@ func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffe
 	bad := false
 	err := piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
 		c.load(b, p.tally.readers, p.intake)
+		p.tally.relate(c, p.readers)
 		r.rows += int64(b.Rows)
 		if p.whole {
 			p.tally.expect.note(c)
@@ -247,6 +248,10 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 	}
 	for i, e := range t.readers {
 		inputs := p.intake.of(i, raw.Columns())
+		if e.column.Link != nil { // of other rows of the unit, where it was judged
+			codes[i] = make([]uint32, raw.NumRows())
+			continue
+		}
 		var misfits []misfit
 		codes[i], misfits = e.encode(outside, inputs...)
 		for _, m := range misfits {

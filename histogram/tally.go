@@ -31,6 +31,7 @@ type tally struct {
 	queries    []*query    // one per measurement of the table, in the plan's order
 
 	samplers []*sampler // one per worker, nil where all units are measured
+	link     *link      // of rows that belong to rows of another table, nil where none do
 
 	workers  int
 	progress *progress
@@ -73,6 +74,9 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 	}
 	if err := t.show(shown); err != nil {
 		return nil, err
+	}
+	for _, name := range parentColumns(r, table.Name) {
+		t.column(table.Column(name))
 	}
 	t.rules = rulesOf(t, r)
 	t.predicate()
@@ -137,7 +141,8 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 // Where units have ids, the files are read twice: first the ids and the columns that
 // can have rows left out, which says which rows stay, then the columns that are counted.
 // Where queries allow a unit fewer rows than its table, the ids are read once more between
-// the two, with the columns that say which groups rows are of.
+// the two, with the columns that say which groups rows are of; and so they are of a parent, with the
+// columns that its children's rows have. Of linked tables the ids of all are read before any is counted.
 func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
 	if err := t.sample(s); err != nil {
 		return err
@@ -145,34 +150,56 @@ func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit in
 	if t.table.Unit.Row {
 		return t.countRows(ctx, dir, nil, make([]*kept, 1), limit)
 	}
-	p, stay, err := t.staying(ctx, dir, s, limit)
+	if t.link != nil {
+		if err := t.link.read(ctx, dir, s, limit); err != nil {
+			return err
+		}
+		rows := t.link.kept[t]
+		t.diagnose(rows.stay)
+		return t.countRows(ctx, dir, rows.last, rows.stay, limit-t.link.held.Load())
+	}
+	p, stay, err := t.settled(ctx, dir, s, limit)
+	if err != nil {
+		return err
+	}
+	t.diagnose(stay)
+	return t.countRows(ctx, dir, p, stay, limit)
+}
+
+// settled is staying, with the first error in reading order.
+func (t *tally) settled(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*kept, err error) {
+	p, stay, err = t.staying(ctx, dir, s, limit)
 	if err == nil {
-		t.diagnose(stay)
-		return t.countRows(ctx, dir, p, stay, limit)
+		return p, stay, nil
 	}
 	pieces, ok := p.toExamine(err)
 	if !ok || ctx.Err() != nil {
-		return err
+		return p, nil, err
 	}
 	// What came first in reading order: this, or a breach that other columns show.
 	whole := t.wholePass(true)
 	whole.until = pieces
 	if other := whole.run(ctx, dir); other != nil {
-		return other
+		return p, nil, other
 	}
 	if errors.Is(err, errBreached) {
-		return errBug
+		return p, nil, errBug
 	}
-	return p.named(err)
+	return p, nil, p.named(err)
 }
 
-// staying reads the ids and says which rows stay for each of the tally's allowances. p is the last reading.
+// staying reads the ids and says which rows stay for each of the tally's allowances; a parent's rows are taken into the link.
+// p is the last reading.
 func (t *tally) staying(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*kept, err error) {
 	p, own, err := t.bound(ctx, dir, s, limit)
-	if err != nil || len(t.allowances) == 1 {
-		return p, []*kept{own}, err
+	stay = []*kept{own}
+	if err == nil && len(t.allowances) > 1 {
+		p, stay, err = t.choose(ctx, dir, s, p, own, limit)
 	}
-	return t.choose(ctx, dir, s, p, own, limit)
+	if err == nil && t.isParent() {
+		p, err = t.link.fill(ctx, dir, p, own)
+	}
+	return p, stay, err
 }
 
 // countRows counts the rows that stay: all that are not left out, or those that
@@ -251,6 +278,9 @@ func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit i
 		return err
 	}
 	p.take = func(worker, piece int, first int64, c *chunk, out []uint64) error {
+		if err := t.countSizes(piece, c, out); err != nil {
+			return err
+		}
 		return workers[worker].add(piece, first, c.ids, t.drawn(worker, c, piece, first, out))
 	}
 	if err = p.run(ctx, dir); err == nil {

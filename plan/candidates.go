@@ -13,7 +13,7 @@ import (
 
 // Candidates are what every choice is among: sets of columns, as places in By, ascending. A choice is a place in this
 // list. Those of [MST] are the pairs, those of [AIM] all sets of 1 to Ways columns: shorter ones first, and in
-// lexicographic order.
+// lexicographic order. Sets of given columns alone are none: they are measured with the parent's rows.
 func (s Synthetic) Candidates() [][]int {
 	var all [][]int
 	from := [][]int{nil}
@@ -29,7 +29,11 @@ func (s Synthetic) Candidates() [][]int {
 			}
 		}
 		if ways > 1 || s.Method == AIM {
-			all = append(all, next...)
+			for _, c := range next {
+				if c[0] < len(s.Own()) {
+					all = append(all, c)
+				}
+			}
 		}
 		from = next
 	}

@@ -158,6 +158,9 @@ func (p *Plan) Tabulation(confidential, path string) ([]TabulatedBy, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("%s has no microdata", confidential)
 	}
+	if s := p.Synthetic[at]; s.Parent != "" {
+		return nil, fmt.Errorf("the microdata of %s have as many rows as those of %s say, and not as its tables do", confidential, s.Parent)
+	}
 	planned, ok := p.tableOf(path)
 	if !ok {
 		return nil, fmt.Errorf("there is no table %s", path)

@@ -14,7 +14,10 @@ import (
 // explainMicrodata writes what the i-th microdata are, what is asked for them and what that costs.
 func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	s, columns := p.Synthetic[i], p.columnsOf(i)
-	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.By), s.rowsText())
+	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.Own()), s.rowsText())
+	if s.Parent != "" {
+		p.explainLink(b, s)
+	}
 	if len(s.Derived) > 0 {
 		fmt.Fprintf(b, "  Beside them %s, which the others decide: not measured.\n", factorsText(s.Derived))
 	}
@@ -41,9 +44,18 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(p.rhoOf(i)))
 }
 
+// explainLink writes how rows go with rows of another table.
+func (p *Plan) explainLink(b *strings.Builder, s Synthetic) {
+	fmt.Fprintf(b, "  Each row belongs to one of %s and is drawn given its columns, here called %s; the last is how many rows of %s it has, at most %s.\n",
+		s.Parent, factorsText(s.GivenBy()), s.Table, budget.Group(p.release.Table(s.Table).Unit.MaxRows))
+	fmt.Fprintf(b, "  Rows of %s whose unit has no row in %s that is counted are left out before the rows of a unit are bounded, of all that is counted of %s.\n", s.Table, s.Parent, s.Table)
+}
+
 // otherMethod says what the method that was not chosen would give, and want.
 func (s Synthetic) otherMethod() string {
 	switch {
+	case s.Parent != "":
+		return ""
 	case s.Method == AIM:
 		return "  It follows what no tree of pairs shows of the columns; such a tree, by method: mst, takes less time and memory.\n"
 	case len(s.By) > 2:
@@ -109,6 +121,9 @@ func (s Synthetic) roundsOf() string {
 
 // rowsText is how many rows microdata have.
 func (s Synthetic) rowsText() string {
+	if s.Parent != "" {
+		return "as many rows as the rows of " + s.Parent + " say"
+	}
 	if s.Rows == 0 {
 		return "as many rows as the noisy total says"
 	}

@@ -348,6 +348,9 @@ func (b *factBook) aboutRows(s Synthetic) {
 		say("files", budget.Group(int64(s.Files)))
 	}
 	say("columns", factorsText(s.By))
+	if s.Parent != "" {
+		say("drawn given", "the row of the unit in "+s.Parent+": "+factorsText(s.GivenBy()))
+	}
 	say("derived columns", factorsText(s.Derived))
 	say("method", s.Method)
 	if s.Why != "" {

@@ -1,12 +1,19 @@
 package plan
 
-// This file holds forests: pairs of columns without a cycle, as [MST] chooses them.
+// This file holds forests: pairs of columns without a cycle, as [MST] chooses them. Given columns count as one: so each
+// column of a row hangs on one of them at most, and is drawn given what is known already.
 
 // Forest tells which columns of microdata chosen pairs have joined: two are in one tree if they have the same label.
 type Forest []int
 
-// Forest is the forest before the first choice: no column is joined to another.
-func (s Synthetic) Forest() Forest { return NewForest(len(s.By)) }
+// Forest is the forest before the first choice: no column is joined to another, but those that are given.
+func (s Synthetic) Forest() Forest {
+	f := NewForest(len(s.By))
+	for i := range f {
+		f[i] = min(i, len(s.By)-max(s.Given, 1))
+	}
+	return f
+}
 
 // NewForest is the forest of so many columns, none joined to another.
 func NewForest(columns int) Forest {
@@ -16,6 +23,9 @@ func NewForest(columns int) Forest {
 	}
 	return f
 }
+
+// joins is how many pairs make the forest a tree.
+func (s Synthetic) joins() int { return len(s.By) - max(s.Given, 1) }
 
 // Apart tells whether a pair would join two trees.
 func (f Forest) Apart(pair []int) bool { return f[pair[0]] != f[pair[1]] }

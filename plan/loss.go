@@ -261,7 +261,7 @@ func (p *Plan) attributes() []string {
 	var columns []string
 	for _, m := range p.Measurements {
 		for _, f := range m.Query.Factors {
-			if !slices.Contains(columns, f.Attribute) {
+			if !slices.Contains(columns, f.Attribute) && !p.ofParent(m.Query.Table, f) {
 				columns = append(columns, f.Attribute)
 			}
 		}
@@ -294,9 +294,12 @@ func (p *Plan) attributes() []string {
 
 // drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
 // `impossible` as its own or as those of a column that is derived from it, or by the table's predicate; or which rows of a unit stay, as those of a column
-// do that is made of the unit's id.
+// do that is made of the unit's id; or whether it has rows, as the number of them does, and what decides whether there is a row that they belong to.
 func (p *Plan) drops(table, column string) bool {
 	t := p.release.Table(table)
+	if s, is := p.child(table); is && (s.Size == column || p.drops(s.Parent, column)) {
+		return true
+	}
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
 	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil && shareAny(t.Where.Expression.Sources(), ofFile(t, column)) || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
@@ -375,6 +378,9 @@ func (p *Plan) partsBy(q Query, column string) bool {
 		return true
 	}
 	for _, f := range q.Factors {
+		if p.linkedTo(q.Table, f, column) {
+			return true
+		}
 		t := p.release.Table(q.Table)
 		domain := t.Column(f.Attribute).Domain
 		if level, ok := domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) && (level.Size() > 1 || domain.Discover() != nil) {
@@ -403,7 +409,7 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 			steps = append(append(steps, p.exchanged(m.Mechanism)), d.steps(p.selectedTwice())...)
 			continue
 		}
-		if p.drops(m.Query.Table, column) {
+		if p.drops(m.Query.Table, column) || slices.ContainsFunc(m.Query.Factors, func(f Factor) bool { return p.linkedTo(m.Query.Table, f, column) }) {
 			steps = append(append(steps, p.exchanged(m.Mechanism)), p.rechosen(m)...)
 			continue
 		}
@@ -421,7 +427,9 @@ func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, er
 		}
 	}
 	for _, s := range p.Synthetic {
-		if !p.drops(s.Table, column) && !slices.ContainsFunc(s.By, func(f Factor) bool { return sameValues(p.release.Table(s.Table), f.Attribute, column) }) {
+		if !p.drops(s.Table, column) && !slices.ContainsFunc(s.By, func(f Factor) bool {
+			return sameValues(p.release.Table(s.Table), f.Attribute, column) || p.linkedTo(s.Table, f, column)
+		}) {
 			continue
 		}
 		tables++

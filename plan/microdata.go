@@ -25,6 +25,8 @@ type microdata struct {
 	ways    int
 	why     string // auto chose the method; "" where the spec says which
 	by      []Factor
+	given   int
+	unit    string // the name of the column that links rows, "" where none are
 	derived []Factor
 	columns []int64 // cells of each column
 	cells   int64   // of all columns and all candidates, which are counted
@@ -52,7 +54,7 @@ func expandSynthetic(r *spec.Release, tables []*table) ([]microdata, error) {
 	return all, nil
 }
 
-// draft works out what microdata will have counted. It refuses more pairs, or larger ones, than can be counted, and
+// draft works out what microdata will have counted: of linked ones, the columns of their parent's rows too. It refuses more pairs, or larger ones, than can be counted, and
 // columns whose measurements would have one name.
 func draft(r *spec.Release, asked *spec.Synthetic, sketch *Plan) (microdata, error) {
 	d := microdata{asked: asked, sketch: sketch, leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
@@ -79,12 +81,18 @@ func draft(r *spec.Release, asked *spec.Synthetic, sketch *Plan) (microdata, err
 			d.derived = append(d.derived, f)
 		}
 	}
+	if asked.Parent != "" || slices.ContainsFunc(r.Synthetic, func(s spec.Synthetic) bool { return s.Parent == asked.Table }) {
+		d.unit = t.Unit.ID
+	}
 	for _, f := range d.derived {
 		if _, _, err := originOf(t, d.by, f); err != nil {
 			return d, err
 		}
 	}
 	n := int64(len(d.by))
+	for _, a := range asked.Given {
+		d.by, d.given = append(d.by, Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}), d.given+1
+	}
 	if n < 2 {
 		return d, fmt.Errorf("%s: at least two are needed, as pairs of them are measured", budget.Plural(n, "column"))
 	}
@@ -150,7 +158,7 @@ func (d *microdata) candidates() int64 {
 	n := int64(min(len(d.by), maxCandidates+1))
 	all := n * (n - 1) / 2
 	if d.method == MST {
-		return all
+		return all - int64(d.given)*int64(d.given-1)/2
 	}
 	if all += n; d.ways > 2 {
 		all += n * (n - 1) / 2 * (n - 2) / 3
@@ -190,6 +198,9 @@ func (d *microdata) together(candidate []int) string {
 func (d *microdata) distinct() error {
 	s := d.named()
 	seen := map[string]string{}
+	if d.unit != "" {
+		seen[d.unit] = "the column that says which rows belong together"
+	}
 	for i, f := range s.Columns() {
 		for _, name := range []string{f.String(), f.String() + LabelSuffix} {
 			if other, ok := seen[name]; ok {
@@ -213,7 +224,8 @@ func (d *microdata) distinct() error {
 
 // named are the microdata as the plan writes them, without mechanisms.
 func (d *microdata) named() Synthetic {
-	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Why: d.why, Ways: d.ways, By: d.by, Derived: d.derived, Rows: d.asked.Rows, Files: d.asked.Files, Rounds: len(d.by) - 1}
+	s := Synthetic{Table: d.asked.Table, Leaf: d.asked.Leaf, Method: d.method, Why: d.why, Ways: d.ways, By: d.by, Parent: d.asked.Parent, Given: d.given, Derived: d.derived, Rows: d.asked.Rows, Files: d.asked.Files}
+	s.Rounds = s.joins()
 	if d.method == Tables {
 		s.Rounds = 0
 	}
@@ -237,7 +249,7 @@ const thirds = 3
 // docs/proofs/adaptive.md.
 func (d microdata) spend(r *spec.Release, amount *big.Rat) ([]Measurement, Synthetic, error) {
 	s := d.named()
-	if i, ok := totalOf(r, s.Table); ok && s.Rows == 0 && i.Total() > 0 && i.Total() <= mostRows {
+	if i, ok := totalOf(r, s.Table); ok && s.Rows == 0 && s.Parent == "" && i.Total() > 0 && i.Total() <= mostRows {
 		s.Rows, s.RowsOf = i.Total(), i.Name
 	}
 	if !s.Adaptive() {

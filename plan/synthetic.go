@@ -38,10 +38,15 @@ type Synthetic struct {
 	Method string   `json:"method"`
 	Why    string   `json:"why,omitempty"` // the planner chose the method; "" where the spec says which
 	By     []Factor `json:"by"`            // the columns of the model, in order
+	// Parent is the table in which the unit of each row has one row, given which the row is drawn; "" where rows stand for
+	// themselves. The last Given of By are columns of that row, of which the last says how many rows it has here: they are
+	// measured with the rows of this table, and drawn with the rows of Parent.
+	Parent string `json:"parent,omitempty"`
+	Given  int    `json:"given,omitempty"`
 	// Derived are columns that are written behind those of the model, each as what one of them decides: they are not
 	// measured.
 	Derived []Factor `json:"derived,omitempty"`
-	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total
+	Rows    int64    `json:"rows,omitempty"` // a public number; 0: the noisy total or, with a parent, what its rows say
 	// RowsOf is the invariant that the number is from, "" where the spec says it of the microdata themselves.
 	RowsOf string `json:"rows_of,omitempty"`
 	// Files is how many times rows are drawn from the model, each time into a file of its own; 0: once.
@@ -134,6 +139,9 @@ func (s Synthetic) Drawn() int { return max(s.Files, 1) }
 
 // Refits returns an error unless a model by a method can be made of what is measured for the microdata.
 func (s Synthetic) Refits(method string) error {
+	if s.Parent != "" && method != s.Method {
+		return fmt.Errorf("rows that are drawn given a row of %s are made by method %s alone", s.Parent, s.Method)
+	}
 	switch method {
 	case s.Method, Tables:
 		return nil

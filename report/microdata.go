@@ -20,12 +20,17 @@ import (
 
 // Microdata are the drawn rows of one table.
 type Microdata struct {
-	Table         string   `json:"table"`                    // the file is microdata/TABLE.parquet or, where there are several, TABLE-1.parquet and so on
-	Leaf          string   `json:"leaf,omitempty"`           // of the budget, which pays for nothing else; absent: they cost nothing
-	Method        string   `json:"method"`                   // of the plan
-	Model         string   `json:"model,omitempty"`          // what it is made of, where that is not what the rounds of the method have measured
-	Files         int      `json:"files,omitempty"`          // of rows, where there are several
-	Parallel      string   `json:"parallel_files,omitempty"` // what several files tell, and what not
+	Table    string `json:"table"`                    // the file is microdata/TABLE.parquet or, where there are several, TABLE-1.parquet and so on
+	Leaf     string `json:"leaf,omitempty"`           // of the budget, which pays for nothing else; absent: they cost nothing
+	Method   string `json:"method"`                   // of the plan
+	Model    string `json:"model,omitempty"`          // what it is made of, where that is not what the rounds of the method have measured
+	Files    int    `json:"files,omitempty"`          // of rows, where there are several
+	Parallel string `json:"parallel_files,omitempty"` // what several files tell, and what not
+	// Parent is the table whose rows these belong to, each to one, Given the columns of it that they are drawn given; the
+	// last is how many of them a row has. LinkedBy is the column of either file that says which belong together.
+	Parent        string   `json:"parent,omitempty"`
+	Given         []string `json:"given,omitempty"`
+	LinkedBy      string   `json:"linked_by,omitempty"`
 	Columns       []Column `json:"columns"`
 	Rows          int64    `json:"rows"`
 	Numbered      string   `json:"numbered"` // how that number came about
@@ -128,6 +133,10 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total, StandardError: drawn.TotalError, Ways: s.Ways, Rounds: s.Rounds, Made: drawn.Rounds,
 		Sets: []Set{}, FarCells: []FarCell{}, Interval: modelOnly,
 	}
+	m.Parent, m.LinkedBy = s.Parent, p.LinkedBy(s)
+	for _, f := range s.GivenBy() {
+		m.Given = append(m.Given, f.String())
+	}
 	if drawn.Files > 1 {
 		m.Files, m.Parallel = drawn.Files, parallelFiles
 	}
@@ -185,6 +194,8 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 		return errors.New("they are not those of the plan")
 	case drawn.Rows < 0 || rows > 0 && int64(drawn.Rows) != rows:
 		return errors.New("their number is not that of the plan, or that asked for")
+	case (drawn.Parents != nil) != (s.Parent != "") || s.Parent != "" && len(drawn.Parents) != drawn.Rows:
+		return errors.New("it is not said of each of them which row it belongs to")
 	case drawn.Rounds > s.Rounds:
 		return fmt.Errorf("they have %d rounds, the plan has %d", drawn.Rounds, s.Rounds)
 	}
@@ -228,6 +239,8 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (Amount, float64, e
 
 func (m Microdata) numbered(s plan.Synthetic, asked int64) string {
 	switch {
+	case m.Parent != "":
+		return fmt.Sprintf("There are as many rows as those of %s say: the last of their columns that these are drawn given, %s, is how many of them each has, and was measured there with its other columns. Each belongs to one of them, by the column %s of either file.", m.Parent, m.Given[len(m.Given)-1], m.LinkedBy)
 	case asked > 0 && s.Rows > 0:
 		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
 	case asked > 0:
@@ -289,6 +302,15 @@ func (m Microdata) trust() string {
 }
 
 func (m Microdata) distrust() string {
+	s := m.independence()
+	if m.Parent != "" {
+		s += fmt.Sprintf(" Rows that belong to one row of %s were drawn independently of each other, given its columns: what else they have in common, as the members of a household have, was not measured. Do not trust what they say of it.", m.Parent)
+	}
+	return s
+}
+
+// independence says which columns were not measured together, and what that means.
+func (m Microdata) independence() string {
 	switch {
 	case len(m.together()) == 0:
 		return "How any columns depend on each other was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."

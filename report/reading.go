@@ -287,6 +287,9 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 		}
 		choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
 			s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
+		if s.Parent != "" {
+			choices[len(choices)-1] += fmt.Sprintf(" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %s are left out of all that is counted of it.", s.Parent, s.Table, s.Parent)
+		}
 		if len(s.Derived) > 0 {
 			choices[len(choices)-1] += " Columns that the others decide were not measured: " + derivedNames(s) + "."
 		}

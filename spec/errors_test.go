@@ -58,6 +58,38 @@ var governed = strings.NewReplacer(
 var withMicrodata = strings.Replace(base, "main: 1/2", "main: 1/4, micro: 1/4", 1) +
 	"synthetic:\n  persons: {budget: micro, rows: noisy, method: auto, by: [age, sex, region.state, fare.coarse]}\n"
 
+// withChildren is a release of microdata of households and of those who live in them.
+const withChildren = `version: 1
+release: homes
+privacy: {protects: household, neighbours: add-remove, account: census}
+budget: {rho: 1, split: {homes: 1/4, people: 1/4, cars: 1/4, tables: 1/4}}
+tables:
+  households:
+    source: {csv: households.csv}
+    unit: {id: household_id, max_rows: 1}
+    columns:
+      tenure: {values: [owned, rented]}
+      area: {values: [a, b, c], levels: {half: {ab: [a, b], c: [c]}}}
+      own: {derived_from: tenure}
+  persons:
+    source: {csv: persons.csv}
+    unit: {id: household_id, max_rows: 3}
+    columns:
+      sex: {values: [female, male]}
+      age: {type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}}}
+  cars:
+    source: {csv: cars.csv}
+    unit: {id: household_id, max_rows: 2}
+    columns:
+      fuel: {values: [petrol, other]}
+      kind: {values: [small, large]}
+marginals: {tenure: {table: households, by: [tenure], budget: tables}}
+synthetic:
+  persons: {budget: people, by: [sex, age.band], parent: households}
+  households: {budget: homes, by: [tenure, own, area.half]}
+  cars: {budget: cars, parent: households, size: n_cars, method: auto}
+`
+
 // targeted is the base with everything in it that says how good its tables must be: targets, leaves that get what these
 // need, absolute amounts, what is made least, cumulative tables and ranges.
 var targeted = strings.NewReplacer(
@@ -257,6 +289,13 @@ func one(name, old, new string) errorCase { return errorCase{name: name, edits: 
 func micro(name, old, new string) errorCase {
 	c := one(name, old, new)
 	c.text = withMicrodata
+	return c
+}
+
+// child is a case of withChildren with one change.
+func child(name, old, new string) errorCase {
+	c := one(name, old, new)
+	c.text, c.params = withChildren, map[string]string{}
 	return c
 }
 

@@ -152,7 +152,7 @@ func syntheticShape() *shape {
 	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
 	says := "auto, mst, aim or tables"
 	tables := dictShape("tables and how their microdata are made, as {persons: {budget: microdata}}", `^`+columnSyntax+`$`,
-		objectShape("{budget, rows, method, ways, by, files}",
+		objectShape("{budget, rows, method, ways, by, files, parent, size}",
 			field{key: "budget", shape: textShape("a leaf of the budget that pays for nothing else")},
 			field{key: "rows", shape: choiceShape(rows,
 				onText(`^[^0-9]`, enumShape(rows, noisyRows)),
@@ -160,6 +160,8 @@ func syntheticShape() *shape {
 			field{key: "method", shape: enumShape(says, string(AutoMethod), string(MST), string(AIM), string(TablesMethod))},
 			field{key: "ways", shape: wholeShape("2 or 3", 2, mostWays)},
 			field{key: "by", shape: listShape("a list of at least two attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), leastColumns, 0)},
+			field{key: "parent", shape: textShape("the table whose microdata have the one row that each of these rows belongs to")},
+			field{key: "size", shape: patternShape("a name for the number of rows of a parent row", `^`+columnSyntax+`$`), needs: "parent"},
 			field{key: "files", shape: wholeShape("a whole number from 2 to 100", 2, mostFiles)}))
 	tables.least, tables.empty = 1, "at least one table, as {persons: {budget: microdata}}"
 	return tables

@@ -37,7 +37,7 @@ type Release struct {
 	Impossible []Impossible
 	// Invariants are public figures that published counts keep to, in spec order.
 	Invariants []Invariant
-	// Synthetic says which tables are published as microdata, in spec order.
+	// Synthetic says which tables are published as microdata, in spec order, but parents before their children.
 	Synthetic []Synthetic
 	// Consistent asks that the counts of tables be whole, not negative, and add up across tables.
 	Consistent bool
@@ -236,10 +236,16 @@ type Synthetic struct {
 	// By are the columns of the microdata, each at a level; all columns of the table where the spec does not say.
 	// A derived one stands beside one that decides it.
 	By []Attribute
-	// Rows is how many there are, a public number; 0: as many as the noisy total says.
+	// Rows is how many there are, a public number; 0: as many as the noisy total says, or the sizes of parent rows.
 	Rows int64
 	// Files is how many times rows are drawn from the model, each time into a file of its own; 0: once.
 	Files int
+	// Parent is the table in which each row's unit has its one parent row, given which the row is drawn; "" for none.
+	Parent string
+	// Size is the column of the parent's microdata that says how many rows of this table a unit has; "" without a parent.
+	Size string
+	// Given are the columns of the parent row that go with each row: those of the parent's microdata that are read, and Size.
+	Given []Attribute
 	// Line is where the microdata stand in the spec.
 	Line int
 }

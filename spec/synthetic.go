@@ -18,6 +18,7 @@ func (r *reader) readSynthetic(root node) {
 		}
 	}
 	r.checkLeavesApart(root)
+	r.linkMicrodata(root)
 }
 
 // readMicrodata reads the microdata of one table.

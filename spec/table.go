@@ -10,6 +10,8 @@ type Table struct {
 	Source  TableSource
 	Unit    Unit
 	Columns []*Column
+	// Linked are columns of its rows whose values other rows of the same unit have; marginals and the like have none of them.
+	Linked []*Column
 	// Joins are the public tables that its rows are joined to, in spec order.
 	Joins []*Join
 	// Weight is how many each row stands for, nil where each is one.
@@ -22,11 +24,13 @@ type Table struct {
 	Expect *Expect
 }
 
-// Column returns the column of that name, nil if there is none.
+// Column returns the column of that name, a linked one too, nil if there is none.
 func (t *Table) Column(name string) *Column {
-	for _, c := range t.Columns {
-		if c.Name == name {
-			return c
+	for _, columns := range [][]*Column{t.Columns, t.Linked} {
+		for _, c := range columns {
+			if c.Name == name {
+				return c
+			}
 		}
 	}
 	return nil
@@ -106,6 +110,8 @@ type Column struct {
 	// are, nil for none. From is "" beside either.
 	Lookup *Lookup
 	Grid   *Grid
+	// Link is where the values are that other rows of the unit have, nil for a column of the row itself. From is "" beside it.
+	Link *Link
 	// Codebook is the code book of the domain, a key of [Source.Files]; "" where it has none.
 	Codebook string
 	// Map is where the places of a code book are, nil where the spec does not say.

@@ -17,7 +17,9 @@ type Microdata struct {
 	Table      string
 	Method     string     // by which the model was made
 	Shape      string     // of the model: [Tree] or [Gradual] by method tables, "" by another
-	Keys       []Key      // the columns, those that others decide last
+	Keys       []Key      // the columns: those of a row, those that it has from its parent row, and those that others decide
+	Own, Given int        // how many are a row's own, and how many it has from its parent row
+	Parents    []uint32   // of each row, the place of its parent row among those of the parent; nil without a parent
 	Rows       int        // how many
 	Asked      int64      // as many as the publication asked for; 0: as the plan says or the noisy total does
 	Files      int        // how many times rows are drawn, each time others from the same model
@@ -27,6 +29,24 @@ type Microdata struct {
 	Rounds     int        // that were made
 	Fits       []Fit      // of what was measured: single columns, and then larger sets
 	Furthest   []CellFit  // cells in which the rows are off by more than three standard errors, the farthest first: ten at most
+}
+
+// Written are the places of the columns that are published with a row: all but those that its parent row has.
+func (m Microdata) Written() (keys []int) {
+	for i := range m.Keys {
+		if i < m.Own || i >= m.Own+m.Given {
+			keys = append(keys, i)
+		}
+	}
+	return keys
+}
+
+// Parent is the place of the row that a row belongs to, and its own where it belongs to none.
+func (m Microdata) Parent(row int) int {
+	if m.Parents == nil {
+		return row
+	}
+	return int(m.Parents[row])
 }
 
 // rowLaw is a model of rows.
@@ -46,6 +66,9 @@ const mostRows = math.MaxInt32
 type Asked struct {
 	Rows   int64  // how many rows; 0: as plan and noisy total say
 	Method string // by which the model is made of what was measured; "": that of the plan
+	// Before are the microdata of the methods before, as they were drawn, of which that of a parent is looked at: how many
+	// rows its children have it says, and nobody else.
+	Before []Microdata
 }
 
 // Draw fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method], and draws its rows: as many
@@ -53,7 +76,21 @@ type Asked struct {
 //
 // The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
 // measurement of it is missing or not whole, or its rounds are not such as the method makes.
-func Draw(s *measured.Sealed, method int) (Microdata, error) { return Redraw(s, method, Asked{}) }
+//
+// Rows that have a parent are drawn given the rows of that, which are drawn first, and there are as many as these say.
+func Draw(s *measured.Sealed, method int) (Microdata, error) {
+	var before []Microdata
+	if method >= 0 && method < len(s.Plan.Synthetic) {
+		if at, ok := s.Plan.Parent(s.Plan.Synthetic[method]); ok && at < method {
+			parent, err := Draw(s, at)
+			if err != nil {
+				return Microdata{}, err
+			}
+			before = append(make([]Microdata, at), parent)
+		}
+	}
+	return Redraw(s, method, Asked{Before: before})
+}
 
 // Redraw is Draw of what is asked for.
 func Redraw(s *measured.Sealed, method int, asked Asked) (Microdata, error) {
@@ -71,6 +108,7 @@ type Drawing struct {
 	law    rowLaw
 	known  []known
 	out    Microdata // without rows
+	before []Microdata
 	spread []scatter // of the files that were drawn
 }
 
@@ -84,7 +122,7 @@ func NewDrawing(s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Drawing{sealed: s, asked: asked, out: Microdata{Table: asked.Table, Method: cmp.Or(how.Method, asked.Method), Keys: keys, Asked: how.Rows, Files: asked.Drawn(), Rounds: len(rounds.Each)}}
+	d := &Drawing{sealed: s, asked: asked, before: how.Before, out: Microdata{Table: asked.Table, Own: len(asked.Own()), Given: asked.Given, Method: cmp.Or(how.Method, asked.Method), Keys: keys, Asked: how.Rows, Files: asked.Drawn(), Rounds: len(rounds.Each)}}
 	var columns []measured.Measured
 	if asked.Adaptive() {
 		if columns, err = columnsOf(s, asked); err != nil {
@@ -139,7 +177,12 @@ func (d *Drawing) Draw(file int) (Microdata, error) {
 	if d.out.Method != d.asked.Method {
 		purpose += ", method " + d.out.Method
 	}
-	out.Codes = d.law.draw(out.Rows, newStream(d.sealed, purpose))
+	random := newStream(d.sealed, purpose)
+	if d.asked.Parent == "" {
+		out.Codes = d.law.draw(out.Rows, random)
+	} else if err := out.drawChildren(d.sealed.Plan, d.asked, d.law, d.before, random); err != nil {
+		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
+	}
 	out.compare(d.law, d.known)
 	d.tally(out)
 	for i := range d.asked.Derived {
@@ -187,6 +230,14 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 // takes. It fails as Redraw does on measurements of columns.
 func Bytes(s *measured.Sealed, method int, how Asked) (int64, error) {
 	asked := s.Plan.Synthetic[method]
+	if asked.Parent != "" {
+		parent, size, err := parentOf(s.Plan, asked, how.Before)
+		if err != nil {
+			return 0, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+		}
+		children, err := parent.children(size)
+		return children*(16*int64(len(asked.Columns()))+4) + modelBytes(asked, s.Rounds[method]), err
+	}
 	total, model := 0.0, modelBytes(asked, s.Rounds[method])
 	if asked.Adaptive() {
 		columns, err := columnsOf(s, asked)

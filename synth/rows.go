@@ -9,8 +9,16 @@ import "math"
 // within one, and which of these rows they are is random. No order of the rows carries anything: that of the first
 // column is random, and each next one is dealt out at random among rows that are alike so far as it depends on them.
 func (m model) draw(n int, r *stream) [][]uint32 {
-	codes := make([][]uint32, len(m.columns))
-	for _, step := range m.order() {
+	return m.drawGiven(make([][]uint32, len(m.columns)), n, r)
+}
+
+// drawGiven is draw where rows have some columns already, those that are not nil: the others are drawn given these. Where no
+// two of these are in one tree, that is by the law of the model given all that the rows have.
+func (m model) drawGiven(codes [][]uint32, n int, r *stream) [][]uint32 {
+	for _, step := range m.order(codes) {
+		if codes[step.column] != nil {
+			continue
+		}
 		codes[step.column] = make([]uint32, n)
 		if step.pair == nil {
 			deal(codes[step.column], every(n), m.columns[step.column], r)
@@ -37,11 +45,20 @@ type step struct {
 	pair           *pairTable // of the two; nil for the first of a tree
 }
 
-// order is every column once, each after its parent: trees in the order of their first columns, breadth first.
-func (m model) order() []step {
+// order is every column once, each after its parent: trees in the order of their first columns, but those first that rows
+// have some column of, from that one on; breadth first.
+func (m model) order(codes [][]uint32) []step {
 	var steps []step
 	seen := make([]bool, len(m.columns))
-	for root := range m.columns {
+	var roots []int
+	for _, given := range []bool{true, false} {
+		for column := range m.columns {
+			if given == (codes[column] != nil) {
+				roots = append(roots, column)
+			}
+		}
+	}
+	for _, root := range roots {
 		if seen[root] {
 			continue
 		}

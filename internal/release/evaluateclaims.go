@@ -218,17 +218,25 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 			codes[i][c.Code] = uint32(code)
 		}
 	}
-	err = e.eachNamed(name, p.by, func(r parquet.Row) error {
+	columns, places := e.written(s)
+	var parents []int64 // of each row, where it has one
+	err = e.eachNamed(name, columns, func(r parquet.Row) error {
+		if s.Parent != "" {
+			parents, r = append(parents, r[0].Int64()), r[1:]
+		}
 		for i, v := range r {
-			code, known := codes[i][v.String()]
+			code, known := codes[places[i]][v.String()]
 			if !known {
-				return &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", p.rows+1, p.by[i])}
+				return &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", p.rows+1, p.by[places[i]])}
 			}
-			out.Codes[i] = append(out.Codes[i], code)
+			out.Codes[places[i]] = append(out.Codes[places[i]], code)
 		}
 		p.rows++
 		return nil
 	})
+	if err == nil && s.Parent != "" {
+		err = e.given(s, parents, out, codes)
+	}
 	if err != nil {
 		return out, p, err
 	}
@@ -249,6 +257,59 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 	p.whole = wholeColumns(cells)
 	out.Whole = p.whole
 	return out, p, nil
+}
+
+// written are the columns of the file of microdata, behind the number of the parent row where there is one, and their places
+// among those of the model.
+func (e *edition) written(s plan.Synthetic) (columns []string, places []int) {
+	if s.Parent != "" {
+		columns = append(columns, e.plan.LinkedBy(s))
+	}
+	own := len(s.Own())
+	for i, f := range s.Columns() {
+		if i < own || i >= own+s.Given {
+			columns, places = append(columns, f.String()), append(places, i)
+		}
+	}
+	return columns, places
+}
+
+// given reads for rows that have parent rows, by their numbers, the columns of these.
+func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, codes []map[string]uint32) error {
+	at, _ := e.plan.Parent(s)
+	parent := e.plan.Synthetic[at]
+	name, columns := microdataFile(parent), []string{e.plan.LinkedBy(parent)}
+	for _, f := range s.GivenBy() {
+		link := e.plan.Release().Table(s.Table).Column(f.Attribute).Link
+		columns = append(columns, plan.Factor{Attribute: link.Column, Level: f.Level}.String())
+	}
+	rows := map[int64][]uint32{}
+	err := e.eachNamed(name, columns, func(r parquet.Row) error {
+		own := make([]uint32, s.Given)
+		for i, v := range r[1:] {
+			code, known := codes[len(s.Own())+i][v.String()]
+			if !known {
+				return &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", len(rows)+1, columns[i+1])}
+			}
+			own[i] = code
+		}
+		rows[r[0].Int64()] = own
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for row, number := range parents {
+		own, there := rows[number]
+		if !there {
+			return &SpecError{File: filepath.Join(e.place, microdataFile(s)), Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
+		}
+		for i, code := range own {
+			to := len(s.Own()) + i
+			out.Codes[to] = append(out.Codes[to], code)
+		}
+	}
+	return nil
 }
 
 // chooseMarginals chooses marginals of k columns: all of them, or where there are

@@ -213,7 +213,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks 
 			return nil, err
 		}
 		out.begins("drawing the microdata of %s", method.Table)
-		asked := synth.Asked{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table]}
+		asked := synth.Asked{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], Before: all}
 		need, err := synth.Bytes(s, i, asked)
 		if err == nil {
 			err = histogram.CheckBytes(need)
@@ -225,7 +225,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks 
 		if err != nil {
 			return nil, err
 		}
-		first, err := writeFiles(ctx, out, d, microdataFiles(method), metadata)
+		first, err := writeFiles(ctx, out, d, microdataFiles(method), s.Plan.LinkedBy(method), metadata)
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
@@ -235,7 +235,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks 
 }
 
 // writeFiles draws and writes the files of one model.
-func writeFiles(ctx context.Context, out *staging, d *synth.Drawing, names []string, metadata [][2]string) (first synth.Microdata, err error) {
+func writeFiles(ctx context.Context, out *staging, d *synth.Drawing, names []string, linked string, metadata [][2]string) (first synth.Microdata, err error) {
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
 			return first, err
@@ -244,7 +244,7 @@ func writeFiles(ctx context.Context, out *staging, d *synth.Drawing, names []str
 		if err != nil {
 			return first, err
 		}
-		b, err := encodeMicrodata(ctx, m, metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
+		b, err := encodeMicrodata(ctx, m, linked, metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
 		if err == nil {
 			err = out.write(name, b)
 		}

@@ -118,6 +118,9 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 		if err != nil {
 			return nil, err
 		}
+		if s.Parent != "" {
+			return nil, a.refuse(flag, "there are as many rows of %[1]s as the rows of %[2]s say: write --rows %[2]s=%[3]s", s.Table, s.Parent, number)
+		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 1 || n > mostRedrawn {
 			return nil, a.refuse(flag, "expected a whole number of rows from 1 to %s", budget.Group(mostRedrawn))
@@ -154,7 +157,7 @@ func (r redrawn) formed() error {
 func (r redrawn) of(p *plan.Plan) error {
 	for table, n := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
-		if i < 0 || p.Synthetic[i].Rows == n || tabulated(p, table) {
+		if i < 0 || p.Synthetic[i].Rows == n || p.Synthetic[i].Parent != "" || tabulated(p, table) {
 			return errors.New("asks for rows of microdata that the plan does not have, as many as it has, or others than its tables are counted from")
 		}
 	}

@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds linked microdata: those of rows that each belong to one row of another table, their parent.
+
+// Own are the columns of the model that rows have themselves: all but those that are given.
+func (s Synthetic) Own() []Factor { return s.By[:len(s.By)-s.Given] }
+
+// GivenBy are the columns of the model that a row has from its parent row; the last is how many rows that one has.
+func (s Synthetic) GivenBy() []Factor { return s.By[len(s.By)-s.Given:] }
+
+// Parent is the place in the plan's Synthetic of the microdata that others are drawn given; false for those that stand for
+// themselves.
+func (p *Plan) Parent(s Synthetic) (int, bool) {
+	at := slices.IndexFunc(p.Synthetic, func(other Synthetic) bool { return s.Parent != "" && other.Table == s.Parent })
+	return at, at >= 0
+}
+
+// LinkedBy is the name of the column by which a table's microdata say which rows belong together, that of its units; "" for
+// microdata that are not linked.
+func (p *Plan) LinkedBy(s Synthetic) string {
+	if s.Parent == "" && !slices.ContainsFunc(p.Synthetic, func(other Synthetic) bool { return other.Parent == s.Table }) {
+		return ""
+	}
+	return p.release.Table(s.Table).Unit.ID
+}
+
+// child finds what the spec says of the microdata of a table whose rows have parent rows; false for other tables.
+func (p *Plan) child(table string) (spec.Synthetic, bool) {
+	at := slices.IndexFunc(p.release.Synthetic, func(s spec.Synthetic) bool { return s.Table == table && s.Parent != "" })
+	if at < 0 {
+		return spec.Synthetic{}, false
+	}
+	return p.release.Synthetic[at], true
+}
+
+// ofParent tells that a factor of a table is a column of its rows' parent rows.
+func (p *Plan) ofParent(table string, f Factor) bool {
+	link := p.release.Table(table).Column(f.Attribute).Link
+	return link != nil && link.Column != ""
+}
+
+// linkedTo tells that a factor of a table has its values from other rows of the unit, and that these values change where the
+// unit's values of a column do: as those of the parent's column that it is, or as a number of rows that the column decides.
+func (p *Plan) linkedTo(table string, f Factor, column string) bool {
+	link := p.release.Table(table).Column(f.Attribute).Link
+	switch {
+	case link == nil:
+		return false
+	case link.Column == "":
+		return p.drops(link.Table, column)
+	}
+	return sameValues(p.release.Table(link.Table), link.Column, column) ||
+		p.linkedTo(link.Table, Factor{Attribute: link.Column}, column)
+}

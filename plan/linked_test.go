@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// householdsText is a release of microdata of households and of those who live in them.
+const householdsText = `version: 1
+release: r
+privacy: {protects: household, neighbours: %s}
+budget: {rho: 1, split: {tables: 1/2, homes: 1/8, people: 3/8}}
+tables:
+  persons: {source: {csv: p.csv}, unit: {id: hh, max_rows: 4}, columns: {sex: {values: [f, m]}, age: {values: [a, b, c], unknown: %s}}}
+  households: {source: {csv: h.csv}, unit: {id: hh, max_rows: 1}, columns: {tenure: {values: [o, r], unknown: %s}, area: {values: [x, y, z]}}}
+marginals: {tables: {table: households, by: [area]}}
+synthetic: {persons: {budget: people, parent: households}, households: {budget: homes, method: %s}}
+`
+
+func planOfHomes(t *testing.T, neighbours, age, tenure, method string) *Plan {
+	t.Helper()
+	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(householdsText, neighbours, age, tenure, method)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A child is asked of the rows of its own table, of which a unit has four, and its parent of one; a set of given columns is
+// never chosen, and given columns count as one tree: there are as many rounds as columns that rows have themselves.
+func TestLinkedMicrodata(t *testing.T) {
+	for neighbours, times := range map[string]int64{"add-remove": 1, "replace": 2} {
+		for _, method := range []string{"mst", "aim"} {
+			p := planOfHomes(t, neighbours, "error", "error", method)
+			parent, child := p.Synthetic[0], p.Synthetic[1]
+			if parent.Table != "households" || parent.Method != method || parent.Parent != "" || parent.Given != 0 || factorsText(parent.By) != "tenure, area, persons" {
+				t.Errorf("the parent is %+v", parent)
+			}
+			if child.Table != "persons" || child.Method != MST || child.Parent != "households" || factorsText(child.Own()) != "sex, age" ||
+				factorsText(child.GivenBy()) != "households.tenure, households.area, households.persons" || child.Rounds != 2 {
+				t.Errorf("the child is %+v", child)
+			}
+			if parent.Noise.L1.Int64() != times || child.Noise.L1.Int64() != 4*times || child.Noise.L2Squared.Int64() != 16*times {
+				t.Errorf("%s: a unit moves answers of parent and child by %s and %s", neighbours, parent.Noise.L1, child.Noise.L1)
+			}
+			for _, m := range p.Measurements {
+				if most := map[string]int64{"persons": 4, "households": 1}[m.Query.Table]; m.Mechanism.L1.Int64() != most*times {
+					t.Errorf("%s: a unit moves %s by %s", neighbours, m.ID, m.Mechanism.L1)
+				}
+			}
+			if at, ok := p.Parent(child); !ok || at != 0 {
+				t.Errorf("the parent is number %d, %t", at, ok)
+			}
+			if _, ok := p.Parent(parent); ok || p.LinkedBy(parent) != "hh" || p.LinkedBy(child) != "hh" {
+				t.Error("the parent has a parent, or they are linked by another column than that of the unit")
+			}
+			within(t, "households", p.rhoOf(0), big.NewRat(1, 8))
+			within(t, "persons", p.rhoOf(1), big.NewRat(3, 8))
+			if m, ok := p.Measurement("microdata/persons/households.persons"); !ok || m.Cells != 5 {
+				t.Errorf("the size of a household has %d cells, not 0 to 4 persons", m.Cells)
+			}
+			if read, err := Read(p.Bytes()); err != nil || read.Verify() != nil {
+				t.Errorf("read again: %v", err)
+			}
+		}
+	}
+}
+
+func TestGivenColumnsAreNeverChosenAlone(t *testing.T) {
+	child := planOfHomes(t, "replace", "error", "error", "mst").Synthetic[1]
+	var names []string
+	for _, c := range child.Candidates() {
+		names = append(names, child.By[c[0]].String()+" "+child.By[c[1]].String())
+	}
+	want := []string{"sex age", "sex households.tenure", "sex households.area", "sex households.persons", "age households.tenure", "age households.area", "age households.persons"}
+	if !slices.Equal(names, want) {
+		t.Errorf("candidates are %q", names)
+	}
+	f := child.Forest()
+	f.Join([]int{0, 3})
+	if f.Apart([]int{0, 2}) || f.Apart([]int{0, 4}) || !f.Apart([]int{0, 1}) || !f.Apart([]int{1, 2}) {
+		t.Errorf("a column that hangs on one given column may hang on another: %v", f)
+	}
+}
+
+func TestExplainLinkedMicrodata(t *testing.T) {
+	var page strings.Builder
+	if err := planOfHomes(t, "add-remove", "error", "error", "mst").Explain(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"Microdata of households: tenure, area, persons; as many rows as the noisy total says\n",
+		"Microdata of persons: sex, age; as many rows as the rows of households say\n",
+		"  Each row belongs to one of households and is drawn given its columns, here called households.tenure, households.area, households.persons; the last is how many rows of persons it has, at most 4.\n",
+		"  Rows of persons whose unit has no row in households that is counted are left out before the rows of a unit are bounded, of all that is counted of persons.\n",
+		"  Method mst, chosen by what is public: rows that are drawn given a parent row are made by this method.\n",
+		"the counts of each of 5 columns",
+		"each round chooses one of 7 pairs of columns",
+	} {
+		if !strings.Contains(page.String(), line) {
+			t.Errorf("no %q in\n%s", line, page.String())
+		}
+	}
+}
+
+// A public number of persons does not say how many are drawn: the rows of households do.
+func TestInvariantsDoNotNumberChildren(t *testing.T) {
+	text := fmt.Sprintf(householdsText, "replace", "error", "error", "mst") + "invariants: {i: {table: persons, by: [sex], values: {f: 30, m: 20}}, j: {table: households, by: [tenure], values: {o: 10, r: 20}}}\n"
+	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parent, child := p.Synthetic[0], p.Synthetic[1]; parent.Rows != 30 || parent.RowsOf != "j" || child.Rows != 0 || child.RowsOf != "" {
+		t.Errorf("%d rows of households, %d of persons", parent.Rows, child.Rows)
+	}
+	if read, err := Read(p.Bytes()); err != nil || read.Verify() != nil {
+		t.Errorf("read again: %v", err)
+	}
+}
+
+// A column of a household is in the rows of its persons too, and what leaves a person out is in the size of the household:
+// what they tell of it is part of its loss.
+func TestLossOfLinkedAttributes(t *testing.T) {
+	tables := func(age, tenure, column string) int {
+		p := planOfHomes(t, "replace", age, tenure, "mst")
+		n, _, err := p.changing(column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if column == "persons" || column == "sex" || column == "tenure" {
+			if got := p.attributes(); !slices.Equal(got, []string{"area", "tenure", "persons", "sex", "age"}) {
+				t.Errorf("attributes are %q", got)
+			}
+		}
+		return n
+	}
+	for _, c := range []struct {
+		age, tenure, column string
+		want                int
+	}{
+		{"error", "error", "sex", 1},     // persons alone
+		{"error", "error", "age", 1},     // so
+		{"drop", "error", "age", 2},      // persons, and the sizes of households
+		{"error", "error", "tenure", 2},  // households, and persons who are drawn given it
+		{"error", "error", "area", 3},    // so, and the table
+		{"error", "drop", "tenure", 3},   // whether there is a household at all: everything
+		{"error", "error", "persons", 2}, // the size of households, and who is in them
+	} {
+		if got := tables(c.age, c.tenure, c.column); got != c.want {
+			t.Errorf("age %s, tenure %s: %s is in %d tables, want %d", c.age, c.tenure, c.column, got, c.want)
+		}
+	}
+	// The loss of a column of the parent has the child's answers about it in it.
+	of := func(column string) float64 {
+		p := planOfHomes(t, "replace", "error", "error", "mst")
+		_, steps, err := p.changing(column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rho := new(big.Rat)
+		for _, m := range steps {
+			rho.Add(rho, m.Rho())
+		}
+		out, _ := rho.Float64()
+		return out
+	}
+	// Of the child 3/8: two thirds for the rounds, and a fifth of the third for the column.
+	if tenure, sex := of("tenure"), of("sex"); tenure < 1./8*7/9+3./8*(2./3+1./15)-0.01 || sex > 3./8 {
+		t.Errorf("the loss of tenure is %v, and of sex %v", tenure, sex)
+	}
+}

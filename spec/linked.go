@@ -1,0 +1,192 @@
+package spec
+
+// This file holds linked microdata: those of a table whose rows are drawn given the one row that their unit has in
+// another, its parent.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Link says of a column that its value is not in the row, but in other rows of the same unit.
+type Link struct {
+	// Table is where these rows are.
+	Table string
+	// Column is the column there whose value it is, in the one row that the unit has; "": the value is how many rows the unit
+	// has there that are counted.
+	Column string
+}
+
+// linked is the name of a parent's column among those of a child.
+func linked(parent, column string) string { return parent + "." + column }
+
+// linkMicrodata reads which microdata are of children, and gives parents and children the columns that link them. Parents
+// come before their children from then on.
+func (r *reader) linkMicrodata(root node) {
+	n := root.get("synthetic")
+	for i := range r.release.Synthetic {
+		child := &r.release.Synthetic[i]
+		if at := n.get(child.Table); at.get("parent").present() && r.sound(at.get("parent")) {
+			r.linkTo(root, at, child)
+		}
+	}
+	for i := range r.release.Synthetic {
+		if child := &r.release.Synthetic[i]; child.Parent != "" {
+			r.give(child)
+		}
+	}
+	slices.SortStableFunc(r.release.Synthetic, func(a, b Synthetic) int {
+		return min(len(a.Parent), 1) - min(len(b.Parent), 1)
+	})
+}
+
+// microdataOf finds the microdata of a table, nil where there are none.
+func (r *reader) microdataOf(table string) *Synthetic {
+	for i := range r.release.Synthetic {
+		if r.release.Synthetic[i].Table == table {
+			return &r.release.Synthetic[i]
+		}
+	}
+	return nil
+}
+
+// ofTables tells that microdata may be made of the tables of the release, without a measurement of their own.
+func (s Synthetic) ofTables() bool {
+	return s.Method == TablesMethod || s.Method == AutoMethod && s.Leaf == ""
+}
+
+// microdataWith are the first microdata with a parent of that name.
+func (r *reader) microdataWith(root node, parent string) Synthetic {
+	i := slices.IndexFunc(r.release.Synthetic, func(s Synthetic) bool {
+		return root.get("synthetic").get(s.Table).get("parent").text() == parent
+	})
+	return r.release.Synthetic[i]
+}
+
+// linkTo notes the parent of microdata where it can be one, and adds the size to its columns.
+func (r *reader) linkTo(root, n node, child *Synthetic) {
+	at, name := n.get("parent"), n.get("parent").text()
+	parent, t := r.microdataOf(name), r.release.Table(child.Table)
+	if parent == nil || parent == child {
+		r.noParent(at, child)
+		return
+	}
+	above := r.release.Table(name)
+	if t == nil || above == nil {
+		return // already reported
+	}
+	unit := root.get("tables").get(name).get("unit")
+	switch {
+	case root.get("synthetic").get(name).get("parent").present():
+		r.problem(at, Problem{
+			Message:  fmt.Sprintf("the microdata of %s have a parent themselves", clip(name)),
+			Expected: "a parent that has none: rows are linked in one step",
+		})
+		return
+	case above.Unit.ID == "" || t.Unit.ID == "":
+		return // rows that are units of their own beside another table are reported
+	case above.Unit.MaxRows != 1:
+		if first := r.microdataWith(root, name); first.Table != child.Table {
+			return // reported beside that child
+		}
+		r.problem(unit.get("max_rows"), Problem{
+			Message:  fmt.Sprintf("%s is a parent under synthetic, and a unit may have %d rows in it", clip(name), above.Unit.MaxRows),
+			Expected: "max_rows: 1 in the parent, so that every row of a child has one parent row", Fix: "max_rows: 1",
+		})
+		return
+	case parent.ofTables():
+		r.problem(at, Problem{
+			Message:  fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows", clip(name)),
+			Expected: "a leaf for the microdata of " + clip(name) + ", and method auto, mst or aim",
+		})
+		return
+	case parent.Files > 0 || child.Files > 0:
+		of := n.get("files")
+		if parent.Files > 0 {
+			of = root.get("synthetic").get(name).get("files")
+		}
+		r.report(of.key, of.path, Problem{
+			Message:  "several files of microdata that hang together: nothing would say which file of the one a file of the other belongs to",
+			Expected: "no files",
+		})
+		return
+	case child.Method == AIM || child.ofTables():
+		r.problem(at, Problem{
+			Message:  "microdata with a parent are made by method mst in this version, and a leaf of their own pays for them",
+			Expected: "method: mst or auto, and a leaf", Fix: "method: mst",
+		})
+		return
+	case n.get("ways").present():
+		r.report(n.get("ways").key, n.get("ways").path, Problem{
+			Message:  "ways beside a parent: such microdata are made by method mst, which measures pairs of columns",
+			Expected: "no ways",
+		})
+		return
+	case n.get("rows").present():
+		r.report(n.get("rows").key, n.get("rows").path, Problem{
+			Message:  fmt.Sprintf("rows beside a parent: there are as many as the sizes of the rows of %s say", clip(name)),
+			Expected: "no rows here; where their number is to be public, rows in the microdata of " + clip(name),
+		})
+		return
+	}
+	child.Parent, child.Size = name, child.Table
+	named := at
+	if size := n.get("size"); size.present() {
+		named, child.Size = size, size.text()
+	}
+	if above.Column(child.Size) != nil {
+		r.problem(named, Problem{
+			Message:  fmt.Sprintf("%s has a column %q already, and how many rows of %s a unit has would be called so too", clip(name), clip(child.Size), child.Table),
+			Expected: "another name for that number", Fix: "size: n_" + child.Table,
+		})
+		child.Parent = ""
+		return
+	}
+	if above.Linked = append(above.Linked, sizeOf(child.Table, child.Size, t.Unit.MaxRows)); r.spend(n, int(t.Unit.MaxRows)+1, 0) {
+		parent.By = append(parent.By, Attribute{Column: child.Size})
+	}
+}
+
+// noParent reports a parent that there is not.
+func (r *reader) noParent(at node, child *Synthetic) {
+	var names []string
+	for _, s := range r.release.Synthetic {
+		if s.Table != child.Table {
+			names = append(names, s.Table)
+		}
+	}
+	p := Problem{Message: fmt.Sprintf("there are no microdata of a table %q beside these", clip(at.text())), Expected: "another table under synthetic, whose rows these belong to"}
+	if len(names) > 0 {
+		p.Expected = "one of " + strings.Join(names, ", ")
+	}
+	r.problem(at, r.nearestFix(at, p, Nearest(at.text(), names)))
+}
+
+// sizeOf is the column of how many rows of a table a unit has, where at most so many are counted.
+func sizeOf(table, name string, most int64) *Column {
+	categories := make([]Category, most+1)
+	for i := range categories {
+		categories[i].Code = fmt.Sprint(i)
+	}
+	return &Column{Name: name, Type: Integer, Link: &Link{Table: table}, Domain: newTexts(Integer, categories)}
+}
+
+// give gives a child's table the columns of its parent's microdata: those that the parent's rows have themselves, and how
+// many rows of this child there are.
+func (r *reader) give(child *Synthetic) {
+	t, above := r.release.Table(child.Table), r.release.Table(child.Parent)
+	for _, a := range r.microdataOf(child.Parent).By {
+		c := above.Column(a.Column)
+		if c == nil || c.Domain == nil || above.origin(a) != a || c.Link != nil && a.Column != child.Size {
+			continue
+		}
+		name := linked(child.Parent, a.Column)
+		if t.Column(name) == nil {
+			t.Linked = append(t.Linked, &Column{
+				Name: name, Type: c.Type, Link: &Link{Table: child.Parent, Column: a.Column}, Codebook: c.Codebook, Map: c.Map, Domain: c.Domain,
+			})
+		}
+		child.Given = append(child.Given, Attribute{Column: name, Level: a.Level})
+	}
+}
