@@ -43,15 +43,15 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition " + condition)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":   exits,
-			"nowhere": nowhere,
-			"mode":    mode,
-			"data":    data,
-			"payroll": payroll,
-			"parquet": writeParquet,
-			"table":   table,
-			"replace": replace,
-			"holds":   holds,
+			"exits":    exits,
+			"nowhere":  nowhere,
+			"mode":     mode,
+			"data":     data,
+			"generate": generate,
+			"parquet":  writeParquet,
+			"table":    table,
+			"replace":  replace,
+			"holds":    holds,
 		},
 	})
 }
@@ -124,12 +124,12 @@ func data(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o644))
 }
 
-// payroll writes the made-up payroll of the earnings example: payroll FILE
-func payroll(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: payroll FILE")
+// generate makes the data of an example, in a file or folder: generate EXAMPLE PLACE
+func generate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: generate EXAMPLE PLACE")
 	}
-	command := exec.Command("go", "run", "./examples/earnings/generate", ts.MkAbs(args[0]))
+	command := exec.Command("go", "run", "./examples/"+args[0]+"/generate", ts.MkAbs(args[1]))
 	command.Dir = ts.Getenv("ROOT")
 	if said, err := command.CombinedOutput(); err != nil {
 		ts.Fatalf("%v: %s", err, said)
