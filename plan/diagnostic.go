@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -22,8 +23,8 @@ const (
 	UnitsOver Diagnostic = "units over"
 	// RowsOver counts the rows that are not counted for that, of each unit at most k.
 	RowsOver Diagnostic = "rows over"
-	// RowsLeftOut counts the rows that a policy, or an entry of `impossible`, leaves out, of each unit at most k; those without
-	// an id, which are of no unit, are not among them.
+	// RowsLeftOut counts the rows that a policy, an entry of `impossible` or the want of a parent row leaves out, of each unit at
+	// most k; those without an id, which are of no unit, are not among them.
 	RowsLeftOut Diagnostic = "rows left out"
 )
 
@@ -47,8 +48,15 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 	}
 	drops := slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop })
 	drops = drops || t.Weight != nil && t.Weight.Null == spec.Drop || slices.ContainsFunc(r.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
+	var why []string
 	if drops {
-		all = append(all, diagnosis{name: "rows_left_out", says: fmt.Sprintf("rows that a policy leaves out, of each unit %s at most", budget.Plural(t.Unit.MaxRows, "row")), asks: RowsLeftOut})
+		why = append(why, "that a policy leaves out")
+	}
+	if parent := r.ParentOf(t.Name); parent != "" {
+		why = append(why, "whose unit has no row in "+parent)
+	}
+	if why != nil {
+		all = append(all, diagnosis{name: "rows_left_out", says: fmt.Sprintf("rows %s, of each unit %s at most", strings.Join(why, " or "), budget.Plural(t.Unit.MaxRows, "row")), asks: RowsLeftOut})
 	}
 	for _, c := range t.Columns {
 		if slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool { return m.Table == t.Name && usesValues(m, c.Name) }) {

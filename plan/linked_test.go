@@ -31,6 +31,22 @@ func planOfHomes(t *testing.T, neighbours, age, tenure, method string) *Plan {
 	return p
 }
 
+// What is paid for to know of left-out rows tells of those without a parent row too, in the child alone.
+func TestDiagnosticsOfRowsWithoutParents(t *testing.T) {
+	text := strings.Replace(fmt.Sprintf(householdsText, "replace", "error", "error", "mst"), "budget: {rho: 1", "diagnostics: {share: 5%}\nbudget: {rho: 1", 1)
+	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, ok := p.Measurement("diagnostics/persons/rows_left_out")
+	if !ok || m.Query.Diagnostic != RowsLeftOut || m.Mechanism.L1.Int64() != 4 || m.Mechanism.L2Squared.Int64() != 16 {
+		t.Errorf("rows of persons that are left out: %+v", m)
+	}
+	if _, ok := p.Measurement("diagnostics/households/rows_left_out"); ok {
+		t.Error("no row of households is left out, and their number is asked for")
+	}
+}
+
 // A child is asked of the rows of its own table, of which a unit has four, and its parent of one; a set of given columns is
 // never chosen, and given columns count as one tree: there are as many rounds as columns that rows have themselves.
 func TestLinkedMicrodata(t *testing.T) {

@@ -215,6 +215,30 @@ func TestTablesThatLoseAreNamed(t *testing.T) {
 	}
 }
 
+// No weight makes one diagnostic more exact than another, so none is said to lose; the table beside them is as it was.
+func TestDiagnosticsDoNotLose(t *testing.T) {
+	p, err := planOfSource(spec.Source{Name: "r.yaml", Text: `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1}
+diagnostics: {share: 10%}
+tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 7}, columns: {sex: {values: [f, m]}}}}
+marginals: {sexes: {by: [sex]}}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	units, rows := p.Tables[1].Statistics[0].StandardError, p.Tables[2].Statistics[0].StandardError
+	if rows < 2*units {
+		t.Fatalf("standard errors %g and %g: neither loses much", units, rows)
+	}
+	for _, w := range p.Warnings {
+		if strings.Contains(w, "equal share") {
+			t.Errorf("warning %q", w)
+		}
+	}
+}
+
 // The cells that need memory are those that are counted.
 func TestMemoryIsOfCountedCells(t *testing.T) {
 	for _, c := range []struct {

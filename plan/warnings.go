@@ -274,8 +274,8 @@ func low(p *Plan) []string {
 const losing = 1.1
 
 // losers names the tables that the planner makes worse, for the sake of all cells of their leaf together, than measuring
-// every table of the leaf by itself with an equal share would: where the spec does not weigh marginals differently, and
-// no target is set.
+// every table of the leaf by itself with an equal share would: where the spec could weigh marginals differently and does not,
+// and no target is set. Diagnostics have no weights.
 func losers(p *Plan) []string {
 	leaves, noises := p.leavesOfTables(), map[string]budget.Kind{}
 	for _, s := range p.Strategies {
@@ -285,7 +285,7 @@ func losers(p *Plan) []string {
 	}
 	var w []string
 	for i, leaf := range p.Leaves {
-		if leaf.Tables < 2 || p.release.Budget.Leaves[i].Needed || p.weighted(leaf.Path) || p.hasFigures(leaf.Path) {
+		if leaf.Tables < 2 || p.release.Budget.Leaves[i].Needed || p.weighted(leaf.Path) || p.hasFigures(leaf.Path) || leaf.Path != "" && leaf.Path == p.release.Diagnostics {
 			continue
 		}
 		var names []string

@@ -142,8 +142,15 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 		}
 		all = append(all, r.told(p, t, "rows_over_bound", Bias{Cause: cause, Tables: paths, Direction: r.leftOut(paths)}))
 	}
+	var left []string
 	if dropsRows(p.Release(), t) {
-		all = append(all, r.told(p, t, "rows_left_out", Bias{Cause: fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name), Tables: paths, Direction: r.leftOut(paths)}))
+		left = append(left, fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name))
+	}
+	if parent := p.Release().ParentOf(t.Name); parent != "" {
+		left = append(left, fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name, r.Guarantee.Protects, parent))
+	}
+	if left != nil {
+		all = append(all, r.told(p, t, "rows_left_out", Bias{Cause: strings.Join(left, ". "), Tables: paths, Direction: r.leftOut(paths)}))
 	}
 	all = append(all, r.categoryBias(p, t, paths)...)
 	if r.Bounds == nil {

@@ -21,6 +21,17 @@ type Link struct {
 // linked is the name of a parent's column among those of a child.
 func linked(parent, column string) string { return parent + "." + column }
 
+// ParentOf is the table that the rows of a table belong to in its microdata, "" where they belong to none: those whose unit has
+// no row there are left out of all that is counted.
+func (r *Release) ParentOf(table string) string {
+	for _, s := range r.Synthetic {
+		if s.Table == table {
+			return s.Parent
+		}
+	}
+	return ""
+}
+
 // linkMicrodata reads which microdata are of children, and gives parents and children the columns that link them. Parents
 // come before their children from then on.
 func (r *reader) linkMicrodata(root node) {

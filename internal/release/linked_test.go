@@ -119,6 +119,8 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(result.Place, name))
 			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil || !strings.Contains(flat, "There are as many rows as those of households say: the last of their columns that these are drawn given, households.members, is how many of them each has") {
 				t.Errorf("%s does not say how many rows there are (%v)", name, err)
+			} else if name != "README.txt" && !strings.Contains(flat, "Rows of persons are left out whose household has no row in households that is counted") {
+				t.Errorf("%s does not say that rows without a parent row bias the tables", name)
 			}
 		}
 	}
