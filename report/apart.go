@@ -105,13 +105,13 @@ func (r *Report) sameUse() string {
 	}
 	switch {
 	case most > 0 && least == most:
-		return fmt.Sprintf("To call two counts of a table different that are less than %s apart: that may be noise alone. From there on two that were picked beforehand differ, %s sure.", budget.Group(most), sure) + unbiased
+		return fmt.Sprintf("Do not call two counts of a table different that are less than %s apart: that may be noise alone. From there on two that were picked beforehand differ, %s sure.", budget.Group(most), sure) + unbiased
 	case most > 0:
-		return fmt.Sprintf("To call two counts of a table different that are less apart than the %s says (%s to %s, by table): that may be noise alone. From there on two that were picked beforehand differ, %s sure.", differenceColumn, budget.Group(least), budget.Group(most), sure) + unbiased
+		return fmt.Sprintf("Do not call two counts of a table different that are less apart than the %s says (%s to %s, by table): that may be noise alone. From there on two that were picked beforehand differ, %s sure.", differenceColumn, budget.Group(least), budget.Group(most), sure) + unbiased
 	case r.Accuracy.Margin > 0 && !r.oneBound():
-		return "To call two counts of a table different that are less than twice the margin of the table apart: that may be noise alone." + unbiased
+		return "Do not call two counts of a table different that are less than twice the margin of the table apart: that may be noise alone." + unbiased
 	case r.Accuracy.Margin > 0:
-		return fmt.Sprintf("To call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))) + unbiased
+		return fmt.Sprintf("Do not call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))) + unbiased
 	}
 	return ""
 }

@@ -68,8 +68,8 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 			"list":     strings.Contains(pageOf(t, r), `<td class="word">`+want+`</td>`),
 			"terminal": strings.Contains(string(r.Terminal(screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
 			"markdown": strings.Contains(string(r.Markdown()), "| status | count | "+want+" |"),
-			"box":      strings.Contains(box, "To use the table status cell by cell: 3 of its 6 cells could be zero.") == not && strings.Contains(box, "No table needs to be left out") != not,
-			"readme":   strings.Contains(strings.Join(strings.Fields(string(r.Readme())), " "), "To use the table status cell by cell: 3 of its 6 cells could be zero.") == not,
+			"box":      strings.Contains(box, "Do not use the table status cell by cell: 3 of its 6 cells could be zero.") == not && strings.Contains(box, "No table needs to be left out") != not,
+			"readme":   strings.Contains(strings.Join(strings.Fields(string(r.Readme())), " "), "Do not use the table status cell by cell: 3 of its 6 cells could be zero.") == not,
 		} {
 			if !is {
 				t.Errorf("%s: the %s says otherwise", want, place)
@@ -94,7 +94,7 @@ func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 // Of the six counts 12 and 3 are within the margin of 11 or one above it: 3 and −4 could be zero.
 func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	r := reportOf(t, noisyInput([]int64{500, 12, 400, 3, 700, -4}))
-	want := "To use by itself a cell that could be zero, as its interval reaches zero: 2 of 6, in status (2 of 6). The report’s list “Cells that could be zero” names them."
+	want := "Do not use by itself a cell that could be zero, as its interval reaches zero: 2 of 6, in status (2 of 6). The report’s list “Cells that could be zero” names them."
 	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, want) {
 		t.Errorf("the box says\n%s", box)
 	}

@@ -269,9 +269,9 @@ func TestTheBoxSpeaksOfCounts(t *testing.T) {
 		in         report.Input
 		said, tile string
 	}{
-		"counts":      {input(report.Official, nil), "To call two counts of a table different", "A number is off by at most"},
-		"with sums":   {figuresOf(report.Official, togetherText), "To call two counts of a table different", "A count is off by at most"},
-		"some sparse": {sparseInput(sparseText), "To call two counts of a table different", "A number is off by at most"},
+		"counts":      {input(report.Official, nil), "Do not call two counts of a table different", "A number is off by at most"},
+		"with sums":   {figuresOf(report.Official, togetherText), "Do not call two counts of a table different", "A count is off by at most"},
+		"some sparse": {sparseInput(sparseText), "Do not call two counts of a table different", "A number is off by at most"},
 	} {
 		r := reportOf(t, c.in)
 		box := strings.Join(r.Misuse, "\n")

@@ -36,7 +36,7 @@ func TestCellsAreSortedByFitness(t *testing.T) {
 	for _, said := range []string{
 		"precise at most 5%, usable at most 20%; unreliable is the rest",
 		"| table | figure | precise: at most 5% | usable: at most 20% | unreliable: more | from which count on |",
-		"To use the table status cell by cell: half of its cells or more could be zero or are “unreliable”.",
+		"Do not use the table status cell by cell: half of its cells or more could be zero or are “unreliable”.",
 		"| status | count | 1 (16.7%) | 2 (33.3%) | 3 (50%) | precise from 106 on and usable from 27 on |",
 	} {
 		if !strings.Contains(page, said) {

@@ -338,5 +338,5 @@ func (r *Report) MicrodataSentence() string {
 	for _, m := range r.Microdata {
 		parts = append(parts, fmt.Sprintf("%s of microdata of table %s", budget.Plural(m.Rows, "row"), m.Table))
 	}
-	return fmt.Sprintf("Beside the tables there are %s: drawn from a model, nobody's rows, and without any margin of error (%s).", strings.Join(parts, ", "), modelOnly)
+	return fmt.Sprintf("Beside the tables there are %s: drawn from a model, nobody's rows, and without any margin of error (%s).", inWords(parts), modelOnly)
 }

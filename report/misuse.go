@@ -15,26 +15,26 @@ func misuseOf(r *Report) []string {
 	var uses []string
 	switch r.Status {
 	case Practice:
-		uses = append(uses, "For anything outside the team that made it: this is practice, not a release.")
+		uses = append(uses, "Do not use them outside the team that made them: this is practice, not a release.")
 	case Rehearsal:
-		uses = append(uses, "For any statement about the world: the data were made up.")
+		uses = append(uses, "Do not use them for any statement about the world: the data were made up.")
 	}
-	for _, use := range []string{tableUse(r), cellUse(r), r.sameUse(), "To find out anything about a single " + r.Guarantee.Protects + ", or to join with other data for that purpose.", smallNumber(r)} {
+	for _, use := range []string{tableUse(r), cellUse(r), r.sameUse(), "Do not try to find out anything about a single " + r.Guarantee.Protects + ", or join with other data for that purpose.", smallNumber(r)} {
 		if use != "" {
 			uses = append(uses, use)
 		}
 	}
 	if weighted(r.Tables) {
-		uses = append(uses, "To take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top.")
+		uses = append(uses, "Do not take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top.")
 	}
 	if len(r.Figured()) > 0 {
-		uses = append(uses, "To quote a mean, a ratio or another figure without its interval, or where its flag says that it has none.")
+		uses = append(uses, "Do not quote a mean, a ratio or another figure without its interval, or where its flag says that it has none.")
 	}
 	if some := partial(r.Tables); some != nil {
-		uses = append(uses, fmt.Sprintf("To take what %s not have for empty or small: noise had a part in what is shown there.", doNames(some)))
+		uses = append(uses, fmt.Sprintf("Do not take what %s not have for empty or small: noise had a part in what is shown there.", doNames(some)))
 	}
 	if len(r.Microdata) > 0 {
-		uses = append(uses, "To take a row of microdata for somebody, or for a row of the data: no row is anybody's.")
+		uses = append(uses, "Do not take a row of microdata for somebody, or for a row of the data: no row is anybody's.")
 	}
 	return uses
 }

@@ -22,10 +22,10 @@ var questions = []question{
 	{"How well?", "", []string{"guess right at most ", "would guess right as good as always, as far as this promise goes,"}},
 	{"What is that as a formula?", "", []string{"Whether any one person is in the data or not changes the chance of any result at most", "Replacing the data of any one person by any other changes the chance of any result at most"}},
 	{"How close are the numbers?", "", []string{"are off the exact count by ", "is off the exact count by ", "are off the exact sum of weights by ", "have a noisy count within ±"}},
-	{"Is this cell different from that one?", "What these figures must not be used for", []string{"less than twice the margin", "picked beforehand differ, "}},
+	{"Is this cell different from that one?", "What not to do with these figures", []string{"less than twice the margin", "picked beforehand differ, "}},
 	{"When may they be called different?", "How to read the figures", []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
-	{"Which tables must not be used?", "What these figures must not be used for", []string{"To use the table", "To use by itself "}},
-	{"Which single cells must not be used?", "What these figures must not be used for", []string{"“Cells that could be zero” names them", "“Cells that could be zero” says how to find them"}},
+	{"Which tables must not be used?", "What not to do with these figures", []string{"Do not use the table", "Do not use by itself "}},
+	{"Which single cells must not be used?", "What not to do with these figures", []string{"“Cells that could be zero” names them", "“Cells that could be zero” says how to find them"}},
 	{"What did it cost?", "Cost", []string{"- Cost: "}},
 	{"What is left?", "Cost", []string{"The office sees what is left of it with `dprelease ledger show ", "which has room for three releases like its first; this was debit ", "two more like it fit", "- Cost: nothing: "}},
 	{"To whom was it charged?", "Cost", []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
@@ -73,7 +73,7 @@ func TestOpeningIsInOrder(t *testing.T) {
 			}
 			at = i
 		}
-		if box := strings.Index(page, "## What these figures must not be used for"); box < at {
+		if box := strings.Index(page, "## What not to do with these figures"); box < at {
 			t.Errorf("%s: the box stands before the opening ends", name)
 		}
 		if n := len(r.Misuse); n < 3 || n > 9 {

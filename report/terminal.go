@@ -48,7 +48,7 @@ func (r *Report) Terminal(look screen.Look, folder string, all bool) []byte {
 	r.terminalTables(p, all)
 	r.terminalFigures(p, all)
 	r.terminalMicrodata(p)
-	p.Heading("What these figures must not be used for")
+	p.Heading("What not to do with these figures")
 	for _, m := range r.Misuse {
 		p.Item("• ", m)
 	}

@@ -135,7 +135,7 @@ const (
 )
 
 // notToUse begins what the box says of tables by name.
-const notToUse = "To use the table"
+const notToUse = "Do not use the table"
 
 // namedFirst is how many tables to add up first the box names.
 const namedFirst = 4
@@ -153,15 +153,15 @@ func tableUse(r *Report) string {
 	case len(never) <= namedTables:
 		text = fmt.Sprintf(notToUse+"s %s cell by cell: half of the cells of each or more %s.", inWords(never), bad)
 	default:
-		text = fmt.Sprintf("To use %d tables cell by cell: half of the cells of each or more %s. The %s says which.", len(never), bad, verdictColumn)
+		text = fmt.Sprintf("Do not use %d tables cell by cell: half of the cells of each or more %s. The %s says which.", len(never), bad, verdictColumn)
 	}
 	switch first := r.firstAddedUp(never); {
 	case len(first) == 1:
-		text += fmt.Sprintf(" One more only after adding up cells: %s.", first[0])
+		text += fmt.Sprintf(" One more is good only after adding up cells: %s.", first[0])
 	case len(first) > namedFirst:
-		text += fmt.Sprintf(" %d more only after adding up cells, as the %s says.", len(first), verdictColumn)
+		text += fmt.Sprintf(" %d more are good only after adding up cells, as the %s says.", len(first), verdictColumn)
 	case first != nil:
-		text += fmt.Sprintf(" %d more only after adding up cells: %s.", len(first), inWords(first))
+		text += fmt.Sprintf(" %d more are good only after adding up cells: %s.", len(first), inWords(first))
 	}
 	return text
 }
@@ -210,7 +210,7 @@ func cellUse(r *Report) string {
 	if more := len(in) - namedTables; more > 0 {
 		where = fmt.Sprintf("in %d tables, worst in ", len(in))
 	}
-	text := fmt.Sprintf("To use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ", budget.Group(cells), budget.Group(of), where, inWords(names))
+	text := fmt.Sprintf("Do not use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ", budget.Group(cells), budget.Group(of), where, inWords(names))
 	if r.zerosNamed() {
 		return text + "The report’s list " + zeroSection + " names them."
 	}
@@ -272,7 +272,7 @@ func smallNumber(r *Report) string {
 	if _, cells, _ := r.couldBeZero(); cells > 0 {
 		return ""
 	}
-	return "To decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more."
+	return "Do not decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more."
 }
 
 // listed are labels side by side, each of which may have a comma.
