@@ -43,6 +43,7 @@ var may = map[string][]string{
 	"examples/adult/learn":         {},
 	"examples/adult/prepare":       {},
 	"examples/earnings/generate":   {},
+	"examples/households/generate": {},
 }
 
 // forbidden imports: a path, with those below it, that a room ("" is every room)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -171,10 +172,12 @@ func (e *Estimate) difference(marginal int, cells []pair) []budget.NoiseTerm {
 	for i, p := range cells {
 		one[i], other[i] = p.one, p.other
 	}
-	plus, minus := e.Sum(marginal, one).Weights(), e.Sum(marginal, other).Weights()
+	a, b := e.Sum(marginal, one), e.Sum(marginal, other)
+	residuals := slices.DeleteFunc(slices.Clone(e.Of(marginal)), func(r int) bool { return a.agrees(b, r) })
+	plus, minus := a.weightsBy(residuals), b.weightsBy(residuals)
 	var terms []budget.NoiseTerm
 	largest := 0.0
-	for _, source := range e.sourcesOf(marginal) {
+	for _, source := range slices.Sorted(maps.Keys(plus)) {
 		weights := make([]Weight, len(plus[source]))
 		for i, w := range plus[source] {
 			largest = max(largest, math.Abs(w))

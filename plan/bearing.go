@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -119,10 +120,23 @@ func (e *Estimate) Sum(marginal int, q [][]float64) *Sum {
 }
 
 // Weights are those of the sum on the integers of every source that it rests on, by its place: one by one.
-func (s *Sum) Weights() map[int][]float64 {
+func (s *Sum) Weights() map[int][]float64 { return s.weightsBy(s.estimate.Of(s.marginal)) }
+
+// weightsBy are the part of the weights that these residuals make.
+func (s *Sum) weightsBy(residuals []int) map[int][]float64 {
 	out := map[int][]float64{}
-	s.each(false, func(source int, weights []float64, _ []int64) { out[source] = weights })
+	s.each(residuals, false, func(source int, weights []float64, _ []int64) { out[source] = weights })
 	return out
+}
+
+// agrees tells that another sum of the same table takes from a residual what this one does.
+func (s *Sum) agrees(other *Sum, of int) bool {
+	for k, a := range s.axes {
+		if has(s.estimate.Residuals[of].Axes, a.Column) && !slices.Equal(s.q[k], other.q[k]) || s.total[k] != other.total[k] {
+			return false
+		}
+	}
+	return true
 }
 
 // Bearings are the sources that the sum rests on, those that cancel out of it left out: less of its noise than rounding
@@ -130,7 +144,7 @@ func (s *Sum) Weights() map[int][]float64 {
 func (s *Sum) Bearings() []Bearing {
 	var out []Bearing
 	var variance float64
-	s.each(true, func(source int, weights []float64, integers []int64) {
+	s.each(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
 		out = append(out, NewBearing(s.estimate.Sources[source], weights, integers))
 		variance += out[len(out)-1].Variance
 	})
@@ -140,7 +154,7 @@ func (s *Sum) Bearings() []Bearing {
 // Terms are those of the sum's noise.
 func (s *Sum) Terms() []budget.NoiseTerm {
 	var terms []budget.NoiseTerm
-	s.each(true, func(source int, weights []float64, integers []int64) {
+	s.each(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
 		all := make([]Weight, len(weights))
 		for i, w := range weights {
 			all[i] = Weight{w, integers[i]}
@@ -165,21 +179,19 @@ type held struct {
 	weight   float64
 }
 
-// each tells of the weights on the integers of every source, in order: one by one, or those of equal weights by their
-// axes together, with how many they are.
-func (s *Sum) each(together bool, tell func(source int, weights []float64, integers []int64)) {
+// each tells of the weights that some residuals make on the integers of every source of theirs, in order: one by one, or those
+// of equal weights by their axes together, with how many they are.
+func (s *Sum) each(residuals []int, together bool, tell func(source int, weights []float64, integers []int64)) {
 	e := s.estimate
-	by := make([][]held, len(e.Sources))
-	for _, r := range e.Of(s.marginal) {
+	by := map[int][]held{}
+	for _, r := range residuals {
 		for _, p := range e.Parts[r] {
 			by[p.Source] = append(by[p.Source], held{r, p.Weight})
 		}
 	}
-	for source, parts := range by {
-		if parts != nil {
-			weights, integers := s.on(e.Places[source], parts, together)
-			tell(source, weights, integers)
-		}
+	for _, source := range slices.Sorted(maps.Keys(by)) {
+		weights, integers := s.on(e.Places[source], by[source], together)
+		tell(source, weights, integers)
 	}
 }
 

@@ -220,11 +220,14 @@ func Encode(m Measured, planHash, status string) ([]byte, error) {
 	return encodeRows(m, planHash, status, func(i int) row { return row{m.Values.Value(i)} })
 }
 
+// compression is of all files: it keeps the megabytes that an encoder takes for the next file.
+var compression zstd.Codec
+
 // encodeRows is Encode for one layout.
 func encodeRows[T any](m Measured, planHash, status string, at func(i int) T) ([]byte, error) {
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b,
-		parquet.Compression(&zstd.Codec{}),
+		parquet.Compression(&compression),
 		parquet.CreatedBy("dprelease", "", ""),
 		parquet.KeyValueMetadata("dprelease.schema", "dprelease.measurement/1"),
 		parquet.KeyValueMetadata("dprelease.status", status),

@@ -22,13 +22,16 @@ const (
 	rowsAtOnce = 64
 )
 
+// compression is of all files: it keeps the megabytes that an encoder takes for the next file.
+var compression zstd.Codec
+
 // encodeRows writes rows of columns as Parquet, the columns of a row group side by side. Equal input gives equal bytes.
 // wrote is told of rows when they are written.
 func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]string, wrote func(rows int)) ([]byte, error) {
 	var b bytes.Buffer
 	options := []parquet.WriterOption{
 		schemaOf(columns),
-		parquet.Compression(&zstd.Codec{}),
+		parquet.Compression(&compression),
 		parquet.CreatedBy("dprelease", "", ""),
 		parquet.MaxRowsPerRowGroup(rowsPerGroup),
 	}
