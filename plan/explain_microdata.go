@@ -54,8 +54,6 @@ func (p *Plan) explainLink(b *strings.Builder, s Synthetic) {
 // otherMethod says what the method that was not chosen would give, and want.
 func (s Synthetic) otherMethod() string {
 	switch {
-	case s.Parent != "":
-		return ""
 	case s.Method == AIM:
 		return "  It follows what no tree of pairs shows of the columns; such a tree, by method: mst, takes less time and memory.\n"
 	case len(s.By) > 2:

@@ -276,7 +276,7 @@ func TestModelRowsAreTheModel(t *testing.T) {
 		for range 5 {
 			d = append(d, 1+int(r.below(4)))
 		}
-		m := graphical.New(d, 200)
+		m := graphical.New(d, nil, 200)
 		for range 5 {
 			a, b := int(r.below(4)), 0
 			b = a + 1 + int(r.below(uint64(4-a)))
@@ -288,7 +288,8 @@ func TestModelRowsAreTheModel(t *testing.T) {
 			m.Measure(c, noisy, variance)
 		}
 		m.Fit(20)
-		codes := drawModel(m, d, 200, r)
+		codes := make([][]uint32, len(d))
+		drawModel(m, d, codes, 200, r)
 		for _, c := range m.Tree().Cliques {
 			rows := tallied(d, codes, c)
 			for cell, want := range m.Marginal(c) {
