@@ -191,6 +191,28 @@ func TestSizeWithIsABound(t *testing.T) {
 	}
 }
 
+// TestGivenAttributesStandTogether: an attribute with edges to two that are given makes a clique of the three, as it is drawn
+// given both, where it would else make two of a pair each; and so do two with an edge between them and one each to those.
+func TestGivenAttributesStandTogether(t *testing.T) {
+	for _, c := range []struct {
+		given    Clique
+		two, way Size
+	}{
+		{nil, Size{36, 16}, Size{48, 16}},
+		{Clique{2, 3}, Size{68, 64}, Size{128, 64}},
+	} {
+		m := New(Domain{4, 4, 4, 4}, c.given, 10)
+		m.Measure(Clique{0, 2}, repeated(1, 16), repeated(1, 16))
+		if got := m.SizeWith(Clique{0, 3}); got != c.two {
+			t.Errorf("given %v, a second edge makes a tree of %v", c.given, got)
+		}
+		m.Measure(Clique{0, 1}, repeated(1, 16), repeated(1, 16))
+		if got := m.SizeWith(Clique{1, 3}); got != c.way {
+			t.Errorf("given %v, a way from one to the other makes a tree of %v", c.given, got)
+		}
+	}
+}
+
 // TestTreeIsAJunctionTree: every attribute is in a clique, the cliques with an attribute hang together, and what a clique
 // shares with its parent is what both have. Of given attributes it is strong.
 func TestTreeIsAJunctionTree(t *testing.T) {
