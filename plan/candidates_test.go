@@ -12,7 +12,8 @@ import (
 )
 
 // Candidates of AIM are all sets of one to so many columns, of MST the pairs, each once; and the weight of one of AIM is
-// how many of its columns are in each of the sets that rows are judged by, added up, over what all have in common.
+// how many of its columns are in each of the sets that rows are judged by, added up, over what all have in common. Sets of given
+// columns alone, which are the last, are none.
 func TestCandidatesAndTheirWeights(t *testing.T) {
 	for columns := 2; columns <= 6; columns++ {
 		for ways := 2; ways <= min(3, columns); ways++ {
@@ -38,6 +39,13 @@ func TestCandidatesAndTheirWeights(t *testing.T) {
 			d := microdata{by: s.By, method: AIM, ways: ways}
 			if d.candidates() != int64(len(want)) {
 				t.Errorf("%d columns, %d ways: said to be %d", columns, ways, d.candidates())
+			}
+			for given := 1; given <= columns-2; given++ {
+				child, own := s, slices.DeleteFunc(slices.Clone(want), func(c []int) bool { return c[0] >= columns-given })
+				child.Given, d.given = given, given
+				if got := child.Candidates(); !slices.EqualFunc(got, own, slices.Equal) || d.candidates() != int64(len(own)) {
+					t.Errorf("%d columns, %d of them given, %d ways: %v, said to be %d", columns, given, ways, got, d.candidates())
+				}
 			}
 			var common, most int64
 			sums := make([]int64, len(got))

@@ -54,8 +54,6 @@ func (p *Plan) explainLink(b *strings.Builder, s Synthetic) {
 // otherMethod says what the method that was not chosen would give, and want.
 func (s Synthetic) otherMethod() string {
 	switch {
-	case s.Parent != "":
-		return ""
 	case s.Method == AIM:
 		return "  It follows what no tree of pairs shows of the columns; such a tree, by method: mst, takes less time and memory.\n"
 	case len(s.By) > 2:
@@ -88,6 +86,9 @@ func (s Synthetic) explainRounds(b *strings.Builder) {
 	fmt.Fprintf(b, "  gets most wrong, and asks its counts. The first one chooses %s, and measures with %s, %s.\n", choiceText(s.Select), noiseText(s.Noise), costText(s.Noise, 1))
 	fmt.Fprintf(b, "  A round costs what the one before did or, where an answer told little beside its noise, four times as much, with half the noise; the last takes what is left.\n")
 	fmt.Fprintf(b, "  The model has at most %s in all its tables, and %s in one.\n", budget.Plural(s.Most.Cells, "cell"), budget.Group(s.Most.Largest))
+	if s.Parent != "" {
+		fmt.Fprintf(b, "  As rows are drawn given a row of %s, all of its columns that columns of %s which hang together depend on are in one of these tables.\n", s.Parent, s.Table)
+	}
 }
 
 // rhoOf is the ρ of the i-th microdata: of their columns and their block.

@@ -19,12 +19,12 @@ tables:
   persons: {source: {csv: p.csv}, unit: {id: hh, max_rows: 4}, columns: {sex: {values: [f, m]}, age: {values: [a, b, c], unknown: %s}}}
   households: {source: {csv: h.csv}, unit: {id: hh, max_rows: 1}, columns: {tenure: {values: [o, r], unknown: %s}, area: {values: [x, y, z]}}}
 marginals: {tables: {table: households, by: [area]}}
-synthetic: {persons: {budget: people, parent: households}, households: {budget: homes, method: %s}}
+synthetic: {persons: {budget: people, parent: households, method: %s}, households: {budget: homes, method: %s}}
 `
 
-func planOfHomes(t *testing.T, neighbours, age, tenure, method string) *Plan {
+func planOfHomes(t *testing.T, neighbours, age, tenure, child, parent string) *Plan {
 	t.Helper()
-	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(householdsText, neighbours, age, tenure, method)})
+	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(householdsText, neighbours, age, tenure, child, parent)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,17 +48,20 @@ func TestDiagnosticsOfRowsWithoutParents(t *testing.T) {
 }
 
 // A child is asked of the rows of its own table, of which a unit has four, and its parent of one; a set of given columns is
-// never chosen, and given columns count as one tree: there are as many rounds as columns that rows have themselves.
+// never chosen, and by mst given columns count as one tree: there are as many rounds as columns that rows have themselves.
 func TestLinkedMicrodata(t *testing.T) {
 	for neighbours, times := range map[string]int64{"add-remove": 1, "replace": 2} {
-		for _, method := range []string{"mst", "aim"} {
-			p := planOfHomes(t, neighbours, "error", "error", method)
+		for _, c := range []struct {
+			method, of string
+			rounds     int
+		}{{"mst", "aim", roundsPerColumn * 5}, {"aim", "mst", 2}} {
+			p, method := planOfHomes(t, neighbours, "error", "error", c.of, c.method), c.method
 			parent, child := p.Synthetic[0], p.Synthetic[1]
 			if parent.Table != "households" || parent.Method != method || parent.Parent != "" || parent.Given != 0 || factorsText(parent.By) != "tenure, area, persons" {
 				t.Errorf("the parent is %+v", parent)
 			}
-			if child.Table != "persons" || child.Method != MST || child.Parent != "households" || factorsText(child.Own()) != "sex, age" ||
-				factorsText(child.GivenBy()) != "households.tenure, households.area, households.persons" || child.Rounds != 2 {
+			if child.Table != "persons" || child.Method != c.of || child.Parent != "households" || factorsText(child.Own()) != "sex, age" ||
+				factorsText(child.GivenBy()) != "households.tenure, households.area, households.persons" || child.Rounds != c.rounds {
 				t.Errorf("the child is %+v", child)
 			}
 			if parent.Noise.L1.Int64() != times || child.Noise.L1.Int64() != 4*times || child.Noise.L2Squared.Int64() != 16*times {
@@ -88,7 +91,7 @@ func TestLinkedMicrodata(t *testing.T) {
 }
 
 func TestGivenColumnsAreNeverChosenAlone(t *testing.T) {
-	child := planOfHomes(t, "replace", "error", "error", "mst").Synthetic[1]
+	child := planOfHomes(t, "replace", "error", "error", "mst", "mst").Synthetic[1]
 	var names []string
 	for _, c := range child.Candidates() {
 		names = append(names, child.By[c[0]].String()+" "+child.By[c[1]].String())
@@ -106,7 +109,7 @@ func TestGivenColumnsAreNeverChosenAlone(t *testing.T) {
 
 func TestExplainLinkedMicrodata(t *testing.T) {
 	var page strings.Builder
-	if err := planOfHomes(t, "add-remove", "error", "error", "mst").Explain(&page); err != nil {
+	if err := planOfHomes(t, "add-remove", "error", "error", "auto", "mst").Explain(&page); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
@@ -114,9 +117,10 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 		"Microdata of persons: sex, age; as many rows as the rows of households say\n",
 		"  Each row belongs to one of households and is drawn given its columns, here called households.tenure, households.area, households.persons; the last is how many rows of persons it has, at most 4.\n",
 		"  Rows of persons whose unit has no row in households that is counted are left out before the rows of a unit are bounded, of all that is counted of persons.\n",
-		"  Method mst, chosen by what is public: rows that are drawn given a parent row are made by this method.\n",
+		"  Method aim, chosen by what is public: the 18 sets of one to three columns have 286 cells to count",
+		"  As rows are drawn given a row of households, all of its columns that columns of persons which hang together depend on are in one of these tables.\n",
 		"the counts of each of 5 columns",
-		"each round chooses one of 7 pairs of columns",
+		"each round chooses one of 18 sets of one to three columns",
 	} {
 		if !strings.Contains(page.String(), line) {
 			t.Errorf("no %q in\n%s", line, page.String())
@@ -126,7 +130,7 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 
 // A public number of persons does not say how many are drawn: the rows of households do.
 func TestInvariantsDoNotNumberChildren(t *testing.T) {
-	text := fmt.Sprintf(householdsText, "replace", "error", "error", "mst") + "invariants: {i: {table: persons, by: [sex], values: {f: 30, m: 20}}, j: {table: households, by: [tenure], values: {o: 10, r: 20}}}\n"
+	text := fmt.Sprintf(householdsText, "replace", "error", "error", "mst", "mst") + "invariants: {i: {table: persons, by: [sex], values: {f: 30, m: 20}}, j: {table: households, by: [tenure], values: {o: 10, r: 20}}}\n"
 	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +147,7 @@ func TestInvariantsDoNotNumberChildren(t *testing.T) {
 // what they tell of it is part of its loss.
 func TestLossOfLinkedAttributes(t *testing.T) {
 	tables := func(age, tenure, column string) int {
-		p := planOfHomes(t, "replace", age, tenure, "mst")
+		p := planOfHomes(t, "replace", age, tenure, "mst", "mst")
 		n, _, err := p.changing(column)
 		if err != nil {
 			t.Fatal(err)
@@ -173,7 +177,7 @@ func TestLossOfLinkedAttributes(t *testing.T) {
 	}
 	// The loss of a column of the parent has the child's answers about it in it.
 	of := func(column string) float64 {
-		p := planOfHomes(t, "replace", "error", "error", "mst")
+		p := planOfHomes(t, "replace", "error", "error", "mst", "mst")
 		_, steps, err := p.changing(column)
 		if err != nil {
 			t.Fatal(err)

@@ -38,9 +38,6 @@ func (d *microdata) choose() error {
 	case spec.MST:
 		return d.take(MST, 2)
 	case spec.AIM:
-		if d.given > 0 {
-			return errors.New("rows that are drawn given a parent row are made by method mst")
-		}
 		return d.take(AIM, cmp.Or(d.asked.Ways, usualWays))
 	}
 	return d.decide()
@@ -76,8 +73,6 @@ func (d *microdata) decide() error {
 		ways = []int{d.asked.Ways}
 	}
 	switch n := len(d.by); {
-	case d.given > 0:
-		d.why, ways = "rows that are drawn given a parent row are made by this method", nil
 	case n == 2:
 		d.why, ways = "either method measures the one pair of columns, and this one does so once, with all that is left of the budget", nil
 	case n > mostAdapted:

@@ -155,10 +155,15 @@ func (d *microdata) sizes() (all []int64) {
 
 // candidates is how many there are; more columns than there may be candidates have some number that is too large.
 func (d *microdata) candidates() int64 {
-	n := int64(min(len(d.by), maxCandidates+1))
+	return d.setsOf(len(d.by)) - d.setsOf(d.given)
+}
+
+// setsOf is how many sets the method would choose among, had it so many columns and none of them given.
+func (d *microdata) setsOf(columns int) int64 {
+	n := int64(min(columns, maxCandidates+1))
 	all := n * (n - 1) / 2
 	if d.method == MST {
-		return all - int64(d.given)*int64(d.given-1)/2
+		return all
 	}
 	if all += n; d.ways > 2 {
 		all += n * (n - 1) / 2 * (n - 2) / 3

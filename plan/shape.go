@@ -177,7 +177,7 @@ func (s Synthetic) shaped() error {
 	}
 	d := microdata{by: s.By, given: s.Given, method: s.Method, ways: s.Ways}
 	switch {
-	case s.Given < 0 || s.Given > len(s.By)-1 || (s.Given > 0) != (s.Parent != "") || s.Given > 0 && (s.Method != MST || s.Rows != 0):
+	case s.Given < 0 || s.Given > len(s.By)-1 || (s.Given > 0) != (s.Parent != "") || s.Given > 0 && s.Rows != 0:
 		return fmt.Errorf("the microdata of %s are linked to no parent as microdata can be", s.Table)
 	case s.Method != MST && s.Method != AIM:
 		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)

@@ -122,16 +122,10 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 			Expected: "no files",
 		})
 		return
-	case child.Method == AIM || child.ofTables():
+	case child.ofTables():
 		r.problem(at, Problem{
-			Message:  "microdata with a parent are made by method mst in this version, and a leaf of their own pays for them",
-			Expected: "method: mst or auto, and a leaf", Fix: "method: mst",
-		})
-		return
-	case n.get("ways").present():
-		r.report(n.get("ways").key, n.get("ways").path, Problem{
-			Message:  "ways beside a parent: such microdata are made by method mst, which measures pairs of columns",
-			Expected: "no ways",
+			Message:  "microdata with a parent, and no leaf pays for them: no table tells how they go with the columns of their parent's rows",
+			Expected: "a leaf, and method auto, mst or aim",
 		})
 		return
 	case n.get("rows").present():

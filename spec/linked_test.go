@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,5 +44,16 @@ func TestLinkedMicrodata(t *testing.T) {
 				t.Errorf("%s.%s is a column of its table", table.Name, c.Name)
 			}
 		}
+	}
+}
+
+// A child may be made by method aim too, of sets of three: of two columns of its own, and one of its parent.
+func TestLinkedMicrodataByAIM(t *testing.T) {
+	r, err := Parse(Source{Name: "r.yaml", Text: strings.Replace(withChildren, "size: n_cars, method: auto", "size: n_cars, method: aim, ways: 3", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cars := r.Synthetic[2]; cars.Table != "cars" || cars.Method != AIM || cars.Ways != 3 || len(cars.By) != 2 || len(cars.Given) != 3 {
+		t.Errorf("%+v", cars)
 	}
 }

@@ -46,7 +46,8 @@ func (r *reader) readMicrodata(root, n node) {
 	r.release.Synthetic = append(r.release.Synthetic, s)
 }
 
-// readWays reads how many columns are measured together: no more than are read, and by a method that is asked for that.
+// readWays reads how many columns are measured together: no more than are read, unless a parent's are measured too, and by a
+// method that is asked for that.
 func (r *reader) readWays(t *Table, n node, s Synthetic) int {
 	at := n.get("ways")
 	if !at.present() {
@@ -74,7 +75,7 @@ func (r *reader) readWays(t *Table, n node, s Synthetic) int {
 			read++
 		}
 	}
-	if read >= leastColumns && ways > read {
+	if read >= leastColumns && ways > read && !n.get("parent").present() {
 		r.problem(at, Problem{
 			Message:  fmt.Sprintf("%d of these columns measured together, of which %d are read", ways, read),
 			Expected: "ways: 2, or more columns",

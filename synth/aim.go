@@ -58,7 +58,11 @@ func newAIM(s plan.Synthetic, columns []measured.Measured) (*aim, error) {
 		}
 		a.totals.add(sum(counts[i]), float64(e.variance*float64(len(e.counts))))
 	}
-	a.model = graphical.New(a.domain, a.totals.mean)
+	var given graphical.Clique
+	for i := range s.GivenBy() {
+		given = append(given, len(s.Own())+i)
+	}
+	a.model = graphical.New(a.domain, given, a.totals.mean)
 	for i := range counts {
 		a.model.Measure(graphical.Clique{i}, counts[i], variances[i])
 	}

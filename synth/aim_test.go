@@ -267,6 +267,36 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 	}
 }
 
+// TestAIMCountsGivenColumnsTogether: with a pair of a column and a given one in the model, a pair with another given one makes a
+// table of all three, and is not among what a round chooses from where there is no room for that; nor is it drawn from, where a
+// journal has it chosen.
+func TestAIMCountsGivenColumnsTogether(t *testing.T) {
+	for given, want := range []bool{true, true, false} {
+		s := aimSetting(t, []int{4, 4, 4, 4}, big.NewRat(2, 1))
+		s.asked.Given, s.asked.Most = given, &plan.ModelSize{Cells: 1 << 20, Largest: 16}
+		var columns []measured.Measured
+		for i := range s.sizes {
+			columns = append(columns, answered(s.column[i], slices.Repeat([]int64{4000}, 4)))
+		}
+		a, err := newAIM(s.asked, columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pair := range []graphical.Clique{{0, 2}, {1, 2}} {
+			a.model.Measure(pair, alike(16, 1000), alike(16, 1))
+		}
+		pair := slices.IndexFunc(a.candidates, func(c graphical.Clique) bool { return slices.Equal(c, graphical.Clique{0, 3}) })
+		turn, _ := a.schedule.Next()
+		if q := a.question(turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
+			t.Errorf("%d given: %d candidates, the pair among them: %t", given, len(q.candidates), !want)
+		}
+		choice := []measured.Round{{Choice: pair, Turn: turn}}
+		if err := a.replay(s.plan, s.asked, measured.Rounds{Classes: a.merged(), Each: choice}); err == nil || strings.Contains(err.Error(), "was not to be chosen") == want {
+			t.Errorf("%d given: %v", given, err)
+		}
+	}
+}
+
 // TestModelRowsAreTheModel: of as many rows as a model has, the counts of every clique of its tree are those that the model
 // expects to within a row for each column of the clique.
 func TestModelRowsAreTheModel(t *testing.T) {
@@ -276,7 +306,7 @@ func TestModelRowsAreTheModel(t *testing.T) {
 		for range 5 {
 			d = append(d, 1+int(r.below(4)))
 		}
-		m := graphical.New(d, 200)
+		m := graphical.New(d, nil, 200)
 		for range 5 {
 			a, b := int(r.below(4)), 0
 			b = a + 1 + int(r.below(uint64(4-a)))
@@ -288,7 +318,8 @@ func TestModelRowsAreTheModel(t *testing.T) {
 			m.Measure(c, noisy, variance)
 		}
 		m.Fit(20)
-		codes := drawModel(m, d, 200, r)
+		codes := make([][]uint32, len(d))
+		drawModel(m, d, codes, 200, r)
 		for _, c := range m.Tree().Cliques {
 			rows := tallied(d, codes, c)
 			for cell, want := range m.Marginal(c) {

@@ -77,6 +77,15 @@ func classesOf(e evidence) classes {
 	return c
 }
 
+// merged are the classes of codes.
+func (c classes) merged(codes []uint32) []uint32 {
+	out := make([]uint32, len(codes))
+	for row, code := range codes {
+		out[row] = uint32(c.of[code])
+	}
+	return out
+}
+
 // means are the mean counts of a category in each class.
 func (c classes) means(counts []float64) []float64 {
 	m := make([]float64, len(c.size))

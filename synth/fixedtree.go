@@ -74,7 +74,7 @@ func (f *fixed) law(most plan.ModelSize) (rowLaw, string) {
 	if !f.size(n).Within(graphical.Size{Total: float64(most.Cells), Largest: float64(most.Largest)}) {
 		return &gradual{f, f.targets()}, Gradual
 	}
-	t := &treeLaw{f, graphical.New(n.domain, f.rows()), n}
+	t := &treeLaw{f, graphical.New(n.domain, nil, f.rows()), n}
 	for i, c := range f.columns {
 		for split, of := range c.partitions[1:] {
 			t.model.Never(graphical.Clique{n.at[i][0], n.at[i][split+1]}, apart(of, c.sizes[split+1]))
@@ -131,7 +131,8 @@ func (t *treeLaw) sharpen() {
 
 // draw makes n rows: first the classes of all columns, and of each class its categories.
 func (t *treeLaw) draw(n int, r *stream) [][]uint32 {
-	drawn := drawModel(t.model, t.nodes.domain, n, r)
+	drawn := make([][]uint32, len(t.nodes.domain))
+	drawModel(t.model, t.nodes.domain, drawn, n, r)
 	codes := make([][]uint32, len(t.columns))
 	for i, c := range t.columns {
 		codes[i] = spreadCodes(drawn[t.nodes.at[i][0]], c.classes, r)

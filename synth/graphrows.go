@@ -6,32 +6,34 @@ import "github.com/dprelease/dprelease/synth/graphical"
 
 // draw makes n rows: first the classes of all columns, and of each class its categories.
 func (a *aim) draw(n int, r *stream) [][]uint32 {
-	codes := drawModel(a.model, a.domain, n, r)
+	return a.drawGiven(make([][]uint32, len(a.columns)), n, r)
+}
+
+// drawGiven is draw where rows have the given columns of the model already.
+func (a *aim) drawGiven(codes [][]uint32, n int, r *stream) [][]uint32 {
+	drawn := make([][]uint32, len(codes))
+	for i, own := range codes {
+		if own != nil {
+			drawn[i] = a.columns[i].merged(own)
+		}
+	}
+	drawModel(a.model, a.domain, drawn, n, r)
 	for i, c := range a.columns {
-		codes[i] = spreadCodes(codes[i], c, r)
+		if codes[i] == nil {
+			codes[i] = spreadCodes(drawn[i], c, r)
+		}
 	}
 	return codes
 }
 
-// drawModel makes n rows, by column: the codes of the model's domain. Clique by clique, each column is drawn given all
-// those of the clique that were drawn before, as [deal] does: counts are the expected ones rounded up or down, and which of
-// rows that are alike so far get them is random.
-func drawModel(m *graphical.Model, d graphical.Domain, n int, r *stream) [][]uint32 {
-	tree := m.Tree()
-	codes := make([][]uint32, len(d))
-	for i, clique := range tree.Cliques {
-		given := tree.Shared[i]
-		for _, a := range clique {
-			if codes[a] != nil {
-				continue
-			}
-			next := withAttribute(given, a)
-			codes[a] = make([]uint32, n)
-			dealGiven(codes, d, given, a, m.Marginal(next), r)
-			given = next
-		}
+// drawModel makes n rows, by column: the codes of the model's domain, of which those of given columns are there. Each other
+// column is drawn given those that it depends on, of these and of the ones before, as [deal] does: counts are the expected
+// ones rounded up or down, and which of rows that are alike so far get them is random.
+func drawModel(m *graphical.Model, d graphical.Domain, codes [][]uint32, n int, r *stream) {
+	for _, s := range m.Steps() {
+		codes[s.Attribute] = make([]uint32, n)
+		dealGiven(codes, d, s.Given, s.Attribute, m.Marginal(withAttribute(s.Given, s.Attribute)), r)
 	}
-	return codes
 }
 
 // withAttribute is a clique and one more attribute.

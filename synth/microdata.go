@@ -58,6 +58,13 @@ type rowLaw interface {
 	marginals(of []known, found func(i int, counts []float64))
 }
 
+// givenLaw is a model of rows that can be drawn where they have some of their columns.
+type givenLaw interface {
+	rowLaw
+	// drawGiven draws the columns that are nil by the law of the model given those that are not, in place.
+	drawGiven(codes [][]uint32, n int, r *stream) [][]uint32
+}
+
 // mostRows is how many rows are drawn at most, whatever the noisy total.
 const mostRows = math.MaxInt32
 

@@ -18,20 +18,20 @@ import (
 
 const homesSpec = `version: 1
 release: trips
-privacy: {protects: household, neighbours: add-remove, account: homes}
+privacy: {protects: household, neighbours: add-remove, account: trips}
 budget: {rho: 40, split: {tables: 1/10, homes: 4/10, people: 5/10}}
 tables:
   persons: {source: {csv: p.csv}, unit: {id: hh, max_rows: 3}, columns: {age: {type: integer, range: [0, 3]}, sex: {values: [f, m]}}}
   households: {source: {csv: h.csv}, unit: {id: hh, max_rows: 1}, columns: {area: {values: [x, y]}, tenure: {codebook: tenures.csv}, half: {derived_from: area}}}
 marginals: {sexes: {table: persons, by: [sex], budget: tables}}
-synthetic: {persons: {budget: people, parent: households, size: members}, households: {budget: homes, method: METHOD}}
+synthetic: {persons: {budget: people, parent: households, size: members, method: CHILD}, households: {budget: homes, method: PARENT}}
 `
 
-const homesPolicy = "account: homes\nprotects: household\nneighbours: add-remove\ncap: {rho: 400}\n"
+const homesPolicy = "account: trips\nprotects: household\nneighbours: add-remove\ncap: {rho: 400}\n"
 
 // homesFiles are 600 households, of which tenants are two women of an age of 0 or 1 and owners a man of 2 or 3, and one
 // person of no household.
-func homesFiles(method string) map[string]string {
+func homesFiles(parent, child string) map[string]string {
 	h, p := "hh,area,tenure\n", "hh,age,sex\nh999,0,m\n"
 	for i := range 600 {
 		h += fmt.Sprintf("h%d,%s,%s\n", i, []string{"x", "y"}[i%2], []string{"r", "o"}[i/2%2])
@@ -40,7 +40,7 @@ func homesFiles(method string) map[string]string {
 		}
 	}
 	return map[string]string{
-		"release.yaml": strings.Replace(homesSpec, "METHOD", method, 1), "policy.yaml": homesPolicy, "h.csv": h, "p.csv": p, "tenures.csv": "code,label\nr,Rented\no,Owned\n",
+		"release.yaml": strings.NewReplacer("PARENT", parent, "CHILD", child).Replace(homesSpec), "policy.yaml": homesPolicy, "h.csv": h, "p.csv": p, "tenures.csv": "code,label\nr,Rented\no,Owned\n",
 	}
 }
 
@@ -100,11 +100,11 @@ func checkHomes(t *testing.T, place string) (households, persons, right int) {
 	return len(homes), len(people), right
 }
 
-// A whole release of two linked tables, from its spec to what verifies, by either method of the parent: persons are in
+// A whole release of two linked tables, from its spec to what verifies, by either method of parent and child: persons are in
 // households that have as many as they say, and go with them as they do in the data.
 func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
-	for _, method := range []string{"aim"} { // the tests below have mst
-		o := officeOf(t, homesFiles(method))
+	for _, method := range [][2]string{{"mst", "aim"}, {"aim", "aim"}} { // the tests below have mst of the child
+		o := officeOf(t, homesFiles(method[0], method[1]))
 		result, err := Run(t.Context(), o.plan, o.options("out"))
 		if err != nil {
 			t.Fatal(err)
@@ -128,11 +128,37 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 
 // Publishing gives the same bytes however many processors work at it.
 func TestLinkedMicrodataDoNotDependOnProcessors(t *testing.T) {
-	sameOnProcessors(t, officeOf(t, homesFiles("mst")), 1, 8)
+	sameOnProcessors(t, officeOf(t, homesFiles("mst", "aim, ways: 2")), 1, 8)
+}
+
+// A run that is killed in the rounds of a child, or after them, resumes to the same bytes.
+func TestRoundsOfChildrenResume(t *testing.T) {
+	o := officeOf(t, homesFiles("mst", "aim, ways: 2"))
+	opt := o.options("out")
+	crashAfterRounds(t, o, opt)
+	text, err := os.ReadFile(o.statePath(t, opt, journalFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crashed := o.copied(t)
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	sealed, published := contents(t, MeasuredFolder(opt.Out, "trips")), contents(t, filepath.Join(opt.Out, "trips"))
+	if sealed["rounds/persons.json"] == "" || bytes.Count(text, []byte("\n")) < 20 {
+		t.Fatalf("persons have no rounds, or the journal few lines: %q", text)
+	}
+	for i, cut := range []int{len(text) / 2, len(text)} {
+		again := crashed.copied(t)
+		if err := os.Truncate(again.statePath(t, again.options("out"), journalFile), int64(cut)); err != nil {
+			t.Fatal(err)
+		}
+		finishedAlike(t, again, sealed, []map[string]string{nil, published}[i])
+	}
 }
 
 func TestLinkedMicrodataAreRehearsed(t *testing.T) {
-	o := officeOf(t, homesFiles("mst"))
+	o := officeOf(t, homesFiles("aim", "mst"))
 	place, err := Rehearse(t.Context(), o.plan, 300, o.options("out"))
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +171,7 @@ func TestLinkedMicrodataAreRehearsed(t *testing.T) {
 
 // Another number of households has other persons; of persons none can be asked for.
 func TestRowsOfChildrenFollowThoseOfTheirParents(t *testing.T) {
-	o := officeOf(t, homesFiles("mst"))
+	o := officeOf(t, homesFiles("mst", "mst"))
 	opt := o.options("out")
 	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
 		t.Fatal(err)
@@ -170,7 +196,7 @@ func TestRowsOfChildrenFollowThoseOfTheirParents(t *testing.T) {
 
 // Persons are evaluated with the columns of their households, as the data join them.
 func TestEvaluateLinkedMicrodata(t *testing.T) {
-	o := officeOf(t, homesFiles("mst"))
+	o := officeOf(t, homesFiles("mst", "mst"))
 	result, err := Run(t.Context(), o.plan, o.options("out"))
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func (c Clique) key() string {
 
 // Least is the size of a tree for cliques together: of that which the greedy elimination finds, or a smaller one.
 func (d Domain) Least(cliques []Clique) Size {
-	g := newGraph(d)
+	g := newGraph(d, nil)
 	for _, c := range cliques {
 		g.add(c)
 	}

@@ -19,7 +19,7 @@ func repeated(x float64, n int) []float64 {
 // variance 2 in each of four cells, so 4 in a sum of two. Least squares give (60/1 + 50/4)/(1/1 + 1/4) = 58. Weights of
 // 1/σ would give (60 + 50/2)/(1 + 1/2) = 56.7, and equal ones 55.
 func TestWeightsAreInverseVariances(t *testing.T) {
-	m := New(Domain{2, 2}, 100)
+	m := New(Domain{2, 2}, nil, 100)
 	m.Measure(Clique{0}, []float64{60, 40}, repeated(1, 2))
 	m.Measure(Clique{0, 1}, repeated(25, 4), repeated(2, 4))
 	m.Fit(3000)
@@ -32,7 +32,7 @@ func TestWeightsAreInverseVariances(t *testing.T) {
 // first.
 func TestRepeatsArePooled(t *testing.T) {
 	for _, first := range []int{0, 1} {
-		m := New(Domain{2}, 100)
+		m := New(Domain{2}, nil, 100)
 		for k := range 2 {
 			if k == first {
 				m.Measure(Clique{0}, []float64{30, 70}, repeated(1, 2))
@@ -139,7 +139,7 @@ func TestFitFindsTheOptimum(t *testing.T) {
 	for run := range 6 {
 		d := Domain{3, 2, 4}
 		all := measurements(r, d, 500)
-		m := New(d, 500)
+		m := New(d, nil, 500)
 		for _, one := range all {
 			m.Measure(one.of, one.noisy, one.variance)
 		}
@@ -161,15 +161,15 @@ func TestFitFindsTheOptimum(t *testing.T) {
 }
 
 // TestSizeWithIsABound: with a measurement of a clique a model has the size at most that it was said to have, and of a
-// clique that its tree holds it has none more.
+// clique that its tree holds it has none more; with given attributes too.
 func TestSizeWithIsABound(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
-	for range 40 {
+	for run := range 40 {
 		var d Domain
 		for range 12 {
 			d = append(d, 1+r.IntN(5))
 		}
-		m := New(d, 10)
+		m := New(d, subset(r, len(d), run%2*4), 10)
 		for range 14 {
 			c := subset(r, len(d), 2)
 			before, said := m.Size(), m.SizeWith(c)
@@ -191,12 +191,35 @@ func TestSizeWithIsABound(t *testing.T) {
 	}
 }
 
+// TestGivenAttributesStandTogether: an attribute with edges to two that are given makes a clique of the three, as it is drawn
+// given both, where it would else make two of a pair each; and so do two with an edge between them and one each to those.
+func TestGivenAttributesStandTogether(t *testing.T) {
+	for _, c := range []struct {
+		given    Clique
+		two, way Size
+	}{
+		{nil, Size{36, 16}, Size{48, 16}},
+		{Clique{2, 3}, Size{68, 64}, Size{128, 64}},
+	} {
+		m := New(Domain{4, 4, 4, 4}, c.given, 10)
+		m.Measure(Clique{0, 2}, repeated(1, 16), repeated(1, 16))
+		if got := m.SizeWith(Clique{0, 3}); got != c.two {
+			t.Errorf("given %v, a second edge makes a tree of %v", c.given, got)
+		}
+		m.Measure(Clique{0, 1}, repeated(1, 16), repeated(1, 16))
+		if got := m.SizeWith(Clique{1, 3}); got != c.way {
+			t.Errorf("given %v, a way from one to the other makes a tree of %v", c.given, got)
+		}
+	}
+}
+
 // TestTreeIsAJunctionTree: every attribute is in a clique, the cliques with an attribute hang together, and what a clique
-// shares with its parent is what both have.
+// shares with its parent is what both have. Of given attributes it is strong.
 func TestTreeIsAJunctionTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
-	for range 50 {
-		g := newGraph(Domain{2, 3, 2, 4, 2, 2, 3})
+	for run := range 100 {
+		given := subset(r, 7, run%5)
+		g := newGraph(Domain{2, 3, 2, 4, 2, 2, 3}, given)
 		for range r.IntN(8) {
 			g.add(subset(r, 7, 1+r.IntN(3)))
 		}
@@ -219,6 +242,9 @@ func TestTreeIsAJunctionTree(t *testing.T) {
 					tops[a]++
 				}
 			}
+			if !given.holds(tree.Shared[i]) && len(c.without(parent).common(given)) > 0 {
+				t.Fatalf("%v below %v is not strong, where %v are given", c, parent, given)
+			}
 		}
 		if !slices.Equal(tops, []int{1, 1, 1, 1, 1, 1, 1}) {
 			t.Fatalf("attributes have %v parts in %v", tops, tree.Cliques)
@@ -231,7 +257,7 @@ func TestCoresMakeNoDifference(t *testing.T) {
 	run := func(cores int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 		d := Domain{30, 3, 25, 24}
-		m, r := New(d, 1000), rand.New(rand.NewPCG(8, 9))
+		m, r := New(d, nil, 1000), rand.New(rand.NewPCG(8, 9))
 		for _, c := range []Clique{{0, 2, 3}, {0, 1}, {1, 3}, {2}, {1, 2}} {
 			noisy := make([]float64, int(d.Cells(c)))
 			for i := range noisy {
@@ -256,7 +282,7 @@ func TestDegenerateModelsAreFinite(t *testing.T) {
 		for _, total := range []float64{-5, 0, 1, 1e18} {
 			for _, value := range []float64{0, -1e6, 3, 1e18} {
 				for _, variance := range []float64{0x1p-60, 1, 1e12} {
-					m := New(d, total)
+					m := New(d, nil, total)
 					all := make(Clique, len(d))
 					for a := range d {
 						all[a] = a

@@ -16,6 +16,7 @@ type Model struct {
 	domain Domain // by rank
 	ranks  []int  // by place
 	places []int  // by rank
+	given  Clique // places of the attributes that rows have before they are drawn
 	total  float64
 	graph  *graph
 	order  []int // in which it was last eliminated; nil: an edge was added that its tree did not have
@@ -46,9 +47,10 @@ type term struct {
 	factor []float64
 }
 
-// New is the model of rows of which nothing is known but their number: every cell has as many.
-func New(d Domain, total float64) *Model {
-	m := &Model{ranks: make([]int, len(d)), places: make([]int, len(d))}
+// New is the model of rows of which nothing is known but their number: every cell has as many. Rows are drawn given some
+// attributes, or with none of them given.
+func New(d Domain, given Clique, total float64) *Model {
+	m := &Model{ranks: make([]int, len(d)), places: make([]int, len(d)), given: given}
 	for place := range d {
 		m.places[place] = place
 	}
@@ -57,7 +59,7 @@ func New(d Domain, total float64) *Model {
 		m.ranks[place] = rank
 		m.domain = append(m.domain, d[place])
 	}
-	m.graph = newGraph(m.domain)
+	m.graph = newGraph(m.domain, m.inside(given))
 	m.SetTotal(total)
 	m.size = m.graph.greedy().size
 	return m
@@ -82,6 +84,30 @@ func (m *Model) Tree() *Tree {
 		t.Cliques, t.Shared = append(t.Cliques, m.placed(have.Cliques[i])), append(t.Shared, m.placed(have.Shared[i]))
 	}
 	return t
+}
+
+// Step is one attribute of rows that are drawn, and those that they have before, which it depends on.
+type Step struct {
+	Attribute int
+	Given     Clique
+}
+
+// Steps are the attributes that are not given, in an order in which rows can be drawn by the law of the model given those
+// that are: each attribute by its law given those of its step, which one clique of the tree holds with it.
+//
+// A clique's parent comes before it, so what rows have of its attributes by then is what both share, and what is given. Of
+// all that they have, the rest of the clique depends on this alone: other cliques that have been passed lie beyond what is
+// shared, and what is given in others yet beyond given attributes, as the tree is strong.
+func (m *Model) Steps() []Step {
+	var steps []Step
+	known := slices.Clone(m.given)
+	for _, clique := range m.Tree().Cliques {
+		for _, a := range clique.without(known) {
+			steps = append(steps, Step{a, clique.common(known)})
+			known = known.union(Clique{a})
+		}
+	}
+	return steps
 }
 
 // ranked is a clique by rank, in the order of its places.

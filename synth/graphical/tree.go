@@ -8,7 +8,9 @@ import (
 // This file holds junction trees: how the sets of attributes of a model hang together.
 
 // Tree is a junction tree: cliques such that the attributes that two of them share are in all cliques between them.
-// Every attribute of the domain is in one. The first is the root, and parents come before children.
+// Every attribute of the domain is in one. The first is the root, and parents come before children. Of a model with given
+// attributes it is strong (Jensen, Jensen & Dittmer 1994): what a clique shares with its parent is given, or the clique
+// has no given attribute beside that.
 type Tree struct {
 	Cliques []Clique
 	Parent  []int    // of each clique; −1 of the root
@@ -24,13 +26,18 @@ func (s Size) Within(most Size) bool { return s.Total <= most.Total && s.Largest
 // graph is attributes with edges between those that are in one clique.
 type graph struct {
 	domain Domain
+	given  []bool // of each attribute: it is taken out after all that are not
 	words  int
 	near   []uint64 // words of each attribute: those that it has an edge to
 }
 
-func newGraph(d Domain) *graph {
+func newGraph(d Domain, given Clique) *graph {
 	words := (len(d) + 63) / 64
-	return &graph{d, words, make([]uint64, words*len(d))}
+	g := &graph{d, make([]bool, len(d)), words, make([]uint64, words*len(d))}
+	for _, a := range given {
+		g.given[a] = true
+	}
+	return g
 }
 
 func (g *graph) of(a int) []uint64 { return g.near[a*g.words : (a+1)*g.words] }
@@ -47,7 +54,7 @@ func (g *graph) add(c Clique) {
 }
 
 func (g *graph) with(c Clique) *graph {
-	out := &graph{g.domain, g.words, slices.Clone(g.near)}
+	out := &graph{g.domain, g.given, g.words, slices.Clone(g.near)}
 	out.add(c)
 	return out
 }
@@ -81,7 +88,8 @@ type elimination struct {
 }
 
 // eliminate takes all attributes out of the graph, which it changes, always the one that weighs least in what is left of
-// it, and of equal ones the first.
+// it, and of equal ones the first; given ones when no other is left. So an attribute that is not given depends, given all
+// that are and those taken out later, on what is near it when it is taken out alone.
 func (g *graph) eliminate(weigh func(g *graph, a int) float64) elimination {
 	n := len(g.domain)
 	e := elimination{order: make([]int, 0, n), left: make([][]uint64, 0, n)}
@@ -93,7 +101,7 @@ func (g *graph) eliminate(weigh func(g *graph, a int) float64) elimination {
 	for range n {
 		best := -1
 		for a, w := range weight {
-			if !done[a] && (best < 0 || w < weight[best]) {
+			if !done[a] && (best < 0 || g.given[best] && !g.given[a] || g.given[best] == g.given[a] && w < weight[best]) {
 				best = a
 			}
 		}
