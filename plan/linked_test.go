@@ -33,7 +33,7 @@ func planOfHomes(t *testing.T, neighbours, age, tenure, child, parent string) *P
 
 // What is paid for to know of left-out rows tells of those without a parent row too, in the child alone.
 func TestDiagnosticsOfRowsWithoutParents(t *testing.T) {
-	text := strings.Replace(fmt.Sprintf(householdsText, "replace", "error", "error", "mst"), "budget: {rho: 1", "diagnostics: {share: 5%}\nbudget: {rho: 1", 1)
+	text := strings.Replace(fmt.Sprintf(householdsText, "replace", "error", "error", "mst", "mst"), "budget: {rho: 1", "diagnostics: {share: 5%}\nbudget: {rho: 1", 1)
 	p, err := planOfSource(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
