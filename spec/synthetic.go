@@ -260,7 +260,7 @@ func (r *reader) readMicrodataLeaf(n node, without bool) string {
 	if leaves[0] == "" {
 		r.report(n.key, n.path, Problem{
 			Message:  "the budget has no split, and microdata are paid for by a leaf of their own",
-			Expected: "a leaf for the microdata in the budget, and one for the marginals, which name it",
+			Expected: "a leaf for the microdata in the budget, and one for the marginals, which name it; or method: tables, for microdata of the tables alone",
 			Fix:      "split: {tables: 1/2, microdata: 1/2}",
 		})
 		return ""
