@@ -31,7 +31,7 @@ func (e *idError) Error() string { return "the ids of units " + e.message }
 const (
 	idsInexact  = ", which cannot tell units apart exactly; use text or integers"
 	idsMixed    = "have another type here than in the files before; write them alike in all files"
-	idsOfParent = "have another type here than in the table whose rows these belong to; write them alike in both"
+	idsOfParent = "have another type here than in the table whose rows these belong to (in a CSV file they are text); write them alike in both"
 	idsMissing  = "are missing in rows: a row of no unit is outside every bound"
 )
 

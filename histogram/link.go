@@ -178,6 +178,9 @@ func (l *link) fill(ctx context.Context, dir string, before *pass, own *kept) (*
 
 // add takes up rows of the parent, each the only one of its unit.
 func (l *link) add(c *chunk, keep []uint64) error {
+	if c.rows > 0 {
+		l.kinds.Store(int32(idKind(c.ids))) // of all, whichever rows count: bounding refuses several
+	}
 	words, exact := exactWords(c.ids, &c.days)
 	var text func(int) string
 	if !exact {
@@ -201,7 +204,6 @@ func (l *link) add(c *chunk, keep []uint64) error {
 		if l.held.Add(bytes) > l.limit/2 {
 			return &MemoryError{Have: l.limit}
 		}
-		l.kinds.Store(int32(idKind(c.ids))) // of all: bounding refuses several
 		at.mu.Lock()
 		if exact {
 			at.words[words[i]] = uint32(len(at.sizes) / len(l.children))
@@ -230,7 +232,7 @@ func (l *link) kind() arrow.Type { return arrow.Type(l.kinds.Load()) }
 func (l *link) find(c *chunk) {
 	c.slots = fit(c.slots, c.rows)
 	clear(c.slots)
-	if idKind(c.ids) != l.kind() {
+	if kind := idKind(c.ids); kind == arrow.NULL || kind != l.kind() {
 		return
 	}
 	words, exact := exactWords(c.ids, &c.days)

@@ -170,8 +170,8 @@ func checkBytes(need, have int64) error {
 
 // MemoryError says that the counts of a plan do not fit into memory. Nothing has
 // been debited when it is found, and unless Need is 0 nothing read: then what had to
-// be held of the rows did not fit, the cells of a sparse table or the groups of one unit, and
-// how much that is is confidential.
+// be held of the rows did not fit, the cells of a sparse table, the groups of one unit or the rows of
+// a parent, and how much that is is confidential.
 type MemoryError struct {
 	Need, Have int64 // bytes
 }
@@ -179,7 +179,7 @@ type MemoryError struct {
 // Error is a sentence with what to do.
 func (e *MemoryError) Error() string {
 	if e.Need == 0 {
-		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, the values of columns that nobody listed, or the groups of one unit) does not fit into the %d bytes of memory left for it; "+
+		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, the values of columns that nobody listed, the groups of one unit, or the rows that rows of linked microdata belong to) does not fit into the %d bytes of memory left for it; "+
 			"use a machine with more memory, give more of it (--memory), or ask for fewer or coarser sparse tables", e.Have)
 	}
 	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, give more of it (--memory), or ask for fewer or coarser tables, or for fewer rows of microdata",

@@ -81,13 +81,11 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 		}
 	}
 	reading, readings := 1, int(p.tally.passes())
-	switch {
-	case p.whole && p.ids: // which is to examine what is wrong, once
+	if p.whole && p.ids { // which is to examine what is wrong, once
 		readings = 1
-	case p.before != nil && p.whole:
-		reading = readings
-	case p.before != nil:
-		reading = 2
+	}
+	for before := p.before; before != nil; before = before.before {
+		reading++
 	}
 	p.tally.progress.reading(p.tally.table.Name, reading, readings, p.rows.Rows())
 	err = parallel(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.work(ctx, i) })

@@ -20,20 +20,16 @@ func (s Synthetic) Candidates() [][]int {
 	for ways := 1; ways <= s.Ways; ways++ {
 		var next [][]int
 		for _, c := range from {
-			first := 0
+			first, last := 0, len(s.Own()) // given columns come last
 			if len(c) > 0 {
-				first = c[len(c)-1] + 1
+				first, last = c[len(c)-1]+1, len(s.By)
 			}
-			for a := first; a < len(s.By); a++ {
+			for a := first; a < last; a++ {
 				next = append(next, append(slices.Clone(c), a))
 			}
 		}
 		if ways > 1 || s.Method == AIM {
-			for _, c := range next {
-				if c[0] < len(s.Own()) {
-					all = append(all, c)
-				}
-			}
+			all = append(all, next...)
 		}
 		from = next
 	}

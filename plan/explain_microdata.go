@@ -15,6 +15,11 @@ import (
 func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	s, columns := p.Synthetic[i], p.columnsOf(i)
 	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.Own()), s.rowsText())
+	for _, f := range s.Own() {
+		if link := p.release.Table(s.Table).Column(f.Attribute).Link; link != nil {
+			fmt.Fprintf(b, "  %s is how many rows of %s belong to a row, 0 to %s.\n", f, link.Table, budget.Group(p.release.Table(link.Table).Unit.MaxRows))
+		}
+	}
 	if s.Parent != "" {
 		p.explainLink(b, s)
 	}

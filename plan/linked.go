@@ -21,13 +21,18 @@ func (p *Plan) Parent(s Synthetic) (int, bool) {
 	return at, at >= 0
 }
 
-// LinkedBy is the name of the column by which a table's microdata say which rows belong together, that of its units; "" for
-// microdata that are not linked.
-func (p *Plan) LinkedBy(s Synthetic) string {
-	if s.Parent == "" && !slices.ContainsFunc(p.Synthetic, func(other Synthetic) bool { return other.Parent == s.Table }) {
-		return ""
+// LinkedBy is the name of the column by which a table's microdata say which rows belong together, that of the units of the
+// parent; "" for microdata that are not linked.
+func (p *Plan) LinkedBy(s Synthetic) string { return linkedBy(p.release, s.Table) }
+
+func linkedBy(r *spec.Release, table string) string {
+	if parent := r.ParentOf(table); parent != "" {
+		return r.Table(parent).Unit.ID
 	}
-	return p.release.Table(s.Table).Unit.ID
+	if slices.ContainsFunc(r.Synthetic, func(s spec.Synthetic) bool { return s.Parent == table }) {
+		return r.Table(table).Unit.ID
+	}
+	return ""
 }
 
 // child finds what the spec says of the microdata of a table whose rows have parent rows; false for other tables.

@@ -108,11 +108,17 @@ func TestGivenColumnsAreNeverChosenAlone(t *testing.T) {
 }
 
 func TestExplainLinkedMicrodata(t *testing.T) {
-	var page strings.Builder
-	if err := planOfHomes(t, "add-remove", "error", "error", "auto", "mst").Explain(&page); err != nil {
-		t.Fatal(err)
+	pageOf := func(child, parent string) string {
+		var page strings.Builder
+		if err := planOfHomes(t, "add-remove", "error", "error", child, parent).Explain(&page); err != nil {
+			t.Fatal(err)
+		}
+		return page.String()
 	}
+	page, silent := pageOf("auto", "aim"), "Before you sign: nothing will tell how many rows of persons are left out as their unit has no row in households"
 	for _, line := range []string{
+		silent,
+		"\n  persons is how many rows of persons belong to a row, 0 to 4.\n",
 		"Microdata of households: tenure, area, persons; as many rows as the noisy total says\n",
 		"Microdata of persons: sex, age; as many rows as the rows of households say\n",
 		"  Each row belongs to one of households and is drawn given its columns, here called households.tenure, households.area, households.persons; the last is how many rows of persons it has, at most 4.\n",
@@ -122,9 +128,16 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 		"the counts of each of 5 columns",
 		"each round chooses one of 18 sets of one to three columns",
 	} {
-		if !strings.Contains(page.String(), line) {
-			t.Errorf("no %q in\n%s", line, page.String())
+		if !strings.Contains(page, line) {
+			t.Errorf("no %q in\n%s", line, page)
 		}
+	}
+	const noise = "rows of persons are drawn by noise"
+	if strings.Contains(page, noise) || !strings.Contains(pageOf("aim", "mst"), noise) {
+		t.Error("nothing warns of a child by aim whose parent is by mst, or that of another")
+	}
+	if page := pageOf("auto", "mst"); !strings.Contains(page, "  Method mst, chosen by what is public: the rows of households are made by it, which knows pairs of their columns") || strings.Contains(page, noise) {
+		t.Errorf("a child whose parent is by mst has\n%s", page)
 	}
 }
 

@@ -73,6 +73,8 @@ func (d *microdata) decide() error {
 		ways = []int{d.asked.Ways}
 	}
 	switch n := len(d.by); {
+	case d.above == MST:
+		d.why, ways = fmt.Sprintf("the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not", d.asked.Parent), nil
 	case n == 2:
 		d.why, ways = "either method measures the one pair of columns, and this one does so once, with all that is left of the budget", nil
 	case n > mostAdapted:

@@ -19,8 +19,9 @@ const maxCandidates = 100_000
 // microdata are the microdata of one table on their way through the planner.
 type microdata struct {
 	asked   *spec.Synthetic
-	sketch  *Plan // of the tables alone, without noise
-	leaf    int   // noLeaf: they cost nothing
+	sketch  *Plan  // of the tables alone, without noise
+	above   string // method of their parent, "" where they have none
+	leaf    int    // noLeaf: they cost nothing
 	method  string
 	ways    int
 	why     string // auto chose the method; "" where the spec says which
@@ -45,7 +46,7 @@ func expandSynthetic(r *spec.Release, tables []*table) ([]microdata, error) {
 		}
 	}
 	for i := range r.Synthetic {
-		d, err := draft(r, &r.Synthetic[i], sketch)
+		d, err := draft(r, &r.Synthetic[i], sketch, all)
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s (line %d): %w", r.Synthetic[i].Table, r.Synthetic[i].Line, err)
 		}
@@ -56,7 +57,7 @@ func expandSynthetic(r *spec.Release, tables []*table) ([]microdata, error) {
 
 // draft works out what microdata will have counted: of linked ones, the columns of their parent's rows too. It refuses more pairs, or larger ones, than can be counted, and
 // columns whose measurements would have one name.
-func draft(r *spec.Release, asked *spec.Synthetic, sketch *Plan) (microdata, error) {
+func draft(r *spec.Release, asked *spec.Synthetic, sketch *Plan, before []microdata) (microdata, error) {
 	d := microdata{asked: asked, sketch: sketch, leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
 	free := asked.Method == spec.TablesMethod || asked.Method == spec.AutoMethod && asked.Leaf == ""
 	switch pure := r.Budget.Epsilon != nil && r.Budget.Delta == nil; {
@@ -81,8 +82,11 @@ func draft(r *spec.Release, asked *spec.Synthetic, sketch *Plan) (microdata, err
 			d.derived = append(d.derived, f)
 		}
 	}
-	if asked.Parent != "" || slices.ContainsFunc(r.Synthetic, func(s spec.Synthetic) bool { return s.Parent == asked.Table }) {
-		d.unit = t.Unit.ID
+	d.unit = linkedBy(r, asked.Table)
+	for _, other := range before { // parents come first
+		if other.asked.Table == asked.Parent {
+			d.above = other.method
+		}
 	}
 	for _, f := range d.derived {
 		if _, _, err := originOf(t, d.by, f); err != nil {

@@ -181,7 +181,7 @@ func (s Synthetic) shaped() error {
 		return fmt.Errorf("the microdata of %s are linked to no parent as microdata can be", s.Table)
 	case s.Method != MST && s.Method != AIM:
 		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)
-	case len(s.By) < 2 || s.Ways < 2 || s.Ways > usualWays || s.Ways > len(s.By) || s.Method == MST && s.Ways != 2 || d.candidates() > maxCandidates:
+	case len(s.By) < 2 || s.Ways < 2 || s.Ways > usualWays || s.Ways > len(s.By) || s.Method == MST && s.Ways != 2 || len(s.By) > maxCandidates || d.candidates() > maxCandidates:
 		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
 	case (s.Most == nil) != (s.Method == MST) || s.Most != nil && *s.Most != mostOfModel:
 		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)

@@ -140,7 +140,7 @@ func (s Synthetic) Drawn() int { return max(s.Files, 1) }
 // Refits returns an error unless a model by a method can be made of what is measured for the microdata.
 func (s Synthetic) Refits(method string) error {
 	if s.Parent != "" && method != s.Method {
-		return fmt.Errorf("rows that are drawn given a row of %s are made by method %s alone", s.Parent, s.Method)
+		return fmt.Errorf("rows that are drawn given a row of %s keep the method of the plan, %s", s.Parent, s.Method)
 	}
 	switch method {
 	case s.Method, Tables:

@@ -39,6 +39,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 	w = append(w, low(p)...)
 	w = append(w, losers(p)...)
 	w = append(w, p.unseen()...)
+	w = append(w, p.links()...)
 	w = append(w, large(p.Size, p.candidates())...)
 	for _, s := range p.Synthetic {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
@@ -266,6 +267,23 @@ func low(p *Plan) []string {
 		}
 		w = append(w, fmt.Sprintf("%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
 			t.Path, budget.Group(s.Above), sizeText(s.FalseCells), beside, budget.Percent(min(1, s.FalseCells/possible)), leastAbove(measured[t.Path].Mechanism, fewRowless/possible)))
+	}
+	return w
+}
+
+// links says what may go wrong with rows that belong to others: that they follow noise, and that nobody hears of those that
+// find none.
+func (p *Plan) links() []string {
+	var w []string
+	for _, s := range p.Synthetic {
+		if at, ok := p.Parent(s); ok && s.Method == AIM && p.Synthetic[at].Method == MST {
+			w = append(w, fmt.Sprintf("the rows of %s are made by method mst, which knows pairs of their columns, and those of %s by method aim given more of them: where rows of %[1]s have combinations that hardly any row of the data has, rows of %[2]s are drawn by noise. Method aim for %[1]s, or mst for %[2]s, avoids that",
+				s.Parent, s.Table))
+		}
+		if s.Parent != "" && p.release.Diagnostics == "" {
+			w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out as their unit has no row in %s: ids that are written otherwise in one of the two files lose them all, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
+				s.Table, s.Parent))
+		}
 	}
 	return w
 }

@@ -240,7 +240,7 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (Amount, float64, e
 func (m Microdata) numbered(s plan.Synthetic, asked int64) string {
 	switch {
 	case m.Parent != "":
-		return fmt.Sprintf("There are as many rows as those of %s say: the last of their columns that these are drawn given, %s, is how many of them each has, and was measured there with its other columns. Each belongs to one of them, by the column %s of either file.", m.Parent, m.Given[len(m.Given)-1], m.LinkedBy)
+		return fmt.Sprintf("Each row belongs to one row of the microdata of %s, that with the same number in column %s. Column %s there says how many it has: so many rows there are, and it was measured with the other columns there.", m.Parent, m.LinkedBy, strings.TrimPrefix(m.Given[len(m.Given)-1], m.Parent+"."))
 	case asked > 0 && s.Rows > 0:
 		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
 	case asked > 0:
@@ -298,13 +298,16 @@ func (m Microdata) trust() string {
 	default:
 		s += fmt.Sprintf(", and those of these columns together: %s. Of these the rows tell what was measured, up to noise", strings.Join(names, "; "))
 	}
+	if m.Parent != "" {
+		s += fmt.Sprintf(", as far as the rows of %s have the columns that these are drawn given as they were measured here", m.Parent)
+	}
 	return s + ", and up to what the drawing of rows adds."
 }
 
 func (m Microdata) distrust() string {
 	s := m.independence()
 	if m.Parent != "" {
-		s += fmt.Sprintf(" Rows that belong to one row of %s were drawn independently of each other, given its columns: what else they have in common, as the members of a household have, was not measured. Do not trust what they say of it.", m.Parent)
+		s += fmt.Sprintf(" Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.", m.Parent)
 	}
 	return s
 }

@@ -600,6 +600,8 @@ var errorCases = map[string][]errorCase{
 		child("a parent of a parent", "parent: households, size", "parent: persons, size"),
 		child("no parent left", "  households: {budget: homes, by: [tenure, own, area.half]}\n  cars: {budget: cars, parent: households, size: n_cars, method: auto}\n", ""),
 		child("a parent of several rows", "max_rows: 1", "max_rows: 2"),
+		child("a parent of several rows, before its children", "max_rows: 1", "max_rows: 2").with("  households: {budget: homes, by: [tenure, own, area.half]}\n", "").with("synthetic:\n", "synthetic:\n  households: {budget: homes, by: [tenure, own, area.half]}\n"),
+		child("a parent without microdata of its own", "  households: {budget: homes, by: [tenure, own, area.half]}\n", "").with("  cars: {budget: cars, parent: households, size: n_cars, method: auto}\n", "").with("people: 1/4, cars: 1/4, tables: 1/4", "people: 1/2, tables: 1/4").with("{homes: 1/4, people", "{people"),
 		child("rows of their own", "unit: {id: household_id, max_rows: 1}", "unit: row"),
 		child("method tables", "budget: cars, parent: households, size: n_cars, method: auto", "parent: households, method: tables"),
 		child("a parent of tables", "{budget: homes, by: [tenure, own, area.half]}", "{by: [tenure, area], method: tables}").with("homes: 1/4, people: 1/4", "people: 1/2"),
@@ -608,10 +610,15 @@ var errorCases = map[string][]errorCase{
 		child("ways beside mst", "method: auto", "method: mst, ways: 2"),
 		child("rows of a child", "method: auto", "rows: 1000"),
 		child("size that the parent has as a column", "size: n_cars", "size: area"),
+		child("size that the ids are called", "size: n_cars", "size: household_id"),
 		child("size that another child has", "size: n_cars", "size: persons"),
 		child("size by the child's name that the parent has as a column", "area: {values", "persons: {values").with("area.half", "persons.half"),
 		child("size that is no name", "size: n_cars", "size: n.cars"),
 		child("size without a parent", "parent: households, size: n_cars", "size: n_cars"),
+		{name: "a parent under total", text: "version: 1\nrelease: r\nprivacy: {protects: household, neighbours: add-remove, total: true}\nbudget: {rho: 1, split: {tables: 1/2, homes: 1/4, people: 1/4}}\ntables:\n" +
+			"  households: {source: {csv: h.csv}, unit: {id: hh, max_rows: 1, null: drop}, columns: {area: {values: [x, y], unknown: drop, null: drop}, old: {values: [n, o], unknown: drop, null: drop}}}\n" +
+			"  persons: {source: {csv: p.csv}, unit: {id: hh, max_rows: 3, null: drop}, columns: {sex: {values: [f, m], unknown: drop, null: drop}, age: {values: [y, z], unknown: drop, null: drop}}}\nmarginals: {sexes: {table: persons, by: [sex], budget: tables}}\n" +
+			"synthetic: {households: {budget: homes}, persons: {budget: people, parent: households}}\n", params: map[string]string{}},
 		child("size as a column of a marginal", "by: [tenure], budget", "by: [n_cars], budget"),
 		child("parent's column in a marginal of the child", "{table: households, by: [tenure], budget", "{table: persons, by: [households.tenure], budget"),
 	},

@@ -70,7 +70,8 @@ func (s Synthetic) ofTables() bool {
 // microdataWith are the first microdata with a parent of that name.
 func (r *reader) microdataWith(root node, parent string) Synthetic {
 	i := slices.IndexFunc(r.release.Synthetic, func(s Synthetic) bool {
-		return root.get("synthetic").get(s.Table).get("parent").text() == parent
+		at := root.get("synthetic").get(s.Table).get("parent")
+		return at.present() && at.text() == parent
 	})
 	return r.release.Synthetic[i]
 }
@@ -80,7 +81,7 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 	at, name := n.get("parent"), n.get("parent").text()
 	parent, t := r.microdataOf(name), r.release.Table(child.Table)
 	if parent == nil || parent == child {
-		r.noParent(at, child)
+		r.noParent(root, at, child)
 		return
 	}
 	above := r.release.Table(name)
@@ -115,6 +116,9 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 	case parent.Files > 0 || child.Files > 0:
 		of := n.get("files")
 		if parent.Files > 0 {
+			if first := r.microdataWith(root, name); first.Table != child.Table {
+				return // reported beside that child
+			}
 			of = root.get("synthetic").get(name).get("files")
 		}
 		r.report(of.key, of.path, Problem{
@@ -140,9 +144,13 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 	if size := n.get("size"); size.present() {
 		named, child.Size = size, size.text()
 	}
-	if above.Column(child.Size) != nil {
+	if above.Column(child.Size) != nil || child.Size == above.Unit.ID {
+		of := "a column %q already"
+		if child.Size == above.Unit.ID {
+			of = "units by their %q, by which rows are numbered"
+		}
 		r.problem(named, Problem{
-			Message:  fmt.Sprintf("%s has a column %q already, and how many rows of %s a unit has would be called so too", clip(name), clip(child.Size), child.Table),
+			Message:  fmt.Sprintf("%s has "+of+", and how many rows of %s a unit has would be called so too", clip(name), clip(child.Size), child.Table),
 			Expected: "another name for that number", Fix: "size: n_" + child.Table,
 		})
 		child.Parent = ""
@@ -154,18 +162,29 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 }
 
 // noParent reports a parent that there is not.
-func (r *reader) noParent(at node, child *Synthetic) {
+func (r *reader) noParent(root, at node, child *Synthetic) {
+	name, all := at.text(), root.get("synthetic")
+	if name == child.Table {
+		r.problem(at, Problem{Message: fmt.Sprintf("rows of %s cannot belong to rows of %[1]s", clip(name)), Expected: "another table under synthetic, whose rows these belong to"})
+		return
+	}
+	if all.get(name).present() {
+		return // already reported
+	}
 	var names []string
 	for _, s := range r.release.Synthetic {
-		if s.Table != child.Table {
+		if s.Table != child.Table && !all.get(s.Table).get("parent").present() {
 			names = append(names, s.Table)
 		}
 	}
-	p := Problem{Message: fmt.Sprintf("there are no microdata of a table %q beside these", clip(at.text())), Expected: "another table under synthetic, whose rows these belong to"}
-	if len(names) > 0 {
+	p := Problem{Message: fmt.Sprintf("there are no microdata of a table %q beside these", clip(name)), Expected: "another table under synthetic, whose rows these belong to"}
+	switch {
+	case r.release.Table(name) != nil:
+		p.Expected = fmt.Sprintf("an entry for %s under synthetic, as its rows are drawn first", clip(name))
+	case len(names) > 0:
 		p.Expected = "one of " + strings.Join(names, ", ")
 	}
-	r.problem(at, r.nearestFix(at, p, Nearest(at.text(), names)))
+	r.problem(at, r.nearestFix(at, p, Nearest(name, names)))
 }
 
 // sizeOf is the column of how many rows of a table a unit has, where at most so many are counted.

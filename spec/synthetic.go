@@ -36,7 +36,7 @@ func (r *reader) readMicrodata(root, n node) {
 	t := r.microdataTable(n)
 	if t != nil {
 		s.By = r.readColumns(root, t, n)
-		s.Ways = r.readWays(t, n, s)
+		s.Ways = r.readWays(t, root, n, s)
 	}
 	if s.Method == TablesMethod {
 		r.checkNoLeaf(n)
@@ -48,7 +48,7 @@ func (r *reader) readMicrodata(root, n node) {
 
 // readWays reads how many columns are measured together: no more than are read, unless a parent's are measured too, and by a
 // method that is asked for that.
-func (r *reader) readWays(t *Table, n node, s Synthetic) int {
+func (r *reader) readWays(t *Table, root, n node, s Synthetic) int {
 	at := n.get("ways")
 	if !at.present() {
 		return 0
@@ -73,6 +73,11 @@ func (r *reader) readWays(t *Table, n node, s Synthetic) int {
 	for _, a := range s.By {
 		if t.origin(a) == a {
 			read++
+		}
+	}
+	for _, other := range root.get("synthetic").pairs() {
+		if parent := other.get("parent"); parent.present() && parent.text() == t.Name {
+			read++ // how many rows of that table a row has
 		}
 	}
 	if read >= leastColumns && ways > read && !n.get("parent").present() {

@@ -310,6 +310,11 @@ func (r *reader) checkTotal(root node) {
 			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory", Expected: "no `top`, so that every cell is published"})
 		}
 	}
+	for _, s := range r.release.Synthetic {
+		if n := root.get("synthetic").get(s.Table).get("parent"); s.Parent != "" && r.sound(n) {
+			r.report(n.key, n.path, Problem{Message: fmt.Sprintf("privacy is total, yet how many rows of %s count decides whether they fit into memory", clip(s.Parent)), Expected: "no `parent`: microdata whose rows belong to no others"})
+		}
+	}
 	for _, t := range r.release.Tables {
 		if unit := root.get("tables").get(t.Name).get("unit"); t.Unit.ID != "" && t.Unit.Null != Drop && r.sound(unit) {
 			at := unit

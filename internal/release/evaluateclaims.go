@@ -222,7 +222,11 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 	var parents []int64 // of each row, where it has one
 	err = e.eachNamed(name, columns, func(r parquet.Row) error {
 		if s.Parent != "" {
-			parents, r = append(parents, r[0].Int64()), r[1:]
+			number, err := e.number(name, r[0], p.rows)
+			if err != nil {
+				return err
+			}
+			parents, r = append(parents, number), r[1:]
 		}
 		for i, v := range r {
 			code, known := codes[places[i]][v.String()]
@@ -274,6 +278,14 @@ func (e *edition) written(s plan.Synthetic) (columns []string, places []int) {
 	return columns, places
 }
 
+// number reads the number by which rows belong together, in a row after so many others.
+func (e *edition) number(name string, v parquet.Value, before int) (int64, error) {
+	if v.Kind() != parquet.Int64 {
+		return 0, &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has no number in its first column", before+1)}
+	}
+	return v.Int64(), nil
+}
+
 // given reads for rows that have parent rows, by their numbers, the columns of these.
 func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, codes []map[string]uint32) error {
 	at, _ := e.plan.Parent(s)
@@ -293,8 +305,12 @@ func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, c
 			}
 			own[i] = code
 		}
-		rows[r[0].Int64()] = own
-		return nil
+		number, err := e.number(name, r[0], len(rows))
+		if _, twice := rows[number]; err == nil && twice {
+			err = &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has the number of a row before", len(rows)+1)}
+		}
+		rows[number] = own
+		return err
 	})
 	if err != nil {
 		return err

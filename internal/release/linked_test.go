@@ -117,7 +117,7 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 		}
 		for _, name := range []string{"report.md", "README.txt", "report.html"} {
 			text, err := os.ReadFile(filepath.Join(result.Place, name))
-			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil || !strings.Contains(flat, "There are as many rows as those of households say: the last of their columns that these are drawn given, households.members, is how many of them each has") {
+			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil || !strings.Contains(flat, "Each row belongs to one row of the microdata of households, that with the same number in column hh. Column members there says how many it has: so many rows there are") {
 				t.Errorf("%s does not say how many rows there are (%v)", name, err)
 			} else if name != "README.txt" && !strings.Contains(flat, "Rows of persons are left out whose household has no row in households that is counted") {
 				t.Errorf("%s does not say that rows without a parent row bias the tables", name)
@@ -179,7 +179,7 @@ func TestRowsOfChildrenFollowThoseOfTheirParents(t *testing.T) {
 	sealed := MeasuredFolder(opt.Out, "trips")
 	opt.Rows = []string{"persons=40"}
 	_, err := Publish(t.Context(), sealed, opt)
-	wantsCode(t, "persons", err, ExitSpec, "there are as many rows of persons as the rows of households say: write --rows households=40")
+	wantsCode(t, "persons", err, ExitSpec, "there are as many rows of persons as the rows of households say: leave that out, and ask for rows of households by --rows households=N")
 	opt.Rows = []string{"households=40"}
 	result, err := Publish(t.Context(), sealed, opt)
 	if err != nil {

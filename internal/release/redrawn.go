@@ -119,7 +119,7 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 			return nil, err
 		}
 		if s.Parent != "" {
-			return nil, a.refuse(flag, "there are as many rows of %[1]s as the rows of %[2]s say: write --rows %[2]s=%[3]s", s.Table, s.Parent, number)
+			return nil, a.refuse(flag, "there are as many rows of %[1]s as the rows of %[2]s say: leave that out, and ask for rows of %[2]s by --rows %[2]s=N", s.Table, s.Parent)
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 1 || n > mostRedrawn {
