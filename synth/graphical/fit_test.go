@@ -22,7 +22,7 @@ func TestWeightsAreInverseVariances(t *testing.T) {
 	m := New(Domain{2, 2}, nil, 100)
 	m.Measure(Clique{0}, []float64{60, 40}, repeated(1, 2))
 	m.Measure(Clique{0, 1}, repeated(25, 4), repeated(2, 4))
-	m.Fit(3000)
+	m.Fit(t.Context(), 3000)
 	if got := m.Marginal(Clique{0}); far(got, []float64{58, 42}) > 1e-6 {
 		t.Errorf("the column is %v, expected 58 and 42", got)
 	}
@@ -40,7 +40,7 @@ func TestRepeatsArePooled(t *testing.T) {
 				m.Measure(Clique{0}, []float64{90, 10}, repeated(3, 2))
 			}
 		}
-		m.Fit(3000)
+		m.Fit(t.Context(), 3000)
 		if got := m.Marginal(Clique{0}); far(got, []float64{45, 55}) > 1e-6 {
 			t.Errorf("the column is %v, expected 45 and 55", got)
 		}
@@ -143,7 +143,7 @@ func TestFitFindsTheOptimum(t *testing.T) {
 		for _, one := range all {
 			m.Measure(one.of, one.noisy, one.variance)
 		}
-		said := m.Fit(2500)
+		said := m.Fit(t.Context(), 2500)
 		want := lossOf(d, leastLoss(d, 500, all), all)
 		fitted := 0.0 // from the marginals, by the measurements as they were made
 		for _, one := range all {
@@ -264,7 +264,7 @@ func TestCoresMakeNoDifference(t *testing.T) {
 				noisy[i] = 1000/float64(len(noisy)) + 3*r.NormFloat64()
 			}
 			m.Measure(c, noisy, repeated(9, len(noisy)))
-			m.Fit(3)
+			m.Fit(t.Context(), 3)
 		}
 		if m.Size().Largest < divided {
 			t.Fatalf("no table has %d cells: %v", divided, m.Size())
@@ -289,7 +289,7 @@ func TestDegenerateModelsAreFinite(t *testing.T) {
 						m.Measure(Clique{a}, repeated(value, d[a]), repeated(variance, d[a]))
 					}
 					m.Measure(all, repeated(-value, int(d.Cells(all))), repeated(variance, int(d.Cells(all))))
-					m.Fit(4)
+					m.Fit(t.Context(), 4)
 					s := 0.0
 					for _, x := range m.Marginal(all) {
 						if !(x >= 0) {
