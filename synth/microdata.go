@@ -199,6 +199,9 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	}
 	out.compare(ctx, d.law, d.known)
 	d.tally(ctx, out)
+	if err := ctx.Err(); err != nil {
+		return Microdata{}, err
+	}
 	for i := range d.asked.Derived {
 		from, of, err := d.sealed.Plan.Origin(d.asked, i)
 		if err != nil {
@@ -210,7 +213,7 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 		}
 		out.Codes = append(out.Codes, derived)
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
 // rowLawOf is the model of a method's measurements. It fails on rounds that the method does not make.
