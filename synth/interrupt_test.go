@@ -3,51 +3,28 @@ package synth
 import (
 	"context"
 	"errors"
-	"math"
 	"math/big"
 	"reflect"
-	"sync/atomic"
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
 )
 
 // This file holds tests of interruptions: what fits and draws ends with the context.
-
-// ending is a context that ends after it was asked so many times.
-type ending struct {
-	context.Context
-	left atomic.Int64
-}
-
-func endingAfter(t *testing.T, asks int64) *ending {
-	c := &ending{Context: t.Context()}
-	c.left.Store(asks)
-	return c
-}
-
-func (c *ending) Err() error {
-	if c.left.Add(-1) >= 0 {
-		return nil
-	}
-	return context.Canceled
-}
-
-// late is how often a context was asked after it had ended.
-func (c *ending) late() int64 { return max(0, -c.left.Load()) }
 
 // checkEnds runs work to its end, in which it must ask its context often, and then again with contexts that end on the way: at the first
 // asks, at the last and at some between. Whichever ask is told that the context has ended, the work fails with that; and no part
 // of it is begun thereafter, as each part asks first.
 func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) error) {
 	t.Helper()
-	whole := endingAfter(t, math.MaxInt64)
+	whole := testdata.NeverEnding(t.Context())
 	if err := work(whole); err != nil {
 		t.Fatal(err)
 	}
-	asks := math.MaxInt64 - whole.left.Load()
+	asks := whole.Asked()
 	if asks < often {
 		t.Errorf("the context is asked %d times, and not %d", asks, often)
 	}
@@ -57,12 +34,12 @@ func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) e
 			if n < 0 || n >= asks {
 				continue
 			}
-			ctx := endingAfter(t, n)
+			ctx := testdata.EndingAfter(t.Context(), n)
 			if err := work(ctx); !errors.Is(err, context.Canceled) {
 				t.Fatalf("a context that ends after %d of %d asks: %v", n, asks, err)
 			}
-			if ctx.late() > late {
-				t.Fatalf("a context that ends after %d of %d asks is asked %d times more", n, asks, ctx.late())
+			if ctx.Late() > late {
+				t.Fatalf("a context that ends after %d of %d asks is asked %d times more", n, asks, ctx.Late())
 			}
 		}
 	}
@@ -89,13 +66,17 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		}
 		return err
 	}
-	fitted := int64(0)
 	t.Run(Tree, func(t *testing.T) {
-		fitted = treeSteps / 4 // the fit ends where there is nothing to be gained
-		checkEnds(t, 2*fitted, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.MostOfModel()) })
+		checkEnds(t, 100, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.MostOfModel()) })
 	})
 	t.Run(Gradual, func(t *testing.T) {
-		checkEnds(t, fitted+sweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
+		checkEnds(t, sweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
+	})
+	t.Run("model", func(t *testing.T) {
+		checkEnds(t, 100, pairs, func(ctx context.Context) error {
+			_, err := NewDrawing(ctx, s, 0, Asked{})
+			return err
+		})
 	})
 	t.Run("sweeps", func(t *testing.T) {
 		f, err := newFixed(t.Context(), s, s.Plan.Synthetic[0], nil, measured.Rounds{})
@@ -141,13 +122,13 @@ func TestProjectionsEndWithTheContext(t *testing.T) {
 
 // By the other methods too, also where rows are drawn given those of a parent, the fit and the rows end with the context.
 func TestMicrodataOfRoundsEndWithTheContext(t *testing.T) {
-	s, out, _ := aimRelease(t, 3)
+	_, out, _ := aimRelease(t, 3)
 	for name, c := range map[string]struct {
 		sealed *measured.Sealed
 		method int
 		often  int64
 	}{
-		"aim":      {out, 0, firstSteps/2 + int64(len(out.Rounds[0].Each)-1)*roundSteps/2 + int64(len(s.sizes))},
+		"aim":      {out, 0, firstSteps},
 		"mst":      {sealedHomes(t, livedIn(), livedInRounds), 0, 10},
 		"children": {sealedHomes(t, livedIn(), livedInRounds), 1, 20},
 	} {

@@ -194,9 +194,6 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	} else if err := out.drawChildren(ctx, d.sealed.Plan, d.asked, d.law, d.before, random); err != nil {
 		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
 	}
-	if err := ctx.Err(); err != nil {
-		return Microdata{}, err
-	}
 	out.compare(ctx, d.law, d.known)
 	d.tally(ctx, out)
 	if err := ctx.Err(); err != nil {

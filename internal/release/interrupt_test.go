@@ -3,32 +3,13 @@ package release
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testdata"
 )
-
-// ending is a context that ends after it was asked so many times.
-type ending struct {
-	context.Context
-	left atomic.Int64
-}
-
-func endingAfter(t *testing.T, asks int64) *ending {
-	c := &ending{Context: t.Context()}
-	c.left.Store(asks)
-	return c
-}
-
-func (c *ending) Err() error {
-	if c.left.Add(-1) >= 0 {
-		return nil
-	}
-	return context.Canceled
-}
 
 // Wherever a publication is interrupted, that is what it fails with, and it leaves nothing behind; so it is with a verification,
 // which makes everything again. What is said on the way follows from the plan.
@@ -66,11 +47,11 @@ func TestInterruptedPublication(t *testing.T) {
 // asksOf is how often work that nobody interrupts asks its context: of the fit of a model, tens of times.
 func asksOf(t *testing.T, work func(context.Context) error) int64 {
 	t.Helper()
-	ctx := endingAfter(t, math.MaxInt64)
+	ctx := testdata.NeverEnding(t.Context())
 	if err := work(ctx); err != nil {
 		t.Fatal(err)
 	}
-	asks := math.MaxInt64 - ctx.left.Load()
+	asks := ctx.Asked()
 	if asks < 40 {
 		t.Errorf("the context is asked %d times", asks)
 	}
@@ -97,7 +78,7 @@ func checkInterrupted(t *testing.T, asks int64, work func(context.Context) error
 	const tries = 6
 	for i := range int64(tries) {
 		n := (asks - 1) * i / (tries - 1)
-		if err := work(endingAfter(t, n)); !errors.Is(err, context.Canceled) || ExitCode(err) != ExitInterrupted {
+		if err := work(testdata.EndingAfter(t.Context(), n)); !errors.Is(err, context.Canceled) || ExitCode(err) != ExitInterrupted {
 			t.Errorf("interrupted at ask %d of %d: %v", n+1, asks, err)
 		}
 		if after := listed(); !slices.Equal(after, before) {

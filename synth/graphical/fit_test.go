@@ -1,12 +1,15 @@
 package graphical
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testdata"
 )
 
 func repeated(x float64, n int) []float64 {
@@ -248,6 +251,40 @@ func TestTreeIsAJunctionTree(t *testing.T) {
 		}
 		if !slices.Equal(tops, []int{1, 1, 1, 1, 1, 1, 1}) {
 			t.Fatalf("attributes have %v parts in %v", tops, tree.Cliques)
+		}
+	}
+}
+
+// A fit whose context ends after so many asks has made as many steps, to the bit, and no marginal is found then.
+func TestFitsEndWithTheContext(t *testing.T) {
+	fitted := func(ctx context.Context, steps int) *Model {
+		m := New(Domain{3, 2, 4}, nil, 100)
+		for _, one := range measurements(rand.New(rand.NewPCG(3, 4)), Domain{3, 2, 4}, 100) {
+			m.Measure(one.of, one.noisy, one.variance)
+		}
+		m.Fit(ctx, steps)
+		return m
+	}
+	for steps := range 8 {
+		ctx := testdata.EndingAfter(t.Context(), int64(steps))
+		got, want := fitted(ctx, 100).Marginal(Clique{0, 1, 2}), fitted(t.Context(), steps).Marginal(Clique{0, 1, 2})
+		if !slices.Equal(got, want) || ctx.Late() != 1 {
+			t.Errorf("a context that ends after %d steps, and is asked %d times more, leaves %v and not %v", steps, ctx.Late(), got, want)
+		}
+	}
+	m, cliques := fitted(t.Context(), 8), []Clique{{0}, {0, 1}, {1, 2}, {0, 1, 2}}
+	whole, found := testdata.NeverEnding(t.Context()), 0
+	m.Marginals(whole, cliques[:1], func(int, []float64) { found++ })
+	for n := range whole.Asked() {
+		m.Marginals(testdata.EndingAfter(t.Context(), n), cliques[:1], func(int, []float64) { found++ })
+	}
+	if found != 1 || whole.Asked() < 4 {
+		t.Errorf("%d marginals are found, by a context that is asked %d times", found, whole.Asked())
+	}
+	m.Marginals(testdata.EndingAfter(t.Context(), 0), cliques, func(int, []float64) { t.Error("a marginal is found though the context has ended") })
+	for _, size := range m.SizesWith(testdata.EndingAfter(t.Context(), 0), cliques) {
+		if size != (Size{}) {
+			t.Error("a size is found though the context has ended")
 		}
 	}
 }
