@@ -35,7 +35,8 @@ type Oracle interface {
 // the noise of the coming answer will be (McKenna, Mullins, Sheldon & Miklau 2022). What it asks depends on nothing but
 // the plan, columns and the answers so far, to the bit, on every machine: a run that was cut off asks the same again.
 //
-// It fails on columns that are not those of the method, and where the oracle does or answers something else than asked.
+// It fails on columns that are not those of the method, and where the oracle does or answers something else than asked. It
+// ends with the context, of which nothing that it asks depends: what is asked follows from models that were fitted to the end.
 func Adapt(ctx context.Context, p *plan.Plan, s plan.Synthetic, columns []measured.Measured, o Oracle) (measured.Rounds, error) {
 	if err := checkColumns(p, s, columns); err != nil {
 		return measured.Rounds{}, err
@@ -92,7 +93,7 @@ func (a *asker) round(ctx context.Context, round int, t plan.Turn, q question) (
 // tree makes the rounds of method mst.
 func (a *asker) tree(ctx context.Context, columns []measured.Measured) (rounds []measured.Round, err error) {
 	total, _ := totalOf(columns)
-	m := fit(max(total, 1), columns, a.candidates, nil)
+	m := fit(ctx, max(total, 1), columns, a.candidates, nil)
 	expected := make([][]int64, len(a.candidates))
 	for i, pair := range a.candidates {
 		expected[i] = m.independent(pair)

@@ -121,7 +121,7 @@ func TestAdult(t *testing.T) {
 	for run := range runs {
 		out, adapting := s.release(t, codes, noise.Key{byte(run + 1)})
 		start := time.Now()
-		m, err := Draw(out, 0)
+		m, err := Draw(t.Context(), out, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func BenchmarkDraw(b *testing.B) {
 		return func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Draw(s, 0); err != nil {
+				if _, err := Draw(b.Context(), s, 0); err != nil {
 					b.Fatal(err)
 				}
 			}

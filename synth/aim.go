@@ -36,7 +36,7 @@ func (p *pool) add(x, variance float64) {
 
 // newAIM is the method after the measurement of single columns, whose categories it merges where the noise hides them. The
 // variance of a class is that of the sum of its categories.
-func newAIM(s plan.Synthetic, columns []measured.Measured) (*aim, error) {
+func newAIM(ctx context.Context, s plan.Synthetic, columns []measured.Measured) (*aim, error) {
 	if s.Most == nil {
 		return nil, errors.New("the plan does not say how large its model may become")
 	}
@@ -66,7 +66,7 @@ func newAIM(s plan.Synthetic, columns []measured.Measured) (*aim, error) {
 	for i := range counts {
 		a.model.Measure(graphical.Clique{i}, counts[i], variances[i])
 	}
-	a.model.Fit(firstSteps)
+	a.model.Fit(ctx, firstSteps)
 	return a, nil
 }
 
@@ -92,7 +92,7 @@ const meanDeviation = 0.79788456080286535588
 
 // aim makes the rounds of method aim.
 func (a *asker) aim(ctx context.Context, columns []measured.Measured) (rounds []measured.Round, err error) {
-	m, err := newAIM(a.asked, columns)
+	m, err := newAIM(ctx, a.asked, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -102,23 +102,30 @@ func (a *asker) aim(ctx context.Context, columns []measured.Measured) (rounds []
 	}
 	for round := 0; ; round++ {
 		turn, last := m.schedule.Next()
-		r, err := a.round(ctx, round, turn, m.question(turn))
+		q := m.question(ctx, turn)
+		if err := ctx.Err(); err != nil { // the question may be of a model that was not fitted to its end
+			return nil, err
+		}
+		r, err := a.round(ctx, round, turn, q)
 		if err != nil {
 			return nil, err
 		}
 		if rounds = append(rounds, r); last {
 			return rounds, nil
 		}
-		m.learn(r, false)
+		m.learn(ctx, r, false)
 	}
 }
 
 // replay learns what rounds were answered. It fails on rounds that the method does not make.
-func (a *aim) replay(p *plan.Plan, s plan.Synthetic, made measured.Rounds) error {
+func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made measured.Rounds) error {
 	if !slices.EqualFunc(made.Classes, a.merged(), slices.Equal) {
 		return errors.New("the classes are not those that the measurements of the columns lead to")
 	}
 	for i, r := range made.Each {
+		if err := ctx.Err(); err != nil { // what follows from a model that was not fitted to its end is not held against the rounds
+			return err
+		}
 		turn, last := a.schedule.Next()
 		var err error
 		switch {
@@ -134,7 +141,7 @@ func (a *aim) replay(p *plan.Plan, s plan.Synthetic, made measured.Rounds) error
 		if err != nil {
 			return fmt.Errorf("round %d of the microdata of %s: %w", i+1, s.Table, err)
 		}
-		a.learn(r, last)
+		a.learn(ctx, r, last)
 	}
 	if len(made.Each) == 0 {
 		return fmt.Errorf("the microdata of %s have no rounds", s.Table)
@@ -143,10 +150,10 @@ func (a *aim) replay(p *plan.Plan, s plan.Synthetic, made measured.Rounds) error
 }
 
 // question is what a round chooses among: how far the model may be off, less what the noise of the answer will be.
-func (a *aim) question(t plan.Turn) question {
+func (a *aim) question(ctx context.Context, t plan.Turn) question {
 	var q question
 	var asked []graphical.Clique
-	most, sizes := a.grown(), a.model.SizesWith(a.candidates)
+	most, sizes := a.grown(), a.model.SizesWith(ctx, a.candidates)
 	for i, c := range a.candidates {
 		if a.open(sizes[i], most) {
 			q.candidates, asked = append(q.candidates, i), append(asked, c)
@@ -154,7 +161,7 @@ func (a *aim) question(t plan.Turn) question {
 	}
 	q.models, q.penalties = make([][]int64, len(asked)), make([]int64, len(asked))
 	sigma := deviationOf(t)
-	a.model.Marginals(asked, func(i int, counts []float64) {
+	a.model.Marginals(ctx, asked, func(i int, counts []float64) {
 		q.models[i] = quantised(counts)
 		q.penalties[i] = int64(min(math.Floor(plan.ModelScale*(meanDeviation*sigma*float64(len(counts)))), 1<<60))
 	})
@@ -177,7 +184,7 @@ func deviationOf(t plan.Turn) float64 { return math.Sqrt(max(t.Noise.Variance(),
 
 // learn takes the answer of a round into the model. Where the model was as near to it before as noise alone would be, the
 // rounds that follow get quieter.
-func (a *aim) learn(r measured.Round, last bool) {
+func (a *aim) learn(ctx context.Context, r measured.Round, last bool) {
 	clique := a.candidates[r.Choice]
 	counts, variances := countsOf(r.Measured), make([]float64, r.Measured.Values.Len())
 	for i := range variances {
@@ -188,10 +195,10 @@ func (a *aim) learn(r measured.Round, last bool) {
 	a.model.SetTotal(a.totals.mean)
 	a.model.Measure(clique, counts, variances)
 	if last {
-		a.model.Fit(lastSteps)
+		a.model.Fit(ctx, lastSteps)
 		return
 	}
-	a.model.Fit(roundSteps)
+	a.model.Fit(ctx, roundSteps)
 	if distance(before, a.model.Marginal(clique)) <= meanDeviation*deviationOf(r.Turn)*float64(len(counts)) {
 		a.schedule.Quieter()
 	}

@@ -41,7 +41,7 @@ func TestAIM(t *testing.T) {
 			for run := range runs {
 				out, adapting := s.release(t, codes, noise.Key{byte(run + 1)})
 				start := time.Now()
-				m, err := Draw(out, 0)
+				m, err := Draw(t.Context(), out, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +79,7 @@ func TestAIMOfManyColumns(t *testing.T) {
 	s := halved(t, sizes, big.NewRat(149731, 10_000_000), plan.AIM)
 	out, adapting := s.release(t, codes, noise.Key{1})
 	start := time.Now()
-	m, err := Draw(out, 0)
+	m, err := Draw(t.Context(), out, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

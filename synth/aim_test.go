@@ -75,7 +75,7 @@ func TestAIMFindsWhatDepends(t *testing.T) {
 	if !joined {
 		t.Errorf("the first round asks for columns %v, which do not depend on each other", first)
 	}
-	m, err := Draw(out, 0)
+	m, err := Draw(t.Context(), out, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAIMOnOneAndTwoCores(t *testing.T) {
 	run := func(cores int) ([]asking, [][]uint32) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 		_, out, r := aimRelease(t, 3)
-		m, err := Draw(out, 0)
+		m, err := Draw(t.Context(), out, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestAIMRefusesRounds(t *testing.T) {
 		c.change(&r)
 		forged := *out
 		forged.Rounds = []measured.Rounds{r}
-		if _, err := Draw(&forged, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Draw(t.Context(), &forged, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, expected one with %q", name, err, c.want)
 		}
 	}
@@ -197,7 +197,7 @@ func TestAIMAlwaysDraws(t *testing.T) {
 				if total, _ := totalOf(out.Measured); total > 1e6 {
 					continue
 				}
-				m, err := Draw(out, 0)
+				m, err := Draw(t.Context(), out, 0)
 				if err != nil {
 					t.Fatalf("%v, columns %d, answers %d: %v", sizes, column, value, err)
 				}
@@ -215,7 +215,7 @@ func TestAIMOfOneRow(t *testing.T) {
 	sizes := []int{2, 3, 4}
 	s := aimSetting(t, sizes, big.NewRat(2, 1))
 	out, _ := s.release(t, [][]uint32{{1}, {2}, {3}}, noise.Key{5})
-	m, err := Draw(out, 0)
+	m, err := Draw(t.Context(), out, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,9 +253,9 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 		if ways != c.ways {
 			t.Errorf("with %+v sets of %d columns are asked for, expected %d", c.most, ways, c.ways)
 		}
-		columns, err := newAIM(s.asked, out.Measured)
+		columns, err := newAIM(t.Context(), s.asked, out.Measured)
 		if err == nil {
-			err = columns.replay(s.plan, s.asked, rounds)
+			err = columns.replay(t.Context(), s.plan, s.asked, rounds)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -278,7 +278,7 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 		for i := range s.sizes {
 			columns = append(columns, answered(s.column[i], slices.Repeat([]int64{4000}, 4)))
 		}
-		a, err := newAIM(s.asked, columns)
+		a, err := newAIM(t.Context(), s.asked, columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,11 +287,11 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 		}
 		pair := slices.IndexFunc(a.candidates, func(c graphical.Clique) bool { return slices.Equal(c, graphical.Clique{0, 3}) })
 		turn, _ := a.schedule.Next()
-		if q := a.question(turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
+		if q := a.question(t.Context(), turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
 			t.Errorf("%d given: %d candidates, the pair among them: %t", given, len(q.candidates), !want)
 		}
 		choice := []measured.Round{{Choice: pair, Turn: turn}}
-		if err := a.replay(s.plan, s.asked, measured.Rounds{Classes: a.merged(), Each: choice}); err == nil || strings.Contains(err.Error(), "was not to be chosen") == want {
+		if err := a.replay(t.Context(), s.plan, s.asked, measured.Rounds{Classes: a.merged(), Each: choice}); err == nil || strings.Contains(err.Error(), "was not to be chosen") == want {
 			t.Errorf("%d given: %v", given, err)
 		}
 	}
@@ -317,9 +317,9 @@ func TestModelRowsAreTheModel(t *testing.T) {
 			}
 			m.Measure(c, noisy, variance)
 		}
-		m.Fit(20)
+		m.Fit(t.Context(), 20)
 		codes := make([][]uint32, len(d))
-		drawModel(m, d, codes, 200, r)
+		drawModel(t.Context(), m, d, codes, 200, r)
 		for _, c := range m.Tree().Cliques {
 			rows := tallied(d, codes, c)
 			for cell, want := range m.Marginal(c) {

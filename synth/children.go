@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -49,7 +50,7 @@ func (m *Microdata) children(size int) (int64, error) {
 
 // drawChildren makes rows for every row of the parent, as many as it says, each given its columns. Rows of one parent row
 // stand together and are drawn independently of each other, given that row; but for that their order carries nothing.
-func (m *Microdata) drawChildren(p *plan.Plan, asked plan.Synthetic, law rowLaw, before []Microdata, r *stream) error {
+func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.Synthetic, law rowLaw, before []Microdata, r *stream) error {
 	given, ok := law.(givenLaw)
 	if !ok {
 		return fmt.Errorf("by method %s no rows are drawn given others", asked.Method)
@@ -80,6 +81,6 @@ func (m *Microdata) drawChildren(p *plan.Plan, asked plan.Synthetic, law rowLaw,
 		}
 		codes[len(asked.Own())+i] = own
 	}
-	m.Codes = given.drawGiven(codes, m.Rows, r)
+	m.Codes = given.drawGiven(ctx, codes, m.Rows, r)
 	return nil
 }

@@ -167,11 +167,11 @@ func TestChildrenAreDrawnGivenTheirParents(t *testing.T) {
 
 func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others int) {
 	s := sealedHomes(t, livedIn(), rounds)
-	parent, err := Draw(s, 0)
+	parent, err := Draw(t.Context(), s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	child, err := Draw(s, 1)
+	child, err := Draw(t.Context(), s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,28 +222,28 @@ func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others 
 func TestChildrenFollowTheirParents(t *testing.T) {
 	s := sealedHomes(t, livedIn(), livedInRounds)
 	for _, rows := range []int64{0, 300} {
-		parent, err := Redraw(s, 0, Asked{Rows: rows})
+		parent, err := Redraw(t.Context(), s, 0, Asked{Rows: rows})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := []Microdata{parent}
-		first, err := Redraw(s, 1, Asked{Before: before})
+		first, err := Redraw(t.Context(), s, 1, Asked{Before: before})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Redraw(s, 1, Asked{Before: before}); err != nil || !reflect.DeepEqual(first, again) {
+		if again, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err != nil || !reflect.DeepEqual(first, again) {
 			t.Errorf("drawn again, the rows are others (%v)", err)
 		}
 		living, err := parent.children(slices.IndexFunc(parent.Keys, func(k Key) bool { return k.Attribute.Column == "persons" }))
 		if err != nil || first.Rows != int(living) || first.Asked != 0 || first.Rows < 7*parent.Rows/6 || first.Rows > 8*parent.Rows/6 {
 			t.Errorf("%d rows of %d households (%v)", first.Rows, parent.Rows, err)
 		}
-		bytes, err := Bytes(s, 1, Asked{Before: before})
+		bytes, err := Bytes(t.Context(), s, 1, Asked{Before: before})
 		if want := living*(6*16+4) + modelBytes(s.Plan.Synthetic[1], s.Rounds[1]); err != nil || bytes != want {
 			t.Errorf("%d bytes, want %d (%v)", bytes, want, err)
 		}
 	}
-	if whole, err := Draw(s, 1); err != nil || whole.Rows < 1400 {
+	if whole, err := Draw(t.Context(), s, 1); err != nil || whole.Rows < 1400 {
 		t.Errorf("%d rows, %v", whole.Rows, err)
 	}
 }
@@ -251,10 +251,10 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 func TestChildrenNeedTheirParents(t *testing.T) {
 	s := sealedHomes(t, livedIn(), livedInRounds)
 	for _, before := range [][]Microdata{nil, {{Table: "others"}}} {
-		if _, err := Redraw(s, 1, Asked{Before: before}); err == nil || err.Error() != "the microdata of persons: the rows of households that they belong to are not drawn" {
+		if _, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err == nil || err.Error() != "the microdata of persons: the rows of households that they belong to are not drawn" {
 			t.Errorf("%v", err)
 		}
-		if _, err := Bytes(s, 1, Asked{Before: before}); err == nil {
+		if _, err := Bytes(t.Context(), s, 1, Asked{Before: before}); err == nil {
 			t.Error("no bytes of rows without parents")
 		}
 	}
@@ -264,7 +264,7 @@ func TestChildrenNeedTheirParents(t *testing.T) {
 	}
 	// A column that hangs on two given ones is none that the method makes.
 	twice := sealedHomes(t, livedIn(), map[string][][2]string{"households": livedInRounds["households"], "persons": {{"sex", "households.tenure"}, {"sex", "households.area"}}})
-	if _, err := Draw(twice, 1); err == nil || !strings.Contains(err.Error(), "was not to be chosen") {
+	if _, err := Draw(t.Context(), twice, 1); err == nil || !strings.Contains(err.Error(), "was not to be chosen") {
 		t.Errorf("%v", err)
 	}
 }

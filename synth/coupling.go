@@ -1,6 +1,9 @@
 package synth
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // This file holds the fit of a table of two columns whose counts of either column are known.
 
@@ -23,14 +26,15 @@ const (
 // The solution is x_ij = a_i·b_j·max(0, t_ij + u_i + v_j) for the sizes a, b, the means t and one multiplier for every
 // row and column (the dual of the least squares). Each step finds all u for the present v, each by itself, and then all
 // v for these u: ascent in the dual, which converges to its only optimum. What is then missing of the sums of columns
-// is at most couplingError of the total, or what couplingSteps have left; [coupling.complete] puts it right.
-func (c coupling) fit() []float64 {
+// is at most couplingError of the total, or what couplingSteps have left; [coupling.complete] puts it right. No step is begun
+// once the context has ended.
+func (c coupling) fit(ctx context.Context) []float64 {
 	rows, cols := len(c.rowTotal), len(c.colTotal)
 	x := make([]float64, rows*cols)
 	across := newSide(c.noisy, c.rowTotal, c.rowSize, c.colTotal, c.colSize)
 	down := newSide(transposed(c.noisy, cols), c.colTotal, c.colSize, c.rowTotal, c.rowSize)
 	total := sum(c.rowTotal)
-	for step := 0; step < couplingSteps; step++ {
+	for step := 0; step < couplingSteps && ctx.Err() == nil; step++ {
 		across.solve(down.multipliers)
 		if down.solve(across.multipliers) <= couplingError*total {
 			break

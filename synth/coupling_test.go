@@ -81,7 +81,7 @@ func TestCouplingIsNearest(t *testing.T) {
 	r := seeded([32]byte{2})
 	for trial := range 40 {
 		c := drawnCoupling(r, 3, 4, 60)
-		x := c.fit()
+		x := c.fit(t.Context())
 		checkSums(t, x, c.rowTotal, c.colTotal)
 		total := sum(c.rowTotal)
 		worst := math.Inf(-1)
@@ -105,7 +105,7 @@ func TestCouplingKeepsWhatFits(t *testing.T) {
 	r := seeded([32]byte{3})
 	for range 40 {
 		c := drawnCoupling(r, 4, 5, 0)
-		for cell, v := range c.fit() {
+		for cell, v := range c.fit(t.Context()) {
 			want := c.noisy[cell] * c.rowSize[cell/5] * c.colSize[cell%5]
 			if math.Abs(v-want) > 1e-6*sum(c.rowTotal) {
 				t.Fatalf("cell %d is %v, expected %v", cell, v, want)
@@ -119,7 +119,7 @@ func TestCouplingSumsAlways(t *testing.T) {
 	r := seeded([32]byte{4})
 	for trial := range 300 {
 		c := drawnCoupling(r, 1+int(r.below(9)), 1+int(r.below(9)), math.Ldexp(1, int(r.below(62))))
-		checkSums(t, c.fit(), c.rowTotal, c.colTotal)
+		checkSums(t, c.fit(t.Context()), c.rowTotal, c.colTotal)
 		if t.Failed() {
 			t.Fatalf("in trial %d", trial)
 		}

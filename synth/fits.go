@@ -2,6 +2,7 @@ package synth
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -182,15 +183,15 @@ func (e known) tally(codes [][]uint32) []float64 {
 	return counts
 }
 
-// compare sets side by side what measurements determine, what the model expects and what the rows hold.
-func (m *Microdata) compare(l rowLaw, all []known) {
+// compare sets side by side what measurements determine, what the model expects and what the rows hold. It ends with the context.
+func (m *Microdata) compare(ctx context.Context, l rowLaw, all []known) {
 	m.Fits = make([]Fit, len(all))
 	cells := make([][]CellFit, len(all))
 	scale := 1.0
 	if m.Rows > 0 {
 		scale = max(m.Total, 0) / float64(m.Rows)
 	}
-	l.marginals(all, func(i int, model []float64) {
+	l.marginals(ctx, all, func(i int, model []float64) {
 		e := all[i]
 		rows := e.tally(m.Codes)
 		for cell, count := range rows {
@@ -264,8 +265,11 @@ func (m *Microdata) cellFit(e known, cell int, model, rows float64) CellFit {
 }
 
 // marginals of a tree: of its columns and its pairs.
-func (m model) marginals(of []known, found func(i int, counts []float64)) {
+func (m model) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
 	for i, e := range of {
+		if ctx.Err() != nil {
+			return
+		}
 		if len(e.columns) == 1 {
 			found(i, m.columns[e.columns[0]])
 			continue
@@ -279,12 +283,12 @@ func (m model) marginals(of []known, found func(i int, counts []float64)) {
 }
 
 // marginals of the method aim: by category of single columns, and by class of others.
-func (a *aim) marginals(of []known, found func(i int, counts []float64)) {
+func (a *aim) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
 	asked := make([]graphical.Clique, len(of))
 	for i, e := range of {
 		asked[i] = e.columns
 	}
-	a.model.Marginals(asked, func(i int, counts []float64) {
+	a.model.Marginals(ctx, asked, func(i int, counts []float64) {
 		if e := of[i]; len(e.columns) == 1 {
 			counts = a.columns[e.columns[0]].spread(counts)
 		}

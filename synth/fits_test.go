@@ -71,7 +71,7 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Keys = keys
-	m.compare(model{columns: [][]float64{{15, 5}}}, []known{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5, proxy: 0.25, measured: 1}})
+	m.compare(t.Context(), model{columns: [][]float64{{15, 5}}}, []known{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5, proxy: 0.25, measured: 1}})
 	f := m.Fits[0]
 	if f.Distance != 4+3 || f.Rows != 1+2 || f.Off != 1 || f.Cells != 2 {
 		t.Errorf("%+v", f)

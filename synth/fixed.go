@@ -2,6 +2,7 @@ package synth
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -32,8 +33,9 @@ type set struct {
 	split []int // of each column, which of its partitions the set tells apart
 }
 
-// newFixed gathers what is known. It fails where a measurement is missing or not whole, and where nothing is known.
-func newFixed(s *measured.Sealed, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (*fixed, error) {
+// newFixed gathers what is known. It fails where a measurement is missing or not whole, and where nothing is known; and it ends with
+// the context.
+func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (*fixed, error) {
 	f := &fixed{}
 	var err error
 	if f.reader, err = NewReader(s.Plan); err != nil {
@@ -67,9 +69,11 @@ func newFixed(s *measured.Sealed, asked plan.Synthetic, columns []measured.Measu
 		f.columns[i] = newColumn(i, level.Size(), f.sets)
 	}
 	for i := range f.columns {
-		f.learn(i)
+		if ctx.Err() == nil {
+			f.learn(ctx, i)
+		}
 	}
-	return f, nil
+	return f, ctx.Err()
 }
 
 // read reads the estimates of the release's tables.

@@ -65,13 +65,13 @@ func TestTablesOfAdult(t *testing.T) {
 	for run := range runs {
 		s := sealedFrom(t, p, named(codes), noise.Key{byte(run + 1)}, true)
 		start := time.Now()
-		d, err := NewDrawing(s, 0, Asked{})
+		d, err := NewDrawing(t.Context(), s, 0, Asked{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		fitted := time.Since(start)
 		start = time.Now()
-		rows := d.law.draw(d.out.Rows, newStream(s, "rows of t"))
+		rows := d.law.draw(t.Context(), d.out.Rows, newStream(s, "rows of t"))
 		drawn := time.Since(start)
 		a, b := twoWay(adultSizes, codes, rows), threeWay(adultSizes, codes, rows)
 		t.Logf("%s: projection %v, rows %v; L1/N of all 2-ways %.4f, of all 3-ways %.4f", d.out.Shape, fitted, drawn, a, b)
@@ -104,18 +104,18 @@ func TestTablesOfManyColumns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			codes := following(c.sizes, c.rows)
 			s := sealedFrom(t, planOfTables(t, c.sizes, "{rho: 0.0149731}", "m: {by: ["+columnNames(len(c.sizes))+"], every: [2]}", ""), named(codes), noise.Key{1}, true)
-			need, err := Bytes(s, 0, Asked{})
+			need, err := Bytes(t.Context(), s, 0, Asked{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			start := time.Now()
-			d, err := NewDrawing(s, 0, Asked{})
+			d, err := NewDrawing(t.Context(), s, 0, Asked{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			fitted := time.Since(start)
 			start = time.Now()
-			m, err := d.Draw(1)
+			m, err := d.Draw(t.Context(), 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,11 +19,11 @@ func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
 	t.Helper()
 	out := map[string]rowLaw{}
 	for shape, most := range map[string]plan.ModelSize{Tree: plan.MostOfModel(), Gradual: {}} {
-		f, err := newFixed(s, s.Plan.Synthetic[0], nil, measured.Rounds{})
+		f, err := newFixed(t.Context(), s, s.Plan.Synthetic[0], nil, measured.Rounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		law, as := f.law(most)
+		law, as := f.law(t.Context(), most)
 		if as != shape {
 			t.Fatalf("a model of %v is a %s", most, as)
 		}
@@ -60,11 +60,11 @@ func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 	in := s.sealed(t, [][]int64{{1060, 1940, 3060, 3940}, {3000, 3000, 4000}}, map[[2]int][]int64{{0, 1}: {290, 300, 400, 580, 600, 800, 900, 900, 1210, 1200, 1200, 1620}}, [2]int{0, 1})
 	table := s.plan.Measurements[0]
 	in.Measured = append(in.Measured, answered(table, []int64{1000, 2000, 3000, 4000}))
-	f, err := newFixed(in, s.asked, in.Measured[:2], in.Rounds[0])
+	f, err := newFixed(t.Context(), in, s.asked, in.Measured[:2], in.Rounds[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, _ := f.law(plan.MostOfModel())
+	law, _ := f.law(t.Context(), plan.MostOfModel())
 	weights := [3]float64{1 / table.Mechanism.Variance(), 1 / s.column[0].Mechanism.Variance(), 1 / (3 * s.asked.Noise.Variance())}
 	said := [3][]float64{{1000, 2000, 3000, 4000}, {1060, 1940, 3060, 3940}, {990, 1980, 3010, 4020}}
 	total := f.rows()
@@ -72,7 +72,7 @@ func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 		t.Errorf("the total is %v", total)
 	}
 	of := slices.IndexFunc(f.sets, func(s set) bool { return slices.Equal(s.columns, []int{0}) })
-	law.(*treeLaw).marginals([]known{f.sets[of].known}, func(_ int, counts []float64) {
+	law.(*treeLaw).marginals(t.Context(), []known{f.sets[of].known}, func(_ int, counts []float64) {
 		for i, got := range counts {
 			want, all := 0.0, 0.0
 			for k, w := range weights {
@@ -92,7 +92,7 @@ func TestRowsKeepToTables(t *testing.T) {
 	codes := following(sizes, 2000)
 	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1}", "m: {by: ["+columnNames(4)+"], every: [2]}", ", files: 2"), named(codes), noise.Key{}, false)
 	for shape, law := range lawsOf(t, s) {
-		rows := law.draw(2000, newStream(s, "rows"))
+		rows := law.draw(t.Context(), 2000, newStream(s, "rows"))
 		if l1 := twoWay(sizes, codes, rows); l1 > 0.01 {
 			t.Errorf("%s: the L1/N of pairs is %.4f", shape, l1)
 		}
@@ -114,16 +114,16 @@ func TestRowsKeepToTables(t *testing.T) {
 		if math.Abs(float64(2*first-all)) > 8*math.Sqrt(float64(all)) {
 			t.Errorf("%s: %d of %d rows with a category are in the first half", shape, first, all)
 		}
-		if !reflect.DeepEqual(rows, lawsOf(t, s)[shape].draw(2000, newStream(s, "rows"))) {
+		if !reflect.DeepEqual(rows, lawsOf(t, s)[shape].draw(t.Context(), 2000, newStream(s, "rows"))) {
 			t.Errorf("%s: other rows of the same measurements", shape)
 		}
 	}
-	d, err := NewDrawing(s, 0, Asked{})
+	d, err := NewDrawing(t.Context(), s, 0, Asked{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, _ := d.Draw(1)
-	two, err := d.Draw(2)
+	one, _ := d.Draw(t.Context(), 1)
+	two, err := d.Draw(t.Context(), 2)
 	if err != nil || reflect.DeepEqual(one.Codes, two.Codes) || one.Rows != 2000 || math.Abs(one.Total-2000) > 1e-6 || len(one.Fits) != 6 {
 		t.Errorf("%d rows of a total of %v with %d fits, %v", one.Rows, one.Total, len(one.Fits), err)
 	}
@@ -155,7 +155,7 @@ func TestRowsKeepToLevels(t *testing.T) {
 	codes := following([]int{12, 3, 4}, 3000)
 	s := sealedFrom(t, p, map[string][]uint32{"a": codes[0], "b": codes[1], "c": codes[2]}, noise.Key{}, false)
 	for shape, law := range lawsOf(t, s) {
-		rows := law.draw(3000, newStream(s, "rows"))
+		rows := law.draw(t.Context(), 3000, newStream(s, "rows"))
 		count := func(codes [][]uint32, of func(row int) int, cells int) []float64 {
 			out := make([]float64, cells)
 			for row := range codes[0] {
@@ -185,7 +185,7 @@ func TestRowsKeepToLevels(t *testing.T) {
 	if left := p.Unmeasured(p.Synthetic[0]); len(left) != 1 || left[0].Attribute != "c" {
 		t.Errorf("unmeasured are %v", left)
 	}
-	m, err := Draw(s, 0)
+	m, err := Draw(t.Context(), s, 0)
 	if err != nil || m.Fits[0].Columns[0].String() != "a.half" || m.Fits[0].Table != "m" {
 		t.Errorf("%+v %v", m.Fits, err)
 	}
@@ -209,14 +209,14 @@ func TestRowsOfOddCounts(t *testing.T) {
 		s := sealedWith(t, planOfTables(t, c.sizes, "{epsilon: 1}", "m: {by: ["+columnNames(len(c.sizes))+"], every: [1, 2]}", ""), c.answer)
 		for shape, law := range lawsOf(t, s) {
 			for _, n := range []int{0, 1, 57} {
-				for column, codes := range law.draw(n, newStream(s, "rows")) {
+				for column, codes := range law.draw(t.Context(), n, newStream(s, "rows")) {
 					if len(codes) != n || n > 0 && int(slices.Max(codes)) >= c.sizes[column] {
 						t.Errorf("%s, %s: column %d of %d rows is %v", name, shape, column, n, codes)
 					}
 				}
 			}
 		}
-		m, err := Redraw(s, 0, Asked{Rows: 7})
+		m, err := Redraw(t.Context(), s, 0, Asked{Rows: 7})
 		if err != nil || m.Rows != 7 || math.IsNaN(m.Total) || !(m.TotalError > 0) {
 			t.Errorf("%s: %d rows of %v ± %v, %v", name, m.Rows, m.Total, m.TotalError, err)
 		}
@@ -257,16 +257,16 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 	} {
 		s := *whole
 		change(&s)
-		if _, err := Draw(&s, 0); err == nil || !strings.Contains(err.Error(), "is missing, or not whole") {
+		if _, err := Draw(t.Context(), &s, 0); err == nil || !strings.Contains(err.Error(), "is missing, or not whole") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, method := range []string{plan.MST, plan.AIM, "gum"} {
-		if _, err := Redraw(whole, 0, Asked{Method: method}); err == nil || !strings.Contains(err.Error(), "write tables") {
+		if _, err := Redraw(t.Context(), whole, 0, Asked{Method: method}); err == nil || !strings.Contains(err.Error(), "write tables") {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
-	if m, err := Redraw(whole, 0, Asked{Method: plan.Tables}); err != nil || m.Shape != Tree || m.Method != plan.Tables {
+	if m, err := Redraw(t.Context(), whole, 0, Asked{Method: plan.Tables}); err != nil || m.Shape != Tree || m.Method != plan.Tables {
 		t.Errorf("%s of method %s: %v", m.Shape, m.Method, err)
 	}
 }
@@ -277,7 +277,7 @@ func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
 	of := func(invariants string) *fixed {
 		p := planOf(t, []int{3, 2}, "{rho: 1/50}", "marginals: {m: {by: [c0, c1]}, n: {by: [c1]}}\n"+invariants+"synthetic: {t: {method: tables}}\n")
 		s := sealedWith(t, p, func(i int) int64 { return int64(10 * i) })
-		f, err := newFixed(s, p.Synthetic[0], nil, measured.Rounds{})
+		f, err := newFixed(t.Context(), s, p.Synthetic[0], nil, measured.Rounds{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -102,7 +102,7 @@ func equalParts(of []int, n int) classes {
 
 // learn fits the counts of the i-th column: none negative and of the total, nearest to all that sets say of it in least squares
 // by inverse variance.
-func (f *fixed) learn(i int) {
+func (f *fixed) learn(ctx context.Context, i int) {
 	c := &f.columns[i]
 	for k := range f.sets {
 		if at := slices.Index(f.sets[k].columns, i); at >= 0 {
@@ -137,7 +137,7 @@ func (f *fixed) learn(i int) {
 	if c.counts = make([]float64, len(y)); len(margins) == 1 {
 		project(c.counts, y, alike(len(y), 1), total, math.NaN())
 	} else {
-		c.counts, _ = nearest(context.Background(), y, nil, margins, 0)
+		c.counts, _ = nearest(ctx, y, nil, margins, 0)
 	}
 	exactly(c.counts, total)
 }

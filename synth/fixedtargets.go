@@ -18,7 +18,8 @@ type target struct {
 // targets project what is known of each set of two columns or more: first the total and single columns ([fixed.learn]), which
 // are known best and then stand, and then sets by their number of columns. A set keeps near the smaller ones that it holds too,
 // by inverse variance. Fitted together by their variances, the well-known sums would give way to what cells below zero pull them to.
-func (f *fixed) targets() []target {
+// It ends with the context: what is left of the targets has no cells then.
+func (f *fixed) targets(ctx context.Context) []target {
 	var all []target
 	for i := range f.sets {
 		if len(f.sets[i].columns) > 1 {
@@ -32,7 +33,11 @@ func (f *fixed) targets() []target {
 			to++
 		}
 		known := all[:from]
-		abreast(to-from, func(i int) { f.project(&all[from+i], known) })
+		abreast(to-from, func(i int) {
+			if ctx.Err() == nil {
+				f.project(ctx, &all[from+i], known)
+			}
+		})
 		from = to
 	}
 	return all
@@ -57,7 +62,7 @@ func abreast(n int, job func(i int)) {
 }
 
 // project projects a set, given the targets of smaller ones.
-func (f *fixed) project(t *target, smaller []target) {
+func (f *fixed) project(ctx context.Context, t *target, smaller []target) {
 	variance := float64(t.sigma * t.sigma)
 	var margins []marginal
 	for at, column := range t.columns {
@@ -69,7 +74,7 @@ func (f *fixed) project(t *target, smaller []target) {
 			margins = append(margins, m)
 		}
 	}
-	t.cells, _ = nearest(context.Background(), t.counts, nil, margins, 0)
+	t.cells, _ = nearest(ctx, t.counts, nil, margins, 0)
 	exactly(t.cells, f.rows())
 }
 

@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"context"
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
@@ -68,24 +69,31 @@ const (
 	Gradual = "gradual"
 )
 
-// law is a model of rows, and its shape: a tree where one fits within a size.
-func (f *fixed) law(most plan.ModelSize) (rowLaw, string) {
+// law is a model of rows, and its shape: a tree where one fits within a size. It ends with the context, and what it gives then is no
+// model.
+func (f *fixed) law(ctx context.Context, most plan.ModelSize) (rowLaw, string) {
 	n := f.nodes()
 	if !f.size(n).Within(graphical.Size{Total: float64(most.Cells), Largest: float64(most.Largest)}) {
-		return &gradual{f, f.targets()}, Gradual
+		return &gradual{f, f.targets(ctx)}, Gradual
 	}
 	t := &treeLaw{f, graphical.New(n.domain, nil, f.rows()), n}
 	for i, c := range f.columns {
 		for split, of := range c.partitions[1:] {
+			if ctx.Err() != nil {
+				return t, Tree
+			}
 			t.model.Never(graphical.Clique{n.at[i][0], n.at[i][split+1]}, apart(of, c.sizes[split+1]))
 		}
 	}
 	for i := range f.sets {
+		if ctx.Err() != nil {
+			return t, Tree
+		}
 		s := &f.sets[i]
 		t.model.Measure(n.clique(s), s.counts, alike(len(s.counts), float64(s.sigma*s.sigma)))
 	}
-	t.sharpen()
-	t.model.Fit(treeSteps)
+	t.sharpen(ctx)
+	t.model.Fit(ctx, treeSteps)
 	return t, Tree
 }
 
@@ -110,10 +118,13 @@ func alike(n int, x float64) []float64 {
 
 // sharpen adds what is known of single columns beyond what cell errors alone let the sets say of them: cells of tables that were
 // put together have noise that cancels in sums.
-func (t *treeLaw) sharpen() {
+func (t *treeLaw) sharpen(ctx context.Context) {
 	for i := range t.columns {
 		c := &t.columns[i]
 		for _, one := range c.singles {
+			if ctx.Err() != nil {
+				return
+			}
 			said := 0.0
 			for k := range t.sets {
 				s := &t.sets[k]
@@ -130,20 +141,23 @@ func (t *treeLaw) sharpen() {
 }
 
 // draw makes n rows: first the classes of all columns, and of each class its categories.
-func (t *treeLaw) draw(n int, r *stream) [][]uint32 {
+func (t *treeLaw) draw(ctx context.Context, n int, r *stream) [][]uint32 {
 	drawn := make([][]uint32, len(t.nodes.domain))
-	drawModel(t.model, t.nodes.domain, drawn, n, r)
+	drawModel(ctx, t.model, t.nodes.domain, drawn, n, r)
 	codes := make([][]uint32, len(t.columns))
 	for i, c := range t.columns {
+		if ctx.Err() != nil {
+			return nil
+		}
 		codes[i] = spreadCodes(drawn[t.nodes.at[i][0]], c.classes, r)
 	}
 	return codes
 }
 
-func (t *treeLaw) marginals(of []known, found func(i int, counts []float64)) {
+func (t *treeLaw) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
 	asked := make([]graphical.Clique, len(of))
 	for i := range of {
 		asked[i] = t.nodes.clique(&t.sets[i])
 	}
-	t.model.Marginals(asked, found)
+	t.model.Marginals(ctx, asked, found)
 }

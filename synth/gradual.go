@@ -2,6 +2,7 @@ package synth
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -26,19 +27,25 @@ type gradual struct {
 // brought nearer: of cells that have too many rows some are freed, and given to those that have too few, half of them as a copy of
 // a row that is there, which keeps what all other columns have together, and half of them by changing the columns of the
 // target alone, which makes rows that were not there.
-func (g *gradual) draw(n int, r *stream) [][]uint32 {
-	codes := g.begin().draw(n, r)
-	if n > 0 {
+func (g *gradual) draw(ctx context.Context, n int, r *stream) [][]uint32 {
+	codes := g.begin().draw(ctx, n, r)
+	if ctx.Err() == nil && n > 0 {
 		u := newUpdate(g, codes, r)
 		step := 1.0
 		for range sweeps {
 			for i := range u.aims {
+				if ctx.Err() != nil {
+					return nil
+				}
 				u.toward(&u.aims[i], step)
 			}
 			step = float64(step * yield)
 		}
 	}
 	for i, c := range g.columns {
+		if ctx.Err() != nil {
+			return nil
+		}
 		codes[i] = spreadCodes(codes[i], c.classes, r)
 	}
 	shuffleRows(codes, r)
@@ -46,8 +53,11 @@ func (g *gradual) draw(n int, r *stream) [][]uint32 {
 }
 
 // marginals are the targets: of single columns by what they are given as, of sets by their cells.
-func (g *gradual) marginals(of []known, found func(i int, counts []float64)) {
+func (g *gradual) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
 	for i := range of {
+		if ctx.Err() != nil {
+			return
+		}
 		s := &g.sets[i]
 		if len(s.columns) == 1 {
 			found(i, g.columns[s.columns[0]].coarser(s.split[0]))

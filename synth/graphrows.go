@@ -1,24 +1,31 @@
 package synth
 
-import "github.com/dprelease/dprelease/synth/graphical"
+import (
+	"context"
+
+	"github.com/dprelease/dprelease/synth/graphical"
+)
 
 // This file holds the drawing of rows from a graphical model.
 
 // draw makes n rows: first the classes of all columns, and of each class its categories.
-func (a *aim) draw(n int, r *stream) [][]uint32 {
-	return a.drawGiven(make([][]uint32, len(a.columns)), n, r)
+func (a *aim) draw(ctx context.Context, n int, r *stream) [][]uint32 {
+	return a.drawGiven(ctx, make([][]uint32, len(a.columns)), n, r)
 }
 
 // drawGiven is draw where rows have the given columns of the model already.
-func (a *aim) drawGiven(codes [][]uint32, n int, r *stream) [][]uint32 {
+func (a *aim) drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream) [][]uint32 {
 	drawn := make([][]uint32, len(codes))
 	for i, own := range codes {
 		if own != nil {
 			drawn[i] = a.columns[i].merged(own)
 		}
 	}
-	drawModel(a.model, a.domain, drawn, n, r)
+	drawModel(ctx, a.model, a.domain, drawn, n, r)
 	for i, c := range a.columns {
+		if ctx.Err() != nil {
+			return nil
+		}
 		if codes[i] == nil {
 			codes[i] = spreadCodes(drawn[i], c, r)
 		}
@@ -28,9 +35,13 @@ func (a *aim) drawGiven(codes [][]uint32, n int, r *stream) [][]uint32 {
 
 // drawModel makes n rows, by column: the codes of the model's domain, of which those of given columns are there. Each other
 // column is drawn given those that it depends on, of these and of the ones before, as [deal] does: counts are the expected
-// ones rounded up or down, and which of rows that are alike so far get them is random.
-func drawModel(m *graphical.Model, d graphical.Domain, codes [][]uint32, n int, r *stream) {
+// ones rounded up or down, and which of rows that are alike so far get them is random. No column is begun once the context has
+// ended.
+func drawModel(ctx context.Context, m *graphical.Model, d graphical.Domain, codes [][]uint32, n int, r *stream) {
 	for _, s := range m.Steps() {
+		if ctx.Err() != nil {
+			return
+		}
 		codes[s.Attribute] = make([]uint32, n)
 		dealGiven(codes, d, s.Given, s.Attribute, m.Marginal(withAttribute(s.Given, s.Attribute)), r)
 	}

@@ -12,7 +12,7 @@ import (
 
 // chainGiven is the model of a chain of columns 2–0–1–3 of two categories each, of which 2 and 3 are given or, where free, none;
 // and its law of the first two given the last two: by the definition of a Markov chain, p(a|c)·p(b|a)·p(d|b) over its sum.
-func chainGiven(free bool) (m *graphical.Model, d graphical.Domain, law [4][4]float64) {
+func chainGiven(t *testing.T, free bool) (m *graphical.Model, d graphical.Domain, law [4][4]float64) {
 	const total = 1e6
 	first, zero, one, three := [2]float64{0.4, 0.6}, [2][2]float64{{0.7, 0.3}, {0.2, 0.8}}, [2][2]float64{{0.8, 0.2}, {0.25, 0.75}}, [2][2]float64{{0.8, 0.2}, {0.3, 0.7}}
 	d = graphical.Domain{2, 2, 2, 2}
@@ -39,7 +39,7 @@ func chainGiven(free bool) (m *graphical.Model, d graphical.Domain, law [4][4]fl
 	for _, pair := range [][2]int{{0, 2}, {0, 1}, {1, 3}} {
 		m.Measure(pair[:], pairs[pair], alike(4, 1))
 	}
-	m.Fit(200)
+	m.Fit(t.Context(), 200)
 	return m, d, law
 }
 
@@ -88,11 +88,11 @@ func farthest(t *testing.T, law [4][4]float64, draw func(codes [][]uint32, n int
 // 16 of them beyond seven of their deviations are a false alarm of less than 1e-10, and the seeds are fixed. The same bound finds
 // rows that are drawn along the tree of a model in which nothing is given, and rows drawn without a look at what they have.
 func TestRowsGivenOthersFollowTheModel(t *testing.T) {
-	m, d, law := chainGiven(false)
-	if off := farthest(t, law, func(codes [][]uint32, n int, r *stream) { drawModel(m, d, codes, n, r) }); off > 7 {
+	m, d, law := chainGiven(t, false)
+	if off := farthest(t, law, func(codes [][]uint32, n int, r *stream) { drawModel(t.Context(), m, d, codes, n, r) }); off > 7 {
 		t.Errorf("a cell is off by %v of its standard errors", off)
 	}
-	free, _, _ := chainGiven(true)
+	free, _, _ := chainGiven(t, true)
 	tree := free.Tree()
 	if off := farthest(t, law, func(codes [][]uint32, n int, r *stream) {
 		for _, clique := range tree.Cliques {
@@ -115,7 +115,7 @@ func TestRowsGivenOthersFollowTheModel(t *testing.T) {
 	}
 	if off := farthest(t, law, func(codes [][]uint32, n int, r *stream) {
 		own := make([][]uint32, 4)
-		drawModel(free, d, own, n, r)
+		drawModel(t.Context(), free, d, own, n, r)
 		copy(codes, own[:2])
 	}); off < 7 {
 		t.Errorf("given nothing cells are off by %v of their standard errors", off)
@@ -127,13 +127,13 @@ func TestRowsGivenOthersFollowTheModel(t *testing.T) {
 func TestRowsGivenHiddenCategories(t *testing.T) {
 	m := graphical.New(graphical.Domain{2, 2}, graphical.Clique{1}, 100)
 	m.Measure(graphical.Clique{0, 1}, []float64{50, 0, 0, 50}, alike(4, 0x1p-10))
-	m.Fit(200)
+	m.Fit(t.Context(), 200)
 	a := &aim{model: m, domain: graphical.Domain{2, 2}, columns: []classes{
 		{of: []int{0, 1}, size: []float64{1, 1}, share: []float64{1, 1}},
 		{of: []int{1, 0, 1, 1}, size: []float64{1, 3}, share: []float64{0.2, 1, 0.5, 0.3}},
 	}}
 	given := []uint32{0, 1, 2, 3, 1, 1, 0, 2}
-	codes := a.drawGiven([][]uint32{nil, slices.Clone(given)}, len(given), seeded([32]byte{42}))
+	codes := a.drawGiven(t.Context(), [][]uint32{nil, slices.Clone(given)}, len(given), seeded([32]byte{42}))
 	if !slices.Equal(codes[1], given) || !slices.Equal(codes[0], []uint32{1, 0, 1, 1, 0, 0, 1, 1}) {
 		t.Errorf("rows are %v", codes)
 	}

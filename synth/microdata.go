@@ -2,6 +2,7 @@ package synth
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 
@@ -49,20 +50,20 @@ func (m Microdata) Parent(row int) int {
 	return int(m.Parents[row])
 }
 
-// rowLaw is a model of rows.
+// rowLaw is a model of rows. What it makes is whole where the context has not ended, and otherwise nothing to go by.
 type rowLaw interface {
 	// draw makes n rows, by column.
-	draw(n int, r *stream) [][]uint32
+	draw(ctx context.Context, n int, r *stream) [][]uint32
 	// marginals calls found with the place of each of these and the counts that the model expects of its cells: by two
 	// goroutines, in no order.
-	marginals(of []known, found func(i int, counts []float64))
+	marginals(ctx context.Context, of []known, found func(i int, counts []float64))
 }
 
 // givenLaw is a model of rows that can be drawn where they have some of their columns.
 type givenLaw interface {
 	rowLaw
 	// drawGiven draws the columns that are nil by the law of the model given those that are not, in place.
-	drawGiven(codes [][]uint32, n int, r *stream) [][]uint32
+	drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream) [][]uint32
 }
 
 // mostRows is how many rows are drawn at most, whatever the noisy total.
@@ -82,30 +83,30 @@ type Asked struct {
 // as the plan says or, where it does not, as the noisy total does, none if that is below a half, and 2^31−1 at most.
 //
 // The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
-// measurement of it is missing or not whole, or its rounds are not such as the method makes.
+// measurement of it is missing or not whole, or its rounds are not such as the method makes. It ends with the context.
 //
 // Rows that have a parent are drawn given the rows of that, which are drawn first, and there are as many as these say.
-func Draw(s *measured.Sealed, method int) (Microdata, error) {
+func Draw(ctx context.Context, s *measured.Sealed, method int) (Microdata, error) {
 	var before []Microdata
 	if method >= 0 && method < len(s.Plan.Synthetic) {
 		if at, ok := s.Plan.Parent(s.Plan.Synthetic[method]); ok && at < method {
-			parent, err := Draw(s, at)
+			parent, err := Draw(ctx, s, at)
 			if err != nil {
 				return Microdata{}, err
 			}
 			before = append(make([]Microdata, at), parent)
 		}
 	}
-	return Redraw(s, method, Asked{Before: before})
+	return Redraw(ctx, s, method, Asked{Before: before})
 }
 
 // Redraw is Draw of what is asked for.
-func Redraw(s *measured.Sealed, method int, asked Asked) (Microdata, error) {
-	d, err := NewDrawing(s, method, asked)
+func Redraw(ctx context.Context, s *measured.Sealed, method int, asked Asked) (Microdata, error) {
+	d, err := NewDrawing(ctx, s, method, asked)
 	if err != nil {
 		return Microdata{}, err
 	}
-	return d.Draw(1)
+	return d.Draw(ctx, 1)
 }
 
 // Drawing is a model that was fitted, from which rows can be drawn.
@@ -119,8 +120,8 @@ type Drawing struct {
 	spread []scatter // of the files that were drawn
 }
 
-// NewDrawing fits the model of [Redraw].
-func NewDrawing(s *measured.Sealed, method int, how Asked) (*Drawing, error) {
+// NewDrawing fits the model of [Redraw]. It ends with the context.
+func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return nil, fmt.Errorf("there are no microdata number %d", method+1)
 	}
@@ -141,13 +142,16 @@ func NewDrawing(s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 	}
 	var variance float64
 	if d.out.Method == plan.Tables {
-		err = d.fix(columns, rounds)
+		err = d.fix(ctx, columns, rounds)
 	} else {
 		d.out.Total, variance = totalOf(columns)
 		d.out.TotalError = math.Sqrt(variance)
-		if d.law, err = rowLawOf(s.Plan, asked, columns, rounds); err == nil {
+		if d.law, err = rowLawOf(ctx, s.Plan, asked, columns, rounds); err == nil {
 			d.known = knownOf(asked, columns, rounds)
 		}
+	}
+	if err == nil {
+		err = ctx.Err()
 	}
 	if err != nil {
 		return nil, err
@@ -157,13 +161,13 @@ func NewDrawing(s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 }
 
 // fix makes the model of fixed measurements.
-func (d *Drawing) fix(columns []measured.Measured, rounds measured.Rounds) error {
+func (d *Drawing) fix(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
 	if columns != nil { // rounds that the method does not make are refused whatever is made of them
-		if _, err := rowLawOf(d.sealed.Plan, d.asked, columns, rounds); err != nil {
+		if _, err := rowLawOf(ctx, d.sealed.Plan, d.asked, columns, rounds); err != nil {
 			return err
 		}
 	}
-	f, err := newFixed(d.sealed, d.asked, columns, rounds)
+	f, err := newFixed(ctx, d.sealed, d.asked, columns, rounds)
 	if err != nil {
 		return err
 	}
@@ -171,12 +175,12 @@ func (d *Drawing) fix(columns []measured.Measured, rounds measured.Rounds) error
 	for _, s := range f.sets {
 		d.known = append(d.known, s.known)
 	}
-	d.law, d.out.Shape = f.law(plan.MostOfModel())
+	d.law, d.out.Shape = f.law(ctx, plan.MostOfModel())
 	return nil
 }
 
-// Draw draws the rows of a file, from 1 on: each one others.
-func (d *Drawing) Draw(file int) (Microdata, error) {
+// Draw draws the rows of a file, from 1 on: each one others. It ends with the context.
+func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	out, purpose := d.out, "rows of "+d.asked.Table
 	if file > 1 {
 		purpose += fmt.Sprintf(", file %d", file)
@@ -186,12 +190,15 @@ func (d *Drawing) Draw(file int) (Microdata, error) {
 	}
 	random := newStream(d.sealed, purpose)
 	if d.asked.Parent == "" {
-		out.Codes = d.law.draw(out.Rows, random)
-	} else if err := out.drawChildren(d.sealed.Plan, d.asked, d.law, d.before, random); err != nil {
+		out.Codes = d.law.draw(ctx, out.Rows, random)
+	} else if err := out.drawChildren(ctx, d.sealed.Plan, d.asked, d.law, d.before, random); err != nil {
 		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
 	}
-	out.compare(d.law, d.known)
-	d.tally(out)
+	out.compare(ctx, d.law, d.known)
+	d.tally(ctx, out)
+	if err := ctx.Err(); err != nil {
+		return Microdata{}, err
+	}
 	for i := range d.asked.Derived {
 		from, of, err := d.sealed.Plan.Origin(d.asked, i)
 		if err != nil {
@@ -207,19 +214,19 @@ func (d *Drawing) Draw(file int) (Microdata, error) {
 }
 
 // rowLawOf is the model of a method's measurements. It fails on rounds that the method does not make.
-func rowLawOf(p *plan.Plan, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (rowLaw, error) {
+func rowLawOf(ctx context.Context, p *plan.Plan, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (rowLaw, error) {
 	if asked.Method == plan.AIM {
-		a, err := newAIM(asked, columns)
+		a, err := newAIM(ctx, asked, columns)
 		if err != nil {
 			return nil, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
 		}
-		return a, a.replay(p, asked, rounds)
+		return a, a.replay(ctx, p, asked, rounds)
 	}
 	if err := checkRounds(p, asked, rounds); err != nil {
 		return nil, err
 	}
 	total, _ := totalOf(columns)
-	return fit(max(total, 1), columns, asked.Candidates(), rounds.Each), nil
+	return fit(ctx, max(total, 1), columns, asked.Candidates(), rounds.Each), nil
 }
 
 // rowsOf is how many rows microdata have, given those that a publication asks for, 0 for none, and the noisy total.
@@ -234,8 +241,8 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 }
 
 // Bytes is about the memory that [Redraw] takes, and writing what it draws: 16 bytes for every value, and what the model
-// takes. It fails as Redraw does on measurements of columns.
-func Bytes(s *measured.Sealed, method int, how Asked) (int64, error) {
+// takes. It fails as Redraw does on measurements of columns, and ends with the context.
+func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int64, error) {
 	asked := s.Plan.Synthetic[method]
 	if asked.Parent != "" {
 		parent, size, err := parentOf(s.Plan, asked, how.Before)
@@ -260,7 +267,7 @@ func Bytes(s *measured.Sealed, method int, how Asked) (int64, error) {
 		}
 		model += cells*bytesOfFixed + 32*plan.MostOfModel().Cells
 		if !asked.Adaptive() && how.Rows == 0 && asked.Rows == 0 {
-			f, err := newFixed(s, asked, nil, measured.Rounds{})
+			f, err := newFixed(ctx, s, asked, nil, measured.Rounds{})
 			if err != nil {
 				return 0, err
 			}

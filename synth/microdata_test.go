@@ -19,7 +19,7 @@ var one = big.NewRat(1, 1)
 // at a distance of 8; and of the 20 rows 10 are of either kind.
 func TestDrawByHand(t *testing.T) {
 	s := planned(t, []int{2, 2}, 0, big.NewRat(1, 4), big.NewRat(1, 9), one)
-	m, err := Draw(s.sealed(t, [][]int64{{10, 10}, {10, 10}}, map[[2]int][]int64{{0, 1}: {12, -2, -2, 12}}, [2]int{0, 1}), 0)
+	m, err := Draw(t.Context(), s.sealed(t, [][]int64{{10, 10}, {10, 10}}, map[[2]int][]int64{{0, 1}: {12, -2, -2, 12}}, [2]int{0, 1}), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func (m Microdata) ones(column int) int {
 // with a standard error of √120.
 func TestTotalOfMicrodata(t *testing.T) {
 	s := planned(t, []int{2, 3}, 0, big.NewRat(100, 1), one, one)
-	m, err := Draw(s.sealed(t, [][]int64{{450, 450}, {400, 400, 400}}, nil), 0)
+	m, err := Draw(t.Context(), s.sealed(t, [][]int64{{450, 450}, {400, 400, 400}}, nil), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestDrawRepeats(t *testing.T) {
 		return out
 	}
 	draw := func(s *measured.Sealed) [][]uint32 {
-		m, err := Draw(s, 0)
+		m, err := Draw(t.Context(), s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 							}
 							return
 						}
-						m, err := Draw(sealed, 0)
+						m, err := Draw(t.Context(), sealed, 0)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -175,7 +175,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 						if want := max(0, int(math.Floor(m.Total+0.5))); rows == 0 && m.Rows != want || rows > 0 && m.Rows != int(rows) {
 							t.Errorf("%d rows, expected %d or %d", m.Rows, rows, want)
 						}
-						for _, p := range fit(max(m.Total, 1), sealed.Measured, s.asked.Candidates(), sealed.Rounds[0].Each).pairs {
+						for _, p := range fit(t.Context(), max(m.Total, 1), sealed.Measured, s.asked.Candidates(), sealed.Rounds[0].Each).pairs {
 							for _, c := range p.counts {
 								if !(c >= 0) || math.IsInf(c, 0) {
 									t.Fatalf("a count of %v", c)
@@ -192,7 +192,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 // TestDrawWithoutPairs: a plan may end its rounds early; columns that no pair joins do not depend on each other.
 func TestDrawWithoutPairs(t *testing.T) {
 	s := planned(t, []int{2, 2}, 1000, one, one, one)
-	m, err := Draw(s.sealed(t, [][]int64{{500, 500}, {500, 500}}, nil), 0)
+	m, err := Draw(t.Context(), s.sealed(t, [][]int64{{500, 500}, {500, 500}}, nil), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,14 +212,14 @@ func TestRedraw(t *testing.T) {
 	for _, planRows := range []int64{0, 8} {
 		s := planned(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
 		sealed := s.sealed(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
-		m, err := Redraw(sealed, 0, Asked{Rows: 40})
+		m, err := Redraw(t.Context(), sealed, 0, Asked{Rows: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.ones(0) != 10 || !slices.Equal(m.Codes[0], m.Codes[1]) {
 			t.Errorf("%d rows, %d asked: %v and %v", m.Rows, m.Asked, m.Codes[0], m.Codes[1])
 		}
-		drawn, err := Draw(sealed, 0)
+		drawn, err := Draw(t.Context(), sealed, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestRedraw(t *testing.T) {
 				t.Errorf("the plan's rows are of another model: %+v, %+v", f, m.Fits[i])
 			}
 		}
-		if again, err := Redraw(sealed, 0, Asked{}); err != nil || !reflect.DeepEqual(again, drawn) {
+		if again, err := Redraw(t.Context(), sealed, 0, Asked{}); err != nil || !reflect.DeepEqual(again, drawn) {
 			t.Errorf("with no number it draws others (%v)", err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestDrawRefuses(t *testing.T) {
 	sealed := func(order ...[2]int) *measured.Sealed {
 		return s.sealed(t, [][]int64{{10, 10}, {6, 7, 7}, {11, 9}}, pairs, order...)
 	}
-	if _, err := Draw(sealed([2]int{0, 1}, [2]int{1, 2}), 0); err != nil {
+	if _, err := Draw(t.Context(), sealed([2]int{0, 1}, [2]int{1, 2}), 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -269,7 +269,7 @@ func TestDrawRefuses(t *testing.T) {
 	} {
 		m := sealed([2]int{0, 1}, [2]int{1, 2})
 		c.change(m)
-		if _, err := Draw(m, c.method); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Draw(t.Context(), m, c.method); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, expected one with %q", c.name, err, c.want)
 		}
 	}
@@ -289,10 +289,10 @@ func TestBytesAreThoseOfTheRows(t *testing.T) {
 		{0, [][]int64{{1 << 40, 0}, {1 << 40, 0}}, mostRows * 2 * 16},
 	} {
 		s := planned(t, []int{2, 2}, c.rows, one, one, one)
-		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, Asked{Rows: 7}); err != nil || got != 7*2*16 {
+		if got, err := Bytes(t.Context(), s.sealed(t, c.columns, nil), 0, Asked{Rows: 7}); err != nil || got != 7*2*16 {
 			t.Errorf("seven rows: %d bytes, %v", got, err)
 		}
-		if got, err := Bytes(s.sealed(t, c.columns, nil), 0, Asked{}); err != nil || got != c.want {
+		if got, err := Bytes(t.Context(), s.sealed(t, c.columns, nil), 0, Asked{}); err != nil || got != c.want {
 			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
 		}
 	}

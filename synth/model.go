@@ -1,6 +1,8 @@
 package synth
 
 import (
+	"context"
+
 	"github.com/dprelease/dprelease/internal/measured"
 )
 
@@ -79,8 +81,8 @@ func countsOf(m measured.Measured) []float64 {
 // It goes from the total to columns to pairs, which on a forest loses nothing: tables of pairs that agree on the columns
 // they share always belong to a law of rows (Vorob'ev 1962). Each column has the mean of all that is known of it, and
 // each pair then the table with these columns that is nearest to its measurement; both without negative counts.
-// Categories of a column that the noise hides are fitted as one.
-func fit(total float64, columns []measured.Measured, pairs [][]int, rounds []measured.Round) model {
+// Categories of a column that the noise hides are fitted as one. It ends with the context, as [coupling.fit] does.
+func fit(ctx context.Context, total float64, columns []measured.Measured, pairs [][]int, rounds []measured.Round) model {
 	known := make([][]evidence, len(columns))
 	for i, m := range columns {
 		known[i] = []evidence{{countsOf(m), varianceOf(m)}}
@@ -105,7 +107,7 @@ func fit(total float64, columns []measured.Measured, pairs [][]int, rounds []mea
 			noisy:   meansOf(countsOf(r.Measured), sorted[a], sorted[b]),
 			rowSize: sorted[a].size, colSize: sorted[b].size, rowTotal: fitted[a], colTotal: fitted[b],
 		}
-		m.pairs = append(m.pairs, pairTable{pairs[r.Choice], len(sorted[b].of), spreadPair(c.fit(), sorted[a], sorted[b])})
+		m.pairs = append(m.pairs, pairTable{pairs[r.Choice], len(sorted[b].of), spreadPair(c.fit(ctx), sorted[a], sorted[b])})
 	}
 	return m
 }

@@ -1,6 +1,9 @@
 package synth
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // This file holds the drawing of rows from a tree model.
 
@@ -8,14 +11,17 @@ import "math"
 // rounded up or down: of the rows with one category of a column, each category of the next has its expected number to
 // within one, and which of these rows they are is random. No order of the rows carries anything: that of the first
 // column is random, and each next one is dealt out at random among rows that are alike so far as it depends on them.
-func (m model) draw(n int, r *stream) [][]uint32 {
-	return m.drawGiven(make([][]uint32, len(m.columns)), n, r)
+func (m model) draw(ctx context.Context, n int, r *stream) [][]uint32 {
+	return m.drawGiven(ctx, make([][]uint32, len(m.columns)), n, r)
 }
 
 // drawGiven is draw where rows have some columns already, those that are not nil: the others are drawn given these. Where no
 // two of these are in one tree, that is by the law of the model given all that the rows have.
-func (m model) drawGiven(codes [][]uint32, n int, r *stream) [][]uint32 {
+func (m model) drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream) [][]uint32 {
 	for _, step := range m.order(codes) {
+		if ctx.Err() != nil {
+			return nil
+		}
 		if codes[step.column] != nil {
 			continue
 		}

@@ -116,7 +116,7 @@ func TestRowsFollowTheTree(t *testing.T) {
 	joint := m.joint()
 	sums, squares := make([]float64, len(joint)), make([]float64, len(joint))
 	for draw := range draws {
-		codes := m.draw(rows, seeded([32]byte{5, byte(draw), byte(draw >> 8)}))
+		codes := m.draw(t.Context(), rows, seeded([32]byte{5, byte(draw), byte(draw >> 8)}))
 		counts := make([]float64, len(joint))
 		for row := range rows {
 			counts[((int(codes[0][row])*3+int(codes[1][row]))*2+int(codes[2][row]))*3+int(codes[3][row])]++
@@ -144,7 +144,7 @@ func TestRowsRound(t *testing.T) {
 	m := chained(777)
 	for seed := range 50 {
 		const rows = 5000
-		codes := m.draw(rows, seeded([32]byte{6, byte(seed)}))
+		codes := m.draw(t.Context(), rows, seeded([32]byte{6, byte(seed)}))
 		first := make([]float64, 2)
 		for _, c := range codes[0] {
 			first[c]++
@@ -181,7 +181,7 @@ func TestOrderOfRowsCarriesNothing(t *testing.T) {
 	m := model{total: 40, columns: [][]float64{{20, 20}, {20, 20}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{20, 0, 0, 20}}}}
 	ones, alike := 0, 0
 	for draw := range 4000 {
-		codes := m.draw(40, seeded([32]byte{7, byte(draw), byte(draw >> 8)}))
+		codes := m.draw(t.Context(), 40, seeded([32]byte{7, byte(draw), byte(draw >> 8)}))
 		ones += int(codes[1][0])
 		if codes[1][0] == codes[1][1] {
 			alike++
@@ -257,7 +257,7 @@ func floats(whole []int) []float64 {
 func TestBackedOff(t *testing.T) {
 	m := model{total: 8, columns: [][]float64{{4, 4}, {2, 6}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{0, 0, 2, 6}}}}
 	counts := make([]int, 4)
-	codes := m.draw(8, seeded([32]byte{9}))
+	codes := m.draw(t.Context(), 8, seeded([32]byte{9}))
 	for row := range codes[0] {
 		counts[codes[0][row]*2+codes[1][row]]++
 	}

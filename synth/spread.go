@@ -1,6 +1,9 @@
 package synth
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // This file holds how far several files of rows from one model lie from each other: by their drawing, and by nothing else.
 
@@ -31,8 +34,8 @@ func (s *scatter) deviation() float64 {
 	return math.Sqrt(sum(s.squares) / float64(s.files-1) / float64(len(s.squares)))
 }
 
-// tally counts rows of a file, where several are drawn.
-func (d *Drawing) tally(m Microdata) {
+// tally counts rows of a file, where several are drawn. It ends with the context.
+func (d *Drawing) tally(ctx context.Context, m Microdata) {
 	if m.Files < 2 {
 		return
 	}
@@ -40,6 +43,9 @@ func (d *Drawing) tally(m Microdata) {
 		d.spread = make([]scatter, len(d.known))
 	}
 	for i, k := range d.known {
+		if ctx.Err() != nil {
+			return
+		}
 		d.spread[i].add(k.tally(m.Codes))
 	}
 }

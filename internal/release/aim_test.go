@@ -117,7 +117,7 @@ func TestRoundsBeyondTheBlockMakeNoMicrodata(t *testing.T) {
 		}
 		rounds[i].Turn, rounds[i].Measured.Measurement = turn, m
 	}
-	if _, err := synth.Draw(v.sealed, 0); err == nil {
+	if _, err := synth.Draw(t.Context(), v.sealed, 0); err == nil {
 		t.Error("microdata are drawn of rounds that have spent twice the block")
 	}
 	if err := v.sealed.Drawn(func(string, []byte) error { return nil }); err == nil || !strings.Contains(err.Error(), "more than the block") {
@@ -218,7 +218,7 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 		for _, m := range s.Measured[1:] { // but for the table
 			add(m)
 		}
-		drawn, err := synth.Draw(s, 0)
+		drawn, err := synth.Draw(t.Context(), s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 			values[0] += 1000
 			s.Measured[1+i].Values = integers(values)
 		}
-		if more, err := synth.Draw(s, 0); err != nil || more.Rows != drawn.Rows+1000 {
+		if more, err := synth.Draw(t.Context(), s, 0); err != nil || more.Rows != drawn.Rows+1000 {
 			t.Errorf("%d rows, of answers that say 1000 more than with %d: %v", more.Rows, drawn.Rows, err)
 		}
 	}

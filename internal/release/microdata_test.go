@@ -417,7 +417,7 @@ func TestMicrodataOfExtremeAnswers(t *testing.T) {
 // the long one, that these are published and verify.
 func fiftyRows(t *testing.T, o auditable, v *verifier, of string) {
 	t.Helper()
-	m, err := synth.Draw(v.sealed, 0)
+	m, err := synth.Draw(t.Context(), v.sealed, 0)
 	if err != nil {
 		t.Logf("%s: %v", of, err)
 		return
@@ -478,7 +478,7 @@ func TestMicrodataOfSmallTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := synth.Draw(s, 0)
+		m, err := synth.Draw(t.Context(), s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

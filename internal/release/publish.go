@@ -212,20 +212,20 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out.begins("drawing the microdata of %s", method.Table)
+		out.begins("fitting a model of the microdata of %s", method.Table)
 		asked := synth.Asked{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], Before: all}
-		need, err := synth.Bytes(s, i, asked)
+		need, err := synth.Bytes(ctx, s, i, asked)
 		if err == nil {
 			err = histogram.CheckBytes(need)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		d, err := synth.NewDrawing(s, i, asked)
+		d, err := synth.NewDrawing(ctx, s, i, asked)
 		if err != nil {
 			return nil, err
 		}
-		first, err := writeFiles(ctx, out, d, microdataFiles(method), s.Plan.LinkedBy(method), metadata)
+		first, err := writeFiles(ctx, out, d, method.Table, microdataFiles(method), s.Plan.LinkedBy(method), metadata)
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
@@ -234,13 +234,18 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks 
 	return all, nil
 }
 
-// writeFiles draws and writes the files of one model.
-func writeFiles(ctx context.Context, out *staging, d *synth.Drawing, names []string, linked string, metadata [][2]string) (first synth.Microdata, err error) {
+// writeFiles draws and writes the files of one model of a table's rows.
+func writeFiles(ctx context.Context, out *staging, d *synth.Drawing, table string, names []string, linked string, metadata [][2]string) (first synth.Microdata, err error) {
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
 			return first, err
 		}
-		m, err := d.Draw(i + 1)
+		if len(names) > 1 {
+			out.begins("drawing file %d of %d of the microdata of %s", i+1, len(names), table)
+		} else {
+			out.begins("drawing the microdata of %s", table)
+		}
+		m, err := d.Draw(ctx, i+1)
 		if err != nil {
 			return first, err
 		}

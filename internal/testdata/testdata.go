@@ -1,6 +1,7 @@
 // Package testdata finds the data, specs and test vectors that some tests need
-// and that are not part of the project. For tests only; a test whose files are
-// absent is skipped with the paths that were looked for.
+// and that are not part of the project, and has what tests of several packages
+// share. For tests only; a test whose files are absent is skipped with the paths
+// that were looked for.
 package testdata
 
 import (

@@ -1,6 +1,10 @@
 package graphical
 
-import "github.com/dprelease/dprelease/budget"
+import (
+	"context"
+
+	"github.com/dprelease/dprelease/budget"
+)
 
 // This file holds the fit of a model to its measurements: mirror descent.
 
@@ -20,7 +24,9 @@ const (
 //
 // To that a step adds a part of the move before it, the greater the longer all went well (Polyak 1964), and must then gain
 // anything; where it does not, it is made without, and the part begins at none (O'Donoghue & Candès 2015).
-func (m *Model) Fit(steps int) (loss float64) {
+//
+// No step is begun once the context has ended: who asks looks at that.
+func (m *Model) Fit(ctx context.Context, steps int) (loss float64) {
 	now := m.calibrated()
 	if m.next == nil {
 		m.next = now.twin()
@@ -28,7 +34,7 @@ func (m *Model) Fit(steps int) (loss float64) {
 	if loss = m.loss(false); m.step == 0 {
 		m.step = m.firstStep()
 	}
-	for step, well, failed := 1, 0, 0; step <= steps && failed < halvings; step++ {
+	for step, well, failed := 1, 0, 0; step <= steps && failed < halvings && ctx.Err() == nil; step++ {
 		if step%anew == 0 {
 			m.derive()
 			loss = m.loss(false)

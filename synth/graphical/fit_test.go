@@ -1,12 +1,15 @@
 package graphical
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testdata"
 )
 
 func repeated(x float64, n int) []float64 {
@@ -22,7 +25,7 @@ func TestWeightsAreInverseVariances(t *testing.T) {
 	m := New(Domain{2, 2}, nil, 100)
 	m.Measure(Clique{0}, []float64{60, 40}, repeated(1, 2))
 	m.Measure(Clique{0, 1}, repeated(25, 4), repeated(2, 4))
-	m.Fit(3000)
+	m.Fit(t.Context(), 3000)
 	if got := m.Marginal(Clique{0}); far(got, []float64{58, 42}) > 1e-6 {
 		t.Errorf("the column is %v, expected 58 and 42", got)
 	}
@@ -40,7 +43,7 @@ func TestRepeatsArePooled(t *testing.T) {
 				m.Measure(Clique{0}, []float64{90, 10}, repeated(3, 2))
 			}
 		}
-		m.Fit(3000)
+		m.Fit(t.Context(), 3000)
 		if got := m.Marginal(Clique{0}); far(got, []float64{45, 55}) > 1e-6 {
 			t.Errorf("the column is %v, expected 45 and 55", got)
 		}
@@ -143,7 +146,7 @@ func TestFitFindsTheOptimum(t *testing.T) {
 		for _, one := range all {
 			m.Measure(one.of, one.noisy, one.variance)
 		}
-		said := m.Fit(2500)
+		said := m.Fit(t.Context(), 2500)
 		want := lossOf(d, leastLoss(d, 500, all), all)
 		fitted := 0.0 // from the marginals, by the measurements as they were made
 		for _, one := range all {
@@ -252,6 +255,40 @@ func TestTreeIsAJunctionTree(t *testing.T) {
 	}
 }
 
+// A fit whose context ends after so many asks has made as many steps, to the bit, and no marginal is found then.
+func TestFitsEndWithTheContext(t *testing.T) {
+	fitted := func(ctx context.Context, steps int) *Model {
+		m := New(Domain{3, 2, 4}, nil, 100)
+		for _, one := range measurements(rand.New(rand.NewPCG(3, 4)), Domain{3, 2, 4}, 100) {
+			m.Measure(one.of, one.noisy, one.variance)
+		}
+		m.Fit(ctx, steps)
+		return m
+	}
+	for steps := range 8 {
+		ctx := testdata.EndingAfter(t.Context(), int64(steps))
+		got, want := fitted(ctx, 100).Marginal(Clique{0, 1, 2}), fitted(t.Context(), steps).Marginal(Clique{0, 1, 2})
+		if !slices.Equal(got, want) || ctx.Late() != 1 {
+			t.Errorf("a context that ends after %d steps, and is asked %d times more, leaves %v and not %v", steps, ctx.Late(), got, want)
+		}
+	}
+	m, cliques := fitted(t.Context(), 8), []Clique{{0}, {0, 1}, {1, 2}, {0, 1, 2}}
+	whole, found := testdata.NeverEnding(t.Context()), 0
+	m.Marginals(whole, cliques[:1], func(int, []float64) { found++ })
+	for n := range whole.Asked() {
+		m.Marginals(testdata.EndingAfter(t.Context(), n), cliques[:1], func(int, []float64) { found++ })
+	}
+	if found != 1 || whole.Asked() < 4 {
+		t.Errorf("%d marginals are found, by a context that is asked %d times", found, whole.Asked())
+	}
+	m.Marginals(testdata.EndingAfter(t.Context(), 0), cliques, func(int, []float64) { t.Error("a marginal is found though the context has ended") })
+	for _, size := range m.SizesWith(testdata.EndingAfter(t.Context(), 0), cliques) {
+		if size != (Size{}) {
+			t.Error("a size is found though the context has ended")
+		}
+	}
+}
+
 // TestCoresMakeNoDifference: a model with tables that are gone over in halves has the same bits on one core and on two.
 func TestCoresMakeNoDifference(t *testing.T) {
 	run := func(cores int) string {
@@ -264,7 +301,7 @@ func TestCoresMakeNoDifference(t *testing.T) {
 				noisy[i] = 1000/float64(len(noisy)) + 3*r.NormFloat64()
 			}
 			m.Measure(c, noisy, repeated(9, len(noisy)))
-			m.Fit(3)
+			m.Fit(t.Context(), 3)
 		}
 		if m.Size().Largest < divided {
 			t.Fatalf("no table has %d cells: %v", divided, m.Size())
@@ -289,7 +326,7 @@ func TestDegenerateModelsAreFinite(t *testing.T) {
 						m.Measure(Clique{a}, repeated(value, d[a]), repeated(variance, d[a]))
 					}
 					m.Measure(all, repeated(-value, int(d.Cells(all))), repeated(variance, int(d.Cells(all))))
-					m.Fit(4)
+					m.Fit(t.Context(), 4)
 					s := 0.0
 					for _, x := range m.Marginal(all) {
 						if !(x >= 0) {

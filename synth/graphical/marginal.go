@@ -1,6 +1,7 @@
 package graphical
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -8,23 +9,26 @@ import (
 
 // This file holds the marginals of a model, also of attributes that no clique of its tree holds together.
 
-// Marginal is the counts that the model expects of a clique.
+// Marginal is the counts that the model expects of a clique: of one alone, which is not worth an interruption.
 func (m *Model) Marginal(c Clique) (counts []float64) {
-	m.Marginals([]Clique{c}, func(_ int, expected []float64) { counts = expected })
+	m.Marginals(context.Background(), []Clique{c}, func(_ int, expected []float64) { counts = expected })
 	return counts
 }
 
 // Marginals calls found with the place of each clique and the counts that the model expects of it. It is called by two
-// goroutines, in no order, and must not change what it gets.
-func (m *Model) Marginals(cliques []Clique, found func(i int, counts []float64)) {
+// goroutines, in no order, and must not change what it gets; and for no clique any more once the context has ended.
+func (m *Model) Marginals(ctx context.Context, cliques []Clique, found func(i int, counts []float64)) {
 	law := m.calibrated()
 	law.settle()
 	q := newInquiry(m.domain, law, m.total)
 	questions := make([]question, len(cliques))
-	both(len(cliques), func(i int) { questions[i] = q.prepare(i, m.inside(cliques[i])) })
+	bothUntil(ctx, len(cliques), func(i int) { questions[i] = q.prepare(i, m.inside(cliques[i])) })
 	var jobs [][]question
 	together := map[string]int{}
 	for _, asked := range questions {
+		if ctx.Err() != nil {
+			return
+		}
 		q.ask(asked.root, asked.of, -1)
 		if job, known := together[asked.group.key()]; known && len(asked.group) > 1 {
 			jobs[job] = append(jobs[job], asked)
@@ -33,13 +37,13 @@ func (m *Model) Marginals(cliques []Clique, found func(i int, counts []float64))
 		together[asked.group.key()] = len(jobs)
 		jobs = append(jobs, []question{asked})
 	}
-	both(len(q.jobs), func(i int) { *q.jobs[i].into = q.project(q.jobs[i]) })
-	both(len(q.ways), func(a int) {
+	bothUntil(ctx, len(q.jobs), func(i int) { *q.jobs[i].into = q.project(q.jobs[i]) })
+	bothUntil(ctx, len(q.ways), func(a int) {
 		for _, w := range q.ways[a] {
 			q.given(w.from, w.to, []int{a}, nil)
 		}
 	})
-	both(len(jobs), func(i int) {
+	bothUntil(ctx, len(jobs), func(i int) {
 		known := map[string]*array{}
 		for _, asked := range jobs[i] {
 			found(asked.place, q.joint(asked.root, asked.of, -1, known).arranged(m.domain, m.ranked(cliques[asked.place])).values)
@@ -63,6 +67,15 @@ func both(n int, job func(i int)) {
 		})
 	}
 	all.Wait()
+}
+
+// bothUntil is both, which begins no job once the context has ended. So jobs may rest on those of a call before with the same context.
+func bothUntil(ctx context.Context, n int, job func(i int)) {
+	both(n, func(i int) {
+		if ctx.Err() == nil {
+			job(i)
+		}
+	})
 }
 
 // array is a table whose attributes are in any order.

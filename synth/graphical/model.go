@@ -1,6 +1,7 @@
 package graphical
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -145,11 +146,11 @@ func (m *Model) SizeWith(c Clique) Size {
 	return m.graph.with(ranks).greedy().size
 }
 
-// SizesWith is SizeWith of each of many cliques.
-func (m *Model) SizesWith(cliques []Clique) []Size {
+// SizesWith is SizeWith of each of many cliques, but of those that are left once the context has ended.
+func (m *Model) SizesWith(ctx context.Context, cliques []Clique) []Size {
 	sizes := make([]Size, len(cliques))
 	m.calibrated()
-	both(len(cliques), func(i int) { sizes[i] = m.SizeWith(cliques[i]) })
+	bothUntil(ctx, len(cliques), func(i int) { sizes[i] = m.SizeWith(cliques[i]) })
 	return sizes
 }
 

@@ -120,7 +120,7 @@ func TestMarginalsAreThoseOfEnumeration(t *testing.T) {
 					cliques = append(cliques, subset(r, len(d), 1+r.IntN(4)))
 				}
 				got := make([][]float64, len(cliques))
-				m.Marginals(cliques, func(i int, counts []float64) { got[i] = counts })
+				m.Marginals(t.Context(), cliques, func(i int, counts []float64) { got[i] = counts })
 				for i, clique := range cliques {
 					want := marginalOf(d, all, clique)
 					if e := far(got[i], want); !(e < 1e-9*1000) {

@@ -1,0 +1,39 @@
+package testdata
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+)
+
+// This file holds a context that ends where a test says.
+
+// Ending is a context that ends after it was asked for its error so many times: work that nobody interrupts at a moment, but at each
+// place where it asks. Nothing is sent on its channel.
+type Ending struct {
+	context.Context
+	left atomic.Int64
+	asks int64
+}
+
+// EndingAfter is a context that ends after so many asks.
+func EndingAfter(parent context.Context, asks int64) *Ending {
+	c := &Ending{Context: parent, asks: asks}
+	c.left.Store(asks)
+	return c
+}
+
+// NeverEnding is a context that counts how often it is asked.
+func NeverEnding(parent context.Context) *Ending { return EndingAfter(parent, math.MaxInt64) }
+
+// Err is [context.Canceled] where all asks are used up.
+func (c *Ending) Err() error {
+	if c.left.Add(-1) >= 0 {
+		return nil
+	}
+	return context.Canceled
+}
+
+// Asked is how often the context was asked, and Late how often of that when it had ended.
+func (c *Ending) Asked() int64 { return c.asks - c.left.Load() }
+func (c *Ending) Late() int64  { return max(0, -c.left.Load()) }
