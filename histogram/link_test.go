@@ -421,18 +421,33 @@ func TestLinkedCountsDependOnRowsAlone(t *testing.T) {
 	}
 }
 
-// Ids of two types never meet, which is a breach of the contract and not an empty link; it names no value.
+// Ids of two types never meet, which is a breach of the contract and not an empty link, and so are ids of a type that is none;
+// whichever rows of the parent count. No value is named.
 func TestIdsOfParentsAndChildrenAreOfOneType(t *testing.T) {
-	_, integers := homesParquet(t, "replace", []home{{id: "1", households: []string{"o,x"}}})
-	p := planOfText(t, strings.NewReplacer("NEIGHBOURS", "replace", "{csv: h.csv}", "{parquet: h.parquet}", "{tenure: {", "{tenure: {from: Tenure, ", "area: {", "area: {from: Area, ", "area != ", "Area != ").Replace(homesText))
-	dir := folder(t, "p.csv", "hh,sex,age\n1,f,y\n", "c.csv", "hh,fuel,kind\n")
-	if err := os.Rename(filepath.Join(integers, "h.parquet"), filepath.Join(dir, "h.parquet")); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Count(t.Context(), p, dir, streams(p, 1), Options{})
-	var fault *source.Error
-	if !errors.As(err, &fault) || fault.Kind != source.WrongType || filepath.Base(fault.File) != "p.csv" || fault.Column != "hh" || !strings.Contains(fault.Message, "another type here than in the table whose rows these belong to") {
-		t.Errorf("%v", err)
+	parquetOf := strings.NewReplacer("NEIGHBOURS", "replace", "{csv: h.csv}", "{parquet: h.parquet}", "{tenure: {", "{tenure: {from: Tenure, ", "area: {", "area: {from: Area, ", "area != ", "Area != ")
+	inexact := strings.NewReplacer("{csv: p.csv}", "{parquet: p.parquet}", "sex: {", "sex: {from: Sex, ", "age: {", "age: {from: Age, ")
+	for _, household := range []string{"o,x", "o,w"} { // one that counts, and one that is outside
+		_, integers := homesParquet(t, "replace", []home{{id: "1", households: []string{household}}})
+		dir := folder(t, "p.csv", "hh,sex,age\n1,f,y\n", "c.csv", "hh,fuel,kind\n")
+		type row struct {
+			HH       float64 `parquet:"hh"`
+			Sex, Age string
+		}
+		if err := errors.Join(os.Rename(filepath.Join(integers, "h.parquet"), filepath.Join(dir, "h.parquet")), parquet.WriteFile(filepath.Join(dir, "p.parquet"), []row{{1, "f", "y"}})); err != nil {
+			t.Fatal(err)
+		}
+		text := parquetOf.Replace(homesText)
+		for file, c := range map[string]struct{ text, says string }{
+			"p.csv":     {text, "another type here than in the table whose rows these belong to"},
+			"p.parquet": {inexact.Replace(text), "cannot tell units apart exactly"},
+		} {
+			p := planOfText(t, c.text)
+			_, err := Count(t.Context(), p, dir, streams(p, 1), Options{})
+			var fault *source.Error
+			if !errors.As(err, &fault) || fault.Kind != source.WrongType || filepath.Base(fault.File) != file || fault.Column != "hh" || !strings.Contains(fault.Message, c.says) {
+				t.Errorf("%s, household %s: %v", file, household, err)
+			}
+		}
 	}
 }
 
