@@ -131,6 +131,11 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 			}
 		}
 	}
+	for _, m := range r.Microdata {
+		if m.Table == t.Name {
+			paths = append(paths, "microdata/"+m.Table)
+		}
+	}
 	if paths == nil {
 		return nil
 	}

@@ -103,6 +103,14 @@ func (r *Report) Adapts() bool {
 	return slices.ContainsFunc(r.Microdata, func(m Microdata) bool { return m.Block != nil })
 }
 
+// ParentFile is the path of the rows that these belong to; "" where they belong to none.
+func (m Microdata) ParentFile() string {
+	if m.Parent == "" {
+		return ""
+	}
+	return Microdata{Table: m.Parent}.File()
+}
+
 // File names the files of rows.
 func (m Microdata) File() string {
 	if m.Files < 2 {

@@ -19,14 +19,15 @@ import (
 var readmeText string
 
 var readmeTemplate = template.Must(template.New("readme").Funcs(template.FuncMap{
-	"wrap":      wrap,
-	"quote":     strconv.Quote,
-	"sql":       func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
-	"line":      func(s string) string { return strings.Repeat("=", len([]rune(s))) },
-	"underline": func(s string) string { return strings.Repeat("-", len([]rune(s))) },
-	"oneRow":    oneRow,
-	"level":     level,
-	"capital":   capital,
+	"wrap":       wrap,
+	"quote":      strconv.Quote,
+	"sql":        func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
+	"identifier": func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` },
+	"line":       func(s string) string { return strings.Repeat("=", len([]rune(s))) },
+	"underline":  func(s string) string { return strings.Repeat("-", len([]rune(s))) },
+	"oneRow":     oneRow,
+	"level":      level,
+	"capital":    capital,
 }).Parse(readmeText))
 
 // Readme is README.txt: plain text, lines of at most 78 characters.

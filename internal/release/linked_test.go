@@ -119,6 +119,8 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(result.Place, name))
 			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil || !strings.Contains(flat, "Each row belongs to one row of the microdata of households, that with the same number in column hh. Column members there says how many it has: so many rows there are") {
 				t.Errorf("%s does not say how many rows there are (%v)", name, err)
+			} else if name == "README.txt" && !strings.Contains(flat, `FROM 'microdata/persons.parquet' JOIN 'microdata/households.parquet' USING ("hh");`) {
+				t.Errorf("%s does not say how the files join", name)
 			} else if name != "README.txt" && !strings.Contains(flat, "Rows of persons are left out whose household has no row in households that is counted") {
 				t.Errorf("%s does not say that rows without a parent row bias the tables", name)
 			}
