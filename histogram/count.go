@@ -49,7 +49,8 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 }
 
 // CountMadeUp counts rows drawn uniformly from the declared domains, each a unit
-// of its own: a rehearsal reads no file, and expects nothing. rows is per table.
+// of its own: a rehearsal reads no file, and expects nothing. rows is per table; of a table
+// whose rows belong to those of another there are as many as these say.
 func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams, opt Options) (*Exact, error) {
 	if rows < 0 {
 		return nil, fmt.Errorf("a rehearsal has 0 rows or more, not %d", rows)
@@ -64,6 +65,11 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 	}
 	return count(p, s, opt.workers(), true, found, func(t *tally) error {
 		t.progress = progress
+		if t.link != nil {
+			if err := t.link.makeUp(rows, s.MadeUp(t.link.parent.table.Name+".linked"), have-Bytes(p)); err != nil {
+				return err
+			}
+		}
 		return t.makeUp(ctx, rows, s.MadeUp(t.table.Name), have-Bytes(p))
 	})
 }
@@ -193,12 +199,17 @@ func questions(p *plan.Plan) ([]plan.Measurement, error) {
 
 // makeUp counts rows drawn uniformly, column by column within a chunk, but for those that are impossible.
 func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limit int64) error {
+	next := func() uint32 { return 0 } // the parent row of the next row
+	if t.link != nil {
+		rows, next = t.madeUpRows(rows)
+	}
 	counted, err := t.counting(rows, limit)
 	if err != nil {
 		return err
 	}
 	t.progress.reading(t.table.Name, 1, 1, rows)
 	worker := counted.worker()
+	var of []uint32
 	codes, columns := make([][]uint32, len(t.encoders)), make([]tabulate.Codes, len(t.encoders))
 	for rows > 0 {
 		if err := ctx.Err(); err != nil {
@@ -206,10 +217,19 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		}
 		drawn := int(min(rows, source.MaxRows))
 		rows -= int64(drawn)
+		of = fit(of, drawn)
+		for i := range of {
+			of[i] = next()
+		}
 		for column, e := range t.encoders {
 			codes[column] = fit(codes[column], drawn)
+			known := t.madeUp(column)
 			for i := range drawn {
-				codes[column][i] = uint32(stream.Below(uint64(e.size)))
+				if known != nil {
+					codes[column][i] = known[of[i]]
+				} else {
+					codes[column][i] = uint32(stream.Below(uint64(e.size)))
+				}
 			}
 			columns[column].Wide = codes[column]
 		}

@@ -41,6 +41,8 @@ type link struct {
 	held   atomic.Int64 // bytes
 
 	kept map[*tally]linkedRows // nil before anything is read
+
+	made, madeSizes [][]uint32 // of rows that are made up, by column and by child; nil where rows are read
 }
 
 // linkedColumn is a column of the parent's tally, and where its codes are among those of a unit.

@@ -522,3 +522,29 @@ func TestOrphansAreAsIfTheyWereNotThere(t *testing.T) {
 		t.Fatal("there is nothing to count")
 	}
 }
+
+// Rows that are made up hang together as others do: there are as many of a child as their parents say, with their columns.
+func TestMadeUpRowsAreLinked(t *testing.T) {
+	p := homesPlan(t, "replace")
+	e, err := CountMadeUp(t.Context(), p, 500, streams(p, 1), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, tenures := answerOf(e, "microdata/households/persons"), answerOf(e, "microdata/households/tenure")
+	if total(sizes) != 500 || total(tenures) != 500 || slices.Min(sizes) < 100 {
+		t.Fatalf("%v households by persons, %v by tenure", sizes, tenures)
+	}
+	want := make([]int64, len(sizes))
+	for n, households := range sizes {
+		want[n] = int64(n) * households
+	}
+	if got := answerOf(e, "microdata/persons/households.persons"); !slices.Equal(got, want) {
+		t.Errorf("%v persons by the persons of their household, expected %v of %v households", got, want, sizes)
+	}
+	if got := total(answerOf(e, "microdata/persons/sex")); got != total(want) {
+		t.Errorf("%d persons, expected %d", got, total(want))
+	}
+	if got := answerOf(e, "microdata/cars/households.n_cars"); got[0] != 0 || got[1] != answerOf(e, "microdata/households/n_cars")[1] {
+		t.Errorf("%v cars by the cars of their household, of %v", got, answerOf(e, "microdata/households/n_cars"))
+	}
+}

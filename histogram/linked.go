@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
@@ -86,4 +87,72 @@ func (t *tally) countSizes(piece int, c *chunk, out []uint64) error {
 	}
 	t.link.count(child, c.slots, out, uint32(t.table.Unit.MaxRows))
 	return nil
+}
+
+// makeUp draws rows of the parent uniformly, once: their columns that children have, and how many rows of each child they have.
+func (l *link) makeUp(rows int64, stream *noise.Bits, limit int64) error {
+	if l.made != nil {
+		return nil
+	}
+	if need := 4 * rows * int64(len(l.columns)+len(l.children)); need > limit {
+		return &MemoryError{Need: need, Have: limit}
+	}
+	draw := func(size int) []uint32 {
+		codes := make([]uint32, rows)
+		for i := range codes {
+			codes[i] = uint32(stream.Below(uint64(size)))
+		}
+		return codes
+	}
+	l.made = [][]uint32{}
+	for _, c := range l.columns {
+		l.made = append(l.made, draw(l.parent.encoders[c.column].size))
+	}
+	for _, child := range l.children {
+		l.madeSizes = append(l.madeSizes, draw(int(child.table.Unit.MaxRows)+1))
+	}
+	return nil
+}
+
+// madeUpRows is how many rows a tally has where so many of the parent are made up, and the place of the parent row of each, in
+// turn: of the parent itself, of each row its own.
+func (t *tally) madeUpRows(rows int64) (n int64, next func() uint32) {
+	sizes := slices.Repeat([]uint32{1}, int(rows))
+	if child := t.child(); child >= 0 {
+		sizes = t.link.madeSizes[child]
+	}
+	for _, size := range sizes {
+		n += int64(size)
+	}
+	row, left := -1, uint32(0)
+	return n, func() uint32 {
+		for ; left == 0; left = sizes[row] {
+			row++
+		}
+		left--
+		return uint32(row)
+	}
+}
+
+// madeUp are the codes of a column by rows of the parent, where these have been made up; nil for another column.
+func (t *tally) madeUp(column int) []uint32 {
+	if t.link == nil {
+		return nil
+	}
+	of := t.encoders[column].column.Link
+	switch {
+	case of == nil && t.isParent():
+		if at := slices.IndexFunc(t.link.columns, func(c linkedColumn) bool { return c.column == column }); at >= 0 {
+			return t.link.made[at]
+		}
+		return nil
+	case of == nil:
+		return nil
+	case t.isParent():
+		return t.link.madeSizes[slices.IndexFunc(t.link.children, func(x *tally) bool { return x.table.Name == of.Table })]
+	}
+	if at := t.link.columnOf(of.Column); at >= 0 {
+		return t.link.made[at]
+	}
+	return t.link.madeSizes[t.child()]
 }
