@@ -75,26 +75,7 @@ type auditOfLinks struct {
 
 func (a auditOfLinks) count(t *testing.T, all ...home) [][]int64 {
 	t.Helper()
-	dir, s := shuffledHomes(t, a.random, all), streams(a.plan, 3)
-	var spoilt *link
-	counts, err := countAll(a.plan, a.asked[0], 1, func(tally *tally) error {
-		if err := tally.link.read(t.Context(), dir, s, 1<<28); err != nil {
-			return err
-		}
-		if a.spoil != nil && spoilt != tally.link {
-			spoilt = tally.link
-			a.spoil(spoilt)
-		}
-		return tally.scan(t.Context(), dir, s, 1<<28)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := make([][]int64, len(counts))
-	for i, c := range counts {
-		out[i] = c.wide().counts
-	}
-	return out
+	return countIn(t, a.plan, a.asked[0], shuffledHomes(t, a.random, all), a.spoil)
 }
 
 // excess counts so many random inputs, each without a unit more and with each of so many, and returns by how much the shift of

@@ -253,7 +253,13 @@ func pastCharge(a, b []int64, m plan.Measurement) int64 {
 // countHomes counts all questions of units, with a link that may be spoilt.
 func countHomes(t *testing.T, p *plan.Plan, asked []plan.Measurement, spoil func(*link), all ...home) [][]int64 {
 	t.Helper()
-	dir, s := homesFolder(t, all), streams(p, 3)
+	return countIn(t, p, asked, homesFolder(t, all), spoil)
+}
+
+// countIn counts all questions of the tables in a folder, with a link that may be spoilt.
+func countIn(t *testing.T, p *plan.Plan, asked []plan.Measurement, dir string, spoil func(*link)) [][]int64 {
+	t.Helper()
+	s := streams(p, 3)
 	var spoilt *link
 	counts, err := countAll(p, asked, 1, func(tally *tally) error {
 		if err := tally.link.read(t.Context(), dir, s, 1<<28); err != nil {
