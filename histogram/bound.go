@@ -4,6 +4,7 @@ package histogram
 // allow, chosen uniformly at random.
 
 import (
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -56,6 +57,7 @@ type bounding struct {
 	load    int64
 	answers int // bits per row to hold
 	spill   *spill
+	lots    []*lot // in reading order, once all rows are read
 
 	mu      sync.Mutex
 	workers []*boundWorker
@@ -146,10 +148,14 @@ func (b *bounding) layOut() {
 	b.spill = newSpill(b.opt.dir, memory-memory/6-min(memory/4, int64(b.chunk*b.parts)*workers), b.parts)
 }
 
+// partShift is by how much what is left of a word but its last bit is moved to be its partition.
+func (b *bounding) partShift() int { return 63 - bits.Len(uint(b.parts-1)) }
+
 // boundWorker is what one goroutine adds rows by.
 type boundWorker struct {
 	*bounding
 	router  router
+	lotter  lotter
 	sizes   map[int]int64      // rows of the pieces that were added, as far as they were
 	kinds   map[arrow.Type]int // first piece of the type
 	days    []int64            // scratch
@@ -219,8 +225,13 @@ func missing(ids arrow.Array, out []uint64) bool {
 }
 
 func (w *boundWorker) addWords(place uint64, ids []int64, groups, out []uint64) error {
-	if groups == nil && out == nil {
-		return w.router.addAll(w.permutation, place, ids)
+	if groups == nil {
+		if w.lotter.add(w.bounding, place, ids, out) {
+			return nil
+		}
+		if out == nil {
+			return w.router.addAll(w.permutation, place, ids)
+		}
 	}
 	more := 0
 	if groups != nil {
@@ -301,6 +312,8 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 	sizes, longIDs := []int64(nil), false
 	for _, w := range b.workers {
 		w.router.flush()
+		b.lots = append(b.lots, w.lotter.lots...)
+		w.lotter = lotter{}
 		longIDs = longIDs || w.longIDs
 		for piece, rows := range w.sizes {
 			if missing := piece + 1 - len(sizes); missing > 0 {
@@ -309,6 +322,7 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 			sizes[piece] = max(sizes[piece], rows)
 		}
 	}
+	slices.SortFunc(b.lots, func(x, y *lot) int { return cmp.Compare(x.place, y.place) })
 	// Each sorter sets bits of its own where there is memory for so many: of the same
 	// bits, processors would wrest the memory from each other.
 	all := make(chan *kept, b.answers)
@@ -326,12 +340,21 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 		defer func() { sorters <- s }()
 		return s.part(p, bits.Len(uint(b.parts-1)))
 	})
+	if err == nil {
+		err = parallel(ctx, b.opt.workers, len(b.lots), func(i int) error {
+			k := <-all
+			b.lots[i].keep(k)
+			all <- k
+			return nil
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
 	for range len(all) {
 		k.unite(<-all)
 	}
+	b.lots = nil
 	return k, nil
 }
 

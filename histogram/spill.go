@@ -107,6 +107,17 @@ func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 	return false, nil
 }
 
+// reserve says whether there is room in memory for so many bytes more, which are then held until the spill is closed.
+func (s *spill) reserve(bytes int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held+int64(bytes) > s.limit {
+		return false
+	}
+	s.held += int64(bytes)
+	return true
+}
+
 // leave puts bytes aside in memory, whatever the budget.
 func (s *spill) leave(p int, bytes []byte) {
 	s.mu.Lock()
