@@ -38,7 +38,7 @@ import (
 // kept. Argument: docs/proofs/bounding.md.
 //
 // Ids are told apart by their exact values, never by a hash. Rows are put aside as
-// (id, place), by a partition of the ids, in memory and beyond it on disk; then the rows
+// (id, place), by a partition of the ids, in memory (lot.go) and beyond it on disk (spill.go); then the rows
 // of one partition after the other are brought together by id. Memory: about
 // boundOptions.memory or mostMemory, whichever is less, but at least some hundred KiB,
 // and one bit per row for the answer.
@@ -121,15 +121,15 @@ const (
 	mostMemory = 86 << 20
 	partBytes  = 1 << 18
 	leastChunk = 1 << 12
-	mostChunk  = 1 << 14
+	mostChunk  = 1 << 13
 	leastLoad  = 1 << 17
 	mostParts  = 1 << 10
 )
 
 // layOut decides on sizes. A bit per row is held for the answer, and for each worker where a
 // quarter of the memory is enough. Of what is left up to a quarter is for what workers gather, a sixth
-// for the partitions that they group, which take up to eight times the bytes of their rows, and the
-// rest for what is put aside.
+// for the partitions that they group, which take up to eight times the bytes of their rows (or less, where partitions twice
+// as large as they should be take less), and the rest for what is put aside.
 func (b *bounding) layOut() {
 	answer, workers := max(b.opt.rows, 0)/8+1, int64(b.opt.workers)
 	b.answers = int(min(max(b.opt.memory/4/answer, 1), workers))
@@ -145,11 +145,12 @@ func (b *bounding) layOut() {
 		b.parts /= 2
 	}
 	b.chunk = int(min(max(gather/int64(b.parts), leastChunk), mostChunk)) &^ (pageBytes - 1)
-	b.spill = newSpill(b.opt.dir, memory-memory/6-min(memory/4, int64(b.chunk*b.parts)*workers), b.parts)
+	group := memory / 6
+	if b.opt.rows >= 0 {
+		group = min(group, 2*8*workers*max(b.opt.rows*tupleBytes/int64(b.parts), leastLoad))
+	}
+	b.spill = newSpill(b.opt.dir, memory-group-min(memory/4, int64(b.chunk*b.parts)*workers), b.parts)
 }
-
-// partShift is by how much what is left of a word but its last bit is moved to be its partition.
-func (b *bounding) partShift() int { return 63 - bits.Len(uint(b.parts-1)) }
 
 // boundWorker is what one goroutine adds rows by.
 type boundWorker struct {
@@ -227,6 +228,7 @@ func missing(ids arrow.Array, out []uint64) bool {
 func (w *boundWorker) addWords(place uint64, ids []int64, groups, out []uint64) error {
 	if groups == nil {
 		if w.lotter.add(w.bounding, place, ids, out) {
+			w.router.least = w.chunk // where rows are this many, what is gathered will be put aside
 			return nil
 		}
 		if out == nil {

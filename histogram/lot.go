@@ -1,6 +1,9 @@
 package histogram
 
-// This file holds the lots: rows put aside in memory as they were read, each lot sorted by partition.
+// This file holds the lots: rows put aside in memory, many of a partition side by side, whose decisions come to stand where they
+// themselves stood. What lots do not take is put aside as tuples (spill.go).
+
+import "math/bits"
 
 // lot is rows of one batch of a table whose ids are 64 bits long and whose groups do not matter.
 type lot struct {
@@ -10,12 +13,11 @@ type lot struct {
 	ends  []uint32 // of each partition
 }
 
-// Sizes of lots: the most rows, the least for each partition, and the bytes that a row and a partition take.
+// Sizes of lots: the most rows, which their places behind the first have room for, and the least for each partition. A row
+// takes as many bytes as a tuple, without more.
 const (
-	lotRows      = 1 << 16
-	leastRows    = 4
-	lotRowBytes  = 10
-	lotPartBytes = 4
+	lotRows   = 1 << 16
+	leastRows = 4
 )
 
 // lotter sorts rows into lots. Not for concurrent use.
@@ -27,11 +29,11 @@ type lotter struct {
 // add makes a lot of the rows of a batch, of which the first has the place given, but for those whose bit is set in out, which
 // may be nil. It says whether it does: not where they are too few or too many, or there is no room for them.
 func (l *lotter) add(b *bounding, place uint64, ids []int64, out []uint64) bool {
-	if len(ids) < leastRows*b.parts || len(ids) > lotRows || !b.spill.reserve(len(ids)*lotRowBytes+b.parts*lotPartBytes) {
+	if len(ids) < leastRows*b.parts || len(ids) > lotRows || !b.spill.reserve(len(ids)*tupleBytes+(b.parts+1)*4) {
 		return false
 	}
 	l.part = fit(l.part, len(ids))
-	by, shift, part := b.permutation, b.partShift()&63, l.part
+	by, shift, part := b.permutation, (63-bits.Len(uint(b.parts-1)))&63, l.part
 	ends := make([]uint32, b.parts+1) // behind the partitions: the rows that are left out
 	for i, id := range ids {
 		p := by.of(uint64(id)) >> 1 >> shift

@@ -71,15 +71,14 @@ func newSorter(ctx context.Context, b *bounding, all chan *kept, longIDs bool) *
 // part decides for the rows of a partition, of whose words the first skip bits are
 // the same.
 func (s *sorter) part(p, skip int) error {
-	lots := s.lotsOf(p)
-	size := s.spill.size(p)
+	lots, inLots := s.lotsOf(p), 0
 	for _, l := range lots {
 		from, to := l.of(p)
-		size += int64(to-from) * lotRowBytes
+		inLots += to - from
 	}
-	if size > s.load {
+	if s.spill.size(p)+int64(inLots)*tupleBytes > s.load {
 		err := s.split(p, skip)
-		for _, l := range lots { // the bits are set already
+		for _, l := range lots { // the bits of those rows are set already
 			from, to := l.of(p)
 			clear(l.words[from:to])
 		}
@@ -89,7 +88,7 @@ func (s *sorter) part(p, skip int) error {
 	if s.bytes, err = s.spill.take(p, s.bytes); err != nil {
 		return err
 	}
-	s.gather(p, skip)
+	s.gather(p, skip, inLots)
 	s.order()
 	if s.caps.grouped() {
 		s.capUnits()
@@ -123,15 +122,10 @@ func (s *sorter) head() (n int) {
 	return n
 }
 
-// gather reads the rows of the partition, and says of each which unit it is of: a
+// gather reads the rows of the partition, of which so many are in lots, and says of each which unit it is of: a
 // table of units is looked through from where the word of the id points.
-func (s *sorter) gather(p, skip int) {
-	most := len(s.bytes) / tupleBytes
-	lots := s.lotsOf(p)
-	for _, l := range lots {
-		from, to := l.of(p)
-		most += to - from
-	}
+func (s *sorter) gather(p, skip, inLots int) {
+	most := inLots + len(s.bytes)/tupleBytes
 	shift := 64 - bits.Len(uint(most+most/2))
 	if s.size = 1 << (64 - shift); len(s.table) < s.size {
 		s.table = make([]unitRows, s.size)
@@ -139,7 +133,7 @@ func (s *sorter) gather(p, skip int) {
 	s.at, s.of, s.units, s.runs = fit(s.at, most), fit(s.of, most), fit(s.units, most+1), s.runs[:0]
 	s.groups = s.groups[:0]
 	n, units := 0, 0
-	for _, l := range lots {
+	for _, l := range s.lotsOf(p) {
 		from, to := l.of(p)
 		if from == to {
 			continue
@@ -148,14 +142,14 @@ func (s *sorter) gather(p, skip int) {
 		units = s.find(l.words[from:to], n, skip, shift, units)
 		n += to - from
 	}
-	inLots := len(s.runs)
+	runs := len(s.runs)
 	for at := 0; at < len(s.bytes); {
 		from := n
 		n, at = s.decode(n, at)
 		units = s.find(s.found.words[:n-from], from, skip, shift, units)
 	}
 	s.at, s.of, s.units = s.at[:n], s.of[:n], s.units[:units]
-	for i := len(s.runs) - 1; i >= inLots; i-- {
+	for i := len(s.runs) - 1; i >= runs; i-- {
 		r := &s.runs[i]
 		if r.to, n = n, r.from; r.from < r.to {
 			r.first, r.last = s.at[r.from], s.at[r.to-1]
@@ -427,7 +421,7 @@ func only[T any](entries []T, chosen []uint64) []T {
 }
 
 // split decides for a partition that is too large to be sorted, by the bits that
-// follow in its words.
+// follow in its words. It sets the bits of all its rows, of those in lots as well.
 func (s *sorter) split(p, skip int) error {
 	alike, err := s.alike(p)
 	if err != nil {
