@@ -330,7 +330,7 @@ func (s *sorter) setRows() {
 	}
 }
 
-// stays says whether the next row of a unit stays, of whose rows all do where they are not more than that.
+// stays says whether the next row of a unit stays: 1 or 0. Of a unit that has no more rows than all, each does.
 func (s *sorter) stays(u *unitRows, all uint32) uint64 {
 	bit := u.word
 	if u.rows > 64 && u.rows > all {
