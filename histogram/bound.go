@@ -4,6 +4,7 @@ package histogram
 // allow, chosen uniformly at random.
 
 import (
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -37,7 +38,7 @@ import (
 // kept. Argument: docs/proofs/bounding.md.
 //
 // Ids are told apart by their exact values, never by a hash. Rows are put aside as
-// (id, place), by a partition of the ids, in memory and beyond it on disk; then the rows
+// (id, place), by a partition of the ids, in memory (lot.go) and beyond it on disk (spill.go); then the rows
 // of one partition after the other are brought together by id. Memory: about
 // boundOptions.memory or mostMemory, whichever is less, but at least some hundred KiB,
 // and one bit per row for the answer.
@@ -56,6 +57,7 @@ type bounding struct {
 	load    int64
 	answers int // bits per row to hold
 	spill   *spill
+	lots    []*lot // in reading order, once all rows are read
 
 	mu      sync.Mutex
 	workers []*boundWorker
@@ -119,15 +121,15 @@ const (
 	mostMemory = 86 << 20
 	partBytes  = 1 << 18
 	leastChunk = 1 << 12
-	mostChunk  = 1 << 14
+	mostChunk  = 1 << 13
 	leastLoad  = 1 << 17
 	mostParts  = 1 << 10
 )
 
 // layOut decides on sizes. A bit per row is held for the answer, and for each worker where a
 // quarter of the memory is enough. Of what is left up to a quarter is for what workers gather, a sixth
-// for the partitions that they group, which take up to eight times the bytes of their rows, and the
-// rest for what is put aside.
+// for the partitions that they group, which take up to eight times the bytes of their rows (or less, where partitions twice
+// as large as they should be take less), and the rest for what is put aside.
 func (b *bounding) layOut() {
 	answer, workers := max(b.opt.rows, 0)/8+1, int64(b.opt.workers)
 	b.answers = int(min(max(b.opt.memory/4/answer, 1), workers))
@@ -143,13 +145,18 @@ func (b *bounding) layOut() {
 		b.parts /= 2
 	}
 	b.chunk = int(min(max(gather/int64(b.parts), leastChunk), mostChunk)) &^ (pageBytes - 1)
-	b.spill = newSpill(b.opt.dir, memory-memory/6-min(memory/4, int64(b.chunk*b.parts)*workers), b.parts)
+	group := memory / 6
+	if b.opt.rows >= 0 {
+		group = min(group, 2*8*workers*max(b.opt.rows*tupleBytes/int64(b.parts), leastLoad))
+	}
+	b.spill = newSpill(b.opt.dir, memory-group-min(memory/4, int64(b.chunk*b.parts)*workers), b.parts)
 }
 
 // boundWorker is what one goroutine adds rows by.
 type boundWorker struct {
 	*bounding
 	router  router
+	lotter  lotter
 	sizes   map[int]int64      // rows of the pieces that were added, as far as they were
 	kinds   map[arrow.Type]int // first piece of the type
 	days    []int64            // scratch
@@ -219,8 +226,14 @@ func missing(ids arrow.Array, out []uint64) bool {
 }
 
 func (w *boundWorker) addWords(place uint64, ids []int64, groups, out []uint64) error {
-	if groups == nil && out == nil {
-		return w.router.addAll(w.permutation, place, ids)
+	if groups == nil {
+		if w.lotter.add(w.bounding, place, ids, out) {
+			w.router.least = w.chunk // where rows are this many, what is gathered will be put aside
+			return nil
+		}
+		if out == nil {
+			return w.router.addAll(w.permutation, place, ids)
+		}
 	}
 	more := 0
 	if groups != nil {
@@ -301,6 +314,8 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 	sizes, longIDs := []int64(nil), false
 	for _, w := range b.workers {
 		w.router.flush()
+		b.lots = append(b.lots, w.lotter.lots...)
+		w.lotter = lotter{}
 		longIDs = longIDs || w.longIDs
 		for piece, rows := range w.sizes {
 			if missing := piece + 1 - len(sizes); missing > 0 {
@@ -309,6 +324,7 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 			sizes[piece] = max(sizes[piece], rows)
 		}
 	}
+	slices.SortFunc(b.lots, func(x, y *lot) int { return cmp.Compare(x.place, y.place) })
 	// Each sorter sets bits of its own where there is memory for so many: of the same
 	// bits, processors would wrest the memory from each other.
 	all := make(chan *kept, b.answers)
@@ -326,12 +342,21 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 		defer func() { sorters <- s }()
 		return s.part(p, bits.Len(uint(b.parts-1)))
 	})
+	if err == nil {
+		err = parallel(ctx, b.opt.workers, len(b.lots), func(i int) error {
+			k := <-all
+			b.lots[i].keep(k)
+			all <- k
+			return nil
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
 	for range len(all) {
 		k.unite(<-all)
 	}
+	b.lots = nil
 	return k, nil
 }
 

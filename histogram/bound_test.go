@@ -805,6 +805,70 @@ func TestRowsBeyondFourBillion(t *testing.T) {
 	}
 }
 
+// Rows in lots and rows in tuples stand between each other in one piece, at one worker or at two, and in partitions that are
+// split: the same rows stay as where all are in one lot.
+func TestLotsAndTuplesAreOneTable(t *testing.T) {
+	var rows []tableRow
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 600 {
+		rows = append(rows, tableRow{id: random.Int64N(80), out: random.IntN(9) == 0})
+	}
+	want := plain.bounded(t, 1, 2, rows)
+	for _, load := range []int64{0, 900} {
+		for _, workers := range []int{1, 2} {
+			b := boundingOf(t, 2, boundOptions{memory: plain.memory, rows: int64(len(rows)), workers: workers})
+			if load > 0 {
+				b.load = load
+			}
+			all := []*boundWorker{b.worker(), b.worker()}
+			lots, batches := 0, 0
+			for first := 0; first < len(rows); batches++ {
+				n := min(1+batches%(2*leastRows), len(rows)-first) // too few rows for a lot in three of eight batches
+				w := all[batches/3%workers]
+				before := len(w.lotter.lots)
+				if err := plain.add(w, 0, first, rows[first:first+n]); err != nil {
+					t.Fatal(err)
+				}
+				lots += len(w.lotter.lots) - before
+				first += n
+			}
+			if lots == 0 || lots == batches {
+				t.Fatalf("%d of %d batches are lots: the test tests nothing", lots, batches)
+			}
+			k, err := b.finish(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range rows {
+				if got := k.of(0)[i>>6]>>(i&63)&1 == 1; got != want[i] {
+					t.Fatalf("load %d, %d workers: row %d stays: %v, as one lot: %v", load, workers, i, got, want[i])
+				}
+			}
+		}
+	}
+}
+
+// The places of a lot's rows have an end: a batch of more rows is put aside as tuples.
+func TestLotsHaveAnEnd(t *testing.T) {
+	b := boundingOf(t, 1, boundOptions{memory: plain.memory, rows: 1})
+	w := b.worker()
+	ids := make([]int64, lotRows+1)
+	for i := range ids {
+		ids[i] = int64(i)
+	}
+	for piece, n := range []int{lotRows, lotRows + 1} {
+		if err := w.add(piece, 0, over(ids[:n]), nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.lotter.lots) != 1 {
+			t.Errorf("%d rows: %d lots, want 1", n, len(w.lotter.lots))
+		}
+	}
+	if got := countOf(t, b); got != lotRows+1 {
+		t.Errorf("%d units keep a row, want %d", got, lotRows+1)
+	}
+}
+
 // A unit whose rows do not fit into memory is bounded all the same, as where they
 // do; with caps on groups it is an error.
 func TestAUnitLargerThanMemory(t *testing.T) {

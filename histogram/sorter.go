@@ -27,11 +27,13 @@ type sorter struct {
 	of     []uint32 // and its unit, a place in the table
 	groups []uint64 // and its group, where groups matter
 	runs   []run
+	place  uint64     // of the last row that was read
+	found  found      // rows that are looked up
 	table  []unitRows // of the units, by the bits of their words; empty between partitions
-	units  []uint32   // places in the table that are taken
+	size   int        // places of it for the partition
+	units  []uint32   // places in the table of units of which not all rows stay, or where groups matter of all
 	next   []uint32   // where the next row of each goes, by place in the table
 	rows   []unitRow
-	over   []sampled
 	chosen []uint64
 }
 
@@ -54,13 +56,12 @@ func (u *unitRows) other(word uint64) bool {
 	return differ != 0
 }
 
-// run is the rows from..to in the order in which they were put aside, whose places grow.
-type run struct{ from, to int }
-
-// sampled is a unit of which not all rows stay, and the word of its id.
-type sampled struct {
-	word uint64
-	unit uint32
+// run is the rows from..to in the order in which they were put aside, whose places grow from the first to the last.
+type run struct {
+	from, to    int
+	first, last uint64
+	lot         *lot // that holds them, nil for those that were bytes
+	row         int  // of the lot that is the first
 }
 
 func newSorter(ctx context.Context, b *bounding, all chan *kept, longIDs bool) *sorter {
@@ -70,23 +71,31 @@ func newSorter(ctx context.Context, b *bounding, all chan *kept, longIDs bool) *
 // part decides for the rows of a partition, of whose words the first skip bits are
 // the same.
 func (s *sorter) part(p, skip int) error {
-	if s.spill.size(p) > s.load {
-		return s.split(p, skip)
+	lots, inLots := s.lotsOf(p), 0
+	for _, l := range lots {
+		from, to := l.of(p)
+		inLots += to - from
+	}
+	if s.spill.size(p)+int64(inLots)*tupleBytes > s.load {
+		err := s.split(p, skip)
+		for _, l := range lots { // the bits of those rows are set already
+			from, to := l.of(p)
+			clear(l.words[from:to])
+		}
+		return err
 	}
 	var err error
 	if s.bytes, err = s.spill.take(p, s.bytes); err != nil {
 		return err
 	}
-	s.gather(skip)
+	s.gather(p, skip, inLots)
 	s.order()
 	if s.caps.grouped() {
 		s.capUnits()
 	} else {
 		s.capRows()
 	}
-	for _, unit := range s.units {
-		s.table[unit] = unitRows{}
-	}
+	clear(s.table[:s.size])
 	return nil
 }
 
@@ -113,54 +122,113 @@ func (s *sorter) head() (n int) {
 	return n
 }
 
-// gather reads the rows of the partition, and says of each which unit it is of: a
+// gather reads the rows of the partition, of which so many are in lots, and says of each which unit it is of: a
 // table of units is looked through from where the word of the id points.
-func (s *sorter) gather(skip int) {
-	most := len(s.bytes) / tupleBytes
+func (s *sorter) gather(p, skip, inLots int) {
+	most := inLots + len(s.bytes)/tupleBytes
 	shift := 64 - bits.Len(uint(most+most/2))
-	if len(s.table) < 1<<(64-shift) {
-		s.table = make([]unitRows, 1<<(64-shift))
+	if s.size = 1 << (64 - shift); len(s.table) < s.size {
+		s.table = make([]unitRows, s.size)
 	}
-	s.at, s.of, s.units, s.runs = fit(s.at, most), fit(s.of, most), fit(s.units, most), s.runs[:0]
+	s.at, s.of, s.units, s.runs = fit(s.at, most), fit(s.of, most), fit(s.units, most+1), s.runs[:0]
 	s.groups = s.groups[:0]
-	table, grouped, plain := s.table[:1<<(64-shift)], s.caps.grouped(), s.head() == 0
-	place, n, units := uint64(0), 0, 0
+	n, units := 0, 0
+	for _, l := range s.lotsOf(p) {
+		from, to := l.of(p)
+		if from == to {
+			continue
+		}
+		s.runs = append(s.runs, run{from: n, to: n + to - from, first: l.at(from), last: l.at(to - 1), lot: l, row: from})
+		units = s.find(l.words[from:to], n, skip, shift, units)
+		n += to - from
+	}
+	runs := len(s.runs)
 	for at := 0; at < len(s.bytes); {
-		tuple := s.bytes[at:][:tupleBytes]
+		from := n
+		n, at = s.decode(n, at)
+		units = s.find(s.found.words[:n-from], from, skip, shift, units)
+	}
+	s.at, s.of, s.units = s.at[:n], s.of[:n], s.units[:units]
+	for i := len(s.runs) - 1; i >= runs; i-- {
+		r := &s.runs[i]
+		if r.to, n = n, r.from; r.from < r.to {
+			r.first, r.last = s.at[r.from], s.at[r.to-1]
+		}
+	}
+}
+
+// lotsOf are the lots that hold rows of a partition: none of those that a partition was split into.
+func (s *sorter) lotsOf(p int) []*lot {
+	if p >= s.parts {
+		return nil
+	}
+	return s.lots
+}
+
+// lookedUp is how many rows are looked up at a time: what is read of them stays in a first-level cache.
+const lookedUp = 256
+
+// found are rows that are looked up: the words of their ids, and where in the partition their tuples go on.
+type found struct {
+	words [lookedUp]uint64
+	names [lookedUp]uint32
+}
+
+// decode reads some rows from the bytes, which begin there: the n-th and those behind it. It returns which row and which byte
+// come next.
+func (s *sorter) decode(n, at int) (int, int) {
+	grouped, plain := s.caps.grouped(), s.head() == 0
+	read, i, to := s.bytes, 0, s.at[n:min(n+lookedUp, len(s.at))]
+	for i < len(to) && at < len(read) {
+		tuple := read[at:][:tupleBytes]
 		word, step := binary.LittleEndian.Uint64(tuple), uint64(binary.LittleEndian.Uint16(tuple[8:]))
 		at += tupleBytes
 		if step == 0 {
-			place = word
-			s.runs = append(s.runs, run{from: n})
+			s.place = word
+			s.runs = append(s.runs, run{from: n + i})
 			continue
 		}
-		place += step
-		size := 0
-		if !plain {
-			size = s.sizeOf(s.bytes[at:])
+		s.place += step
+		to[i], s.found.words[i&(lookedUp-1)], s.found.names[i&(lookedUp-1)] = s.place, word, uint32(at)
+		i++
+		if plain {
+			continue
 		}
-		unit := word << skip >> shift
+		if grouped {
+			s.groups = append(s.groups, rest(read[at:]).group())
+		}
+		at += s.sizeOf(read[at:])
+	}
+	return n + i, at
+}
+
+// find looks up rows by their words, the n-th and those behind it. Of units whose rows are more than s.most it notes the places,
+// behind those that are noted already.
+func (s *sorter) find(words []uint64, n, skip, shift, units int) int {
+	table, of, most := s.table[:s.size], s.of[n:n+len(words)], s.most()
+	for i, word := range words {
+		unit := word << (skip & 63) >> (shift & 63)
 		u := &table[unit]
-		for u.other(word) || s.longIDs && u.rows > 0 && !s.sameID(u.name, at) {
+		for u.other(word) || s.longIDs && u.rows > 0 && !s.sameID(u.name, int(s.found.names[i&(lookedUp-1)])) {
 			unit = (unit + 1) & uint64(len(table)-1)
 			u = &table[unit]
 		}
+		of[i] = uint32(unit)
 		s.units[units] = uint32(unit)
-		if u.rows == 0 {
+		if u.rows == most {
 			units++
 		}
-		*u = unitRows{word, u.rows + 1, uint32(at)}
-		s.at[n], s.of[n] = place, uint32(unit)
-		if grouped {
-			s.groups = append(s.groups, rest(s.bytes[at:]).group())
-		}
-		n++
-		at += size
+		*u = unitRows{word, u.rows + 1, s.found.names[i&(lookedUp-1)]}
 	}
-	s.at, s.of, s.units = s.at[:n], s.of[:n], s.units[:units]
-	for i := len(s.runs) - 1; i >= 0; i-- {
-		s.runs[i].to, n = n, s.runs[i].from
+	return units
+}
+
+// most is how many rows a unit has that is not noted: where groups matter none, else as many as stay in any case.
+func (s *sorter) most() uint32 {
+	if s.caps.grouped() {
+		return 0
 	}
+	return uint32(min(s.caps.rows, math.MaxUint32))
 }
 
 // sizeOf is how many bytes what begins there takes.
@@ -180,36 +248,40 @@ func (s *sorter) sameID(a uint32, b int) bool {
 // order puts the runs into reading order: they are cut into single rows where they
 // overlap.
 func (s *sorter) order() {
-	byPlace := func(a, b run) int { return cmp.Compare(s.at[a.from], s.at[b.from]) }
+	byPlace := func(a, b run) int { return cmp.Compare(a.first, b.first) }
 	s.runs = slices.DeleteFunc(s.runs, func(r run) bool { return r.from == r.to })
-	slices.SortFunc(s.runs, byPlace)
+	if !slices.IsSortedFunc(s.runs, byPlace) {
+		slices.SortFunc(s.runs, byPlace)
+	}
 	for i := 1; i < len(s.runs); i++ {
-		if s.at[s.runs[i].from] < s.at[s.runs[i-1].to-1] {
-			s.runs = s.runs[:0]
-			for row := range s.at {
-				s.runs = append(s.runs, run{row, row + 1})
-			}
+		if s.runs[i].first < s.runs[i-1].last {
+			s.runs = s.single()
 			slices.SortFunc(s.runs, byPlace)
 			return
 		}
 	}
 }
 
+// single are the runs cut into single rows.
+func (s *sorter) single() (rows []run) {
+	for _, r := range s.runs {
+		for i := range r.to - r.from {
+			row := run{from: r.from + i, to: r.from + i + 1, lot: r.lot, row: r.row + i}
+			if row.first = s.at[row.from]; r.lot != nil {
+				row.first = r.lot.at(row.row)
+			}
+			row.last = row.first
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 // capRows decides for the units of the partition, whose groups do not matter.
 func (s *sorter) capRows() {
-	s.over = fit(s.over, len(s.units)+1)
-	over := 0
+	s.chosen = append(s.chosen[:0], 0)
 	for _, unit := range s.units {
 		u := &s.table[unit]
-		s.over[over] = sampled{u.word, unit}
-		if uint64(u.rows) > s.caps.rows {
-			over++
-		}
-		u.word = math.MaxUint64
-	}
-	s.chosen = append(s.chosen[:0], 0)
-	for _, o := range s.over[:over] {
-		u := &s.table[o.unit]
 		first := 0
 		if u.rows > 64 {
 			first = len(s.chosen)
@@ -217,7 +289,7 @@ func (s *sorter) capRows() {
 		} else {
 			s.chosen[0] = 0
 		}
-		s.choose(s.draws, s.draws.seats.rows(s.name(o.word, u.name)), uint64(u.rows), s.caps.rows, s.chosen[first:])
+		s.choose(s.draws, s.draws.seats.rows(s.name(u.word, u.name)), uint64(u.rows), s.caps.rows, s.chosen[first:])
 		if u.word = s.chosen[0]; first > 0 {
 			u.word = uint64(first) * 64
 		}
@@ -239,23 +311,37 @@ func (s *sorter) hold() (release func()) {
 	return func() { s.all <- s.kept }
 }
 
-// setRows sets the bits of the rows that stay, in reading order.
+// setRows says which rows stay, in reading order: of those in lots there, and of others by setting bits.
 func (s *sorter) setRows() {
 	defer s.hold()()
-	large := max(s.caps.rows, 64)
+	all := uint32(min(s.caps.rows, math.MaxInt32))
 	for _, r := range s.runs {
 		of := s.of[r.from:r.to]
-		for i, at := range s.at[r.from:r.to] {
-			u := &s.table[of[i]]
-			if uint64(u.rows) <= large {
-				s.kept.set(at, u.word&1)
-				u.word = bits.RotateLeft64(u.word, -1)
-			} else {
-				s.kept.set(at, s.chosen[u.word>>6]>>(u.word&63)&1)
-				u.word++
+		if r.lot != nil {
+			stay := r.lot.words[r.row:][:len(of)]
+			for i, unit := range of {
+				stay[i] = s.stays(&s.table[unit], all)
 			}
+			continue
+		}
+		for i, at := range s.at[r.from:r.to] {
+			s.kept.set(at, s.stays(&s.table[of[i]], all))
 		}
 	}
+}
+
+// stays says whether the next row of a unit stays: 1 or 0. Of a unit that has no more rows than all, each does.
+func (s *sorter) stays(u *unitRows, all uint32) uint64 {
+	bit := u.word
+	if u.rows > 64 && u.rows > all {
+		u.word++
+		return s.chosen[bit>>6] >> (bit & 63) & 1
+	}
+	u.word = bits.RotateLeft64(bit, -1)
+	if u.rows <= all {
+		bit = 1
+	}
+	return bit & 1
 }
 
 // unitRow is a row of some unit, whose groups matter.
@@ -335,7 +421,7 @@ func only[T any](entries []T, chosen []uint64) []T {
 }
 
 // split decides for a partition that is too large to be sorted, by the bits that
-// follow in its words.
+// follow in its words. It sets the bits of all its rows, of those in lots as well.
 func (s *sorter) split(p, skip int) error {
 	alike, err := s.alike(p)
 	if err != nil {
@@ -366,6 +452,16 @@ func (s *sorter) split(p, skip int) error {
 
 // each visits the rows of a partition as they were put aside.
 func (s *sorter) each(p int, visit func(word, place uint64, m rest) error) error {
+	for _, l := range s.lotsOf(p) {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		for from, to := l.of(p); from < to; from++ {
+			if err := visit(l.words[from], l.at(from), nil); err != nil {
+				return err
+			}
+		}
+	}
 	place := uint64(0)
 	return s.spill.each(p, func(bytes []byte) error {
 		if err := s.ctx.Err(); err != nil {

@@ -107,6 +107,17 @@ func (s *spill) put(p int, bytes []byte) (keeps bool, err error) {
 	return false, nil
 }
 
+// reserve says whether there is room in memory for so many bytes more, which are then held until the spill is closed.
+func (s *spill) reserve(bytes int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held+int64(bytes) > s.limit {
+		return false
+	}
+	s.held += int64(bytes)
+	return true
+}
+
 // leave puts bytes aside in memory, whatever the budget.
 func (s *spill) leave(p int, bytes []byte) {
 	s.mu.Lock()
@@ -265,6 +276,7 @@ type router struct {
 	skip  int // bits of the words that are the same in all rows
 	shift int // what is left of a word without those bits is a partition
 	chunk int // bytes to gather
+	least int // bytes to begin with
 	parts []gathered
 }
 
@@ -276,7 +288,7 @@ type gathered struct {
 }
 
 func newRouter(s *spill, base, skip, parts, chunk int) router {
-	return router{spill: s, base: base, skip: skip, shift: 64 - bits.Len(uint(parts-1)), chunk: chunk, parts: make([]gathered, parts)}
+	return router{spill: s, base: base, skip: skip, shift: 64 - bits.Len(uint(parts-1)), chunk: chunk, least: 16 * tupleBytes, parts: make([]gathered, parts)}
 }
 
 // add gathers a row, of whose tuple more bytes are wanted: those are returned.
@@ -326,7 +338,7 @@ func (r *router) begin(word, place uint64, size int) error {
 	size += tupleBytes
 	if held := g.held; g.used+size > len(held) {
 		if len(held) < r.chunk {
-			g.held = make([]byte, max(min(4*len(held), r.chunk), 16*tupleBytes, g.used+size))
+			g.held = make([]byte, max(min(4*len(held), r.chunk), r.least, g.used+size))
 			copy(g.held, held[:g.used])
 		} else {
 			keeps, err := r.spill.put(r.base+p, held[:g.used])

@@ -64,9 +64,9 @@ func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places
 		t := terms[i]
 		c := columns[t.column]
 		switch first := i == 0; {
-		case places == nil && i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
+		case i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
 			i++
-			addPairs(out, (*[256]T)(t.of), (*[256]T)(terms[i].of), c.Narrow[from:], columns[terms[i].column].Narrow[from:], first)
+			addPairs(out, (*[256]T)(t.of), (*[256]T)(terms[i].of), c.Narrow[from:], columns[terms[i].column].Narrow[from:], places, first)
 		case looksUp(t, columns):
 			addBytes(out, (*[256]T)(t.of), c.Narrow[from:], places, first)
 		case c.Narrow != nil:
@@ -109,16 +109,28 @@ func addBytes[T wide](out []T, of *[256]T, codes []uint8, places []int32, first 
 }
 
 // addPairs adds the terms of two columns of bytes: two at a time are had for little more than one.
-func addPairs[T wide](out []T, ofA, ofB *[256]T, a, b []uint8, first bool) {
-	a, b = a[:len(out)], b[:len(out)]
-	if first {
+func addPairs[T wide](out []T, ofA, ofB *[256]T, a, b []uint8, places []int32, first bool) {
+	switch {
+	case places == nil && first:
+		a, b = a[:len(out)], b[:len(out)]
 		for i, x := range a {
 			out[i] = ofA[x] + ofB[b[i]]
 		}
-		return
-	}
-	for i, x := range a {
-		out[i] += ofA[x] + ofB[b[i]]
+	case places == nil:
+		a, b = a[:len(out)], b[:len(out)]
+		for i, x := range a {
+			out[i] += ofA[x] + ofB[b[i]]
+		}
+	case first:
+		places, b = places[:len(out)], b[:len(a)]
+		for i, p := range places {
+			out[i] = ofA[a[p]] + ofB[b[p]]
+		}
+	default:
+		places, b = places[:len(out)], b[:len(a)]
+		for i, p := range places {
+			out[i] += ofA[a[p]] + ofB[b[p]]
+		}
 	}
 }
 
