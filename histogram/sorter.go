@@ -27,6 +27,7 @@ type sorter struct {
 	of     []uint32 // and its unit, a place in the table
 	groups []uint64 // and its group, where groups matter
 	runs   []run
+	cut    []run      // room for runs that are cut into rows
 	place  uint64     // of the last row that was read
 	found  found      // rows that are looked up
 	table  []unitRows // of the units, by the bits of their words; empty between partitions
@@ -255,7 +256,7 @@ func (s *sorter) order() {
 	}
 	for i := 1; i < len(s.runs); i++ {
 		if s.runs[i].first < s.runs[i-1].last {
-			s.runs = s.single()
+			s.runs, s.cut = s.single(), s.runs
 			slices.SortFunc(s.runs, byPlace)
 			return
 		}
@@ -263,7 +264,12 @@ func (s *sorter) order() {
 }
 
 // single are the runs cut into single rows.
-func (s *sorter) single() (rows []run) {
+func (s *sorter) single() []run {
+	n := 0
+	for _, r := range s.runs {
+		n += int(r.to - r.from)
+	}
+	rows := slices.Grow(s.cut[:0], n)
 	for _, r := range s.runs {
 		for i := range r.to - r.from {
 			row := run{from: r.from + i, to: r.from + i + 1, lot: r.lot, row: r.row + i}
