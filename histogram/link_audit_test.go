@@ -125,19 +125,7 @@ func TestAuditOfLinkedNeighbours(t *testing.T) {
 		t.Errorf("beyond the charge by %d where a unit comes or goes and by %d where it is replaced: expected 0, which is all of it", worst[0], worst[1])
 	}
 	a.parentRowsFound(t)
-	a.spoil = func(l *link) { // every household has the persons of all
-		total := uint32(0)
-		for i := range l.shards {
-			for of := l.shards[i].sizes; len(of) > 0; of = of[2:] {
-				total += of[1]
-			}
-		}
-		for i := range l.shards {
-			for to := l.shards[i].sizes; len(to) > 0; to = to[2:] {
-				to[1] = total % 4
-			}
-		}
-	}
+	a.spoil = sizesOfAll(4)
 	if worst := a.excess(t, 1, 2); worst[0] <= 0 {
 		t.Errorf("sizes of all units together would pass: %d", worst[0])
 	}

@@ -351,19 +351,7 @@ func TestMistakesInLinksAreNoticed(t *testing.T) {
 				}
 			}
 		},
-		"sizes of all units together": func(l *link) {
-			total := uint32(0)
-			for i := range l.shards {
-				for of := l.shards[i].sizes; len(of) > 0; of = of[2:] {
-					total += of[1]
-				}
-			}
-			for i := range l.shards {
-				for to := l.shards[i].sizes; len(to) > 0; to = to[2:] {
-					to[1] = total % 3
-				}
-			}
-		},
+		"sizes of all units together": sizesOfAll(3),
 	} {
 		p, asked := questionsOfHomes(t, "add-remove")
 		others := []home{
@@ -378,6 +366,23 @@ func TestMistakesInLinksAreNoticed(t *testing.T) {
 		}
 		if worst <= 0 {
 			t.Errorf("%s: nobody would notice, the excess is %d", name, worst)
+		}
+	}
+}
+
+// sizesOfAll spoils a link: every household has the persons of all, modulo a number.
+func sizesOfAll(modulus uint32) func(*link) {
+	return func(l *link) {
+		total := uint32(0)
+		for i := range l.shards {
+			for of := l.shards[i].sizes; len(of) > 0; of = of[2:] {
+				total += of[1]
+			}
+		}
+		for i := range l.shards {
+			for to := l.shards[i].sizes; len(to) > 0; to = to[2:] {
+				to[1] = total % modulus
+			}
 		}
 	}
 }

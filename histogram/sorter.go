@@ -320,7 +320,7 @@ func (s *sorter) hold() (release func()) {
 // setRows says which rows stay, in reading order: of those in lots there, and of others by setting bits.
 func (s *sorter) setRows() {
 	defer s.hold()()
-	all := uint32(min(s.caps.rows, math.MaxInt32))
+	all := s.most()
 	for _, r := range s.runs {
 		of := s.of[r.from:r.to]
 		if r.lot != nil {

@@ -23,27 +23,23 @@ const mostRedrawn = 1_000_000_000
 
 // String is redrawn as flags say it.
 func (r redrawn) String() string {
-	if len(r) == 0 {
-		return "as many rows of microdata as the plan says"
-	}
-	var all []string
-	for _, table := range slices.Sorted(maps.Keys(r)) {
-		all = append(all, fmt.Sprintf("--rows %s=%d", table, r[table]))
-	}
-	return strings.Join(all, " ")
+	return inFlags("--rows", r, "as many rows of microdata as the plan says")
 }
 
 // remade are methods by the tables of microdata; those of other tables are the plan's.
 type remade map[string]string
 
 // String is remade as flags say it.
-func (r remade) String() string {
-	if len(r) == 0 {
-		return "the method of the plan"
+func (r remade) String() string { return inFlags("--method", r, "the method of the plan") }
+
+// inFlags is what was asked for by table as flags say it, or none where nothing was.
+func inFlags[V any](flag string, asked map[string]V, none string) string {
+	if len(asked) == 0 {
+		return none
 	}
 	var all []string
-	for _, table := range slices.Sorted(maps.Keys(r)) {
-		all = append(all, fmt.Sprintf("--method %s=%s", table, r[table]))
+	for _, table := range slices.Sorted(maps.Keys(asked)) {
+		all = append(all, fmt.Sprintf("%s %s=%v", flag, table, asked[table]))
 	}
 	return strings.Join(all, " ")
 }

@@ -114,19 +114,25 @@ func TestTamperedNumbersOfRowsAreFound(t *testing.T) {
 		{redrawn{"t, truly": 41}, manifestFile, "of no table or number"},
 		{redrawn{"t": 41, "u": 5}, manifestFile, "that the plan does not have"},
 	} {
-		var m manifest
-		if err := json.Unmarshal(whole, &m); err != nil {
-			t.Fatal(err)
-		}
-		m.Rows = c.rows
-		b, err := indented(m)
-		if err == nil {
-			err = os.WriteFile(path, b, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		rewriteManifest(t, path, whole, func(m *manifest) { m.Rows = c.rows })
 		refused(t, r.Place, VerifyOptions{}, c.file, c.says)
+	}
+}
+
+// rewriteManifest writes a manifest that was changed.
+func rewriteManifest(t *testing.T, path string, whole []byte, change func(*manifest)) {
+	t.Helper()
+	var m manifest
+	if err := json.Unmarshal(whole, &m); err != nil {
+		t.Fatal(err)
+	}
+	change(&m)
+	b, err := indented(m)
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

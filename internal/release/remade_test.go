@@ -1,7 +1,6 @@
 package release
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,18 +109,7 @@ func TestPublishByAnotherMethod(t *testing.T) {
 		{remade{"t": plan.MST}, manifestFile, "by a method that it has"},
 		{remade{"u": plan.Tables}, manifestFile, "that the plan does not have"},
 	} {
-		var m manifest
-		if err := json.Unmarshal(whole, &m); err != nil {
-			t.Fatal(err)
-		}
-		m.Methods = c.methods
-		b, err := indented(m)
-		if err == nil {
-			err = os.WriteFile(path, b, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		rewriteManifest(t, path, whole, func(m *manifest) { m.Methods = c.methods })
 		refused(t, r.Place, VerifyOptions{}, c.file, c.says)
 	}
 }
