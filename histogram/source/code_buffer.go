@@ -4,8 +4,6 @@ package source
 // filled through tables.
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -21,6 +19,9 @@ type codeBuffer interface {
 	// dictionary and page fill the tables.
 	dictionary(values arrow.Array)
 	page(values arrow.Array)
+	// packed makes the page that of n indexes into the dictionary, which stand in runs of so many bits that hold as many, or says
+	// that it does not. To take one that lies outside panics.
+	packed(runs []byte, width, n int) bool
 	// gather appends the codes of dictionary entries. It panics where an index lies
 	// outside.
 	gather(index []int32)
@@ -67,7 +68,9 @@ type codes[T uint8 | uint16 | uint32] struct {
 	made [2]arrow.Array // over the beginning of out: all of it, and as much as the last short batch
 
 	entries, values    []T // the tables
-	dense              []T // the codes of indexes, before nulls are put between
+	narrow             narrowIndexes[T]
+	isNarrow           bool // the page is one of narrow indexes, not values
+	dense              []T  // the codes of indexes, before nulls are put between
 	topEntry, topValue uint32
 	wide               []uint32
 	memo               *memo // of the texts of pages
@@ -93,9 +96,11 @@ func (c *codes[T]) start(most int) {
 
 func (c *codes[T]) dictionary(values arrow.Array) {
 	c.entries, c.topEntry = c.encode(values, c.entries)
+	c.narrow.dictionary(c.entries)
 }
 
 func (c *codes[T]) page(values arrow.Array) {
+	c.isNarrow = false
 	text, ok := values.(*array.String)
 	if !ok || values.Len() < manyTexts {
 		c.values, c.topValue = c.encode(values, c.values)
@@ -107,6 +112,11 @@ func (c *codes[T]) page(values arrow.Array) {
 	c.wide = slices.Grow(c.wide[:0], text.Len())[:text.Len()]
 	c.memo.codes(text, c.wide, uint32(c.null))
 	c.values, c.topValue = narrow(c.wide, c.values)
+}
+
+func (c *codes[T]) packed(runs []byte, width, n int) bool {
+	c.isNarrow = c.narrow.page(runs, width, n)
+	return c.isNarrow
 }
 
 // encode returns the codes of values, in the memory of old, and the largest.
@@ -160,51 +170,26 @@ func (c *codes[T]) gatherSome(index []int32, levels []byte) {
 }
 
 func (c *codes[T]) take(from, to int) {
-	copy(c.next(to-from, c.topValue), c.values[from:to])
+	if c.isNarrow {
+		c.narrow.lookUp(c.next(to-from, c.topEntry), from)
+	} else {
+		copy(c.next(to-from, c.topValue), c.values[from:to])
+	}
 }
 
 func (c *codes[T]) takeSome(from int, levels []byte) {
-	spread(c.next(len(levels), max(c.topValue, uint32(c.null))), c.values[from:], levels, c.null)
+	var dense []T
+	top := c.topValue
+	if c.isNarrow {
+		n := present(levels)
+		c.dense = slices.Grow(c.dense[:0], n)[:n]
+		c.narrow.lookUp(c.dense, from)
+		dense, top = c.dense, c.topEntry
+	} else {
+		dense = c.values[from:]
+	}
+	spread(c.next(len(levels), max(top, uint32(c.null))), dense, levels, c.null)
 }
-
-// spread writes to out the next of dense for each level that is 1, and null for each
-// that is 0: eight rows at a time without a branch, as nobody foresees nulls.
-func spread[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T) {
-	eight := [16]T{8: null}
-	for len(levels) >= 8 && len(dense) >= 8 && len(out) >= 8 {
-		// Each product moves one level into a bit of the highest byte.
-		word := binary.LittleEndian.Uint64(levels)
-		from := &spreads[word*0x0102040810204080>>56]
-		to := (*[8]T)(out)
-		*(*[8]T)(eight[:8]) = *(*[8]T)(dense)
-		to[0], to[1], to[2], to[3] = eight[from[0]&15], eight[from[1]&15], eight[from[2]&15], eight[from[3]&15]
-		to[4], to[5], to[6], to[7] = eight[from[4]&15], eight[from[5]&15], eight[from[6]&15], eight[from[7]&15]
-		dense = dense[bits.OnesCount64(word):]
-		levels, out = levels[8:], out[8:]
-	}
-	for i, level := range levels {
-		out[i] = null
-		if level == 1 {
-			out[i], dense = dense[0], dense[1:]
-		}
-	}
-}
-
-// spreads says for eight levels, the first of them the lowest bit, how many before
-// each are 1, or 8 where it is 0 itself.
-var spreads = func() (all [256][8]uint8) {
-	for mask := range all {
-		n := uint8(0)
-		for i := range 8 {
-			all[mask][i] = 8
-			if mask>>i&1 == 1 {
-				all[mask][i] = n
-				n++
-			}
-		}
-	}
-	return all
-}()
 
 func (c *codes[T]) repeat(n int) {
 	for i, out := 0, c.next(n, c.topValue); i < n; i++ {

@@ -310,6 +310,9 @@ func (c *columnChunk) readLevels(of format.Encoding, body []byte, n int) (err er
 	c.level = slices.Grow(c.level[:0], n+bitPad)[:n+bitPad]
 	switch of {
 	case format.RLE:
+		if allPresent(body, n) {
+			return nil
+		}
 		err = readLevels(c.level, body, n)
 	case format.BitPacked: // the highest bit first, and long out of use
 		for i := range n {
@@ -345,6 +348,9 @@ func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
 	}
 	if !runsHold(body[1:], int(body[0]), n) {
 		return errRuns
+	}
+	if c.sink.packed(body[1:], int(body[0]), n) {
+		return nil
 	}
 	// What is returned lies in the memory given, but tells less of its capacity.
 	c.index = slices.Grow(c.index[:0], n+mostFill+1)

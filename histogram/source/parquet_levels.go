@@ -9,7 +9,24 @@ import "encoding/binary"
 // bits: writers fill up to 8, 32, 256 or 504 of them.
 const mostFill = 511
 
-// readLevels reads n levels of one bit in runs. dst has bitPad more.
+// allPresent says whether n levels of one bit are all 1, as most writers say it: by one run.
+func allPresent(body []byte, n int) bool {
+	head, size := binary.Uvarint(body)
+	return size > 0 && head == uint64(n)<<1 && len(body) == size+1 && body[size] == 1
+}
+
+// fourWords is how many levels are written at once: most runs of them are no longer, which spares guessing their lengths.
+const fourWords = 32
+
+func putFour(dst []byte, a, b, c, d uint64) {
+	to := (*[fourWords]byte)(dst)
+	binary.LittleEndian.PutUint64(to[0:], a)
+	binary.LittleEndian.PutUint64(to[8:], b)
+	binary.LittleEndian.PutUint64(to[16:], c)
+	binary.LittleEndian.PutUint64(to[24:], d)
+}
+
+// readLevels reads n levels of one bit in runs. dst has bitPad more, which is written over.
 func readLevels(dst, body []byte, n int) error {
 	at := 0
 	for len(body) > 0 {
@@ -24,20 +41,27 @@ func readLevels(dst, body []byte, n int) error {
 				return errRuns
 			}
 			word := ones * uint64(body[0])
-			for end := at + count; at < end; at += 8 {
-				binary.LittleEndian.PutUint64(dst[at:], word)
+			for to := at; to < at+count; to += fourWords {
+				putFour(dst[to:], word, word, word, word)
 			}
-			at -= -count & 7 // the last word went beyond
+			at += count
 			body = body[1:]
 			continue
 		}
 		if count > len(body) || at >= n && count > 0 || at+8*count > n+mostFill {
 			return errRuns
 		}
-		for _, bits := range body[:min(count, (n-at+7)/8)] {
-			binary.LittleEndian.PutUint64(dst[at:], bitBytes[bits])
-			at += 8
+		groups := min(count, (n-at+7)/8)
+		for i := 0; i < groups; {
+			if of := body[i:]; len(of) >= 4 {
+				putFour(dst[at+8*i:], bitBytes[of[0]], bitBytes[of[1]], bitBytes[of[2]], bitBytes[of[3]])
+				i += 4
+			} else {
+				binary.LittleEndian.PutUint64(dst[at+8*i:], bitBytes[of[0]])
+				i++
+			}
 		}
+		at += 8 * groups
 		body = body[count:]
 	}
 	if at < n {

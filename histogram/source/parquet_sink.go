@@ -13,6 +13,8 @@ import (
 type sink interface {
 	// dictionary takes up the n entries of a dictionary.
 	dictionary(entries encoding.Values, n int) error
+	// packed takes up a page of n indexes into the dictionary, in runs of some bit width that hold as many, or says that it does not.
+	packed(runs []byte, width, n int) bool
 	// indexes takes up a page of indexes into the dictionary. An index outside makes
 	// take panic, which the guard of the file turns into an error.
 	indexes(index []int32)
@@ -30,7 +32,7 @@ type codeSink struct {
 	to     codeBuffer
 	decode decoder
 	index  []int32 // of a page of indexes
-	coded  bool    // the page is one of values
+	coded  bool    // the page is one of values, or one whose codes are known
 }
 
 func (s *codeSink) dictionary(entries encoding.Values, n int) error {
@@ -39,6 +41,11 @@ func (s *codeSink) dictionary(entries encoding.Values, n int) error {
 		s.to.dictionary(a)
 	}
 	return err
+}
+
+func (s *codeSink) packed(runs []byte, width, n int) bool {
+	s.coded = s.to.packed(runs, width, n)
+	return s.coded
 }
 
 func (s *codeSink) indexes(index []int32) { s.index, s.coded = index, false }
@@ -84,6 +91,8 @@ func (s *valueSink) dictionary(entries encoding.Values, n int) (err error) {
 	s.entries, err = s.decodeEntries(entries, n)
 	return err
 }
+
+func (s *valueSink) packed([]byte, int, int) bool { return false }
 
 func (s *valueSink) indexes(index []int32) { s.index, s.values = index, nil }
 

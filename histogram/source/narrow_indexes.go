@@ -1,0 +1,73 @@
+package source
+
+// This file holds the narrow indexes: indexes into a dictionary that fit into a byte each, looked up without a look at bounds.
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/parquet-go/parquet-go/encoding/rle"
+)
+
+// narrowIndexes is a page of indexes of a byte, and the codes of its dictionary.
+type narrowIndexes[T uint8 | uint16 | uint32] struct {
+	index []uint8 // of the page
+	codes [256]T  // of the entries
+	whole bool    // there are as many entries
+	none  T       // otherwise the code behind them, which is that of no entry
+}
+
+// dictionary takes up the codes of a dictionary's entries.
+func (x *narrowIndexes[T]) dictionary(entries []T) {
+	n := copy(x.codes[:], entries)
+	x.none, x.whole = 0, n == len(x.codes)
+	for !x.whole && slices.Contains(entries, x.none) {
+		x.none++
+	}
+	for i := range x.codes[n:] {
+		x.codes[n+i] = x.none
+	}
+}
+
+// page takes up a page of n indexes, in runs of so many bits that hold as many, or says that it does not: where they are wider
+// than a byte.
+func (x *narrowIndexes[T]) page(runs []byte, width, n int) bool {
+	if width < 1 || width > 8 {
+		return false
+	}
+	// What is returned lies in the memory given, but tells less of its capacity.
+	x.index = slices.Grow(x.index[:0], n+mostFill+1)
+	index, err := (&rle.Encoding{BitWidth: width}).DecodeLevels(x.index, runs)
+	if err != nil || len(index) < n {
+		return false
+	}
+	x.index = x.index[:n]
+	return true
+}
+
+// lookUp writes the codes of the page's indexes from there on to out. It panics where one lies outside the dictionary.
+func (x *narrowIndexes[T]) lookUp(out []T, from int) {
+	to, index := out, x.index[from:from+len(out)]
+	for len(index) >= 16 && len(to) >= 16 {
+		to16, at := (*[16]T)(to), (*[16]uint8)(index)
+		to16[0], to16[1], to16[2], to16[3] = x.codes[at[0]], x.codes[at[1]], x.codes[at[2]], x.codes[at[3]]
+		to16[4], to16[5], to16[6], to16[7] = x.codes[at[4]], x.codes[at[5]], x.codes[at[6]], x.codes[at[7]]
+		to16[8], to16[9], to16[10], to16[11] = x.codes[at[8]], x.codes[at[9]], x.codes[at[10]], x.codes[at[11]]
+		to16[12], to16[13], to16[14], to16[15] = x.codes[at[12]], x.codes[at[13]], x.codes[at[14]], x.codes[at[15]]
+		index, to = index[16:], to[16:]
+	}
+	for i, at := range index {
+		to[i] = x.codes[at]
+	}
+	if !x.whole && contains(out, x.none) {
+		panic("an index lies outside the dictionary")
+	}
+}
+
+// contains says whether a code is among others.
+func contains[T uint8 | uint16 | uint32](codes []T, code T) bool {
+	if bytewise, ok := any(codes).([]uint8); ok {
+		return bytes.IndexByte(bytewise, uint8(code)) >= 0
+	}
+	return slices.Contains(codes, code)
+}
