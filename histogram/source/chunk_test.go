@@ -57,6 +57,25 @@ func TestRunsLongerThanTheirPage(t *testing.T) {
 	}
 }
 
+// Equal indexes that are wider than their page says are refused, whatever else the dictionary holds.
+func TestEqualIndexesAreNoWiderThanTheirPage(t *testing.T) {
+	for width := 1; width <= 12; width++ {
+		for _, c := range []struct {
+			value int
+			fits  bool
+		}{{1<<width - 1, true}, {1 << width, width == 8}, {1<<8 - 1, width >= 8}} {
+			body := []byte{byte(width), 40 << 1, byte(c.value)}
+			if width > 8 {
+				body = append(body, byte(c.value>>8))
+			}
+			chunk := &columnChunk{entries: 1 << 12, sink: &codeSink{to: newCodeBuffer(scatter(2))}}
+			if err := chunk.decode(format.RLEDictionary, append(body, make([]byte, 0, bitPad)...), 40); (err == nil) != c.fits {
+				t.Errorf("%d in %d bits: %v", c.value, width, err)
+			}
+		}
+	}
+}
+
 // The last run of bits may be filled up, to 256 values as some writers do, and nothing may stand behind it.
 func TestLastRunsMayBeFilledUp(t *testing.T) {
 	bits := func(groups, width int) []byte {

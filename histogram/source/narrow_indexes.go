@@ -4,6 +4,7 @@ package source
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/rle"
@@ -12,10 +13,20 @@ import (
 // narrowIndexes is a page of indexes of a byte, and the codes of its dictionary.
 type narrowIndexes[T uint8 | uint16 | uint32] struct {
 	index []uint8 // of the page
+	short bool    // all of them are below shortIndexes
 	codes [256]T  // of the entries
 	whole bool    // there are as many entries
 	none  T       // otherwise the code behind them, which is that of no entry
+
+	// The codes of two short indexes side by side, of which the second counts for 256.
+	pairs [shortPairs][2]T
 }
+
+// Indexes of four bits are looked up two at a time.
+const (
+	shortIndexes = 1 << 4
+	shortPairs   = shortIndexes << 8
+)
 
 // dictionary takes up the codes of a dictionary's entries.
 func (x *narrowIndexes[T]) dictionary(entries []T) {
@@ -26,6 +37,11 @@ func (x *narrowIndexes[T]) dictionary(entries []T) {
 	}
 	for i := range x.codes[n:] {
 		x.codes[n+i] = x.none
+	}
+	for i := range shortIndexes {
+		for j := range shortIndexes {
+			x.pairs[i|j<<8] = [2]T{x.codes[i], x.codes[j]}
+		}
 	}
 }
 
@@ -41,13 +57,25 @@ func (x *narrowIndexes[T]) page(runs []byte, width, n int) bool {
 	if err != nil || len(index) < n {
 		return false
 	}
-	x.index = x.index[:n]
+	x.index, x.short = x.index[:n], 1<<width <= shortIndexes
 	return true
 }
 
 // lookUp writes the codes of the page's indexes from there on to out. It panics where one lies outside the dictionary.
 func (x *narrowIndexes[T]) lookUp(out []T, from int) {
 	to, index := out, x.index[from:from+len(out)]
+	for x.short && len(index) >= 16 && len(to) >= 16 {
+		to16, at := (*[16]T)(to), (*[16]uint8)(index)
+		*(*[2]T)(to16[0:]) = x.pairs[binary.LittleEndian.Uint16(at[0:])%shortPairs]
+		*(*[2]T)(to16[2:]) = x.pairs[binary.LittleEndian.Uint16(at[2:])%shortPairs]
+		*(*[2]T)(to16[4:]) = x.pairs[binary.LittleEndian.Uint16(at[4:])%shortPairs]
+		*(*[2]T)(to16[6:]) = x.pairs[binary.LittleEndian.Uint16(at[6:])%shortPairs]
+		*(*[2]T)(to16[8:]) = x.pairs[binary.LittleEndian.Uint16(at[8:])%shortPairs]
+		*(*[2]T)(to16[10:]) = x.pairs[binary.LittleEndian.Uint16(at[10:])%shortPairs]
+		*(*[2]T)(to16[12:]) = x.pairs[binary.LittleEndian.Uint16(at[12:])%shortPairs]
+		*(*[2]T)(to16[14:]) = x.pairs[binary.LittleEndian.Uint16(at[14:])%shortPairs]
+		index, to = index[16:], to[16:]
+	}
 	for len(index) >= 16 && len(to) >= 16 {
 		to16, at := (*[16]T)(to), (*[16]uint8)(index)
 		to16[0], to16[1], to16[2], to16[3] = x.codes[at[0]], x.codes[at[1]], x.codes[at[2]], x.codes[at[3]]

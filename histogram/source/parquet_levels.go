@@ -80,7 +80,7 @@ var bitBytes = func() (all [256]uint64) {
 	return all
 }()
 
-// runsHold tells that runs of some bit width hold n values: that none begins behind
+// runsHold tells that runs of some bit width hold n values of it: that none begins behind
 // them, and that the last holds no more, but for what fills it up where it is of bits.
 func runsHold(body []byte, width, n int) bool {
 	total := 0
@@ -98,6 +98,9 @@ func runsHold(body []byte, width, n int) bool {
 		}
 		if size > len(body) || total >= n && count > 0 || total+count > most {
 			return false
+		}
+		if head&1 == 0 && width%8 != 0 && body[size-1]>>(width%8) != 0 {
+			return false // equal values that are wider
 		}
 		body = body[size:]
 		total += count
