@@ -39,9 +39,8 @@ import (
 //
 // Ids are told apart by their exact values, never by a hash. Rows are put aside as
 // (id, place), by a partition of the ids, in memory (lot.go) and beyond it on disk (spill.go); then the rows
-// of one partition after the other are brought together by id. Memory: about
-// boundOptions.memory or mostMemory, whichever is less, but at least some hundred KiB,
-// and one bit per row for the answer.
+// of one partition after the other are brought together by id. Memory: at most about
+// boundOptions.memory, but at least some hundred KiB, and one bit per row for the answer.
 type bounding struct {
 	caps caps
 	opt  boundOptions
@@ -81,6 +80,15 @@ type boundOptions struct {
 	rows    int64  // of the table, -1 where they are not known
 }
 
+// toHold is how much of the memory is made use of: where all rows are known to find room, as much as they need, of which half is
+// for what is put aside; else mostMemory or less, as some rows go by way of the disk whatever is held.
+func (o boundOptions) toHold() int64 {
+	if enough := 2 * tupleBytes * o.rows; o.rows >= 0 && enough <= o.memory {
+		return max(enough, min(o.memory, mostMemory))
+	}
+	return min(o.memory, mostMemory)
+}
+
 // A place is a row of the table in reading order: its piece, and its row there.
 const (
 	rowBits   = 36
@@ -99,7 +107,7 @@ func newBounding(u spec.Unit, stream *noise.Bits, o boundOptions) (*bounding, er
 // newCapped returns the bounding of one table by any caps. Its keys are the next
 // words of the table's own stream.
 func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
-	o.workers, o.memory = max(o.workers, 1), min(o.memory, mostMemory)
+	o.workers, o.memory = max(o.workers, 1), o.toHold()
 	b := &bounding{caps: c, opt: o, choose: (*draws).choose, hash: longHash(), permutation: newPermutation(stream)}
 	key := make([]byte, 64)
 	for i := 0; i < len(key); i += 8 {
@@ -114,7 +122,7 @@ func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
 	return b, nil
 }
 
-// Sizes of what is held, in bytes: of all, however much there is; of a partition whose
+// Sizes of what is held, in bytes: of all where rows go by way of the disk; of a partition whose
 // units fit the cache; of what a worker gathers for a partition; and of the least
 // partition that is not split.
 const (
