@@ -46,9 +46,9 @@ func (x *narrowIndexes[T]) dictionary(entries []T) {
 }
 
 // page takes up a page of n indexes, in runs of so many bits that hold as many, or says that it does not: where they are wider
-// than a byte.
+// than a byte, or no memory is behind them that their decoder may look at.
 func (x *narrowIndexes[T]) page(runs []byte, width, n int) bool {
-	if width < 1 || width > 8 {
+	if width < 1 || width > 8 || cap(runs)-len(runs) < 8 {
 		return false
 	}
 	// What is returned lies in the memory given, but tells less of its capacity.
