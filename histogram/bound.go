@@ -80,14 +80,17 @@ type boundOptions struct {
 	rows    int64  // of the table, -1 where they are not known
 }
 
-// toHold is how much of the memory is made use of: where all rows are known to find room, as much as they need, of which half is
-// for what is put aside; else mostMemory or less, as some rows go by way of the disk whatever is held.
+// toHold is how much of the memory is made use of: where all rows are known to find room, as much as they need; else mostMemory or
+// less, as some rows go by way of the disk whatever is held.
 func (o boundOptions) toHold() int64 {
-	if enough := 2 * tupleBytes * o.rows; o.rows >= 0 && enough <= o.memory {
+	if enough := o.enough(); o.rows >= 0 && enough <= o.memory {
 		return max(enough, min(o.memory, mostMemory))
 	}
 	return min(o.memory, mostMemory)
 }
+
+// enough is what all rows take, with half of it for what is put aside of them but for the answer, a bit per row and worker.
+func (o boundOptions) enough() int64 { return 2*tupleBytes*o.rows + int64(o.workers)*(o.rows/8) }
 
 // A place is a row of the table in reading order: its piece, and its row there.
 const (
@@ -107,7 +110,8 @@ func newBounding(u spec.Unit, stream *noise.Bits, o boundOptions) (*bounding, er
 // newCapped returns the bounding of one table by any caps. Its keys are the next
 // words of the table's own stream.
 func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
-	o.workers, o.memory = max(o.workers, 1), o.toHold()
+	o.workers = max(o.workers, 1)
+	o.memory = o.toHold()
 	b := &bounding{caps: c, opt: o, choose: (*draws).choose, hash: longHash(), permutation: newPermutation(stream)}
 	key := make([]byte, 64)
 	for i := 0; i < len(key); i += 8 {

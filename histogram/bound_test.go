@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -929,6 +930,33 @@ func TestMemoryOfBounding(t *testing.T) {
 	countOf(t, b)
 	if peak > most*3/2 {
 		t.Errorf("%d bytes were held, with %d to hold", peak, most)
+	}
+}
+
+// Where all rows are known and the memory is enough for them they find room, in lots of the rows that a batch has, and no more is made
+// use of than that; else as much as is said, whatever a file says of its rows.
+func TestAllRowsFindRoomWhereTheyAreKnown(t *testing.T) {
+	const batch = 1 << 15
+	for _, rows := range []int64{0, 1, 1000, 100_000, 1 << 22, 10_000_000, 1_000_000_000, 1 << 40} {
+		for _, workers := range []int{1, 2, 64} {
+			enough := boundOptions{rows: rows, workers: workers}.enough()
+			for _, memory := range []int64{enough, enough - 1, 1 << 50} {
+				b := boundingOf(t, 2, boundOptions{memory: memory, workers: workers, rows: rows})
+				lots := (rows + batch - 1) / batch
+				room := b.spill.limit >= rows*tupleBytes+lots*int64(b.parts+1)*4
+				switch fits := memory >= enough; {
+				case fits && !room && rows >= 1<<22: // what fewer rows take is little beside what workers gather
+					t.Errorf("%d rows, %d workers, %d bytes: %d hold less than all rows", rows, workers, memory, b.spill.limit)
+				case !fits && b.opt.memory > mostMemory, b.opt.memory > max(mostMemory, enough), b.opt.memory > memory:
+					t.Errorf("%d rows, %d workers, %d bytes: %d are made use of", rows, workers, memory, b.opt.memory)
+				}
+			}
+		}
+	}
+	for _, rows := range []int64{-1, math.MaxInt64, math.MaxInt64 / 2 / tupleBytes, math.MaxInt64/2/tupleBytes + 1, math.MaxInt64 / 3} {
+		if got := (boundOptions{memory: 1 << 30, rows: rows}).toHold(); got > 1<<30 || got < mostMemory {
+			t.Errorf("%d rows: %d bytes are made use of", rows, got)
+		}
 	}
 }
 
