@@ -110,7 +110,7 @@ func newBounding(u spec.Unit, stream *noise.Bits, o boundOptions) (*bounding, er
 // newCapped returns the bounding of one table by any caps. Its keys are the next
 // words of the table's own stream.
 func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
-	o.workers = max(o.workers, 1)
+	o.workers, o.rows = max(o.workers, 1), min(o.rows, mostRows)
 	o.memory = o.toHold()
 	b := &bounding{caps: c, opt: o, choose: (*draws).choose, hash: longHash(), permutation: newPermutation(stream)}
 	key := make([]byte, 64)
@@ -131,6 +131,7 @@ func newCapped(c caps, stream *noise.Bits, o boundOptions) (*bounding, error) {
 // partition that is not split.
 const (
 	mostMemory = 86 << 20
+	mostRows   = 1 << 40 // that sizes are decided by, as files may claim any number
 	partBytes  = 1 << 18
 	leastChunk = 1 << 12
 	mostChunk  = 1 << 13

@@ -953,9 +953,16 @@ func TestAllRowsFindRoomWhereTheyAreKnown(t *testing.T) {
 			}
 		}
 	}
-	for _, rows := range []int64{-1, math.MaxInt64, math.MaxInt64 / 2 / tupleBytes, math.MaxInt64/2/tupleBytes + 1, math.MaxInt64 / 3} {
-		if got := (boundOptions{memory: 1 << 30, rows: rows}).toHold(); got > 1<<30 || got < mostMemory {
-			t.Errorf("%d rows: %d bytes are made use of", rows, got)
+	for shift := range 63 {
+		for _, rows := range []int64{-1, 1 << shift, 1<<shift - 1, math.MaxInt64 / 10 >> shift, math.MaxInt64/10>>shift + 1, math.MaxInt64 >> shift} {
+			for _, memory := range []int64{1 << 20, 1 << 30, math.MaxInt64} {
+				for _, workers := range []int{1, 2, 64} {
+					b := boundingOf(t, 2, boundOptions{memory: memory, rows: rows, workers: workers})
+					if b.parts < 1 || b.opt.memory > memory || b.spill.limit < 0 || b.spill.limit > b.opt.memory {
+						t.Fatalf("%d rows, %d workers, %d bytes: %d partitions, %d held, %d of them put aside", rows, workers, memory, b.parts, b.opt.memory, b.spill.limit)
+					}
+				}
+			}
 		}
 	}
 }

@@ -76,6 +76,23 @@ func TestEqualIndexesAreNoWiderThanTheirPage(t *testing.T) {
 	}
 }
 
+// No equal indexes at all are refused: decoders disagree on whether their value follows.
+func TestRunsOfNoEqualIndexesAreRefused(t *testing.T) {
+	for width := range 33 {
+		for _, value := range []byte{0, 1, 4, 0x80} {
+			body := []byte{byte(width), 0}
+			body = append(body, bytes.Repeat([]byte{value}, (width+7)/8)...)
+			body = append(body, 16<<1)
+			body = append(body, make([]byte, (width+7)/8, bitPad)...)
+			sink := &codeSink{to: newCodeBuffer(scatter(2))}
+			chunk := &columnChunk{entries: 1 << 12, sink: sink}
+			if err := chunk.decode(format.RLEDictionary, append(body, make([]byte, 0, bitPad)...), 16); err == nil {
+				t.Errorf("width %d, value %x: accepted", width, value)
+			}
+		}
+	}
+}
+
 // The last run of bits may be filled up, to 256 values as some writers do, and nothing may stand behind it.
 func TestLastRunsMayBeFilledUp(t *testing.T) {
 	bits := func(groups, width int) []byte {
@@ -104,6 +121,24 @@ func TestLastRunsMayBeFilledUp(t *testing.T) {
 		}
 		if err := levels(c.body); (err == nil) != c.fits {
 			t.Errorf("levels %d bytes long: %v", len(c.body), err)
+		}
+	}
+}
+
+// So are the levels of pages of few rows.
+func TestLevelsOfFewRowsMayBeFilledUp(t *testing.T) {
+	for n := 1; n <= 64; n++ {
+		for _, groups := range []int{(n + 7) / 8, 32, 63} {
+			levels := make([]byte, n+bitPad)
+			body := append(binary.AppendUvarint(nil, uint64(groups)<<1|1), bytes.Repeat([]byte{0x55}, groups)...)
+			if err := readLevels(levels, body, n); err != nil {
+				t.Errorf("%d rows filled up to %d: %v", n, 8*groups, err)
+			}
+			for i, level := range levels[:n] {
+				if int(level) != 1-i&1 {
+					t.Fatalf("%d rows filled up to %d: level %d is %d", n, 8*groups, i, level)
+				}
+			}
 		}
 	}
 }

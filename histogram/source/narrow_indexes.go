@@ -57,7 +57,7 @@ func (x *narrowIndexes[T]) page(runs []byte, width, n int) bool {
 	if err != nil || len(index) < n {
 		return false
 	}
-	x.index, x.short = x.index[:n], 1<<width <= shortIndexes
+	x.index, x.short = index[:n], 1<<width <= shortIndexes
 	return true
 }
 

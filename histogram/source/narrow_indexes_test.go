@@ -166,3 +166,85 @@ func TestNoEntryIsTakenForNone(t *testing.T) {
 		}
 	}
 }
+
+// naive reads n values of some bit width from runs, bit by bit; it is false where they end before.
+func naive(runs []byte, width, n int) (values []uint32, ok bool) {
+	for len(values) < n {
+		head, read := binary.Uvarint(runs)
+		if read <= 0 || head>>1 > 1<<20 {
+			return nil, false
+		}
+		runs = runs[read:]
+		count, size := int(head>>1), (width+7)/8
+		if head&1 == 1 {
+			size = count * width
+		}
+		if size > len(runs) {
+			return nil, false
+		}
+		value := func(first, bits int) (v uint32) {
+			for b := range bits {
+				v |= uint32(runs[(first+b)/8]>>((first+b)%8)&1) << b
+			}
+			return v
+		}
+		for i := range count {
+			if head&1 == 0 {
+				values = append(values, value(0, 8*size))
+				continue
+			}
+			for j := range 8 {
+				values = append(values, value((8*i+j)*width, width))
+			}
+		}
+		runs = runs[size:]
+	}
+	return values[:n], true
+}
+
+// Damaged runs are refused, or read as they stand: whatever stood in the memory of pages before is never taken for theirs.
+func TestDamagedRunsAreRefusedOrReadAsTheyStand(t *testing.T) {
+	accepted, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(1, 12).Draw(t, "width")
+		sink := &codeSink{to: newCodeBuffer(scatter(2))}
+		b := array.NewStringBuilder(memory.DefaultAllocator)
+		defer b.Release()
+		for i := range 1 << width {
+			b.Append(fmt.Sprint(i))
+		}
+		dictionary := b.NewArray()
+		defer dictionary.Release()
+		sink.to.dictionary(dictionary)
+		c := &columnChunk{sink: sink, entries: 1 << width}
+		for range rapid.IntRange(1, 6).Draw(t, "pages") {
+			index, runs := drawRuns(t, width, 1<<width)
+			for range rapid.IntRange(0, 2).Draw(t, "damaged") {
+				runs[rapid.IntRange(0, len(runs)-1).Draw(t, "byte")] = rapid.SampledFrom([]byte{0, 1, 2, 3, 8, 0x20, 0x80, 0xFF}).Draw(t, "damage")
+			}
+			body := append(make([]byte, 0, len(runs)+1+bitPad), byte(width))
+			err := c.decode(format.RLEDictionary, append(body, runs...), len(index))
+			if err != nil {
+				refused++
+				continue
+			}
+			accepted++
+			want, ok := naive(runs, width, len(index))
+			if !ok {
+				t.Fatalf("%d indexes of %d bits are read from %x", len(index), width, runs)
+			}
+			sink.to.start(len(index))
+			if err := sink.take(0, len(index)); err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range codesOf(sink.to.array()) {
+				if code := scatter(2).code(fmt.Sprint(want[i])); got != code {
+					t.Fatalf("index %d of %x is %d, its code %d, not %d", i, runs, want[i], code, got)
+				}
+			}
+		}
+	})
+	if accepted == 0 || refused == 0 {
+		t.Errorf("%d pages were accepted, %d refused: the test tests nothing", accepted, refused)
+	}
+}

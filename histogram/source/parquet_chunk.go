@@ -307,12 +307,12 @@ func (c *columnChunk) readPrefixed(encoding format.Encoding, body []byte, n int)
 
 // readLevels reads n definition levels, and leaves none where all are 1.
 func (c *columnChunk) readLevels(of format.Encoding, body []byte, n int) (err error) {
+	if of == format.RLE && allPresent(body, n) {
+		return nil
+	}
 	c.level = slices.Grow(c.level[:0], n+bitPad)[:n+bitPad]
 	switch of {
 	case format.RLE:
-		if allPresent(body, n) {
-			return nil
-		}
 		err = readLevels(c.level, body, n)
 	case format.BitPacked: // the highest bit first, and long out of use
 		for i := range n {

@@ -31,7 +31,7 @@ func readLevels(dst, body []byte, n int) error {
 	at := 0
 	for len(body) > 0 {
 		head, size := binary.Uvarint(body)
-		if size <= 0 || head > 2*uint64(n)+16 {
+		if size <= 0 || head>>1 > uint64(n)+mostFill {
 			return errRuns
 		}
 		body = body[size:]
@@ -99,8 +99,8 @@ func runsHold(body []byte, width, n int) bool {
 		if size > len(body) || total >= n && count > 0 || total+count > most {
 			return false
 		}
-		if head&1 == 0 && width%8 != 0 && body[size-1]>>(width%8) != 0 {
-			return false // equal values that are wider
+		if head&1 == 0 && (count == 0 || width%8 != 0 && body[size-1]>>(width%8) != 0) {
+			return false // none of an equal value, which decoders take for the next run then, or one that is wider
 		}
 		body = body[size:]
 		total += count
