@@ -32,7 +32,7 @@ type codeSink struct {
 	to     codeBuffer
 	decode decoder
 	index  []int32 // of a page of indexes
-	coded  bool    // the page is one of values, or one whose codes are known
+	coded  bool    // the page is one of values, or of packed indexes
 }
 
 func (s *codeSink) dictionary(entries encoding.Values, n int) error {
