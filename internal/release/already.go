@@ -75,6 +75,9 @@ func (o Options) alreadyPublished(ctx context.Context, p *plan.Plan, place strin
 	if err == nil {
 		err = json.Unmarshal(b, &record)
 	}
+	if err == nil {
+		err = record.Check()
+	}
 	if err != nil {
 		return &Altered{Place: place, File: proofFile}
 	}
@@ -136,8 +139,10 @@ func holds(ctx context.Context, l *ledger.Ledger, place string, record ledger.Re
 	if _, err := l.Identity(ctx); err != nil { // it is altered itself, or cannot be read
 		return err
 	}
-	if err := l.Contains(ctx, record); err != nil {
+	if err := l.Contains(ctx, record); errors.Is(err, ledger.ErrTampered) {
 		return &Occupied{Place: place, Why: fmt.Sprintf("was not paid for from the configured ledger, which does not hold entry %.12s of release %s: it is an older copy, or another ledger", record.Proof.Hash, record.Release)}
+	} else if err != nil {
+		return err
 	}
 	account, err := l.Show(ctx, record.Account)
 	if err != nil {
