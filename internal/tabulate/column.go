@@ -26,12 +26,16 @@ type term[T wide] struct {
 	column int
 	stride T
 	of     []T // what each code of the column adds; nil: stride times the code
+	most   int // that it adds, where that is stride times the code; else −1
 }
 
 // newTerm makes the term of an axis. Short look-up tables have all 256 entries, so
 // that no code of a byte has to be checked against their length.
 func newTerm[T wide](a Axis, stride int) term[T] {
-	t := term[T]{column: a.Column, stride: T(stride)}
+	t := term[T]{column: a.Column, stride: T(stride), most: (a.Size - 1) * stride}
+	if a.Of != nil {
+		t.most = -1
+	}
 	if a.Of == nil && a.Size > 256 {
 		return t
 	}
@@ -54,6 +58,12 @@ func looksUp[T wide](t term[T], columns []Codes) bool {
 	return t.of != nil && columns[t.column].Narrow != nil
 }
 
+// inLanes tells that the columns of two terms are of bytes, as is what they add together.
+func inLanes[T wide](out []T, t, u term[T], columns []Codes) bool {
+	_, short := any(out).([]uint16)
+	return short && t.most >= 0 && u.most >= 0 && t.most+u.most <= laneByte && columns[t.column].Narrow != nil && columns[u.column].Narrow != nil
+}
+
 // combine writes Σ terms of the rows from..from+len(out), or of those at places where
 // not nil.
 func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places []int32) error {
@@ -64,6 +74,9 @@ func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places
 		t := terms[i]
 		c := columns[t.column]
 		switch first := i == 0; {
+		case places == nil && i+1 < len(terms) && inLanes(out, t, terms[i+1], columns):
+			i++
+			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), columns[terms[i].column].Narrow[from:], uint16(terms[i].stride), first)
 		case i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
 			i++
 			addPairs(out, (*[256]T)(t.of), (*[256]T)(terms[i].of), c.Narrow[from:], columns[terms[i].column].Narrow[from:], places, first)

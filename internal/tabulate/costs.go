@@ -9,21 +9,21 @@ import "math"
 // nanoseconds of one core, on codes as uneven as those of surveys are (Zipf). Between
 // two entries it is linear in the logarithm of cells.
 var updates = []struct{ cells, ns float64 }{
-	{1 << 6, 0.45},
-	{1 << 12, 0.45},
-	{1 << 14, 0.45},
-	{1 << 16, 0.5},
-	{1 << 18, 0.6},
-	{1 << 20, 1},
-	{1 << 22, 3.5},
-	{1 << 24, 5},
-	{1 << 28, 8},
+	{1 << 6, 0.75},
+	{1 << 12, 0.75},
+	{1 << 14, 0.8},
+	{1 << 16, 0.95},
+	{1 << 18, 1.65},
+	{1 << 20, 4.5},
+	{1 << 22, 8.5},
+	{1 << 24, 10},
+	{1 << 28, 19},
 }
 
 const (
-	loadCost    = 0.3 // ns a row for each super-column of a base beyond two
-	clearCost   = 0.8 // ns a cell for each worker's table, or the one of a parted base: made, and added to the total
-	projectCost = 1.2 // ns a cell of a base for each ask taken from it
+	loadCost    = 0.35 // ns a row for each super-column of a base beyond two
+	clearCost   = 2    // ns a cell for each worker's table, or the one of a parted base: made, and added to the total
+	projectCost = 1.3  // ns a cell of a base for each ask taken from it
 	likelyRows  = 1 << 20
 )
 

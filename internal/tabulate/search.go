@@ -18,10 +18,12 @@ const searchLimit = 4 << 20
 const nearly = 0.9
 
 // search merges groups of axes greedily, two at a time: those whose merging saves
-// most, as long as it saves anything. Groups are named by one of their axes.
+// most, as long as it saves anything. Then it evens out what came of that. Groups are
+// named by one of their axes.
 type search struct {
 	request *Request
 	names   []uint64  // random words; the hash of a set is those of its groups, added bit by bit
+	at      []int     // group of each axis, to begin with
 	members [][]int   // axes of each group; nil: merged into another
 	sizes   []float64 // codes of each group
 	bases   []candidate
@@ -45,8 +47,8 @@ type candidate struct {
 }
 
 func newSearch(r *Request) *search {
-	s := &search{request: r, names: make([]uint64, len(r.Axes)), members: make([][]int, len(r.Axes)), sizes: make([]float64, len(r.Axes)),
-		of: make([][]int32, len(r.Axes)), byHash: newIndex(len(r.Asks)), refines: map[[2]int]bool{},
+	s := &search{request: r, names: make([]uint64, len(r.Axes)), at: make([]int, len(r.Axes)), members: make([][]int, len(r.Axes)),
+		sizes: make([]float64, len(r.Axes)), of: make([][]int32, len(r.Axes)), refines: map[[2]int]bool{},
 		rows: float64(r.Rows), perCell: clearCost * float64(r.Workers), most: float64(r.Memory) / float64(2*r.bytes()*r.Workers)}
 	if r.Rows == 0 {
 		s.rows = likelyRows
@@ -57,32 +59,111 @@ func newSearch(r *Request) *search {
 // partition parts all axes into the groups that asks are counted by.
 func partition(r *Request) [][]int {
 	s := newSearch(r)
+	axes := make([][]int, len(r.Axes))
 	for a := range r.Axes {
 		s.names[a] = mix(uint64(a+1) * 0x9E3779B97F4A7C15)
-		s.members[a], s.sizes[a] = []int{a}, float64(r.Axes[a].Size)
+		axes[a] = []int{a}
 		for b := range r.Axes {
 			if _, ok := r.refinement(a, b); ok && a != b {
 				s.refines[[2]int{a, b}] = true
 			}
 		}
 	}
-	for _, a := range r.Asks {
+	s.begin(axes)
+	// Wide bases are worth some memory, not all that there is.
+	s.most = min(s.most, 4*s.cells+mostBlock)
+	for s.looked < searchLimit && s.merge() {
+	}
+	return s.evened(s.groups())
+}
+
+// begin counts every ask by itself, or from a wider one, in given groups of all axes.
+func (s *search) begin(groups [][]int) {
+	s.bases, s.byHash, s.cells = s.bases[:0], newIndex(len(s.request.Asks)), 0
+	for g := range s.members {
+		s.members[g], s.of[g] = nil, s.of[g][:0]
+	}
+	for _, axes := range groups {
+		s.members[axes[0]], s.sizes[axes[0]] = axes, s.size(axes)
+		for _, a := range axes {
+			s.at[a] = axes[0]
+		}
+	}
+	for _, a := range s.request.Asks {
 		if !a.Sparse {
 			s.ask(a)
 		}
 	}
 	s.absorbAll()
-	// Wide bases are worth some memory, not all that there is.
-	s.most = min(s.most, 4*s.cells+mostBlock)
-	for s.looked < searchLimit && s.merge() {
+}
+
+// groups are those of all axes. Two sets of one hash cost time, and nothing else.
+func (s *search) groups() [][]int {
+	return slices.DeleteFunc(slices.Clone(s.members), func(axes []int) bool { return axes == nil })
+}
+
+// total is what all bases cost.
+func (s *search) total() float64 {
+	sum := 0.0
+	for i := range s.bases {
+		if !s.bases[i].dead {
+			sum += s.bases[i].cost
+		}
 	}
-	var groups [][]int // of all axes: two sets of one hash cost time, and nothing else
-	for _, axes := range s.members {
-		if axes != nil {
-			groups = append(groups, axes)
+	return sum
+}
+
+// evened parts the axes of two groups anew between them, as long as that makes all
+// bases cheaper: merging leaves some groups much larger than others.
+func (s *search) evened(groups [][]int) [][]int {
+	s.begin(groups)
+	least, most, last := s.total(), max(s.most, s.cells), s.looked+searchLimit/32
+	for better := true; better; {
+		better = false
+		for h := range groups {
+			for g := range h {
+				if s.looked >= last {
+					return groups
+				}
+				try := slices.Clone(groups)
+				if try[g], try[h] = s.even(groups[g], groups[h]); try[g] == nil {
+					continue
+				}
+				s.begin(try)
+				s.looked += len(s.request.Asks)
+				if cost := s.total(); cost < least && s.cells <= most {
+					groups, least, better = try, cost, true
+				}
+			}
 		}
 	}
 	return groups
+}
+
+// evenAxes is how many axes are parted anew at the most: all ways to do so are looked at.
+const evenAxes = 8
+
+// even parts the axes of two groups into two whose sizes have the least sum, and
+// returns nothing where they have it already.
+func (s *search) even(g, h []int) (one, other []int) {
+	axes := slices.Concat(g, h)
+	if len(axes) <= 2 || len(axes) > evenAxes {
+		return nil, nil
+	}
+	s.looked += 1 << (len(axes) - 1)
+	least := s.size(g) + s.size(h)
+	for set := 1; set < 1<<(len(axes)-1); set++ { // the last axis is in the other part
+		var parts [2][]int
+		for i, a := range axes {
+			part := 1 - set>>i&1
+			parts[part] = append(parts[part], a)
+		}
+		sizes := [2]float64{s.size(parts[0]), s.size(parts[1])}
+		if sum := sizes[0] + sizes[1]; sum < least && max(sizes[0], sizes[1]) <= superSize {
+			least, one, other = sum, parts[0], parts[1]
+		}
+	}
+	return one, other
 }
 
 // mix spreads the bits of a word (Stafford 2011, variant 13).
@@ -92,14 +173,14 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// ask adds the base of an ask by itself.
+// ask adds the base of an ask by itself, which has all of its groups.
 func (s *search) ask(a Ask) {
 	c := candidate{set: newBitset(len(s.names)), cells: 1, asks: 1}
 	for _, axis := range a.Axes {
-		if !c.set.has(axis) {
-			c.set.add(axis)
-			c.hash ^= s.names[axis]
-			c.cells *= s.sizes[axis]
+		if g := s.at[axis]; !c.set.has(g) {
+			c.set.add(g)
+			c.hash ^= s.names[g]
+			c.cells *= s.sizes[g]
 		}
 	}
 	s.put(c)

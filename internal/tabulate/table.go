@@ -123,6 +123,10 @@ func tally[T uint32 | int64](t []T, c columns, rows int, cell []int) {
 
 func tally2[T uint32 | int64](t []T, a, b []uint16, size int) {
 	b = b[:len(a)]
+	if len(t) <= laneCells {
+		done := tallyLanes2(t, a, b, size)
+		a, b = a[done:], b[done:]
+	}
 	for i, x := range a {
 		t[int(x)*size+int(b[i])]++
 	}
@@ -130,6 +134,10 @@ func tally2[T uint32 | int64](t []T, a, b []uint16, size int) {
 
 func tally3[T uint32 | int64](t []T, a, b, c []uint16, sizeB, sizeC int) {
 	b, c = b[:len(a)], c[:len(a)]
+	if len(t) <= laneCells {
+		done := tallyLanes3(t, a, b, c, sizeB, sizeC)
+		a, b, c = a[done:], b[done:], c[done:]
+	}
 	for i, x := range a {
 		t[(int(x)*sizeB+int(b[i]))*sizeC+int(c[i])]++
 	}
