@@ -58,10 +58,19 @@ func looksUp[T wide](t term[T], columns []Codes) bool {
 	return t.of != nil && columns[t.column].Narrow != nil
 }
 
-// inLanes tells that the columns of two terms are of bytes, as is what they add together.
-func inLanes[T wide](out []T, t, u term[T], columns []Codes) bool {
-	_, short := any(out).([]uint16)
-	return short && t.most >= 0 && u.most >= 0 && t.most+u.most <= laneByte && columns[t.column].Narrow != nil && columns[u.column].Narrow != nil
+// inLanes is how many of the next two terms are of columns of bytes and add together what
+// a lane of a byte holds.
+func inLanes[T wide](out []T, terms []term[T], columns []Codes) int {
+	if _, short := any(out).([]uint16); !short {
+		return 0
+	}
+	most := 0
+	for i, t := range terms[:min(2, len(terms))] {
+		if most += t.most; t.most < 0 || most > laneByte || columns[t.column].Narrow == nil {
+			return i
+		}
+	}
+	return min(2, len(terms))
 }
 
 // combine writes Σ terms of the rows from..from+len(out), or of those at places where
@@ -73,10 +82,16 @@ func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places
 	for i := 0; i < len(terms); i++ {
 		t := terms[i]
 		c := columns[t.column]
-		switch first := i == 0; {
-		case places == nil && i+1 < len(terms) && inLanes(out, t, terms[i+1], columns):
+		first, lanes := i == 0, 0
+		if places == nil {
+			lanes = inLanes(out, terms[i:], columns)
+		}
+		switch {
+		case lanes == 2:
 			i++
 			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), columns[terms[i].column].Narrow[from:], uint16(terms[i].stride), first)
+		case lanes == 1:
+			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), c.Narrow[from:], 0, first)
 		case i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
 			i++
 			addPairs(out, (*[256]T)(t.of), (*[256]T)(terms[i].of), c.Narrow[from:], columns[terms[i].column].Narrow[from:], places, first)

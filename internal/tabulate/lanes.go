@@ -19,40 +19,36 @@ func fourCodes(x *[4]uint16) uint64 {
 }
 
 // countFour counts the cells of four lanes.
-func countFour[T uint32 | int64](t []T, cells uint64) {
+func countFour(t []uint32, cells uint64) {
 	t[uint16(cells)]++
 	t[uint16(cells>>16)]++
 	t[uint16(cells>>32)]++
-	t[cells>>48]++
+	t[uint16(cells>>48)]++
 }
 
-// tallyLanes2 counts rows whose cells are a·size + b, eight at a time, and returns how
-// many it counted. All cells are below laneCells.
-func tallyLanes2[T uint32 | int64](t []T, a, b []uint16, size int) int {
-	by, whole := uint64(size), len(a)&^7
-	a, b = a[:whole], b[:whole]
-	for len(a) >= 8 && len(b) >= 8 {
-		x, y := (*[8]uint16)(a), (*[8]uint16)(b)
-		low := fourCodes((*[4]uint16)(x[:4]))*by + fourCodes((*[4]uint16)(y[:4]))
-		high := fourCodes((*[4]uint16)(x[4:]))*by + fourCodes((*[4]uint16)(y[4:]))
-		countFour(t, low)
-		countFour(t, high)
-		a, b = a[8:], b[8:]
+// tallyLanes2 counts rows whose cells are a·size + b, and returns how many it counted:
+// all but the last few. No cell is laneCells or more.
+func tallyLanes2(t []uint32, a, b []uint16, size int) int {
+	by, whole := uint64(size), len(a)&^15
+	for i := 0; i < whole; i += 16 {
+		x, y := (*[16]uint16)(a[i:]), (*[16]uint16)(b[i:])
+		countFour(t, fourCodes((*[4]uint16)(x[0:]))*by+fourCodes((*[4]uint16)(y[0:])))
+		countFour(t, fourCodes((*[4]uint16)(x[4:]))*by+fourCodes((*[4]uint16)(y[4:])))
+		countFour(t, fourCodes((*[4]uint16)(x[8:]))*by+fourCodes((*[4]uint16)(y[8:])))
+		countFour(t, fourCodes((*[4]uint16)(x[12:]))*by+fourCodes((*[4]uint16)(y[12:])))
 	}
 	return whole
 }
 
 // tallyLanes3 is tallyLanes2 for cells (a·sizeB + b)·sizeC + c.
-func tallyLanes3[T uint32 | int64](t []T, a, b, c []uint16, sizeB, sizeC int) int {
-	byB, byC, whole := uint64(sizeB), uint64(sizeC), len(a)&^7
-	a, b, c = a[:whole], b[:whole], c[:whole]
-	for len(a) >= 8 && len(b) >= 8 && len(c) >= 8 {
-		x, y, z := (*[8]uint16)(a), (*[8]uint16)(b), (*[8]uint16)(c)
-		low := (fourCodes((*[4]uint16)(x[:4]))*byB+fourCodes((*[4]uint16)(y[:4])))*byC + fourCodes((*[4]uint16)(z[:4]))
-		high := (fourCodes((*[4]uint16)(x[4:]))*byB+fourCodes((*[4]uint16)(y[4:])))*byC + fourCodes((*[4]uint16)(z[4:]))
-		countFour(t, low)
-		countFour(t, high)
-		a, b, c = a[8:], b[8:], c[8:]
+func tallyLanes3(t []uint32, a, b, c []uint16, sizeB, sizeC int) int {
+	byB, byC, whole := uint64(sizeB), uint64(sizeC), len(a)&^15
+	for i := 0; i < whole; i += 16 {
+		x, y, z := (*[16]uint16)(a[i:]), (*[16]uint16)(b[i:]), (*[16]uint16)(c[i:])
+		countFour(t, (fourCodes((*[4]uint16)(x[0:]))*byB+fourCodes((*[4]uint16)(y[0:])))*byC+fourCodes((*[4]uint16)(z[0:])))
+		countFour(t, (fourCodes((*[4]uint16)(x[4:]))*byB+fourCodes((*[4]uint16)(y[4:])))*byC+fourCodes((*[4]uint16)(z[4:])))
+		countFour(t, (fourCodes((*[4]uint16)(x[8:]))*byB+fourCodes((*[4]uint16)(y[8:])))*byC+fourCodes((*[4]uint16)(z[8:])))
+		countFour(t, (fourCodes((*[4]uint16)(x[12:]))*byB+fourCodes((*[4]uint16)(y[12:])))*byC+fourCodes((*[4]uint16)(z[12:])))
 	}
 	return whole
 }

@@ -5,6 +5,7 @@ package tabulate
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -46,7 +47,7 @@ func (t *table) add(c columns, cells, rows int, weight, most uint64, cell []int)
 		if t.sums == nil {
 			t.sums = make([]int64, cells)
 		}
-		tally(t.sums, c, rows, cell)
+		tallyMany(t.sums, c, rows, cell)
 		return
 	}
 	if t.counts == nil {
@@ -102,26 +103,23 @@ const (
 )
 
 // tally adds rows to the cells of a base.
-func tally[T uint32 | int64](t []T, c columns, rows int, cell []int) {
-	plain := c.weight == nil
-	for _, codes := range c.short {
-		plain = plain && codes != nil
-	}
+func tally(t []uint32, c columns, rows int, cell []int) {
+	short := !slices.ContainsFunc(c.short, func(codes []uint16) bool { return codes == nil })
 	switch {
-	case plain && len(c.short) == 1:
+	case short && len(c.short) == 1:
 		for _, x := range c.short[0][:rows] {
 			t[x]++
 		}
-	case plain && len(c.short) == 2:
+	case short && len(c.short) == 2:
 		tally2(t, c.short[0][:rows], c.short[1][:rows], c.sizes[1])
-	case plain && len(c.short) == 3:
+	case short && len(c.short) == 3:
 		tally3(t, c.short[0][:rows], c.short[1][:rows], c.short[2][:rows], c.sizes[1], c.sizes[2])
 	default:
 		tallyMany(t, c, rows, cell)
 	}
 }
 
-func tally2[T uint32 | int64](t []T, a, b []uint16, size int) {
+func tally2(t []uint32, a, b []uint16, size int) {
 	b = b[:len(a)]
 	if len(t) <= laneCells {
 		done := tallyLanes2(t, a, b, size)
@@ -132,7 +130,7 @@ func tally2[T uint32 | int64](t []T, a, b []uint16, size int) {
 	}
 }
 
-func tally3[T uint32 | int64](t []T, a, b, c []uint16, sizeB, sizeC int) {
+func tally3(t []uint32, a, b, c []uint16, sizeB, sizeC int) {
 	b, c = b[:len(a)], c[:len(a)]
 	if len(t) <= laneCells {
 		done := tallyLanes3(t, a, b, c, sizeB, sizeC)
