@@ -5,8 +5,8 @@
 // axes are merged into super-columns of 16-bit codes, so that a base takes two or
 // three codes and one increment per row (small ones work out the cells of four rows in
 // one word, lanes.go), and what is asked for is projected from bases when all rows are
-// counted. Which super-columns are made follows a cost
-// model kept as data (costs.go). A [Counter] has a [Worker] per goroutine:
+// counted. Which super-columns are made follows a cost model kept as data (costs.go). A
+// [Counter] has a [Worker] per goroutine:
 //
 //	c, err := tabulate.New(request)
 //	w := c.Worker()

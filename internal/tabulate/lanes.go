@@ -20,10 +20,11 @@ func fourCodes(x *[4]uint16) uint64 {
 
 // countFour counts the cells of four lanes.
 func countFour(t []uint32, cells uint64) {
-	t[uint16(cells)]++
-	t[uint16(cells>>16)]++
-	t[uint16(cells>>32)]++
-	t[uint16(cells>>48)]++
+	low, high := uint32(cells), uint32(cells>>32)
+	t[uint16(low)]++
+	t[low>>16]++
+	t[uint16(high)]++
+	t[high>>16]++
 }
 
 // tallyLanes2 counts rows whose cells are a·size + b, and returns how many it counted:
