@@ -172,12 +172,15 @@ func (c *chunk) stay(k *kept, piece int, first int64, out []uint64) []uint64 {
 	}
 	bits, shift := k.of(piece), uint(first%64)
 	at := int(first / 64)
-	for i := range keep { // which rows are left out is known to bounding: none of them is among those
+	for i := range keep {
 		if at+i < len(bits) {
 			keep[i] = bits[at+i] >> shift
 		}
 		if shift > 0 && at+i+1 < len(bits) {
 			keep[i] |= bits[at+i+1] << (64 - shift)
+		}
+		if out != nil { // bounding knew of them, unless the file was changed since, which is noticed in the end
+			keep[i] &^= out[i]
 		}
 	}
 	return keep

@@ -282,8 +282,8 @@ func (l *Ledger) Debited(ctx context.Context, c Charge) (string, error) {
 	return "", nil
 }
 
-// Contains returns nil if the ledger holds the debit that a published record tells of, and *Tampered if it does not:
-// then it is an older copy, or another ledger. Errors: also that of [Record.Check].
+// Contains returns nil if the ledger holds the debit that a published record tells of, and *NotHeld if it does not:
+// then it is an older copy, or another ledger. Errors: also that of [Record.Check]; wraps ErrTampered.
 func (l *Ledger) Contains(ctx context.Context, r Record) error {
 	b, err := l.view(ctx)
 	if err != nil {

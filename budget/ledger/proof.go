@@ -90,5 +90,5 @@ func (b *book) contains(r Record) error {
 			return nil
 		}
 	}
-	return &Tampered{Ledger: b.ledger, Reason: fmt.Sprintf("does not hold the debit of release %s (hash %s): it is an older copy, or another ledger", r.Release, short(r.Proof.Hash))}
+	return &NotHeld{&Tampered{Ledger: b.ledger, Reason: fmt.Sprintf("does not hold the debit of release %s (hash %s): it is an older copy, or another ledger", r.Release, short(r.Proof.Hash))}}
 }

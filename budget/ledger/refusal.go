@@ -35,6 +35,11 @@ func (e *Tampered) Error() string {
 
 func (e *Tampered) Unwrap() error { return ErrTampered }
 
+// NotHeld says that the ledger, which is whole, does not hold the debit that a record tells of.
+type NotHeld struct{ *Tampered }
+
+func (e *NotHeld) Unwrap() error { return e.Tampered }
+
 // Refused says that an account, or its allowance for a period, has less left than the charge asks. All amounts are
 // exact.
 type Refused struct {

@@ -26,8 +26,11 @@ func sealedFor(place string, p *plan.Plan, o Options) (*ledger.Record, error) {
 		return nil, err
 	}
 	b, err := os.ReadFile(filepath.Join(place, measured.PlanFile))
-	if err != nil {
+	if missing(err) {
 		return nil, &Occupied{Place: place, Why: "holds something else than measurements"}
+	}
+	if err != nil {
+		return nil, err
 	}
 	if !bytes.Equal(b, p.Bytes()) {
 		return nil, &Occupied{Place: place, Why: "holds the measurements of another plan"}
@@ -70,12 +73,12 @@ func (o Options) alreadyPublished(ctx context.Context, p *plan.Plan, place strin
 	if err != nil || o.Ledger == "" && len(left) == 0 {
 		return err
 	}
-	var record ledger.Record
-	b, err := os.ReadFile(filepath.Join(place, proofFile))
-	if err == nil {
-		err = json.Unmarshal(b, &record)
+	b, err := readPublished(place, proofFile)
+	if err != nil {
+		return err
 	}
-	if err == nil {
+	var record ledger.Record
+	if err = json.Unmarshal(b, &record); err == nil {
 		err = record.Check()
 	}
 	if err != nil {
@@ -136,12 +139,11 @@ func settle(ctx context.Context, l *ledger.Ledger, place string, record ledger.R
 // holds fails unless the ledger holds the debit of a record, of a release that was
 // neither abandoned nor withdrawn.
 func holds(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
-	if _, err := l.Identity(ctx); err != nil { // it is altered itself, or cannot be read
-		return err
-	}
-	if err := l.Contains(ctx, record); errors.Is(err, ledger.ErrTampered) {
+	err := l.Contains(ctx, record)
+	if notHeld := new(ledger.NotHeld); errors.As(err, &notHeld) {
 		return &Occupied{Place: place, Why: fmt.Sprintf("was not paid for from the configured ledger, which does not hold entry %.12s of release %s: it is an older copy, or another ledger", record.Proof.Hash, record.Release)}
-	} else if err != nil {
+	}
+	if err != nil { // it is altered itself, or cannot be read
 		return err
 	}
 	account, err := l.Show(ctx, record.Account)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -35,9 +34,9 @@ func openEdition(place string) (*edition, error) {
 	if e.manifest, err = readManifest(place); err != nil {
 		return nil, &SpecError{File: place, Err: fmt.Errorf("this is not the folder of a published release: %w", err)}
 	}
-	b, err := os.ReadFile(filepath.Join(place, measured.PlanFile))
+	b, err := readPublished(place, measured.PlanFile)
 	if err != nil {
-		return nil, &Altered{Place: place, File: measured.PlanFile}
+		return nil, err
 	}
 	if e.plan, err = plan.Read(b); err != nil {
 		return nil, &SpecError{File: filepath.Join(place, measured.PlanFile), Err: err}
@@ -48,8 +47,8 @@ func openEdition(place string) (*edition, error) {
 	if err := intact(place, e.plan); err != nil {
 		return nil, err
 	}
-	if e.proof, err = os.ReadFile(filepath.Join(place, proofFile)); err != nil {
-		return nil, &Altered{Place: place, File: proofFile}
+	if e.proof, err = readPublished(place, proofFile); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
@@ -138,9 +137,9 @@ type estimates struct{ unbiased, errors []float64 }
 // the file's keys against the domains.
 func (t editionTable) estimates(statistics []string) ([]estimates, error) {
 	name := t.table.File()
-	b, err := os.ReadFile(filepath.Join(t.place, filepath.FromSlash(name)))
+	b, err := readPublished(t.place, name)
 	if err != nil {
-		return nil, &Altered{Place: t.place, File: name}
+		return nil, err
 	}
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {

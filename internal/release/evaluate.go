@@ -273,12 +273,9 @@ func (o Options) ledgerOf(ctx context.Context, place string, record ledger.Recor
 	if err != nil {
 		return nil, err
 	}
-	_, err = l.Identity(ctx) // it is altered itself, or cannot be read
-	if err == nil {
-		err = l.Contains(ctx, record)
-		if errors.Is(err, ledger.ErrTampered) {
-			err = refuse("its debit (entry %.12s of account %s) is not in the ledger, which is an older copy or another one: nothing can be noted for it, and nothing was compared", record.Proof.Hash, record.Account)
-		}
+	err = l.Contains(ctx, record)
+	if notHeld := new(ledger.NotHeld); errors.As(err, &notHeld) {
+		err = refuse("its debit (entry %.12s of account %s) is not in the ledger, which is an older copy or another one: nothing can be noted for it, and nothing was compared", record.Proof.Hash, record.Account)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

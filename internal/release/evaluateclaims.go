@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -173,9 +172,9 @@ func (t editionTable) figureCells(name string) ([]figureCell, error) {
 // row of a published file.
 func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) error) error {
 	path := filepath.Join(e.place, filepath.FromSlash(name))
-	b, err := os.ReadFile(path)
+	b, err := readPublished(e.place, name)
 	if err != nil {
-		return &Altered{Place: e.place, File: name}
+		return err
 	}
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {

@@ -3,11 +3,15 @@ package release
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
@@ -83,6 +87,83 @@ func checkInterrupted(t *testing.T, asks int64, work func(context.Context) error
 		}
 		if after := listed(); !slices.Equal(after, before) {
 			t.Errorf("interrupted at ask %d of %d it leaves %q where there was %q", n+1, asks, after, before)
+		}
+	}
+}
+
+// Wherever a step is interrupted, or the ledger does not answer in time, it is done or says just that, and nothing
+// else: above all not that the ledger did not pay. No reservation is left.
+func TestInterruptedAnywhere(t *testing.T) {
+	onceMore := func(ctx context.Context, o office) error {
+		_, err := Run(ctx, o.plan, o.options("out"))
+		return err
+	}
+	for _, step := range []struct {
+		name  string
+		do    func(ctx context.Context, o office) error
+		there bool // it is done to a release that is there
+	}{
+		{"run", onceMore, false},
+		{"run again", onceMore, true},
+		{"publish again", func(ctx context.Context, o office) error {
+			opt := o.options("out")
+			_, err := Publish(ctx, MeasuredFolder(opt.Out, "trips"), opt)
+			return err
+		}, true},
+		{"verify-ledger", func(ctx context.Context, o office) error {
+			opt := o.options("out")
+			_, err := opt.VerifyLedger(ctx, []string{opt.Out})
+			return err
+		}, true},
+		{"evaluate", func(ctx context.Context, o office) error {
+			return evaluateTo(ctx, o.plan, filepath.Join(o.dir, "out", "trips"), o.options("private"))
+		}, true},
+	} {
+		for why, code := range map[error]int{context.Canceled: ExitInterrupted, context.DeadlineExceeded: ExitEnvironment} {
+			t.Run(fmt.Sprintf("%s, %v", step.name, why), func(t *testing.T) {
+				var o office
+				if step.there {
+					o = newOffice(t)
+					o.run(t)
+				}
+				apart, stopped := int64(1), 0
+				if !step.there {
+					apart = 6 // an office each
+				}
+				for n := 1 + rand.Int64N(apart); ; n += apart {
+					if !step.there {
+						o = newOffice(t)
+					}
+					ctx := testdata.ClosingAt(t.Context(), n, why)
+					err := step.do(ctx, o)
+					switch ended := ctx.Ended(); {
+					case err != nil && (!errors.Is(err, why) || ExitCode(err) != code):
+						t.Fatalf("ended at look %d: exit %d: %v", n, ExitCode(err), err)
+					case err != nil:
+						stopped++
+					case !ended:
+						if stopped == 0 {
+							t.Error("it was never interrupted")
+						}
+						return
+					}
+					o.nothingReserved(t)
+				}
+			})
+		}
+	}
+}
+
+// nothingReserved fails where a reservation is left on the account.
+func (o office) nothingReserved(t *testing.T) {
+	t.Helper()
+	all, err := Options{Ledger: o.ledger}.Statements(t.Context(), []string{"trips"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all[0].Releases {
+		if r.State == ledger.Reserved {
+			t.Errorf("a reservation is left:\n%s", all[0])
 		}
 	}
 }

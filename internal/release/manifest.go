@@ -172,6 +172,15 @@ func readManifestBytes(place string) (m manifest, b []byte, err error) {
 	return m, b, nil
 }
 
+// readPublished reads a file that a published folder must have. Errors: *[Altered] where it is not there.
+func readPublished(place, name string) ([]byte, error) {
+	b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(name)))
+	if missing(err) {
+		return nil, &Altered{Place: place, File: name}
+	}
+	return b, err
+}
+
 // intact checks a published folder against its own manifest, which must list every
 // table, measurement and file of microdata of the plan.
 func intact(place string, p *plan.Plan) error {
@@ -189,9 +198,9 @@ func intact(place string, p *plan.Plan) error {
 		}
 	}
 	for _, line := range m.Files {
-		b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(line.Path)))
+		b, err := readPublished(place, line.Path)
 		if err != nil {
-			return &Altered{Place: place, File: line.Path}
+			return err
 		}
 		if h := sha256.Sum256(b); hex.EncodeToString(h[:]) != line.SHA256 {
 			return &Altered{Place: place, File: line.Path}

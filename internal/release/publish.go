@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -374,6 +375,9 @@ func compare(staged, place, planHash string, rows redrawn, methods remade) error
 
 // occupied is the refusal to write over something else.
 func occupied(place string, err error) error {
+	if unread := new(fs.PathError); errors.As(err, &unread) && !missing(err) {
+		return err
+	}
 	if err != nil {
 		return &Occupied{Place: place, Why: "holds something else than a release"}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -179,9 +178,9 @@ func (e *edition) answers(measurements []plan.Measurement) ([]measured.Measured,
 	hash := e.plan.Hash()
 	for i, m := range measurements {
 		name := measured.Path(m.ID)
-		b, err := os.ReadFile(filepath.Join(e.place, filepath.FromSlash(name)))
+		b, err := readPublished(e.place, name)
 		if err != nil {
-			return nil, &Altered{Place: e.place, File: name}
+			return nil, err
 		}
 		if out[i], _, err = measured.Decode(b, m, hash); err != nil {
 			return nil, &SpecError{File: filepath.Join(e.place, name), Err: err}

@@ -246,15 +246,7 @@ func TestCancelledBeforeDebit(t *testing.T) {
 	if n := o.debits(t); n != 0 {
 		t.Errorf("%d debits, expected none", n)
 	}
-	all, err := Options{Ledger: o.ledger}.Statements(t.Context(), []string{"trips"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range all[0].Releases {
-		if r.State == ledger.Reserved {
-			t.Errorf("a reservation is left:\n%s", all[0])
-		}
-	}
+	o.nothingReserved(t)
 	if left, _ := filepath.Glob(filepath.Join(opt.Out, ".trips*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

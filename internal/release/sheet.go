@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -55,9 +54,9 @@ func OpenSheet(place, table string) (*Sheet, error) {
 		return nil, &SpecError{File: place, Err: err}
 	}
 	planned := e.plan.Tables[at]
-	b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(planned.File())))
+	b, err := readPublished(place, planned.File())
 	if err != nil {
-		return nil, &Altered{Place: place, File: planned.File()}
+		return nil, err
 	}
 	s := &Sheet{Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: planned.Path}
 	if s.file, err = parquet.OpenFile(bytes.NewReader(b), int64(len(b))); err == nil {

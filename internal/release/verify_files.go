@@ -125,12 +125,17 @@ var (
 	errNoFile  = errors.New("not a regular file")
 )
 
+// missing tells of an error that there is no such file, and not that it could not be read.
+func missing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
+}
+
 // openRegular opens a file of the folder. What is no regular file is never opened:
 // a pipe would not end, and a link leads elsewhere. Errors: errMissing, errNoFile.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
+	case missing(err):
 		return nil, errMissing
 	case err != nil:
 		return nil, err

@@ -150,12 +150,14 @@ func addPairs[T wide](out []T, ofA, ofB *[256]T, a, b []uint8, places []int32, f
 			out[i] += ofA[x] + ofB[b[i]]
 		}
 	case first:
-		places, b = places[:len(out)], b[:len(a)]
+		n := min(len(a), len(b))
+		places, a, b = places[:len(out)], a[:n], b[:n]
 		for i, p := range places {
 			out[i] = ofA[a[p]] + ofB[b[p]]
 		}
 	default:
-		places, b = places[:len(out)], b[:len(a)]
+		n := min(len(a), len(b))
+		places, a, b = places[:len(out)], a[:n], b[:n]
 		for i, p := range places {
 			out[i] += ofA[a[p]] + ofB[b[p]]
 		}

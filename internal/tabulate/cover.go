@@ -46,16 +46,7 @@ type base struct {
 func newCover(r *Request) *cover {
 	c := &cover{request: r}
 	at := make([]int, len(r.Axes)) // group of each axis that a dense ask has
-	needed := make([]bool, len(r.Axes))
-	for _, a := range r.Asks {
-		for _, axis := range a.Axes {
-			needed[axis] = needed[axis] || !a.Sparse
-		}
-	}
 	for _, axes := range partition(r) {
-		if axes = slices.DeleteFunc(axes, func(a int) bool { return !needed[a] }); len(axes) == 0 {
-			continue
-		}
 		for _, a := range axes {
 			at[a] = len(c.groups)
 		}

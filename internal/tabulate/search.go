@@ -56,13 +56,21 @@ func newSearch(r *Request) *search {
 	return s
 }
 
-// partition parts all axes into the groups that asks are counted by.
+// partition parts the axes that dense asks have into the groups that these are counted by.
 func partition(r *Request) [][]int {
 	s := newSearch(r)
-	axes := make([][]int, len(r.Axes))
+	var axes [][]int
+	needed := make([]bool, len(r.Axes))
+	for _, a := range r.Asks {
+		for _, axis := range a.Axes {
+			needed[axis] = needed[axis] || !a.Sparse
+		}
+	}
 	for a := range r.Axes {
 		s.names[a] = mix(uint64(a+1) * 0x9E3779B97F4A7C15)
-		axes[a] = []int{a}
+		if needed[a] {
+			axes = append(axes, []int{a})
+		}
 		for b := range r.Axes {
 			if _, ok := r.refinement(a, b); ok && a != b {
 				s.refines[[2]int{a, b}] = true
@@ -77,7 +85,7 @@ func partition(r *Request) [][]int {
 	return s.evened(s.groups())
 }
 
-// begin counts every ask by itself, or from a wider one, in given groups of all axes.
+// begin counts every ask by itself, or from a wider one, in given groups of all axes that there are.
 func (s *search) begin(groups [][]int) {
 	s.bases, s.byHash, s.cells = s.bases[:0], newIndex(len(s.request.Asks)), 0
 	for g := range s.members {
@@ -97,7 +105,7 @@ func (s *search) begin(groups [][]int) {
 	s.absorbAll()
 }
 
-// groups are those of all axes. Two sets of one hash cost time, and nothing else.
+// groups are those that were made. Two sets of one hash cost time, and nothing else.
 func (s *search) groups() [][]int {
 	return slices.DeleteFunc(slices.Clone(s.members), func(axes []int) bool { return axes == nil })
 }
@@ -125,10 +133,12 @@ func (s *search) evened(groups [][]int) [][]int {
 				if s.looked >= last {
 					return groups
 				}
-				try := slices.Clone(groups)
-				if try[g], try[h] = s.even(groups[g], groups[h]); try[g] == nil {
+				one, other := s.even(groups[g], groups[h])
+				if one == nil {
 					continue
 				}
+				try := slices.Clone(groups)
+				try[g], try[h] = one, other
 				s.begin(try)
 				s.looked += len(s.request.Asks)
 				if cost := s.total(); cost < least && s.cells <= most {
@@ -146,11 +156,11 @@ const evenAxes = 8
 // even parts the axes of two groups into two whose sizes have the least sum, and
 // returns nothing where they have it already.
 func (s *search) even(g, h []int) (one, other []int) {
-	axes := slices.Concat(g, h)
-	if len(axes) <= 2 || len(axes) > evenAxes {
+	if n := len(g) + len(h); n <= 2 || n > evenAxes {
 		return nil, nil
 	}
-	s.looked += 1 << (len(axes) - 1)
+	axes := slices.Concat(g, h)
+	s.looked += len(axes) << (len(axes) - 1)
 	least := s.size(g) + s.size(h)
 	for set := 1; set < 1<<(len(axes)-1); set++ { // the last axis is in the other part
 		var parts [2][]int

@@ -495,6 +495,7 @@ func TestCoversAreFewAndQuick(t *testing.T) {
 		{"triples", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 3), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60, 7_000_000, 20 * time.Millisecond},
 		{"up to triples", Request{Axes: axesOf(surveySizes), Asks: all, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60, 7_000_000, 20 * time.Millisecond},
 		{"5000 of 100 axes", Request{Axes: axesOf(sizes), Asks: many, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 2200, 12_000_000, 100 * time.Millisecond},
+		{"each of 300 axes", Request{Axes: axesOf(slices.Repeat([]int{10}, 300)), Asks: subsets(300, 1), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 100, 1_000_000, 100 * time.Millisecond},
 		{"all pairs of 100 axes", Request{Axes: axesOf(sizes), Asks: subsets(100, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 2800, 5_000_000, 100 * time.Millisecond},
 	} {
 		least := time.Hour
@@ -514,6 +515,71 @@ func TestCoversAreFewAndQuick(t *testing.T) {
 		}
 		if least > 10*test.within { // the slowest of machines, busy with other tests
 			t.Errorf("%s: planned in %v, not within ten times %v", test.name, least, test.within)
+		}
+	}
+}
+
+// besideAFineAxis is a request of axes that do not nest, one of sparse asks alone that tells apart what they do, and axes
+// of other columns.
+func besideAFineAxis(seed uint64) Request {
+	random := rand.New(rand.NewPCG(seed, 5))
+	r := Request{Rows: []int64{1000, 1e5, 1e7}[random.IntN(3)], Workers: 1 + random.IntN(2), Memory: 1 << 30}
+	fine := []int{20, 32, 64, 200, 256, 1000, 5000}[random.IntN(7)]
+	r.Axes = append(r.Axes, Axis{Column: 0, Size: fine})
+	for range 2 + random.IntN(6) {
+		coarse := Axis{Column: 0, Size: 2 + random.IntN(fine), Of: make([]uint32, fine)}
+		for i := range coarse.Of {
+			coarse.Of[i] = uint32(random.IntN(coarse.Size))
+		}
+		r.Axes = append(r.Axes, coarse)
+	}
+	for c := range 1 + random.IntN(6) {
+		r.Axes = append(r.Axes, Axis{Column: c + 1, Size: 2 + random.IntN(100)})
+	}
+	for range 1 + random.IntN(15) {
+		var a Ask
+		cells := 1
+		for _, x := range random.Perm(len(r.Axes) - 1)[:1+random.IntN(min(4, len(r.Axes)-1))] {
+			if axis := x + 1; cells*r.Axes[axis].Size < 1<<22 {
+				a.Axes = append(a.Axes, axis)
+				cells *= r.Axes[axis].Size
+			}
+		}
+		r.Asks = append(r.Asks, a)
+	}
+	r.Asks = append(r.Asks, Ask{Axes: []int{0}, Sparse: true})
+	return r
+}
+
+// Axes that dense asks have are in one group each, and no group that several axes lead has more codes than a
+// super-column may. The first seeds are requests for which an axis of sparse asks alone once led to others.
+func TestGroupsHoldTheirCodes(t *testing.T) {
+	seeds := []uint64{819, 2586, 2826, 12866, 12701, 8156}
+	for seed := range uint64(100) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
+		r := besideAFineAxis(seed)
+		left := make([]int, len(r.Axes))
+		for _, a := range r.Asks {
+			for _, axis := range a.Axes {
+				if !a.Sparse {
+					left[axis] = 1
+				}
+			}
+		}
+		for _, g := range newCover(&r).groups {
+			if len(g.lead) > 1 && g.size > superSize {
+				t.Errorf("seed %d: a group of %d codes: %v", seed, g.size, g.lead)
+			}
+			for axis := range g.digits {
+				left[axis]--
+			}
+		}
+		for axis, n := range left {
+			if n != 0 {
+				t.Errorf("seed %d: axis %d is in %d groups too few", seed, axis, n)
+			}
 		}
 	}
 }

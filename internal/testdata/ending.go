@@ -37,3 +37,48 @@ func (c *Ending) Err() error {
 // Asked is how often the context was asked, and Late how often of that when it had ended.
 func (c *Ending) Asked() int64 { return c.asks - c.left.Load() }
 func (c *Ending) Late() int64  { return max(0, -c.left.Load()) }
+
+// Closing is a context that ends when it is looked at for the nth time, be it for its channel or its error, and closes
+// its channel then: as a database driver waits for it.
+type Closing struct {
+	context.Context
+	left atomic.Int64
+	end  context.CancelFunc
+	why  error
+}
+
+// ClosingAt is a context that ends at look n, for a reason: [context.Canceled] or [context.DeadlineExceeded].
+func ClosingAt(parent context.Context, n int64, why error) *Closing {
+	ctx, end := context.WithCancel(parent)
+	c := &Closing{Context: ctx, end: end, why: why}
+	c.left.Store(n)
+	return c
+}
+
+func (c *Closing) look() {
+	if c.left.Add(-1) == 0 {
+		c.end()
+	}
+}
+
+// Done is the channel, closed from look n on.
+func (c *Closing) Done() <-chan struct{} {
+	c.look()
+	return c.Context.Done()
+}
+
+// Err is the reason, from look n on.
+func (c *Closing) Err() error {
+	c.look()
+	if c.Context.Err() == nil {
+		return nil
+	}
+	return c.why
+}
+
+// Ended says whether the context came to its end, and ends it.
+func (c *Closing) Ended() bool {
+	ended := c.Context.Err() != nil
+	c.end()
+	return ended
+}
