@@ -90,7 +90,7 @@ func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places
 		case lanes == 2:
 			i++
 			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), columns[terms[i].column].Narrow[from:], uint16(terms[i].stride), first)
-		case lanes == 1:
+		case lanes == 1: // beside itself, times 0
 			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), c.Narrow[from:], 0, first)
 		case i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
 			i++
