@@ -7,6 +7,7 @@ package histogram
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec"
@@ -85,6 +86,11 @@ func (e *ContractError) Error() string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Incomplete reports whether nothing but completeness is breached: files that are still being delivered are like that.
+func (e *ContractError) Incomplete() bool {
+	return !slices.ContainsFunc(e.breaches(), func(b breach) bool { return b.Kind != kindRows && b.Kind != kindEvery })
 }
 
 // sentence says what a breach is and what to do, without the value.

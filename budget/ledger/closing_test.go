@@ -489,7 +489,7 @@ func TestManyChildrenOneCap(t *testing.T) {
 		for _, name := range []string{"east", "west"} {
 			s, err := l.Show(ctx, name)
 			must(t, err)
-			sum, err = sum.Add(s.Spent)
+			sum, err = sum.Add(s.Spent.Cost)
 			must(t, err)
 		}
 		if s := show(t, l); !s.Spent.Equal(epsilon("12")) || !sum.Equal(epsilon("12")) || !s.Left.IsZero() {
@@ -527,7 +527,7 @@ func TestOddDenominators(t *testing.T) {
 	}
 	s := show(t, l)
 	debit(t, l, charge("round", "aa", "1/4"))
-	if again := show(t, l); again.Spent.Epsilon.Cmp(big.NewRat(1, 4)) != 0 || !again.Reserved.Equal(s.Reserved) {
+	if again := show(t, l); again.Spent.Epsilon.Cmp(big.NewRat(1, 4)) != 0 || !again.Reserved.Equal(s.Reserved.Cost) {
 		t.Errorf("a round amount after them: spent %v, reserved %v", again.Spent, again.Reserved)
 	}
 	g := Grant{Account: "people", Amount: odd(admitted, false), Reason: "More."}

@@ -393,7 +393,7 @@ func (f *file) explain(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", f.path, err)
 	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("the disk of ledger %s is full, and nothing was written: make room, and run again: %w", f.path, err)
+		return &DiskFull{Ledger: f.path, Err: err}
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH:
 		return fmt.Errorf("ledger %s cannot be opened as needed: check who may read and write it and its folder: %w", f.path, err)
 	case sqlite3.SQLITE_IOERR:

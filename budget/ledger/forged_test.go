@@ -398,9 +398,9 @@ func FuzzEntry(f *testing.F) {
 		for _, name := range b.names {
 			s, err := b.statement(name)
 			must(t, err)
-			if sum, err := s.Spent.Add(s.Reserved); err != nil || s.String() == "" {
+			if sum, err := s.Spent.Add(s.Reserved.Cost); err != nil || s.String() == "" {
 				t.Fatal(err)
-			} else if fits, err := sum.Fits(s.Cap); err != nil || !fits {
+			} else if fits, err := sum.Fits(s.Cap.Cost); err != nil || !fits {
 				t.Fatalf("%s spends %v of %v: %s", name, sum, s.Cap, body)
 			}
 		}

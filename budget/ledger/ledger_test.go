@@ -468,7 +468,7 @@ Keep the entry number and the head above elsewhere, in the minutes for instance:
 	}
 	text, err := json.Marshal(s)
 	must(t, err)
-	if !strings.Contains(string(text), `"left":{"epsilon":"11/3"}`) || !strings.Contains(string(text), `"protects":"person"`) {
+	if !strings.Contains(string(text), `"left":{"epsilon":"11/3","epsilon_number":3.6666666666666665}`) || !strings.Contains(string(text), `"protects":"person"`) {
 		t.Errorf("json %s", text)
 	}
 }

@@ -427,7 +427,7 @@ func (p *postgres) explain(err error) error {
 	if !errors.As(err, &said) {
 		if !reached {
 			// Not wrapped: a socket that is not there is no ledger that is not there.
-			return fmt.Errorf("ledger %s cannot be reached: check that the server runs and the address is right: %v", p.name, err)
+			return &Unreachable{Ledger: p.name, Cause: err.Error()}
 		}
 		return fmt.Errorf("ledger %s: %w", p.name, err)
 	}
@@ -443,7 +443,7 @@ func (p *postgres) explain(err error) error {
 	case "55P03":
 		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", p.name, said)
 	case "53100":
-		return fmt.Errorf("the disk of ledger %s is full, and nothing was written: make room, and run again: %w", p.name, said)
+		return &DiskFull{Ledger: p.name, Err: said}
 	case "42P01", "42P07", "42703", "42883", "XX001", "XX002":
 		return p.damaged(said.Message)
 	}

@@ -288,7 +288,7 @@ func killed(t *testing.T, place string, kills int) {
 		for _, p := range s.Releases {
 			if p.State == Reserved {
 				left++
-				must(t, l.Cancel(ctx, Charge{Account: "people", Release: p.Release, PlanHash: p.PlanHash, Terms: person, Cost: p.Cost}))
+				must(t, l.Cancel(ctx, Charge{Account: "people", Release: p.Release, PlanHash: p.PlanHash, Terms: person, Cost: p.Cost.Cost}))
 			}
 		}
 		if left > 2 {

@@ -40,6 +40,36 @@ type NotHeld struct{ *Tampered }
 
 func (e *NotHeld) Unwrap() error { return e.Tampered }
 
+// Unreachable says that the database of a ledger does not answer: it may be down, or the address wrong.
+type Unreachable struct {
+	Ledger string // without a password
+	Cause  string // in the words of the driver
+}
+
+func (e *Unreachable) Error() string {
+	return fmt.Sprintf("ledger %s cannot be reached: check that the server runs and the address is right: %s", e.Ledger, e.Cause)
+}
+
+// DiskFull says that the disk of a ledger is full. Nothing was written.
+type DiskFull struct {
+	Ledger string
+	Err    error
+}
+
+func (e *DiskFull) Error() string {
+	return fmt.Sprintf("the disk of ledger %s is full, and nothing was written: make room, and run again: %v", e.Ledger, e.Err)
+}
+
+func (e *DiskFull) Unwrap() error { return e.Err }
+
+// DoubtedClock says that the clock of this machine does not fit the last entry of the ledger.
+type DoubtedClock struct{ text string }
+
+func (e *DoubtedClock) Error() string { return e.text }
+
+// doubt is a DoubtedClock with a formatted text.
+func doubt(format string, args ...any) error { return &DoubtedClock{fmt.Sprintf(format, args...)} }
+
 // Refused says that an account, or its allowance for a period, has less left than the charge asks. All amounts are
 // exact.
 type Refused struct {

@@ -23,13 +23,13 @@ type Statement struct {
 	Parent   string   `json:"parent,omitempty"`   // where every debit of this account is one too
 	Children []string `json:"children,omitempty"` // accounts whose every debit is one here too
 
-	Cap      budget.Cost `json:"cap"` // with grants; nothing for a rehearsal
-	Spent    budget.Cost `json:"spent"`
-	Reserved budget.Cost `json:"reserved"`
-	Left     budget.Cost `json:"left"` // Cap - Spent - Reserved; nothing for a rehearsal
+	Cap      Amount `json:"cap"` // with grants; nothing for a rehearsal
+	Spent    Amount `json:"spent"`
+	Reserved Amount `json:"reserved"`
+	Left     Amount `json:"left"` // Cap - Spent - Reserved; nothing for a rehearsal
 
 	Grants    []Granted                   `json:"grants,omitempty"`    // in Cap
-	Allowance *Allowance                  `json:"allowance,omitempty"` // what each period may use
+	Allowance *PeriodLimit                `json:"allowance,omitempty"` // what each period may use
 	Periods   []PeriodUse                 `json:"periods,omitempty"`   // that something was asked in, the oldest first
 	Approvals map[string][]sign.PublicKey `json:"approvals,omitempty"` // by role: the keys of which one must sign
 
@@ -49,32 +49,38 @@ type Statement struct {
 
 // Granted is a grant of a Statement.
 type Granted struct {
-	Date   string      `json:"date"`
-	Amount budget.Cost `json:"amount"`
-	Reason string      `json:"reason"`
+	Date   string `json:"date"`
+	Amount Amount `json:"amount"`
+	Reason string `json:"reason"`
+}
+
+// PeriodLimit is the allowance of a Statement: what each period may use.
+type PeriodLimit struct {
+	Per Period `json:"per"`
+	Cap Amount `json:"cap"`
 }
 
 // PeriodUse is one period of an allowance.
 type PeriodUse struct {
-	Period   string      `json:"period"` // "2026", "2026-Q1" or "2026-03"
-	Spent    budget.Cost `json:"spent"`
-	Reserved budget.Cost `json:"reserved"`
-	Left     budget.Cost `json:"left"` // of the allowance; the cap may have less
+	Period   string `json:"period"` // "2026", "2026-Q1" or "2026-03"
+	Spent    Amount `json:"spent"`
+	Reserved Amount `json:"reserved"`
+	Left     Amount `json:"left"` // of the allowance; the cap may have less
 }
 
 // Posting is one release of a Statement.
 type Posting struct {
-	Account  string      `json:"account"` // that the release names
-	Also     []string    `json:"also,omitempty"`
-	Release  string      `json:"release"`
-	PlanHash string      `json:"plan_hash"`
-	Cost     budget.Cost `json:"cost"`
-	State    State       `json:"state"`             // a Cancelled one costs nothing
-	Date     string      `json:"date"`              // YYYY-MM-DD, UTC, on which it came into that state
-	Debited  string      `json:"debited,omitempty"` // YYYY-MM-DD, UTC, on which it was debited
-	Reason   string      `json:"reason,omitempty"`  // of abandoning or withdrawing
-	Corrects string      `json:"corrects,omitempty"`
-	Approved []string    `json:"approved,omitempty"` // the roles that signed
+	Account  string   `json:"account"` // that the release names
+	Also     []string `json:"also,omitempty"`
+	Release  string   `json:"release"`
+	PlanHash string   `json:"plan_hash"`
+	Cost     Amount   `json:"cost"`
+	State    State    `json:"state"`             // a Cancelled one costs nothing
+	Date     string   `json:"date"`              // YYYY-MM-DD, UTC, on which it came into that state
+	Debited  string   `json:"debited,omitempty"` // YYYY-MM-DD, UTC, on which it was debited
+	Reason   string   `json:"reason,omitempty"`  // of abandoning or withdrawing
+	Corrects string   `json:"corrects,omitempty"`
+	Approved []string `json:"approved,omitempty"` // the roles that signed
 }
 
 // Standby is a standing approval that releases of a Statement were made under.
@@ -96,12 +102,12 @@ func (b *book) statement(name string) (Statement, error) {
 	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Parent: a.policy.Parent, Children: slices.Clone(a.children),
 		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnesses(), Near: slices.Sorted(maps.Keys(b.near)),
 		Witnessed: b.witnessed(a.above()), Unwitnessed: b.unwitnessed, Office: b.office,
-		Releases: []Posting{}, Entries: b.sequence, Head: b.head.String(), Spent: normal(a.total.spent), Reserved: normal(a.total.reserved)}
+		Releases: []Posting{}, Entries: b.sequence, Head: b.head.String(), Spent: AmountOf(a.total.spent), Reserved: AmountOf(a.total.reserved)}
 	if err := a.balance(&s); err != nil {
 		return Statement{}, fmt.Errorf("ledger %s, account %s: %w", b.ledger, name, err)
 	}
 	for _, g := range a.grants {
-		s.Grants = append(s.Grants, Granted{Date: g.date, Amount: normal(g.amount), Reason: g.reason})
+		s.Grants = append(s.Grants, Granted{Date: g.date, Amount: AmountOf(g.amount), Reason: g.reason})
 	}
 	for _, p := range a.postings {
 		s.Releases = append(s.Releases, p.statement())
@@ -124,25 +130,25 @@ func (a *account) balance(s *Statement) error {
 	if err != nil {
 		return err
 	}
-	s.Cap, s.Left = normal(limit), normal(left)
+	s.Cap, s.Left = AmountOf(limit), AmountOf(left)
 	if a.policy.Allowance == nil {
 		return nil
 	}
-	s.Allowance = &Allowance{Per: a.policy.Allowance.Per, Cap: normal(a.policy.Allowance.Cap)}
+	s.Allowance = &PeriodLimit{Per: a.policy.Allowance.Per, Cap: AmountOf(a.policy.Allowance.Cap)}
 	for _, name := range a.order {
 		p := a.periods[name]
-		left, err := p.left(s.Allowance.Cap)
+		left, err := p.left(a.policy.Allowance.Cap)
 		if err != nil {
 			return err
 		}
-		s.Periods = append(s.Periods, PeriodUse{Period: name, Spent: normal(p.spent), Reserved: normal(p.reserved), Left: normal(left)})
+		s.Periods = append(s.Periods, PeriodUse{Period: name, Spent: AmountOf(p.spent), Reserved: AmountOf(p.reserved), Left: AmountOf(left)})
 	}
 	return nil
 }
 
 func (p *posting) statement() Posting {
 	out := Posting{Account: p.charge.Account, Also: slices.Clone(p.charge.Also), Release: p.charge.Release, PlanHash: p.charge.PlanHash,
-		Cost: normal(p.charge.Cost), State: p.state, Date: p.date, Debited: p.debited, Reason: p.reason, Corrects: p.charge.Corrects}
+		Cost: AmountOf(p.charge.Cost), State: p.state, Date: p.date, Debited: p.debited, Reason: p.reason, Corrects: p.charge.Corrects}
 	for _, a := range p.charge.Approvals {
 		if !slices.Contains(out.Approved, a.Role) {
 			out.Approved = append(out.Approved, a.Role)
@@ -232,7 +238,7 @@ func (s Statement) writeBalance(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	row := func(name string, c budget.Cost, up bool) {
 		fmt.Fprintf(w, "%s\t%s", name, inWords(c, s.Cap.Delta != nil))
-		if share := shareOf(c, s.Cap, up); share != "" {
+		if share := shareOf(c, s.Cap.Cost, up); share != "" {
 			fmt.Fprintf(w, "\t%s", share)
 		}
 		fmt.Fprintln(w)
@@ -240,12 +246,12 @@ func (s Statement) writeBalance(b *strings.Builder) {
 	if s.Status == Rehearsal {
 		fmt.Fprintln(w, "cap\tnone")
 	} else {
-		row("cap", s.Cap, true)
+		row("cap", s.Cap.Cost, true)
 	}
-	row("spent", s.Spent, true)
-	row("reserved", s.Reserved, true)
+	row("spent", s.Spent.Cost, true)
+	row("reserved", s.Reserved.Cost, true)
 	if s.Status != Rehearsal {
-		row("left", s.Left, false)
+		row("left", s.Left.Cost, false)
 	}
 	w.Flush()
 }
@@ -276,7 +282,7 @@ func (s Statement) writeGrants(b *strings.Builder) {
 	b.WriteString("\nThe cap holds these grants:\n")
 	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	for _, g := range s.Grants {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", g.Date, inWords(g.Amount, false), g.Reason)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", g.Date, inWords(g.Amount.Cost, false), g.Reason)
 	}
 	w.Flush()
 }
@@ -287,14 +293,14 @@ func (s Statement) writePeriods(b *strings.Builder) {
 		return
 	}
 	delta := s.Allowance.Cap.Delta != nil
-	fmt.Fprintf(b, "\nEach %s may use %s, by the day of the reservation; what one leaves does not carry over.\n", s.Allowance.Per, inWords(s.Allowance.Cap, delta))
+	fmt.Fprintf(b, "\nEach %s may use %s, by the day of the reservation; what one leaves does not carry over.\n", s.Allowance.Per, inWords(s.Allowance.Cap.Cost, delta))
 	if len(s.Periods) == 0 {
 		return
 	}
 	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(w, "%s\tspent\treserved\tleft\n", s.Allowance.Per)
 	for _, p := range s.Periods {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Period, inWords(p.Spent, delta), inWords(p.Reserved, delta), inWords(p.Left, delta))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Period, inWords(p.Spent.Cost, delta), inWords(p.Reserved.Cost, delta), inWords(p.Left.Cost, delta))
 	}
 	w.Flush()
 }
@@ -309,7 +315,7 @@ func (s Statement) writeReleases(b *strings.Builder) {
 	fmt.Fprintln(w, "date\tstate\tcost\tplan\trelease")
 	states := map[State]bool{}
 	for _, p := range s.Releases {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost, false), short(p.PlanHash), p.inWords(s.Account))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost.Cost, false), short(p.PlanHash), p.inWords(s.Account))
 		states[p.State] = true
 	}
 	w.Flush()

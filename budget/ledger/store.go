@@ -102,7 +102,8 @@ func openStore(ctx context.Context, place string, create bool) (store, error) {
 	}
 	if !create {
 		if _, err := os.Stat(place); err != nil {
-			return nil, fmt.Errorf("no ledger at %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s` (%w)", place, place, err)
+			return nil, fmt.Errorf("no ledger at %s: if it lies on a disk that is not mounted, mount that; for a new one open an account in it with "+
+				"`dprelease ledger init policy.yaml --ledger %s` (%w)", place, place, err)
 		}
 	}
 	f, err := openFile(ctx, place)

@@ -415,18 +415,18 @@ func compareTree(t *rapid.T, m *treeModel, l *Ledger) {
 		if spent+reserved > n.limit {
 			t.Fatalf("the model itself overspends %s", name)
 		}
-		assertTwelfths(t, name+" spent", s.Spent, spent)
-		assertTwelfths(t, name+" reserved", s.Reserved, reserved)
-		assertTwelfths(t, name+" cap", s.Cap, n.limit)
-		assertTwelfths(t, name+" left", s.Left, n.limit-spent-reserved)
+		assertTwelfths(t, name+" spent", s.Spent.Cost, spent)
+		assertTwelfths(t, name+" reserved", s.Reserved.Cost, reserved)
+		assertTwelfths(t, name+" cap", s.Cap.Cost, n.limit)
+		assertTwelfths(t, name+" left", s.Left.Cost, n.limit-spent-reserved)
 		for _, p := range s.Periods {
 			month, err := time.Parse("2006-01", p.Period)
 			if err != nil {
 				t.Fatal(err)
 			}
 			spent, reserved := m.used(name, 12*(month.Year()-2026)+int(month.Month())-1)
-			assertTwelfths(t, name+" spent in "+p.Period, p.Spent, spent)
-			assertTwelfths(t, name+" reserved in "+p.Period, p.Reserved, reserved)
+			assertTwelfths(t, name+" spent in "+p.Period, p.Spent.Cost, spent)
+			assertTwelfths(t, name+" reserved in "+p.Period, p.Reserved.Cost, reserved)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -18,9 +19,6 @@ import (
 	"github.com/dprelease/dprelease/spec"
 	"github.com/spf13/cobra"
 )
-
-// exitTerminated is the exit code after SIGTERM.
-const exitTerminated = 143
 
 // errTerminated is the cause of a context that SIGTERM ended.
 var errTerminated = errors.New("terminated")
@@ -35,30 +33,34 @@ type app struct {
 	json, verbose            bool
 	memory                   memorySize
 	progress                 *progressLine // on stderr
+	started                  time.Time
 
 	outcome outcome
 }
 
 // outcome is the one document that --json prints.
 type outcome struct {
-	Command  string              `json:"command"`
-	Exit     int                 `json:"exit"`
-	Status   string              `json:"status"`            // done, already done, or failed
-	Message  string              `json:"message,omitempty"` // what went wrong
-	Hint     string              `json:"hint,omitempty"`
-	Retry    string              `json:"retry"` // safe: the same command may be run again; never: it would fail again
-	Release  string              `json:"release,omitempty"`
-	PlanHash string              `json:"plan_hash,omitempty"`
-	Marked   string              `json:"marked,omitempty"` // RELEASE, or what is printed on everything instead
-	Path     string              `json:"path,omitempty"`
-	Problems []spec.Problem      `json:"problems,omitempty"`
-	Warnings []string            `json:"warnings,omitempty"`
-	Draft    string              `json:"draft,omitempty"`    // of init
-	Plans    []*plan.Plan        `json:"plans,omitempty"`    // of plan --what-if
-	Solution *plan.Solution      `json:"solution,omitempty"` // of plan --solve
-	Loss     *plan.Loss          `json:"loss,omitempty"`     // of loss
-	Diff     *release.Difference `json:"diff,omitempty"`     // of diff
-	Accounts []ledger.Statement  `json:"accounts,omitempty"` // of ledger show
+	Command          string              `json:"command"`             // the words of the command, such as "ledger show"
+	Exit             int                 `json:"exit"`                // the exit code
+	Status           string              `json:"status"`              // done, already done, failed, or interrupted
+	Reason           release.Reason      `json:"reason,omitempty"`    // why it failed, as a stable word
+	Message          string              `json:"message,omitempty"`   // why it failed, for a person
+	Hint             string              `json:"hint,omitempty"`      // where a person finds more
+	Retry            release.Retry       `json:"retry"`               // whether to run the same command again: safe, later or never
+	Seconds          float64             `json:"seconds"`             // how long the command took; confidential where it read data
+	Release          string              `json:"release,omitempty"`   // its name
+	PlanHash         string              `json:"plan_hash,omitempty"` // SHA-256 of the plan, in hexadecimal
+	Marked           string              `json:"marked,omitempty"`    // RELEASE, or what is printed on everything instead
+	Path             string              `json:"path,omitempty"`      // what was written, or found written
+	*release.Payment                     // of run and measure
+	Problems         []spec.Problem      `json:"problems,omitempty"` // of a spec, all of them
+	Warnings         []string            `json:"warnings,omitempty"` // of the plan: what an approver should know
+	Draft            string              `json:"draft,omitempty"`    // of init
+	Plans            []*plan.Plan        `json:"plans,omitempty"`    // of plan --what-if
+	Solution         *plan.Solution      `json:"solution,omitempty"` // of plan --solve
+	Loss             *plan.Loss          `json:"loss,omitempty"`     // of loss
+	Diff             *release.Difference `json:"diff,omitempty"`     // of diff
+	Accounts         []ledger.Statement  `json:"accounts,omitempty"` // of ledger show
 	ledgerOutcome
 	Verification *release.Verification `json:"verification,omitempty"` // of verify
 	Shown        string                `json:"shown,omitempty"`        // of show
@@ -131,51 +133,64 @@ func aCommand(c *cobra.Command, args []string) error {
 // finish prints the outcome and returns the exit code.
 func (a *app) finish(ctx context.Context, err error) int {
 	a.progress.end()
-	code := exitCode(ctx, err)
+	verdict := classify(ctx, err)
+	if err != nil {
+		a.outcome.Message, a.outcome.Hint = message(verdict.Exit, err), release.Hint(err)
+		if problems := new(*spec.Errors); errors.As(err, problems) {
+			a.outcome.Problems = (*problems).Problems
+		}
+	}
 	if a.json {
-		a.outcome.Exit = code
-		a.outcome.Retry = "safe"
-		var spent *release.Spent
-		stuck := errors.As(err, &spent) && (spent.Lost || spent.Stuck())
-		if stuck || code != 0 && code != release.ExitEnvironment && code != release.ExitInterrupted && code != exitTerminated {
-			a.outcome.Retry = "never"
-		}
-		if err != nil {
-			a.outcome.Status, a.outcome.Message, a.outcome.Hint = "failed", message(code, err), release.Hint(err)
-			var problems *spec.Errors
-			if errors.As(err, &problems) {
-				a.outcome.Problems = problems.Problems
-			}
-		} else if a.outcome.Status == "" {
-			a.outcome.Status = "done"
-		}
-		if b, err := json.MarshalIndent(a.outcome, "", "  "); err == nil {
-			fmt.Fprintf(a.stdout, "%s\n", b)
+		a.print(verdict)
+	} else if err != nil {
+		fmt.Fprintf(a.stderr, "dprelease: %s\n", a.outcome.Message)
+		if a.outcome.Hint != "" {
+			fmt.Fprintf(a.stderr, "%s\n", a.outcome.Hint)
 		}
 	}
-	if err == nil || a.json {
-		return code
-	}
-	fmt.Fprintf(a.stderr, "dprelease: %s\n", message(code, err))
-	if hint := release.Hint(err); hint != "" {
-		fmt.Fprintf(a.stderr, "%s\n", hint)
-	}
-	return code
+	return verdict.Exit
 }
 
-// exitCode classifies the outcome of a command.
-func exitCode(ctx context.Context, err error) int {
+// print prints the document of --json.
+func (a *app) print(verdict release.Verdict) {
+	a.outcome.Exit, a.outcome.Reason, a.outcome.Retry = verdict.Exit, verdict.Reason, verdict.Retry
+	a.outcome.Seconds = math.Round(time.Since(a.started).Seconds()*1000) / 1000
+	switch {
+	case verdict.Reason == release.Interrupted:
+		a.outcome.Status = "interrupted"
+	case verdict.Reason != "":
+		a.outcome.Status = "failed"
+	case a.outcome.Status == "":
+		a.outcome.Status = "done"
+	}
+	if b, err := json.MarshalIndent(a.outcome, "", "  "); err == nil {
+		fmt.Fprintf(a.stdout, "%s\n", b)
+	}
+}
+
+// crashed reports a panic without its value, which could be confidential, and returns the exit code.
+func (a *app) crashed(place string) int {
+	a.outcome.Message = fmt.Sprintf("internal error at %s: this is a bug, please report it; run again and the release resumes", place)
+	if a.json {
+		a.print(release.Verdict{Exit: release.ExitEnvironment, Reason: release.InternalError, Retry: release.Safe})
+	} else {
+		fmt.Fprintf(a.stderr, "dprelease: %s\n", a.outcome.Message)
+	}
+	return release.ExitEnvironment
+}
+
+// classify classifies the outcome of a command.
+func classify(ctx context.Context, err error) release.Verdict {
 	var usage *usageError
 	switch {
 	case err == nil:
-		return release.ExitDone
+		return release.Classify(nil)
 	case errors.As(err, &usage):
-		return release.ExitSpec
+		return release.Verdict{Exit: release.ExitSpec, Reason: release.CommandLine, Retry: release.Never}
 	case errors.Is(context.Cause(ctx), errTerminated):
-		return exitTerminated
-	default:
-		return release.ExitCode(err)
+		return release.Terminated(err)
 	}
+	return release.Classify(err)
 }
 
 // message is what a person reads of an error.
@@ -185,7 +200,7 @@ func message(code int, err error) string {
 		spent *release.Spent
 	)
 	lasting := errors.As(err, &noted) || errors.As(err, &spent) && spent.Lost // running again does not undo it
-	if (code == release.ExitInterrupted || code == exitTerminated) && !lasting {
+	if (code == release.ExitInterrupted || code == release.ExitTerminated) && !lasting {
 		return "interrupted; run again and it resumes"
 	}
 	return strings.TrimRight(err.Error(), "\n")

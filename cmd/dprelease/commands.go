@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -182,6 +183,7 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			a.warn(p)
 			result, err := release.Run(c.Context(), p, options)
+			a.pay(c.Context(), p, options)
 			if err != nil {
 				return err
 			}
@@ -217,6 +219,7 @@ func (a *app) measureCommand() *cobra.Command {
 			}
 			a.planned(p, release.MeasuredFolder(a.out, p.Name))
 			already, err := release.Measure(c.Context(), p, options)
+			a.pay(c.Context(), p, options)
 			if err != nil {
 				return err
 			}
@@ -338,6 +341,16 @@ func (a *app) load(path string) (*plan.Plan, error) {
 // planned notes the plan in the outcome.
 func (a *app) planned(p *plan.Plan, path string) {
 	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path, a.outcome.Warnings = p.Name, p.Hash(), path, p.Warnings
+}
+
+// pay notes, for --json, what the release costs and what its accounts have left after the run, whether it succeeded or not.
+func (a *app) pay(ctx context.Context, p *plan.Plan, o release.Options) {
+	if !a.json {
+		return
+	}
+	if payment, err := o.Payment(ctx, p); err == nil || payment.Cost.Definition() != "" {
+		a.outcome.Payment = &payment
+	}
 }
 
 // warn prints what an approver should know.

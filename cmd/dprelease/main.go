@@ -13,8 +13,10 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/dprelease/dprelease/internal/release"
 )
@@ -28,10 +30,10 @@ func main() {
 
 // run executes one command line and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
+	a := &app{stdout: stdout, stderr: stderr, progress: newProgressLine(stderr), started: time.Now()}
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(stderr, "dprelease: internal error at %s: this is a bug, please report it; run again and the release resumes\n", panicPlace())
-			code = release.ExitEnvironment
+			code = a.crashed(panicPlace())
 		}
 	}()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -47,8 +49,8 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		case <-ctx.Done():
 		}
 	}()
-	a := &app{stdout: stdout, stderr: stderr, progress: newProgressLine(stderr)}
 	root := a.root()
+	a.json = slices.Contains(args, "--json") // also where a flag before it cannot be read
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

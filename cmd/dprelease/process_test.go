@@ -111,7 +111,7 @@ func spent(t *testing.T, dir, at string) ledger.State {
 		t.Fatal(err)
 	}
 	s := all[0]
-	if used, err := s.Spent.Add(s.Reserved); err != nil || amount(used).Cmp(amount(s.Cap)) > 0 {
+	if used, err := s.Spent.Add(s.Reserved.Cost); err != nil || amount(used).Cmp(amount(s.Cap.Cost)) > 0 {
 		t.Errorf("spent %s, reserved %s of %s", s.Spent, s.Reserved, s.Cap)
 	}
 	if len(s.Releases) == 0 {
@@ -412,7 +412,7 @@ func eightAtOnce(t *testing.T, at string) {
 		at = filepath.Join(dir, at)
 	}
 	all, err := release.Options{Ledger: at}.Statements(t.Context(), []string{"trips"})
-	if err != nil || !all[0].Spent.Equal(all[0].Cap) || !all[0].Reserved.IsZero() {
+	if err != nil || !all[0].Spent.Equal(all[0].Cap.Cost) || !all[0].Reserved.IsZero() {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec"
 )
 
 // expand returns the files that the globs reach, sorted by path. Relative globs
@@ -30,6 +32,12 @@ func expand(dir string, globs []string) ([]string, error) {
 		return nil, err
 	}
 	return paths, nil
+}
+
+// Present returns an error unless every path of a table's source, starting from the folder dir, reaches a file. It opens none.
+func Present(dir string, t spec.TableSource) error {
+	_, err := expand(dir, t.Paths)
+	return err
 }
 
 // match returns the paths that one glob reaches. The data folder is taken as it

@@ -3,6 +3,7 @@ package release
 // This file holds the account that pays: the configured ledger's, or a practice one.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,11 +85,7 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 		l, err := o.openExisting(ctx)
 		return l, charge, err
 	}
-	if charge.Account == "" {
-		charge.Account = practiceAccount
-	}
-	charge.Account += "." + charge.Terms.Definition
-	charge.Also, charge.Corrects = nil, "" // practice has one account a definition, and corrects nothing
+	charge = practiceCharge(charge)
 	if err := os.MkdirAll(o.stateDir(), 0o700); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
@@ -106,6 +103,42 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 		return nil, charge, err
 	}
 	return l, charge, nil
+}
+
+// practiceCharge is a charge as a practice ledger takes it: there is one account for each definition of privacy loss, and
+// nothing to correct.
+func practiceCharge(c ledger.Charge) ledger.Charge {
+	c.Account = cmp.Or(c.Account, practiceAccount) + "." + c.Terms.Definition
+	c.Also, c.Corrects = nil, ""
+	return c
+}
+
+// Payment is what a release costs, and what the accounts that pay for it have left.
+type Payment struct {
+	Cost ledger.Amount    `json:"cost"`           // what the release is charged, whether or not it has been
+	Left []ledger.Balance `json:"left,omitempty"` // nothing where the ledger cannot be read, or there is none yet
+}
+
+// Payment returns what the plan costs and what its accounts have left now. It writes nothing.
+func (o Options) Payment(ctx context.Context, p *plan.Plan) (Payment, error) {
+	charge, err := o.charge(p)
+	if err != nil {
+		return Payment{}, err
+	}
+	payment := Payment{Cost: ledger.AmountOf(charge.Cost)}
+	var l *ledger.Ledger
+	if o.Ledger != "" {
+		l, err = o.openExisting(ctx)
+	} else {
+		charge = practiceCharge(charge)
+		l, err = o.openPractice(ctx)
+	}
+	if err != nil {
+		return payment, err
+	}
+	defer l.Close()
+	payment.Left, err = l.Balances(ctx, charge)
+	return payment, err
 }
 
 // practiceLedger is where practice accounts are kept.

@@ -287,7 +287,7 @@ func (o Options) ledgerOf(ctx context.Context, place string, record ledger.Recor
 func (o Options) openPractice(ctx context.Context) (*ledger.Ledger, error) {
 	path := o.practiceLedger()
 	if found, err := exists(path); err != nil || !found {
-		return nil, errors.Join(err, &NoLedger{Path: path, Err: fmt.Errorf("there is no practice ledger %s, which paid for this release: say where its state is (--state DIR)", path)})
+		return nil, errors.Join(err, &SpecError{File: path, Err: errors.New("there is no practice ledger here, which paid for this release: say where its state is (--state DIR)")})
 	}
 	if err := private(o.stateDir()); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)

@@ -1,81 +1,11 @@
 package release
 
+// This file holds the errors of the steps that say what a person can do; [Classify] says what a program can.
+
 import (
-	"context"
 	"errors"
 	"fmt"
-
-	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
-	"github.com/dprelease/dprelease/histogram/source"
-	"github.com/dprelease/dprelease/spec"
 )
-
-// Exit codes of the program.
-const (
-	ExitDone        = 0
-	ExitEnvironment = 1 // environment or bug: run again and it resumes
-	ExitSpec        = 2 // spec or command line
-	ExitBudget      = 3 // the account refuses
-	ExitData        = 4 // the data breaks its contract; nothing spent
-	ExitVerify      = 5 // an output is not what it should be
-	ExitApproval    = 6 // not approved, or not as it was approved
-	ExitName        = 7 // name taken by another plan, or release closed
-	ExitInterrupted = 130
-)
-
-// ExitCode classifies an error of any step, nil included.
-func ExitCode(err error) int {
-	var (
-		specErrors *spec.Errors
-		specError  *SpecError
-		refused    *ledger.Refused
-		mismatch   *ledger.TermsMismatch
-		noAccount  *ledger.NoAccount
-		noLedger   *NoLedger
-		unnamed    *NoAccountNamed
-		nameTaken  *ledger.NameTaken
-		closed     *ledger.Closed
-		occupied   *Occupied
-		contract   *histogram.ContractError
-		input      *source.Error
-		spent      *Spent
-		altered    *Altered
-		broken     *BrokenSeal
-		unverified *Unverified
-		policy     *ledger.PolicyError
-		unapproved *ledger.Unapproved
-		noRelease  *ledger.NoRelease
-		noParent   *ledger.NoParent
-		wrongKey   *ledger.WrongKey
-		edited     *NotAsSigned
-	)
-	switch {
-	case err == nil:
-		return ExitDone
-	case errors.Is(err, context.Canceled):
-		return ExitInterrupted
-	case errors.As(err, &spent):
-		return ExitEnvironment
-	case errors.As(err, &altered), errors.As(err, &broken), errors.As(err, &unverified), errors.Is(err, ledger.ErrTampered):
-		return ExitVerify
-	case errors.As(err, &specErrors), errors.As(err, &specError), errors.As(err, &policy), errors.As(err, &noLedger),
-		errors.As(err, &noRelease), errors.As(err, &noParent), errors.As(err, &wrongKey):
-		return ExitSpec
-	case errors.As(err, &unapproved), errors.As(err, &edited):
-		return ExitApproval
-	case errors.As(err, &refused), errors.As(err, &mismatch), errors.As(err, &noAccount), errors.As(err, &unnamed), errors.Is(err, ledger.ErrAccountExists):
-		return ExitBudget
-	case errors.As(err, &nameTaken), errors.As(err, &occupied), errors.As(err, &closed):
-		return ExitName
-	case errors.As(err, &input) && input.Kind == source.Unreadable:
-		return ExitEnvironment
-	case errors.As(err, &contract), errors.As(err, &input):
-		return ExitData
-	default:
-		return ExitEnvironment
-	}
-}
 
 // SpecError is a well-formed spec that cannot be planned, or a plan file that
 // cannot be used.
@@ -155,13 +85,7 @@ func (e *Spent) Error() string {
 
 // Stuck tells that running again is of no use before somebody has put right what the
 // error says.
-func (e *Spent) Stuck() bool {
-	var (
-		changed *InputChanged
-		refused *JournalRefused
-	)
-	return errors.As(e.Err, &changed) || errors.As(e.Err, &refused)
-}
+func (e *Spent) Stuck() bool { return has[*InputChanged](e.Err) || has[*JournalRefused](e.Err) }
 
 func (e *Spent) Unwrap() error { return e.Err }
 

@@ -93,6 +93,11 @@ func (r *attempt) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if debited == "" {
+		if err := r.present(); err != nil {
+			return r.giveUp(st, err) // cancels what a run that was cut off had reserved
+		}
+	}
 	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
 		if debited == "" || ended(err) {
 			err = errors.Join(err, st.erase())
@@ -125,6 +130,17 @@ func (r *attempt) measure(ctx context.Context) error {
 		return &Spent{Err: err}
 	}
 	return errors.Join(st.clear(), clearSiblings(r.options.stateDir(), r.plan.Name))
+}
+
+// present returns an error unless the files that will be counted are there. It opens none, and the account hears nothing of
+// it: a job that waits for a late file leaves no entries.
+func (r *attempt) present() error {
+	for _, name := range tablesOf(r.plan) {
+		if err := source.Present(r.options.Data, r.plan.Release().Table(name).Source); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ended tells whether an error says that a debited release was finished, abandoned

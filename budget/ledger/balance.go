@@ -1,0 +1,49 @@
+package ledger
+
+// What the accounts of one release have left.
+
+import "context"
+
+// Balance is what an account has left for further releases.
+type Balance struct {
+	Account    string  `json:"account"`
+	Left       Amount  `json:"left"`                  // of the cap, less what is spent and reserved
+	Period     string  `json:"period,omitempty"`      // of the account's allowance, that today lies in; "" where it has none
+	PeriodLeft *Amount `json:"period_left,omitempty"` // of the allowance; the cap may have less
+}
+
+// Balances returns what every account that c is charged to has left, in the order in which c counts in them. Errors:
+// *NoAccount; wraps ErrTampered.
+func (l *Ledger) Balances(ctx context.Context, c Charge) ([]Balance, error) {
+	b, err := l.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := b.hits(c.sorted())
+	if err != nil {
+		return nil, err
+	}
+	day, _ := b.today(l.now(), l.today) // a doubted clock spends nothing, and reading spends nothing anyway
+	var all []Balance
+	for _, a := range hits {
+		limit, err := a.limit()
+		if err != nil {
+			return nil, err
+		}
+		left, err := a.total.left(limit)
+		if err != nil {
+			return nil, err
+		}
+		balance := Balance{Account: a.policy.Account, Left: AmountOf(left)}
+		if period, used := a.period(day); period != "" {
+			rest, err := used.left(a.policy.Allowance.Cap)
+			if err != nil {
+				return nil, err
+			}
+			of := AmountOf(rest)
+			balance.Period, balance.PeriodLeft = period, &of
+		}
+		all = append(all, balance)
+	}
+	return all, nil
+}
