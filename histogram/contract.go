@@ -93,6 +93,13 @@ func (e *ContractError) Incomplete() bool {
 	return !slices.ContainsFunc(e.breaches(), func(b breach) bool { return b.Kind != kindRows && b.Kind != kindEvery })
 }
 
+// writtenAs says, by kind of breach, how values are written that a column of the spec reads from texts.
+var writtenAs = map[string]string{
+	spec.NotANumber.String():          "numbers are written with a decimal point, as 1234.5, and dates with the year first, as 2026-01-31",
+	"not a " + string(spec.Date):      "dates are written as 2026-01-31, year first",
+	"not a " + string(spec.Timestamp): "timestamps are written as 2026-01-31T23:59:59",
+}
+
 // sentence says what a breach is and what to do, without the value.
 func (b breach) sentence() string {
 	what, remedy := "a value is "+b.Kind, "correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}"
@@ -113,6 +120,8 @@ func (b breach) sentence() string {
 	default:
 		if b.ofWhere {
 			remedy = "correct the data, or leave such rows out by where: {is: …, unknown: drop}"
+		} else if written := writtenAs[b.Kind]; written != "" {
+			remedy = written + ": correct the data, or set unknown: drop or unknown: {as: CATEGORY}"
 		}
 	}
 	return fmt.Sprintf("%s: %s; %s", b.place(), what, remedy)

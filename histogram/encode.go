@@ -110,6 +110,14 @@ type misfit struct {
 	kind string
 }
 
+// kindOf names a breach of the column's domain, by what the column holds and never by what the value is.
+func (e *encoder) kindOf(fit spec.Fit) string {
+	if fit == spec.NotANumber && (e.column.Type == spec.Date || e.column.Type == spec.Timestamp) {
+		return "not a " + string(e.column.Type)
+	}
+	return fit.String()
+}
+
 // encode returns the code of each row of raw inputs, with the marks dropped and
 // breached, and the first breaches in row order of rows that are not outside.
 func (e *encoder) encode(outside []bool, inputs ...arrow.Array) ([]uint32, []misfit) {
@@ -128,7 +136,7 @@ func (e *encoder) encode(outside []bool, inputs ...arrow.Array) ([]uint32, []mis
 		default:
 			var fit spec.Fit
 			if codes[i], fit = code(i); codes[i] == breached {
-				kind = fit.String()
+				kind = e.kindOf(fit)
 			}
 		}
 		if codes[i] == breached && len(found) < breachLimit && (outside == nil || !outside[i]) {

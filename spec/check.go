@@ -71,6 +71,7 @@ func (c *checker) mismatch(s *shape, n node) {
 	if s.kind == choice {
 		c.meantKey(s, n, &p)
 	}
+	c.habit(s, n, &p)
 	c.report(n.position(), n.path, p)
 	c.unsound[n.value] = true
 }
@@ -145,8 +146,14 @@ func (c *checker) unknownKey(s *shape, pair node) string {
 	if p.Nearest = Nearest(pair.key.Value, names); p.Nearest != "" {
 		p.Fix = c.mended(pair.key, p.Nearest)
 	}
+	meant := p.Nearest
+	if h, known := s.habits[strings.ToLower(pair.key.Value)]; known {
+		p.Expected, meant = h.expected, h.meant
+	} else if pair.isNull() && c.afterComma(pair.key) {
+		p.Expected = withPoint
+	}
 	c.report(pair.key, pair.path, p)
-	return p.Nearest
+	return meant
 }
 
 // checkForms reports an object whose keys are in none of its forms.
@@ -226,7 +233,11 @@ func (c *checker) checkList(s *shape, n node) {
 		c.tooFew(s, n)
 	}
 	if s.most > 0 && int64(len(items)) > s.most {
-		c.report(n.position(), n.path, Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.says})
+		p := Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.says}
+		if s.of.kind == number {
+			p.Expected += "; decimals are written with " + withPoint
+		}
+		c.report(n.position(), n.path, p)
 	}
 	for _, item := range items {
 		c.check(s.of, item)

@@ -43,6 +43,10 @@ func (f *findings) readDocument(text string) (node, bool) {
 		return node{}, false
 	}
 	root := node{value: document.Content[0]}
+	if format := root.get("format"); format.present() && strings.HasPrefix(format.text(), "dprelease.plan/") {
+		f.reportAt(1, 1, "", Problem{Message: "a plan, and not a spec", Expected: "the spec that the plan was made from; `dprelease run` takes a spec, `dprelease measure` a plan"})
+		return node{}, false
+	}
 	f.refuseCleverness(root)
 	return root, true
 }

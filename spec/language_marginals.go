@@ -19,7 +19,7 @@ func marginalsShape() *shape {
 
 func marginalShape() *shape {
 	along := func(says string) *shape { return listShape(says, textShape("an attribute of by"), 1, 0) }
-	return objectShape("by, and what is asked of it",
+	marginal := objectShape("by, and what is asked of it",
 		field{key: "by", shape: listShape("a list of attributes, as [region, age.band]", textShape("an attribute, as age or age.band"), 0, 0), required: "the attributes of the marginal; [] for a total", fix: "by: []"},
 		field{key: "every", shape: listShape("a list of sizes, as [1, 2]", wholeShape("a size from 0 to the number of attributes", 0, 1000), 1, 0)},
 		field{key: "cumulative", shape: along("a list of attributes of by along which the table counts up, as [age]")},
@@ -40,6 +40,8 @@ func marginalShape() *shape {
 			field{key: "confidence", shape: numberShape("a share from 50% to below 100%, as 95%")},
 			field{key: "of", shape: enumShape("each-cell or all-cells", eachCell, allCells)})},
 	)
+	marginal.habits = whereHabits("`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by")
+	return marginal
 }
 
 // mostOfAUnit bounds the rows, groups and values of one unit.

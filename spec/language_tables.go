@@ -26,7 +26,7 @@ func predicateShape() *shape {
 }
 
 func tablesShape() *shape {
-	tables := dictShape("tables by name", `^`+columnSyntax+`$`, objectShape("source, unit and columns",
+	table := objectShape("source, unit and columns",
 		field{key: "source", shape: sourceShape(), required: "where the rows are", fix: "source: {parquet: data/*.parquet}"},
 		field{key: "unit", shape: unitShape(), required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", fix: "unit: {id: person_id, max_rows: 1}"},
 		field{key: "weight", shape: tableWeightShape()},
@@ -34,7 +34,9 @@ func tablesShape() *shape {
 		field{key: "where", shape: predicateShape()},
 		field{key: "join", shape: joinShape()},
 		field{key: "sample", shape: sampleShape()},
-		field{key: "columns", shape: columnsShape(), required: "the columns that marginals use"}))
+		field{key: "columns", shape: columnsShape(), required: "the columns that marginals use"})
+	table.habits = whereHabits("where: CONDITION, as where: age >= 18, which leaves out the rows for which it is not true")
+	tables := dictShape("tables by name", `^`+columnSyntax+`$`, table)
 	tables.least, tables.empty = 1, "at least one table"
 	return tables
 }
@@ -46,8 +48,10 @@ func pathsShape() *shape {
 }
 
 func sourceShape() *shape {
-	return objectShape("{parquet: …}, {csv: …} or {arrow: …}", sourceFields()...).
+	source := objectShape("{parquet: …}, {csv: …} or {arrow: …}", sourceFields()...).
 		withForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"})
+	source.habits = sourceHabits()
+	return source
 }
 
 func sourceFields() []field {

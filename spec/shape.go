@@ -29,17 +29,18 @@ type shape struct {
 	unbuilt string // the feature's name, where this version does not build it
 	name    string // name in the schema's $defs, for shapes used again
 
-	fields []field        // object
-	forms  [][]string     // object: exactly one of these sets of keys is present
-	keys   *regexp.Regexp // dictionary: pattern of the keys
-	of     *shape         // dictionary, list: the values
-	least  int64          // dictionary, list: number of entries; whole: smallest value
-	most   int64          // list: number of entries, 0 is no limit; whole: largest value
-	empty  string         // dictionary, list: what to say where there are too few entries
-	match  *regexp.Regexp // text, number: pattern of the whole text
-	oneOf  []string       // text: the texts allowed
-	params bool           // text: parameters are filled in
-	when   []branch       // choice
+	fields []field          // object
+	forms  [][]string       // object: exactly one of these sets of keys is present
+	keys   *regexp.Regexp   // dictionary: pattern of the keys
+	of     *shape           // dictionary, list: the values
+	least  int64            // dictionary, list: number of entries; whole: smallest value
+	most   int64            // list: number of entries, 0 is no limit; whole: largest value
+	empty  string           // dictionary, list: what to say where there are too few entries
+	match  *regexp.Regexp   // text, number: pattern of the whole text
+	oneOf  []string         // text: the texts allowed
+	params bool             // text: parameters are filled in
+	when   []branch         // choice
+	habits map[string]habit // object: keys of other programs, in lower case
 }
 
 // field is a key of an object.

@@ -121,6 +121,8 @@ func (r *reader) fillAll(n node) []string {
 		switch {
 		case ok && strings.TrimSpace(path) == "":
 			r.problem(item, Problem{Message: "an empty path", Expected: "a path or glob"})
+		case ok && address.MatchString(path):
+			r.problem(item, Problem{Message: "an address and not a file: " + address.FindString(path) + "…", Expected: fileExpected})
 		case ok && slices.Contains(paths, path):
 			r.problem(item, Problem{Message: fmt.Sprintf("%q is there twice", clip(path)), Expected: "each path once: rows would count twice"})
 		}

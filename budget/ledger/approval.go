@@ -175,22 +175,30 @@ func (b *book) approve(c Charge, hits []*account, day string) ([]Approval, error
 	return used, nil
 }
 
-// choose is the approval of c that fills a role, or nil with what is wrong with those that are there.
+// choose returns the approval of c that fills a role, or nil with why those that are there do not. A folder of past releases
+// is full of approvals of other plans: several of them are one reason.
 func (b *book) choose(c Charge, role string, keys []sign.PublicKey, day string) (chosen *Approval, why []string) {
+	var others []string
 	for i, a := range c.Approvals {
 		if a.Role != role {
 			continue
 		}
 		switch reason := b.unfit(a, c, keys, day); {
-		case reason != "":
-			why = append(why, reason)
-		case a.Standing == nil:
+		case reason == "" && a.Standing == nil:
 			return &c.Approvals[i], nil
-		case chosen == nil:
+		case reason == "" && chosen == nil:
 			chosen = &c.Approvals[i]
+		case reason == "":
+		case a.Plan == c.PlanHash || a.Plan == c.Template:
+			why = append(why, reason)
+		default:
+			others = append(others, reason)
 		}
 	}
-	return chosen, why
+	if len(others) > 1 {
+		others = []string{fmt.Sprintf("%d approvals as %s are of other plans", len(others), role)}
+	}
+	return chosen, append(others, why...)
 }
 
 // unfit says why a does not approve c in its role, or "".

@@ -82,6 +82,21 @@ func TestUnapproved(t *testing.T) {
 	must(t, l.Verify(ctx))
 }
 
+// TestApprovalsOfOtherPlans: those of past releases in the same folder are counted in the message and not listed.
+func TestApprovalsOfOtherPlans(t *testing.T) {
+	l, o, _ := atOffice(t)
+	c := o.charge("quarter", "a", "1/8")
+	c.Approvals = []Approval{c.Approvals[1], Approval{Plan: c.Template, Role: "officer", Statement: "x", Standing: &Standing{"2026-03-04", 3}}.Signed(o.officer)}
+	for _, plan := range []string{"91", "92", "93"} {
+		c.Approvals = append(c.Approvals, Approval{Plan: hash(plan), Role: "officer", Statement: "x"}.Signed(o.officer))
+	}
+	err := l.Reserve(context.Background(), c)
+	assertSays(t, err, "is not approved by officer.", "3 approvals as officer are of other plans.", "stood until 2026-03-04")
+	if strings.Contains(err.Error(), "of another plan") {
+		t.Errorf("the message lists approvals of other plans: %v", err)
+	}
+}
+
 // TestOneSignatureForTwoAccounts: a key that both an account and its parent list signs once.
 func TestOneSignatureForTwoAccounts(t *testing.T) {
 	ctx := context.Background()

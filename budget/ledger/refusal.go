@@ -3,6 +3,7 @@ package ledger
 // The ways in which a ledger says no, each a sentence with what to do. None of them has written anything.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -110,6 +111,7 @@ func (e *Refused) Error() string {
 type Unapproved struct {
 	Account, Release string
 	PlanHash         string   // what they would have to sign
+	PlanFile         string   // where that is; empty where the ledger's caller has not said
 	Grant            bool     // it is a grant that they would have to sign, not a plan
 	Missing          []string // roles
 	Reasons          []string // why approvals of those roles that are there do not serve
@@ -129,7 +131,7 @@ func (e *Unapproved) Error() string {
 	if e.Grant {
 		b.WriteString(" Have it signed: give `dprelease ledger grant` the same amount and reason with --role ROLE --key FILE")
 	} else {
-		b.WriteString(" Have it signed with `dprelease approve PLAN --role ROLE --key FILE`, and leave the approval beside the plan")
+		fmt.Fprintf(&b, " Have it signed with `dprelease approve %s --role ROLE --key FILE`, and leave the approval beside the plan", cmp.Or(e.PlanFile, "PLAN"))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -82,6 +83,7 @@ A first release:   dprelease init data.csv > release.yaml
                    dprelease rehearse release.yaml
                    dprelease plan release.yaml
                    dprelease run release.yaml`,
+		Version:                    strings.TrimPrefix(release.Software, "dprelease "),
 		SilenceUsage:               true,
 		SilenceErrors:              true,
 		Args:                       aCommand,
@@ -90,6 +92,7 @@ A first release:   dprelease init data.csv > release.yaml
 		SuggestionsMinimumDistance: 2,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate(fmt.Sprintf("dprelease {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log every step to standard error")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

@@ -24,11 +24,14 @@ func (a *app) approveCommand() *cobra.Command {
 approval beside it, where measure and run look for it. An approval is of this very
 plan: another plan, or this one edited, needs another.
 
+With --ledger the key must be one that the plan's account lists for the role; without
+one nobody can check that before the plan is measured.
+
 With --standing the approval is of every plan of this spec that differs in nothing
 but its parameters, until a day and for a number of releases; the account counts
 them down.`,
 		Args: between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if approval.Role == "" || key == "" {
 				return &usageError{fmt.Errorf("who signs? give --role ROLE, one of the account's policy, and --key FILE")}
 			}
@@ -42,7 +45,7 @@ them down.`,
 			if approval.Key, err = sign.ReadKey(key); err != nil {
 				return &usageError{err}
 			}
-			p, signed, path, err := release.Approve(args[0], approval)
+			p, signed, path, err := release.Options{Ledger: a.ledger}.Approve(c.Context(), args[0], approval)
 			if err != nil {
 				return err
 			}
@@ -58,9 +61,13 @@ them down.`,
 				a.say("It stands until %s, for %s of this spec with any parameters.", until.Until, budget.Plural(until.Releases, "release"))
 			}
 			a.say("Key fingerprint %s. Written to %s.", signed.Signer.Fingerprint(), path)
+			if a.ledger == "" {
+				a.say("Not checked, as no ledger was given (--ledger): whether the account lists this key for the role %s.", signed.Role)
+			}
 			return nil
 		},
 	}
+	a.ledgerFlag(c, "without one, the key is not checked against the account")
 	c.Flags().StringVar(&approval.Role, "role", "", "role in which you sign, as the account's policy names it")
 	c.Flags().StringVar(&key, "key", "", "your private key file (Ed25519, PEM)")
 	c.Flags().StringVar(&approval.Statement, "statement", "", "what you attest, one sentence (default: that the plan may be measured and published)")

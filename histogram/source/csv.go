@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/dprelease/dprelease/spec"
@@ -85,7 +86,7 @@ func (f *csvFile) start(columns []Column) error {
 	var missing *Error
 	if errors.As(err, &missing) && missing.Kind == Missing {
 		// The first line may be data where a header was left out: it is not shown.
-		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column"+f.otherDelimiter, missing.Message
+		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column"+f.nearly(missing.Column)+f.otherDelimiter, missing.Message
 	}
 	if err != nil {
 		return err
@@ -103,6 +104,18 @@ func (f *csvFile) start(columns []Column) error {
 		f.places[i] = f.slots[place]
 	}
 	return nil
+}
+
+// nearly reports whether the first line has the name of a column in another spelling. It does not show that spelling, as the line
+// may be data: where it is, that a value is spelled like a column of the spec is all that it tells.
+func (f *csvFile) nearly(column string) string {
+	plain := strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
+	for _, name := range f.header {
+		if strings.EqualFold(plain.Replace(name), plain.Replace(column)) {
+			return "; one differs from it in capitals, blanks or signs alone: write the name as the file has it, in from: or in the unit's id:"
+		}
+	}
+	return ""
 }
 
 // decompress reads through gzip or zstd where the file name says so.

@@ -1,11 +1,14 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -31,11 +34,17 @@ type Approval struct {
 }
 
 // Approve signs the plan in a file and writes the approval beside it. A standing
-// approval is of the plan with its parameters blank. Errors: *[SpecError] where the
-// plan cannot be used or the approval is not complete.
-func Approve(planPath string, a Approval) (p *plan.Plan, approval ledger.Approval, path string, err error) {
+// approval is of the plan with its parameters blank. Where a ledger is configured, only a key
+// that an account of the plan lists for the role signs. Errors: *[SpecError] where the
+// plan cannot be used, the approval is not complete or the key is not one of the role.
+func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *plan.Plan, approval ledger.Approval, path string, err error) {
 	if p, err = ReadPlan(planPath); err != nil {
 		return nil, approval, "", err
+	}
+	if o.Ledger != "" {
+		if err := o.maySign(ctx, p, a); err != nil {
+			return nil, approval, "", err
+		}
 	}
 	approval = ledger.Approval{Plan: p.Hash(), Role: a.Role, Statement: a.Statement}
 	middle := a.Role
@@ -54,6 +63,49 @@ func Approve(planPath string, a Approval) (p *plan.Plan, approval ledger.Approva
 	dir, name := filepath.Dir(planPath), p.Name+"."+middle+"."+signer+approvalEnd
 	return p, approval, filepath.Join(dir, name), replaceFile(dir, name, approval.Encode())
 }
+
+// maySign refuses a key that no account of the plan, nor an account above one, lists for the role.
+func (o Options) maySign(ctx context.Context, p *plan.Plan, a Approval) error {
+	if p.Guarantee.Account == "" {
+		return &NoAccountNamed{Source: p.Source.Name}
+	}
+	roles := map[string][]sign.PublicKey{}
+	accounts := append([]string{p.Guarantee.Account}, p.Guarantee.Also...)
+	for i := 0; i < len(accounts); i++ {
+		asked, err := o.Statements(ctx, accounts[i:i+1])
+		if err != nil {
+			return err
+		}
+		for role, keys := range asked[0].Approvals {
+			roles[role] = append(roles[role], keys...)
+		}
+		if parent := asked[0].Parent; parent != "" && !slices.Contains(accounts, parent) {
+			accounts = append(accounts, parent)
+		}
+	}
+	keys, known := roles[a.Role]
+	switch {
+	case len(roles) == 0:
+		return &WrongSigner{fmt.Sprintf("account %s asks for no approvals: there is nothing to sign", p.Guarantee.Account)}
+	case !known:
+		names := slices.Sorted(maps.Keys(roles))
+		return &WrongSigner{fmt.Sprintf("account %s asks for no approval as %q: its roles are %s", p.Guarantee.Account, a.Role, strings.Join(names, ", "))}
+	case slices.Contains(keys, a.Key.Public()):
+		return nil
+	}
+	said := fmt.Sprintf("account %s does not list this key (fingerprint %s) for the role %s", p.Guarantee.Account, a.Key.Public().Fingerprint(), a.Role)
+	for _, role := range slices.Sorted(maps.Keys(roles)) {
+		if slices.Contains(roles[role], a.Key.Public()) {
+			said += ", but for " + role
+		}
+	}
+	return &WrongSigner{said + "; nothing was signed"}
+}
+
+// WrongSigner is a key that cannot approve a plan in a role.
+type WrongSigner struct{ said string }
+
+func (e *WrongSigner) Error() string { return e.said }
 
 // usualStatement is what a signature attests where the signer says nothing else.
 func usualStatement(standing *ledger.Standing) string {

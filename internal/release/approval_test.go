@@ -62,7 +62,7 @@ func (o signedOffice) planned(t *testing.T, params map[string]string) (*plan.Pla
 
 func (o signedOffice) approve(t *testing.T, path, role string, key sign.Key, standing *ledger.Standing) {
 	t.Helper()
-	if _, _, _, err := Approve(path, Approval{Role: role, Key: key, Standing: standing}); err != nil {
+	if _, _, _, err := (Options{}).Approve(t.Context(), path, Approval{Role: role, Key: key, Standing: standing}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package release
 // This file holds the first step: from a spec, or from a plan file, to a plan.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -43,6 +44,9 @@ func ReadPlan(path string) (*plan.Plan, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, &SpecError{File: path, Err: err}
+	}
+	if text := bytes.TrimSpace(b); len(text) > 0 && text[0] != '{' {
+		return nil, &SpecError{File: path, Err: errors.New("this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
 	}
 	p, err := plan.Read(b)
 	if err == nil {

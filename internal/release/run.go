@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -41,12 +42,27 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		return Result{}, &Occupied{Place: planPath(p, o.Out), Why: "is not a file"}
 	}
 	if _, err := Measure(ctx, p, o); err != nil {
-		return Result{}, err
+		return Result{}, toBeSigned(err, p, o.Out)
 	}
 	if _, err := writePlan(p, o.Out); err != nil {
 		return Result{}, err
 	}
 	return Publish(ctx, sealed, o)
+}
+
+// toBeSigned writes the plan where the account refuses it for want of approvals, so that there is a file to approve, and names
+// that file in the refusal. Other errors stay as they are.
+func toBeSigned(err error, p *plan.Plan, out string) error {
+	var unapproved *ledger.Unapproved
+	if !errors.As(err, &unapproved) {
+		return err
+	}
+	path, failed := writePlan(p, out)
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	unapproved.PlanFile = path
+	return err
 }
 
 // publishedFor is the status, in words, of the release of the plan that place

@@ -97,7 +97,7 @@ func (s *Sheet) view() *sheetView {
 			figures++
 		}
 	}
-	v.add(screen.Column{Head: "note", Fold: 8, Drop: 1}, func(r parquet.Row) string {
+	v.add(screen.Column{Head: "note", Fold: 20, Wrap: true, Drop: 1}, func(r parquet.Row) string {
 		var notes []string
 		for _, i := range flags {
 			if r[i].IsNull() {

@@ -182,7 +182,7 @@ func askedVerdict(err error) (Verdict, bool) {
 		return Verdict{ExitEnvironment, LedgerMissing, Later}, true
 	case has[*ledger.NoRelease](err), has[*ledger.NoParent](err):
 		return Verdict{ExitSpec, NotInAccount, Never}, true
-	case has[*ledger.WrongKey](err):
+	case has[*ledger.WrongKey](err), has[*WrongSigner](err):
 		return Verdict{ExitSpec, WrongKeyGiven, Never}, true
 	}
 	return Verdict{}, false

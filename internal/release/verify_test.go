@@ -75,7 +75,7 @@ func publishWith(t *testing.T, spec, policy, rows string) auditable {
 		t.Fatal(err)
 	}
 	o.plan = p
-	if _, _, _, err := Approve(path, Approval{Role: "methodologist", Key: anna}); err != nil {
+	if _, _, _, err := (Options{}).Approve(t.Context(), path, Approval{Role: "methodologist", Key: anna}); err != nil {
 		t.Fatal(err)
 	}
 	o.openAccount(t)
@@ -275,7 +275,7 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := Approve(path, Approval{Role: "methodologist", Key: anna}); err != nil {
+	if _, _, _, err := (Options{}).Approve(t.Context(), path, Approval{Role: "methodologist", Key: anna}); err != nil {
 		t.Fatal(err)
 	}
 	opt := o.office.options("out")

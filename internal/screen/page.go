@@ -97,6 +97,8 @@ type Column struct {
 	Right bool // numbers stand to the right
 	// Fold is the width to which its cells may be folded where the table is wider than the page; 0 for never.
 	Fold int
+	// Wrap sets a text that is folded in several lines, with nothing left out of it: it is a sentence and no name.
+	Wrap bool
 	// Drop says how soon the column is left out where folding is not enough: the highest first, and none of 0.
 	Drop int
 }
@@ -119,8 +121,8 @@ func Cells(texts ...string) []Cell {
 // gap stands between two columns.
 const gap = "  "
 
-// Table sets rows in columns that line up. No line of it is wrapped: where the page is too narrow, long names are folded
-// and then the columns left out that say so, which are returned by their heads.
+// Table sets rows in columns that line up. Where the page is too narrow, long names are folded, columns that say so go on in
+// further lines, and then the columns left out that say so, which are returned by their heads.
 func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 	widths := make([]int, len(columns))
 	texts := make([][]string, len(rows))
@@ -136,23 +138,37 @@ func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 	}
 	shown := fit(columns, widths, p.look.Columns)
 	line := func(cell func(i int) (string, Style)) {
-		text, blank := "", "" // blanks are written when something follows them
-		for k, i := range shown {
-			if k > 0 {
-				blank += gap
+		parts, lines := make([][]string, len(columns)), 1
+		for _, i := range shown {
+			t, _ := cell(i)
+			parts[i] = []string{Fold(t, widths[i])}
+			if columns[i].Wrap && widths[i] > 0 {
+				parts[i] = Wrap(t, widths[i])
 			}
-			t, style := cell(i)
-			t = Fold(t, widths[i])
-			space := strings.Repeat(" ", widths[i]-Width(t))
-			if columns[i].Right {
-				blank, space = blank+space, ""
-			}
-			if t != "" {
-				text, blank = text+blank+p.styled(t, style), ""
-			}
-			blank += space
+			lines = max(lines, len(parts[i]))
 		}
-		p.b.WriteString(text + "\n")
+		for n := range lines {
+			text, blank := "", "" // blanks are written when something follows them
+			for k, i := range shown {
+				if k > 0 {
+					blank += gap
+				}
+				t := ""
+				if n < len(parts[i]) {
+					t = parts[i][n]
+				}
+				_, style := cell(i)
+				space := strings.Repeat(" ", widths[i]-Width(t))
+				if columns[i].Right {
+					blank, space = blank+space, ""
+				}
+				if t != "" {
+					text, blank = text+blank+p.styled(t, style), ""
+				}
+				blank += space
+			}
+			p.b.WriteString(text + "\n")
+		}
 	}
 	if slices.ContainsFunc(columns, func(c Column) bool { return c.Head != "" }) {
 		line(func(i int) (string, Style) { return Visible(columns[i].Head, ""), Faint })

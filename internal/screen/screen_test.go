@@ -95,6 +95,27 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
+// A sentence in a table goes on in further lines of its column, and no word of it is left out.
+func TestTableWraps(t *testing.T) {
+	const note = "pay mean: withheld; pay q10: no interval; count: noise dominates"
+	p := NewPage(Look{Columns: 40})
+	p.Table([]Column{{Head: "region", Fold: 8}, {Head: "count", Right: true}, {Head: "note", Fold: 20, Wrap: true}}, [][]Cell{Cells("North", "12", note), Cells("South", "7", "")})
+	lines := strings.Split(strings.TrimSuffix(string(p.Bytes()), "\n"), "\n")
+	var said []string
+	for _, line := range lines[1 : len(lines)-1] {
+		if Width(line) > 40 {
+			t.Errorf("%q takes %d columns", line, Width(line))
+		}
+		said = append(said, strings.TrimSpace(line[min(len(line), len("region  count  ")):]))
+	}
+	if got := strings.Join(said, " "); got != note {
+		t.Errorf("the note reads %q, want %q", got, note)
+	}
+	if got := lines[len(lines)-1]; got != "South       7" {
+		t.Errorf("the row below is %q", got)
+	}
+}
+
 // No text can command the terminal, and nothing is styled where there are no colours.
 func TestHostileTexts(t *testing.T) {
 	const hostile = "a\x1b[2Jb\r\u202ec\u009bd\x07"

@@ -95,11 +95,24 @@ func ReadPublicKey(path string) (PublicKey, error) {
 	if err != nil {
 		return PublicKey{}, err
 	}
+	if block, _ := pem.Decode(b); block != nil && block.Type == privatePEM {
+		clear(block.Bytes)
+		clear(b)
+		return PublicKey{}, fmt.Errorf("%s is a private key, which stays with its owner: give the public key, as `dprelease ledger key` writes it to NAME.pub", path)
+	}
 	k, err := ParsePublicKey(string(b))
 	if err != nil {
 		return k, fmt.Errorf("%s: %w", path, err)
 	}
 	return k, nil
+}
+
+// without names the file that a path without an ending would be, where it has that ending.
+func without(path, ending string) string {
+	if name, has := strings.CutSuffix(path, ending); has && name != "" {
+		return ", " + name
+	}
+	return ""
 }
 
 // Verify fails unless signature is that of the key for this purpose and message.
@@ -139,16 +152,19 @@ func signed(purpose string, message []byte) []byte {
 }
 
 // ReadKey reads a private key file. It refuses one that others than its owner can
-// read.
+// read, and says so where it is a public key.
 func ReadKey(path string) (Key, error) {
-	if err := private(path); err != nil {
-		return Key{}, err
-	}
 	b, err := readSmall(path)
 	if err != nil {
 		return Key{}, err
 	}
 	defer clear(b)
+	if _, err := ParsePublicKey(string(b)); err == nil {
+		return Key{}, fmt.Errorf("%s is a public key, which signs nothing: give the private key that belongs to it%s", path, without(path, ".pub"))
+	}
+	if err := private(path); err != nil {
+		return Key{}, err
+	}
 	block, rest := pem.Decode(b)
 	if block == nil || block.Type != privatePEM || len(strings.TrimSpace(string(rest))) > 0 {
 		return Key{}, fmt.Errorf("%s is not a private key: expected PEM as `dprelease ledger key` or `openssl genpkey -algorithm ed25519` writes it", path)
