@@ -39,11 +39,10 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 			trace(pass, d)
 		}
 	}
-	inner, err := onSample(r)
+	inner, err := inside(r)
 	if err != nil {
 		return nil, err
 	}
-	inner = onSelections(inner)
 	d, err := aim(inner, done)
 	switch {
 	case errors.Is(err, errTooLittle):
@@ -83,6 +82,15 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	p.Warnings = append(warnings(r, p), d.dearer()...)
 	done("warnings", d)
 	return p, nil
+}
+
+// inside is a release with the budget that its measurements have: on a sample of the units, and without what selections take.
+func inside(r *spec.Release) (*spec.Release, error) {
+	inner, err := onSample(r)
+	if err != nil {
+		return nil, err
+	}
+	return onSelections(inner), nil
 }
 
 // draftPlan is a plan on its way, with what it is made from.

@@ -92,6 +92,8 @@ func TestTooLittleIsRefused(t *testing.T) {
 		{"epsilon: 1/10, delta: 1e-9, split: {n: needed, s: 1}", "epsilon", strings.ReplaceAll(oneOfTen, "%M%", "20"), "ages"},
 		{"epsilon: 1/10, delta: 1e-9", "epsilon", "{x: {by: [a], target: {margin: 200}}, y: {by: [b], target: {margin: 20}}}", "y"},
 		{"epsilon: 1", "epsilon", "{x: {every: [1], by: [a, b, c], target: {margin: 5}}}", "x/a, x/b, x/c"},
+		{"epsilon: 1/4", "epsilon", "{x: {by: [a], target: {margin: 10}}}", "x"},
+		{"rho: 1/1000", "rho", "{x: {by: [a], target: {margin: 7}}}", "x"},
 		{"epsilon: 1/10, delta: 1e-9, split: {n: needed}", "epsilon", "{x: {by: [a], budget: n, target: {margin: 20}}}", "x"},
 	} {
 		r := tenRelease(t, "{"+c.amount+"}", c.marginals)

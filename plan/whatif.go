@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -122,6 +123,26 @@ func WriteSolution(w io.Writer, s *Solution) error {
 		}
 	}
 	t.Flush()
+	if len(s.WithoutTarget) > 0 {
+		fmt.Fprintf(b, "\nTables without a target: no error is too large for them here. Give a target to those that matter.\n\n")
+		fmt.Fprintf(t, "table\t95%% margin with this budget\twith that of the spec\n")
+		without := slices.DeleteFunc(slices.Clone(s.Plan.Tables), func(t Table) bool { return t.Target != nil })
+		for _, r := range runs(without, func(i, j int) bool {
+			one, other := s.WithoutTarget[i], s.WithoutTarget[j]
+			return one.Margin == other.Margin && one.Now == other.Now
+		}) {
+			first, now := s.WithoutTarget[r.from], "–"
+			if first.Now > 0 {
+				now = "±" + budget.Group(WholeMargin(first.Now))
+			}
+			name := first.Table
+			if more := r.to - r.from - 1; more > 0 {
+				name += fmt.Sprintf(" and %d more", more)
+			}
+			fmt.Fprintf(t, "%s\t±%s\t%s\n", name, budget.Group(WholeMargin(first.Margin)), now)
+		}
+		t.Flush()
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
