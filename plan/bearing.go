@@ -45,12 +45,15 @@ func NewBearing(m Measurement, weights []float64, integers []int64) Bearing {
 }
 
 // LawOf is that of the noise of what rests on measurements.
-func LawOf(bearings []Bearing) *budget.NoiseSum {
+func LawOf(bearings []Bearing) *budget.NoiseSum { return budget.NewNoiseSum(NoiseTerms(bearings)) }
+
+// NoiseTerms are the terms of the noise of what rests on measurements.
+func NoiseTerms(bearings []Bearing) []budget.NoiseTerm {
 	var terms []budget.NoiseTerm
 	for _, b := range bearings {
 		terms = append(terms, termsOf(b.Measurement.Mechanism, b.Weights)...)
 	}
-	return budget.NewNoiseSum(terms)
+	return terms
 }
 
 // termsOf are the weights with the noise of a mechanism.

@@ -68,6 +68,7 @@ type outcome struct {
 	Sheet        *release.Sheet        `json:"sheet,omitempty"`        // of show with a table
 	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a cell
 	Answer       *release.Answer       `json:"answer,omitempty"`       // of query
+	Total        *release.Total        `json:"total,omitempty"`        // of query with several folders, a sum or a mean
 }
 
 // root builds the command tree.

@@ -22,6 +22,8 @@ type Question struct {
 	Table string   // the confidential table whose rows are counted; "" where one alone has the columns
 	By    []string // attributes
 	Where []string // attribute=code, or several codes with commas, or ranges of them, as 18..24
+	// Statistic is what is asked of these rows: "" or count, or of [Totals] sum=COLUMN or mean=COLUMN.
+	Statistic string
 }
 
 // Answer is what the measurements of a release say to a question.

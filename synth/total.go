@@ -1,0 +1,219 @@
+package synth
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds the totals of a column: sums of its values over cells of a table, with the noisy integers that they rest on.
+
+// ColumnTotals adds up a column's values over cells of a table that publishes their sum, mean, variance or deviation. A
+// cell's sum is Σ (value − centre) + centre·count, for the centre of the column's range: the first is a measurement of its
+// own, and the count is the table's. (No table has such statistics and impossible cells.)
+type ColumnTotals struct {
+	reader  *Reader
+	table   int
+	part    plan.Measurement
+	values  []int64
+	counts  *array.Float64
+	unit    float64
+	scale   func(cell int) scale
+	stratum int // the key that the column's range depends on, −1 for none
+	sizes   []int
+}
+
+// ColumnMeasurement is the measurement of the sums of a column that a table has; false where it has none.
+func (r *Reader) ColumnMeasurement(table int, column string) (plan.Measurement, bool) {
+	for _, f := range r.plan.Tables[table].Figures {
+		if f.Column == column && f.Sums != "" {
+			return r.plan.Measurement(f.Sums)
+		}
+	}
+	return plan.Measurement{}, false
+}
+
+// ColumnTotals reads the sums of a column, for a table that [Reader.Shows] its cells. The answers are those of
+// [Reader.Needed] and [Reader.ColumnMeasurement]. It fails where one is missing, or the table has no sums of the column.
+func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measured) (*ColumnTotals, error) {
+	p, ok := r.ColumnMeasurement(table, column)
+	if !ok {
+		return nil, fmt.Errorf("table %s has no sums of %s", r.plan.Tables[table].Path, column)
+	}
+	at := slices.IndexFunc(answers, func(m measured.Measured) bool { return m.Measurement.ID == p.ID })
+	if at < 0 {
+		return nil, fmt.Errorf("measurement %s is missing", p.ID)
+	}
+	counts, err := r.Cells(table, answers)
+	if err != nil {
+		return nil, err
+	}
+	levels, err := p.Query.Levels(r.plan.Release())
+	if err != nil {
+		return nil, err
+	}
+	n := &numbers{release: r.plan.Release(), table: r.plan.Release().Table(r.plan.Tables[table].From)}
+	c := &ColumnTotals{
+		reader: r, table: table, part: p, values: answers[at].Values.Int64Values(), counts: counts, unit: 1, stratum: -1,
+		scale: n.scales(part{Measured: answers[at]}),
+	}
+	if w := n.table.Weight; w != nil {
+		c.unit, _ = w.Lattice.Step.Float64()
+	}
+	for i, f := range p.Query.Factors {
+		c.sizes = append(c.sizes, levels[i].Size())
+		if p.Query.Value.Per == f.Attribute {
+			c.stratum = i
+		}
+	}
+	return c, nil
+}
+
+// Centre is the centre of the column's range in the cells whose category of each key is selected, and half its width; one is
+// false where they have ranges of different centres.
+func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool) {
+	if c.stratum < 0 {
+		s := c.scale(0)
+		return s.centre, s.half, true
+	}
+	stride := 1
+	for key := len(c.sizes) - 1; key > c.stratum; key-- {
+		stride *= c.sizes[key]
+	}
+	for i, category := range selected[c.stratum] {
+		s := c.scale(category * stride)
+		if i > 0 && s.centre != centre {
+			return 0, 0, false
+		}
+		centre, half = s.centre, max(half, s.half)
+	}
+	return centre, half, true
+}
+
+// Of is the sum over the cells whose category of each key is selected, and what it rests on, with weights in the column's
+// unit.
+func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []plan.Bearing) {
+	about, rests := c.AboutCentre(selected)
+	q := c.coefficients(selected)
+	weights := []float64{1}
+	for _, along := range q {
+		weights = outer(weights, along)
+	}
+	centre := 1.0
+	if c.stratum < 0 {
+		centre = c.scale(0).centre
+	}
+	var counted float64
+	for cell, w := range weights {
+		if w != 0 {
+			counted += float64(w * c.counts.Value(cell))
+		}
+	}
+	return about + float64(centre*counted), append(rests, c.reader.weighted(c.table, q, centre)...)
+}
+
+// coefficients are those of the counts along every key: 1 where a category is selected, or the centre of its stratum.
+func (c *ColumnTotals) coefficients(selected [][]int) [][]float64 {
+	q := make([][]float64, len(selected))
+	stride := 1
+	for key := len(selected) - 1; key >= 0; key-- {
+		q[key] = indicator(selected[key], c.sizes[key])
+		if key == c.stratum {
+			for category := range q[key] {
+				q[key][category] *= c.scale(category * stride).centre
+			}
+		}
+		stride *= c.sizes[key]
+	}
+	return q
+}
+
+// AboutCentre is Σ (value − centre) over these cells, each about its own centre, and what it rests on.
+func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []plan.Bearing) {
+	in := []float64{1}
+	for key, s := range selected {
+		in = outer(in, indicator(s, c.sizes[key]))
+	}
+	var weights []float64
+	var integers []int64
+	for cell, w := range in {
+		if w == 0 {
+			continue
+		}
+		factor := float64(c.scale(cell).factor * c.unit)
+		sum += float64(factor * float64(c.values[cell]))
+		at := slices.Index(weights, factor)
+		if at < 0 {
+			at = len(weights)
+			weights, integers = append(weights, factor), append(integers, 0)
+		}
+		integers[at]++
+	}
+	if weights == nil {
+		return 0, nil
+	}
+	return sum, []plan.Bearing{plan.NewBearing(c.part, weights, integers)}
+}
+
+// weighted is what factor times the sum Σ Π_a q_a(s_a)·count_s of a table's counts rests on, in published units.
+func (r *Reader) weighted(table int, q [][]float64, factor float64) []plan.Bearing {
+	if r.Held(table) || factor == 0 {
+		return nil
+	}
+	factor = float64(factor * unitOf(r.plan.Tables[table].Statistics[0]))
+	if at := r.at[table]; at.estimate >= 0 {
+		return scaled(r.estimates[at.estimate].Sum(at.marginal, q).Bearings(), factor)
+	}
+	m := r.sources(table)[0]
+	cells := []float64{1}
+	for _, along := range q {
+		cells = outer(cells, along)
+	}
+	var weights []float64
+	var integers []int64
+	for _, w := range cells {
+		if w == 0 {
+			continue
+		}
+		at := slices.Index(weights, w)
+		if at < 0 {
+			at = len(weights)
+			weights, integers = append(weights, w), append(integers, 0)
+		}
+		integers[at]++
+	}
+	if weights == nil {
+		return nil
+	}
+	return scaled([]plan.Bearing{plan.NewBearing(m, weights, integers)}, factor)
+}
+
+// CountBearings is what the count of the cells whose category of each key is selected rests on, in published units.
+func (r *Reader) CountBearings(table int, selected [][]int) []plan.Bearing {
+	return scaled(r.Bearings(table, selected), r.countUnit(table))
+}
+
+// countUnit is what one noisy integer of a table's count stands for; 1 of figures that were public before.
+func (r *Reader) countUnit(table int) float64 {
+	if r.Held(table) {
+		return 1
+	}
+	return unitOf(r.plan.Tables[table].Statistics[0])
+}
+
+// scaled are what a figure times a factor rests on.
+func scaled(rests []plan.Bearing, factor float64) []plan.Bearing {
+	out := make([]plan.Bearing, len(rests))
+	for i, b := range rests {
+		b.Weights = slices.Clone(b.Weights)
+		for j := range b.Weights {
+			b.Weights[j].Value = float64(b.Weights[j].Value * factor)
+		}
+		b.Variance = float64(b.Variance * float64(factor*factor))
+		out[i] = b
+	}
+	return out
+}
