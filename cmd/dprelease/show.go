@@ -25,8 +25,7 @@ func (a *app) showCommand() *cobra.Command {
 the budget went, how good each table is, and what the figures are not for. With
 --as also as Markdown (md), as report.json (json), as an entry for a public
 registry of deployments (registry; docs/registry.md documents its fields), or as
-the three lines for other programs (text). It does not check the folder: dprelease
-verify does.
+the three lines for other programs (text).
 
 With a table, print its cells: keys, figures, intervals and notes, 40 rows or
 --all; with --as csv all columns of the whole table for a spreadsheet (RFC 4180,
@@ -35,8 +34,12 @@ take for a formula has an apostrophe before it), with --as json as one document.
 What the file says of its provenance stays in the Parquet file.
 
 With a cell, follow one published number to the noisy integers that it is made
-of: the measurements, the noise of each, the weights, and their sum. Tables and
-cells need the folder to be as its manifest says. docs/query.md has examples.
+of: the measurements, the noise of each, the weights, and their sum. docs/query.md
+has examples.
+
+The folder must hold what its manifest lists and nothing else, the manifest must fit
+its signature where there is one, and every figure must lie in its own interval.
+dprelease verify checks the rest.
 
   dprelease show labour-2026q1
   dprelease show labour-2026q1 status --as csv > status.csv

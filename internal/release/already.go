@@ -73,7 +73,11 @@ func (o Options) alreadyPublished(ctx context.Context, p *plan.Plan, place strin
 	if err != nil || o.Ledger == "" && len(left) == 0 {
 		return err
 	}
-	b, err := readPublished(place, proofFile)
+	d, err := openPublished(place)
+	if err != nil {
+		return err
+	}
+	b, err := d.read(proofFile)
 	if err != nil {
 		return err
 	}

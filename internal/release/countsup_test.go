@@ -44,7 +44,7 @@ func TestFiguresThatCountUpAreTraced(t *testing.T) {
 		for _, pt := range e.plan.Tables {
 			name := pt.Statistics[0].Name
 			for at := range pt.Cells {
-				row, columns, err := publishedRow(filepath.Join(place, "tables", pt.Path+".parquet"), at)
+				row, columns, err := publishedRowIn(filepath.Join(place, "tables", pt.Path+".parquet"), at)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -119,7 +119,7 @@ func TestRunningSumsAreComparedWithRunningSums(t *testing.T) {
 		name := p.Tables[i].Statistics[0].Name
 		var squares, covered float64
 		for at := range got.Cells {
-			row, columns, err := publishedRow(filepath.Join(place, "tables", got.Path+".parquet"), at)
+			row, columns, err := publishedRowIn(filepath.Join(place, "tables", got.Path+".parquet"), at)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,9 +2,7 @@ package release
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"path/filepath"
 	"slices"
@@ -20,21 +18,19 @@ import (
 
 // edition is a published release that is being read.
 type edition struct {
-	place    string
-	plan     *plan.Plan
-	manifest manifest
-	proof    []byte
+	*publishedFolder
+	plan  *plan.Plan
+	proof []byte
 }
 
-// openEdition reads what a published folder is, and checks every file of it
-// against its manifest.
+// openEdition opens a published folder as [openPublished] does, and reads its plan.
 func openEdition(place string) (*edition, error) {
-	e := &edition{place: place}
-	var err error
-	if e.manifest, err = readManifest(place); err != nil {
-		return nil, &SpecError{File: place, Err: fmt.Errorf("this is not the folder of a published release: %w", err)}
+	d, err := openPublished(place)
+	if err != nil {
+		return nil, err
 	}
-	b, err := readPublished(place, measured.PlanFile)
+	e := &edition{publishedFolder: d}
+	b, err := d.read(measured.PlanFile)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +38,12 @@ func openEdition(place string) (*edition, error) {
 		return nil, &SpecError{File: filepath.Join(place, measured.PlanFile), Err: err}
 	}
 	if e.plan.Hash() != e.manifest.PlanHash {
-		return nil, &Altered{Place: place, File: measured.PlanFile}
+		return nil, d.altered(wrongf(measured.PlanFile, "is not the plan that %s names", manifestFile))
 	}
-	if err := intact(place, e.plan); err != nil {
+	if err := d.lists(e.plan); err != nil {
 		return nil, err
 	}
-	if e.proof, err = readPublished(place, proofFile); err != nil {
+	if e.proof, err = d.read(proofFile); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -137,13 +133,9 @@ type estimates struct{ unbiased, errors []float64 }
 // the file's keys against the domains.
 func (t editionTable) estimates(statistics []string) ([]estimates, error) {
 	name := t.table.File()
-	b, err := readPublished(t.place, name)
+	f, err := t.parquet(name)
 	if err != nil {
 		return nil, err
-	}
-	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(t.place, name), err)
 	}
 	var columns []int
 	for _, column := range append(slices.Clone(t.table.By), estimated(statistics)...) {
@@ -219,27 +211,4 @@ func (t editionTable) hasKeys(r parquet.Row, columns []int, row int) bool {
 		row /= size
 	}
 	return true
-}
-
-// eachRow calls do for every row of a file.
-func eachRow(f *parquet.File, do func(parquet.Row) error) (err error) {
-	buffer := make([]parquet.Row, 1024)
-	for _, group := range f.RowGroups() {
-		rows := group.Rows()
-		for n := 0; err == nil; {
-			n, err = rows.ReadRows(buffer)
-			for _, r := range buffer[:n] {
-				if failed := do(r); failed != nil {
-					return errors.Join(failed, rows.Close())
-				}
-			}
-		}
-		if closing := rows.Close(); errors.Is(err, io.EOF) {
-			err = closing
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -2,6 +2,8 @@ package release
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -272,9 +274,19 @@ func TestEvaluateMicrodata(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(place, "microdata", "t.parquet")
-	if err := parquet.WriteFile(file, []microdataRow{{"ride", "", 8}, {"ride", "", 7}, {"walk", "", 7}, {"walk", "", 7}, {"walk", "", 0}}); err != nil {
-		t.Fatal(err)
+	write := func(rows ...microdataRow) {
+		t.Helper()
+		if err := parquet.WriteFile(file, rows); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(b)
+		e.lines["microdata/t.parquet"] = manifestLine{SHA256: hex.EncodeToString(sum[:])}
 	}
+	write(microdataRow{"ride", "", 8}, microdataRow{"ride", "", 7}, microdataRow{"walk", "", 7}, microdataRow{"walk", "", 7}, microdataRow{"walk", "", 0})
 	s := plan.Synthetic{Table: "t", By: []plan.Factor{{Attribute: "hour", Basis: plan.Identity}, {Attribute: "mode", Basis: plan.Identity}}}
 	rows, p, err := e.microdata(s)
 	if err != nil {
@@ -356,9 +368,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 		}
 	}
 
-	if err := parquet.WriteFile(file, []microdataRow{{"fly", "", 8}}); err != nil {
-		t.Fatal(err)
-	}
+	write(microdataRow{"fly", "", 8})
 	if _, _, err := e.microdata(s); err == nil || !strings.Contains(err.Error(), "row 1 has a mode") || strings.Contains(err.Error(), "fly") {
 		t.Errorf("a code that the plan does not have: %v", err)
 	}

@@ -4,7 +4,6 @@ package release
 // marginals of its microdata.
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -172,13 +171,9 @@ func (t editionTable) figureCells(name string) ([]figureCell, error) {
 // row of a published file.
 func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) error) error {
 	path := filepath.Join(e.place, filepath.FromSlash(name))
-	b, err := readPublished(e.place, name)
+	f, err := e.parquet(name)
 	if err != nil {
 		return err
-	}
-	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return &SpecError{File: path, Err: err}
 	}
 	places := make([]int, len(columns))
 	for i, column := range columns {

@@ -158,11 +158,8 @@ func TestEvaluateIntoAFolderThatIsReplaced(t *testing.T) {
 			opt, place := o.run(t)
 			inner := filepath.Join(place, "private")
 			opt.Out = filepath.Join(o.dir, "above", "private")
-			if err := os.Mkdir(inner, 0o700); err != nil {
-				t.Fatal(err)
-			}
 			opt.Log = logThat(func(string) {
-				if err := replace(opt.Out, inner); err != nil {
+				if err := errors.Join(os.Mkdir(inner, 0o700), replace(opt.Out, inner)); err != nil {
 					t.Error(err)
 				}
 				if broken {

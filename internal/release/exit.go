@@ -53,11 +53,15 @@ func (e *Occupied) Error() string {
 	return fmt.Sprintf("%s %s; nothing was changed and nothing spent. Otherwise choose another `release:` name or another --out folder", e.Place, e.Why)
 }
 
-// Altered is a published file that is not what its measurements lead to.
-type Altered struct{ Place, File string }
+// Altered is a file of a published folder that is not what it should be. Says is what is wrong with it; "" where it is not what its
+// measurements lead to.
+type Altered struct{ Place, File, Says string }
 
 func (e *Altered) Error() string {
-	return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", e.Place, e.File)
+	if e.Says == "" {
+		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", e.Place, inQuotes(e.File))
+	}
+	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", e.Place, inQuotes(e.File), plain(e.Says))
 }
 
 // BrokenSeal is a folder of measurements that is not as it was sealed.

@@ -172,43 +172,6 @@ func readManifestBytes(place string) (m manifest, b []byte, err error) {
 	return m, b, nil
 }
 
-// readPublished reads a file that a published folder must have. Errors: *[Altered] where it is not there.
-func readPublished(place, name string) ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(name)))
-	if missing(err) {
-		return nil, &Altered{Place: place, File: name}
-	}
-	return b, err
-}
-
-// intact checks a published folder against its own manifest, which must list every
-// table, measurement and file of microdata of the plan.
-func intact(place string, p *plan.Plan) error {
-	m, err := readManifest(place)
-	if err != nil {
-		return err
-	}
-	listed := map[string]bool{}
-	for _, line := range m.Files {
-		listed[line.Path] = true
-	}
-	for _, name := range planned(p) {
-		if !listed[name] {
-			return &Altered{Place: place, File: name}
-		}
-	}
-	for _, line := range m.Files {
-		b, err := readPublished(place, line.Path)
-		if err != nil {
-			return err
-		}
-		if h := sha256.Sum256(b); hex.EncodeToString(h[:]) != line.SHA256 {
-			return &Altered{Place: place, File: line.Path}
-		}
-	}
-	return nil
-}
-
 // planned are the files of a release that its plan names: all but its papers and the
 // answers to what was chosen while it was measured.
 func planned(p *plan.Plan) []string {

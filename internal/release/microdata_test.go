@@ -281,7 +281,7 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(result.Place)); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(os.Remove(filepath.Join(dir, filepath.FromSlash(name))), os.Remove(filepath.Join(dir, manifestFile))); err != nil {
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(name)))), os.Remove(filepath.Join(dir, manifestFile))); err != nil {
 			t.Fatal(err)
 		}
 		if err := writeManifest(&staging{dir: dir}, o.plan, publishedRecord(t, dir), manifest{}); err != nil {

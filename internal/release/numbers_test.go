@@ -162,7 +162,7 @@ type figureOf struct {
 
 func readFigure(t *testing.T, path string, at int64, name string) figureOf {
 	t.Helper()
-	row, columns, err := publishedRow(path, at)
+	row, columns, err := publishedRowIn(path, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		err = compare(out.dir, result.Place, s.Plan.Hash(), rows, methods)
 	}
 	if there && err == nil && o.Office != nil {
-		err = signManifest(result.Place, *o.Office) // it may have been published without
+		err = out.lend(signatureFile) // it may have been published without
 	}
 	result.Already = err == nil
 	return result, err
@@ -343,34 +343,23 @@ func compare(staged, place, planHash string, rows redrawn, methods remade) error
 	if err != nil {
 		return err
 	}
-	have, err := files(place)
-	if err != nil {
-		return err
-	}
-	seen := make(map[string]bool, len(want))
 	for _, name := range want {
-		seen[name] = true
 		if name == signatureFile {
 			continue
 		}
-		a, err := os.ReadFile(filepath.Join(staged, filepath.FromSlash(name)))
+		same, err := equalFiles(filepath.Join(staged, filepath.FromSlash(name)), filepath.Join(place, filepath.FromSlash(name)))
 		if err != nil {
 			return err
 		}
-		b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(name)))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		if !bytes.Equal(a, b) {
+		if !same {
 			return &Altered{Place: place, File: name}
 		}
 	}
-	for _, name := range have {
-		if !seen[name] && name != signatureFile {
-			return &Altered{Place: place, File: name}
-		}
+	dir, err := resolved(place)
+	if err != nil {
+		return err
 	}
-	return nil
+	return m.strangers(dir, func(name, _ string) error { return &Altered{Place: place, File: name} })
 }
 
 // occupied is the refusal to write over something else.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -101,7 +100,7 @@ func covers(sampled bool) string {
 	return "privacy noise only; sampling and response error not included"
 }
 
-// Query answers a question from a published folder alone, which must be as its manifest says.
+// Query answers a question from a published folder alone, which is opened as [openPublished] does.
 //
 // Errors: *[SpecError] for what is not a published folder, for a question that names what the release does not have, and
 // for one that no table holds; *[Altered] for a folder that was changed.
@@ -180,12 +179,12 @@ func (e *edition) answers(measurements []plan.Measurement) ([]measured.Measured,
 	hash := e.plan.Hash()
 	for i, m := range measurements {
 		name := measured.Path(m.ID)
-		b, err := readPublished(e.place, name)
+		b, err := e.read(name)
 		if err != nil {
 			return nil, err
 		}
-		if out[i], _, err = measured.Decode(b, m, hash); err != nil {
-			return nil, &SpecError{File: filepath.Join(e.place, name), Err: err}
+		if out[i], _, err = decoded(b, m, hash); err != nil {
+			return nil, e.altered(wrongf(name, "%v", err))
 		}
 	}
 	return out, nil

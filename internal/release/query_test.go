@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/parquet-go/parquet-go"
 )
 
 // querySpec has a column of levels of uneven groups, and a budget to fill in.
@@ -60,6 +61,19 @@ func publishSpec(t *testing.T, spec, budget string) string {
 	return filepath.Join(dir, "out", "r")
 }
 
+// publishedRowIn reads one row of a published table, with the places of its columns.
+func publishedRowIn(path string, at int64) (parquet.Row, map[string]int, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := openParquet(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return publishedRow(f, at)
+}
+
 // publishedSum adds up the published unbiased figures of a table whose keys are accepted, with how many they are.
 func publishedSum(t *testing.T, place string, path string, accept func(keys map[string]string) bool) (sum float64, cells int) {
 	t.Helper()
@@ -69,7 +83,7 @@ func publishedSum(t *testing.T, place string, path string, accept func(keys map[
 	}
 	i := slices.IndexFunc(e.plan.Tables, func(pt plan.Table) bool { return pt.Path == path })
 	for at := range e.plan.Tables[i].Cells {
-		row, columns, err := publishedRow(filepath.Join(place, "tables", path+".parquet"), at)
+		row, columns, err := publishedRowIn(filepath.Join(place, "tables", path+".parquet"), at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +169,7 @@ func answersOfCellsAreThePublishedOnes(t *testing.T, place string) {
 			t.Fatalf("table %s: %d rows from table %s", pt.Path, len(a.Rows), a.Table)
 		}
 		for i, r := range a.Rows {
-			row, columns, err := publishedRow(filepath.Join(place, "tables", pt.Path+".parquet"), int64(i))
+			row, columns, err := publishedRowIn(filepath.Join(place, "tables", pt.Path+".parquet"), int64(i))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,15 +54,11 @@ func OpenSheet(place, table string) (*Sheet, error) {
 		return nil, &SpecError{File: place, Err: err}
 	}
 	planned := e.plan.Tables[at]
-	b, err := readPublished(place, planned.File())
-	if err != nil {
+	s := &Sheet{Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: planned.Path}
+	if s.file, err = e.parquet(planned.File()); err != nil {
 		return nil, err
 	}
-	s := &Sheet{Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: planned.Path}
-	if s.file, err = parquet.OpenFile(bytes.NewReader(b), int64(len(b))); err == nil {
-		err = s.describe()
-	}
-	if err != nil {
+	if err := s.describe(); err != nil {
 		return nil, &SpecError{File: filepath.Join(place, planned.File()), Err: err}
 	}
 	return s, nil

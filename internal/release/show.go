@@ -1,27 +1,42 @@
 package release
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dprelease/dprelease/report"
 )
 
-// ReadReport reads the report of a published folder. It does not check the folder;
-// that is what [Verify] is for. Errors: *[SpecError].
+// ReadReport reads the report of a published folder, which is opened as [openPublished] does. Errors: *[SpecError]; *[Altered] for
+// a folder that was changed, or whose charts hold figures beyond their own intervals.
 func ReadReport(place string) (*report.Report, error) {
-	path := filepath.Join(place, reportFile)
-	b, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, &SpecError{File: place, Err: errors.New("is not the folder of a release: it has no " + reportFile)}
-	}
+	d, err := openPublished(place)
 	if err != nil {
-		return nil, &SpecError{File: path, Err: err}
+		return nil, err
+	}
+	b, err := d.read(reportFile)
+	if err != nil {
+		return nil, err
 	}
 	r, err := report.Read(b)
 	if err != nil {
-		return nil, &SpecError{File: path, Err: err}
+		return nil, &SpecError{File: filepath.Join(place, reportFile), Err: err}
+	}
+	for _, t := range r.Tables {
+		for _, s := range t.Series {
+			if at := slices.IndexFunc(s.Points, func(p report.Point) bool { return !inside(p) }); at >= 0 && t.Statistics[0].Fitted == nil {
+				return nil, d.altered(wrongf(reportFile, "has a %s of table %s, point %d, that lies outside its own interval", plain(s.Figure), plain(t.Path), at+1))
+			}
+		}
 	}
 	return r, nil
+}
+
+// inside reports whether a point of a chart lies in its interval, where it has one, up to rounding to a whole number; a negative
+// count is shown as 0.
+func inside(p report.Point) bool {
+	if p.Value == nil || p.Low == nil || p.High == nil {
+		return true
+	}
+	return *p.Low <= *p.High && *p.Low-0.5 <= *p.Value && *p.Value <= max(*p.High+0.5, 0)
 }

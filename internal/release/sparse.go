@@ -134,7 +134,7 @@ func (t *Trace) sparseCell(e *edition, reader *synth.Reader, table int, selected
 		}
 		return nil
 	}
-	if err := t.read(planned, at); err != nil {
+	if err := t.read(e, planned, at); err != nil {
 		return err
 	}
 	figures, err := reader.Statistic(table, answers)

@@ -78,6 +78,14 @@ func (s *staging) commit() error {
 	return syncDir(filepath.Dir(s.place))
 }
 
+// lend moves one file of the staging folder into the place, which is there already.
+func (s *staging) lend(name string) error {
+	if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(s.place, name)); err != nil {
+		return err
+	}
+	return syncDir(s.place)
+}
+
 // discard ends the staging: what was not committed is removed.
 func (s *staging) discard() {
 	os.RemoveAll(s.dir)

@@ -1,12 +1,10 @@
 package release
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -128,7 +126,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if _, sparse := reader.Sparse(at); sparse {
 		return t, t.sparseCell(e, reader, at, selected, answers)
 	}
-	if err := t.read(e.plan.Tables[at], row); err != nil {
+	if err := t.read(e, e.plan.Tables[at], row); err != nil {
 		return nil, err
 	}
 	for i, up := range countsUp(e.plan, e.plan.Tables[at]) {
@@ -297,10 +295,14 @@ func pairsOf(by, cell []string) []string {
 }
 
 // read takes the figures of the cell from the published file, whose keys must be those of the cell.
-func (t *Trace) read(table plan.Table, at int) error {
-	row, columns, err := publishedRow(filepath.Join(t.Folder, filepath.FromSlash(table.File())), int64(at))
+func (t *Trace) read(e *edition, table plan.Table, at int) error {
+	f, err := e.parquet(table.File())
 	if err != nil {
-		return &SpecError{File: filepath.Join(t.Folder, table.File()), Err: err}
+		return err
+	}
+	row, columns, err := publishedRow(f, int64(at))
+	if err != nil {
+		return e.altered(wrongf(table.File(), "%v", err))
 	}
 	for _, k := range t.Cell {
 		if row[columns[k.Attribute]].String() != k.Code {
@@ -317,15 +319,7 @@ func (t *Trace) read(table plan.Table, at int) error {
 }
 
 // publishedRow reads one row of a published table, with the places of its columns.
-func publishedRow(path string, at int64) (parquet.Row, map[string]int, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return nil, nil, err
-	}
+func publishedRow(f *parquet.File, at int64) (parquet.Row, map[string]int, error) {
 	columns := map[string]int{}
 	for i, c := range f.Schema().Columns() {
 		columns[c[0]] = i

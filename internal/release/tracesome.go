@@ -53,7 +53,7 @@ func (t *Trace) someCell(e *edition, reader *synth.Reader, table int, codes []st
 	if at < 0 {
 		return nil
 	}
-	if err := t.read(planned, at); err != nil {
+	if err := t.read(e, planned, at); err != nil {
 		return err
 	}
 	figures, err := reader.Statistic(table, answers)

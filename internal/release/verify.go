@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -65,7 +66,7 @@ func (e *Unverified) Error() string {
 	if e.File == "" {
 		return fmt.Sprintf("%s is not verified, as the check %s was not done: %s", e.Folder, e.Check, e.Says)
 	}
-	text := fmt.Sprintf("%s does not verify: %s: %s", e.Folder, e.File, e.Says)
+	text := fmt.Sprintf("%s does not verify: %s: %s", e.Folder, inQuotes(e.File), e.Says)
 	if e.More == 1 {
 		text += " (and 1 more check fails)"
 	} else if e.More > 1 {
@@ -199,6 +200,14 @@ func (v *verifier) note(name, says string, err error) error {
 // plain is a text in one line that cannot command a terminal: what is no visible
 // character is written as its escape. Names and texts of a folder are its writer's.
 func plain(text string) string { return screen.Visible(text, "") }
+
+// inQuotes is a name as a message says it: in quotes where it could pass for words of the message.
+func inQuotes(name string) string {
+	if strings.ContainsFunc(name, unseen) {
+		return `"` + plain(name) + `"`
+	}
+	return name
+}
 
 // failure is the first check that failed, with how many followed; where none failed, the
 // first that was not done though every folder has what it is of: a folder that asks for more than

@@ -12,8 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,33 +34,52 @@ func (v *verifier) checkManifest(context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	if err := json.Unmarshal(text, &v.manifest); err != nil {
-		return "", wrongf(manifestFile, "cannot be read: %v", err)
+	m, err := parseManifest(text)
+	if other := new(otherFormat); errors.As(err, &other) {
+		return "", wrongf(manifestFile, "%v: verify the release with the version that published it", other)
 	}
-	m := &v.manifest
+	if err != nil {
+		return "", err
+	}
+	v.manifest, v.text = m, text
+	v.out.Release, v.out.Marked, v.out.Revision = m.Release, m.Status, m.Revision
+	return fmt.Sprintf("lists %s of release %s, published by %s", budget.Plural(int64(len(m.Files)), "file"), m.Release, m.Software), nil
+}
+
+// otherFormat is the format of a manifest that another version wrote.
+type otherFormat struct{ format string }
+
+func (e *otherFormat) Error() string {
+	return fmt.Sprintf("has format %q, expected %q", e.format, manifestFormat)
+}
+
+// parseManifest reads a manifest, and only in the form in which it is written. Errors: *otherFormat, *wrong.
+func parseManifest(text []byte) (m manifest, err error) {
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, wrongf(manifestFile, "cannot be read: %v", err)
+	}
 	if m.Format != manifestFormat {
-		return "", wrongf(manifestFile, "has format %q, expected %q: verify the release with the version that published it", m.Format, manifestFormat)
+		return m, &otherFormat{m.Format}
 	}
 	if again, err := indented(m); err != nil || !bytes.Equal(again, text) {
-		return "", wrongf(manifestFile, "is not in the form in which it is written: it was edited")
+		return m, wrongf(manifestFile, "is not in the form in which it is written: it was edited")
 	}
 	if err := m.formed(); err != nil {
-		return "", wrongf(manifestFile, "%v", err)
+		return m, wrongf(manifestFile, "%v", err)
 	}
 	if !slices.IsSortedFunc(m.Files, func(a, b manifestLine) int { return strings.Compare(inOrder(a.Path), inOrder(b.Path)) }) {
-		return "", wrongf(manifestFile, "does not list its files in order")
+		return m, wrongf(manifestFile, "does not list its files in order")
 	}
 	for i, line := range m.Files {
 		switch {
-		case line.Path == manifestFile || line.Path == signatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) || strings.Contains(line.Path, `\`) || strings.ContainsFunc(line.Path, unseen):
-			return "", wrongf(manifestFile, "lists %q, which is no file of a release", line.Path)
+		case line.Path == manifestFile || line.Path == signatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) || path.Clean(line.Path) != line.Path ||
+			strings.Contains(line.Path, `\`) || strings.ContainsFunc(line.Path, unseen):
+			return m, wrongf(manifestFile, "lists %q, which is no file of a release", line.Path)
 		case i > 0 && line.Path == m.Files[i-1].Path:
-			return "", wrongf(manifestFile, "lists %s twice", line.Path)
+			return m, wrongf(manifestFile, "lists %s twice", line.Path)
 		}
 	}
-	v.text = text
-	v.out.Release, v.out.Marked, v.out.Revision = m.Release, m.Status, m.Revision
-	return fmt.Sprintf("lists %s of release %s, published by %s", budget.Plural(int64(len(m.Files)), "file"), m.Release, m.Software), nil
+	return m, nil
 }
 
 // unseen tells that a character does not belong into the name of a file of a release.
@@ -82,33 +101,20 @@ func (v *verifier) checkFiles(ctx context.Context) (string, error) {
 			first = &wrong{name, says}
 		}
 	}
-	listed := map[string]bool{manifestFile: true, signatureFile: true}
 	for _, line := range v.manifest.Files {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		listed[line.Path] = true
-		size, sum, err := digest(v.path(line.Path))
-		switch {
-		case errors.Is(err, errMissing):
-			fault(line.Path, "is missing")
-		case errors.Is(err, errNoFile):
-			fault(line.Path, "is not a file")
-		case err != nil:
+		err := hashed(v.path(line.Path), line)
+		if bad := new(wrong); errors.As(err, &bad) {
+			fault(bad.file, bad.says)
+		} else if err != nil {
 			return "", err
-		case sum != line.SHA256 || size != line.Bytes:
-			fault(line.Path, "is not the file that manifest.json lists: its SHA-256 differs")
 		}
 	}
-	err := filepath.WalkDir(v.place, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(v.place, path)
-		if name = filepath.ToSlash(name); err == nil && !listed[name] {
-			fault(name, "is not listed in manifest.json: it was added")
-		}
-		return err
+	err := v.manifest.strangers(v.place, func(name, says string) error {
+		fault(name, says)
+		return nil
 	})
 	if err != nil {
 		return "", err
@@ -118,6 +124,43 @@ func (v *verifier) checkFiles(ctx context.Context) (string, error) {
 		bad.says += fmt.Sprintf("; so it is with %s", budget.Plural(int64(more), "more file"))
 	}
 	return "each as listed, and no other", first
+}
+
+// notListed is said of a file that has another content than the manifest lists.
+const notListed = "is not the file that manifest.json lists: its SHA-256 differs"
+
+// hashed hashes a file and compares it with its line of the manifest. Errors: *wrong.
+func hashed(path string, line manifestLine) error {
+	size, sum, err := digest(path)
+	if err == nil && (sum != line.SHA256 || size != line.Bytes) {
+		err = &wrong{line.Path, notListed}
+	}
+	return unread(line, err)
+}
+
+// sized compares the size of a file, unread, with its line of the manifest. Errors: *wrong.
+func sized(path string, line manifestLine) error {
+	info, err := os.Lstat(path)
+	switch {
+	case missing(err):
+		err = errMissing
+	case err == nil && !info.Mode().IsRegular():
+		err = errNoFile
+	case err == nil && info.Size() != line.Bytes:
+		err = wrongf(line.Path, "is not the file that manifest.json lists: it has another size")
+	}
+	return unread(line, err)
+}
+
+// unread says what is wrong with a listed file that cannot be opened.
+func unread(line manifestLine, err error) error {
+	switch {
+	case errors.Is(err, errMissing):
+		return wrongf(line.Path, "is missing")
+	case errors.Is(err, errNoFile):
+		return wrongf(line.Path, "is not a file")
+	}
+	return err
 }
 
 var (
@@ -182,25 +225,33 @@ func (v *verifier) checkSignature(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var s manifestSignature
-	if err := json.Unmarshal(text, &s); err != nil {
-		return "", wrongf(signatureFile, "cannot be read: %v", err)
-	}
-	if again, err := indented(s); err != nil || !bytes.Equal(again, text) {
-		return "", wrongf(signatureFile, "is not in the form in which it is written: it was edited")
-	}
-	if !v.trust.IsZero() && s.Signer != v.trust {
-		return "", wrongf(signatureFile, "is by the key with the fingerprint %s, not by the one in %s (%s)", s.Signer.Fingerprint(), v.options.Trust, v.trust.Fingerprint())
-	}
 	if v.text == nil {
 		return "", &notDone{"needs a manifest"}
 	}
-	if err := s.Signer.Verify(manifestPurpose, v.text, s.Signature); err != nil {
-		return "", wrongf(signatureFile, "does not fit manifest.json: %v; one of the two was changed", err)
+	s, err := parseSignature(text, v.text)
+	if !v.trust.IsZero() && !s.Signer.IsZero() && s.Signer != v.trust {
+		return "", wrongf(signatureFile, "is by the key with the fingerprint %s, not by the one in %s (%s)", s.Signer.Fingerprint(), v.options.Trust, v.trust.Fingerprint())
+	}
+	if err != nil {
+		return "", err
 	}
 	v.signer = s.Signer
 	v.out.Signed = append(v.out.Signed, fmt.Sprintf("manifest.json, and with it every file: by the key with the fingerprint %s, %s", s.Signer.Fingerprint(), v.compare()))
 	return "of the manifest, by the key with the fingerprint " + s.Signer.Fingerprint(), nil
+}
+
+// parseSignature reads the signature of a manifest and checks it. With an error it returns what it could read. Errors: *wrong.
+func parseSignature(text, manifest []byte) (s manifestSignature, err error) {
+	if err := json.Unmarshal(text, &s); err != nil {
+		return manifestSignature{}, wrongf(signatureFile, "cannot be read: %v", err)
+	}
+	if again, err := indented(s); err != nil || !bytes.Equal(again, text) {
+		return manifestSignature{}, wrongf(signatureFile, "is not in the form in which it is written: it was edited")
+	}
+	if err := s.Signer.Verify(manifestPurpose, manifest, s.Signature); err != nil {
+		return s, wrongf(signatureFile, "does not fit manifest.json: %v; one of the two was changed", err)
+	}
+	return s, nil
 }
 
 // compare says what a reader does with the office's fingerprint.

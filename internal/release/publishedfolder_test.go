@@ -1,0 +1,195 @@
+package release
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/dprelease/dprelease/synth"
+	"github.com/parquet-go/parquet-go"
+)
+
+// readers are all that read a published folder and are no verification.
+func readers(t *testing.T, other string) map[string]func(place string) error {
+	return map[string]func(string) error{
+		"show":       func(place string) error { _, err := ReadReport(place); return err },
+		"show table": func(place string) error { _, err := OpenSheet(place, "modes"); return err },
+		"show cell": func(place string) error {
+			_, err := TraceCell(t.Context(), place, "modes", []string{"mode=walk"})
+			return err
+		},
+		"query": func(place string) error {
+			_, err := Query(t.Context(), place, Question{By: []string{"mode"}})
+			return err
+		},
+		"diff":       func(place string) error { _, err := Diff(t.Context(), place, other); return err },
+		"diff after": func(place string) error { _, err := Diff(t.Context(), other, place); return err },
+		"evaluate": func(place string) error {
+			e, err := openEdition(place)
+			if err == nil {
+				_, _, err = e.claims()
+			}
+			if err == nil {
+				table, _, _ := e.tableOf("modes")
+				_, err = table.figures()
+			}
+			return err
+		},
+	}
+}
+
+// refusedBy asserts that a reader refuses a folder for a file, with exit code 5 and in a message that commands no terminal.
+func refusedBy(t *testing.T, err error, file, says string) {
+	t.Helper()
+	var altered *Altered
+	switch {
+	case ExitCode(err) != ExitVerify || !errors.As(err, &altered) || altered.File != file:
+		t.Errorf("exit %d, %v; want exit 5 for %q", ExitCode(err), err, file)
+	case !strings.Contains(err.Error(), says) || strings.ContainsFunc(err.Error(), unicode.IsControl):
+		t.Errorf("%q, want %q and no control character", err, says)
+	}
+}
+
+// TestReadersRefuseAnAlteredFolder changes a count behind a manifest that lists what is there, with a signature and without, and
+// puts into the folder what the manifest does not list.
+func TestReadersRefuseAnAlteredFolder(t *testing.T) {
+	o := publish(t)
+	all := readers(t, o.place)
+	for name, read := range all {
+		if err := read(o.copied(t)); err != nil {
+			t.Fatalf("%s of a whole folder: %v", name, err)
+		}
+	}
+	forged := o.copied(t)
+	const table = "tables/modes.parquet"
+	b := o.withCount(t, 123456)
+	if err := os.WriteFile(filepath.Join(forged, filepath.FromSlash(table)), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	signature, err := os.ReadFile(filepath.Join(forged, signatureFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range all {
+		t.Run("not listed/"+name, func(t *testing.T) { refusedBy(t, read(forged), table, "its SHA-256 differs") })
+	}
+	relist(t, forged, table, b)
+	for _, name := range []string{"show table", "show cell", "diff", "diff after", "evaluate"} {
+		t.Run("listed and unsigned/"+name, func(t *testing.T) {
+			refusedBy(t, all[name](forged), table, "row 1: count is published as 123456, and its unbiased estimate is")
+		})
+	}
+	if err := os.WriteFile(filepath.Join(forged, signatureFile), signature, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range all {
+		t.Run("listed and signed/"+name, func(t *testing.T) { refusedBy(t, read(forged), signatureFile, "does not fit manifest.json") })
+	}
+	for what, add := range map[string]func(dir string) (file string, err error){
+		"an empty folder": func(dir string) (string, error) {
+			const name = "WITHDRAWN - see evil.example"
+			return name, os.Mkdir(filepath.Join(dir, name), 0o755)
+		},
+		"folders in folders": func(dir string) (string, error) {
+			return "tables/a", os.MkdirAll(filepath.Join(dir, "tables", "a", "b"), 0o755)
+		},
+		"a name that commands a terminal": func(dir string) (string, error) {
+			const name = "x\x1b[2J\nr verifies."
+			return name, os.Mkdir(filepath.Join(dir, name), 0o755)
+		},
+		"a file": func(dir string) (string, error) {
+			return "tables/more.parquet", os.WriteFile(filepath.Join(dir, "tables", "more.parquet"), nil, 0o644)
+		},
+		"a link to a folder": func(dir string) (string, error) {
+			return "latest", os.Symlink(o.dir, filepath.Join(dir, "latest"))
+		},
+		"a link to nothing": func(dir string) (string, error) {
+			return "latest", os.Symlink("nowhere", filepath.Join(dir, "latest"))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := o.copied(t)
+			file, err := add(dir)
+			if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
+				t.Skipf("not possible here: %v", err)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			for name, read := range all {
+				t.Run(name, func(t *testing.T) { refusedBy(t, read(dir), file, "it was added") })
+			}
+			refused(t, dir, VerifyOptions{Trust: o.public}, plain(file), "it was added")
+			t.Run("publish again", func(t *testing.T) {
+				again := filepath.Join(o.options.Out, "trips", file)
+				if _, err := add(filepath.Dir(filepath.Join(o.options.Out, "trips", "x"))); err != nil {
+					t.Fatal(err)
+				}
+				defer os.RemoveAll(again)
+				_, err := Publish(t.Context(), MeasuredFolder(o.options.Out, "trips"), o.options)
+				refusedBy(t, err, file, "")
+			})
+		})
+	}
+}
+
+// TestAFileIsHashedWhenItIsRead changes a file between the opening of a folder and the reading, as in a folder that is too large to
+// be hashed whole.
+func TestAFileIsHashedWhenItIsRead(t *testing.T) {
+	o := publish(t)
+	dir := o.copied(t)
+	e, err := openEdition(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tables/modes.parquet", reportFile} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		b, err := e.read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.read(name)
+		refusedBy(t, err, name, "its SHA-256 differs")
+	}
+	_, err = e.read("tables/none.parquet")
+	refusedBy(t, err, "tables/none.parquet", "is not listed")
+}
+
+// withCount is the table modes of the release with another first count.
+func (o auditable) withCount(t *testing.T, count int64) []byte {
+	t.Helper()
+	v := o.read(t)
+	tables, err := synth.Estimate(v.sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := -1
+	for i, planned := range v.sealed.Plan.Tables {
+		if planned.Path == "modes" {
+			at = i
+		}
+	}
+	columns := columnsOf(tables[at], v.sealed.Plan.Tables[at], "trip")
+	metadata, err := tableMetadata(tables[at], v.sealed.Plan.Tables[at], columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	genuine := columns[1].values
+	columns[1].values = func(row int, into []parquet.Value) {
+		if genuine(row, into); row == 0 {
+			into[0] = parquet.Int64Value(count)
+		}
+	}
+	b, err := encodeRows(t.Context(), columns, tables[at].Cells, metadata, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
