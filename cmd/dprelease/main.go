@@ -54,7 +54,9 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	stopped := a.progress.keep()
 	c, err := root.ExecuteContextC(ctx)
+	stopped()
 	a.outcome.Command = strings.TrimPrefix(c.CommandPath(), "dprelease ")
 	return a.finish(ctx, err)
 }

@@ -151,6 +151,58 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	}
 }
 
+// Where nobody sees a line, one is written every half minute, and it holds nothing but how long the command has run: it is the same
+// whatever is read, counted and written meanwhile.
+func TestStillAtWork(t *testing.T) {
+	var want = "dprelease: still at work after 30s\ndprelease: still at work after 1m0s\ndprelease: still at work after 1m30s\n"
+	for _, rows := range []int64{0, 50_000_000} {
+		var seen bytes.Buffer
+		l := newProgressLine(&seen)
+		for second := range 100 {
+			l.step("counting persons")
+			l.show(histogram.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), All: rows}, l.start.Add(time.Duration(second)*time.Second))
+			l.show(histogram.Progress{Table: "persons", Round: 1 + second, Rounds: 100, All: 1000}, l.start.Add(time.Duration(second)*time.Second))
+			l.beat(l.start.Add(time.Duration(second) * time.Second))
+		}
+		if l.end(); seen.String() != want {
+			t.Errorf("of %d rows: %q, want %q", rows, &seen, want)
+		}
+	}
+}
+
+// On a terminal a step shows how long it has lasted, and a round of adaptive microdata which it is, how much of the budget is used,
+// how long the rest will take and how long it has lasted itself.
+func TestProgressOfRounds(t *testing.T) {
+	var seen bytes.Buffer
+	l := &progressLine{to: &seen, columns: 120}
+	l.step("budget debited")
+	start := l.since
+	seen.Reset()
+	l.beat(start.Add(12 * time.Second))
+	if got, want := seen.String(), clearLine+"budget debited … 12s"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, c := range []struct {
+		second, used int64
+		round        int
+		want         string
+	}{
+		{20, 0, 1, "microdata of persons, round 1 of at most 56 ░░░░░░░░░░░░░░░░░░░░░░░░ 0 % of their budget"},
+		{30, 100, 2, "microdata of persons, round 2 of at most 56 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 % of their budget, 1m30s left"},
+	} {
+		seen.Reset()
+		l.show(histogram.Progress{Table: "persons", Round: c.round, Rounds: 56, Rows: c.used, All: 1000}, start.Add(time.Duration(c.second)*time.Second))
+		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	seen.Reset()
+	l.beat(start.Add(37 * time.Second))
+	if got := seen.String(); !strings.HasSuffix(got, "1m30s left … 7s") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestMemorySize(t *testing.T) {
 	for text, want := range map[string]int64{"4000000": 4e6, "500MB": 500e6, "8GiB": 8 << 30, "1.5KiB": 1536, "2TB": 2e12, "7B": 7} {
 		var m memorySize

@@ -543,7 +543,7 @@ func crashAfterRounds(t *testing.T, o office, opt Options) {
 		t.Fatal(err)
 	}
 	defer j.close()
-	if _, err := drawAll(t.Context(), o.plan, exact, receipt, streams, j); err != nil {
+	if _, err := drawAll(t.Context(), o.plan, exact, receipt, streams, j, nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -202,7 +202,7 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 		return err
 	}
 	defer journal.close()
-	sealed, err := drawAll(ctx, r.plan, exact, receipt, streams, journal)
+	sealed, err := drawAll(ctx, r.plan, exact, receipt, streams, journal, r.options.Progress)
 	if err != nil {
 		return err
 	}
@@ -332,8 +332,8 @@ func diagnose(st *state, cause error) error {
 
 // drawAll opens the exact counts with the receipt of their debit and draws every
 // measurement, in the plan's order; then the rounds of its adaptive methods, each by
-// way of the journal.
-func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams, j *journal) (*measured.Sealed, error) {
+// way of the journal. tell, where not nil, is told of the rounds.
+func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams, j *journal, tell func(histogram.Progress)) (*measured.Sealed, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
 		return nil, err
@@ -369,7 +369,7 @@ func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt 
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		rounds, err := synth.Adapt(ctx, p, method, columns, j.oracle(p, i, oracle))
+		rounds, err := synth.Adapt(ctx, p, method, columns, toldRounds(j.oracle(p, i, oracle), method, tell))
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -115,6 +116,38 @@ func sameOnProcessors(t *testing.T, o office, processors ...int) {
 		}
 		if again, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), to); err != nil || !again.Already {
 			t.Errorf("published again: %+v, %v", again, err)
+		}
+	}
+}
+
+// TestRoundsAreTold: whoever watches a run learns which round of how many it is, and how much of their budget is used.
+func TestRoundsAreTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "release.yaml")
+	if err := os.WriteFile(path, []byte(aimSpec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rounds []histogram.Progress
+	o := Options{Out: t.TempDir(), Progress: func(p histogram.Progress) {
+		if p.Round > 0 {
+			rounds = append(rounds, p)
+		}
+	}}
+	if _, err := Rehearse(t.Context(), p, 200, o); err != nil {
+		t.Fatal(err)
+	}
+	if len(rounds) < 3 {
+		t.Fatalf("told of %d rounds", len(rounds))
+	}
+	for i, r := range rounds {
+		if r.Round != i+1 || r.Rounds != p.Synthetic[0].Rounds || r.Round > r.Rounds || r.All != usedParts {
+			t.Errorf("round %d is told as %+v", i+1, r)
+		}
+		if i > 0 && r.Rows <= rounds[i-1].Rows || r.Rows >= r.All {
+			t.Errorf("%d of %d parts of the budget are used before round %d", r.Rows, r.All, i+1)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Str
 	if err != nil {
 		return nil, err
 	}
-	return drawAll(ctx, p, exact, receipt, streams, &journal{})
+	return drawAll(ctx, p, exact, receipt, streams, &journal{}, opt.Progress)
 }
 
 // rehearsalPlace refuses a place that holds anything but an earlier rehearsal.
