@@ -20,6 +20,8 @@ type Target struct {
 	Margin     string `json:"margin"`
 	Confidence string `json:"confidence"`
 	AllCells   bool   `json:"all_cells,omitempty"`
+	// Relative is how the margin was asked for where that is a percentage of a cell of some size, such as "5% of 1000".
+	Relative string `json:"relative,omitempty"`
 	// Reached is the margin of the widest cell at that confidence; for all cells at once, at the confidence that each of
 	// them needs for all to have it together (Bonferroni 1936).
 	Reached float64 `json:"reached"`
@@ -36,7 +38,11 @@ func (t Target) String() string {
 		v, _ := share.Float64()
 		sure = budget.Percent(v)
 	}
-	return fmt.Sprintf("±%s, %s sure of %s", t.Margin, sure, of)
+	margin := "±" + t.Margin
+	if t.Relative != "" {
+		margin += " (" + t.Relative + ")"
+	}
+	return fmt.Sprintf("%s, %s sure of %s", margin, sure, of)
 }
 
 // decimal writes an exact number as a decimal where it is one of few digits.
@@ -47,6 +53,14 @@ func decimal(x *big.Rat) string {
 		return x.RatString()
 	}
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+// relative is how a target's margin was asked for where that is a percentage, "" where it is a number.
+func relative(t *spec.Target) string {
+	if t.At == nil {
+		return ""
+	}
+	return decimal(new(big.Rat).Mul(t.Share, big.NewRat(100, 1))) + "% of " + decimal(t.At)
 }
 
 // goal is a margin and the confidence that each cell is to have it with.
@@ -293,7 +307,7 @@ func (p *Plan) aim(tables []*table) error {
 		}
 		target := t.marginal.Target
 		p.Tables[i].Target = &Target{
-			Margin: decimal(target.Margin), Confidence: decimal(target.Confidence), AllCells: target.AllCells,
+			Margin: decimal(target.Margin), Confidence: decimal(target.Confidence), AllCells: target.AllCells, Relative: relative(target),
 			Reached: budget.RoundUp(reached(i, asked.confidence), significant),
 		}
 	}

@@ -186,3 +186,34 @@ marginals: {m: {every: [1, 2], by: [a, b]}}
 		}
 	}
 }
+
+// A margin in percent of a size of cell is the number that it comes to, in leaves of targets, with shares, and where the
+// smallest budget is looked for; the plan says both.
+func TestRelativeTargets(t *testing.T) {
+	for _, c := range []struct{ amount, leaf string }{{"{rho: 1, split: {n: needed, s: 1}}", ", budget: n"}, {"{rho: 1}", ""}} {
+		other := strings.ReplaceAll(", y: {by: [b]%L%}", "%L%", strings.ReplaceAll(c.leaf, "n", "s"))
+		plain := tenRelease(t, c.amount, "{x: {by: [a], target: {margin: 50}"+c.leaf+"}"+other+"}")
+		relative := tenRelease(t, c.amount, "{x: {by: [a], target: {margin: 5%, at: 1000}"+c.leaf+"}"+other+"}")
+		want, err := New(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := New(relative)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one, two := got.Measurements[0].Mechanism.Parameter, want.Measurements[0].Mechanism.Parameter; one.Cmp(two) != 0 {
+			t.Errorf("%s: noise of σ² %v for 5%% of 1000, and of %v for 50", c.amount, one, two)
+		}
+		if text := got.Tables[0].Target.String(); text != "±50 (5% of 1000), 95% sure of each cell" {
+			t.Errorf("%s: the target is %s", c.amount, text)
+		}
+		least, err := Solve(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Solve(relative); err != nil || s.Amount != least.Amount {
+			t.Errorf("%s: %+v, %v; for 50 it is %s", c.amount, s, err, least.Amount)
+		}
+	}
+}

@@ -15,6 +15,7 @@ type Target struct {
 	Margin     string `json:"margin"`              // asked, an exact number
 	Confidence string `json:"confidence"`          // exact
 	AllCells   bool   `json:"all_cells,omitempty"` // of all cells at once; else of each
+	Relative   string `json:"relative,omitempty"`  // how the margin was asked for, where as a percentage of a cell's size
 	// Reached is the margin of the widest cell, as planned, at the confidence that a cell needs.
 	Reached float64 `json:"reached"`
 }

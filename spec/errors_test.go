@@ -95,7 +95,7 @@ synthetic:
 var targeted = strings.NewReplacer(
 	"  delta: 1e-9\n", "  delta: 1e-9\n  minimise: largest\n",
 	"main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}", "main: {rho: 1/1000}, more: {share: 100%, split: {ages: needed, rest: 100%}}",
-	"{by: [age, region.state]}", "{by: [age, region.state], ranges: [age], target: {margin: 500, confidence: 99%, of: all-cells}}",
+	"{by: [age, region.state]}", "{by: [age, region.state], ranges: [age], target: {margin: 5%, at: 10000, confidence: 99%, of: all-cells}}",
 	"stats: [count]", "cumulative: [age.band, fare.coarse], ranges: [region], target: {margin: 1/2}",
 ).Replace(base)
 

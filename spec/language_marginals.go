@@ -35,8 +35,9 @@ func marginalShape() *shape {
 		field{key: "each", shape: textShape("a column with levels").notBuilt("each")},
 		field{key: "cells", shape: choiceShape("{above: N}",
 			onMapping(objectShape("{above: N}", field{key: "above", shape: wholeShape("a whole number of rows, 1 or more", 1, MostAbove), required: "the public threshold", fix: "above: 40"})))},
-		field{key: "target", shape: objectShape("{margin, confidence, of}",
-			field{key: "margin", shape: numberShape("a number above zero: how far from the exact figure a cell may lie"), required: "the margin of error", fix: "margin: 100"},
+		field{key: "target", shape: objectShape("{margin, at, confidence, of}",
+			field{key: "margin", shape: numberShape("a number above zero, how far from the exact figure a cell may lie; or a percentage of a cell of the size `at`"), required: "the margin of error", fix: "margin: 100"},
+			field{key: "at", shape: numberShape("a number above zero: the size of the cell that the margin is a percentage of")},
 			field{key: "confidence", shape: numberShape("a share from 50% to below 100%, as 95%")},
 			field{key: "of", shape: enumShape("each-cell or all-cells", eachCell, allCells)})},
 	)

@@ -24,7 +24,8 @@ var marginalMeanings = map[string]meaning{
 	"marginals.*.per_unit.total":           {is: "The rows of a unit in the table.", without: "max_rows", example: "3", page: "docs/spec.md#numbers-not-only-counts"},
 	"marginals.*.show.when_count_at_least": {is: "Statistics are withheld where the noisy count is below this. It acts on the noisy count alone.", example: "30", page: "docs/spec.md#numbers-not-only-counts"},
 	"marginals.*.cells.above":              {is: "Cells whose noisy count is above this are published, and no others.", example: "40", page: "docs/spec.md#tables-of-very-many-cells"},
-	"marginals.*.target.margin":            {is: "How far the exact figure may lie from the published one.", example: "500", page: "docs/spec.md#how-good-a-table-must-be"},
+	"marginals.*.target.margin":            {is: "How far the exact figure may lie from the published one: a number or, with `at`, a percentage.", example: "500", page: "docs/spec.md#how-good-a-table-must-be"},
+	"marginals.*.target.at":                {is: "The size of the cell that the margin is a percentage of: `{margin: 5%, at: 1000}` is a margin of 50, for every cell of the table.", without: "the margin is a number", example: "1000", page: "docs/spec.md#how-good-a-table-must-be"},
 	"marginals.*.target.confidence":        {is: "With which probability.", without: "95%", example: "99%", page: "docs/spec.md#how-good-a-table-must-be"},
 	"marginals.*.target.of":                {is: "Whether that is asked of each cell by itself, or of all cells of a table at once.", without: "each-cell", example: "all-cells", page: "docs/spec.md#how-good-a-table-must-be"},
 }

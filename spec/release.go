@@ -183,7 +183,9 @@ type Marginal struct {
 // all cells of the table at once.
 type Target struct {
 	Margin, Confidence *big.Rat
-	AllCells           bool
+	// Share and At are the percentage and the size of the cell whose product Margin is; nil where it was given as a number.
+	Share, At *big.Rat
+	AllCells  bool
 	// Line is where the target stands in the spec.
 	Line int
 }

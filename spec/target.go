@@ -5,6 +5,7 @@ package spec
 import (
 	"fmt"
 	"math/big"
+	"strings"
 )
 
 // readTarget reads how good a table must be, nil where the spec does not say.
@@ -21,6 +22,9 @@ func (r *reader) readTarget(n node) *Target {
 	if t.Margin.Sign() <= 0 {
 		r.problem(margin, Problem{Message: "the margin is " + margin.text(), Expected: "more than zero: how far from the exact figure a cell may lie, as 500"})
 	}
+	if !r.readRelative(t, n) {
+		return nil
+	}
 	if confidence := n.get("confidence"); confidence.present() {
 		if t.Confidence, ok = r.number(confidence); !ok {
 			return nil
@@ -28,6 +32,40 @@ func (r *reader) readTarget(n node) *Target {
 		r.checkConfidence(confidence, t.Confidence)
 	}
 	return t
+}
+
+// readRelative reads the size of the cell that a margin is a percentage of, and makes the margin that percentage of it. It is
+// false where one is without the other.
+func (r *reader) readRelative(t *Target, n node) bool {
+	margin, at := n.get("margin"), n.get("at")
+	percentage := strings.HasSuffix(margin.text(), "%")
+	switch {
+	case percentage && !at.present():
+		r.problem(margin, Problem{
+			Message:  "the margin is " + margin.text() + " of a cell whose size nothing says",
+			Expected: "the size of a cell that the percentage is of, or a number of rows",
+			Fix:      "margin: " + margin.text() + ", at: 1000",
+		})
+		return false
+	case !at.present():
+		return true
+	case !percentage:
+		r.problem(at, Problem{
+			Message:  "`at` is the size of a cell that the margin is a percentage of, and the margin is " + margin.text(),
+			Expected: "a margin in percent, or no `at`",
+			Fix:      "margin: 5%, at: " + at.text(),
+		})
+		return false
+	}
+	size, ok := r.number(at)
+	if ok && size.Sign() <= 0 {
+		r.problem(at, Problem{Message: "at is " + at.text(), Expected: "more than zero: the size of the cell that the margin is a percentage of"})
+		ok = false
+	}
+	if ok {
+		t.Share, t.At, t.Margin = t.Margin, size, new(big.Rat).Mul(t.Margin, size)
+	}
+	return ok
 }
 
 // checkConfidence reports a confidence that is none: it is from a half to below 1.
