@@ -164,7 +164,7 @@ func TestRecordCheck(t *testing.T) {
 	if !errors.Is(err, ErrTampered) {
 		t.Errorf("another ledger contains it: %v", err)
 	}
-	assertSays(t, err, "does not hold the debit of release a (hash "+r.Proof.Hash[:12]+"): it is an older copy, or another ledger")
+	assertSays(t, err, "is an older copy, or another ledger: it does not hold the debit of release a (hash "+r.Proof.Hash[:12]+")")
 }
 
 // TestAllowances: each period stands alone, goes by the day of the reservation, and its sums end with it.

@@ -73,6 +73,7 @@ type Export struct {
 	Office  sign.PublicKey // whose signature every entry carries; none: nobody's
 	Head    string         // hash of the last entry
 	Entries int64
+	Day     string // YYYY-MM-DD, UTC, of the last entry
 
 	book *book
 }
@@ -105,7 +106,7 @@ func ReadExport(r io.Reader) (*Export, error) {
 		if len(b.paths) > 0 {
 			b.unwitnessed = "an export does not show it"
 		}
-		return &Export{Office: b.office, Head: last.Head, Entries: last.Entries, book: b}, nil
+		return &Export{Office: b.office, Head: last.Head, Entries: last.Entries, Day: b.day, book: b}, nil
 	}
 }
 

@@ -80,7 +80,7 @@ func (r Record) says(e entry) error {
 	return nil
 }
 
-// contains returns *Tampered unless the book holds the debit that the record tells of.
+// contains returns *NotHeld unless the book holds the debit that the record tells of.
 func (b *book) contains(r Record) error {
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("release %s: %w", r.Release, err)
@@ -90,5 +90,5 @@ func (b *book) contains(r Record) error {
 			return nil
 		}
 	}
-	return &NotHeld{&Tampered{Ledger: b.ledger, Reason: fmt.Sprintf("does not hold the debit of release %s (hash %s): it is an older copy, or another ledger", r.Release, short(r.Proof.Hash))}}
+	return &NotHeld{Ledger: b.ledger, Release: r.Release, Hash: r.Proof.Hash}
 }

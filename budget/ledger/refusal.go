@@ -37,9 +37,15 @@ func (e *Tampered) Error() string {
 func (e *Tampered) Unwrap() error { return ErrTampered }
 
 // NotHeld says that the ledger, which is whole, does not hold the debit that a record tells of.
-type NotHeld struct{ *Tampered }
+type NotHeld struct{ Ledger, Release, Hash string }
 
-func (e *NotHeld) Unwrap() error { return e.Tampered }
+func (e *NotHeld) Error() string {
+	return fmt.Sprintf("ledger %s is an older copy, or another ledger: it does not hold the debit of release %s (hash %s); find the newest copy, whose head the witness and the minutes have",
+		e.Ledger, e.Release, short(e.Hash))
+}
+
+// Unwrap returns ErrTampered: a ledger that lacks a debit is not the one that paid.
+func (e *NotHeld) Unwrap() error { return ErrTampered }
 
 // Unreachable says that the database of a ledger does not answer: it may be down, or the address wrong.
 type Unreachable struct {

@@ -43,7 +43,7 @@ type app struct {
 type outcome struct {
 	Command          string              `json:"command"`             // the words of the command, such as "ledger show"
 	Exit             int                 `json:"exit"`                // the exit code
-	Status           string              `json:"status"`              // done, already done, failed, or interrupted
+	Status           string              `json:"status"`              // done, already done, failed, interrupted, or withdrawn
 	Reason           release.Reason      `json:"reason,omitempty"`    // why it failed, as a stable word
 	Message          string              `json:"message,omitempty"`   // why it failed, for a person
 	Hint             string              `json:"hint,omitempty"`      // where a person finds more
@@ -162,6 +162,8 @@ func (a *app) print(verdict release.Verdict) {
 	switch {
 	case verdict.Reason == release.Interrupted:
 		a.outcome.Status = "interrupted"
+	case verdict.Reason == release.ReleaseWithdrawn:
+		a.outcome.Status = "withdrawn"
 	case verdict.Reason != "":
 		a.outcome.Status = "failed"
 	case a.outcome.Status == "":

@@ -22,7 +22,7 @@ here, and from what cannot be checked from here. Reads no data and writes nothin
 			a.outcome.Verification = v
 			if v != nil {
 				a.outcome.Release, a.outcome.Path, a.outcome.Marked = v.Release, args[0], v.Marked
-				a.verified(v, err == nil)
+				a.verified(v)
 			}
 			return err
 		},
@@ -33,7 +33,7 @@ here, and from what cannot be checked from here. Reads no data and writes nothin
 }
 
 // verified prints a verification.
-func (a *app) verified(v *release.Verification, whole bool) {
+func (a *app) verified(v *release.Verification) {
 	for _, c := range v.Checks {
 		file := ""
 		if c.File != "" {
@@ -53,11 +53,7 @@ func (a *app) verified(v *release.Verification, whole bool) {
 			a.say("\n%s\n- %s", list.title, strings.Join(list.items, "\n- "))
 		}
 	}
-	if whole {
-		marked := ""
-		if v.Marked != "RELEASE" {
-			marked = " " + v.Marked + "."
-		}
-		a.say("\n%s verifies.%s", v.Folder, marked)
+	if v.Outcome != release.DoesNotVerify || v.Withdrawn != nil { // else the error says it
+		a.say("\n%s", v.Says)
 	}
 }

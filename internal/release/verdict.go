@@ -24,6 +24,7 @@ const (
 	ExitVerify      = 5 // an output is not what it should be
 	ExitApproval    = 6 // not approved, or not as it was approved
 	ExitName        = 7 // name taken by another plan, or release closed
+	ExitWithdrawn   = 8 // verified, but withdrawn by the office
 	ExitInterrupted = 130
 	ExitTerminated  = 143 // by SIGTERM
 )
@@ -87,6 +88,8 @@ const (
 	NameIsTaken   Reason = "name_taken"
 	OutputTaken   Reason = "output_taken"
 	ReleaseClosed Reason = "release_closed"
+
+	ReleaseWithdrawn Reason = "release_withdrawn"
 )
 
 // Verdict classifies how a command ended.
@@ -165,6 +168,8 @@ func outputVerdict(err error) (Verdict, bool) {
 		return Verdict{ExitVerify, NotVerified, Never}, true
 	case errors.Is(err, ledger.ErrTampered):
 		return Verdict{ExitVerify, LedgerAltered, Never}, true
+	case has[*Withdrawn](err):
+		return Verdict{ExitWithdrawn, ReleaseWithdrawn, Never}, true
 	}
 	return Verdict{}, false
 }

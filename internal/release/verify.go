@@ -34,6 +34,35 @@ type Verification struct {
 	Recomputed []string `json:"recomputed_here"`
 	Signed     []string `json:"signed"`
 	Unchecked  []string `json:"cannot_be_checked_from_here"`
+	// NotEstablished is what the folder claims and nothing here shows, of a release that is consistent in itself.
+	NotEstablished []string    `json:"not_established,omitempty"`
+	Withdrawn      *Withdrawal `json:"withdrawn,omitempty"` // by the office, as the export of its ledger says
+	Outcome        Outcome     `json:"outcome"`             // of all checks
+	Says           string      `json:"says"`                // the outcome in words, which come last
+}
+
+// Withdrawal is the office's mark on a release that is not to be used any more.
+type Withdrawal struct {
+	Date   string `json:"date"` // YYYY-MM-DD, UTC
+	Reason string `json:"reason"`
+}
+
+// Outcome is what came of a verification.
+type Outcome string
+
+// What can come of a verification.
+const (
+	Verifies      Outcome = "verifies"
+	Consistent    Outcome = "consistent" // in itself: see what is not established
+	WithdrawnByIt Outcome = "withdrawn"  // by the office: it is as it was published, and not to be used
+	DoesNotVerify Outcome = "fails"
+)
+
+// Withdrawn is a release that verifies and that the office has withdrawn.
+type Withdrawn struct{ Folder string }
+
+func (e *Withdrawn) Error() string {
+	return e.Folder + " is as it was published, and withdrawn by the office: do not use it"
 }
 
 // Check is one line of a verification.
@@ -120,8 +149,8 @@ type verifier struct {
 // the office drew rests on a signature, or on the seal in an export of its ledger;
 // the verification says on which. Argument: docs/proofs/verify.md.
 //
-// Errors: *[Unverified]; *[SpecError] where there is no folder or a key or export
-// cannot be read. The verification is there also with an *Unverified.
+// Errors: *[Unverified]; *[Withdrawn] where nothing fails and the export says so; *[SpecError] where there is no folder
+// or a key or export cannot be read. The verification is there also with an *Unverified and a *Withdrawn.
 func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, error) {
 	folder, err := resolved(place)
 	if err != nil {
@@ -161,7 +190,36 @@ func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, 
 		}
 	}
 	v.conclude()
-	return v.out, v.failure()
+	err = v.failure()
+	v.out.close(err)
+	if err == nil && v.out.Outcome == WithdrawnByIt {
+		err = &Withdrawn{Folder: place}
+	}
+	return v.out, err
+}
+
+// close says what came of all checks, of which err is the failure.
+func (v *Verification) close(err error) {
+	marked := ""
+	if v.Marked != statusText(ledger.Official) {
+		marked = " " + v.Marked + "."
+	}
+	withdrawn := ""
+	if w := v.Withdrawn; w != nil {
+		withdrawn = fmt.Sprintf("THE OFFICE HAS WITHDRAWN THIS RELEASE on %s: %s", w.Date, w.Reason)
+	}
+	switch {
+	case err != nil && withdrawn != "":
+		v.Outcome, v.Says = DoesNotVerify, err.Error()+". "+withdrawn
+	case err != nil:
+		v.Outcome, v.Says = DoesNotVerify, err.Error()
+	case withdrawn != "":
+		v.Outcome, v.Says = WithdrawnByIt, fmt.Sprintf("%s is as it was published, but %s", v.Folder, withdrawn)
+	case len(v.NotEstablished) > 0:
+		v.Outcome, v.Says = Consistent, fmt.Sprintf("%s is consistent in itself.%s Not established: %s.", v.Folder, marked, strings.Join(v.NotEstablished, "; "))
+	default:
+		v.Outcome, v.Says = Verifies, fmt.Sprintf("%s verifies.%s", v.Folder, marked)
+	}
 }
 
 // resolved is the folder that a path leads to, through links: a walk does not enter

@@ -130,9 +130,21 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 	}
 	r := *v.record
 	if err := x.Contains(r); err != nil {
-		return "", wrongf(v.options.Export, "does not hold the debit of this release: %v", err)
+		return "", wrongf(v.options.Export, "%s", lacks(x, r))
 	}
 	return v.sealedIn(x, r)
+}
+
+// lacks says why an export may not hold the debit of a release. What an innocent export explains is said first.
+func lacks(x *ledger.Export, r ledger.Record) string {
+	without := fmt.Sprintf("does not hold the debit of this release (%s, entry %s)", r.Date, r.Proof.Hash[:16])
+	switch {
+	case x.Office != r.Proof.Office:
+		return "is of another ledger, which another key or none signs: it " + without
+	case x.Day <= r.Date:
+		return fmt.Sprintf("is an older copy of the ledger, or of another one: it ends with entry %s of %s and %s; ask the office for a newer export", budget.Group(x.Entries), x.Day, without)
+	}
+	return fmt.Sprintf("%s, though it goes on to entry %s of %s: it is of another ledger, or the debit was never in it", without, budget.Group(x.Entries), x.Day)
 }
 
 // sealedIn holds the measurements against the seal that the ledger closed the
@@ -157,7 +169,8 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 	if s, err := x.Statement(r.Account); err == nil {
 		for _, p := range s.Releases {
 			if p.Release == r.Release && p.Account == r.Account && p.State == ledger.Withdrawn {
-				says += fmt.Sprintf("; THE OFFICE HAS WITHDRAWN THIS RELEASE on %s: %s", p.Date, p.Reason)
+				v.out.Withdrawn = &Withdrawal{Date: p.Date, Reason: plain(p.Reason)}
+				says += "; THE OFFICE HAS WITHDRAWN THIS RELEASE, see the last line"
 			}
 		}
 	}

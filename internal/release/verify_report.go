@@ -177,9 +177,33 @@ func (v *verifier) conclude() {
 		unchecked = append(unchecked, fmt.Sprintf("why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements", v.manifest.Revision, v.manifest.Reason, v.manifest.Replaces.Folder, v.manifest.Replaces.Software))
 	}
 	out.Unchecked = append(unchecked, out.Unchecked...)
-	for _, list := range [][]string{out.Recomputed, out.Signed, out.Unchecked} {
+	if out.Marked == statusText(ledger.Official) {
+		out.NotEstablished = v.notEstablished()
+	}
+	for _, list := range [][]string{out.Recomputed, out.Signed, out.Unchecked, out.NotEstablished} {
 		for i, item := range list {
 			list[i] = plain(item)
 		}
+	}
+}
+
+// notEstablished is what a release claims and the checks do not show, where no key is trusted: whatever has a signature has that of
+// a key that came with it.
+func (v *verifier) notEstablished() []string {
+	key := "give the office's public key (--trust)"
+	switch {
+	case !v.trust.IsZero():
+		return nil
+	case !v.signer.IsZero():
+		return []string{fmt.Sprintf("who measured it, and whether it was paid for: the folder is signed by the key with the fingerprint %s, and nothing here says whose key that is; %s, or compare the fingerprint with the one that the office has published", v.signer.Fingerprint(), key)}
+	case v.options.Export != "":
+		return []string{
+			"who measured it: nobody has signed the folder",
+			"whether it was paid for: the export holds the debit and the seal of these measurements, and nothing here says whose export that is; take it from the office itself, or " + key,
+		}
+	}
+	return []string{
+		"who measured it: nobody has signed the folder, so whoever wrote it may have made the measurements up",
+		"whether it was paid for: the entry of the debit is of this plan, and nothing says that it is of these measurements; ask the office for the signed folder and " + key + ", or for an export of its ledger (--ledger-export)",
 	}
 }

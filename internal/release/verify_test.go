@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
@@ -404,7 +406,7 @@ func TestTheExportMustHoldTheRelease(t *testing.T) {
 		refused(t, o.place, VerifyOptions{Export: path}, path, change.says)
 	}
 	other := publish(t)
-	refused(t, o.place, VerifyOptions{Export: other.export}, other.export, "does not hold the debit of this release")
+	refused(t, o.place, VerifyOptions{Export: other.export}, other.export, "is of another ledger, which another key or none signs: it does not hold the debit of this release")
 	refused(t, o.place, VerifyOptions{Trust: o.public, Export: other.export}, other.export, "fingerprint")
 }
 
@@ -447,20 +449,105 @@ func TestAPlanOfAnotherMaking(t *testing.T) {
 	refused(t, place, VerifyOptions{}, "plan.json", "published by dprelease 0.0.9: verify it with that version")
 }
 
-func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
-	o := publish(t)
+// withdraw marks the release as withdrawn in the ledger, and exports that to path.
+func (o auditable) withdraw(t *testing.T, path string) {
+	t.Helper()
 	l, err := ledger.OpenExisting(t.Context(), o.ledger, ledger.OpenOptions{Office: &o.key})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Withdraw(t.Context(), "trips", "trips", "wrong hours"); err != nil {
+	if err := errors.Join(l.Withdraw(t.Context(), "trips", "trips", "wrong hours"), l.Close()); err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
-	o.exportTo(t, o.export)
-	v := verifies(t, o.place, VerifyOptions{Trust: o.public, Export: o.export})
-	if last := v.Checks[len(v.Checks)-1]; !strings.Contains(last.Says, "WITHDRAWN") || !strings.Contains(last.Says, "wrong hours") {
-		t.Errorf("%+v", last)
+	o.exportTo(t, path)
+}
+
+// TestAWithdrawnReleaseIsCalledSo wants an exit code of its own and the withdrawal as the last word, also where the export came
+// with no key; and what does not verify is no better for being withdrawn.
+func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
+	o := publish(t)
+	export := filepath.Join(o.dir, "later.jsonl")
+	o.withdraw(t, export)
+	for _, options := range []VerifyOptions{{Trust: o.public, Export: export}, {Export: export}} {
+		v, err := Verify(t.Context(), o.place, options)
+		if ExitCode(err) != 8 || v.Outcome != WithdrawnByIt || v.Withdrawn == nil || v.Withdrawn.Reason != "wrong hours" {
+			t.Fatalf("exit %d, %v: %+v", ExitCode(err), err, v)
+		}
+		if !strings.Contains(v.Says, "THE OFFICE HAS WITHDRAWN THIS RELEASE on ") || !strings.HasSuffix(v.Says, ": wrong hours") {
+			t.Errorf("%q", v.Says)
+		}
+	}
+	if v := verifies(t, o.place, VerifyOptions{Trust: o.public, Export: o.export}); v.Withdrawn != nil {
+		t.Errorf("%+v, where the export is from before", v.Withdrawn)
+	}
+	dir := o.copied(t)
+	if err := os.Truncate(filepath.Join(dir, "README.txt"), 0); err != nil {
+		t.Fatal(err)
+	}
+	v, err := Verify(t.Context(), dir, VerifyOptions{Trust: o.public, Export: export})
+	if ExitCode(err) != ExitVerify || v.Outcome != DoesNotVerify || !strings.Contains(v.Says, "README.txt") || !strings.HasSuffix(v.Says, ": wrong hours") {
+		t.Errorf("exit %d: %q", ExitCode(err), v.Says)
+	}
+}
+
+// TestAnOlderExportAccusesNobody verifies a release with an export from before its debit.
+func TestAnOlderExportAccusesNobody(t *testing.T) {
+	o := publish(t)
+	b, err := os.ReadFile(o.export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	var first struct{ Hash string }
+	if err := json.Unmarshal([]byte(lines[1]), &first); err != nil {
+		t.Fatal(err)
+	}
+	older := filepath.Join(o.dir, "older.jsonl")
+	text := lines[0] + lines[1] + `{"head":"` + first.Hash + `","entries":1}` + "\n"
+	if err := os.WriteFile(older, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Verify(t.Context(), o.place, VerifyOptions{Trust: o.public, Export: older})
+	var u *Unverified
+	if !errors.As(err, &u) || !strings.HasPrefix(u.Says, "is an older copy of the ledger") || strings.Contains(u.Says, "altered") ||
+		!strings.Contains(u.Says, "ask the office for a newer export") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNothingIsCalledVerifiedThatNobodySigned holds another's measurements, with the office's entry of the debit, against what the
+// last line says of them: the folder is consistent, and nothing shows who measured it or that it was paid for.
+func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
+	o := publish(t)
+	forged := o.rewritten(t, func(v *verifier, _ *[]report.Module) {
+		cells := v.sealed.Measured[0].Values.Int64Values()
+		made := array.NewInt64Builder(memory.DefaultAllocator)
+		for range cells {
+			made.Append(4711)
+		}
+		v.sealed.Measured[0].Values = made.NewInt64Array()
+	})
+	refused(t, forged, VerifyOptions{Trust: o.public}, signatureFile, "not signed")
+	refused(t, forged, VerifyOptions{Export: o.export}, o.export, "other measurements")
+	v := verifies(t, forged, VerifyOptions{})
+	if strings.Contains(v.Says, "verifies") || v.Outcome != Consistent || !strings.HasPrefix(v.Says, forged+" is consistent in itself. Not established: who measured it: nobody has signed the folder") ||
+		!strings.Contains(v.Says, "whether it was paid for") {
+		t.Errorf("%q", v.Says)
+	}
+	for name, c := range map[string]struct {
+		place   string
+		options VerifyOptions
+		outcome Outcome
+		says    string
+	}{
+		"signed and trusted":   {o.place, VerifyOptions{Trust: o.public}, Verifies, o.place + " verifies."},
+		"signed by some key":   {o.place, VerifyOptions{}, Consistent, "signed by the key with the fingerprint " + o.key.Public().Fingerprint() + ", and nothing here says whose key that is"},
+		"with some export too": {o.place, VerifyOptions{Export: o.export}, Consistent, "nothing here says whose key that is"},
+		"unsigned, an export":  {o.rewritten(t, func(*verifier, *[]report.Module) {}), VerifyOptions{Export: o.export}, Consistent, "nothing here says whose export that is"},
+	} {
+		if v := verifies(t, c.place, c.options); v.Outcome != c.outcome || !strings.Contains(v.Says, c.says) || (c.outcome == Verifies) != (v.Says == c.says) {
+			t.Errorf("%s: %s, %q", name, v.Outcome, v.Says)
+		}
 	}
 }
 
