@@ -54,6 +54,9 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 		return nil, refuse(r, missed, nil)
 	}
 	p := d.plan
+	if err := p.nameable(); err != nil {
+		return nil, err
+	}
 	p.onAll(r)
 	if err := p.sparsely(d.tables); err != nil {
 		return nil, err

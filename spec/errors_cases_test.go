@@ -38,6 +38,8 @@ var errorCases = map[string][]errorCase{
 		one("long line", "population: adults", "population: "+strings.Repeat("adults ", 40)+", popluation: x"),
 	},
 	"habits": {
+		one("name in decomposed form", "      hour:   {", "      gro\u0308\u00dfe:   {"),
+		one("level in decomposed form", "half: {a:", "ha\u0308lfte: {a:"),
 		one("day, month and year", "range: [2024-01-03, 2024-12-31]", "range: [03/01/2024, 31/12/2024]"),
 		one("day and month with dots", "range: [2024-01-03, 2024-12-31]", "range: [3.1.2024, 31.12.2024]"),
 		one("decimal comma in quotes", "range: [0, 200]", `range: ["0,5", 200]`),

@@ -6,10 +6,10 @@ import "sync"
 
 const (
 	leafSyntax     = `[a-z0-9][a-z0-9_-]*`
-	columnSyntax   = `[A-Za-z_][A-Za-z0-9_]*`
-	levelSyntax    = `[A-Za-z0-9_][A-Za-z0-9_-]*`
+	columnSyntax   = `[\p{L}_][\p{L}\p{M}\p{N}_]*`
+	levelSyntax    = `[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*`
 	dottedSyntax   = `[a-z0-9][a-z0-9._-]*`
-	plainSyntax    = `[\p{L}_][\p{L}\p{N}_]*(-[\p{L}\p{N}_]+)*`
+	plainSyntax    = `[\p{L}_][\p{L}\p{M}\p{N}_]*(-[\p{L}\p{M}\p{N}_]+)*`
 	paramSyntax    = `[a-z][a-z0-9_]*`
 	dateSyntax     = `[0-9]{4}-[0-9]{2}-[0-9]{2}`
 	timeSyntax     = dateSyntax + `[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`

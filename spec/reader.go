@@ -52,6 +52,7 @@ func newReader(src *Source, open opener) *reader {
 // readRelease reads the whole document. Parts in which something is already wrong are left
 // out, so that one mistake is told once.
 func (r *reader) readRelease(root node) {
+	r.checkComposed(root)
 	r.readParams(root)
 	r.release.Name = r.readName(root.get("release"))
 	r.readCorrects(root.get("corrects"))

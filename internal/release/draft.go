@@ -7,9 +7,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/spec"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Draft writes a first spec for a data file, from its column names and types
@@ -155,14 +158,17 @@ func draftColumn(f field) string {
 
 // columnName makes a name that a spec accepts for a column.
 func columnName(name string) string {
-	clean := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9_]+`).ReplaceAllString(name, "_"), "_")
-	if clean == "" {
+	clean := strings.Trim(regexp.MustCompile(`[^\p{L}\p{M}\p{N}_]+`).ReplaceAllString(norm.NFC.String(name), "_"), "_")
+	switch first, _ := utf8.DecodeRuneInString(clean); {
+	case clean == "":
 		return "column"
+	case first != '_' && !unicode.IsLetter(first):
+		return "_" + clean
 	}
 	return clean
 }
 
-var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_/.-]*$`)
+var plainScalar = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_/.-]*$`)
 
 // quoted writes a text as YAML reads it back.
 func quoted(s string) string {

@@ -32,10 +32,10 @@ type token struct {
 }
 
 var (
-	namePattern      = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]*`)
+	namePattern      = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_]*`)
 	numberPattern    = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?`)
 	datePattern      = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
-	afterPattern     = regexp.MustCompile(`^[\p{L}\p{N}_.]+`) // what may not follow a literal
+	afterPattern     = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.]+`) // what may not follow a literal
 	timestampPattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`)
 )
 
