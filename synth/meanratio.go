@@ -15,8 +15,8 @@ type MeanPart struct {
 // MeanRange is what a mean may be, from Low to High, and what its sum is centred at: the mean is Centre + sum/count.
 type MeanRange struct{ Centre, Low, High float64 }
 
-// MeanRatio is the law of θ = μ₁/μ₂ for means μ = c + S/N of noisy sums and counts. The range of μ₂ lies above 0. It is not for
-// concurrent use.
+// MeanRatio is the law of θ = μ₁/μ₂ for means μ = c + S/N of noisy sums and counts. The range of μ₂ lies above 0 or
+// starts there. It is not for concurrent use.
 //
 // With t = μ − c, S − tN is noise alone, of a known law. So is
 //
@@ -29,7 +29,7 @@ type MeanRange struct{ Centre, Low, High float64 }
 // is the interval, with q(θ) a margin for the noisy counts and for the means that fit the data best where μ₁ = θμ₂. As noise has
 // one law with its negative, what it does to these two changes the coverage only in the square of its share in the counts. q is
 // raised by as much, Σ(deviation/N)², which in simulation makes up for it. Where a noisy count is below steady deviations of its
-// noise, there is no interval.
+// noise, there is no interval. Where μ₂ may be 0 and the set has no end, nothing is published.
 type MeanRatio struct {
 	parts       []MeanPart
 	over, under MeanRange
@@ -78,6 +78,9 @@ func (r *MeanRatio) Of(y ...float64) Figure {
 	over, under := r.over.Centre+first.sum/first.count, r.under.Centre+second.sum/second.count
 	domain := r.domain()
 	estimate := r.over.clamp(over) / r.under.clamp(under)
+	if r.under.clamp(under) == 0 {
+		return unbounded(null)
+	}
 	if first.count < steady*r.counts[0] || second.count < steady*r.counts[1] {
 		return unbounded(estimate)
 	}
@@ -109,7 +112,10 @@ func (r *MeanRatio) Of(y ...float64) Figure {
 		at = infinity
 	}
 	low, high, ok := span(at, from, to, within)
-	if !ok {
+	switch {
+	case math.IsInf(domain.High, 1) && !(ok && high < to), math.IsInf(domain.Low, -1) && !(ok && low > from):
+		return unbounded(null)
+	case !ok:
 		return unbounded(estimate)
 	}
 	out := bounded(estimate, deviation(1, estimate)/r.under.clamp(under), domain.Low, domain.High)
@@ -130,7 +136,7 @@ func (r *MeanRatio) domain() Domain {
 	if r.over.Low < 0 {
 		out.Low = r.over.Low / r.under.Low
 	}
-	if r.over.High < 0 {
+	if r.over.High <= 0 {
 		out.High = r.over.High / r.under.High
 	}
 	return out

@@ -95,3 +95,34 @@ func TestRatiosOfMeansStayInTheirDomain(t *testing.T) {
 		t.Errorf("−50 … −10 over 20 … 220 is from %v to %v", signed.Low, signed.High)
 	}
 }
+
+// TestRatiosOverMeansNearZeroAreFiniteOrNull draws ratios over a mean that may be 0: whatever its noisy value is, nothing infinite
+// is published.
+func TestRatiosOverMeansNearZeroAreFiniteOrNull(t *testing.T) {
+	for _, over := range []MeanRange{{Centre: 10, Low: 0, High: 20}, {Centre: 0, Low: -10, High: 10}, {Centre: -10, Low: -20, High: 0}} {
+		r := NewMeanRatio(separate("L100", "L1"), over, MeanRange{Centre: 10, Low: 0, High: 20}, 0.95)
+		sums, counts := newDrawn(t, "L100"), newDrawn(t, "L1")
+		var bounded, without int
+		for i := range 4000 {
+			mean := float64(i%11) / 4 // of the denominator, from 0 on
+			f := r.Of(sums.next(), 90+counts.next(), 90*(mean-10)+sums.next(), 90+counts.next())
+			for _, x := range []float64{f.Value, f.Error, f.Low, f.High} {
+				if math.IsInf(x, 0) {
+					t.Fatalf("%+v: a mean of %v in the denominator gives %+v", over, mean, f)
+				}
+			}
+			if f.HasInterval() {
+				bounded++
+			} else {
+				without++
+			}
+		}
+		if bounded == 0 || without == 0 {
+			t.Errorf("%+v: %d intervals, %d without one", over, bounded, without)
+		}
+	}
+	none := NewMeanRatio([]MeanPart{{OverSum: 1}, {OverCount: 1}, {UnderSum: 1}, {UnderCount: 1}}, MeanRange{10, 0, 20}, MeanRange{10, 0, 20}, 0.95)
+	if f := none.Of(0, 5, -70, 7); f.Flag != Unbounded || f.Value == f.Value {
+		t.Errorf("a mean over an exact 0 is %+v", f)
+	}
+}
