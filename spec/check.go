@@ -277,7 +277,7 @@ func (g guard) holds(n node) bool {
 		return n.value.Kind == yaml.SequenceNode
 	default:
 		return n.value.Kind == yaml.ScalarNode &&
-			(g.match == nil || n.isText() && g.match.MatchString(n.text()) || g.quoted && n.isQuoted())
+			(g.match == nil || n.isText() && g.match.MatchString(n.text()))
 	}
 	for _, key := range g.keys {
 		if n.get(key).present() {

@@ -46,18 +46,16 @@ func (w *Predicate) Column() *Column {
 		Unknown: Policy{Action: w.Unknown}, Null: Policy{Action: Drop}}
 }
 
-// marked begins a text in quotes that is an expression.
+// marked is the equals sign that an expression may begin with.
 var marked = regexp.MustCompile(`^\s*=`)
 
-// isExpression tells that a text says how values are made, and not which column they are read from.
-func isExpression(from node) bool {
-	switch {
-	case marked.MatchString(from.text()):
-		return true
-	case from.isQuoted():
-		return false
+// sourceColumn returns the column of the source that a text names, in plain letters or in backticks. Any other text is a
+// column of a public table or an expression. Quotes around a text are YAML's, and change nothing.
+func sourceColumn(from node) (name string, ok bool) {
+	if plainName.MatchString(from.text()) {
+		return from.text(), true
 	}
-	return !plainName.MatchString(from.text()) && !joinedName.MatchString(from.text())
+	return expression.Name(from.text())
 }
 
 var plainName = regexp.MustCompile(`^` + plainSyntax + `$`)
@@ -130,10 +128,10 @@ func declaredIn(columns node) func(table, name string) expression.Column {
 	for _, c := range columns.pairs() {
 		name := c.key.Value
 		if from := c.get("from"); from.present() {
-			if isExpression(from) || joinedName.MatchString(from.text()) && !from.isQuoted() {
+			var ok bool
+			if name, ok = sourceColumn(from); !ok {
 				continue
 			}
-			name = from.text()
 		}
 		declared := expression.Column{}
 		switch of := c.get("type"); {

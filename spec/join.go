@@ -261,10 +261,10 @@ var joinedName = regexp.MustCompile(`^(` + plainSyntax + `)\.(` + plainSyntax + 
 // readLookup reads a column that is looked up in a public table. It is false where the text says something else.
 func (r *reader) readLookup(t *Table, c *Column, from node) bool {
 	parts := joinedName.FindStringSubmatch(from.text())
-	if parts == nil || from.isQuoted() {
+	if parts == nil {
 		return false
 	}
-	c.From, c.Lookup = "", &Lookup{Join: parts[1], Column: parts[3]}
+	c.Lookup = &Lookup{Join: parts[1], Column: parts[3]}
 	if j, ok := r.lookUp(t, from, parts[1], parts[3]); ok {
 		c.Lookup.On = j.On
 	}
@@ -285,7 +285,7 @@ func (r *reader) lookUp(t *Table, at node, join, column string) (*Join, bool) {
 		}
 		p := Problem{Message: fmt.Sprintf("table %s is joined to no table %q", t.Name, clip(join)), Expected: "one of " + strings.Join(names, ", ")}
 		if names == nil {
-			p.Expected = "a join in the table, or in quotes the column of the source that has this name"
+			p.Expected = "a join in the table, or in backticks the column of the source that has this name"
 			p.Fix = "join: {" + join + ": {csv: " + join + ".csv, on: KEY, public: true}}"
 		}
 		if p.Nearest = Nearest(join, names); p.Nearest != "" {

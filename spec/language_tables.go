@@ -2,18 +2,16 @@ package spec
 
 // This file holds the grammar of tables and columns as data.
 
-// fromShape is a column of the source: a plain name, or any name in quotes. Everything else is
-// an expression.
+// fromShape is a column of the source, by a plain name or in backticks, or one of a public table. Everything else is an
+// expression.
 func fromShape() *shape {
-	column := textShape("a column of the source, in quotes where it is no plain name")
-	name := onText(`^`+plainSyntax+`$`, column)
-	name.guard.quoted = true
+	name := onText(`^`+plainSyntax+`$`, textShape("a column of the source, in backticks where it is no plain name"))
 	joined := onText(joinedName.String(), textShape("a column of a public table, as register.size"))
-	return choiceShape(column.says+", or an expression as age >= 18", onText(`^\s*=`, expressionShape()), name, joined, onScalar(expressionShape()))
+	return choiceShape(name.then.says+", or an expression as age >= 18", name, joined, onScalar(expressionShape()))
 }
 
 func expressionShape() *shape {
-	return textShape("an expression, as age >= 18 or days(discharged - admitted); in quotes it begins with =")
+	return textShape("an expression, as age >= 18 or days(discharged - admitted)")
 }
 
 func predicateShape() *shape {

@@ -3,7 +3,7 @@ package spec
 // This file holds what the keys of a column mean.
 
 var columnMeanings = map[string]meaning{
-	"tables.*.columns.*.from":     {is: "The column of the source, or an expression over its columns. A plain name, or any text in quotes, is a column; an expression in quotes begins with =.", without: "the column of the source with this name", example: "years(admitted - born) >= 18", page: "docs/spec.md#columns-that-are-made-of-others-and-rows-that-count"},
+	"tables.*.columns.*.from":     {is: "The column of the source, or an expression over its columns. A plain name, or a name in backticks, is a column; every other text is an expression, in quotes or not.", without: "the column of the source with this name", example: "years(admitted - born) >= 18", page: "docs/spec.md#columns-that-are-made-of-others-and-rows-that-count"},
 	"tables.*.columns.*.type":     {is: "What kind of values the column has. A range needs it.", without: "text, or what the domain or the expression says", example: "integer", page: "docs/files.md"},
 	"tables.*.columns.*.values":   {is: "The domain as a list of all categories, each as its text is written; as whole numbers from one to another; or as what a selection discovers.", without: "the domain is declared another way", example: "[female, male]", page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.columns.*.codebook": {is: "The domain as a public CSV file with the columns code, label and, for each level, a parent. It becomes part of the plan.", without: "the domain is declared another way", example: "regions.csv", page: "docs/spec.md#places"},

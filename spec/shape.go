@@ -67,9 +67,6 @@ type guard struct {
 	node  nodeKind
 	keys  []string // a mapping with any of these keys
 	match *regexp.Regexp
-	// quoted also lets any text pass that stands in quotes. A schema does not see quotes: the
-	// branches after must take the same texts.
-	quoted bool
 }
 
 // nodeKind is the kind of a YAML node.

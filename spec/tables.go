@@ -192,13 +192,8 @@ func (r *reader) readColumn(t *Table, n, columns node) *Column {
 		return r.readDerived(n)
 	}
 	c := &Column{Name: n.key.Value, From: n.key.Value}
-	from := n.get("from")
-	switch {
-	case !r.built(from):
-	case isExpression(from):
-		c.From, c.Expression = "", r.readExpression(t, from, columns)
-	case !r.readLookup(t, c, from):
-		c.From = from.text()
+	if from := n.get("from"); r.built(from) {
+		r.readFrom(t, c, from, columns)
 	}
 	if r.built(n) {
 		c.Domain = r.readDomain(c, n)
@@ -216,6 +211,15 @@ func (r *reader) readColumn(t *Table, n, columns node) *Column {
 		r.checkExpression(c, n)
 	}
 	return c
+}
+
+// readFrom reads where the values of a column come from: a column of the source, one of a public table, or an expression.
+func (r *reader) readFrom(t *Table, c *Column, from, columns node) {
+	name, ok := sourceColumn(from)
+	c.From = name
+	if !ok && !r.readLookup(t, c, from) {
+		c.Expression = r.readExpression(t, from, columns)
+	}
 }
 
 // readPolicy reads what happens to a value. For a range or grid {as: CATEGORY} makes a new category

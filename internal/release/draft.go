@@ -141,7 +141,7 @@ func draftColumn(f field) string {
 	}
 	from := ""
 	if f.column != f.Name {
-		from = "from: " + quoted(f.Name) + ", "
+		from = "from: " + sourceName(f.Name) + ", "
 	}
 	entry := map[spec.Type]string{
 		spec.Integer:   "{%stype: integer, range: []}   # decide: [least, most]",
@@ -167,6 +167,16 @@ func columnName(name string) string {
 	}
 	return clean
 }
+
+// sourceName writes the name of a column as from: takes it.
+func sourceName(name string) string {
+	if plainColumn.MatchString(name) {
+		return quoted(name)
+	}
+	return strconv.Quote("`" + strings.ReplaceAll(name, "`", "``") + "`")
+}
+
+var plainColumn = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_]*$`)
 
 var plainScalar = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_/.-]*$`)
 

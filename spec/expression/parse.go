@@ -57,7 +57,7 @@ func parse(text string) (root *node, err *Error) {
 	if t := p.peek(); t.kind != endToken {
 		expected := "and, or, a comparison, or the end"
 		if root.op == column && t.kind == nameToken {
-			expected += "; a name with blanks or signs stands in quotes where it is all there is, and else in backticks"
+			expected += "; a name with blanks or signs stands in backticks"
 		}
 		return nil, p.unexpected(t, expected)
 	}
@@ -101,7 +101,7 @@ func (p *parser) expect(sign, expected string) (token, *Error) {
 		return t, nil
 	}
 	if t.kind == endToken {
-		expected += "; within {…} of YAML a comma or bracket ends the text: there the expression stands in quotes and begins with =, as \"= clamp(x, 0, 100)\""
+		expected += "; within {…} of YAML a comma or bracket ends the text: there the expression stands in quotes, as \"clamp(x, 0, 100)\""
 	}
 	return t, p.unexpected(t, expected)
 }
@@ -326,7 +326,11 @@ func (p *parser) named(t token) (*node, *Error) {
 func (p *parser) function(t token) (*node, *Error) {
 	f, known := functions[t.text]
 	if !known {
-		return nil, &Error{At: t.at, End: t.end, Message: "there is no function " + show(t.text), Expected: "one of " + strings.Join(functionNames, ", "), Unknown: t.text, Among: functionNames}
+		expected := "one of " + strings.Join(functionNames, ", ")
+		if p.tokens[p.next-1].at > t.end {
+			expected += "; a column with this name stands in backticks"
+		}
+		return nil, &Error{At: t.at, End: t.end, Message: "there is no function " + show(t.text), Expected: expected, Unknown: t.text, Among: functionNames}
 	}
 	n := &node{op: call, name: t.text, at: t.at}
 	for {

@@ -100,6 +100,16 @@ func literalToken(kind tokenKind, text string, at int, found string) (token, *Er
 	return token{kind: kind, at: at, end: end, text: found}, nil
 }
 
+// Name returns the name that a text is, where it is one name in backticks and nothing else.
+func Name(text string) (name string, ok bool) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "`") {
+		return "", false
+	}
+	t, err := quotedToken(text, 0)
+	return t.text, err == nil && t.end == len(text)
+}
+
 // quotedToken is a text in quotes or a name in backticks. The quote is doubled where it is meant itself.
 func quotedToken(text string, at int) (token, *Error) {
 	quote := text[at : at+1]
