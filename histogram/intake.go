@@ -38,6 +38,7 @@ func (t *tally) intake(readers []int, ids bool) *intake {
 	}
 	if ids || slices.ContainsFunc(readers, func(r int) bool { return t.readers[r].column.Link != nil }) {
 		x.ids = x.values(t.table.Unit.ID)
+		x.columns[x.ids].Most = source.MostID
 	}
 	return x
 }

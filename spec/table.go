@@ -56,6 +56,9 @@ type TableSource struct {
 	Delimiter rune
 	// Nulls are the texts of a CSV file that mean null; [""] unless the spec says.
 	Nulls []string
+	// Total reports whether privacy is total: a text that is not UTF-8 is as any other that no domain holds, and one that is
+	// too long to be read is null, where both are errors else.
+	Total bool
 }
 
 // Unit is what the release protects within the table. Row: each row is a unit (ID "",

@@ -88,7 +88,7 @@ func (r *reader) readSource(t *Table, n node) {
 	if !r.sound(n) {
 		return
 	}
-	s := TableSource{Delimiter: ',', Nulls: []string{""}}
+	s := TableSource{Delimiter: ',', Nulls: []string{""}, Total: r.release.Privacy.Total}
 	for _, format := range []Format{Parquet, CSV, Arrow} {
 		paths := n.get(string(format))
 		if !paths.present() {

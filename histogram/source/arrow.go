@@ -218,6 +218,9 @@ func (f *arrowFile) damagedColumn(column, place string, err error) error {
 	if errors.As(err, &system) {
 		return unreadable(f.path, err)
 	}
+	if long := asLong(f.path, column, place, err); long != nil {
+		return long
+	}
 	return malformed(f.path, column, "is damaged in "+place+"; write the file again", err.Error())
 }
 

@@ -33,7 +33,7 @@ func (r *recordBatch) read(ctx context.Context, b *Buffers, most int, visit func
 	}
 	rows := int(r.NumRows())
 	for from := 0; from < rows; {
-		to := min(from+most, rows)
+		to := from + b.batchRows(int64(min(rows-from, most)))
 		b.start(min(rows, most))
 		for i := range r.file.columns {
 			if err := ctx.Err(); err != nil {
@@ -75,6 +75,9 @@ func (r *recordBatch) takeUp(b *Buffers, i int, d *array.Dictionary) (err error)
 	column := r.file.columns[i]
 	defer r.guard(&err, column.name)
 	entries, err := column.copy(d.Dictionary(), 0, d.Dictionary().Len())
+	if err == nil {
+		entries, err = b.bound(i).apply(entries)
+	}
 	if err != nil {
 		return r.damaged(column.name, err)
 	}
@@ -99,6 +102,9 @@ func (r *recordBatch) fill(b *Buffers, i, from, to int) (err error) {
 	} else {
 		var a arrow.Array
 		if a, err = column.copy(values, from, to); err == nil {
+			a, err = b.bound(i).apply(a)
+		}
+		if err == nil {
 			err = b.take(i, a, 0, to-from)
 			a.Release()
 		}

@@ -18,6 +18,7 @@ type Buffers struct {
 	values  []valueBuffer // of each wanted column, nil where codes are
 	types   []arrow.DataType
 	batch   Batch
+	texts   int // rows of the last batch with texts as values, 0 before the first
 
 	opened any // the file that the rest is for
 	chunks []*columnChunk

@@ -13,6 +13,7 @@ import (
 type Column struct {
 	Name  string
 	Coder Coder
+	Most  int // bytes of a text; 0: MostText
 }
 
 // Coder says which code each value of a column has. It is used by several

@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	blockBytes  = 4 << 20   // of a block
-	headBytes   = 64 << 10  // read for the header
-	recordBytes = 256 << 20 // the most of one row
+	blockBytes = 4 << 20  // of a block
+	headBytes  = 64 << 10 // read for the header
 )
 
 var errNotText = errors.New("is not valid UTF-8; convert it to UTF-8")
@@ -32,15 +31,21 @@ var errNotText = errors.New("is not valid UTF-8; convert it to UTF-8")
 //
 // A field that equals one of nulls is null. Quotes do not matter for that: most
 // of the programs that write CSV do not tell "" from an empty field.
+//
+// With total, whatever a value is, a file that keeps to these rules is read: bytes that are not UTF-8 are read as they are,
+// a field or a row that is too long is null, and in a file of one column a blank line is an empty value. What one row is read
+// as does not depend on any other.
 type csvDialect struct {
 	delimiter rune
 	nulls     []string
+	total     bool
 }
 
 // csvFile reads one CSV file. Every wanted column becomes text.
 type csvFile struct {
 	*handle
 	nulls     []string
+	total     bool // no value stops the reading
 	delimiter []byte
 	header    []string
 	// otherDelimiter is what to say where the header looks to be written with another.
@@ -62,7 +67,7 @@ func (d csvDialect) open(h *handle, columns []Column) (file, error) {
 	if d.delimiter == 0 {
 		d.delimiter = ','
 	}
-	f := &csvFile{handle: h, nulls: d.nulls, delimiter: utf8.AppendRune(nil, d.delimiter), closers: []func() error{h.drop}}
+	f := &csvFile{handle: h, nulls: d.nulls, total: d.total, delimiter: utf8.AppendRune(nil, d.delimiter), closers: []func() error{h.drop}}
 	if err := f.start(columns); err != nil {
 		f.close()
 		return nil, err
@@ -248,10 +253,71 @@ func (f *csvFile) block(size int) ([]byte, error) {
 			f.ahead = slices.Clone(text[end:])
 			return text[:end], nil
 		}
-		if len(text) > recordBytes {
-			return nil, f.malformed(errQuote, f.lines+1)
+		if len(text) >= MostRow {
+			return f.long(text)
 		}
-		text = slices.Grow(text, len(text)+1+padding)
+		room := min(2*len(text), MostRow)
+		text = append(make([]byte, 0, room+1+padding), text...)
+	}
+}
+
+// tooLong stands for a field that is too long to be read. It is not UTF-8, so no text is like it.
+const tooLong = "\xfftoo long\xff"
+
+// long is the block of a row that begins with text and is longer than a row may be: in a total reading one row of nulls, else
+// an error.
+func (f *csvFile) long(text []byte) ([]byte, error) {
+	if !f.total || f.header == nil {
+		return nil, f.malformed(f.fails(text), f.lines+1)
+	}
+	if err := f.skipRow(text); err != nil {
+		return nil, err
+	}
+	row := strings.Repeat(tooLong+string(f.delimiter), len(f.header)-1) + tooLong + "\n"
+	return append(make([]byte, 0, len(row)+padding), row...), nil
+}
+
+// fails is what is wrong with a long row that begins with text.
+func (f *csvFile) fails(text []byte) error {
+	s := scanner{block: append(text, '\n'), delimiter: f.delimiter}
+	for at := 0; at < len(text); {
+		_, next, _, err := s.field(at)
+		switch {
+		case errors.Is(err, errOpen):
+			return errLongRow
+		case err != nil:
+			return err
+		}
+		at = next
+	}
+	return errLongRow
+}
+
+// skipRow reads to the end of the row that begins with text. It is an error where a quote is open at the end of the file.
+func (f *csvFile) skipRow(text []byte) error {
+	f.lines-- // the row that stands for this one is counted when it is read
+	for open := false; ; {
+		for i, c := range text {
+			switch {
+			case c == '"':
+				open = !open
+			case c == '\n':
+				if f.lines++; !open {
+					f.ahead = slices.Clone(text[i+1:])
+					return nil
+				}
+			}
+		}
+		switch {
+		case f.ended && open:
+			return f.malformed(errOpen, f.lines+1)
+		case f.ended:
+			return nil
+		}
+		var err error
+		if text, err = f.read(text[:0]); err != nil {
+			return err
+		}
 	}
 }
 
@@ -299,8 +365,11 @@ func lastRow(text []byte, quotes int) int {
 	}
 }
 
-// isNull tells whether a text stands for null.
+// isNull reports whether a text stands for null.
 func (f *csvFile) isNull(text []byte) bool {
+	if f.total && string(text) == tooLong {
+		return true
+	}
 	for _, null := range f.nulls {
 		if string(text) == null {
 			return true

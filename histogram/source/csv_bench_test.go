@@ -66,7 +66,7 @@ func BenchmarkCSV(b *testing.B) {
 		quote := map[bool]string{true: `"`}[quoted]
 		for i, size := range benchDomains {
 			fmt.Fprintf(&text, "c%d,", i)
-			columns = append(columns, Column{fmt.Sprintf("c%d", i), benchCoder(size)})
+			columns = append(columns, Column{Name: fmt.Sprintf("c%d", i), Coder: benchCoder(size)})
 		}
 		text.WriteString("age,income,id\n")
 		for range benchRows {
@@ -79,7 +79,7 @@ func BenchmarkCSV(b *testing.B) {
 		for i := range ages {
 			ages[i] = strconv.Itoa(i)
 		}
-		columns = append(columns, Column{"age", listOf(ages...)}, Column{"id", nil})
+		columns = append(columns, Column{Name: "age", Coder: listOf(ages...)}, Column{Name: "id"})
 		dir := b.TempDir()
 		write(b, dir, "a.csv", text.Bytes())
 		for _, narrow := range []bool{false, true} {

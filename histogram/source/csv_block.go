@@ -5,6 +5,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -38,11 +39,11 @@ func (t *textScratch) unescape(field []byte) []byte {
 func (c *csvBlock) rows() int64 { return -1 }
 
 func (c *csvBlock) read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
-	if !utf8.Valid(c.text) {
+	if !c.file.total && !utf8.Valid(c.text) {
 		return c.notText()
 	}
 	b.prepareText(c.file)
-	s := scanner{block: c.text, delimiter: c.file.delimiter, single: len(c.file.header) == 1}
+	s := scanner{block: c.text, delimiter: c.file.delimiter, single: len(c.file.header) == 1, empties: c.file.total}
 	for first := int64(0); ; {
 		n, err := c.batch(ctx, b, &s, most)
 		if err != nil || n == 0 {
@@ -95,9 +96,12 @@ func (c *csvBlock) batch(ctx context.Context, b *Buffers, s *scanner, most int) 
 			case slot < 0:
 				b.repeat(i, c.file.constants[i], rows)
 			case b.codes[i] != nil:
-				c.encode(b, i, b.text.spans[slot][:rows])
+				err = c.encode(b, i, b.text.spans[slot][:rows])
 			default:
-				c.copy(b, i, b.text.spans[slot][:rows])
+				err = c.copy(b, i, b.text.spans[slot][:rows])
+			}
+			if err != nil {
+				return 0, err
 			}
 		}
 		n += rows
@@ -106,34 +110,50 @@ func (c *csvBlock) batch(ctx context.Context, b *Buffers, s *scanner, most int) 
 }
 
 // encode puts the codes of fields into the buffer of column i.
-func (c *csvBlock) encode(b *Buffers, i int, fields []span) {
-	m, codes := b.text.memos[i], b.text.codes[:len(fields)]
+func (c *csvBlock) encode(b *Buffers, i int, fields []span) error {
+	m, codes, bound := b.text.memos[i], b.text.codes[:len(fields)], b.bound(i)
 	m.start(len(fields))
 	for row, f := range fields {
 		text := f.bytes(c.text)
 		if f.escaped() {
 			text = b.text.unescape(text)
 		}
+		if len(text) > bound.most {
+			if !bound.asNull {
+				return c.long(b, i, f)
+			}
+			text = []byte(tooLong)
+		}
 		codes[row] = m.find(text, row)
 	}
 	m.ask(codes)
 	b.codes[i].each(codes)
+	return nil
 }
 
 // copy puts the texts of fields into the buffer of column i.
-func (c *csvBlock) copy(b *Buffers, i int, fields []span) {
-	to := b.values[i].(*textBuffer[int32])
+func (c *csvBlock) copy(b *Buffers, i int, fields []span) error {
+	to, bound := b.values[i].(*textBuffer[int32]), b.bound(i)
 	for _, f := range fields {
 		text := f.bytes(c.text)
 		if f.escaped() {
 			text = b.text.unescape(text)
 		}
-		if c.file.isNull(text) {
+		switch long := len(text) > bound.most; {
+		case long && !bound.asNull:
+			return c.long(b, i, f)
+		case long || c.file.isNull(text):
 			to.nulls(1)
-		} else {
+		default:
 			to.add(text)
 		}
 	}
+	return nil
+}
+
+// long is the error of a field of column i that is too long.
+func (c *csvBlock) long(b *Buffers, i int, f span) error {
+	return asLong(c.file.path, b.columns[i].Name, fmt.Sprintf("line %d", c.line(int(f.begin))), longText{b.bound(i).most})
 }
 
 // notText says where the block is not valid UTF-8.

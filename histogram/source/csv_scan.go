@@ -12,7 +12,8 @@ import (
 )
 
 var (
-	errQuote  = errors.New("a quote is misplaced or never closed")
+	errQuote  = errors.New("a quote is misplaced")
+	errOpen   = errors.New("a quote is never closed, or one before it is misplaced")
 	errRagged = errors.New("a row has more or fewer fields than the header")
 	errBlank  = errors.New(`has a blank line; in a file of one column write "" for an empty value and remove other blank lines`)
 )
@@ -50,7 +51,8 @@ type scanner struct {
 	block     []byte
 	at        int // start of the next line
 	delimiter []byte
-	single    bool // one column: a blank line could be a row
+	single    bool // one column: a blank line could be a row, and is an error
+	empties   bool // a blank line is one there
 }
 
 // skipBlank goes to the next line that is not blank, and is false at the end.
@@ -61,6 +63,9 @@ func (s *scanner) skipBlank() (bool, error) {
 			return true, nil
 		}
 		if s.single {
+			if s.empties {
+				return true, nil
+			}
 			return false, errBlank
 		}
 		s.at += n
@@ -179,7 +184,7 @@ func (s *scanner) quoted(at int) (f span, next int, last bool, err error) {
 		found := zeros(w^quotes) | zeros(w^returns)
 		at += min(bits.TrailingZeros64(found)>>3, 8)
 		if at >= len(s.block) {
-			return span{}, 0, false, errQuote
+			return span{}, 0, false, errOpen
 		}
 		if found == 0 {
 			continue

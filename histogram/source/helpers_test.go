@@ -120,7 +120,7 @@ func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (r
 	wanted, registers := Values(columns...), make([]*register, len(columns))
 	for i := range columns {
 		registers[i] = newRegister(4)
-		wanted = append(wanted, Column{columns[i], registers[i]})
+		wanted = append(wanted, Column{Name: columns[i], Coder: registers[i]})
 	}
 	ctx := context.Background()
 	r, err := Open(ctx, dir, s, wanted)
@@ -230,7 +230,7 @@ func rowsOf(dir string, s spec.TableSource, columns []string) (n int64, err erro
 	ctx := context.Background()
 	wanted := Values(columns...)
 	for i, c := range columns {
-		wanted = append(wanted, Column{c, newRegister(1 << (i % 3))})
+		wanted = append(wanted, Column{Name: c, Coder: newRegister(1 << (i % 3))})
 	}
 	r, err := Open(ctx, dir, s, wanted)
 	if err != nil {

@@ -51,7 +51,7 @@ func TestPiecesSideBySide(t *testing.T) {
 // codesByPiece reads a column as codes, and its values by the way.
 func codesByPiece(t *testing.T, dir string, s spec.TableSource, workers int) [][]uint32 {
 	t.Helper()
-	r, err := Open(t.Context(), dir, s, []Column{{"a", scatter(4)}, {"b", nil}})
+	r, err := Open(t.Context(), dir, s, []Column{{Name: "a", Coder: scatter(4)}, {Name: "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,5 +196,8 @@ func (f *parquetFile) damaged(column, place string, err error) error {
 	if errors.As(err, &system) {
 		return unreadable(f.path, err)
 	}
+	if long := asLong(f.path, column, place, err); long != nil {
+		return long
+	}
 	return malformed(f.path, column, "is damaged in "+place+"; write the file again", err.Error())
 }

@@ -72,7 +72,7 @@ func benchParquet(t testing.TB, dir string, rows, group int, optional bool, null
 func benchColumns() []Column {
 	var columns []Column
 	for i, size := range benchDomains {
-		columns = append(columns, Column{fmt.Sprintf("c%02d", i), benchCoder(size)})
+		columns = append(columns, Column{Name: fmt.Sprintf("c%02d", i), Coder: benchCoder(size)})
 	}
 	return columns
 }

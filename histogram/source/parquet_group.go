@@ -28,7 +28,7 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 	}
 	rows := g.rows()
 	for first := int64(0); first < rows; {
-		n := int(min(rows-first, int64(most)))
+		n := b.batchRows(min(rows-first, int64(most)))
 		b.start(int(min(rows, int64(most))))
 		for i := range g.file.wanted {
 			if err := ctx.Err(); err != nil {
@@ -76,10 +76,10 @@ func (b *Buffers) newSink(i int, p *physical) sink {
 		b.hold(i, arrow.BinaryTypes.String)
 		return nil
 	case b.codes[i] != nil:
-		return &codeSink{to: b.codes[i], decode: p.newDecoder()}
+		return &codeSink{to: b.codes[i], decode: b.bound(i).around(p.newDecoder())}
 	}
 	b.hold(i, p.of)
-	return &valueSink{to: b.values[i], decode: p.newDecoder(), decodeEntries: p.newDecoder()}
+	return &valueSink{to: b.values[i], decode: b.bound(i).around(p.newDecoder()), decodeEntries: b.bound(i).around(p.newDecoder())}
 }
 
 // each does something with each wanted column of the file.

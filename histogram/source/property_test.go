@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"bytes"
 	"encoding/csv"
 	"errors"
@@ -130,7 +131,7 @@ func TestCodesAreThoseOfValues(t *testing.T) {
 		wanted := Values(m.names()...)
 		for j, name := range m.names() {
 			widths[j] = rapid.SampledFrom([]scatter{1, 2, 4}).Draw(t, "width")
-			wanted = append(wanted, Column{name, widths[j]})
+			wanted = append(wanted, Column{Name: name, Coder: widths[j]})
 		}
 		at := 0
 		readRows(t, dir, s, wanted, rapid.SampledFrom([]int{1, 7, 64, 1000}).Draw(t, "most"), func(b *Batch) {
@@ -176,7 +177,10 @@ func drawTable(t *rapid.T, format spec.Format) made {
 }
 
 // readRows reads a table with one goroutine.
-func readRows(t *rapid.T, dir string, s spec.TableSource, columns []Column, most int, visit func(*Batch)) {
+func readRows(t interface {
+	Context() context.Context
+	Fatal(...any)
+}, dir string, s spec.TableSource, columns []Column, most int, visit func(*Batch)) {
 	ctx := t.Context()
 	r, err := Open(ctx, dir, s, columns)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 
@@ -16,9 +17,9 @@ import (
 // MaxRows is the most rows of a record of [Piece.Raw].
 const MaxRows = 64 << 10
 
-// textLimit is the most bytes of text in one column of a batch; an Arrow
-// string array holds less than 2 GiB.
-const textLimit = 1 << 30
+// textLimit is the most bytes of text in one column of a batch, as an Arrow string
+// array has.
+const textLimit = math.MaxInt32
 
 // file is an open file of one format.
 type file interface {
@@ -41,6 +42,7 @@ type Reader struct {
 	infos   []os.FileInfo // when their schemas were checked
 	columns []Column
 	open    opener
+	total   bool // a text that is too long is null
 	rows    int64
 
 	at      int  // path being read
@@ -60,7 +62,7 @@ func Open(ctx context.Context, dir string, t spec.TableSource, columns []Column)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{dir: dir, paths: paths, columns: slices.Clone(columns), open: open}
+	r := &Reader{dir: dir, paths: paths, columns: slices.Clone(columns), open: open, total: t.Total}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -90,7 +92,7 @@ func openerOf(t spec.TableSource) (opener, error) {
 	case spec.Arrow:
 		return openArrow, nil
 	case spec.CSV:
-		return csvDialect{delimiter: t.Delimiter, nulls: t.Nulls}.open, nil
+		return csvDialect{delimiter: t.Delimiter, nulls: t.Nulls, total: t.Total}.open, nil
 	}
 	return nil, &Error{Kind: Unreadable, Message: fmt.Sprintf("no reader for the format %q; use parquet, csv or arrow", t.Format)}
 }

@@ -165,6 +165,9 @@ func (b *textBuffer[O]) start(most int) {
 	b.offsets, b.text = append(slices.Grow(b.offsets[:0], most+1), 0), b.text[:0]
 }
 
+// bytes is how much text the batch has.
+func (b *textBuffer[O]) bytes() int { return len(b.text) }
+
 // add appends a text.
 func (b *textBuffer[O]) add(text []byte) {
 	b.text = append(b.text, text...)
