@@ -108,7 +108,9 @@ func TestTextsAreBounded(t *testing.T) {
 
 // A row of as many bytes as are read is read, wherever blocks end; a longer one is told as that, and not as a quote.
 func TestRowsAreBounded(t *testing.T) {
-	long := func(bytes int) string { return `1,"` + strings.Repeat("x\n", (bytes-5)/2) + strings.Repeat("y", (bytes-5)%2) + "\"\n" }
+	long := func(bytes int) string {
+		return `1,"` + strings.Repeat("x\n", (bytes-5)/2) + strings.Repeat("y", (bytes-5)%2) + "\"\n"
+	}
 	for name, c := range map[string]struct {
 		before, row string
 		says        string

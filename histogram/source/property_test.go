@@ -1,8 +1,8 @@
 package source
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
