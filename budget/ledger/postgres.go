@@ -20,7 +20,10 @@ import (
 // postgresSchema is that of the file. The one row of ledger counts the entries ever given out, so that entries taken off
 // the end are missed, and is locked by whoever appends. A PostgreSQL sequence would not do for the count: it is no part
 // of the transaction, so an update that is rolled back would leave a gap that looks like a removed entry. Triggers that
-// fire ALWAYS do so in sessions of replication and restoring too.
+// fire ALWAYS do so in sessions of replication and restoring too. Accounts are opened, and caps raised, by the owner of
+// the tables alone: where a policy names no roles, nothing else keeps whoever may release from giving himself more. Bodies are
+// written in one form, which begins with their kind. The functions look names up in pg_catalog, where nobody can put
+// others in their place.
 const postgresSchema = `
 CREATE TABLE dprelease.ledger (
 	one boolean PRIMARY KEY CHECK (one),
@@ -34,19 +37,31 @@ CREATE TABLE dprelease.entries (
 	hash text NOT NULL,
 	signature text NOT NULL
 );
-CREATE FUNCTION dprelease.never() RETURNS trigger LANGUAGE plpgsql AS
+CREATE FUNCTION dprelease.never() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
 $$ BEGIN RAISE EXCEPTION '% are never changed and never removed', TG_ARGV[0]; END $$;
-CREATE FUNCTION dprelease.only_up() RETURNS trigger LANGUAGE plpgsql AS
+CREATE FUNCTION dprelease.only_up() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
 $$ BEGIN
 	IF NEW.written < OLD.written OR NEW.version <> OLD.version THEN RAISE EXCEPTION 'entries are never taken back'; END IF;
 	RETURN NEW;
 END $$;
+CREATE FUNCTION dprelease.by_owner() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
+$$ BEGIN
+	IF (NEW.body LIKE '{"kind":"init"%' OR NEW.body LIKE '{"kind":"grant"%') AND NOT pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
+		RAISE EXCEPTION 'accounts are opened, and caps raised, by the owner of the tables alone' USING ERRCODE = '` + ownersOnly + `';
+	END IF;
+	RETURN NEW;
+END $$;
+CREATE TRIGGER by_owner BEFORE INSERT ON dprelease.entries FOR EACH ROW EXECUTE FUNCTION dprelease.by_owner();
 CREATE TRIGGER kept BEFORE UPDATE OR DELETE OR TRUNCATE ON dprelease.entries FOR EACH STATEMENT EXECUTE FUNCTION dprelease.never('entries');
 CREATE TRIGGER kept BEFORE DELETE OR TRUNCATE ON dprelease.ledger FOR EACH STATEMENT EXECUTE FUNCTION dprelease.never('counts of entries');
 CREATE TRIGGER only_up BEFORE UPDATE ON dprelease.ledger FOR EACH ROW EXECUTE FUNCTION dprelease.only_up();
+ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER by_owner;
 ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept;
 ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER kept;
 ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up;`
+
+// ownersOnly is the SQLSTATE of an entry that the owner alone may write.
+const ownersOnly = "DP001"
 
 // How the transactions begin. A reader sees the entries and their count as of one moment. A writer, once it has its
 // turn, must see all that was committed by then, so each of its statements reads anew; COMMIT returns when the log is on
@@ -74,9 +89,9 @@ func isPostgres(place string) bool {
 }
 
 // openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it, with
-// what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in; over a network that others can
-// read, write sslmode=verify-full among the options. If there is no ledger it makes one, or returns an error that wraps
-// fs.ErrNotExist unless create. A user who may not append opens it for reading, with the private parts of all entries in
+// what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in. It names one server, and over a
+// network an encrypted connection: sslmode=verify-full, which lets no other server pass for it. If there is no ledger it
+// makes one, or returns an error that wraps fs.ErrNotExist unless create. A user who may not append opens it for reading, with the private parts of all entries in
 // it (times, salts, commitments to exact counts), so it is for the office's own people; an auditor gets an export
 // ([Ledger.Export]):
 //
@@ -91,6 +106,9 @@ func openPostgres(ctx context.Context, place string, create bool) (*postgres, er
 		return nil, err
 	}
 	p := &postgres{config: config, name: placeName(config), wait: lockWait * lockTurns * time.Millisecond}
+	if err := p.checkPlace(); err != nil {
+		return nil, err
+	}
 	found, err := p.recognise(ctx)
 	if err == nil && !found {
 		if !create {
@@ -123,6 +141,27 @@ func parsePlace(place string) (*pgx.ConnConfig, error) {
 		config.RuntimeParams["application_name"] = "dprelease"
 	}
 	return config, nil
+}
+
+// checkPlace refuses an address with which another server could answer, or somebody on the way could read or write along.
+// What answers in the place of the first of several hosts may be an older copy, whose budget was spent since.
+func (p *postgres) checkPlace() error {
+	encrypted := p.config.TLSConfig != nil
+	for _, other := range p.config.Fallbacks {
+		if other.Host != p.config.Host || other.Port != p.config.Port {
+			return fmt.Errorf("ledger %s: the address names several servers, and one that answers when another does not may hold an older copy: name one, the primary", p.name)
+		}
+		encrypted = encrypted && other.TLSConfig != nil
+	}
+	if !encrypted && !isLocal(p.config.Host) {
+		return fmt.Errorf("ledger %s: over a network the connection must be encrypted: add ?sslmode=verify-full to the address, and &sslrootcert=FILE where the server's certificate is of your own authority", p.name)
+	}
+	return nil
+}
+
+// isLocal reports whether a host is this machine: a folder of sockets, or an address of loopback.
+func isLocal(host string) bool {
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // PlaceName is the place of a ledger as it may be printed: the path of a file, or the address of a PostgreSQL database
@@ -269,16 +308,18 @@ func (p *postgres) toUpdate() string { return fmt.Sprintf(beginUpdate, p.wait.Mi
 // Whether what is committed will be on a disk is asked every time: the server may have been configured anew, and behind
 // a pooler the session is another one.
 func (p *postgres) takeTurn(ctx context.Context, c *pgx.Conn) (written int64, err error) {
-	var fsync, commit string
+	var fsync, pages, commit string
 	var logged bool
-	err = c.QueryRow(ctx, `SELECT written, current_setting('fsync'), current_setting('synchronous_commit'),
+	err = c.QueryRow(ctx, `SELECT written, current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
 		(SELECT bool_and(relpersistence = 'p') FROM pg_class WHERE oid IN ('dprelease.entries'::regclass, 'dprelease.ledger'::regclass))
-		FROM dprelease.ledger FOR UPDATE`).Scan(&written, &fsync, &commit, &logged)
+		FROM dprelease.ledger FOR UPDATE`).Scan(&written, &fsync, &pages, &commit, &logged)
 	switch {
 	case err != nil:
 		return 0, p.uncounted(err)
 	case fsync != "on":
 		return 0, fmt.Errorf("ledger %s: the server runs with fsync = %s, and would lose debits with the power: set fsync = on", p.name, fsync)
+	case pages != "on":
+		return 0, fmt.Errorf("ledger %s: the server runs with full_page_writes = %s, and could lose entries with a page that the power cuts in two: set full_page_writes = on", p.name, pages)
 	case commit != "on":
 		return 0, fmt.Errorf("ledger %s: the server runs with synchronous_commit = %s, and would lose debits with the power: set synchronous_commit = on", p.name, commit)
 	case !logged:
@@ -395,8 +436,8 @@ func (p *postgres) check(ctx context.Context) error {
 		if err != nil {
 			return p.explain(err)
 		}
-		if guards != 3 {
-			return p.damaged("a trigger that keeps entries from being changed or removed is gone")
+		if guards != 4 {
+			return p.damaged("a trigger that keeps entries from being changed or removed, or accounts from being raised, is gone")
 		}
 		return nil
 	})
@@ -438,6 +479,8 @@ func (p *postgres) explain(err error) error {
 		return fmt.Errorf("ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w", p.name, said)
 	case "42501":
 		return fmt.Errorf("ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database: %w", p.name, said)
+	case ownersOnly:
+		return fmt.Errorf("ledger %s: accounts are opened, and caps raised, by the owner of its tables: run as the one who keeps it: %w", p.name, said)
 	case "25006":
 		return fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it: %w", p.name, said)
 	case "55P03":

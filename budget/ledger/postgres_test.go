@@ -54,18 +54,20 @@ func TestPostgresThatWouldLoseDebitsIsRefused(t *testing.T) {
 	ctx := context.Background()
 	place := testdata.Postgres(t)
 	l := freshAt(t, place, "10")
-	for says, statements := range map[string][2]string{
-		"fsync = off": {"ALTER SYSTEM SET fsync = off", "ALTER SYSTEM RESET fsync"},
-		"are UNLOGGED, and would be empty after a crash": {"ALTER TABLE dprelease.entries SET UNLOGGED", "ALTER TABLE dprelease.entries SET LOGGED"},
-	} {
-		server(t, place, statements[0], "SELECT pg_reload_conf()")
-		settled(t, place, "fsync", map[bool]string{true: "off", false: "on"}[says == "fsync = off"])
+	for _, setting := range []string{"fsync", "full_page_writes"} {
+		server(t, place, "ALTER SYSTEM SET "+setting+" = off", "SELECT pg_reload_conf()")
+		settled(t, place, setting, "off")
 		_, err := l.Debit(ctx, charge("a", "aa", "1"))
-		assertSays(t, err, says)
+		assertSays(t, err, setting+" = off", "set "+setting+" = on")
 		assertBalance(t, l, "0", "0", "10")
-		server(t, place, statements[1], "SELECT pg_reload_conf()")
-		settled(t, place, "fsync", "on")
+		server(t, place, "ALTER SYSTEM RESET "+setting, "SELECT pg_reload_conf()")
+		settled(t, place, setting, "on")
 	}
+	server(t, place, "ALTER TABLE dprelease.entries SET UNLOGGED")
+	_, err := l.Debit(ctx, charge("a", "aa", "1"))
+	assertSays(t, err, "are UNLOGGED, and would be empty after a crash")
+	assertBalance(t, l, "0", "0", "10")
+	server(t, place, "ALTER TABLE dprelease.entries SET LOGGED")
 	debit(t, l, charge("a", "aa", "1"))
 }
 
@@ -148,6 +150,52 @@ func TestPostgresRoles(t *testing.T) {
 	}
 	_, err = openStore(ctx, at(t, place, role("stranger"), "", "", ""), true)
 	assertSays(t, err, "cannot be opened as needed", "grant this user USAGE")
+
+	// One who releases does not give himself more, by a grant or by an account of his own, with the program or without.
+	more := Grant{Account: "people", Amount: epsilon("5"), Reason: "Because I can."}
+	releaser := openAt(t, writer)
+	assertSays(t, releaser.Grant(ctx, more), "by the owner of its tables", "run as the one who keeps it")
+	assertSays(t, releaser.Init(ctx, Policy{Account: "other", Terms: person, Cap: epsilon("10")}), "by the owner of its tables")
+	for _, body := range []string{`{"kind":"grant","date":"2026-01-01","account":"people"}`, `{"kind":"init","date":"2026-01-01","account":"other"}`} {
+		for _, before := range []string{"", "CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE FUNCTION pg_has_role(name, oid, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'; "} {
+			if before != "" {
+				server(t, place, "GRANT CREATE ON DATABASE "+name+" TO "+role("releaser"))
+				before += "SET search_path = " + role("releaser") + ", pg_catalog; "
+			}
+			err := attempt(t, writer, before+"INSERT INTO dprelease.entries VALUES (99, '"+body+"', '', '', '')")
+			assertSays(t, err, "by the owner of the tables alone")
+		}
+	}
+	assertBalance(t, l, "2", "0", "8")
+	server(t, place, "CREATE ROLE "+role("keeper")+" LOGIN IN ROLE keeper")
+	must(t, openAt(t, at(t, place, role("keeper"), "", "", "")).Grant(ctx, more))
+	assertBalance(t, l, "2", "0", "13")
+}
+
+// An address with which another server could answer, or somebody on the way read along, is refused before anybody is asked.
+func TestPostgresAddresses(t *testing.T) {
+	place := testdata.Postgres(t)
+	freshAt(t, place, "10")
+	socket := must1(url.Parse(place)).Query().Get("host")
+	for says, addresses := range map[string][]string{
+		"names several servers": {
+			at(t, place, "", "", t.TempDir()+","+socket, ""), "postgres://keeper@127.0.0.1:1,127.0.0.1:2/test?connect_timeout=1",
+			"postgres://keeper@192.0.2.1,192.0.2.2/test?sslmode=verify-full&connect_timeout=1",
+		},
+		"must be encrypted: add ?sslmode=verify-full": {
+			"postgres://keeper@192.0.2.1/test?connect_timeout=1", "postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=disable",
+			"postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=allow", "postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=prefer",
+		},
+		"cannot be reached": {
+			"postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=require", "postgres://keeper@127.0.0.1:1/test", "postgres://keeper@[::1]:1/test",
+			"postgres://keeper@localhost:1/test",
+		},
+	} {
+		for _, address := range addresses {
+			_, err := openStore(t.Context(), address, true)
+			assertSays(t, err, says)
+		}
+	}
 }
 
 // attempt runs a statement and returns its error.
