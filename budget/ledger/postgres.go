@@ -192,7 +192,9 @@ func placeName(config *pgx.ConnConfig) string {
 func (p *postgres) recognise(ctx context.Context) (found bool, err error) {
 	err = p.transaction(ctx, beginView, func(c *pgx.Conn) error {
 		var standby bool
-		if err := c.QueryRow(ctx, "SELECT pg_is_in_recovery(), to_regclass('dprelease.ledger') IS NOT NULL").Scan(&standby, &found); err != nil {
+		// Whether the table is there is asked of the same moment as what is in it, which to_regclass is not.
+		if err := c.QueryRow(ctx, `SELECT pg_is_in_recovery(), EXISTS (SELECT FROM pg_catalog.pg_class
+			WHERE relname = 'ledger' AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'dprelease'))`).Scan(&standby, &found); err != nil {
 			return p.explain(err)
 		}
 		if standby {
