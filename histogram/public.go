@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,16 +15,16 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Unpack reads a public table: the rows of a Parquet or Arrow file, as the canonical texts by which keys are compared, or the
+// Unpack reads a public table at a path, where the file must be the one that was admitted: the rows of a Parquet or Arrow file, as the canonical texts by which keys are compared, or the
 // text of a CSV file that is compressed. Its files are read with the care, and in the types, of confidential ones. What it reads
 // is public, and an error may say where a file is broken. More than `most` bytes of text are refused, and more rows and fields than a
 // public table may have.
-func Unpack(ctx context.Context, path string, format spec.Format, most int64) (*spec.Unpacked, error) {
+func Unpack(ctx context.Context, path string, admitted os.FileInfo, format spec.Format, most int64) (*spec.Unpacked, error) {
 	if format == spec.CSV {
-		text, err := source.ReadText(path, most)
+		text, err := source.ReadText(ctx, path, admitted, most)
 		return &spec.Unpacked{Text: text}, publicly(err)
 	}
-	r, fields, err := source.OpenFile(ctx, path, format)
+	r, fields, err := source.OpenFile(ctx, path, admitted, format)
 	if err != nil {
 		return nil, publicly(err)
 	}

@@ -161,7 +161,7 @@ func TestPublicTablesAreReadAsTexts(t *testing.T) {
 		{"a.csv.gz", packedText(t, ".gz", publicText), spec.CSV, &spec.Unpacked{Text: publicText}},
 		{"a.csv.ZST", packedText(t, ".zst", publicText), spec.CSV, &spec.Unpacked{Text: publicText}},
 	} {
-		got, err := Unpack(context.Background(), publicFile(t, c.name, c.content), c.format, most)
+		got, err := Unpack(context.Background(), publicFile(t, c.name, c.content), nil, c.format, most)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if diff := cmp.Diff(c.want, got); diff != "" {
@@ -184,15 +184,15 @@ func TestPublicTablesThatAreNoneAreRefused(t *testing.T) {
 		{"a.csv.gz", packedText(t, ".gz", strings.Repeat(" ", most+1)), spec.CSV, "holds more than 1048576 bytes"},
 		{"a.parquet", parquetTable(t)[:100], spec.Parquet, "cut short"},
 	} {
-		_, err := Unpack(context.Background(), publicFile(t, c.name, c.content), c.format, most)
+		_, err := Unpack(context.Background(), publicFile(t, c.name, c.content), nil, c.format, most)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "/") {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
 	}
-	if _, err := Unpack(context.Background(), publicFile(t, "a.parquet", parquetTable(t)), spec.Parquet, 40); !errors.Is(err, errTooLarge) {
+	if _, err := Unpack(context.Background(), publicFile(t, "a.parquet", parquetTable(t)), nil, spec.Parquet, 40); !errors.Is(err, errTooLarge) {
 		t.Errorf("a table that is too large: %v", err)
 	}
-	if _, err := Unpack(context.Background(), filepath.Join(t.TempDir(), "none.parquet"), spec.Parquet, most); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Unpack(context.Background(), filepath.Join(t.TempDir(), "none.parquet"), nil, spec.Parquet, most); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -230,7 +230,7 @@ func TestPublicTablesWithoutAColumnAreRefused(t *testing.T) {
 	if err := parquet.Write(&b, []unread{{}, {Parts: []string{"x"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Unpack(context.Background(), publicFile(t, "a.parquet", b.Bytes()), spec.Parquet, most); !errors.Is(err, errNoColumn) {
+	if _, err := Unpack(context.Background(), publicFile(t, "a.parquet", b.Bytes()), nil, spec.Parquet, most); !errors.Is(err, errNoColumn) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -258,7 +258,7 @@ func TestDamagedPublicTablesNeverPanic(t *testing.T) {
 			if err := os.WriteFile(path, damaged, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			u, err := Unpack(context.Background(), path, c.format, most)
+			u, err := Unpack(context.Background(), path, nil, c.format, most)
 			if err != nil {
 				refused++
 				continue

@@ -354,7 +354,7 @@ func TestExplain(t *testing.T) {
 
 func planOfFile(t *testing.T, path string) *Plan {
 	t.Helper()
-	r, err := spec.Load(path, nil, nil)
+	r, err := spec.Load(t.Context(), path, spec.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -564,7 +564,7 @@ func TestChoosingIsFast(t *testing.T) {
 			t.Errorf("%s: choosing for 5050 tables took %v", b, took)
 		}
 	}
-	r, err := spec.Load(filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"), nil, nil)
+	r, err := spec.Load(t.Context(), filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"), spec.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,25 +28,15 @@ type Area [][]Position
 // Position is a longitude and a latitude in degrees.
 type Position [2]float64
 
-// mostBoundaries is the largest GeoJSON file in bytes: boundaries are embedded in the plan.
-const mostBoundaries = 4 << 20
-
 // readBoundaries reads the boundaries of the categories of a code book, nil where something is wrong with them.
 func (r *reader) readBoundaries(d *Domain, n node) *Boundaries {
 	path, ok := r.fill(n)
 	if !ok {
 		return nil
 	}
-	text, err := r.open.text(path)
+	text, err := r.open.text(path, mostBoundaries)
 	if err != nil {
-		r.problem(n, Problem{Message: fmt.Sprintf("map %q cannot be read: %s", clip(path), explain(err)), Expected: "a GeoJSON file, relative to the folder of the spec"})
-		return nil
-	}
-	if len(text) > mostBoundaries {
-		r.problem(n, Problem{
-			Message:  fmt.Sprintf("map %q has %d bytes", clip(path), len(text)),
-			Expected: fmt.Sprintf("at most %d: boundaries are part of the plan; simplify them to what a page can show", mostBoundaries),
-		})
+		r.unopened(n, "map", path, "a GeoJSON file", err)
 		return nil
 	}
 	g := &geojson{file: path, text: text, domain: d, areas: make([]Area, d.size)}
@@ -74,10 +64,7 @@ func (r *reader) readBoundaries(d *Domain, n node) *Boundaries {
 			Expected: "a feature for each code of the code book; maps of the report leave these places out",
 		})
 	}
-	if r.source.Files == nil {
-		r.source.Files = map[string]string{}
-	}
-	r.source.Files[path] = text
+	r.embed(path, text)
 	return &Boundaries{File: path, Areas: g.areas}
 }
 

@@ -62,6 +62,9 @@ func (b *codebook) parse(text string) *Problem {
 	if lines := strings.Count(text, "\n"); lines > maxCells+1 { // the header's and those of as many rows: counted before memory is set aside
 		return b.problem(1, 1, fmt.Sprintf("%d lines", lines), fmt.Sprintf("at most %d below the header", maxCells))
 	}
+	if line := longLine(text); line > 0 {
+		return b.problem(line, 1, "a line of more than "+bytesIn(mostLine), "shorter lines")
+	}
 	b.lines = strings.Split(text, "\n")
 	for i, line := range b.lines {
 		if !utf8.ValidString(line) {

@@ -209,9 +209,9 @@ func (r *reader) book(n node) *codebook {
 	if b, done := r.books[path]; done && b != nil {
 		return b
 	}
-	text, err := r.open.text(path)
+	text, err := r.open.text(path, mostCodebook)
 	if err != nil {
-		r.problem(n, Problem{Message: fmt.Sprintf("code book %q cannot be read: %s", clip(path), explain(err)), Expected: "a CSV file, relative to the folder of the spec"})
+		r.unopened(n, "code book", path, "a CSV file", err)
 		return nil
 	}
 	b, problem := parseCodebook(path, text)
@@ -219,10 +219,7 @@ func (r *reader) book(n node) *codebook {
 		r.reportIn(n.value, n.path, *problem)
 		return nil
 	}
-	if r.source.Files == nil {
-		r.source.Files = map[string]string{}
-	}
-	r.source.Files[path] = text
+	r.embed(path, text)
 	r.books[path] = b
 	return b
 }

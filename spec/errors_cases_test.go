@@ -271,6 +271,7 @@ var errorCases = map[string][]errorCase{
 	},
 	"codebook": {
 		{name: "missing", files: map[string]string{}},
+		book("a very long line", "code,label\n1,"+strings.Repeat("x", mostLine)),
 		book("empty", ""),
 		book("only a header", "code,label\n"),
 		book("ragged row", "code,label,state\n01,One,s1\n02,Two\n"),

@@ -64,9 +64,9 @@ func (r *reader) readInvariants(root node) {
 
 // checkInvariant reports an invariant of a table that can have none, and one that has no figures or two sets of them.
 func (r *reader) checkInvariant(root node, t *Table, n node) bool {
-	from, values, unit := n.get("from"), n.get("values"), root.get("tables").get(t.Name).get("unit")
+	from, values := n.get("from"), n.get("values")
 	switch {
-	case unit.present() && unit.text() == "public":
+	case isPublic(root.get("tables").get(t.Name)):
 		r.notBuilt(n.heading(), n.path, "invariants of a public table")
 		r.unfinished[n.value] = true
 	case t.Weight != nil:
@@ -200,7 +200,7 @@ func (r *reader) readFigures(at node, f *figures) (string, bool) {
 	}
 	content, err := r.open.table(path, CSV)
 	if err != nil {
-		r.problem(at, Problem{Message: fmt.Sprintf("figures %q cannot be read: %s", clip(path), explain(err)), Expected: publicFormats[0].says + ", relative to the folder of the spec"})
+		r.unopened(at, "figures", path, publicFormats[0].says, err)
 		return "", false
 	}
 	headed := countColumn

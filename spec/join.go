@@ -90,10 +90,22 @@ func (r *reader) readJoins(t *Table, n node) {
 	for _, pair := range r.entries(n) {
 		if j := r.readJoin(pair); j != nil {
 			t.Joins = append(t.Joins, j)
+			if slices.Equal(j.On, []string{t.Unit.ID}) {
+				r.warnOfUnits(pair.get("on"), "the public table "+j.Name, t)
+			}
 		} else {
 			r.failed[t] = append(r.failed[t], pair.key.Value)
 		}
 	}
+}
+
+// warnOfUnits warns of a public file whose rows are units: it says of each who they are, and where it is taken from the confidential
+// table it says what that holds.
+func (r *reader) warnOfUnits(at node, file string, t *Table) {
+	r.warn(at.position(), at.path, Problem{
+		Message:  fmt.Sprintf("%s has a row for each %s, by %s: these rows are published with the plan", file, r.release.Privacy.Protects, clip(t.Unit.ID)),
+		Expected: "a public file of places, goods or groups; one of the units themselves only where anybody may have it",
+	})
 }
 
 // readJoin reads one public table, nil where something is wrong with it.
@@ -130,7 +142,7 @@ func (r *reader) readJoin(n node) *Join {
 	}
 	content, err := r.open.table(path, format)
 	if err != nil {
-		r.problem(at, Problem{Message: fmt.Sprintf("public table %q cannot be read: %s", clip(path), explain(err)), Expected: says + ", relative to the folder of the spec"})
+		r.unopened(at, "public table", path, says, err)
 		return nil
 	}
 	p := &publicTable{
@@ -396,10 +408,7 @@ func (r *reader) keepPublic() {
 				Expected: fmt.Sprintf("at most %d MB: fewer rows, shorter keys, or codes in the place of names", maxJoined>>20),
 			})
 		}
-		if r.source.Files == nil {
-			r.source.Files = map[string]string{}
-		}
-		r.source.Files[path] = text
+		r.embed(path, text)
 	}
 }
 

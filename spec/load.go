@@ -4,80 +4,54 @@ package spec
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"gopkg.in/yaml.v3"
 )
 
-// Load reads the spec at path, its code books and its public tables, whose paths are relative to the spec's
-// folder, with values for its parameters. unpack reads the public tables that are no plain CSV files; where it is nil
-// they are refused. What is wrong with them comes back as *Errors. A
-// spec that is well formed but uses parts of the language that this version does not build
-// comes back as a Release together with *Errors whose Unbuilt is true.
-func Load(path string, params map[string]string, unpack Unpack) (*Release, error) {
-	text, err := os.ReadFile(path)
+// Options say how a spec on the disk is read.
+type Options struct {
+	// Params are the values for its parameters.
+	Params map[string]string
+	// Public are folders, in addition to the spec's own, in which its public files may lie.
+	Public []string
+	// Data is the folder that relative paths of sources start from, "" for the spec's own. No source is opened.
+	Data string
+	// Unpack reads the public tables that are no plain CSV files; where it is nil they are refused.
+	Unpack Unpack
+}
+
+// Load reads the spec at path, its code books and its public tables, whose paths are relative to the spec's folder. What is wrong
+// with them comes back as *Errors; so does a public file that is a confidential source, lies in no folder for public files, or holds
+// a private key. A spec that is well formed but uses parts of the language that this version does not build comes back as a Release
+// together with *Errors whose Unbuilt is true.
+func Load(ctx context.Context, path string, o Options) (*Release, error) {
+	text, err := ReadFile(ctx, path, mostSpec)
 	if err != nil {
 		return nil, fmt.Errorf("reading the spec: %w", err)
 	}
 	folder := filepath.Dir(path)
-	found := func(name string) string {
-		if filepath.IsAbs(name) {
-			return name
-		}
-		return filepath.Join(folder, filepath.FromSlash(name))
-	}
-	open := opener{
-		text: func(name string) (string, error) {
-			book, err := os.ReadFile(found(name))
-			return string(book), err
-		},
-		unpack: func(name string, format Format, most int64) (*Unpacked, error) {
-			if unpack == nil {
-				return nil, errors.New("it is no plain CSV file")
-			}
-			return unpack(found(name), format, most)
-		},
-	}
-	return read(Source{Name: filepath.Base(path), Text: string(text), Params: maps.Clone(params)}, open)
+	files := &onDisk{ctx: ctx, folder: folder, public: o.Public, data: cmp.Or(o.Data, folder), unpack: o.Unpack, noted: map[string][]Digest{}}
+	r, err := read(Source{Name: filepath.Base(path), Text: string(text), Params: maps.Clone(o.Params)}, files)
+	return r, cmp.Or(ctx.Err(), err)
 }
 
 // Parse reads a release from memory only, with the same results as Load.
 func Parse(src Source) (*Release, error) {
 	src.Params = maps.Clone(src.Params)
-	return read(src, opener{text: func(name string) (string, error) {
-		book, found := src.Files[name]
-		if !found {
-			return "", fs.ErrNotExist
-		}
-		return book, nil
-	}})
-}
-
-// opener opens the files that a spec names. unpack is nil where all of them are texts: of a public table its extract.
-type opener struct {
-	text   func(name string) (string, error)
-	unpack Unpack
-}
-
-// table opens a public table.
-func (o opener) table(name string, format Format) (*Unpacked, error) {
-	if o.unpack == nil || format == CSV && !isCompressed(name) {
-		text, err := o.text(name)
-		return &Unpacked{Text: text}, err
-	}
-	return o.unpack(name, format, maxJoinedText)
+	return read(src, inMemory{src})
 }
 
 // read is Parse with code books from open. The release's Source holds the code books that
 // were used.
 func read(src Source, open opener) (*Release, error) {
-	src.Files = nil
+	src.Files, src.Digests = nil, nil
 	if len(src.Params) == 0 {
 		src.Params = nil // as it is when read back
 	}

@@ -22,7 +22,7 @@ func writeBase(t *testing.T) string {
 }
 
 func TestParseOfALoadedSourceIsTheSameRelease(t *testing.T) {
-	loaded, err := Load(writeBase(t), map[string]string{"quarter": "2026q1"}, nil)
+	loaded, err := Load(t.Context(), writeBase(t), Options{Params: map[string]string{"quarter": "2026q1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func TestLoadSaysWhatIsMissing(t *testing.T) {
 	if err := os.Remove(filepath.Join(filepath.Dir(path), "regions.csv")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Load(path, map[string]string{"quarter": "2026q1"}, nil)
+	_, err := Load(t.Context(), path, Options{Params: map[string]string{"quarter": "2026q1"}})
 	if err == nil || !strings.Contains(err.Error(), `release.yaml:18:39: tables.persons.columns.region.codebook: code book "regions.csv" cannot be read: there is no such file`) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Load(path+".not", nil, nil); err == nil {
+	if _, err := Load(t.Context(), path+".not", Options{}); err == nil {
 		t.Error("a spec that is not there was loaded")
 	}
 }

@@ -3,14 +3,16 @@ package spec
 // This file holds what a public table is read from: the text of a CSV file, or the rows of a Parquet or Arrow file as texts.
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"strings"
 	"unicode/utf8"
 )
 
-// Unpack reads a public table of which the path is given: of a Parquet or Arrow file the rows, of a compressed CSV file the text, and of
-// either no more than `most` bytes.
-type Unpack func(path string, format Format, most int64) (*Unpacked, error)
+// Unpack reads a public table of which the path is given, and what the file there was when it was admitted: of a Parquet or Arrow
+// file the rows, of a compressed CSV file the text, and of either no more than `most` bytes. A file that is another one is refused.
+type Unpack func(ctx context.Context, path string, admitted os.FileInfo, format Format, most int64) (*Unpacked, error)
 
 // Unpacked is the content of a public table: Text of a CSV file, Fields and Rows of one whose columns have types.
 type Unpacked struct {
@@ -57,9 +59,6 @@ const (
 
 // takeText takes the content of a CSV file.
 func (p *publicTable) takeText(text string) *Problem {
-	if len(text) > maxJoinedText {
-		return p.problem(1, 1, fmt.Sprintf("more than %d bytes", maxJoinedText), "a smaller extract: the key, and the columns that are looked up")
-	}
 	problem := p.parse(text)
 	if problem == nil {
 		return p.checkTexts()

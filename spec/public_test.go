@@ -28,18 +28,23 @@ func unpacked() *Unpacked {
 func parsePacked(text string, change func(u *Unpacked)) (*Release, error) {
 	u := unpacked()
 	change(u)
-	return read(Source{Name: "release.yaml", Text: text}, opener{
-		text: func(string) (string, error) { return "", fs.ErrNotExist },
-		unpack: func(path string, format Format, most int64) (*Unpacked, error) {
-			switch {
-			case path == "register.parquet" && format == Parquet:
-				return u, nil
-			case path == "areas.csv.gz" && format == CSV:
-				return &Unpacked{Text: areas}, nil
-			}
-			return nil, fs.ErrNotExist
-		},
-	})
+	return read(Source{Name: "release.yaml", Text: text}, packedFiles{register: u})
+}
+
+// packedFiles are the public tables of packed.
+type packedFiles struct {
+	inMemory
+	register *Unpacked
+}
+
+func (f packedFiles) table(name string, format Format) (*Unpacked, error) {
+	switch {
+	case name == "register.parquet" && format == Parquet:
+		return f.register, nil
+	case name == "areas.csv.gz" && format == CSV:
+		return &Unpacked{Text: areas}, nil
+	}
+	return nil, fs.ErrNotExist
 }
 
 func same(*Unpacked) {}
@@ -145,8 +150,9 @@ func TestColumnsMayBeCalledAsFormats(t *testing.T) {
 func TestTextsOfNothingAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"lines", strings.Repeat("\n", MaxPublicRows+2), "16777218 lines"},
-		{"a header of commas", strings.Repeat(",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
-		{"a row of commas", "ent_id,size\n" + strings.Repeat(",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
+		{"a header of delimiters", strings.Repeat("\"\n\",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
+		{"a row of delimiters", "ent_id,size\n" + strings.Repeat("\"\n\",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
+		{"a long line", "ent_id,size\n1," + strings.Repeat("x", mostLine), "a line of more than 1 MiB"},
 	} {
 		p := &publicTable{codebook: codebook{what: "public table", rowsAre: "rows", comma: ','}}
 		problem := p.takeText(c.text)

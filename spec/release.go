@@ -15,6 +15,9 @@ type Source struct {
 	Params map[string]string `json:"params,omitempty"`
 	// Files are the code books: path as written in the spec (after parameters) to text.
 	Files map[string]string `json:"files,omitempty"`
+	// Digests are, for each of Files, those of the whole file as it was read: of its bytes and, where it is compressed, of
+	// its text. Where they are missing they are those of the text in Files.
+	Digests map[string][]Digest `json:"digests,omitempty"`
 }
 
 // Release is a validated spec. It is not changed after Parse returns it.

@@ -15,9 +15,18 @@ func (r *reader) readTables(root node) {
 	if !n.present() {
 		return
 	}
-	for _, pair := range r.entries(n) {
-		t := &Table{Name: pair.key.Value}
-		r.readSource(t, pair.get("source"))
+	pairs := r.entries(n)
+	sources := make([]TableSource, len(pairs))
+	var confidential []namedSource
+	for i, pair := range pairs {
+		sources[i] = r.readSource(pair.get("source"))
+		if !isPublic(pair) {
+			confidential = append(confidential, namedSource{pair.key.Value, sources[i].Paths})
+		}
+	}
+	r.open.keepFrom(confidential) // before any public file is opened
+	for i, pair := range pairs {
+		t := &Table{Name: pair.key.Value, Source: sources[i]}
 		r.readUnit(t, pair.get("unit"))
 		r.readJoins(t, pair.get("join"))
 		for _, c := range r.entries(pair.get("columns")) {
@@ -35,12 +44,18 @@ func (r *reader) readTables(root node) {
 	r.checkShared(n)
 }
 
+// isPublic reports whether a table has no units to protect.
+func isPublic(table node) bool {
+	unit := table.get("unit")
+	return unit.present() && unit.text() == "public"
+}
+
 // checkShared reports tables whose rows are units of their own beside other confidential tables: a unit has rows in several of
 // them, and it is its id that says which are its own.
 func (r *reader) checkShared(tables node) {
 	var confidential []*Table
 	for _, t := range r.release.Tables {
-		if unit := tables.get(t.Name).get("unit"); !unit.present() || unit.text() != "public" {
+		if !isPublic(tables.get(t.Name)) {
 			confidential = append(confidential, t)
 		}
 	}
@@ -84,9 +99,10 @@ func countWord(n int) string {
 	return fmt.Sprint(n)
 }
 
-func (r *reader) readSource(t *Table, n node) {
+// readSource reads where a table is read from.
+func (r *reader) readSource(n node) TableSource {
 	if !r.sound(n) {
-		return
+		return TableSource{}
 	}
 	s := TableSource{Delimiter: ',', Nulls: []string{""}, Total: r.release.Privacy.Total}
 	for _, format := range []Format{Parquet, CSV, Arrow} {
@@ -106,7 +122,7 @@ func (r *reader) readSource(t *Table, n node) {
 	if s.Format != CSV {
 		s.Delimiter, s.Nulls = 0, nil
 	}
-	t.Source = s
+	return s
 }
 
 // fillAll are the paths of a scalar or a list with parameters filled in.
@@ -200,6 +216,9 @@ func (r *reader) readColumn(t *Table, n, columns node) *Column {
 	}
 	if c.Domain == nil && c.Lattice == nil {
 		return c
+	}
+	if c.Codebook != "" && c.From != "" && c.From == t.Unit.ID {
+		r.warnOfUnits(n.get("codebook"), "the code book "+clip(c.Codebook), t)
 	}
 	c.Suggest = r.extras[n.get("bounds").path]
 	c.Unknown = r.readPolicy(c, n, "unknown")

@@ -30,7 +30,7 @@ type app struct {
 
 	out, ledger, state, data string
 	office, approvals, today string
-	sets                     []string
+	sets, public             []string
 	json, verbose            bool
 	memory                   memorySize
 	progress                 *progressLine // on stderr
@@ -54,14 +54,15 @@ type outcome struct {
 	Marked           string              `json:"marked,omitempty"`    // RELEASE, or what is printed on everything instead
 	Path             string              `json:"path,omitempty"`      // what was written, or found written
 	*release.Payment                     // of run and measure
-	Problems         []spec.Problem      `json:"problems,omitempty"` // of a spec, all of them
-	Warnings         []string            `json:"warnings,omitempty"` // of the plan: what an approver should know
-	Draft            string              `json:"draft,omitempty"`    // of init
-	Plans            []*plan.Plan        `json:"plans,omitempty"`    // of plan --what-if
-	Solution         *plan.Solution      `json:"solution,omitempty"` // of plan --solve
-	Loss             *plan.Loss          `json:"loss,omitempty"`     // of loss
-	Diff             *release.Difference `json:"diff,omitempty"`     // of diff
-	Accounts         []ledger.Statement  `json:"accounts,omitempty"` // of ledger show
+	InputsChanged    string              `json:"inputs_changed_since,omitempty"` // of a release that was there: the day its files were counted, if they differ now
+	Problems         []spec.Problem      `json:"problems,omitempty"`             // of a spec, all of them
+	Warnings         []string            `json:"warnings,omitempty"`             // of the plan: what an approver should know
+	Draft            string              `json:"draft,omitempty"`                // of init
+	Plans            []*plan.Plan        `json:"plans,omitempty"`                // of plan --what-if
+	Solution         *plan.Solution      `json:"solution,omitempty"`             // of plan --solve
+	Loss             *plan.Loss          `json:"loss,omitempty"`                 // of loss
+	Diff             *release.Difference `json:"diff,omitempty"`                 // of diff
+	Accounts         []ledger.Statement  `json:"accounts,omitempty"`             // of ledger show
 	ledgerOutcome
 	Verification *release.Verification `json:"verification,omitempty"` // of verify
 	Shown        string                `json:"shown,omitempty"`        // of show
@@ -244,20 +245,25 @@ func (a *app) fromEnvironment(c *cobra.Command) {
 	}
 }
 
-// params reads the --set flags.
-func (a *app) params() (map[string]string, error) {
-	params := map[string]string{}
-	for _, s := range a.sets {
-		name, value, ok := strings.Cut(s, "=")
+// specFile is the spec at a path, with what the flags say of it.
+func (a *app) specFile(path string) (release.SpecFile, error) {
+	s := release.SpecFile{Path: path, Params: map[string]string{}, Public: a.public, Data: a.data}
+	for _, set := range a.sets {
+		name, value, ok := strings.Cut(set, "=")
 		if !ok || name == "" {
-			return nil, &usageError{fmt.Errorf("--set %q: expected --set NAME=VALUE", s)}
+			return s, &usageError{fmt.Errorf("--set %q: expected --set NAME=VALUE", set)}
 		}
-		if _, twice := params[name]; twice {
-			return nil, &usageError{fmt.Errorf("--set %s is given twice", name)}
+		if _, twice := s.Params[name]; twice {
+			return s, &usageError{fmt.Errorf("--set %s is given twice", name)}
 		}
-		params[name] = value
+		s.Params[name] = value
 	}
-	return params, nil
+	for _, dir := range s.Public {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return s, &usageError{fmt.Errorf("--public %q: expected a folder in which public files of the spec lie", dir)}
+		}
+	}
+	return s, nil
 }
 
 // say prints a line for a person; --json prints a document instead.
@@ -272,8 +278,10 @@ func (a *app) outFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&a.out, "out", "o", ".", "folder that the release is written to")
 }
 
-func (a *app) setFlag(c *cobra.Command) {
+// specFlags say how a spec is read.
+func (a *app) specFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&a.sets, "set", nil, "value of a parameter, NAME=VALUE; may be repeated")
+	c.Flags().StringArrayVar(&a.public, "public", nil, "folder outside the spec's own in which public files of the spec may lie; may be repeated")
 }
 
 func (a *app) ledgerFlag(c *cobra.Command, without string) {

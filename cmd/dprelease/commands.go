@@ -40,8 +40,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check SPEC",
 		Short: "Validate a spec; reads no data",
 		Args:  between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.load(args[0])
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.load(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func (a *app) checkCommand() *cobra.Command {
 			return nil
 		},
 	}
-	a.setFlag(c)
+	a.specFlags(c)
 	return c
 }
 
@@ -98,23 +98,23 @@ func (a *app) planCommand() *cobra.Command {
 			if len(given) > 1 {
 				return &usageError{fmt.Errorf("%s exclude each other: give one", strings.Join(given, " and "))}
 			}
-			params, err := a.params()
+			s, err := a.specFile(args[0])
 			if err != nil {
 				return err
 			}
 			if whatIf != "" {
-				return a.whatIf(args[0], whatIf, params)
+				return a.whatIf(c.Context(), s, whatIf)
 			}
 			if solve {
-				return a.solve(args[0], params)
+				return a.solve(c.Context(), s)
 			}
 			if page {
-				return a.whatIfPage(args, params)
+				return a.whatIfPage(c.Context(), s, args[1:])
 			}
 			if trace {
-				return a.tracePlan(args[0], params)
+				return a.tracePlan(c.Context(), s)
 			}
-			p, path, err := release.Plan(args[0], params, a.out)
+			p, path, err := release.Plan(c.Context(), s, a.out)
 			if err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ func (a *app) planCommand() *cobra.Command {
 	c.Flags().BoolVar(&page, "html", false, "write a page with sliders that says what other budgets would buy, to FILE or NAME.whatif.html, and nothing else")
 	c.Flags().BoolVar(&trace, "trace", false, "print what every pass of the planner works out, and write nothing")
 	a.outFlag(c)
-	a.setFlag(c)
+	a.specFlags(c)
 	return c
 }
 
@@ -147,8 +147,8 @@ budget and each table alone, and of each attribute to somebody who knows all els
 about a unit; as ρ, as ε at several δ, and as how often the best attack finds a
 unit. Reads no data.`,
 		Args: between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := release.ReadPlan(args[0])
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := release.ReadPlan(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -167,7 +167,7 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Plan, measure and publish a release",
 		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.load(args[0])
+			p, err := a.load(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -192,7 +192,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	a.outFlag(c)
-	a.setFlag(c)
+	a.specFlags(c)
 	a.measureFlags(c, "the spec's folder")
 	return c
 }
@@ -203,7 +203,7 @@ func (a *app) measureCommand() *cobra.Command {
 		Short: "Read the confidential tables once, debit the account, draw the noise",
 		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := release.ReadPlan(args[0])
+			p, err := release.ReadPlan(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -218,14 +218,13 @@ func (a *app) measureCommand() *cobra.Command {
 				return err
 			}
 			a.planned(p, release.MeasuredFolder(a.out, p.Name))
-			already, err := release.Measure(c.Context(), p, options)
+			result, err := release.Measure(c.Context(), p, options)
 			a.pay(c.Context(), p, options)
 			if err != nil {
 				return err
 			}
-			if already {
-				a.outcome.Status = "already done"
-				a.say("Already done from the same plan, nothing spent: %s", a.outcome.Path)
+			if result.Already {
+				a.already(result)
 				return nil
 			}
 			if a.ledger == "" {
@@ -298,7 +297,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 			if rows < 0 {
 				return &usageError{fmt.Errorf("--rows %d: expected a number of rows, 0 or more", rows)}
 			}
-			p, err := a.load(args[0])
+			p, err := a.load(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -318,19 +317,19 @@ func (a *app) rehearseCommand() *cobra.Command {
 		},
 	}
 	a.outFlag(c)
-	a.setFlag(c)
+	a.specFlags(c)
 	a.memoryFlag(c)
 	c.Flags().Int64Var(&rows, "rows", 10000, "made-up rows, drawn uniformly from the declared domains")
 	return c
 }
 
 // load reads and plans the spec that a command names.
-func (a *app) load(path string) (*plan.Plan, error) {
-	params, err := a.params()
+func (a *app) load(ctx context.Context, path string) (*plan.Plan, error) {
+	s, err := a.specFile(path)
 	if err != nil {
 		return nil, err
 	}
-	p, err := release.Load(path, params)
+	p, err := release.Load(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -393,6 +392,21 @@ func cellsOf(p *plan.Plan) string {
 	return budget.Plural(cells, "cell") + ", and in " + budget.Plural(sparse, "table") + " those above a threshold"
 }
 
+// already prints where a release is that was there before.
+func (a *app) already(r release.Result) {
+	a.outcome.Status = "already done"
+	a.say("Already done from the same plan, nothing spent: %s", r.Place)
+	a.changed(r)
+}
+
+// changed says where the source files are no longer those that a release counts.
+func (a *app) changed(r release.Result) {
+	if a.outcome.InputsChanged = r.InputsChanged; r.InputsChanged != "" {
+		a.say("Note: the source files are no longer those that were counted on %s, and they were not counted again. "+
+			"To publish mended data, give the release a new name and name this one in `corrects:`.", r.InputsChanged)
+	}
+}
+
 // published prints where a finished release is.
 func (a *app) published(p *plan.Plan, r release.Result) {
 	a.outcome.Path, a.outcome.Marked = r.Place, r.Status
@@ -400,8 +414,7 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 		a.practiceBanner()
 	}
 	if r.Already {
-		a.outcome.Status = "already done"
-		a.say("Already done from the same plan, nothing spent: %s", r.Place)
+		a.already(r)
 		return
 	}
 	what := fmt.Sprintf("%s (%s)", budget.Plural(int64(len(p.Tables)), "table"), cellsOf(p))
@@ -418,4 +431,5 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}
+	a.changed(r)
 }

@@ -28,7 +28,7 @@ comparisons came before.`,
 			if a.out = out; out == "" {
 				return &usageError{errors.New("say with -o DIR where the evaluation goes: a folder of its own, outside every release")}
 			}
-			p, err := a.load(args[0])
+			p, err := a.load(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ comparisons came before.`,
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "folder of the evaluation: one of its own, outside every release")
-	a.setFlag(c)
+	a.specFlags(c)
 	a.ledgerFlag(c, "without one, the practice account that paid")
 	c.Flags().StringVar(&a.state, "state", "", "state directory with the practice ledger (default $DPRELEASE_STATE, else .dprelease beside the release)")
 	a.officeFlag(c, "the entries of a signed ledger")

@@ -36,19 +36,9 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 			code = a.crashed(panicPlace())
 		}
 	}()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	terminated := make(chan os.Signal, 1)
-	signal.Notify(terminated, syscall.SIGTERM)
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	go func() {
-		select {
-		case <-terminated:
-			cancel(errTerminated)
-		case <-ctx.Done():
-		}
-	}()
+	defer endOnSignal(ctx, cancel)()
 	root := a.root()
 	a.json = slices.Contains(args, "--json") // also where a flag before it cannot be read
 	root.SetArgs(args)
@@ -59,6 +49,26 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	stopped()
 	a.outcome.Command = strings.TrimPrefix(c.CommandPath(), "dprelease ")
 	return a.finish(ctx, err)
+}
+
+// endOnSignal cancels a context on the first SIGINT or SIGTERM, so that what is under way ends in order. A second one ends the program
+// at once, as it does any other: nothing that a release rests on asks for an orderly end. The function returned stops all that.
+func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			if s == syscall.SIGTERM {
+				cancel(errTerminated)
+			} else {
+				cancel(context.Canceled)
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return func() { signal.Stop(signals) }
 }
 
 // panicPlace is where a panic came from, without its value: that could be

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -170,6 +173,52 @@ func TestInterrupted(t *testing.T) {
 			t.Error("interrupted, a reservation is left")
 		}
 		finishes(t, dir, args, fileLedger)
+	}
+}
+
+// TestSecondSignal sends two signals to a child that does not end at the first: the second ends it at once.
+func TestSecondSignal(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no signals to send")
+	}
+	const child = "DPRELEASE_TEST_ENDLESS"
+	if os.Getenv(child) != "" {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer endOnSignal(ctx, cancel)()
+		fmt.Println("begun")
+		<-ctx.Done()
+		fmt.Println("first")
+		time.Sleep(time.Minute)
+		fmt.Println("last")
+		return
+	}
+	for _, signals := range [][2]os.Signal{{os.Interrupt, os.Interrupt}, {syscall.SIGTERM, os.Interrupt}, {os.Interrupt, syscall.SIGTERM}} {
+		c := exec.Command(os.Args[0], "-test.run=^TestSecondSignal$")
+		c.Env = append(os.Environ(), child+"=1")
+		out, err := c.StdoutPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for i, said := range []string{"begun", "first"} {
+			if !lines.Scan() || lines.Text() != said {
+				t.Fatalf("after %d signals: %q", i, lines.Text())
+			}
+			time.Sleep(50 * time.Millisecond) // signals that come together count as one
+			if err := c.Process.Signal(signals[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if lines.Scan() {
+			t.Errorf("%v: after the second it goes on: %q", signals, lines.Text())
+		}
+		var ended *exec.ExitError
+		if err := c.Wait(); !errors.As(err, &ended) {
+			t.Errorf("%v: %v", signals, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 // whatIf prints what other amounts of a spec's budget would buy: asked is
 // KEY=AMOUNT[,AMOUNT…].
-func (a *app) whatIf(path, asked string, params map[string]string) error {
+func (a *app) whatIf(ctx context.Context, s release.SpecFile, asked string) error {
 	key, list, found := strings.Cut(asked, "=")
 	amounts := strings.Split(list, ",")
 	for i, amount := range amounts {
@@ -21,7 +22,7 @@ func (a *app) whatIf(path, asked string, params map[string]string) error {
 	if !found {
 		return &usageError{fmt.Errorf("--what-if %q: expected --what-if KEY=AMOUNT,AMOUNT…, as epsilon=0.5,1,2,4", asked)}
 	}
-	all, err := release.WhatIf(path, params, strings.TrimSpace(key), amounts)
+	all, err := release.WhatIf(ctx, s, strings.TrimSpace(key), amounts)
 	if err != nil {
 		return err
 	}
@@ -34,16 +35,16 @@ func (a *app) whatIf(path, asked string, params map[string]string) error {
 	return plan.WriteWhatIf(a.stdout, all)
 }
 
-// whatIfPage writes the page of sliders: files are the spec and, where one is named, the page.
-func (a *app) whatIfPage(files []string, params map[string]string) error {
+// whatIfPage writes the page of sliders, to the file that is named if there is one.
+func (a *app) whatIfPage(ctx context.Context, s release.SpecFile, named []string) error {
 	var file string
-	if len(files) > 1 {
-		file = files[1]
+	if len(named) > 0 {
+		file = named[0]
 		if !strings.HasSuffix(file, ".html") {
 			return &usageError{fmt.Errorf("--html %s: expected a file name that ends in .html", file)}
 		}
 	}
-	p, path, err := release.WhatIfPage(files[0], params, a.out, file)
+	p, path, err := release.WhatIfPage(ctx, s, a.out, file)
 	if err != nil {
 		return err
 	}
@@ -54,22 +55,22 @@ func (a *app) whatIfPage(files []string, params map[string]string) error {
 
 // solve prints the smallest budget that meets every target of a spec, and what it would
 // make of the tables.
-func (a *app) solve(path string, params map[string]string) error {
-	s, err := release.Solve(path, params)
+func (a *app) solve(ctx context.Context, s release.SpecFile) error {
+	least, err := release.Solve(ctx, s)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		a.outcome.Solution = s
+		a.outcome.Solution = least
 		return nil
 	}
-	return plan.WriteSolution(a.stdout, s)
+	return plan.WriteSolution(a.stdout, least)
 }
 
 // tracePlan prints what every pass of the planner works out for a spec.
-func (a *app) tracePlan(path string, params map[string]string) error {
+func (a *app) tracePlan(ctx context.Context, s release.SpecFile) error {
 	if a.json {
 		return &usageError{errors.New("--trace prints text: leave out --json, and read plan.json for the figures")}
 	}
-	return release.TracePlan(path, params, a.stdout)
+	return release.TracePlan(ctx, s, a.stdout)
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/spec"
 )
@@ -34,20 +33,14 @@ func expand(dir string, globs []string) ([]string, error) {
 	return paths, nil
 }
 
-// Present returns an error unless every path of a table's source, starting from the folder dir, reaches a file. It opens none.
-func Present(dir string, t spec.TableSource) error {
-	_, err := expand(dir, t.Paths)
-	return err
-}
+// Files returns the files that a table is read from, sorted by path; relative paths start from the folder dir. It opens none.
+// Errors are *[Error]: a path that reaches no file, or anything but files.
+func Files(dir string, t spec.TableSource) ([]string, error) { return expand(dir, t.Paths) }
 
 // match returns the paths that one glob reaches. The data folder is taken as it
 // is, whatever characters its name holds.
 func match(dir, glob string) ([]string, error) {
-	path := glob
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(literal(dir), path)
-	}
-	found, err := filepath.Glob(path)
+	found, err := spec.Glob(dir, glob)
 	if err != nil {
 		return nil, &Error{Kind: Missing, File: glob, Err: err,
 			Message: "the pattern is not a valid glob; close every ["}
@@ -57,23 +50,6 @@ func match(dir, glob string) ([]string, error) {
 			Message: fmt.Sprintf("no such file, starting from the folder %s; check the path in the spec, or where relative paths start (--data)", dir)}
 	}
 	return found, nil
-}
-
-// literal is the glob that matches the folder dir alone.
-func literal(dir string) string {
-	special := `*?[\`
-	if filepath.Separator == '\\' {
-		special = "*?[" // there a backslash parts folders
-	}
-	var b strings.Builder
-	for _, r := range dir {
-		if strings.ContainsRune(special, r) {
-			b.WriteString("[" + string(r) + "]")
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // within is a path as seen from the folder dir, or itself where it lies elsewhere.

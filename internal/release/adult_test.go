@@ -246,7 +246,7 @@ func TestAdultAccuracy(t *testing.T) {
 	specPath := filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")
 	classes := map[string]*class{"1-way": {}, "2-way": {}, "empty": {}, "occupied": {}, "all": {}}
 	var raw drawnNoise
-	p, err := Load(specPath, nil)
+	p, err := Load(context.Background(), SpecFile{Path: specPath})
 	if err != nil {
 		t.Fatal(err)
 	}

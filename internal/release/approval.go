@@ -38,7 +38,7 @@ type Approval struct {
 // that an account of the plan lists for the role signs. Errors: *[SpecError] where the
 // plan cannot be used, the approval is not complete or the key is not one of the role.
 func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *plan.Plan, approval ledger.Approval, path string, err error) {
-	if p, err = ReadPlan(planPath); err != nil {
+	if p, err = ReadPlan(ctx, planPath); err != nil {
 		return nil, approval, "", err
 	}
 	if o.Ledger != "" {

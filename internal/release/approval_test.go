@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -53,7 +54,7 @@ func (o signedOffice) write(t *testing.T, name, text string) {
 // planned writes the plan of the spec with these parameters, and returns its path.
 func (o signedOffice) planned(t *testing.T, params map[string]string) (*plan.Plan, string) {
 	t.Helper()
-	p, path, err := Plan(filepath.Join(o.dir, "release.yaml"), params, o.dir)
+	p, path, err := Plan(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml"), Params: params}, o.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,7 @@ func TestAnotherPlanIsNotApproved(t *testing.T) {
 			t.Fatalf("%s is not in the plan", from)
 		}
 		o.write(t, filepath.Base(path), edited)
-		if _, err := ReadPlan(path); ExitCode(err) != ExitApproval {
+		if _, err := ReadPlan(context.Background(), path); ExitCode(err) != ExitApproval {
 			t.Errorf("%q for %q: exit %d, %v", to, from, ExitCode(err), err)
 		}
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -88,7 +89,7 @@ marginals:
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(path, nil)
+	p, err := Load(context.Background(), SpecFile{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func (a audited) published(t *testing.T, p *plan.Plan, planted []bool) [][]int64
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outside, err := ReadPlan(filepath.Join(result.Place, "plan.json")); err != nil || outside.Hash() != p.Hash() {
+	if outside, err := ReadPlan(context.Background(), filepath.Join(result.Place, "plan.json")); err != nil || outside.Hash() != p.Hash() {
 		t.Fatalf("the published plan is not the one that is audited (%v)", err)
 	}
 	if p.Tables[0].Statistics[0].Measurement == "" {

@@ -91,7 +91,7 @@ func cellText(keys []KeyOf) string {
 func TestRunningSumsAreComparedWithRunningSums(t *testing.T) {
 	place := publishSpec(t, countsUpSpec, "{rho: 1/50}")
 	dir := filepath.Dir(filepath.Dir(place))
-	p, err := Load(filepath.Join(dir, "r.yaml"), nil)
+	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, "r.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,11 +138,11 @@ func Diff(ctx context.Context, before, after string) (*Difference, error) {
 	case folders[0]:
 		return diffReleases(ctx, before, after)
 	}
-	a, err := ReadPlan(before)
+	a, err := ReadPlan(ctx, before)
 	if err != nil {
 		return nil, err
 	}
-	b, err := ReadPlan(after)
+	b, err := ReadPlan(ctx, after)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (e editions) publish(name string, rows map[string]int, edits ...string) str
 			e.t.Fatal(err)
 		}
 	}
-	p, err := Load(filepath.Join(e.dir, name+".yaml"), nil)
+	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(e.dir, name+".yaml")})
 	if err != nil {
 		e.t.Fatal(err)
 	}

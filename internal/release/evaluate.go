@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -131,13 +132,13 @@ func (o Options) keep(v evaluation) error {
 	if err := forgetDiagnostics(o.Out); err != nil {
 		return err
 	}
-	if err := writePrivate(o.Out, EvaluationJSON, b); err != nil {
+	if err := writeEvaluation(o.Out, EvaluationJSON, b); err != nil {
 		return err
 	}
 	if err := o.apart(); err != nil {
 		return err
 	}
-	return writePrivate(o.Out, EvaluationPage, v.page())
+	return writeEvaluation(o.Out, EvaluationPage, v.page())
 }
 
 // Noted is an error behind the note of a comparison, which stays.
@@ -346,22 +347,14 @@ func forgetDiagnostics(dir string) error {
 	return syncDir(dir)
 }
 
-// writePrivate writes a file that its owner alone can read, whole or not at all.
-func writePrivate(dir, name string, b []byte) error {
-	f, err := os.CreateTemp(dir, "."+name+".tmp-*") // mode 0600
+// writeEvaluation writes a file of an evaluation, which its owner alone can read.
+func writeEvaluation(dir, name string, b []byte) error {
+	err := writePrivate(dir, "."+name+".tmp-", name, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("folder of the evaluation: %w", err)
 	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		return fmt.Errorf("folder of the evaluation: %w", errors.Join(err, os.Remove(f.Name())))
-	}
-	return syncDir(dir)
+	return nil
 }

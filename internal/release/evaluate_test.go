@@ -175,7 +175,7 @@ func (o office) replan(t *testing.T, edits ...string) *plan.Plan {
 	if err := os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(tripSpec)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(path, nil)
+	p, err := Load(context.Background(), SpecFile{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func planOfWalk(t *testing.T, spec string) *plan.Plan {
 	if err := os.WriteFile(path, []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(path, nil)
+	p, err := Load(context.Background(), SpecFile{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -71,7 +72,7 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := Load(filepath.Join(dir, "release.yaml"), map[string]string{"quarter": "2026q1"})
+	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, "release.yaml"), Params: map[string]string{"quarter": "2026q1"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,35 +28,42 @@ func MeasuredFolder(out, release string) string {
 }
 
 // Measure draws the plan's measurements and seals them in out/NAME.measured.
-// already is true where that folder holds this plan's measurements.
+// The result says so where that folder holds this plan's measurements already.
 //
 // Contract: the account is debited, durably, before the first draw; a run that
 // fails before its debit leaves nothing spent; a run cut off after it resumes
 // with the same key to the same noise, and only for the same exact counts; the
 // key is erased once the measurements are durable. The plan must come from the
 // planner: [Load] or [ReadPlan].
-func Measure(ctx context.Context, p *plan.Plan, o Options) (already bool, err error) {
+func Measure(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	place := MeasuredFolder(o.Out, p.Name)
 	record, err := sealedFor(place, p, o)
 	if err != nil {
-		return false, err
+		return Result{}, err
 	}
 	if record != nil {
-		return true, o.already(ctx, p, place, *record)
+		if err := o.already(ctx, p, place, *record); err != nil {
+			return Result{}, err
+		}
+		changed, err := o.inputsChanged(ctx, p)
+		return Result{Place: place, Status: statusText(record.Status), Already: true, InputsChanged: changed}, err
 	}
 	if err := o.checkMemory(p); err != nil {
-		return false, err
+		return Result{}, err
 	}
 	if err := makeFolder(o.Out, 0o755); err != nil {
-		return false, fmt.Errorf("output folder: %w", err)
+		return Result{}, fmt.Errorf("output folder: %w", err)
 	}
 	l, charge, err := o.openLedger(ctx, p)
 	if err != nil {
-		return false, err
+		return Result{}, err
 	}
 	defer l.Close()
 	a := &attempt{plan: p, options: o, ledger: l, charge: charge, place: place}
-	return false, a.measure(ctx)
+	if err := a.measure(ctx); err != nil {
+		return Result{}, err
+	}
+	return Result{Place: place}, nil
 }
 
 // attempt is one measurement run of a real release.
@@ -93,8 +100,9 @@ func (r *attempt) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	accounts := payers(identity, r.charge)
 	if debited == "" {
-		if err := r.present(); err != nil {
+		if err := r.admit(ctx, accounts); err != nil {
 			return r.giveUp(st, err) // cancels what a run that was cut off had reserved
 		}
 	}
@@ -114,7 +122,7 @@ func (r *attempt) measure(ctx context.Context) error {
 	out, err := stage(r.options.Out, filepath.Base(r.place))
 	if err == nil {
 		defer out.discard()
-		err = r.draw(ctx, st, out, streams)
+		err = r.draw(ctx, st, out, streams, accounts)
 	}
 	if err == nil {
 		err = out.commit()
@@ -132,15 +140,21 @@ func (r *attempt) measure(ctx context.Context) error {
 	return errors.Join(st.clear(), clearSiblings(r.options.stateDir(), r.plan.Name))
 }
 
-// present returns an error unless the files that will be counted are there. It opens none, and the account hears nothing of
-// it: a job that waits for a late file leaves no entries.
-func (r *attempt) present() error {
-	for _, name := range tablesOf(r.plan) {
-		if err := source.Present(r.options.Data, r.plan.Release().Table(name).Source); err != nil {
-			return err
-		}
+// admit returns an error unless the files that will be counted are there, and none of them is published by the plan. It draws
+// nothing from them, and the account hears nothing of it: a job that waits for a late file leaves no entries.
+func (r *attempt) admit(ctx context.Context, accounts []string) error {
+	inputs, err := inputsOf(r.plan, r.options.Data)
+	if err != nil {
+		return err
 	}
-	return nil
+	if err := keepApart(ctx, r.plan, r.options.Data, inputs); err != nil {
+		return err
+	}
+	counted, err := readSources(r.options.stateDir())
+	if err != nil {
+		return err
+	}
+	return counted.keepFrom(r.plan, accounts)
 }
 
 // ended tells whether an error says that a debited release was finished, abandoned
@@ -178,14 +192,14 @@ func (r *attempt) key(st *state, debited string) (noise.Key, error) {
 }
 
 // draw counts, debits, draws and writes the measurements into the staging folder.
-func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *noise.Streams) error {
+func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *noise.Streams, accounts []string) error {
 	log := r.options.logger()
 	if err := r.ballast(st, out); err != nil {
 		return err
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
 	r.options.step("counting %s", strings.Join(tablesOf(r.plan), ", "))
-	exact, err := histogram.Count(ctx, r.plan, r.options.Data, streams, r.options.counting())
+	exact, err := r.count(ctx, streams, accounts)
 	if err != nil {
 		return err
 	}
@@ -207,6 +221,26 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 		return err
 	}
 	return measured.Seal(out.write, sealed)
+}
+
+// count counts, and notes which files were counted.
+func (r *attempt) count(ctx context.Context, streams *noise.Streams, accounts []string) (*histogram.Exact, error) {
+	inputs, err := inputsOf(r.plan, r.options.Data)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	reading := read(ctx, inputs)
+	exact, err := histogram.Count(ctx, r.plan, r.options.Data, streams, r.options.counting())
+	if err != nil {
+		return nil, err
+	}
+	contents, err := reading.wait()
+	if err != nil {
+		return nil, err
+	}
+	return exact, noteSources(ctx, r.options.stateDir(), accounts, r.plan, inputs, contents)
 }
 
 // tablesOf are the confidential tables that a plan counts.

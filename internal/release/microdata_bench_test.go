@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -81,7 +82,7 @@ func BenchmarkMicrodata(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			p, err := Load(filepath.Join(dir, "release.yaml"), nil)
+			p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, "release.yaml")})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"bytes"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func TestMicrodataAsPublished(t *testing.T) {
 		}
 	}
 	var err error
-	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+	if o.plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	result, err := Run(t.Context(), o.plan, o.options("out"))
@@ -126,7 +127,7 @@ func TestRoundsAreTold(t *testing.T) {
 	if err := os.WriteFile(path, []byte(aimSpec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(path, nil)
+	p, err := Load(context.Background(), SpecFile{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

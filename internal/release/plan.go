@@ -4,27 +4,51 @@ package release
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
-// Load reads a spec and plans it.
-func Load(specPath string, params map[string]string) (*plan.Plan, error) {
-	return ofSpec(specPath, params, plan.New)
+// SpecFile is a spec as a command names it.
+type SpecFile struct {
+	Path   string
+	Params map[string]string // values for its parameters
+	Public []string          // folders, in addition to the spec's own, in which its public files may lie
+	Data   string            // the folder that relative paths of sources start from; empty: the spec's own
+}
+
+// Load reads a spec and plans it. Errors: *[spec.Errors], *[SpecError], and the context's.
+func Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
+	return ofSpec(ctx, s, plan.New)
 }
 
 // Plan writes a spec's plan to out/NAME.plan.json and returns it and its path.
-func Plan(specPath string, params map[string]string, out string) (*plan.Plan, string, error) {
-	p, err := Load(specPath, params)
+func Plan(ctx context.Context, s SpecFile, out string) (*plan.Plan, string, error) {
+	p, err := Load(ctx, s)
 	if err != nil {
 		return nil, "", err
 	}
 	path, err := writePlan(p, out)
 	return p, path, err
+}
+
+// ofSpec works something out from a spec.
+func ofSpec[T any](ctx context.Context, s SpecFile, work func(*spec.Release) (T, error)) (T, error) {
+	var out T
+	r, err := spec.Load(ctx, s.Path, spec.Options{Params: s.Params, Public: s.Public, Data: s.Data, Unpack: histogram.Unpack})
+	if err == nil {
+		out, err = work(r)
+	}
+	var problems *spec.Errors
+	if err == nil || errors.As(err, &problems) || ctx.Err() != nil {
+		return out, err
+	}
+	return out, &SpecError{File: s.Path, Err: err}
 }
 
 // planPath is where a plan is written.
@@ -38,10 +62,13 @@ func writePlan(p *plan.Plan, out string) (string, error) {
 	return path, nil
 }
 
+// mostPlan bounds the bytes of a plan file, which holds what is used of the spec's public files.
+const mostPlan = 1 << 30
+
 // ReadPlan reads a plan file and checks that the planner stands by it. Errors:
 // *[NotAsSigned] where it was edited, *[SpecError].
-func ReadPlan(path string) (*plan.Plan, error) {
-	b, err := os.ReadFile(path)
+func ReadPlan(ctx context.Context, path string) (*plan.Plan, error) {
+	b, err := spec.ReadFile(ctx, path, mostPlan)
 	if err != nil {
 		return nil, &SpecError{File: path, Err: err}
 	}

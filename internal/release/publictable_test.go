@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -82,7 +83,7 @@ func TestPublicTablesInAnyFormatGiveOnePlan(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := Load(path, nil)
+		p, err := Load(context.Background(), SpecFile{Path: path})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -112,7 +113,7 @@ func TestPublicTablesThatCannotBeReadAreToldByLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := Load(path, nil)
+	_, err := Load(context.Background(), SpecFile{Path: path})
 	var problems *spec.Errors
 	if !errors.As(err, &problems) || len(problems.Problems) != 1 || strings.Contains(err.Error(), dir) ||
 		!strings.HasPrefix(err.Error(), `release.yaml:9:29: tables.shops.join.areas.parquet: public table "areas.parquet" cannot be read: is not a Parquet file, is encrypted, or is cut short`) {

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func publishSpec(t *testing.T, spec, budget string) string {
 			t.Fatal(err)
 		}
 	}
-	p, err := Load(filepath.Join(dir, "r.yaml"), nil)
+	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, "r.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ const (
 // TestAdultRealisesWhatIsPredicted draws every one-way and two-way table of Adult, and compares.
 func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	data := testdata.Data(t, "adult14.csv")
-	p, err := Load(filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"), nil)
+	p, err := Load(t.Context(), SpecFile{Path: filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func officeSet(t *testing.T, files, params map[string]string) office {
 		}
 	}
 	var err error
-	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), params); err != nil {
+	if o.plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml"), Params: params}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
@@ -432,7 +432,7 @@ func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.dir, "release.yaml"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+	if o.plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	plantedKey(t, o, opt)

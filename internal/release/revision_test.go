@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -147,7 +148,7 @@ func TestNeverResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	if o.plan, err = Load(filepath.Join(o.dir, "release.yaml"), nil); err != nil {
+	if o.plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	opt := o.options("out")
@@ -181,7 +182,7 @@ func TestNeverResumed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.dir, "release.yaml"), []byte(next), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(filepath.Join(o.dir, "release.yaml"), nil)
+	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

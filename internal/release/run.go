@@ -12,9 +12,12 @@ import (
 
 // Result is what a run leaves.
 type Result struct {
-	Place   string // the published folder
+	Place   string // the folder: of the sealed measurements, or the published one
 	Status  string // of the release, in words
 	Already bool   // it was there before, from the same plan
+	// InputsChanged is the day on which the files of a release that was there before were counted, where they are others now; "" where
+	// they are the same or nothing is known of them.
+	InputsChanged string
 }
 
 // Run plans, measures and publishes a spec. A release that is already there
@@ -32,22 +35,29 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		return Result{}, err
 	}
 	if status != "" && record == nil {
+		var changed string
 		err := intact(place, p)
 		if err == nil {
 			err = o.alreadyPublished(ctx, p, place)
 		}
-		return Result{Place: place, Status: status, Already: true}, err
+		if err == nil {
+			changed, err = o.inputsChanged(ctx, p)
+		}
+		return Result{Place: place, Status: status, Already: true, InputsChanged: changed}, err
 	}
 	if info, err := os.Stat(planPath(p, o.Out)); err == nil && !info.Mode().IsRegular() {
 		return Result{}, &Occupied{Place: planPath(p, o.Out), Why: "is not a file"}
 	}
-	if _, err := Measure(ctx, p, o); err != nil {
+	measurement, err := Measure(ctx, p, o)
+	if err != nil {
 		return Result{}, toBeSigned(err, p, o.Out)
 	}
 	if _, err := writePlan(p, o.Out); err != nil {
 		return Result{}, err
 	}
-	return Publish(ctx, sealed, o)
+	result, err := Publish(ctx, sealed, o)
+	result.InputsChanged = measurement.InputsChanged
+	return result, err
 }
 
 // toBeSigned writes the plan where the account refuses it for want of approvals, so that there is a file to approve, and names

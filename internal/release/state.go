@@ -82,6 +82,24 @@ func openState(ctx context.Context, root, name string) (*state, error) {
 	}
 }
 
+// holdWaiting locks a folder, waiting for another process that has it; nil where the system has no such locks.
+func holdWaiting(ctx context.Context, dir string) (*os.File, error) {
+	for {
+		held, err := hold(dir)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return nil, nil
+		case !errors.Is(err, errHeld):
+			return held, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
 // close lets other processes open the state.
 func (s *state) close() {
 	if s.held != nil {
@@ -112,25 +130,35 @@ func (s *state) newKey(keep bool) (key noise.Key, err error) {
 	if key, err = noise.NewKey(); err != nil || !keep {
 		return key, err
 	}
-	f, err := os.CreateTemp(s.dir, makingKey+"*") // mode 0600
+	err = writePrivate(s.dir, makingKey, keyFile, func(w io.Writer) error {
+		_, err := w.Write(key[:])
+		return err
+	})
 	if err != nil {
 		return key, fmt.Errorf("state directory: %w", err)
 	}
-	_, err = f.Write(key[:])
+	return key, nil
+}
+
+// writePrivate writes a file that its owner alone can read, durably, and whole or not at all. Until it is whole its name begins
+// with making.
+func writePrivate(dir, making, name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(dir, making+"*") // mode 0600
+	if err != nil {
+		return err
+	}
+	err = write(f)
 	if err == nil {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(s.dir, keyFile))
-	}
-	if err == nil {
-		err = syncDir(s.dir)
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
-		return key, fmt.Errorf("state directory: %w", err)
+		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return key, nil
+	return syncDir(dir)
 }
 
 // oldKey is the key that a run which was cut off after its debit has left, and
@@ -240,17 +268,8 @@ func eraseFile(path string) error {
 // diagnose writes the confidential details of refused data to a file that only
 // the owner can read, and returns its path.
 func (s *state) diagnose(details func(io.Writer) error) (string, error) {
-	f, err := os.CreateTemp(s.dir, "diagnostics.making-*") // mode 0600
-	if err != nil {
-		return "", fmt.Errorf("state directory: %w", err)
-	}
 	path := filepath.Join(s.dir, diagnosticsFile)
-	err = errors.Join(details(f), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err := writePrivate(s.dir, "diagnostics.making-", diagnosticsFile, details); err != nil {
 		return "", fmt.Errorf("state directory: %w", err)
 	}
 	return path, nil

@@ -156,7 +156,7 @@ func (o office) checkMaps(t *testing.T, place string) {
 // and their counts and those of areas lie where the noise lets them.
 func TestTaxiExample(t *testing.T) {
 	data := testdata.Data(t, "taxi.csv")
-	p, err := Load(filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml"), nil)
+	p, err := Load(t.Context(), SpecFile{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -53,7 +54,7 @@ func publishWeek(t *testing.T, dir, name, spec string) string {
 			t.Fatal(err)
 		}
 	}
-	p, err := Load(filepath.Join(dir, name+".yaml"), nil)
+	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, name+".yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,6 +64,7 @@ const (
 	PolicyInvalid Reason = "policy_invalid"
 	NotInAccount  Reason = "not_in_account"
 	WrongKeyGiven Reason = "wrong_key"
+	PublicIsInput Reason = "public_is_confidential"
 
 	AllowanceUsed   Reason = "allowance_used_up"
 	CapUsed         Reason = "cap_used_up"
@@ -181,6 +182,8 @@ func askedVerdict(err error) (Verdict, bool) {
 		return Verdict{ExitSpec, SpecInvalid, Never}, true
 	case has[*SpecError](err):
 		return Verdict{ExitSpec, SpecUnusable, Never}, true
+	case has[*PublicIsConfidential](err):
+		return Verdict{ExitSpec, PublicIsInput, Never}, true
 	case has[*ledger.PolicyError](err):
 		return Verdict{ExitSpec, PolicyInvalid, Never}, true
 	case has[*NoLedger](err):

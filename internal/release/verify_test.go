@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -72,7 +73,7 @@ func publishWith(t *testing.T, spec, policy, rows string) auditable {
 			t.Fatal(err)
 		}
 	}
-	p, path, err := Plan(filepath.Join(o.dir, "release.yaml"), nil, o.dir)
+	p, path, err := Plan(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")}, o.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +274,7 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, path, err := Plan(filepath.Join(o.dir, "release.yaml"), nil, o.dir)
+	p, path, err := Plan(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")}, o.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -587,7 +588,7 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := Load(path, nil)
+		p, err := Load(context.Background(), SpecFile{Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func adultWays(t testing.TB, budget, every string) *plan.Plan {
 	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(path, nil)
+	p, err := Load(context.Background(), SpecFile{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -184,7 +184,7 @@ nothing                  0.5000  0.5000
 
 // The columns that are learned from are those of the microdata, with as many categories.
 func TestAttributesAreThoseOfTheSpec(t *testing.T) {
-	r, err := spec.Load(filepath.Join("..", "microdata.yaml"), nil, nil)
+	r, err := spec.Load(t.Context(), filepath.Join("..", "microdata.yaml"), spec.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestLearnOfAdult(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("trains on 32 561 rows: set DPRELEASE_LONG=1")
 	}
-	if _, err := release.Load(filepath.Join("..", "microdata.yaml"), nil); err != nil {
+	if _, err := release.Load(t.Context(), release.SpecFile{Path: filepath.Join("..", "microdata.yaml")}); err != nil {
 		t.Errorf("the spec cannot be planned: %v", err)
 	}
 	f, err := os.Open(testdata.Data(t, "adult14.csv"))
