@@ -117,7 +117,7 @@ func TestEvaluateSaysHowFarTheTablesLie(t *testing.T) {
 	if want := []string{"comparison noted in the ledger"}; !slices.Equal(heard, want) || o.comparisons(t, "trips") != 1 || v.Comparison != 1 {
 		t.Errorf("logged %q, and noted %d", heard, o.comparisons(t, "trips"))
 	}
-	if state, err := filepath.Glob(filepath.Join(o.dir, "out", ".dprelease", "*")); err != nil || len(state) > 0 {
+	if state, err := filepath.Glob(filepath.Join(o.dir, "out", ".dprelease", "*")); err != nil || len(state) != 1 || filepath.Base(state[0]) != sourcesFile {
 		t.Errorf("the state holds %q (%v)", state, err)
 	}
 }

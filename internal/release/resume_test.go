@@ -443,7 +443,7 @@ func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(opt.stateDir())
-	if err != nil || len(left) > 0 {
+	if err != nil || len(left) != 1 || left[0].Name() != sourcesFile {
 		t.Errorf("left in the state directory: %v, %v", left, err)
 	}
 }

@@ -29,7 +29,7 @@ func adultWays(t testing.TB, budget, every string) *plan.Plan {
 	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(context.Background(), SpecFile{Path: path})
+	p, err := Load(context.Background(), SpecFile{Path: path, Public: []string{folder}})
 	if err != nil {
 		t.Fatal(err)
 	}
