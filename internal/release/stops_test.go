@@ -97,7 +97,7 @@ func TestNoValueStopsATotalRelease(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "steady.yaml"), []byte(spec), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p, err := Load(filepath.Join(dir, "steady.yaml"), nil)
+			p, err := Load(t.Context(), SpecFile{Path: filepath.Join(dir, "steady.yaml")})
 			if err != nil {
 				t.Fatal(err)
 			}
