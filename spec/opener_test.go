@@ -233,9 +233,9 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 func TestPublicFilesOfUnitsAreWarnedOf(t *testing.T) {
 	for columns, want := range map[string]bool{
 		"join: {p: {csv: p.csv, on: id, public: true}}, columns: {a: {from: p.size, values: [small, large]}}":   true,
-		"columns: {a: {from: id, codebook: p.csv}}":                                                               true,
+		"columns: {a: {from: id, codebook: p.csv}}":                                                             true,
 		"join: {p: {csv: p.csv, on: area, public: true}}, columns: {a: {from: p.size, values: [small, large]}}": false,
-		"columns: {a: {from: area, codebook: p.csv}}":                                                             false,
+		"columns: {a: {from: area, codebook: p.csv}}":                                                           false,
 	} {
 		r, err := Parse(Source{
 			Text: `version: 1

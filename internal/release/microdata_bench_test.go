@@ -1,8 +1,8 @@
 package release
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"

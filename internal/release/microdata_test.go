@@ -1,8 +1,8 @@
 package release
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"

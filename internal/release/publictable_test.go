@@ -1,9 +1,9 @@
 package release
 
 import (
-	"context"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"maps"
 	"os"
