@@ -46,14 +46,35 @@ func TestCalibrateFindsTheLeastNoise(t *testing.T) {
 		{"unequal", "1", "1e-6", []int64{1, 2, 5}, gaussian},
 		{"one", "1/10", "1e-9", []int64{1}, gaussian},
 		{"much", "12", "1e-6", []int64{1, 3}, gaussian},
+		{"Laplace", "1", "1e-9", []int64{1, 2, 3, 4, 5, 7, 9, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59}, func(int) bool { return true }},
 		{"mixed", "1", "1e-6", []int64{1, 1, 2, 2}, func(i int) bool { return i%2 == 0 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			epsilon, delta := mustRat(t, c.epsilon), mustRat(t, c.delta)
-			build := shares(c.weights, c.laplace)
+			var built []identity
+			build := func(rho *big.Rat) ([]Mechanism, error) {
+				steps, err := shares(c.weights, c.laplace)(rho)
+				built = append(built, identityOf(group(steps)))
+				return steps, err
+			}
+			about, err := CalibrateRoughly(epsilon, delta, nil, build)
+			if err != nil {
+				t.Fatal(err)
+			}
+			roughly := len(built)
 			rho, steps, err := Calibrate(epsilon, delta, nil, build)
 			if err != nil {
 				t.Fatal(err)
+			}
+			full := map[identity]bool{}
+			for _, of := range built[2*roughly:] {
+				full[of] = true
+			}
+			if len(full) > 3 {
+				t.Errorf("composed %d times in full", len(full))
+			}
+			if off := nearest(about)/nearest(rho) - 1; math.Abs(off) > 1e-4+2*coarseness(steps) {
+				t.Errorf("roughly ρ is %v, off by %.2g", nearest(about), off)
 			}
 			bound, err := mustCompose(t, steps...).EpsilonAt(delta)
 			if err != nil || exactly(bound.Value).Cmp(epsilon) > 0 {

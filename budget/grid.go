@@ -56,7 +56,11 @@ func gridFor(steps []step, variance, width float64, r resolution) grid {
 		return g
 	}
 	// Connecting dots adds at most h²/4 to the variance of a step.
-	spacing := max(math.Sqrt(4*r.relative*variance/runs(steps)), width/float64(r.points-8))
+	spacing := math.Sqrt(4 * r.relative * variance / runs(steps))
+	if r.least > 0 {
+		spacing = min(spacing, width/float64(r.least))
+	}
+	spacing = max(spacing, width/float64(r.points-8))
 	if grain := commonGrain(steps, spacing); grain > 0 {
 		spacing = grain / math.Ceil(grain/spacing)
 	}

@@ -16,6 +16,7 @@ type Loss struct {
 	rho     *big.Rat
 	steps   []step
 	sketch  []sketch
+	normal  Gaussian // that is all of the steps, with a Sigma of 1: it has closed forms. Sigma is 0 where they are no Gaussian
 	slack   float64  // the steps dominate the mechanisms but for factors e^{±slack} on probabilities
 	sample  *big.Rat // probability that a unit is in the sample; nil where all are
 	// byRho is the same loss with all quantiles known by their ρ alone: of many choices that tells more than the pairs of each,
@@ -35,6 +36,7 @@ type Bound struct {
 const (
 	MethodPure = "sum of pure epsilons"
 	MethodZCDP = "zCDP converted by Canonne, Kamath & Steinke 2020"
+	MethodGDP  = "Gaussian loss in closed form (Balle & Wang 2018)"
 	MethodPLD  = "privacy loss distributions, connecting the dots (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022)"
 )
 
@@ -66,6 +68,7 @@ func Compose(steps ...Mechanism) (Loss, error) {
 func composed(steps []Mechanism, withoutShifts func(Mechanism) bool) (Loss, error) {
 	loss := Loss{epsilon: new(big.Rat), rho: new(big.Rat)}
 	adaptive, smooth := new(big.Rat), smoothing{}
+	var listed []repeated
 	for _, g := range group(steps) {
 		if err := g.mechanism.Validate(); err != nil {
 			return Loss{}, fmt.Errorf("step %d: %w", g.first+1, err)
@@ -88,14 +91,23 @@ func composed(steps []Mechanism, withoutShifts func(Mechanism) bool) (Loss, erro
 			}
 			continue
 		}
+		listed = append(listed, g)
+	}
+	for _, g := range listed {
+		if muSquared, slack, ok := g.mechanism.absorbed(smooth.muSquared); ok {
+			smooth.add(muSquared, slack, float64(g.count))
+			continue
+		}
 		loss.steps = append(loss.steps, g.mechanism.steps(g.count)...)
 	}
 	if adaptive.Sign() > 0 { // converted once, not step by step
 		loss.steps = append(loss.steps, step{zcdpAtoms(roundUp(adaptive)), 1})
 	}
 	if smooth.terms > 0 {
-		loss.steps = append(loss.steps, step{smooth.pair(), 1})
-		loss.slack = smooth.slack
+		if loss.slack = smooth.slack; len(loss.steps) == 0 {
+			loss.normal = smooth.gaussian()
+		}
+		loss.steps = append(loss.steps, step{smooth.gaussian().pair(), 1})
 	}
 	for _, s := range loss.steps {
 		loss.sketch = append(loss.sketch, s.sketch())
@@ -157,6 +169,16 @@ func (l Loss) Rho() *big.Rat { return new(big.Rat).Set(orZero(l.rho)) }
 // A nil delta is 0. It returns an error for a δ outside [0, 1), and for δ = 0
 // where a step has no pure ε.
 func (l Loss) EpsilonAt(delta *big.Rat) (Bound, error) {
+	return l.epsilonAt(delta, Loss.numericalEpsilon)
+}
+
+// roughEpsilonAt is about what EpsilonAt is, mostly to within 1e-5 of it, and may be less.
+func (l Loss) roughEpsilonAt(delta *big.Rat) (Bound, error) {
+	return l.epsilonAt(delta, Loss.roughEpsilon)
+}
+
+// epsilonAt is EpsilonAt, with the ε of the loss distribution by numerical.
+func (l Loss) epsilonAt(delta *big.Rat, numerical func(Loss, float64) float64) (Bound, error) {
 	d := orZero(delta)
 	if d.Sign() < 0 || d.Cmp(big.NewRat(1, 1)) >= 0 {
 		return Bound{}, errors.New("delta must be at least 0 and below 1")
@@ -166,7 +188,7 @@ func (l Loss) EpsilonAt(delta *big.Rat) (Bound, error) {
 	}
 	if l.sample != nil {
 		// δ′ = qδ at ε′ = ln(1 + q(e^ε − 1)).
-		whole, err := l.whole().EpsilonAt(minRat(new(big.Rat).Quo(d, l.sample), mostDelta))
+		whole, err := l.whole().epsilonAt(minRat(new(big.Rat).Quo(d, l.sample), mostDelta), numerical)
 		whole.Value = amplified(whole.Value, roundUp(l.sample))
 		return whole, err
 	}
@@ -174,7 +196,18 @@ func (l Loss) EpsilonAt(delta *big.Rat) (Bound, error) {
 	if l.epsilon != nil {
 		best = least(best, Bound{roundUp(l.epsilon), MethodPure})
 	}
-	return least(best, Bound{l.numericalEpsilon(roundDown(d)), MethodPLD}), nil
+	return least(best, Bound{numerical(l, roundDown(d)), l.method()}), nil
+}
+
+// isNormal reports whether all steps together are one Gaussian.
+func (l Loss) isNormal() bool { return l.normal.Sigma > 0 }
+
+// method names where the figures of the steps come from.
+func (l Loss) method() string {
+	if l.isNormal() {
+		return MethodGDP
+	}
+	return MethodPLD
 }
 
 // DeltaAt returns a δ for which the composition is (ε, δ)-differentially private
@@ -192,7 +225,7 @@ func (l Loss) DeltaAt(epsilon float64) Bound {
 	if l.epsilon != nil && roundUp(l.epsilon) <= epsilon {
 		best = Bound{0, MethodPure}
 	}
-	return least(best, Bound{l.numericalDelta(epsilon), MethodPLD})
+	return least(best, Bound{l.numericalDelta(epsilon), l.method()})
 }
 
 // TruePositiveRate returns an upper bound on how often any attack that is wrong
@@ -211,6 +244,9 @@ func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
 	}
 	if len(l.steps) == 0 {
 		return falsePositiveRate
+	}
+	if l.isNormal() {
+		return min(1, l.slackened(l.normal.TruePositiveRate(min(1, l.slackened(falsePositiveRate)))))
 	}
 	work := func() float64 {
 		s := l.untilted()
@@ -235,15 +271,8 @@ func least(a, b Bound) Bound {
 
 // numericalEpsilon is the ε ≥ 0 of the loss distribution at δ, or +Inf.
 func (l Loss) numericalEpsilon(delta float64) float64 {
-	switch {
-	case len(l.steps) == 0:
-		return 0
-	case delta <= 0:
-		return math.Inf(1)
-	}
 	work := func() float64 {
-		s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), usual)
-		epsilon := max(0, s.epsilon(delta/l.slackened(1))+2*l.slack)
+		epsilon, _ := l.composedEpsilon(delta, usual)
 		if l.byRho != nil {
 			epsilon = min(epsilon, l.byRho.numericalEpsilon(delta))
 		}
@@ -255,10 +284,40 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 	return remembered.of(question{of: l.of, at: delta}, work)
 }
 
+// usualExcess is the part of what connecting dots adds at most that it adds on the mean, to losses anywhere between two dots.
+const usualExcess = 2. / 3
+
+// roughEpsilon is about what numericalEpsilon is.
+func (l Loss) roughEpsilon(delta float64) float64 {
+	epsilon, excess := l.composedEpsilon(delta, rough)
+	epsilon = max(0, epsilon-float64(excess*usualExcess))
+	if l.byRho != nil {
+		epsilon = min(epsilon, l.byRho.roughEpsilon(delta))
+	}
+	return epsilon
+}
+
+// composedEpsilon is the ε ≥ 0 of the loss distribution at δ, or +Inf, with an estimate of by how much the resolution has made it larger.
+func (l Loss) composedEpsilon(delta float64, r resolution) (epsilon, excess float64) {
+	switch {
+	case len(l.steps) == 0:
+		return 0, 0
+	case delta <= 0:
+		return math.Inf(1), 0
+	case l.isNormal():
+		return l.normal.Epsilon(delta/l.slackened(1)) + 2*l.slack, 0
+	}
+	s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), r)
+	return max(0, s.epsilon(delta/l.slackened(1))+2*l.slack), s.excess
+}
+
 // numericalDelta is the δ of the loss distribution at ε.
 func (l Loss) numericalDelta(epsilon float64) float64 {
 	if len(l.steps) == 0 {
 		return 0
+	}
+	if l.isNormal() {
+		return min(1, l.slackened(l.normal.Delta(epsilon-2*l.slack)))
 	}
 	s := compose(l.steps, l.sketch, tiltAt(l.sketch, epsilon), usual)
 	delta := min(1, l.slackened(s.delta(epsilon-2*l.slack)))

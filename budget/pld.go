@@ -31,11 +31,15 @@ type step struct {
 type resolution struct {
 	relative float64 // wanted relative growth of the variance of the sum
 	points   int     // most points of a transform, a power of two
+	least    int     // points that a window has at least where there is no lattice
 }
 
 // usual resolution: ε comes out too large by less than about 1e-7 of it for up
 // to some thousand steps.
 var usual = resolution{relative: 1e-7, points: 1 << 20}
+
+// rough resolution is for what is only compared: ε is off by less than about 1e-5 of it, once [sum.excess] is allowed for.
+var rough = resolution{relative: 1e-4, points: 1 << 14, least: 1 << 10}
 
 // sum is the distribution of the total loss of a composition, tilted.
 type sum struct {

@@ -76,7 +76,31 @@ func (m Mechanism) reach() (squares, coordinates *big.Int) {
 	return squares, coordinates
 }
 
-// smoothing adds up what smoothed tells of several mechanisms.
+// absorbed returns μ² of the continuous Gaussian that takes the place of the mechanism where it runs with continuous
+// Gaussian noise of this μ² > 0, but for a factor e^{slack} on δ; false for one whose losses lie too far apart for that,
+// and for one with several worst shifts. Nothing is taken from σ²: the other noise smooths the steps of this one.
+//
+// Guarantee: for all neighbours within the sensitivities, together with what the other noise is of. Theorem: Poisson's
+// summation formula, for Gaussians of variance τ² ≥ 3 with 1/τ² = 1/σ² + (d/σ²)²/μ². Argument: docs/proofs/smoothing.md.
+func (m Mechanism) absorbed(besides float64) (muSquared, slack float64, ok bool) {
+	if m.Kind != DiscreteGaussian || !(besides > 0) {
+		return 0, 0, false
+	}
+	shifts, ok := m.worstShifts()
+	if !ok || len(shifts) != 1 {
+		return 0, 0, false
+	}
+	variance, shift := nearest(m.Parameter), shifts[0]
+	apart := float64(shift[0]) / variance // of two losses of the coordinate that moves farthest
+	if !(1/variance+float64(apart*apart)/besides <= 1./smoothingVariance) {
+		return 0, 0, false
+	}
+	_, squares := norms(shift)
+	slack = float64(float64(len(shift)) * smoothingSlack)
+	return roundUp(new(big.Rat).Quo(new(big.Rat).SetInt(squares), m.Parameter)), slack, slack <= mostSlack
+}
+
+// smoothing adds up what smoothed and absorbed tell of several mechanisms.
 type smoothing struct{ muSquared, slack, terms float64 }
 
 func (s *smoothing) add(muSquared, slack, count float64) {
@@ -85,12 +109,16 @@ func (s *smoothing) add(muSquared, slack, count float64) {
 	s.terms++
 }
 
-// pair is that of all of them together: Gaussians run independently lose as much
-// as one whose μ² is the sum (Dong, Roth & Su 2022, corollary 3.3). μ is rounded
-// up by far more than the tails' own rounding moves.
-func (s smoothing) pair() pair {
-	mu := math.Sqrt(s.muSquared) * (1 + 0x1p-40 + float64(s.terms*0x1p-51))
-	g := Gaussian{Sigma: 1, L2: mu}
+// gaussian is all of them together: Gaussians run independently lose as much as
+// one whose μ² is the sum (Dong, Roth & Su 2022, corollary 3.3). μ is rounded up
+// by far more than the tails' own rounding moves.
+func (s smoothing) gaussian() Gaussian {
+	return Gaussian{Sigma: 1, L2: math.Sqrt(s.muSquared) * (1 + 0x1p-40 + float64(s.terms*0x1p-51))}
+}
+
+// pair is that of a Gaussian with a Sigma of 1.
+func (g Gaussian) pair() pair {
+	mu := g.L2
 	reach := float64(tailDeviations * mu)
 	return tails{above: g.lossTails, below: g.lossHeads, low: float64(mu*mu/2) - reach, high: float64(mu*mu/2) + reach}
 }

@@ -37,7 +37,7 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 		}
 		s := smoothing{}
 		s.add(muSquared, slack, 1)
-		one := step{s.pair(), 1}
+		one := step{s.gaussian().pair(), 1}
 		loss := Loss{steps: []step{one}, sketch: []sketch{one.sketch()}, slack: slack}
 		mutant := Gaussian{Sigma: math.Sqrt(float64(c.parameter)), L2: math.Sqrt(float64(l2))}
 		all := outcomesOfShift(m, c.shift)
@@ -51,6 +51,54 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 	}
 	if !caught {
 		t.Error("continuous noise of the same variance passes for discrete noise: this test sees nothing")
+	}
+}
+
+// TestAbsorbedNoiseLosesTheSame runs one mechanism, whose outcomes are listed one by one, with a Gaussian: the least that this
+// may have for it, and more. δ is that of the sum of all μ², neither less nor more but for rounding. The mutant has a
+// hundredth of the Gaussian: its steps show, and somewhere the sum promises too much.
+func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
+	caught := false
+	for _, c := range []struct {
+		parameter int64
+		shift     Shift
+	}{
+		{4, Shift{1}}, {7, Shift{5}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {25, Shift{2, 2, 2}}, {100, Shift{30}},
+	} {
+		l1, l2 := norms(c.shift)
+		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: l1, L2Squared: l2, Shifts: []Shift{c.shift}}
+		all := outcomesOfShift(m, c.shift)
+		apart := float64(c.shift[0]) / float64(c.parameter)
+		least := apart * apart / (1./3 - 1/float64(c.parameter))
+		if _, _, ok := m.absorbed(least * (1 - 1e-12)); ok {
+			t.Errorf("σ² = %d, shift %v: absorbed by too little", c.parameter, c.shift)
+		}
+		for _, besides := range []float64{least * (1 + 1e-12), least * 3, least / 1e4} {
+			muSquared, _, ok := m.absorbed(max(besides, least*(1+1e-12)))
+			if !ok {
+				t.Fatalf("σ² = %d, shift %v: not absorbed by μ² = %v", c.parameter, c.shift, besides)
+			}
+			together := Gaussian{Sigma: 1, L2: math.Sqrt(muSquared + besides)}
+			for epsilon := -1.0; epsilon < 6; epsilon += 0.1875 {
+				var exact float64
+				for _, o := range all {
+					exact += o.p * gaussianHockeyStick(math.Sqrt(besides), epsilon-math.Log(o.p/o.q))
+				}
+				bound := together.Delta(epsilon)
+				if exact < 1e-9 { // what the listing leaves out
+					break
+				}
+				off := bound/exact - 1
+				if besides < least {
+					caught = caught || off < -1e-6
+				} else if math.Abs(off) > 1e-7 {
+					t.Errorf("σ² = %d, shift %v with μ² = %v, ε = %v: δ is %g, and %g by the sum", c.parameter, c.shift, besides, epsilon, exact, bound)
+				}
+			}
+		}
+	}
+	if !caught {
+		t.Error("noise on a lattice passes for continuous noise with hardly any beside it: this test sees nothing")
 	}
 }
 

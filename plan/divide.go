@@ -148,6 +148,8 @@ type division struct {
 	errors  []float64 // of each leaf, in the sense of the objective; 0 where targets decide
 	error   float64   // of all
 	epsilon float64   // at the budget's δ, where targets decide it all
+	// about is set where the size of the budget was found roughly, which was enough to see that another division is better.
+	about bool
 }
 
 // settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or, group by
@@ -168,7 +170,7 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 		if kind > 0 && b.tooMany(choice) {
 			continue
 		}
-		d, err := b.divide(choice)
+		d, err := b.divide(choice, best)
 		if errors.Is(err, errTooLittle) { // the other kind may be cheaper
 			little = err
 			continue
@@ -176,7 +178,7 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if best == nil || d.less(best) {
+		if best == nil || !d.about && d.less(best) {
 			best = d
 		}
 		uniform[kind] = d
@@ -196,11 +198,11 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 		if choice[i] = g.best[0]; best.choice[i] == g.best[0] {
 			choice[i] = g.best[1]
 		}
-		switch trial, err := b.divide(choice); {
+		switch trial, err := b.divide(choice, best); {
 		case errors.Is(err, errTooLittle):
 		case err != nil:
 			return nil, nil, err
-		case trial.less(best):
+		case !trial.about && trial.less(best):
 			best = trial
 		}
 	}
@@ -249,7 +251,9 @@ func (d *division) less(other *division) bool {
 // Within a leaf a group has what makes the error of all least: for an error of e/ρ a part ∝ √e, for e/ε² ∝ ∛e, and
 // where the largest variance counts ∝ e and √e. Where all noise of a leaf is Laplace noise, ε add up (nearly, under ε
 // and δ) and are divided; elsewhere ρ are.
-func (b *blueprint) divide(choice []int) (*division, error) {
+//
+// A division that a rough size of the budget shows to be no better than the best so far is left at that.
+func (b *blueprint) divide(choice []int, best *division) (*division, error) {
 	d := &division{choice: choice, shares: make([]float64, len(b.groups))}
 	var parts []float64 // of all measurements
 	sums := make([]float64, len(b.release.Budget.Leaves))
@@ -297,11 +301,33 @@ func (b *blueprint) divide(choice []int) (*division, error) {
 	if err := distinct(d.planned); err != nil {
 		return nil, err
 	}
+	if best != nil {
+		d.about = true
+		if err := b.size(d); err != nil {
+			return nil, err
+		}
+		if d.weigh(b); !d.mayBeLess(best) {
+			return d, nil
+		}
+		d.about = false
+	}
 	if err := b.size(d); err != nil {
 		return nil, err
 	}
 	d.weigh(b)
 	return d, nil
+}
+
+// mayBeLess reports whether a division whose errors are known roughly may be better than another.
+func (d *division) mayBeLess(other *division) bool {
+	const off = 1e-3 // more than the errors can be
+	least := *d
+	least.errors = slices.Clone(d.errors)
+	for i := range least.errors {
+		least.errors[i] *= 1 - off
+	}
+	least.error *= 1 - off
+	return least.less(other)
 }
 
 // inEpsilon tells that the groups of a leaf have Laplace noise alone.
@@ -355,7 +381,7 @@ func atShare(figure, perRho float64, amount budget.Cost, share float64) float64 
 
 // weigh works out the errors of a division. Groups of targets have theirs as the targets want it.
 func (d *division) weigh(b *blueprint) {
-	d.errors = make([]float64, len(d.leaves))
+	d.errors, d.error = make([]float64, len(d.leaves)), 0
 	largest := b.release.Budget.Minimise == spec.LeastLargest
 	for i, g := range b.groups {
 		if g.needed {
@@ -449,7 +475,7 @@ func (b *blueprint) calibrate(d *division, needed map[string]*big.Rat) (*big.Rat
 	if b.isFixed(from, needed) {
 		return b.fixed(d, needed, from)
 	}
-	rho, _, err := budget.Calibrate(asked.Epsilon, asked.Delta, from, func(rho *big.Rat) ([]budget.Mechanism, error) {
+	build := func(rho *big.Rat) ([]budget.Mechanism, error) {
 		leaves, err := b.allocate(rho, needed)
 		if err != nil {
 			return nil, err
@@ -457,7 +483,13 @@ func (b *blueprint) calibrate(d *division, needed map[string]*big.Rat) (*big.Rat
 		trial := &Plan{Leaves: leaves}
 		err = trial.spend(b, d.planned)
 		return trial.Mechanisms(), err
-	})
+	}
+	var rho *big.Rat
+	if d.about {
+		rho, err = budget.CalibrateRoughly(asked.Epsilon, asked.Delta, from, build)
+	} else {
+		rho, _, err = budget.Calibrate(asked.Epsilon, asked.Delta, from, build)
+	}
 	switch {
 	case errors.Is(err, budget.ErrExceeded):
 		return nil, errTooLittle

@@ -75,7 +75,7 @@ func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 					s.Instead = append(s.Instead, instead)
 					continue
 				}
-				instead.Charge = budget.DecimalUp(of.cost.Rho, significant)
+				instead.Charge = budget.DecimalUp(of.cost.Rho, of.digits())
 			}
 			if other.noise == taken.noise { // for the same ρ, or the same ε of Laplace noise
 				instead.RMSE = g.rmse(other, taken.perRho(), of, i)
@@ -107,5 +107,13 @@ func (g *group) rmse(design design, perRho float64, d *division, i int) float64 
 	if !g.needed {
 		spread = atShare(spread, perRho, d.leaves[g.leaf].Amount, d.shares[i])
 	}
-	return budget.RoundUp(float64(math.Sqrt(spread/cells)*g.unit), significant)
+	return budget.RoundUp(float64(math.Sqrt(spread/cells)*g.unit), d.digits())
+}
+
+// digits is how many significant digits of a division's figures are told.
+func (d *division) digits() int {
+	if d.about {
+		return 3
+	}
+	return significant
 }
