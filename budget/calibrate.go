@@ -190,7 +190,7 @@ type bracket struct {
 
 // note moves the end that a trial was better than.
 func (b *bracket) note(rho *big.Rat, excess float64, steps []Mechanism) {
-	b.aim = calibrationAim - coarseness(steps)/2
+	b.aim = calibrationAim - float64(coarseness(steps)/2)
 	if b.last != nil {
 		rise := (excess - b.excess) / Log(nearest(rho)/nearest(b.last))
 		if b.slope = rise; !(rise >= leastSlope/2 && rise < 4) { // on one step of a parameter, or of two methods

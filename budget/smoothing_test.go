@@ -112,11 +112,16 @@ func TestSmoothedStepsAddUp(t *testing.T) {
 		steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(50_000+977*i, 1), L1: big.NewInt(400), L2Squared: big.NewInt(300)})
 		muSquared += 300 / float64(50_000+977*i-3)
 	}
+	steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(60, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1), Shifts: []Shift{{1}}})
+	muSquared += 1. / 60
 	loss := mustCompose(t, steps...)
 	bound, err := loss.EpsilonAt(mustRat(t, "1e-9"))
 	want := Gaussian{Sigma: 1, L2: math.Sqrt(muSquared)}.Epsilon(1e-9)
-	if err != nil || bound.Value < want || bound.Value > want*(1+1e-6) {
+	if err != nil || bound.Value < want || bound.Value > want*(1+1e-10) {
 		t.Errorf("ε = %v, %v; the Gaussians together have %v", bound, err, want)
+	}
+	if bound.Method != MethodGDP {
+		t.Errorf("it comes from %q", bound.Method)
 	}
 	if loss.slack <= 0 || loss.slack > 1e-12 {
 		t.Errorf("slack %g", loss.slack)
