@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -252,7 +253,8 @@ func lossOf(name string, steps []budget.Mechanism, sample *Sample, reserved *big
 
 // attributes are the columns that tables and microdata are counted by, in the
 // order of their first table, and behind them those whose values are added up, drawn or
-// told apart, or decide how.
+// told apart, or decide how, or which rows count; and last columns of the files that act on any of that without being a column of
+// the table.
 func (p *Plan) attributes() []string {
 	var columns []string
 	for _, m := range p.Measurements {
@@ -285,7 +287,55 @@ func (p *Plan) attributes() []string {
 			}
 		}
 	}
+	for _, t := range p.release.Tables {
+		if slices.ContainsFunc(p.Measurements, func(m Measurement) bool { return m.Query.Table == t.Name }) {
+			columns = append(columns, p.unshown(t, columns)...)
+		}
+	}
 	return columns
+}
+
+// ofTheFile stands behind the name of a file's column in a loss where the table has another column of that name.
+const ofTheFile = " of the file"
+
+// unshown are the attributes of a table that is measured beyond those that are found: columns by whose values rows count or not, or
+// weigh, and those of its files that one of them, or of those found, is made of, the unit's id aside. What a column is made of alone
+// is not named again, but the key that it is looked up by is.
+func (p *Plan) unshown(t *spec.Table, found []string) []string {
+	var more, read []string
+	if t.Where != nil {
+		read = append(read, t.Where.Expression.Sources()...)
+	}
+	if t.Weight != nil && (t.Weight.Null == spec.Drop || slices.ContainsFunc(p.Measurements, func(m Measurement) bool { return m.Query.Table == t.Name && m.Query.weighs() })) {
+		read = append(read, t.Weight.From)
+	}
+	for _, c := range t.Columns {
+		if !slices.Contains(found, c.Name) && shareAny(c.Inputs(), read) {
+			more = append(more, c.Name)
+		}
+	}
+	stands := map[string]bool{t.Unit.ID: true}
+	for _, c := range t.Columns {
+		if !slices.Contains(found, c.Name) && !slices.Contains(more, c.Name) {
+			continue
+		}
+		if read = append(read, c.Inputs()...); len(c.Inputs()) == 1 && c.Lookup == nil {
+			stands[c.Inputs()[0]] = true
+		}
+	}
+	for _, name := range read {
+		if stands[name] {
+			continue
+		}
+		stands[name] = true
+		if t.Column(name) != nil {
+			name += ofTheFile
+		}
+		if !slices.Contains(found, name) {
+			more = append(more, name)
+		}
+	}
+	return more
 }
 
 // drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
@@ -305,12 +355,13 @@ func (p *Plan) drops(table, column string) bool {
 	})
 }
 
-// ofFile are the columns of the files that a column is read from or made of, none for one that is derived or not there.
+// ofFile are the columns of the files that a column is read from or made of: none for one that is derived, and what is no column of
+// the table is one of its files.
 func ofFile(t *spec.Table, column string) []string {
 	if c := t.Column(column); c != nil {
 		return c.Inputs()
 	}
-	return nil
+	return []string{strings.TrimSuffix(column, ofTheFile)}
 }
 
 // sameValues tells that two columns of a table are one, or read or are made of the same values of its files.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -352,6 +353,75 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [hiv], budget: y}}
 		if l.Attributes[at].Tables != 2 {
 			t.Errorf("%s: hiv decides of %d tables", c.policy, l.Attributes[at].Tables)
 		}
+	}
+}
+
+// TestLossOfColumnsThatNoTableShows names columns that act on what is measured without being counted by: which rows count,
+// what they weigh, and the key that another column is looked up by. Whoever changes in one of them may have all rows counted
+// elsewhere, or not at all: what the tables that it acts on lose to a unit that goes and one that comes.
+func TestLossOfColumnsThatNoTableShows(t *testing.T) {
+	text := `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1, split: {x: 9/10, y: 1/10}}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: row
+    JOIN
+    WHERE
+    WEIGHT
+    columns:
+      sex: {values: [m, f]}
+      hiv: {values: ["no", "yes"]}
+      COLUMN
+marginals: {m: {by: [sex], budget: x}, n: {by: [KEY], budget: y, stats: [STAT]}}
+`
+	for _, c := range []struct {
+		name           string
+		join, where    string
+		weight, column string
+		key, stat      string
+		want           map[string]float64 // ρ of attributes
+		without        []string
+	}{
+		{name: "where, of the file alone", where: "where: country == 'de'", want: map[string]float64{"country": 4}},
+		{name: "where, a column that no table shows", where: "where: hiv == 'yes'", want: map[string]float64{"hiv": 4}},
+		{name: "where, of the file by the name of a column", where: "where: age >= 18", column: "age: {from: AGEP, type: integer, range: [0, 9]}",
+			key: "age", want: map[string]float64{"age of the file": 4}, without: []string{"AGEP"}},
+		{name: "weight", weight: "weight: {from: w, range: [0, 9], step: 1}", stat: "count", want: map[string]float64{"w": 4}},
+		{name: "weight that leaves rows out", weight: "weight: {from: w, range: [0, 9], step: 1, null: drop}", want: map[string]float64{"w": 4}},
+		{name: "key", join: "join: {p: {csv: p.csv, on: place, public: true}}", column: "region: {from: p.region, values: [north, south]}",
+			key: "region", want: map[string]float64{"place": 0.2, "region": 0.2}},
+		{name: "nothing", without: []string{"country", "w", "place", "hiv"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			of := strings.NewReplacer("JOIN", c.join, "WHERE", c.where, "WEIGHT", c.weight, "COLUMN", c.column, "KEY", cmp.Or(c.key, "sex"), "STAT", cmp.Or(c.stat, "count"))
+			p, err := planOfSource(spec.Source{Name: "release.yaml", Text: of.Replace(text), Files: map[string]string{"p.csv": "place,region\na,north\nb,south\n"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := p.loss(nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := map[string]LossOf{}
+			for _, a := range l.Attributes {
+				found[a.Of] = a
+			}
+			for name, want := range c.want {
+				if _, ok := found[name]; !ok {
+					t.Errorf("%s is not among the attributes", name)
+					continue
+				}
+				assertNear(t, name, found[name].Rho, want)
+			}
+			for _, name := range c.without {
+				if _, ok := found[name]; ok {
+					t.Errorf("%s acts on nothing, and is among the attributes", name)
+				}
+			}
+		})
 	}
 }
 
