@@ -128,7 +128,7 @@ func witnessSentence(witnessed bool) string {
 	if witnessed {
 		return "The ledger's newest entry is kept elsewhere too, by a witness, so that a rollback of the ledger to an older state is noticed."
 	}
-	return "The ledger has no witness (its newest entry, kept elsewhere), so a rollback of it to an older state cannot be detected, and this receipt alone does not prove that the account's cap still holds."
+	return "No witness on another disk or host keeps the ledger's newest entry for every account that paid, so a rollback of the ledger to an older state can go unnoticed, and this receipt alone does not prove that the account's cap still holds."
 }
 
 func amountOf(c budget.Cost) Amount {

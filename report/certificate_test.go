@@ -47,7 +47,7 @@ func TestHazardsAreAnsweredForTheReleaseAtHand(t *testing.T) {
 		{"no comparison", input(report.Official, nil), "A mixture with exact figures", report.Met, "No exact figure"},
 		{"comparisons", withReceipt(`"comparisons": 0`, `"comparisons": 3`), "A mixture with exact figures", report.Weigh, "3 times"},
 		{"replace", specInput(report.Official, changed("add-remove", "replace")), "A mixture with exact figures", report.Met, "counts as public"},
-		{"no witness", input(report.Official, nil), "Losses that are not added up", report.Weigh, "cannot be detected"},
+		{"no witness", input(report.Official, nil), "Losses that are not added up", report.Weigh, "can go unnoticed"},
 		{"witness", withReceipt(`"witnessed": false`, `"witnessed": true`), "Losses that are not added up", report.Met, "noticed by its witness"},
 		{"practice", input(report.Practice, nil), "Losses that are not added up", report.Weigh, "practice account"},
 		{"clear cells", specInput(report.Official, oneTable("{epsilon: 1}")), "Small groups that fare worst", report.Met, "largest relative error"},

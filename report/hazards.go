@@ -226,7 +226,7 @@ func compositionHazard(paid receipt) Hazard {
 	case paid.Status == Practice:
 		return Hazard{hazard, "A practice account paid, whose cap nobody has approved.", Weigh}
 	case !paid.Witnessed:
-		return Hazard{hazard, "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. The account's ledger has no witness, so a rollback of it cannot be detected.", Weigh}
+		return Hazard{hazard, "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed.", Weigh}
 	}
 	return Hazard{hazard, "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.", Met}
 }

@@ -247,7 +247,7 @@ func (e *NameTaken) Error() string {
 		return fmt.Sprintf("release name %s is reserved in account %s by another plan (%s, this one is %s): choose a new name, or cancel that release",
 			e.Release, e.Account, short(e.TakenBy), short(e.PlanHash))
 	}
-	return fmt.Sprintf("release name %s was spent in account %s by another plan (%s, this one is %s): choose a new name",
+	return fmt.Sprintf("release name %s was spent in account %s by another plan (%s, this one is %s): choose a new name; or, where this is to be that release again, put its folder %[1]s.measured back and `dprelease publish` it, which asks for no plan and costs nothing",
 		e.Release, e.Account, short(e.TakenBy), short(e.PlanHash))
 }
 
@@ -269,7 +269,11 @@ func (e *Closed) Error() string {
 		return fmt.Sprintf("release %s was measured on %s (account %s) and %s on %s (%s): what it cost stays spent, and it cannot be drawn again: give the release a new name (and a new debit)",
 			e.Release, e.Date, e.Account, e.State, e.Since, e.Reason)
 	}
-	return fmt.Sprintf("release %s was debited under this plan on %s (account %s) and cannot be drawn again: publish its measurements, or, if that run was cut off, run it again with the state directory it began in (--state); else give the release a new name (and a new debit)",
+	if e.State == Finished {
+		return fmt.Sprintf("release %s was measured on %s (account %s), is finished and cannot be drawn again: put its folder %[1]s.measured back where it was, or name the folder that it is in (--out), and run again, which costs nothing; only where it is lost give the release a new name (and a new debit)",
+			e.Release, e.Date, e.Account)
+	}
+	return fmt.Sprintf("release %s was debited under this plan on %s (account %s) and cannot be drawn again: run it again with the state directory and the output folder that it began in (--state, --out), where its noise key or its measurements are; only where these are lost give the release a new name (and a new debit)",
 		e.Release, e.Date, e.Account)
 }
 

@@ -64,6 +64,7 @@ type outcome struct {
 	Diff             *release.Difference `json:"diff,omitempty"`                 // of diff
 	Accounts         []ledger.Statement  `json:"accounts,omitempty"`             // of ledger show
 	ledgerOutcome
+	States       []release.LeftState   `json:"states,omitempty"`       // of state clean
 	Verification *release.Verification `json:"verification,omitempty"` // of verify
 	Shown        string                `json:"shown,omitempty"`        // of show
 	Sheet        *release.Sheet        `json:"sheet,omitempty"`        // of show with a table
@@ -103,7 +104,7 @@ A first release:   dprelease init data.csv > release.yaml
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
 		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
-		a.showCommand(), a.queryCommand(), a.verifyCommand(), a.ledgerCommand(), a.evaluateCommand(),
+		a.showCommand(), a.queryCommand(), a.verifyCommand(), a.ledgerCommand(), a.stateCommand(), a.evaluateCommand(),
 	)
 	return root
 }
@@ -288,6 +289,10 @@ func (a *app) ledgerFlag(c *cobra.Command, without string) {
 	c.Flags().StringVar(&a.ledger, "ledger", "", "ledger: a file, or postgres://… (default $DPRELEASE_LEDGER; "+without+")")
 }
 
+func (a *app) stateFlag(c *cobra.Command) {
+	c.Flags().StringVar(&a.state, "state", "", "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
+}
+
 // todayFlag vouches for the clock.
 func (a *app) todayFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.today, "today", "", "the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 400 days old")
@@ -300,7 +305,7 @@ func (a *app) memoryFlag(c *cobra.Command) {
 
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {
 	a.ledgerFlag(c, "without one, a practice account")
-	c.Flags().StringVar(&a.state, "state", "", "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
+	a.stateFlag(c)
 	a.officeFlag(c, "the entries of a signed ledger")
 	a.todayFlag(c)
 	a.memoryFlag(c)

@@ -164,7 +164,7 @@ func (v *verifier) conclude() {
 			unchecked = append(unchecked, "that the entry of the debit is from the office's ledger: its entries are not signed")
 		}
 		if !v.record.Witnessed {
-			unchecked = append(unchecked, "that the ledger was never rolled back to an older state: it has no witness")
+			unchecked = append(unchecked, "that the ledger was never rolled back to an older state: no witness on another disk or host keeps its newest entry for every account that paid")
 		}
 	}
 	for _, s := range v.microdata() {

@@ -190,7 +190,7 @@ func TestASignedReleaseVerifies(t *testing.T) {
 	told(t, v.Signed, fingerprint+", the one in "+o.public)
 	told(t, v.Recomputed, "seal of these very measurements")
 	told(t, v.Unchecked, "truly drawn")
-	told(t, v.Unchecked, "it has no witness")
+	told(t, v.Unchecked, "no witness on another disk")
 	if v.Marked != "RELEASE" || v.Release != "trips" {
 		t.Errorf("%+v", v)
 	}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dprelease/dprelease/internal/release"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) stateCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "state",
+		Short: "The confidential state directory",
+		Args:  aCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.stateCleanCommand())
+	return c
+}
+
+func (a *app) stateCleanCommand() *cobra.Command {
+	var days int
+	var dryRun bool
+	c := &cobra.Command{
+		Use:   "clean [--days N] [--dry-run]",
+		Short: "Remove what failed and ended attempts have left, once it is old",
+		Long: fmt.Sprintf(`List the states that attempts have left in the confidential state directory, and remove
+those that nobody has written to for %d days (--days): the diagnostics of refused
+data, with the values that were wrong, and noise keys that nothing resumes from, which
+are overwritten first. What is kept, however old, and why, stands in the list: the
+state of a release that is paid for and not finished, one that a run has open, and a
+key that no account of the ledger knows, as another ledger may.`, release.StateDays),
+		Args: between(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if days < 0 {
+				return &usageError{errors.New("--days: expected 0 or more")}
+			}
+			o, err := a.options()
+			if err != nil {
+				return err
+			}
+			a.outcome.States, err = o.CleanStates(c.Context(), days, dryRun)
+			for _, s := range a.outcome.States {
+				a.say("%s: %s, as %s. Last written to on %s.", s.Folder, s.Status, s.Why, s.Changed)
+			}
+			if err != nil {
+				return err
+			}
+			a.say("%s", release.StatesInWords(a.outcome.States, days))
+			return nil
+		},
+	}
+	a.outFlag(c)
+	a.ledgerFlag(c, "without one, the practice account")
+	a.stateFlag(c)
+	c.Flags().IntVar(&days, "days", release.StateDays, "how long a state is kept after it was last written to")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing: say what would be removed")
+	return c
+}

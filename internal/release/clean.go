@@ -1,0 +1,205 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+)
+
+// This file holds the cleaning of the state directory: what failed and ended attempts have left there, once it is old.
+
+// StateDays is for how many days what an attempt has left is kept, where nobody says otherwise.
+const StateDays = 30
+
+// LeftState is the confidential state that one plan's attempts have left on one account.
+type LeftState struct {
+	Folder  string   `json:"folder"`
+	Release string   `json:"release"`
+	Changed string   `json:"changed"`         // the day on which it was last written to, YYYY-MM-DD, UTC
+	Holds   []string `json:"holds,omitempty"` // key, journal and diagnostics, as far as they are there
+	Status  string   `json:"status"`          // removed, removable (with --dry-run), or kept
+	Why     string   `json:"why"`             // it is removed or kept
+}
+
+// What becomes of a state.
+const (
+	stateRemoved   = "removed"
+	stateRemovable = "removable"
+	stateKept      = "kept"
+)
+
+// stateFolder is the name of a state: the release, the plan and who pays.
+var stateFolder = regexp.MustCompile(`^(.+)-[0-9a-f]{16}-[0-9a-f]{16}$`)
+
+// CleanStates removes the states of the state directory that nobody has written to for so many days and that no release
+// needs, keys overwritten first, and returns all states in the order of their names; with dryRun it removes none. Nothing else
+// in the directory is touched.
+//
+// Guarantee: the state of a release that was debited and not finished is never removed, since without its key what was
+// paid for cannot be drawn. Whether it was is read in the ledgers, the configured one and that of practice, while the
+// state is held, so that no run can debit meanwhile. A key that neither ledger knows is kept, as another one may.
+//
+// Errors: those of a ledger that is configured and cannot be read; those of the system, behind what was removed until then.
+func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]LeftState, error) {
+	root := o.stateDir()
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = private(root)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	before := time.Now().AddDate(0, 0, -days)
+	var all []LeftState
+	for _, entry := range entries {
+		name := stateFolder.FindStringSubmatch(entry.Name())
+		if name == nil || !entry.IsDir() {
+			continue
+		}
+		left := LeftState{Folder: filepath.Join(root, entry.Name()), Release: name[1]}
+		if err := o.clean(ctx, &left, before, dryRun); err != nil {
+			return all, err
+		}
+		all = append(all, left)
+	}
+	return all, nil
+}
+
+// clean removes one state, unless it is to be kept, and says which.
+func (o Options) clean(ctx context.Context, left *LeftState, before time.Time, dryRun bool) error {
+	left.Status = stateKept
+	held, err := hold(left.Folder)
+	inUse := errors.Is(err, errHeld)
+	if err != nil && !inUse && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	st := &state{dir: left.Folder, held: held}
+	defer st.close()
+	changed, err := left.look()
+	switch {
+	case err != nil:
+		return fmt.Errorf("state directory: %w", err)
+	case inUse:
+		left.Why = "a run has it open"
+		return nil
+	case changed.After(before):
+		left.Why = "it is not old enough"
+		return nil
+	}
+	why, needed, err := o.needed(ctx, *left)
+	if err != nil {
+		return err
+	}
+	if left.Why = why; needed {
+		return nil
+	}
+	if left.Status = stateRemovable; dryRun {
+		return nil
+	}
+	left.Status = stateRemoved
+	return st.clear()
+}
+
+// look notes what a state holds, and returns when it was last written to.
+func (l *LeftState) look() (changed time.Time, err error) {
+	err = filepath.WalkDir(l.Folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if info.ModTime().After(changed) {
+			changed = info.ModTime()
+		}
+		kind, _, _ := strings.Cut(d.Name(), ".")
+		if path != l.Folder && slices.Contains([]string{keyFile, journalFile, "diagnostics"}, kind) && !slices.Contains(l.Holds, kind) {
+			l.Holds = append(l.Holds, kind)
+		}
+		return nil
+	})
+	l.Changed = changed.UTC().Format(time.DateOnly)
+	return changed, err
+}
+
+// needed reports whether a state must stay, and why it does or does not.
+func (o Options) needed(ctx context.Context, left LeftState) (why string, needed bool, err error) {
+	if !slices.Contains(left.Holds, keyFile) {
+		return "it has no key: nothing can resume from it", false, nil
+	}
+	found, account, err := o.posting(ctx, filepath.Base(left.Folder))
+	switch {
+	case err != nil:
+		return "", false, err
+	case found == "":
+		return "it has a key, and no account of these ledgers knows its release: give the ledger that does (--ledger)", true, nil
+	case found == ledger.Debited:
+		return fmt.Sprintf("it is paid for and not finished (account %s): run it again, or give it up (ledger abandon)", account), true, nil
+	case found == ledger.Reserved:
+		return fmt.Sprintf("its attempt ended before its debit, and the next one draws a new key (account %s still holds a reservation)", account), false, nil
+	}
+	return fmt.Sprintf("its release is %s (account %s)", found, account), false, nil
+}
+
+// posting is where the release of a state stands in the account that pays for it: in the configured ledger, or in that of
+// practice; "" where neither knows of it.
+func (o Options) posting(ctx context.Context, name string) (found ledger.State, account string, err error) {
+	practice := Options{Ledger: o.practiceLedger()}
+	for _, at := range []Options{o, practice} {
+		if at.Ledger == "" {
+			continue
+		}
+		err := at.withLedger(ctx, func(l *ledger.Ledger) error {
+			identity, err := l.Identity(ctx)
+			if err != nil {
+				return err
+			}
+			accounts, err := statements(ctx, l, nil)
+			if err != nil {
+				return err
+			}
+			for _, s := range accounts {
+				for _, p := range s.Releases {
+					if stateName(identity, ledger.Charge{Account: p.Account, Release: p.Release, PlanHash: p.PlanHash}) == name {
+						found, account = p.State, p.Account
+					}
+				}
+			}
+			return nil
+		})
+		if has[*NoLedger](err) && at.Ledger == practice.Ledger {
+			err = nil
+		}
+		if err != nil || found != "" {
+			return found, account, err
+		}
+	}
+	return "", "", nil
+}
+
+// StatesInWords says what became of the states, and how many days they had.
+func StatesInWords(all []LeftState, days int) string {
+	count := map[string]int64{}
+	for _, s := range all {
+		count[s.Status]++
+	}
+	text := fmt.Sprintf("%s: %d removed, %d kept", budget.Plural(int64(len(all)), "state"), count[stateRemoved], count[stateKept])
+	if n := count[stateRemovable]; n > 0 {
+		text += fmt.Sprintf(", %d would be removed", n)
+	}
+	return fmt.Sprintf("%s. What no release needs is kept for %s after it was last written to.", text, budget.Plural(int64(days), "day"))
+}

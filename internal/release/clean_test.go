@@ -1,0 +1,162 @@
+package release
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// aged makes everything in a folder, and the folder itself, so many days old.
+func aged(t *testing.T, folder string, days int) {
+	t.Helper()
+	at := time.Now().AddDate(0, 0, -days)
+	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error { return errors.Join(err, os.Chtimes(path, at, at)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cleaned are the states that cleaning speaks of, as "STATUS WHY".
+func cleaned(t *testing.T, opt Options, days int, dryRun bool) (all []string) {
+	t.Helper()
+	states, err := opt.CleanStates(t.Context(), days, dryRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range states {
+		all = append(all, s.Status+" "+s.Why)
+	}
+	return all
+}
+
+// wantCleaned compares what cleaning says, by a part of each.
+func wantCleaned(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%q, expected %q", got, want)
+	}
+	for i, part := range want {
+		if !strings.Contains(got[i], part) {
+			t.Errorf("%q, expected %q", got[i], part)
+		}
+	}
+}
+
+// The diagnostics of a week that failed go with their life time, and not before; a practice account and strangers stay.
+func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte("mode,hour\nfly,7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Measure(t.Context(), o.plan, opt); ExitCode(err) != ExitData {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(opt.stateDir(), o.stateName(t, opt))
+	strangers := []string{filepath.Join(opt.stateDir(), "notes"), filepath.Join(opt.stateDir(), "sources.json")}
+	if err := errors.Join(os.Mkdir(strangers[0], 0o700), os.WriteFile(strangers[1], nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	wantCleaned(t, cleaned(t, opt, StateDays, false), "kept it is not old enough")
+	aged(t, opt.stateDir(), StateDays+1)
+	wantCleaned(t, cleaned(t, opt, StateDays, true), "removable it has no key")
+	if there, _ := exists(filepath.Join(folder, diagnosticsFile)); !there {
+		t.Fatal("a dry run removed the diagnostics")
+	}
+	st, err := openState(t.Context(), opt.stateDir(), o.stateName(t, opt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCleaned(t, cleaned(t, opt, StateDays, false), "kept a run has it open")
+	st.close()
+	wantCleaned(t, cleaned(t, opt, StateDays, false), "removed it has no key")
+	if there, _ := exists(folder); there {
+		t.Error("the state is still there")
+	}
+	for _, stranger := range strangers {
+		if there, _ := exists(stranger); !there {
+			t.Errorf("%s is no state, and was removed", stranger)
+		}
+	}
+	wantCleaned(t, cleaned(t, opt, StateDays, false))
+}
+
+// What a paid release resumes from stays, however old; once it is given up its key goes.
+func TestStatesOfPaidReleasesAreKept(t *testing.T) {
+	o := newOffice(t)
+	opt := o.options("out")
+	drawn := crashAfterDebit(t, o, opt)
+	aged(t, opt.stateDir(), 1000)
+	wantCleaned(t, cleaned(t, opt, 0, false), "kept it is paid for and not finished (account trips): run it again")
+
+	elsewhere := opt
+	elsewhere.Ledger = ""
+	wantCleaned(t, cleaned(t, elsewhere, 0, false), "kept it has a key, and no account of these ledgers knows its release")
+	elsewhere.Ledger = filepath.Join(o.dir, "no.db")
+	if _, err := elsewhere.CleanStates(t.Context(), 0, false); Classify(err).Reason != LedgerMissing {
+		t.Errorf("a ledger that is not there: %v", err)
+	}
+
+	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+		t.Fatalf("after cleaning the release does not resume: %v", err)
+	}
+	if len(drawn) == 0 {
+		t.Fatal("nothing was drawn")
+	}
+	wantCleaned(t, cleaned(t, opt, 0, false)) // the run cleared it
+}
+
+// Keys that nothing resumes from are erased: of attempts that ended before their debit, and of releases that were given up.
+func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(t *testing.T, o office, opt Options)
+		says string
+	}{
+		"reserved": {func(t *testing.T, o office, opt Options) {
+			l, charge, err := opt.openLedger(t.Context(), o.plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if err := l.Reserve(t.Context(), charge); err != nil {
+				t.Fatal(err)
+			}
+			plantedKey(t, o, opt)
+		}, "removed its attempt ended before its debit"},
+		"abandoned": {func(t *testing.T, o office, opt Options) {
+			crashAfterDebit(t, o, opt)
+			if err := opt.Abandon(t.Context(), "trips", "trips", "The disk is lost."); err != nil {
+				t.Fatal(err)
+			}
+		}, "removed its release is abandoned"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t)
+			opt := o.options("out")
+			c.end(t, o, opt)
+			key := filepath.Join(opt.stateDir(), o.stateName(t, opt), keyFile)
+			open, err := os.Open(key) // the file itself, once its name is gone
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer open.Close()
+			aged(t, opt.stateDir(), 31)
+			states, err := opt.CleanStates(t.Context(), StateDays, false)
+			if err != nil || len(states) != 1 || !slices.Contains(states[0].Holds, "key") || states[0].Release != "trips" {
+				t.Fatalf("%+v, %v", states, err)
+			}
+			wantCleaned(t, []string{states[0].Status + " " + states[0].Why}, c.says)
+			if left, err := io.ReadAll(open); err != nil || strings.Trim(string(left), "\x00") != "" {
+				t.Errorf("the key was not overwritten: %v", err)
+			}
+			if there, _ := exists(filepath.Dir(key)); there {
+				t.Error("the state is still there")
+			}
+		})
+	}
+}
