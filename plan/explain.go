@@ -47,6 +47,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	p.explainLeaves(b)
 	p.explainConversion(b)
 	fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
+	fmt.Fprintf(b, "  %s\n", p.countedText())
 	p.explainSizes(b)
 	for _, o := range Outlooks(p.Tables) {
 		fmt.Fprintf(b, "  %s: %s\n", o.Tables, o.Text)
@@ -318,6 +319,9 @@ func (p *Plan) explainSizes(b *strings.Builder) {
 		if rows := expectedRows(t); rows > 0 && slices.ContainsFunc(p.Tables, func(shown Table) bool { return shown.From == t.Name }) {
 			fmt.Fprintf(b, "  An average cell: %s of %s (the middle of what `expect: rows` says), spread evenly over the cells that can have any.\n", budget.Plural(rows, "row"), t.Name)
 		}
+	}
+	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Usefulness.Label() != "" }) {
+		fmt.Fprintf(b, "  %s\n", SpreadText)
 	}
 }
 

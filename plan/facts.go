@@ -79,7 +79,7 @@ func (p *Plan) facts() []fact {
 		marginals[m.Name] = m
 	}
 	for _, row := range p.tableRows() {
-		b.table(row, marginals[row.Marginal])
+		b.table(row, marginals[row.Marginal], p.Guarantee.Protects)
 	}
 	b.invariants(p)
 	b.consistent(p.Consistent)
@@ -227,7 +227,7 @@ func summedAlong(t Table, attributes []spec.Attribute) string {
 	return strings.Join(names, ", ")
 }
 
-func (b *factBook) table(t tableRow, m spec.Marginal) {
+func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
 	s := t.Statistics[0]
 	by := strings.Join(t.By, ", ")
 	if by == "" {
@@ -246,13 +246,9 @@ func (b *factBook) table(t tableRow, m spec.Marginal) {
 	}
 	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
-	say("counts rows of", t.From)
-	say("counts", t.Counts)
+	say("counts", t.Counted(protects)+" of "+t.From)
 	if t.PerUnit != nil {
 		say("rows of a unit", t.PerUnit.String())
-	}
-	if t.Weighted {
-		say("counts by weight", "yes")
 	}
 	if t.Show > 0 {
 		say("figures shown from a noisy count of", budget.Group(t.Show))

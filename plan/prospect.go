@@ -77,8 +77,12 @@ type Prospect struct {
 	Aimed float64 `json:"aimed,omitempty"`
 	Tail  float64 `json:"tail,omitempty"`
 	// Target is the margin of its target, and Cell its average cell; 0 where there is none.
-	Target  float64          `json:"target,omitempty"`
-	Cell    float64          `json:"cell,omitempty"`
+	Target float64 `json:"target,omitempty"`
+	Cell   float64 `json:"cell,omitempty"`
+	// Unfit is the relative standard error above which a cell is in the last class of `fit`, 0 without classes, and Single is true
+	// where cells cannot be added up.
+	Unfit   float64          `json:"unfit,omitempty"`
+	Single  bool             `json:"single,omitempty"`
 	Figures []FigureProspect `json:"figures,omitempty"`
 }
 
@@ -177,6 +181,9 @@ func (p *Prospects) tables(drafts []*table) error {
 	}
 	for i, t := range p.Plan.Tables {
 		p.Tables[i].judge(t, drafts[i], p.gaussian(p.Tables[i], measured))
+		if t.Usefulness.Label() != "" {
+			p.Tables[i].Cell, p.Tables[i].Unfit, p.Tables[i].Single = t.Usefulness.AverageCell, p.Plan.unfitFrom(), !p.Plan.summable(t)
+		}
 		for _, f := range t.Figures {
 			if one, ok := p.figure(t, f, measured); ok {
 				p.Tables[i].Figures = append(p.Tables[i].Figures, one)
@@ -287,9 +294,6 @@ func (t *Prospect) judge(planned Table, draft *table, gaussian bool) {
 	if asked, ok := draft.goal(); ok {
 		t.Target, t.Tail = asked.margin, 1-asked.confidence
 		t.Aimed = law(t.Tail, planned.Target.Reached/largest)
-	}
-	if u := planned.Usefulness; u != nil {
-		t.Cell = u.AverageCell
 	}
 }
 

@@ -20,6 +20,8 @@ import (
 type Usefulness struct {
 	// Band is how good the table is; "" where the spec says nothing of the number of rows.
 	Band Band `json:"band,omitempty"`
+	// Verdict is whether the cells are to be used one by one, where all are as large as an average cell; "" without a band.
+	Verdict Verdict `json:"verdict,omitempty"`
 	// Rows is the middle of what the spec expects of the confidential table; 0 where it expects nothing.
 	Rows int64 `json:"rows,omitempty"`
 	// AverageCell is Rows over the cells; where the table counts up, the mean of what that gives.
@@ -99,7 +101,7 @@ func (p *Plan) assess() {
 		u := &Usefulness{Rows: expectedRows(p.release.Table(t.From)), EnoughRows: int64(math.Ceil(s.StandardError * cells))}
 		if u.Rows > 0 {
 			u.AverageCell = budget.RoundUp(float64(u.Rows)/cells, significant)
-			u.Band = bandOf(s, u.AverageCell)
+			u.Band, u.Verdict = bandOf(s, u.AverageCell), p.evenVerdict(*t, u.AverageCell)
 			if u.Band.aim() > 0 {
 				u.Help = p.help(*t, *u, known)
 				u.Help = append(u.Help, p.moreBudget(s.StandardError/u.AverageCell, u.Band.aim(), leaves[t.Path]))
@@ -295,15 +297,16 @@ func factorText(factor float64) string {
 // sentence is the band in words or, where no size is expected, from how many rows on the table is worth reading.
 func (u Usefulness) sentence(s Statistic, from string) string {
 	cell := fmt.Sprintf("an average cell (%s if %s has %s)", sizeText(u.AverageCell), from, budget.Plural(u.Rows, "row"))
+	verdict := fmt.Sprintf(" Verdict on cells of that size: %s.", u.Verdict)
 	switch u.Band {
 	case Good:
-		return fmt.Sprintf("Good: the margin is %s of %s.", budget.Percent(s.Margin/u.AverageCell), cell)
+		return fmt.Sprintf("Good: the margin is %s of %s.", budget.Percent(s.Margin/u.AverageCell), cell) + verdict
 	case Usable:
-		return fmt.Sprintf("Usable: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell)
+		return fmt.Sprintf("Usable: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) + verdict
 	case Weak:
-		return fmt.Sprintf("Weak: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell)
+		return fmt.Sprintf("Weak: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) + verdict
 	case MostlyNoise:
-		return fmt.Sprintf("Mostly noise: half its cells will be off by more than their size, by %s or more beside %s.", sizeText(s.Median), cell)
+		return fmt.Sprintf("Mostly noise: half its cells will be off by more than their size, by %s or more beside %s.", sizeText(s.Median), cell) + verdict
 	}
 	if u.EnoughRows < 2 {
 		return ""
@@ -334,13 +337,13 @@ func hopeless(all []Help) bool { return len(all) == 1 && all[0].Budget && all[0]
 
 // bandsText says how many of several tables are how good; or from how many rows on they are worth reading.
 func bandsText(tables []Table) string {
-	count := map[Band]int64{}
+	count := map[string]int64{} // by label
 	least, most := int64(math.MaxInt64), int64(0)
 	for _, t := range tables {
 		if t.Usefulness == nil {
 			return ""
 		}
-		count[t.Usefulness.Band]++
+		count[t.Usefulness.Label()]++
 		least, most = min(least, t.Usefulness.EnoughRows), max(most, t.Usefulness.EnoughRows)
 	}
 	if count[""] == int64(len(tables)) {
@@ -348,8 +351,11 @@ func bandsText(tables []Table) string {
 	}
 	var parts []string
 	for _, b := range []Band{Good, Usable, Weak, MostlyNoise} {
-		if count[b] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", budget.Group(count[b]), b))
+		for _, v := range []Verdict{UseCells, AddUpFirst, LargeCellsOnly, DoNotUse} {
+			label := (&Usefulness{Band: b, Verdict: v}).Label()
+			if count[label] > 0 {
+				parts = append(parts, fmt.Sprintf("%s %s", budget.Group(count[label]), label))
+			}
 		}
 	}
 	return " Against their average cells: " + strings.Join(parts, ", ") + "."

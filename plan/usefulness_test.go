@@ -62,17 +62,17 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 		sentence string
 		help     []Help
 	}{
-		{400000, 200, Good, "Good: the margin is 10% of an average cell (200 if t has 400\u202f000 rows).", nil},
-		{398000, 199, Usable, "Usable: the standard error is 5.03% of an average cell (199 if t has 398\u202f000 rows).", nil},
-		{40000, 20, Usable, "Usable: the standard error is 50% of an average cell (20 if t has 40\u202f000 rows).", nil},
+		{400000, 200, Good, "Good: the margin is 10% of an average cell (200 if t has 400\u202f000 rows). Verdict on cells of that size: use.", nil},
+		{398000, 199, Usable, "Usable: the standard error is 5.03% of an average cell (199 if t has 398\u202f000 rows). Verdict on cells of that size: use.", nil},
+		{40000, 20, Usable, "Usable: the standard error is 50% of an average cell (20 if t has 40\u202f000 rows). Verdict on cells of that size: add up first.", nil},
 		// half of an average cell: four times the ρ; a tenth or a twentieth of the cells
-		{20000, 10, Weak, "Weak: the standard error is 100% of an average cell (10 if t has 20\u202f000 rows).",
+		{20000, 10, Weak, "Weak: the standard error is 100% of an average cell (10 if t has 20\u202f000 rows). Verdict on cells of that size: do not use cell by cell.",
 			[]Help{{"spend 4 times the ρ", 4, 0.5, true}, {"age.band for age", 10, 0.1, false}, {"drop region", 20, 0.05, false}}},
 		// a whole average cell: (10/4)² times the ρ
-		{8000, 4, MostlyNoise, "Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (4 if t has 8000 rows).",
+		{8000, 4, MostlyNoise, "Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (4 if t has 8000 rows). Verdict on cells of that size: do not use cell by cell.",
 			[]Help{{"spend 6.3 times the ρ", 6.25, 1, true}, {"age.band for age", 10, 0.25, false}, {"drop region", 20, 0.125, false}}},
 		// ages by ten do not suffice, halves do; and a twentieth of the cells still does not
-		{1600, 0.8, MostlyNoise, "Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (0.8 if t has 1600 rows).",
+		{1600, 0.8, MostlyNoise, "Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (0.8 if t has 1600 rows). Verdict on cells of that size: do not use cell by cell.",
 			[]Help{{"drop region", 20, 0.625, false}, {"age.half for age", 50, 0.25, false}, {"spend 160 times the ρ", 156.25, 1, true}}},
 		{0, 0, "", "With fewer than 20\u202f000 rows in t an average cell is smaller than its own noise.", nil},
 	} {

@@ -38,6 +38,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 	w = append(w, useless(p)...)
 	w = append(w, low(p)...)
 	w = append(w, losers(p)...)
+	w = append(w, unshown(p)...)
 	w = append(w, p.unseen()...)
 	w = append(w, p.links()...)
 	w = append(w, large(p.Size, p.candidates())...)

@@ -80,7 +80,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	})
 	alike := func(a, c int) bool {
 		for _, p := range plans {
-			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin {
+			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin || p.Tables[a].Usefulness.Label() != p.Tables[c].Usefulness.Label() {
 				return false
 			}
 		}
@@ -91,7 +91,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 		if more := r.to - r.from - 1; more > 0 {
 			name += fmt.Sprintf(" and %d more", more)
 		}
-		row(name, func(p *Plan) string { return "±" + budget.Group(WholeMargin(p.Tables[r.from].Statistics[0].Margin)) }, says("–"))
+		row(name, func(p *Plan) string { return marginText(p.Tables[r.from]) }, says("–"))
 	}
 	for i, s := range plans[0].Synthetic {
 		if !s.Adaptive() {
@@ -105,8 +105,21 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	}
 	row("charged to the account", func(p *Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") }, says("too little for its targets"))
 	t.Flush()
+	fmt.Fprintf(b, "\n%s\n", plans[0].countedText())
+	if slices.ContainsFunc(plans[0].Tables, func(t Table) bool { return t.Usefulness.Label() != "" }) {
+		fmt.Fprintf(b, "%s\n", SpreadText)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// marginText is the margin of a table with its verdict, where the spec says how many rows there are.
+func marginText(t Table) string {
+	text := "±" + budget.Group(WholeMargin(t.Statistics[0].Margin))
+	if label := t.Usefulness.Label(); label != "" {
+		text += ", " + label
+	}
+	return text
 }
 
 // WriteSolution writes the smallest budget that meets all targets of a release, and how near to its target every table

@@ -159,20 +159,22 @@ func figuresSentence(tables []Table) []string {
 	if withheld == all {
 		return []string{fmt.Sprintf("The figures of other kinds beside the counts, such as %s, are all withheld (%s), %s.", figureExamples(tables), budget.Group(all), because)}
 	}
-	s := fmt.Sprintf("Beside the counts are published %s of other kinds, such as %s.", budget.Plural(all-withheld, "figure"), figureExamples(tables))
-	if all-withheld == 1 {
-		s = fmt.Sprintf("Beside the counts is published one figure of another kind, %s.", figureExamples(tables))
-	}
-	switch {
-	case unbounded == 0:
-		s += " Each has an interval of its own."
-	case unbounded == all-withheld:
-		s += " None has an interval: the noise leaves open all that it may be."
+	published := all - withheld - unbounded
+	var s string
+	switch published {
+	case 0:
+		s = fmt.Sprintf("No figure of another kind beside the counts, such as %s, is published: of %s the noise leaves every value open (unbounded).", figureExamples(tables), budget.Group(unbounded))
+		unbounded = 0
+	case 1:
+		s = fmt.Sprintf("Beside the counts is published one figure of another kind, %s, with an interval of its own.", figureExamples(tables))
 	default:
-		s += fmt.Sprintf(" Each has an interval of its own but for %s, of which the noise leaves open all that they may be.", budget.Group(unbounded))
+		s = fmt.Sprintf("Beside the counts are published %s of other kinds, such as %s, each with an interval of its own.", budget.Plural(published, "figure"), figureExamples(tables))
+	}
+	if unbounded > 0 {
+		s += fmt.Sprintf(" Of %s more nothing is published, as the noise leaves every value open (unbounded).", budget.Group(unbounded))
 	}
 	if withheld > 0 {
-		s += fmt.Sprintf(" Withheld are %s more, %s.", budget.Group(withheld), because)
+		s += fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because)
 	}
 	return []string{s}
 }

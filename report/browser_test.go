@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dprelease/dprelease/report"
 )
 
 // narrow is the width of a small telephone's screen, in pixels.
@@ -44,18 +46,67 @@ addEventListener("load", () => {
 })
 </script>`
 
-func TestPagesInABrowser(t *testing.T) {
-	browser := ""
+// browserFor is the browser of a test, which is skipped where there is none.
+func browserFor(t *testing.T) string {
+	t.Helper()
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
+			return path
 		}
 	}
-	if browser == "" {
-		t.Skipf("needs a browser: there is no %s", strings.Join(names, ", "))
+	t.Skipf("needs a browser: there is no %s", strings.Join(names, ", "))
+	return ""
+}
+
+// headless are the options of a browser without a screen, whose profile lies in a folder of its own.
+func headless(dir string) []string {
+	return []string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir=" + filepath.Join(dir, "profile")}
+}
+
+// mostPrinted bounds a report on paper, in bytes: what goes by mail.
+const mostPrinted = 3 << 20
+
+// TestHatchedCellsArePrintedInFewBytes prints a report of two tables of 960 cells each, all of which could be zero.
+func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
+	browser := browserFor(t)
+	values := func(letter string, n int) string {
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprintf("%s%d", letter, i))
+		}
+		return "{values: [" + strings.Join(names, ", ") + "]}"
 	}
+	p := planned(head("{epsilon: 1/10}", "row: "+values("r", 40)+", line: "+values("l", 40)+", column: "+values("c", 24), "one: {by: [row, column]}, two: {by: [line, column]}"))
+	none := map[string][]int64{}
+	for _, m := range p.Measurements {
+		none[m.ID] = make([]int64, m.Cells)
+	}
+	page := pageOf(t, reportOf(t, report.Input{Plan: p, Tables: published(p, none), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}))
+	if n := strings.Count(page, `<rect class="gap"`); n != 2*960 {
+		t.Fatalf("%d cells are hatched, want all 1920", n)
+	}
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "report.html"), filepath.Join(dir, "report.pdf")
+	if err := os.WriteFile(from, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, browser, append(headless(dir), "--print-to-pdf="+to, "file://"+from)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t.Logf("%d bytes", info.Size()); info.Size() > mostPrinted {
+		t.Errorf("the report takes %d bytes on paper, want %d at most", info.Size(), mostPrinted)
+	}
+}
+
+func TestPagesInABrowser(t *testing.T) {
+	browser := browserFor(t)
 	long := strings.Repeat("averylongname", 6)
 	pages := map[string]string{
 		"maps":   pageOf(t, reportOf(t, mapsInput(t))),
@@ -112,8 +163,7 @@ func lookAt(t *testing.T, browser string, pages map[string]string) ([]seen, stri
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1000,900",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--enable-logging=stderr", "--dump-dom", "file://"+path)
+	c := exec.CommandContext(ctx, browser, append(headless(dir), "--window-size=1000,900", "--enable-logging=stderr", "--dump-dom", "file://"+path)...)
 	var console strings.Builder
 	c.Stderr = &console
 	out, err := c.Output()

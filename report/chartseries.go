@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/synth"
 )
 
 // leastAlong is how many numbers or days make a line; fewer are a strip.
@@ -28,6 +29,8 @@ type seriesChart struct {
 	Strip   *stripChart
 	Line    *lineChart
 	Heat    *heatChart
+	// OffPaper is true of a list of figures that is shown on a screen alone.
+	OffPaper bool
 	*Series
 }
 
@@ -98,13 +101,21 @@ const (
 	heatPitch  = 24
 )
 
+// mostOnPaper is how many figures the lists behind charts have on paper, all together: each takes some two kilobytes of a PDF.
+const mostOnPaper = 1000
+
 // chartsOf are the charts of all series, in the order of the tables.
 func chartsOf(r *Report) []seriesChart {
 	var all []seriesChart
+	listed := 0
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		for k := range t.Series {
-			all = append(all, chartOf(t, k, fmt.Sprintf("chart-%d", len(all)+1)))
+			c := chartOf(t, k, fmt.Sprintf("chart-%d", len(all)+1))
+			if c.OffPaper = listed+len(c.Points) > mostOnPaper; !c.OffPaper {
+				listed += len(c.Points)
+			}
+			all = append(all, c)
 		}
 	}
 	return all
@@ -114,6 +125,9 @@ func chartsOf(r *Report) []seriesChart {
 func chartOf(t *Table, k int, id string) seriesChart {
 	s := &t.Series[k]
 	c := seriesChart{ID: id, Table: t.Path, Series: s, Title: capital(s.What)}
+	if of := t.Statistics[0].Of; k == 0 && of != "" {
+		c.Title = "Count of " + of
+	}
 	if len(s.Of) > 0 {
 		c.Title += " by " + inWords(s.Of)
 	}
@@ -158,11 +172,12 @@ func chartOf(t *Table, k int, id string) seriesChart {
 
 // summary says in a sentence what a chart shows.
 func (s *Series) summary() string {
-	low, high, hidden := -1, -1, 0
+	low, high := -1, -1
+	hidden := map[synth.Flag]int64{}
 	for i, p := range s.Points {
 		switch {
 		case p.Value == nil:
-			hidden++
+			hidden[p.Flag]++
 		case low < 0:
 			low, high = i, i
 		case *p.Value < *s.Points[low].Value:
@@ -175,8 +190,10 @@ func (s *Series) summary() string {
 	if low >= 0 {
 		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.name(low), s.Points[high].Text(), s.name(high))
 	}
-	if hidden > 0 {
-		text += fmt.Sprintf("; %s withheld", budget.Group(int64(hidden)))
+	for _, flag := range []synth.Flag{synth.Withheld, synth.Unbounded} {
+		if n := hidden[flag]; n > 0 {
+			text += fmt.Sprintf("; %s %s", budget.Group(n), flag)
+		}
 	}
 	return text + ". The table behind the chart has every figure."
 }
@@ -189,10 +206,13 @@ func (s *Series) name(i int) string {
 	return s.Labels[i]
 }
 
-// Text is the figure of a point, in words where it is withheld.
+// Text is the figure of a point or, where it is not published, the flag that says why.
 func (p Point) Text() string {
-	if p.Value == nil {
-		return "withheld"
+	switch {
+	case p.Value == nil && p.Flag == "": // in a report that says no reason
+		return "not published"
+	case p.Value == nil:
+		return string(p.Flag)
 	}
 	return figureText(*p.Value)
 }
@@ -212,15 +232,12 @@ func endText(v *float64) string {
 func (s *Series) full(i int) string {
 	p := s.Points[i]
 	text := s.name(i) + ": " + p.Text()
-	switch {
-	case p.Value == nil:
-	case p.Low == nil || p.High == nil:
-		text += ", without an interval"
-	default:
-		text += fmt.Sprintf(" (%s to %s)", endText(p.Low), endText(p.High))
-		if p.Unsure() != "" {
-			text += ", " + p.Unsure()
-		}
+	if p.Value == nil {
+		return text
+	}
+	text += fmt.Sprintf(" (%s to %s)", endText(p.Low), endText(p.High))
+	if p.Unsure() != "" {
+		text += ", " + p.Unsure()
 	}
 	return text
 }
@@ -407,32 +424,23 @@ func (p Point) told() bool {
 	return *p.Low > 0 || *p.High < 0 && *p.Value < 0 || *p.Low == *p.High
 }
 
-// What is said of figures that tell nothing by themselves.
-const (
-	couldBeZero = "could be zero"
-	noInterval  = "no interval"
-)
+// couldBeZero is said of figures that tell nothing by themselves.
+const couldBeZero = "could be zero"
 
-// Unsure says of a published figure that it could be zero or has no interval, "" of others.
+// Unsure says of a published figure that it could be zero, "" of others.
 func (p Point) Unsure() string {
-	switch {
-	case p.Value == nil || p.told():
+	if p.Value == nil || p.told() {
 		return ""
-	case p.Low == nil || p.High == nil:
-		return noInterval
 	}
 	return couldBeZero
 }
 
-// UnsureText says what is so of some figures, "" where there are none.
+// UnsureText says that some figures could be zero, "" where none could.
 func (s *Series) UnsureText() string {
-	var said []string
-	for _, text := range []string{couldBeZero, noInterval} {
-		if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Unsure() == text }) {
-			said = append(said, text)
-		}
+	if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Unsure() != "" }) {
+		return couldBeZero
 	}
-	return strings.Join(said, ", or ")
+	return ""
 }
 
 // HatchedText says what is so of the cells of a heat map that are hatched.

@@ -28,10 +28,12 @@ type Figure struct {
 	Columns []string `json:"columns"`
 	// Unbiased tells that its mean over the noise is the exact figure of the rows as they are counted.
 	Unbiased bool `json:"unbiased"`
-	// Withheld cells have a noisy count below what the spec shows. Unbounded ones have a figure without an interval, as the
-	// noise leaves open all that it may be. Both are of all Cells of the table.
-	Withheld  int64 `json:"withheld"`
-	Unbounded int64 `json:"unbounded"`
+	// Withheld cells have a noisy count below what the spec shows. Of Unbounded ones nothing is published, as the noise leaves open
+	// all that the figure may be. The interval of NoiseCells, of figures that can be added up, reaches zero or holds nothing that
+	// the figure can be. All three are of all Cells of the table.
+	Withheld   int64 `json:"withheld"`
+	Unbounded  int64 `json:"unbounded"`
+	NoiseCells int64 `json:"noise_dominates"`
 	// StandardError and HalfWidth are medians over the cells that have them: of the standard errors of the noise, which
 	// quantiles have none of, and of half the width of the interval.
 	StandardError *float64 `json:"median_standard_error,omitempty"`
@@ -116,7 +118,7 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (Figu
 		return Figure{}, err
 	}
 	f := Figure{
-		Name: n.Name, Kind: string(n.Kind), What: n.What(), Unit: unitOf(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Unbiased, RestsOn: []string{},
+		Name: n.Name, Kind: string(n.Kind), What: n.What(), Unit: n.In(planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Additive(), RestsOn: []string{},
 	}
 	f.Count = !slices.Contains([]spec.StatKind{spec.Units, spec.Distinct, spec.Quantiles}, n.Kind) && (n.Of == nil || n.Of.Counts == "" || n.Over.Counts == "")
 	add := func(to *[]string, name string) {
@@ -147,6 +149,8 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (Figu
 			f.Withheld++
 		case synth.Unbounded:
 			f.Unbounded++
+		case synth.NoiseDominates:
+			f.NoiseCells++
 		}
 		if n.Error.IsValid(i) {
 			errors = append(errors, n.Error.Value(i))
@@ -165,7 +169,7 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (Figu
 // wholeColumns refuses arrays that are not the columns of a figure: of another length, with values that are not finite, flags
 // of another kind, or a cell that its flag does not suit.
 func wholeColumns(c synth.FigureColumns, cells int) error {
-	for _, column := range []*array.Float64{c.Value, c.Error, c.Low, c.High} {
+	for _, column := range []*array.Float64{c.Value, c.Estimate, c.Error, c.Low, c.High} {
 		if column == nil || column.Len() != cells || len(c.Flags) != cells {
 			return fmt.Errorf("its columns do not all have %d cells", cells)
 		}
@@ -177,13 +181,11 @@ func wholeColumns(c synth.FigureColumns, cells int) error {
 	}
 	for i, flag := range c.Flags {
 		value, interval := c.Value.IsValid(i), c.Low.IsValid(i)
-		suits := interval == c.High.IsValid(i)
+		suits := interval == c.High.IsValid(i) && value == c.Estimate.IsValid(i)
 		switch flag {
-		case synth.Plain:
-			suits = suits && value && interval && c.Low.Value(i) <= c.High.Value(i)
-		case synth.Unbounded:
-			suits = suits && !interval
-		case synth.Withheld:
+		case synth.Plain, synth.NoiseDominates:
+			suits = suits && value && interval && c.Low.Value(i) <= c.Estimate.Value(i) && c.Estimate.Value(i) <= c.High.Value(i)
+		case synth.Unbounded, synth.Withheld:
 			suits = suits && !value && !interval && c.Error.IsNull(i)
 		default:
 			suits = false
@@ -202,39 +204,6 @@ func median(of []float64) *float64 {
 	}
 	slices.Sort(of)
 	return &of[(len(of)+1)/2-1]
-}
-
-// unitOf is what a figure is in.
-func unitOf(f plan.Figure, planned plan.Table, protects string) string {
-	byWeight := ""
-	if planned.Weighted {
-		byWeight = ", by weight"
-	}
-	switch f.Kind {
-	case spec.Units:
-		return fmt.Sprintf("units, each %s", protects)
-	case spec.Distinct:
-		return "values"
-	case spec.Variance:
-		return f.Column + " squared" + byWeight
-	case spec.Ratio:
-		return ratioUnit(*f.Of, *f.Over) + byWeight
-	}
-	return f.Column + byWeight
-}
-
-// ratioUnit is what a ratio of two terms is in.
-func ratioUnit(of, over plan.Term) string {
-	in := func(t plan.Term) string {
-		if t.Kind == spec.Count {
-			return "rows"
-		}
-		return t.Column
-	}
-	if in(of) == in(over) {
-		return "a number without a unit"
-	}
-	return in(of) + " per " + strings.TrimSuffix(in(over), "s")
 }
 
 // ErrorText is the typical standard error, of a quantile by how much its rank is off at most, a dash for none.
@@ -260,8 +229,8 @@ func typical(v *float64) string {
 	return decimal(*v)
 }
 
-// figuresIn is how many cells have a figure beside their count or are withheld, and how many of them are withheld, and have
-// no interval.
+// figuresIn is how many cells there are for figures beside counts, and of how many of them nothing is published: as their count is
+// below what the spec shows, and as noise leaves open all that the figure may be.
 func figuresIn(tables []Table) (all, withheld, unbounded int64) {
 	for _, t := range tables {
 		for _, f := range t.Figures {

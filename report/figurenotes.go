@@ -71,7 +71,8 @@ func (r *Report) figureNotes() []Note {
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
 	notes := []Note{{"Figures beside counts have intervals of their own",
-		fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be: it has no interval, and should not be used.", f, level(figured[0].Figures[0].Confidence)) + unboundedText(unbounded)}}
+		fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.", f, level(figured[0].Figures[0].Confidence)) + unboundedText(unbounded)}}
+	notes = append(notes, dominatedNote(figured)...)
 	notes = append(notes, r.unbiasedNote(kinds))
 	if slices.ContainsFunc(figured, func(t Table) bool { return t.Show > 0 }) {
 		var which []string
@@ -181,7 +182,23 @@ func (r *Report) diagnosed() bool {
 	return slices.ContainsFunc(r.Tables, func(t Table) bool { return t.Counts != "" })
 }
 
-// unboundedText says how many figures have no interval, "" for none.
+// dominatedNote says of figures that can be added up how many are no more than noise, nothing where there are none.
+func dominatedNote(figured []Table) []Note {
+	name, n := "", int64(0)
+	for _, t := range figured {
+		for _, f := range t.Figures {
+			if n += f.NoiseCells; f.NoiseCells > 0 && name == "" {
+				name = f.Name
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []Note{{"Figures that noise dominates", fmt.Sprintf("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.", budget.Plural(n, "figure"), name)}}
+}
+
+// unboundedText says how many figures the noise leaves open, "" for none.
 func unboundedText(n int64) string {
 	if n == 0 {
 		return ""

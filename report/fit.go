@@ -124,10 +124,10 @@ func fitOfFigures(p *plan.Plan, planned plan.Table, n synth.Number) []FitClass {
 	for i, flag := range n.Flags {
 		switch {
 		case flag == synth.Withheld:
-		case n.Value.IsNull(i) || n.Error.IsNull(i):
+		case n.Estimate.IsNull(i) || n.Error.IsNull(i):
 			f.add(0, 0)
 		default:
-			f.add(n.Value.Value(i), n.Error.Value(i))
+			f.add(n.Estimate.Value(i), n.Error.Value(i))
 		}
 	}
 	return f.done()

@@ -36,7 +36,7 @@ func TestCellsAreSortedByFitness(t *testing.T) {
 	for _, said := range []string{
 		"precise at most 5%, usable at most 20%; unreliable is the rest",
 		"| table | figure | precise: at most 5% | usable: at most 20% | unreliable: more | from which count on |",
-		"Do not use the table status cell by cell: half of its cells or more could be zero or are “unreliable”.",
+		"Do not use the table status cell by cell: the noise is large beside an average cell, and 2 of its 6 cells could be zero.",
 		"| status | count | 1 (16.7%) | 2 (33.3%) | 3 (50%) | precise from 106 on and usable from 27 on |",
 	} {
 		if !strings.Contains(page, said) {
@@ -72,9 +72,9 @@ func TestFiguresAreSortedByFitness(t *testing.T) {
 		t.Helper()
 		numbers := in.Tables[0].Numbers
 		i := slices.IndexFunc(numbers, func(n synth.Number) bool { return n.Name == name })
-		numbers[i].FigureColumns = synth.FigureColumns{Value: floats(values...), Error: floats(errors...), Low: floats(values...), High: floats(values...), Flags: flags}
+		numbers[i].FigureColumns = synth.FigureColumns{Value: floats(values...), Estimate: floats(values...), Error: floats(errors...), Low: floats(values...), High: floats(values...), Flags: flags}
 		if flags[1] == synth.Withheld {
-			numbers[i].Value, numbers[i].Error = withNull(values[0]), withNull(errors[0])
+			numbers[i].Value, numbers[i].Estimate, numbers[i].Error = withNull(values[0]), withNull(values[0]), withNull(errors[0])
 			numbers[i].Low, numbers[i].High = withNull(values[0]), withNull(values[0])
 		}
 		for _, f := range reportOf(t, in).Tables[0].Figures {

@@ -108,7 +108,7 @@ func (p page) ChartsText() string {
 	if p.fittedSome() {
 		unbiased = " Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside."
 	}
-	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." + unbiased + " Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no interval or no figure."
+	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." + unbiased + " Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no figure."
 	switch {
 	case len(drawn) == 0:
 		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."

@@ -30,7 +30,7 @@ type Map struct {
 	Height  int        `json:"height"`
 	Ground  string     `json:"ground,omitempty"` // all places, under flows
 	Classes []MapClass `json:"classes"`          // ascending
-	// Unsure are the places whose figure is withheld, has no interval, or has a margin as large as itself.
+	// Unsure are the places whose figure is withheld, unbounded, or has a margin as large as itself.
 	Unsure string  `json:"unsure,omitempty"`
 	Beside []Place `json:"beside,omitempty"` // categories that are no place of the map, such as those outside its box
 	// Largest are the places, or flows, with the largest figures.

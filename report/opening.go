@@ -37,7 +37,7 @@ func (r *Report) unwarned() []string {
 	if _, cells, _ := r.couldBeZero(); cells == 0 {
 		return []string{"No table needs to be left out, and no cell that is possible could be zero."}
 	}
-	return []string{"No table needs to be left out as a whole: of each, fewer than half of the cells could be zero."}
+	return []string{"No table needs to be left out as a whole: the noise is small beside an average cell of each."}
 }
 
 // Subject says which population and period the figures are about.

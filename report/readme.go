@@ -53,7 +53,7 @@ type readmePage struct {
 type column struct {
 	Name       string
 	Cumulative bool   // it is already added up along a column
-	Of         string // what it counts, where that is not rows, each as one
+	Of         string // what it counts
 	Rounded    bool   // to a whole number, from a multiple of a unit that is none
 	Fitted     string // how it was made to add up with other tables, "" where it was not
 }

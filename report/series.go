@@ -3,6 +3,9 @@ package report
 // This file holds series: the cells of small tables, as charts show them, from the published arrays alone.
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/dprelease/dprelease/plan"
@@ -24,12 +27,12 @@ type Series struct {
 	Points  []Point `json:"points"`
 }
 
-// Point is a cell. A withheld figure has no value, and one whose noise leaves open all that it may be has no interval. An
-// exact zero has an interval from 0 to 0.
+// Point is a cell. A figure that is not published has no value, and a flag that says why. An exact zero has an interval from 0 to 0.
 type Point struct {
-	Value *float64 `json:"value,omitempty"` // as published
-	Low   *float64 `json:"low,omitempty"`
-	High  *float64 `json:"high,omitempty"`
+	Value *float64   `json:"value,omitempty"` // as published
+	Low   *float64   `json:"low,omitempty"`
+	High  *float64   `json:"high,omitempty"`
+	Flag  synth.Flag `json:"flag,omitempty"` // withheld or unbounded, of a figure that is not published
 }
 
 // What a page can show and stay readable.
@@ -51,7 +54,7 @@ func addSeries(p *plan.Plan, told []Table, tables []synth.Table) {
 			if told[i].Aside || (len(t.Keys) == 1) != plain {
 				continue
 			}
-			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t) {
+			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t, told[i].Top != nil) {
 				if charts == mostSeries || points+len(s.Points) > mostPoints {
 					break
 				}
@@ -62,9 +65,9 @@ func addSeries(p *plan.Plan, told []Table, tables []synth.Table) {
 	}
 }
 
-// seriesOf are the series of a table: of its first count and of the first figures beside it; none where it is too large or
-// empty.
-func seriesOf(from *spec.Table, t synth.Table) []Series {
+// seriesOf are the series of a table: of its first count and of the first figures beside it, the largest count first where the table
+// has the cells with the largest counts; none where it is too large or empty.
+func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []Series {
 	shape, ok := shapeOf(from, t)
 	if !ok || len(t.Statistics) == 0 {
 		return nil
@@ -78,7 +81,27 @@ func seriesOf(from *spec.Table, t synth.Table) []Series {
 		next.Figure, next.What, next.Points = n.Name, n.What(), figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}
+	if largestFirst {
+		places := make([]int, t.Cells)
+		for i := range places {
+			places[i] = i
+		}
+		counts := count.Published.Int64Values()
+		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+		for i := range all {
+			all[i].Labels, all[i].Points = inOrder(all[i].Labels, places), inOrder(all[i].Points, places)
+		}
+	}
 	return all
+}
+
+// inOrder are the values at some places, in their order.
+func inOrder[T any](of []T, places []int) []T {
+	out := make([]T, len(places))
+	for i, at := range places {
+		out[i] = of[at]
+	}
+	return out
 }
 
 // shapeOf labels the cells of a table; it is false where they are too many.
@@ -110,7 +133,8 @@ func shapeOf(from *spec.Table, t synth.Table) (Series, bool) {
 	return s, false
 }
 
-// orderedLabels is how many categories of a key are numbers or days in their order, 0 where it has no order.
+// orderedLabels is how many categories of a key are numbers or days in their order, 0 where it has no order: numbers that a spec or a
+// code book lists are codes.
 func orderedLabels(from *spec.Table, k synth.Key) int {
 	switch k.Type {
 	case spec.Integer, spec.Decimal, spec.Date, spec.Timestamp:
@@ -118,7 +142,7 @@ func orderedLabels(from *spec.Table, k synth.Key) int {
 		return 0
 	}
 	c := from.Column(plan.Counted(from, k.Attribute).Column)
-	if c == nil || c.Domain == nil || c.Codebook != "" {
+	if c == nil || c.Domain == nil || !c.Domain.Ranged() {
 		return 0
 	}
 	return k.Level.Size() - (c.Domain.Size() - c.Domain.Declared())
@@ -159,6 +183,9 @@ func figurePoints(c synth.FigureColumns) []Point {
 	points := make([]Point, c.Value.Len())
 	for i := range points {
 		points[i] = Point{Value: valueAt(c.Value, i), Low: valueAt(c.Low, i), High: valueAt(c.High, i)}
+		if c.Value.IsNull(i) {
+			points[i].Flag = c.Flags[i]
+		}
 	}
 	return points
 }

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/synth"
 )
 
 // seriesOf are the series of a report's tables by path.
@@ -71,24 +73,70 @@ func TestSeriesOfNumbersAreOrdered(t *testing.T) {
 	}
 }
 
+// TestListedCodesAreNoNumbers: a line joins neighbours along a range, and never codes that a spec lists, be they whole numbers.
+func TestListedCodesAreNoNumbers(t *testing.T) {
+	var codes []string
+	for i := range 30 {
+		codes = append(codes, strconv.Itoa(101+i))
+	}
+	r := reportOf(t, specInput(report.Official, head("{epsilon: 1}", "trade: {type: integer, values: ["+strings.Join(codes, ", ")+"]}, age: {type: integer, range: [0, 60]}",
+		"trades: {by: [trade]}, ages: {by: [age]}")))
+	all := seriesOf(r)
+	if n, m := all["trades"][0].Ordered, all["ages"][0].Ordered; n != 0 || m != 61 {
+		t.Errorf("%d of 30 codes and %d of 61 ages are in order, want none and all", n, m)
+	}
+	if n := strings.Count(pageOf(t, r), `<path class="line"`); n != 1 {
+		t.Errorf("%d lines, want one along the ages", n)
+	}
+}
+
+// TestChosenCellsAreDrawnFromTheLargestCountOn: cells are published in the order in which they were chosen, and drawn by their counts.
+func TestChosenCellsAreDrawnFromTheLargestCountOn(t *testing.T) {
+	p := planned(head("{epsilon: 1}", "place: {values: [a, b, c, d, e, f]}", "busy: {by: [place], top: 3, stats: [count]}"))
+	s := &measured.Sealed{Plan: p}
+	for _, m := range p.Measurements {
+		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{500, 900, 700}), Cells: []uint64{4, 1, 3}})
+	}
+	tables, err := synth.Estimate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reportOf(t, report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	drawn := r.Tables[0].Series[0]
+	if got := fmt.Sprint(drawn.Labels, *drawn.Points[0].Value, *drawn.Points[1].Value, *drawn.Points[2].Value); got != "[b d e] 900 700 500" {
+		t.Errorf("drawn are %s", got)
+	}
+}
+
+// TestChartsSayWhyAFigureIsNotPublished: of a ratio that the noise leaves open, in a table that withholds none, the chart says so.
+func TestChartsSayWhyAFigureIsNotPublished(t *testing.T) {
+	page := pageOf(t, reports()["figures"])
+	ratio := between(t, page, ">Sum of pay over sum of hours", "</figure>")
+	if !strings.Contains(ratio, "unbounded") || strings.Contains(ratio, "withheld") {
+		t.Errorf("the chart of the ratio does not say that it is unbounded:\n%s", ratio)
+	}
+}
+
 func TestSeriesOfFiguresTellWhatIsWithheld(t *testing.T) {
 	withheld, open, whole := 0, 0, 0
 	for _, all := range seriesOf(reports()["figures"]) {
 		for _, s := range all[1:] {
 			for _, p := range s.Points {
 				switch {
-				case p.Value == nil && p.Low == nil && p.High == nil:
+				case p.Flag == synth.Withheld && p.Value == nil && p.Low == nil && p.High == nil:
 					withheld++
-				case p.Low == nil:
+				case p.Flag == synth.Unbounded && p.Value == nil && p.Low == nil && p.High == nil:
 					open++
-				default:
+				case p.Flag == "" && p.Value != nil && p.Low != nil && p.High != nil:
 					whole++
+				default:
+					t.Errorf("%s: %+v", s.Figure, p)
 				}
 			}
 		}
 	}
-	if withheld == 0 || whole == 0 {
-		t.Errorf("%d points withheld, %d without interval, %d whole: the fixture has some withheld and some whole", withheld, open, whole)
+	if withheld == 0 || open == 0 || whole == 0 {
+		t.Errorf("%d points withheld, %d unbounded, %d whole: the fixture has some of each", withheld, open, whole)
 	}
 }
 
@@ -166,10 +214,10 @@ func TestStripsShowWhereTheFigureIs(t *testing.T) {
 func TestHeatMapsShadeByTheFigure(t *testing.T) {
 	page := pageOf(t, reportOf(t, noisyInput([]int64{-500, 250, 500, 750, 1000, 1000})))
 	var shades []string
-	for _, m := range regexp.MustCompile(`<rect (?:class="(shade[1-6])"|fill="url\(#(chart-1-hatch)\)") x="[0-9.]+%" y="[0-9]+" width="33.33%"`).FindAllStringSubmatch(page, -1) {
-		shades = append(shades, m[1]+m[2])
+	for _, m := range regexp.MustCompile(`<rect class="(shade[1-6]|gap)" x="[0-9.]+%" y="[0-9]+" width="33.33%"`).FindAllStringSubmatch(page, -1) {
+		shades = append(shades, m[1])
 	}
-	if got := strings.Join(shades, " "); got != "chart-1-hatch shade1 shade2 shade4 shade6 shade6" {
+	if got := strings.Join(shades, " "); got != "gap shade1 shade2 shade4 shade6 shade6" {
 		t.Errorf("cells are %s", got)
 	}
 }

@@ -77,10 +77,12 @@ type Statistic struct {
 	// counts are equal the published ones are so far apart with a chance of at most what Confidence leaves. ApartBound tells that it
 	// is from a bound, which holds however the noise of the two is correlated, and not from the law of their difference. Absent of
 	// one cell, of a secret sample, and in reports that older versions made.
-	Apart      int64   `json:"cells_differ_from,omitempty"`
-	ApartBound bool    `json:"cells_differ_bound,omitempty"`
-	NoiseCells int64   `json:"noise_dominates"` // cells whose interval reaches zero
-	NoiseShare float64 `json:"noise_dominates_share"`
+	Apart      int64 `json:"cells_differ_from,omitempty"`
+	ApartBound bool  `json:"cells_differ_bound,omitempty"`
+	// Verdict is whether the cells are to be used one by one.
+	Verdict    plan.Verdict `json:"verdict,omitempty"`
+	NoiseCells int64        `json:"noise_dominates"` // cells whose interval reaches zero
+	NoiseShare float64      `json:"noise_dominates_share"`
 	// NoiseLabels name those cells; absent where the release has too many to be read, and in reports that older versions made.
 	NoiseLabels []string `json:"noise_dominates_cells,omitempty"`
 	ShownAsZero int64    `json:"negative_shown_as_zero"`
@@ -185,25 +187,13 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 			one.Mechanism, one.Loss, one.PartOfBudget = &mechanism, &loss, part
 		}
 		one.Fit = fitOfCounts(p, s)
-		one.Of, one.Unit = countedIn(planned, asked.Name, p.Guarantee.Protects), asked.Unit
+		one.Verdict = verdictOf(p, planned, out, one, s.Unbiased.Float64Values())
+		one.Of, one.Unit = planned.Counted(p.Guarantee.Protects), asked.Unit
 		out.Statistics[i] = one
 	}
 	var err error
 	out.Figures, out.Parts, err = figuresOf(p, planned, t)
 	return out, err
-}
-
-// countedIn is what a count of a table counts, "" where that is rows, each as one.
-func countedIn(planned plan.Table, name, protects string) string {
-	switch {
-	case planned.Counts != "":
-		return planned.Counts
-	case name == string(spec.Units):
-		return fmt.Sprintf("each %s that has a row in the cell, once", protects)
-	case planned.Weighted:
-		return "rows by their weights"
-	}
-	return ""
 }
 
 // asideText says what a table is there for that judges bounds or rules.

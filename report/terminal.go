@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
 )
 
 const (
@@ -204,11 +205,11 @@ func (r *Report) tableRow(t Table, s Statistic, named bool) []screen.Cell {
 			screen.Cell{Text: screen.Bar(s.Relative.Within10, barColumns), Style: style}, screen.Cell{Text: percentDown(s.Relative.Within10)})
 	}
 	verdict := t.verdict(s)
-	return append(row, screen.Cell{Text: zerosOf(t, s)}, screen.Cell{Text: verdict, Style: verdictStyles[verdict]})
+	return append(row, screen.Cell{Text: zerosOf(t, s)}, screen.Cell{Text: string(verdict), Style: verdictStyles[verdict]})
 }
 
 // verdictStyles are the styles of the verdicts.
-var verdictStyles = map[string]screen.Style{useCells: screen.Good, addUpFirst: screen.Middle, largeAlone: screen.Middle, doNotUse: screen.Poor}
+var verdictStyles = map[plan.Verdict]screen.Style{plan.UseCells: screen.Good, plan.AddUpFirst: screen.Middle, plan.LargeCellsOnly: screen.Middle, plan.DoNotUse: screen.Poor}
 
 // gradeOf is the style of a relative margin: the bounds are those of the share beside it and of what a reader takes for a guess.
 func gradeOf(relative float64) screen.Style {
@@ -234,7 +235,7 @@ func (r *Report) terminalFigures(p *screen.Page, all bool) {
 				left++
 				continue
 			}
-			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), f.HalfText(), cellsText(f.Withheld, t.Cells), cellsText(f.Unbounded, t.Cells)))
+			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), f.HalfText(), cellsText(f.NoiseCells, t.Cells), cellsText(f.Withheld, t.Cells), cellsText(f.Unbounded, t.Cells)))
 		}
 	}
 	if rows == nil {
@@ -242,7 +243,7 @@ func (r *Report) terminalFigures(p *screen.Page, all bool) {
 	}
 	p.Heading("Figures beside counts, with medians over their cells")
 	p.Table([]screen.Column{{Head: "table", Fold: 12}, {Head: "figure", Fold: 10}, {Head: "in", Fold: 8, Drop: 4}, {Head: "std. error", Right: true, Drop: 3},
-		{Head: "half width", Right: true}, {Head: "withheld", Right: true, Drop: 1}, {Head: "no interval", Right: true, Drop: 2}}, rows)
+		{Head: "half width", Right: true}, {Head: "could be zero", Right: true, Drop: 3}, {Head: "withheld", Right: true, Drop: 1}, {Head: "unbounded", Right: true, Drop: 2}}, rows)
 	if left > 0 {
 		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(left, "figure")), screen.Faint)
 	}

@@ -221,9 +221,7 @@ func minimised(objective spec.Objective) spec.Objective {
 func rowOf(t plan.Table, known plan.Prospect) whatIfRow {
 	s := t.Statistics[0]
 	row := whatIfRow{Path: t.Path, Error: decimal(s.StandardError), Margin: margin(s.Margin), Tenth: margin(10 * s.Margin)}
-	if t.Usefulness != nil {
-		row.Band = string(t.Usefulness.Band)
-	}
+	row.Band = t.Usefulness.Label()
 	if t.Target != nil {
 		row.Target = fmt.Sprintf("met: ±%s of ±%s", decimal(t.Target.Reached), decimal(known.Target))
 	}
@@ -268,7 +266,7 @@ func whatIfNotes(p *plan.Prospects, page whatIf) []string {
 		notes = append(notes, "Tables that are put together from Laplace noise keep the law of their noise as planned: with other shares their margins can be up to 8% larger.")
 	}
 	if page.Banded {
-		notes = append(notes, bands)
+		notes = append(notes, bands+" "+plan.SpreadText)
 	}
 	var chosen, needed, drawn bool
 	for _, t := range p.Plan.Tables {

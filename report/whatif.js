@@ -188,15 +188,20 @@
       [margin, median, aimed] = [se * t.widest * t.margin, se * t.median, se * t.widest * (t.aimed || 0)];
     }
     let band = "";
+    let verdict = "";
     if (t.cell) {
       band = margin <= t.cell / 10 ? "good" : median > t.cell ? "mostly noise" : se > t.cell / 2 ? "weak" : "usable";
+      const least = Math.max(margin, t.unfit ? se / t.unfit : 0);
+      verdict = "use";
+      if (t.cell < least + 1.2816 * se) verdict = t.single ? "large cells only" : "add up first";
+      if (band === "weak" || band === "mostly noise" || (t.unfit && se > t.unfit * t.cell)) verdict = "do not use cell by cell";
     }
     const figures = (t.figures || []).map((f) => {
       let square = (f.count || 0) * se * se;
       for (const [leaf, factor] of f.own || []) square += factor / x[leaf];
       return { se: f.wide ? 0 : Math.sqrt(square), margin: f.margin * Math.sqrt(square) + (f.fixed || 0) };
     });
-    return { se, margin, band, aimed, met: t.target ? aimed <= t.target * (1 + 1e-6) : null, figures };
+    return { se, margin, band, label: band && `${band}: ${verdict}`, aimed, met: t.target ? aimed <= t.target * (1 + 1e-6) : null, figures };
   };
 
   // The table, in the order that was asked for last.
@@ -217,7 +222,7 @@
       say(row, "se", r ? nearest(r.se) : "–");
       say(row, "margin", r ? "±" + up(r.margin) : "–");
       say(row, "tenth", r ? up(10 * r.margin) : "–");
-      say(row, "band", r ? r.band : "–");
+      say(row, "band", r ? r.label : "–");
       if (t.target) say(row, "target", r ? (r.met ? "met: ±" : "missed: ±") + nearest(r.aimed) + " of ±" + nearest(t.target) : "–");
       row.classList.toggle("missed", Boolean(r) && r.met === false);
       more.forEach((line, k) => {

@@ -156,6 +156,7 @@ func TestWhatIfColoursHaveContrast(t *testing.T) {
 type moved struct {
 	YAML, Status string
 	Width        int
+	Broken       []string // words of the table's heads that go over two lines
 	Rows         [][]string
 }
 
@@ -165,32 +166,32 @@ addEventListener("load", () => {
   const all = [...document.querySelectorAll("iframe")].map(frame => {
     const page = frame.contentDocument
     const rows = [...page.querySelectorAll("#tables tbody tr:first-child")].map(r => [...r.cells].map(c => c.textContent))
-    return {YAML: page.getElementById("yaml").textContent, Status: page.getElementById("status").textContent, Width: page.documentElement.scrollWidth, Rows: rows}
+    const broken = []
+    for (const head of page.querySelectorAll("#tables thead button")) {
+      const text = head.firstChild
+      for (const word of text.data.matchAll(/\S+/g)) {
+        const range = page.createRange()
+        range.setStart(text, word.index)
+        range.setEnd(text, word.index + word[0].length)
+        if (range.getClientRects().length > 1) broken.push(word[0])
+      }
+    }
+    return {Broken: broken, YAML: page.getElementById("yaml").textContent, Status: page.getElementById("status").textContent, Width: page.documentElement.scrollWidth, Rows: rows}
   })
   document.body.innerHTML = ""
   document.body.append("SEEN" + JSON.stringify(all) + "SEEN")
 })
 </script>`
 
-// inBrowser opens a page at several places, in narrow frames.
-func inBrowser(t *testing.T, page string, places []string) []moved {
+// inBrowser opens a page at several places, in frames of a width in pixels.
+func inBrowser(t *testing.T, page string, width int, places []string) []moved {
 	t.Helper()
-	browser := ""
-	names := []string{"chromium", "chromium-browser", "google-chrome"}
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
-		t.Skipf("needs a browser: there is no %s", strings.Join(names, ", "))
-	}
+	browser := browserFor(t)
 	dir := t.TempDir()
 	var frames strings.Builder
 	frames.WriteString("<!doctype html><meta charset=utf-8><body>")
 	for _, place := range places {
-		fmt.Fprintf(&frames, `<iframe width="%d" height="900" style="border: 0" src="page.html#%s"></iframe>`, narrow, strings.ReplaceAll(place, "&", "&amp;"))
+		fmt.Fprintf(&frames, `<iframe width="%d" height="900" style="border: 0" src="page.html#%s"></iframe>`, width, strings.ReplaceAll(place, "&", "&amp;"))
 	}
 	for name, text := range map[string]string{"page.html": page, "frames.html": frames.String() + readAll} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -199,8 +200,7 @@ func inBrowser(t *testing.T, page string, places []string) []moved {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--allow-file-access-from-files",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--enable-logging=stderr", "--dump-dom", "file://"+filepath.Join(dir, "frames.html"))
+	c := exec.CommandContext(ctx, browser, append(headless(dir), "--allow-file-access-from-files", "--enable-logging=stderr", "--dump-dom", "file://"+filepath.Join(dir, "frames.html"))...)
 	var console strings.Builder
 	c.Stderr = &console
 	out, err := c.Output()
@@ -233,9 +233,14 @@ func figureIn(t *testing.T, text string) float64 {
 func TestWhatIfPageInABrowser(t *testing.T) {
 	p, page := whatIfPage(t, whatIfSpec)
 	places := []string{"", "rho=0.1&leaf.no=80", "rho=0.04&leaf.no.two=12.5&leaf.fixed=0.01", "rho=0.3&leaf.no=20&leaf.rest=80&leaf.no.one=99", "leaf.no=nonsense&rho=-3&<b>", "rho=0.005", "rho=0.012"}
-	all := inBrowser(t, page, places)
+	all := inBrowser(t, page, narrow, places)
 	if len(all) != len(places) {
 		t.Fatalf("%d frames of %d", len(all), len(places))
+	}
+	for _, at := range append(inBrowser(t, page, 1280, places[:1]), all[0]) {
+		if len(at.Broken) > 0 || at.Width > 1280 {
+			t.Errorf("words of the table's heads are broken: %q (%d wide)", at.Broken, at.Width)
+		}
 	}
 	if all[4].YAML != all[0].YAML {
 		t.Errorf("an address that says nothing moved a slider:\n%s", all[4].YAML)
@@ -282,8 +287,8 @@ func TestWhatIfPageInABrowser(t *testing.T) {
 			if got := figureIn(t, row[3]); math.Abs(got-10*s.Margin) > 10+0.1*s.Margin {
 				t.Errorf("%q: %s is said to be good from %s on, with a margin of %g", places[i], table.Path, row[3], s.Margin)
 			}
-			if row[4] != string(table.Usefulness.Band) {
-				t.Errorf("%q: %s is said to be %s, and is %s", places[i], table.Path, row[4], table.Usefulness.Band)
+			if row[4] != table.Usefulness.Label() {
+				t.Errorf("%q: %s is said to be %s, and is %s", places[i], table.Path, row[4], table.Usefulness.Label())
 			}
 			bands[table.Usefulness.Band]++
 			if table.Target != nil && !strings.HasPrefix(row[5], "met: ±") {

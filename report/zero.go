@@ -10,20 +10,14 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 )
 
-// The verdicts on a count of a table.
 const (
-	useCells    = "use"
-	addUpFirst  = "add up first"
-	largeAlone  = "large cells only" // where cells cannot be added up
-	doNotUse    = "do not use cell by cell"
 	namedCells  = 500 // cells that could be zero are named where a report has no more of them
 	namedTables = 3   // that have most of them, in the box
-	littleShare = 0.1 // of the cells, up to which a table is used as it is
-	noiseShare  = 0.5 // from which on its cells are not to be used one by one
+	noiseShare  = 0.5 // from which part of the cells on a table has many that could be zero
 )
 
 // nameZeros names the cells that could be zero, of published tables, where they are few enough to be read.
@@ -56,35 +50,57 @@ func cellName(t synth.Table, row int) string {
 	return "total"
 }
 
-// verdict says whether the cells of a count are to be used one by one: by the part of them that could be zero or, where the spec has
-// classes of fitness, are in the last one.
-func (t Table) verdict(s Statistic) string {
-	bad := s.NoiseShare
-	if s.Fit != nil {
-		bad = max(bad, s.Fit[len(s.Fit)-1].Share)
+// badShare is the part of the cells of a count that could be zero or, where the spec has classes of fitness, are in the last one.
+func (s Statistic) badShare() float64 {
+	if s.Fit == nil {
+		return s.NoiseShare
 	}
+	return max(s.NoiseShare, s.Fit[len(s.Fit)-1].Share)
+}
+
+// verdictOf is the verdict on a count: beside the average cell that the plan knows or, where it knows none, that of the noisy counts.
+func verdictOf(p *plan.Plan, planned plan.Table, t Table, s Statistic, unbiased []float64) plan.Verdict {
+	cell := t.AverageCell
+	if possible := t.possible(); cell == 0 && possible > 0 {
+		for _, v := range unbiased {
+			cell += v / float64(possible)
+		}
+	}
+	if t.possible() == 0 {
+		return plan.UseCells
+	}
+	return p.VerdictOn(planned, cell, s.badShare())
+}
+
+// verdict says whether the cells of a count are to be used one by one. In a report that does not say it, from before reports did, it
+// goes by the part of the cells that could be zero.
+func (t Table) verdict(s Statistic) plan.Verdict {
 	switch {
-	case bad >= noiseShare:
-		return doNotUse
-	case bad <= littleShare:
-		return useCells
-	case s.Name == string(spec.Units) || t.Cumulative != nil:
-		return largeAlone
+	case s.Verdict != "":
+		return s.Verdict
+	case s.badShare() >= noiseShare:
+		return plan.DoNotUse
+	case s.badShare() <= plan.LittleShare:
+		return plan.UseCells
 	}
-	return addUpFirst
+	return plan.AddUpFirst
 }
 
 // VerdictText says what the verdicts mean.
 func (r *Report) VerdictText() string {
-	return fmt.Sprintf("Verdict, by how many of the cells %s: “%s”, at most a tenth; “%s” (“%s” where cells cannot be added up), more; “%s”, half or more. A cell could be zero if its interval reaches zero.",
-		r.badCells(), useCells, addUpFirst, largeAlone, doNotUse)
+	unfit := ""
+	if columns := r.FitColumns(); columns != nil {
+		unfit = fmt.Sprintf(", or that is “%s”", columns[len(columns)-1].Name)
+	}
+	return fmt.Sprintf("Verdict: “%s” where the standard error is more than half of an average cell%s, as the plan says beforehand where the spec expects a number of rows. Else “%s” where at most a tenth of the cells %s, “%s” (“%s” where cells cannot be added up) where more do. A cell could be zero if its interval reaches zero.",
+		plan.DoNotUse, unfit, plan.UseCells, r.badCells(), plan.AddUpFirst, plan.LargeCellsOnly)
 }
 
 // notSingly are the paths of the tables of which no cell is to be used by itself.
 func notSingly(r *Report) []string {
 	var paths []string
 	for _, t := range r.Tables {
-		if !t.Aside && slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.verdict(s) == doNotUse }) {
+		if !t.Aside && slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.verdict(s) == plan.DoNotUse }) {
 			paths = append(paths, t.Path)
 		}
 	}
@@ -143,7 +159,6 @@ const namedFirst = 4
 // tableUse says which tables must not be used cell by cell; "" where all may be.
 func tableUse(r *Report) string {
 	never := notSingly(r)
-	bad := r.badCells()
 	text := ""
 	switch {
 	case len(never) == 0:
@@ -151,9 +166,9 @@ func tableUse(r *Report) string {
 	case len(never) == 1:
 		text = fmt.Sprintf(notToUse+" %s cell by cell: %s.", never[0], r.badOf(never[0]))
 	case len(never) <= namedTables:
-		text = fmt.Sprintf(notToUse+"s %s cell by cell: half of the cells of each or more %s.", inWords(never), bad)
+		text = fmt.Sprintf(notToUse+"s %s cell by cell: the noise is large beside an average cell of each.", inWords(never))
 	default:
-		text = fmt.Sprintf("Do not use %d tables cell by cell: half of the cells of each or more %s. The %s says which.", len(never), bad, verdictColumn)
+		text = fmt.Sprintf("Do not use %d tables cell by cell: the noise is large beside an average cell of each. The %s says which.", len(never), verdictColumn)
 	}
 	switch first := r.firstAddedUp(never); {
 	case len(first) == 1:
@@ -166,21 +181,17 @@ func tableUse(r *Report) string {
 	return text
 }
 
-// badOf says of a table with one count how many of its cells could be zero, where that is what its verdict rests on, and of another
-// that half of them or more are bad.
+// badOf says why the cells of a table are not to be used one by one, and how many of them could be zero.
 func (r *Report) badOf(path string) string {
 	t := r.Tables[slices.IndexFunc(r.Tables, func(t Table) bool { return t.Path == path })]
-	if s := t.Statistics[0]; len(t.Statistics) == 1 && s.Fit == nil {
-		return fmt.Sprintf("%s of its %s could be zero", budget.Group(s.NoiseCells), budget.Plural(t.Cells-t.Impossible, "cell"))
-	}
-	return "half of its cells or more " + r.badCells()
+	return fmt.Sprintf("the noise is large beside an average cell, and %s of its %s could be zero", budget.Group(t.noiseCells()), budget.Plural(t.possible(), "cell"))
 }
 
 // firstAddedUp are the paths of the other tables of which cells are to be added up before they are used.
 func (r *Report) firstAddedUp(but []string) []string {
 	var paths []string
 	for _, t := range r.Tables {
-		if !t.Aside && !slices.Contains(but, t.Path) && slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.verdict(s) == addUpFirst }) {
+		if !t.Aside && !slices.Contains(but, t.Path) && slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.verdict(s) == plan.AddUpFirst }) {
 			paths = append(paths, t.Path)
 		}
 	}

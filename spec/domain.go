@@ -28,6 +28,10 @@ type Domain struct {
 // Size is the number of base cells.
 func (d *Domain) Size() int { return d.size }
 
+// Ranged reports whether the codes follow from a range, a list of integers or a grid. Codes that a spec or a code book lists are names,
+// whatever they look like.
+func (d *Domain) Ranged() bool { return d.texts == nil }
+
 // Declared is the number of base cells that the spec declares: all of them but the categories
 // behind those of a range or grid that unknown or null adds.
 func (d *Domain) Declared() int {

@@ -78,7 +78,7 @@ func (d *Distribution) Of(noisy, rising []float64) Figure {
 	last := len(noisy) - 1
 	count := noisy[last]
 	if !(count > 0) {
-		return unbounded(null)
+		return unpublished(Unbounded)
 	}
 	target := float64(d.share * count)
 	low, high := last, 0
@@ -97,7 +97,7 @@ func (d *Distribution) Of(noisy, rising []float64) Figure {
 	low, high = min(low, high), max(low, high)
 	estimate := d.invert(rising, target)
 	if low == 0 && high == last {
-		return unbounded(estimate)
+		return unpublished(Unbounded)
 	}
 	return bounded(estimate, null, d.cells[low].Low, d.cells[high].High)
 }

@@ -4,21 +4,23 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
 func TestFiguresScale(t *testing.T) {
-	got := Figure{Value: 2, Error: 0.5, Low: 1, High: 4}.Scaled(100, 3)
-	if want := (Figure{Value: 106, Error: 1.5, Low: 103, High: 112}); got != want {
+	got := Figure{Value: 2, Estimate: 2, Error: 0.5, Low: 1, High: 4}.Scaled(100, 3)
+	if want := (Figure{Value: 106, Estimate: 106, Error: 1.5, Low: 103, High: 112}); got != want {
 		t.Errorf("%v, expected %v", got, want)
 	}
-	if f := unbounded(1).Scaled(1, 2); f.Value != 3 || f.HasInterval() || f.Flag != Unbounded {
-		t.Errorf("%v has an interval", f)
+	if f := unpublished(Unbounded).Scaled(1, 2); f.Value == f.Value || f.HasInterval() || f.Flag != Unbounded {
+		t.Errorf("%v is published", f)
 	}
 }
 
 func TestRootsOfFigures(t *testing.T) {
-	got := Figure{Value: 16, Error: 2, Low: 9, High: 25}.Root()
-	if want := (Figure{Value: 4, Error: 0.25, Low: 3, High: 5}); got != want {
+	got := Figure{Value: 16, Estimate: 16, Error: 2, Low: 9, High: 25}.Root()
+	if want := (Figure{Value: 4, Estimate: 4, Error: 0.25, Low: 3, High: 5}); got != want {
 		t.Errorf("%v, expected %v", got, want)
 	}
 	if got := (Figure{Value: 0, Error: 4, Low: 0, High: 9}).Root(); got.Error != 2 {
@@ -38,21 +40,42 @@ func TestFiguresAreShownByNoisyCounts(t *testing.T) {
 }
 
 func TestColumnsHaveNulls(t *testing.T) {
-	c := ColumnsOf([]Figure{{Value: 2, Error: 0.5, Low: 1, High: 4}, unbounded(7), {null, null, null, null, Withheld}})
-	if want := []Flag{Plain, Unbounded, Withheld}; !slices.Equal(c.Flags, want) {
+	c := ColumnsOf([]Figure{{Value: 0, Estimate: -2, Error: 0.5, Low: -4, High: 4, Flag: NoiseDominates}, unpublished(Unbounded), unpublished(Withheld)})
+	if want := []Flag{NoiseDominates, Unbounded, Withheld}; !slices.Equal(c.Flags, want) {
 		t.Errorf("flags %q, expected %q", c.Flags, want)
 	}
-	for i, want := range []float64{2, 7} {
-		if c.Value.IsNull(i) || c.Value.Value(i) != want {
-			t.Errorf("value %d is %v, expected %v", i, c.Value.Value(i), want)
+	for name, column := range map[string]struct {
+		of   *array.Float64
+		want float64
+	}{"value": {c.Value, 0}, "estimate": {c.Estimate, -2}, "error": {c.Error, 0.5}, "low": {c.Low, -4}, "high": {c.High, 4}} {
+		if column.of.NullN() != 2 || column.of.Value(0) != column.want {
+			t.Errorf("%s: %v, expected %v and two nulls", name, column.of, column.want)
 		}
 	}
-	for name, nulls := range map[string][2]int{"value": {c.Value.NullN(), 1}, "error": {c.Error.NullN(), 2}, "low": {c.Low.NullN(), 2}, "high": {c.High.NullN(), 2}} {
-		if nulls[0] != nulls[1] {
-			t.Errorf("%s has %d nulls, expected %d", name, nulls[0], nulls[1])
+}
+
+// TestFiguresThatCanBeAddedUpAreFlaggedByOneRule wants the flag exactly where the interval holds zero or nothing that can be, the
+// estimate as it was drawn, and a figure for reading that can be.
+func TestFiguresThatCanBeAddedUpAreFlaggedByOneRule(t *testing.T) {
+	inf := math.Inf(1)
+	for _, of := range []struct {
+		estimate, margin, least, most float64
+		value                         float64
+		flag                          Flag
+	}{
+		{-470, 350, 0, inf, 0, NoiseDominates}, // an empty cell of values from 0 to 32, whose interval lies below zero
+		{-470, 350, -inf, inf, -470, Plain},    // what values of both signs may well add up to
+		{470, 350, 0, inf, 470, Plain},
+		{470, 470, 0, inf, 470, NoiseDominates},
+		{300, 350, -inf, inf, 300, NoiseDominates},
+		{90, 20, -inf, 0, 0, NoiseDominates},
+		{-90, 20, -inf, 0, -90, Plain},
+		{60, 5, 0, 50, 50, NoiseDominates}, // more values than there are
+		{52, 5, 0, 50, 50, Plain},
+	} {
+		want := Figure{Value: of.value, Estimate: of.estimate, Error: 1, Low: of.estimate - of.margin, High: of.estimate + of.margin, Flag: of.flag}
+		if got := additive(of.estimate, 1, of.margin, of.least, of.most); got != want {
+			t.Errorf("%v ± %v between %v and %v: %+v, expected %+v", of.estimate, of.margin, of.least, of.most, got, want)
 		}
-	}
-	if math.Abs(c.High.Value(0)-4) > 0 {
-		t.Errorf("high %v, expected 4", c.High.Value(0))
 	}
 }

@@ -73,16 +73,16 @@ func (r *MeanRatio) Of(y ...float64) Figure {
 		second.count += float64(p.UnderCount * y[i])
 	}
 	if !(first.count > 0 && second.count > 0) {
-		return unbounded(null)
+		return unpublished(Unbounded)
 	}
 	over, under := r.over.Centre+first.sum/first.count, r.under.Centre+second.sum/second.count
 	domain := r.domain()
 	estimate := r.over.clamp(over) / r.under.clamp(under)
 	if r.under.clamp(under) == 0 {
-		return unbounded(null)
+		return unpublished(Unbounded)
 	}
 	if first.count < steady*r.counts[0] || second.count < steady*r.counts[1] {
-		return unbounded(estimate)
+		return unpublished(Unbounded)
 	}
 	raised := 1 + squareOf(r.counts[0]/first.count) + squareOf(r.counts[1]/second.count)
 	weights := make([]float64, len(r.parts))
@@ -112,11 +112,8 @@ func (r *MeanRatio) Of(y ...float64) Figure {
 		at = infinity
 	}
 	low, high, ok := span(at, from, to, within)
-	switch {
-	case math.IsInf(domain.High, 1) && !(ok && high < to), math.IsInf(domain.Low, -1) && !(ok && low > from):
-		return unbounded(null)
-	case !ok:
-		return unbounded(estimate)
+	if !ok || math.IsInf(domain.High, 1) && !(high < to) || math.IsInf(domain.Low, -1) && !(low > from) {
+		return unpublished(Unbounded)
 	}
 	out := bounded(estimate, deviation(1, estimate)/r.under.clamp(under), domain.Low, domain.High)
 	if low > from {

@@ -109,8 +109,7 @@ func (n *numbers) all() ([]Number, error) {
 				cells[i] = cells[i].ShownFrom(float64(n.planned.Show), n.counts[i])
 			}
 		}
-		unbiased := slices.Contains([]spec.StatKind{spec.Sum, spec.Units, spec.Distinct}, f.Kind)
-		out = append(out, Number{Figure: f, Unbiased: unbiased, FigureColumns: ColumnsOf(cells)})
+		out = append(out, Number{Figure: f, FigureColumns: ColumnsOf(cells)})
 	}
 	return out, nil
 }
@@ -156,10 +155,8 @@ func (n *numbers) counted(f plan.Figure) (func(cell int) Figure, error) {
 		return nil, err
 	}
 	margin, deviation := p.noise.Margin(confidence), math.Sqrt(p.noise.Variance())
-	return func(cell int) Figure {
-		v := float64(p.values[cell])
-		return bounded(v, deviation, v-margin, v+margin)
-	}, nil
+	least, most := f.Limits(n.table)
+	return func(cell int) Figure { return additive(float64(p.values[cell]), deviation, margin, least, most) }, nil
 }
 
 // confidence of every interval.
@@ -225,6 +222,7 @@ func (n *numbers) sum(f plan.Figure) (func(cell int) Figure, error) {
 		return nil, err
 	}
 	scales := n.scales(p)
+	least, most := f.Limits(n.table)
 	type margins struct{ deviation, margin float64 }
 	return func(cell int) Figure {
 		s, class := scales(cell), n.classes[cell]
@@ -233,7 +231,7 @@ func (n *numbers) sum(f plan.Figure) (func(cell int) Figure, error) {
 			return margins{math.Sqrt(noise.Variance()), noise.Margin(confidence)}
 		})
 		v := float64(float64(s.factor*n.unit)*float64(p.values[cell])) + float64(s.centre*n.counts[cell])
-		return bounded(v, m.deviation, v-m.margin, v+m.margin)
+		return additive(v, m.deviation, m.margin, least, most)
 	}, nil
 }
 
@@ -254,7 +252,7 @@ func (n *numbers) mean(f plan.Figure) (func(cell int) Figure, error) {
 	}, nil
 }
 
-// quantile is a value as it was drawn, with the ends of its interval. An interval that is the whole range says nothing.
+// quantile is a value as it was drawn, with the ends of its interval.
 func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
 	p, err := n.part(f.Part)
 	if err != nil {
@@ -278,7 +276,7 @@ func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
 		drawn := p.values[cell*q.Draws()+3*f.Place:][:3]
 		value := float64(step * float64(drawn[0]))
 		if whole := ends(cell); drawn[1] <= whole.First && drawn[2] >= whole.Last {
-			return unbounded(value)
+			return unpublished(Unbounded)
 		}
 		return bounded(value, null, float64(step*float64(drawn[1])), float64(step*float64(drawn[2])))
 	}, nil

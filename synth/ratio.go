@@ -123,8 +123,8 @@ func (r *Ratio) within(a, b, place float64) bool {
 // Of is the ratio of one cell, from its noisy figures in the order of the parts.
 //
 // The estimate is A/B, in the domain; its error that of the delta method, √Var(A − θB)/B. Where the set is all of the domain, or
-// not an interval, the figure is [Unbounded], without an error. A noisy denominator that is not positive says nothing, and one
-// that may be as small as one likes, where the domain is open, not even an estimate.
+// not an interval, the figure is [Unbounded]: so it is for a noisy denominator that is not positive and, where the domain is open,
+// for one that may be as small as one likes.
 func (r *Ratio) Of(y ...float64) Figure {
 	var a, b float64
 	for i, p := range r.parts {
@@ -132,7 +132,7 @@ func (r *Ratio) Of(y ...float64) Figure {
 		b += float64(p.Under * y[i])
 	}
 	if !(b > 0) {
-		return unbounded(null)
+		return unpublished(Unbounded)
 	}
 	estimate := math.Max(r.domain.Low, a/b)
 	if !r.domain.Open {
@@ -142,11 +142,8 @@ func (r *Ratio) Of(y ...float64) Figure {
 		return r.exactly(estimate, a, b)
 	}
 	low, high, ok := span(r.place(a/b), r.from, r.to, func(place float64) bool { return r.within(a, b, place) })
-	switch {
-	case r.domain.Open && !(ok && high < r.to):
-		return unbounded(null)
-	case !ok:
-		return unbounded(estimate)
+	if !ok || r.domain.Open && !(high < r.to) {
+		return unpublished(Unbounded)
 	}
 	out := bounded(estimate, math.Sqrt(r.variance(1, estimate))/b, r.domain.Low, r.domain.High)
 	if low > r.from {
@@ -169,7 +166,7 @@ func (r *Ratio) exactly(estimate, a, b float64) Figure {
 		high = math.Min(r.domain.High, high)
 	}
 	if low > high || !r.domain.Open && low == r.domain.Low && high == r.domain.High && m > 0 {
-		return unbounded(estimate)
+		return unpublished(Unbounded)
 	}
 	return bounded(estimate, r.over/b, low, high)
 }

@@ -90,8 +90,6 @@ func (t Table) CategoriesOf(key int) func(row int) int {
 // Number is a figure beside the count, of every cell.
 type Number struct {
 	plan.Figure
-	// Unbiased tells that the mean of its value over the noise is the exact figure of the rows as they are counted.
-	Unbiased bool
 	FigureColumns
 }
 

@@ -36,7 +36,7 @@ func NewVariance(count, sum, squares Noise, half, confidence float64) *Variance 
 // Of is the variance of one cell. Its error is that of the delta method.
 func (v *Variance) Of(count, sum, squares float64) Figure {
 	if !(count > 0) {
-		return unbounded(null)
+		return unpublished(Unbounded)
 	}
 	most := v.half * v.half
 	mu := math.Max(-v.half, math.Min(v.half, sum/count))
@@ -46,7 +46,7 @@ func (v *Variance) Of(count, sum, squares float64) Figure {
 	weights := []float64{1, -2 * mu, float64(mu*mu) - estimate}
 	deviation := math.Sqrt(v.margins.variance(weights))
 	if count < steady*v.deviation || excess > tolerable*deviation {
-		return unbounded(estimate)
+		return unpublished(Unbounded)
 	}
 	raised := 1 + squareOf(v.deviation/count)
 	low, high, ok := span(total/count, 0, most, func(x float64) bool {
@@ -54,7 +54,7 @@ func (v *Variance) Of(count, sum, squares float64) Figure {
 		return math.Abs(total-float64(x*count)) <= float64(raised*v.margins.margin(weights))+float64(roundoff*deviation)
 	})
 	if !ok {
-		return unbounded(estimate)
+		return unpublished(Unbounded)
 	}
 	return bounded(estimate, deviation/count, low, high)
 }
@@ -62,7 +62,8 @@ func (v *Variance) Of(count, sum, squares float64) Figure {
 // Root is the figure's square root: of a variance the standard deviation. Its error is that of the delta method, or √Error where
 // that is less, as |√a − √b| ≤ √|a−b|.
 func (f Figure) Root() Figure {
-	out := Figure{math.Sqrt(f.Value), math.Sqrt(f.Error), math.Sqrt(f.Low), math.Sqrt(f.High), f.Flag}
+	value := math.Sqrt(f.Value)
+	out := Figure{value, value, math.Sqrt(f.Error), math.Sqrt(f.Low), math.Sqrt(f.High), f.Flag}
 	if out.Value > 0 {
 		out.Error = math.Min(out.Error, f.Error/(2*out.Value))
 	}

@@ -178,7 +178,7 @@ func TestAnswersAreCountsAlsoOfTablesThatCountUp(t *testing.T) {
 	if a.Table != "modes" || a.Write(&text) != nil || a.CSV(&table) != nil {
 		t.Fatalf("from table %s", a.Table)
 	}
-	if !strings.HasPrefix(table.String(), "mode,age.ten,count_unbiased,") || !strings.HasPrefix(text.String(), "r: count of t by mode, age.ten") {
+	if !strings.HasPrefix(table.String(), "mode,age.ten,count_unbiased,") || !strings.HasPrefix(text.String(), "r: count of rows of t by mode, age.ten") {
 		t.Errorf("%s\n%s", table.String(), text.String())
 	}
 	modes := []string{"walk", "ride", "by car, or van"}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -130,7 +129,7 @@ func (c figureCell) high() float64  { return math.Float64frombits(c.numbers[2]) 
 func (t editionTable) figureCells(name string) ([]figureCell, error) {
 	value := name + plan.Published
 	for _, f := range t.table.Figures {
-		if f.Name == name && (f.Kind == spec.Units || f.Kind == spec.Distinct) { // published from 0 on
+		if f.Name == name && f.Additive() {
 			value = name + plan.Unbiased
 		}
 	}

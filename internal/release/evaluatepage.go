@@ -225,7 +225,7 @@ Errors are over the cells that have the figure and publish it, in its own unit; 
 truth, of the cells that have one (95% over all cells; of those that are shown it may be less). The truth is that of the rows as they are
 counted: values rounded to the step and brought to the end of the range, units bounded. What clamping changed is not in it.
 
-| table | figure | cells | withheld | without rows | mean error | RMSE | intervals | holds |
+| table | figure | cells | not published | without rows | mean error | RMSE | intervals | holds |
 |:--|:--|--:|--:|--:|--:|--:|--:|--:|
 `)
 	for _, t := range v.Tables {

@@ -283,8 +283,8 @@ func (s figureSetting) add(t *testing.T, seen figuresSeen, sealed *measured.Seal
 		t.Fatalf("%d tables, the first of %d cells", len(tables), tables[0].Cells)
 	}
 	for _, number := range tables[0].Numbers {
-		if number.Unbiased != unbiasedFigures[number.Name] {
-			t.Fatalf("%s is said to be unbiased: %v", number.Name, number.Unbiased)
+		if number.Additive() != unbiasedFigures[number.Name] {
+			t.Fatalf("%s is said to be unbiased: %v", number.Name, number.Additive())
 		}
 		work := figuresKnown[number.Name]
 		if work == nil {

@@ -336,6 +336,42 @@ func relist(t *testing.T, dir, name string, content []byte) {
 	}
 }
 
+// TestNoiseIsNotPublishedAsAFigure publishes sums and medians of 50 codes, 13 of which no row has. What is published of a cell follows
+// from its own interval: nothing where that is the whole range, and a sum of wages, which are not negative, is flagged where its
+// interval reaches zero and is never below zero. Of 13 empty cells at least one is of each kind but with a chance of 1e-16.
+func TestNoiseIsNotPublishedAsAFigure(t *testing.T) {
+	text := strings.NewReplacer("[count, {mean: wage}]", "[count, {sum: wage}, {median: wage}]").Replace(payText("{rho: 1}", false, ""))
+	o := officeWith(t, text, payPolicy, payData(payRows()))
+	_, place := o.run(t)
+	path := filepath.Join(place, "tables", "few.parquet")
+	flagged, open := 0, 0
+	for at := range int64(50) {
+		sum := readFigure(t, path, at, "wage_sum")
+		reaches := *sum.low <= 0
+		if reaches {
+			flagged++
+		}
+		if *sum.value < 0 || reaches != (sum.flag == "noise_dominates") || !reaches && sum.flag != "" {
+			t.Errorf("the sum of code %d is %v in %v … %v, flagged %q", at+1, *sum.value, *sum.low, *sum.high, sum.flag)
+		}
+		median := readFigure(t, path, at, "wage_median")
+		switch {
+		case median.flag == "unbounded":
+			if open++; median.value != nil || median.low != nil {
+				t.Errorf("the median of code %d may be anything, and is published as %v", at+1, *median.value)
+			}
+		case median.value == nil || median.low == nil || *median.low <= 0 && *median.high >= 9999999:
+			t.Errorf("the median of code %d: %+v", at+1, median)
+		}
+	}
+	if flagged == 0 || open == 0 {
+		t.Errorf("%d sums are flagged and %d medians open", flagged, open)
+	}
+	if _, err := Verify(t.Context(), place, VerifyOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNumbersAreWithheldBelowTheShownCount publishes figures of cells above a count alone.
 func TestNumbersAreWithheldBelowTheShownCount(t *testing.T) {
 	rows := payRows()
@@ -397,7 +433,7 @@ func TestNumbersAnswerQuestions(t *testing.T) {
 		t.Errorf("%+v: want %v, weighted", a, want)
 	}
 	var page strings.Builder
-	if err := a.Write(&page); err != nil || !strings.Contains(page.String(), "weighted count of jobs") {
+	if err := a.Write(&page); err != nil || !strings.Contains(page.String(), "count of weighted rows of jobs") {
 		t.Errorf("%v: %s", err, &page)
 	}
 	few, err := Query(t.Context(), place, Question{By: []string{"code"}, Where: []string{"code=1..10"}})
@@ -597,11 +633,11 @@ func TestNumbersSayWhatTheyAre(t *testing.T) {
 		labels[c.Name] = c
 	}
 	for name, want := range map[string][2]string{
-		"count":     {"weighted count", "weight"},
-		"pay_mean":  {"mean of pay", "pay"},
-		"units":     {"units that have a row", "person"},
-		"share_q10": {"10% quantile of pay", "pay"},
-		"women":     {"sex f over", ""},
+		"count":     {"count of weighted rows", "weighted rows"},
+		"pay_mean":  {"mean of pay", "pay, by weight"},
+		"units":     {"units that have a row", "units, each person once in a cell"},
+		"share_q10": {"10% quantile of pay", "pay, by weight"},
+		"women":     {"sex f over", "a number without a unit, by weight"},
 	} {
 		if c := labels[name]; !strings.Contains(c.Label, want[0]) || c.Unit != want[1] {
 			t.Errorf("%s: %+v, want %q", name, c, want)

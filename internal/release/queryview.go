@@ -35,10 +35,11 @@ func (a *Answer) Write(w io.Writer) error {
 
 // title says what was asked.
 func (a *Answer) title() string {
-	text := a.Release + ": " + a.Statistic + " of " + a.From
+	counted := "rows"
 	if a.Weighted {
-		text = a.Release + ": weighted " + a.Statistic + " of " + a.From
+		counted = "weighted rows"
 	}
+	text := a.Release + ": " + a.Statistic + " of " + counted + " of " + a.From
 	if len(a.By) > 0 {
 		text += " by " + strings.Join(a.By, ", ")
 	}

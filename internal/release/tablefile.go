@@ -31,7 +31,7 @@ func (e *edition) parquet(name string) (*parquet.File, error) {
 		return f, nil
 	}
 	_, fitted := e.plan.Integers(e.plan.Tables[at].Path)
-	if err := consistentFigures(f, e.plan.Tables[at], fitted); err != nil {
+	if err := consistentFigures(f, e.plan.Tables[at], e.plan.Release().Table(e.plan.Tables[at].From), fitted); err != nil {
 		return nil, e.altered(wrongf(name, "%v", err))
 	}
 	return f, nil
@@ -76,22 +76,24 @@ func eachRow(f *parquet.File, do func(parquet.Row) error) (err error) {
 
 // figureShape says how the columns of one figure of a table agree with each other.
 type figureShape struct {
-	name     string
-	unbiased bool // it has an unbiased estimate, and the published value is what is shown of that
-	rounded  bool // to a whole number
-	fitted   bool // the published value may have been moved so that tables add up
+	name        string
+	unbiased    bool    // it has an unbiased estimate, and the published value is what is shown of that
+	least, most float64 // that it can be, where it has one
+	rounded     bool    // to a whole number
+	fitted      bool    // the published value may have been moved so that tables add up
 }
 
 // consistentFigures reports the first figure of a table that lies outside its own interval, or whose published value is not its
 // unbiased estimate as it is shown.
-func consistentFigures(f *parquet.File, t plan.Table, fitted bool) error {
+func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted bool) error {
 	var shapes []figureShape
 	for _, s := range t.Statistics {
-		shapes = append(shapes, figureShape{s.Name, true, true, fitted})
+		shapes = append(shapes, figureShape{name: s.Name, unbiased: true, rounded: true, fitted: fitted, most: math.Inf(1)})
 	}
 	for _, n := range t.Figures {
-		counted := n.Kind == spec.Units || n.Kind == spec.Distinct
-		shapes = append(shapes, figureShape{n.Name, counted || n.Kind == spec.Sum, false, false})
+		s := figureShape{name: n.Name, unbiased: n.Additive()}
+		s.least, s.most = n.Limits(rows)
+		shapes = append(shapes, s)
 	}
 	places := make([][5]int, len(shapes))
 	for i, s := range shapes {
@@ -142,7 +144,7 @@ func (s figureShape) holds(published, estimate, low, high, flag parquet.Value) e
 		want = math.Floor(want + 0.5)
 	}
 	moved := s.fitted && (flag.String() == string(synth.Fitted) || flag.String() == string(synth.NoiseDominates))
-	if shown == want || s.unbiased && shown == math.Max(want, 0) || moved && shown >= 0 {
+	if shown == want || s.unbiased && shown == math.Max(s.least, math.Min(s.most, want)) || moved && shown >= 0 {
 		return nil
 	}
 	return fmt.Errorf("is published as %v, and its unbiased estimate is %v", shown, x)

@@ -83,7 +83,7 @@ func columnsOf(t synth.Table, planned plan.Table, protects string) []column {
 		columns = append(columns, statisticColumns(s, planned, protects)...)
 	}
 	for _, n := range t.Numbers {
-		columns = append(columns, numberColumns(n, t.Statistics[0].Confidence, protects)...)
+		columns = append(columns, numberColumns(n, planned, t.Statistics[0].Confidence, protects)...)
 	}
 	return columns
 }
@@ -141,14 +141,10 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	if s.Whole {
 		kind, figure = integerKind, wholeValues
 	}
-	published, unit := "published count", protects
-	switch {
-	case planned.Counts != "":
-		published = "published count of " + planned.Counts
-	case planned.Weighted:
-		published, unit = "published weighted count, to the nearest whole number", "weight"
-	case s.Name == string(spec.Units):
-		published = "published count of those that have a row in the cell"
+	unit := planned.Counted(protects)
+	published := "published count of " + unit
+	if planned.Weighted {
+		published += ", to the nearest whole number"
 	}
 	switch {
 	case s.Tabulated:

@@ -61,10 +61,11 @@ func (t *Total) title() string {
 	if t.Column != "" {
 		text += " of " + t.Column
 	}
+	counted := "rows"
 	if t.Weighted {
-		text = "weighted " + text
+		counted = "weighted rows"
 	}
-	text += " over rows of " + t.From
+	text += " over " + counted + " of " + t.From
 	if len(t.By) > 0 {
 		text += " by " + strings.Join(t.By, ", ")
 	}

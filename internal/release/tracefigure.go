@@ -6,6 +6,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -16,6 +17,7 @@ type TracedFigure struct {
 	Name          string   `json:"name"`
 	What          string   `json:"what"`
 	Published     *float64 `json:"published"`
+	Unbiased      *float64 `json:"unbiased,omitempty"` // of a figure that can be added up
 	StandardError *float64 `json:"noise_se"`
 	Low           *float64 `json:"low"`
 	High          *float64 `json:"high"`
@@ -34,7 +36,11 @@ func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) Traced
 	case spec.Ratio:
 		t.OfCount = f.Of.Counts == ""
 	}
-	for suffix, to := range map[string]**float64{plan.Published: &t.Published, plan.StandardError: &t.StandardError, plan.Low: &t.Low, plan.High: &t.High} {
+	columns := map[string]**float64{plan.Published: &t.Published, plan.StandardError: &t.StandardError, plan.Low: &t.Low, plan.High: &t.High}
+	if f.Additive() {
+		columns[plan.Unbiased] = &t.Unbiased
+	}
+	for suffix, to := range columns {
 		if v := value(suffix); !v.IsNull() {
 			x := number(v)
 			*to = &x
@@ -49,17 +55,22 @@ func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) Traced
 // text is a figure in a few lines; count is what the cell's count is called that it rests on.
 func (f TracedFigure) text(count string) string {
 	text := "\n" + f.Name + ": " + f.What + "\n"
-	if f.Published == nil {
-		return text + "  " + f.Flag + ": the noisy count is below what the spec shows\n"
+	switch {
+	case f.Flag == string(synth.Unbounded):
+		return text + "  unbounded: the noise leaves open all that it may be\n"
+	case f.Published == nil:
+		return text + "  withheld: the noisy count is below what the spec shows\n"
 	}
 	text += "  published " + shortly(*f.Published)
+	if f.Unbiased != nil && *f.Unbiased != *f.Published {
+		text += ", unbiased " + shortly(*f.Unbiased)
+	}
 	if f.StandardError != nil {
 		text += ", standard error " + shortly(*f.StandardError)
 	}
-	if f.Low != nil {
-		text += ", interval " + shortly(*f.Low) + " … " + shortly(*f.High)
-	} else {
-		text += ", no interval (" + f.Flag + ": the noise leaves open all that it may be)"
+	text += ", interval " + shortly(*f.Low) + " … " + shortly(*f.High)
+	if f.Flag == string(synth.NoiseDominates) {
+		text += " (noise_dominates: noise alone could have made it)"
 	}
 	text += "\n"
 	var from []string
