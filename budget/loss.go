@@ -15,7 +15,7 @@ type Loss struct {
 	epsilon *big.Rat // nil unless every step is pure
 	rho     *big.Rat
 	steps   []step
-	sketch  []sketch
+	sketch  []sketch // of the steps; nil where they are one Gaussian
 	normal  Gaussian // that is all of the steps, with a Sigma of 1: it has closed forms. Sigma is 0 where they are no Gaussian
 	slack   float64  // the steps dominate the mechanisms but for factors e^{±slack} on probabilities
 	sample  *big.Rat // probability that a unit is in the sample; nil where all are
@@ -109,11 +109,20 @@ func composed(steps []Mechanism, withoutShifts func(Mechanism) bool) (Loss, erro
 		}
 		loss.steps = append(loss.steps, step{smooth.gaussian().pair(), 1})
 	}
-	for _, s := range loss.steps {
-		loss.sketch = append(loss.sketch, s.sketch())
+	if !loss.isNormal() {
+		loss.sketch = sketchesOf(loss.steps)
 	}
 	loss.untilted = sync.OnceValue(func() sum { return compose(loss.steps, loss.sketch, 0, usual) })
 	return loss, nil
+}
+
+// sketchesOf are the sketches of steps.
+func sketchesOf(steps []step) []sketch {
+	var all []sketch
+	for _, s := range steps {
+		all = append(all, s.sketch())
+	}
+	return all
 }
 
 // repeated is a mechanism with how often it stands in a list, and where first.

@@ -169,13 +169,6 @@ func decimal(x float64) *big.Rat {
 	return r
 }
 
-func sketchesOf(steps []step) (sketches []sketch) {
-	for _, s := range steps {
-		sketches = append(sketches, s.sketch())
-	}
-	return sketches
-}
-
 func deltaOf(epsilon float64, steps ...step) float64 { return deltaWith(fine, epsilon, steps...) }
 
 func deltaWith(r resolution, epsilon float64, steps ...step) float64 {

@@ -94,9 +94,9 @@ func (p Parallel) EpsilonAt(delta *big.Rat) (Bound, error) {
 	if reach == len(p.Parts) {
 		for _, part := range p.Parts {
 			whole.steps = append(whole.steps, part.steps...)
-			whole.sketch = append(whole.sketch, part.sketch...)
 			whole.slack += part.slack
 		}
+		whole.sketch = sketchesOf(whole.steps)
 		return whole.EpsilonAt(delta)
 	}
 	// Whichever parts they are, their pure ε or ρ is at most the worst sum: the
@@ -106,6 +106,6 @@ func (p Parallel) EpsilonAt(delta *big.Rat) (Bound, error) {
 	} else {
 		whole.steps = []step{{zcdpAtoms(roundUp(whole.rho)), 1}}
 	}
-	whole.sketch = []sketch{whole.steps[0].sketch()}
+	whole.sketch = sketchesOf(whole.steps)
 	return whole.EpsilonAt(delta)
 }

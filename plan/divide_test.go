@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -36,6 +37,48 @@ func tenPlan(t testing.TB, amount, marginals string) *Plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// A division that a rough size of the budget shows to be worse is left at that: near where one kind of noise overtakes the other,
+// at about 15 of these tables, the choice is the one that sizes in full lead to, and far from it the other kind is not sized in full.
+func TestRoughSizesDecideAsFullOnesDo(t *testing.T) {
+	columns, left := "abcdefghij", map[bool]int{}
+	for _, tables := range []int{2, 10, 13, 14, 15, 16, 17, 20, 24} {
+		var marginals []string
+		for i := range tables {
+			marginals = append(marginals, fmt.Sprintf("m%d: {by: [%c, %c], weight: %d}", i, columns[i%10], columns[(i+1+i/10)%10], 1+i%3))
+		}
+		b := blueprintOf(t, tenRelease(t, "{epsilon: 1, delta: 1e-9}", "{"+strings.Join(marginals, ", ")+"}"))
+		var full [2]*division
+		for kind := range full {
+			choice := make([]int, len(b.groups))
+			for i, g := range b.groups {
+				choice[i] = g.best[kind]
+			}
+			d, err := b.divide(choice, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			full[kind] = d
+		}
+		_, uniform, err := b.settle()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uniform[1] == nil { // too many
+			continue
+		}
+		left[uniform[1].about]++
+		if off := uniform[1].error/full[1].error - 1; math.Abs(off) > 1e-3 {
+			t.Errorf("%d tables: the error with Laplace noise is %v, and roughly off by %v", tables, full[1].error, off)
+		}
+		if better := full[1].less(full[0]); uniform[1].about && better {
+			t.Errorf("%d tables: Laplace noise has the less error, %v and not %v, and was left", tables, full[1].error, full[0].error)
+		}
+	}
+	if left[true] == 0 || left[false] == 0 {
+		t.Errorf("rough sizes were enough for %d of the divisions, and not for %d: expected some of both", left[true], left[false])
+	}
 }
 
 // Ten marginals at ε = 1 and δ = 1e-9: discrete Laplace noise of scale 10 has a standard error of √200 = 14.14, and what
