@@ -41,13 +41,14 @@ func (c chains) axis(leaf string, a spec.Attribute) (residual.Axis, bool) {
 // impossible cells, and those that stand apart for their many attributes, have no part in them. A column in a leaf that
 // ranges names has the one residual that is best for what counts up along it, or is asked for ranges of it, whatever its
 // levels; for other leaves it is a column of its own. In a pure budget other columns have one level each, as nothing is gained there by measuring what
-// levels share. It fails on a column of too many categories for ranges.
-func newChains(r *spec.Release, tables []*table, ranges map[source]bool) (chains, error) {
+// levels share; so they have where levels are to be separate. It fails on a column of too many categories for ranges.
+func newChains(r *spec.Release, tables []*table, how Summing) (chains, error) {
+	ranges := how.ranges(r, tables)
 	c := chains{of: map[usage]residual.Axis{}, ranges: ranges}
 	for _, l := range r.Budget.Leaves {
 		c.leaves = append(c.leaves, l.Path)
 	}
-	b := chainBuilder{chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
+	b := chainBuilder{chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, separate: how == LevelsSeparate, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
 	var columns []column
 	known := map[usage]*spec.Level{}
 	for _, t := range tables {
@@ -112,11 +113,12 @@ func newChains(r *spec.Release, tables []*table, ranges map[source]bool) (chains
 // chainBuilder adds columns to chains.
 type chainBuilder struct {
 	*chains
-	laplace bool // the budget is a pure ε
-	levels  map[column][]*spec.Level
-	names   map[*spec.Level]string
-	sums    map[*spec.Level]residual.Sums
-	beside  map[string][]beside
+	laplace  bool // the budget is a pure ε
+	separate bool // every level is a column of its own
+	levels   map[column][]*spec.Level
+	names    map[*spec.Level]string
+	sums     map[*spec.Level]residual.Sums
+	beside   map[string][]beside
 }
 
 // column is a column of the table, as leaves use it that ask for ranges of it, or as others do.
@@ -169,7 +171,7 @@ func (b *chainBuilder) chain(base int, of column) error {
 		var chain, left []*spec.Level
 		for _, level := range levels {
 			var parent []int
-			nested := !b.laplace || of.ranged
+			nested := !b.laplace && !b.separate || of.ranged
 			if len(chain) == 0 {
 				parent, nested = make([]int, level.Size()), true
 			} else if nested {

@@ -26,6 +26,12 @@ type design struct {
 	error float64
 	// spread is Σ variance over all cells for an amount of 1.
 	spread float64
+	// guard is the problem that a guarded design is a solution of, and amounts are that: as parts, but of ρ under ε and δ
+	// whatever the noise. worst is the largest variance over its cap, and blame says of tables how much they are in the way of others.
+	guard   *guard
+	amounts []float64
+	worst   float64
+	blame   []float64
 }
 
 // planned is a measurement whose noise is fixed but for its size.
@@ -514,12 +520,18 @@ func (g *group) residualWorkload(r *spec.Release, d *design) (w *residual.Worklo
 	if err != nil {
 		return nil, err.Error()
 	}
+	return w, g.planResiduals(r, d, w)
+}
+
+// planResiduals adds the residuals of a workload to a design, and gives the workload their sensitivities. why says why they cannot be
+// measured.
+func (g *group) planResiduals(r *spec.Release, d *design, w *residual.Workload) (why string) {
 	d.planned = make([]planned, len(w.Residuals))
 	var counted, published int64
 	for i, res := range w.Residuals {
 		p := planned{group: g, asks: residual.ResidualOf(res.Axes, 0), noise: d.noise, distance: g.moves(r, res.Axes)}
 		if p.reach.Cmp(big.NewInt(mostReach)) > 0 {
-			return nil, fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.id(), p.reach)
+			return fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.id(), p.reach)
 		}
 		p.cells = g.chains.integers(p.asks)
 		w.Residuals[i].Squares = floatOf(p.l2Squared)
@@ -530,9 +542,9 @@ func (g *group) residualWorkload(r *spec.Release, d *design) (w *residual.Worklo
 		published += t.cells
 	}
 	if counted > manyCells && counted > muchMore*published {
-		return nil, fmt.Sprintf("it would count %s cells for %s that are published", budget.Group(counted), budget.Group(published))
+		return fmt.Sprintf("it would count %s cells for %s that are published", budget.Group(counted), budget.Group(published))
 	}
-	return w, ""
+	return ""
 }
 
 // floatOf is an integer to the nearest float.

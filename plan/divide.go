@@ -24,6 +24,10 @@ type blueprint struct {
 	// rough says that the size of a budget of ε and δ is taken from the conversion of ρ alone, for Gaussian noise: for what needs
 	// to be known before the measurements are.
 	rough bool
+	// tight is by how much the caps of tables are lowered, where noise on integers has not quite the variance that is reckoned with, and
+	// levelled are the leaves whose tables all have an equal share, as nothing else leaves none worse.
+	tight    map[*table]float64
+	levelled map[int]bool
 }
 
 // Summing says how columns are measured along which tables count up, or are asked for ranges.
@@ -36,6 +40,9 @@ const (
 	RangedEverywhere Summing = "everywhere"
 	// CellByCell measures them as other columns: sums are added up from cells.
 	CellByCell Summing = "cells"
+	// LevelsSeparate measures them as other columns too, and every level of a column as one of its own. It is taken where
+	// tables are guarded and residuals of levels that lie within each other would make some worse than by themselves.
+	LevelsSeparate Summing = "levels"
 )
 
 // newBlueprint groups the tables and designs every group.
@@ -52,7 +59,7 @@ func newBlueprint(r *spec.Release, tables, parts []*table, drafts []microdata, t
 		if own == nil {
 			continue
 		}
-		c, err := newChains(r, own, how.ranges(r, own))
+		c, err := newChains(r, own, how)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +90,7 @@ func (v Summing) ranges(r *spec.Release, tables []*table) map[source]bool {
 	out := map[source]bool{}
 	for _, t := range tables {
 		for i, a := range t.counted {
-			if t.sums[i] == residual.Cells || t.apart() || v == CellByCell {
+			if t.sums[i] == residual.Cells || t.apart() || v == CellByCell || v == LevelsSeparate {
 				continue
 			}
 			out[source{r.Budget.Leaves[t.leaf].Path, a.Column}] = true
@@ -99,6 +106,15 @@ func (v Summing) ranges(r *spec.Release, tables []*table) map[source]bool {
 
 // variants are those that differ for some tables.
 func (d *draftPlan) variants(r *spec.Release) []Summing {
+	all := d.summings(r)
+	if r.Budget.Minimise == spec.Guarded {
+		all = append(all, LevelsSeparate)
+	}
+	return all
+}
+
+// summings are the variants that differ for tables that count up, or are asked for ranges.
+func (d *draftPlan) summings(r *spec.Release) []Summing {
 	if !slices.ContainsFunc(d.tables, (*table).summed) {
 		return []Summing{RangedApart}
 	}
@@ -140,7 +156,8 @@ func mixed(r *spec.Release, tables []*table) bool {
 
 // division is one way to spend the budget on a blueprint.
 type division struct {
-	choice  []int // the design of each group
+	choice  []int    // the design of each group
+	taken   []design // that design, with the parts that it has in its leaf
 	planned []planned
 	shares  []float64 // of each group in its leaf: of ε in a pure budget, else of ρ
 	cost    budget.Cost
@@ -257,14 +274,20 @@ func (b *blueprint) divide(choice []int, best *division) (*division, error) {
 	d := &division{choice: choice, shares: make([]float64, len(b.groups))}
 	var parts []float64 // of all measurements
 	sums := make([]float64, len(b.release.Budget.Leaves))
+	var amounts []float64
+	var err error
+	if d.taken, amounts, err = b.taken(choice); err != nil {
+		return nil, err
+	}
 	for i, g := range b.groups {
 		whole := b.inEpsilon(choice, g.leaf)
-		design := g.designs[choice[i]]
-		amount := g.amount(design, whole)
+		design, amount := d.taken[i], amounts[i]
 		for j, p := range design.planned {
 			part := 0.0
 			switch {
 			case g.needed:
+			case design.guard != nil:
+				part = float64(amount * design.amounts[j])
 			case design.noise == budget.DiscreteGaussian:
 				part = float64(amount * design.parts[j])
 			case b.pure:
@@ -330,6 +353,36 @@ func (d *division) mayBeLess(other *division) bool {
 	return least.less(other)
 }
 
+// taken are the designs that are chosen for the groups, and the parts that these have of their leaves, in proportion. Where
+// tables are guarded, several groups of a leaf have both from one problem.
+func (b *blueprint) taken(choice []int) (designs []design, amounts []float64, err error) {
+	designs, amounts = make([]design, len(b.groups)), make([]float64, len(b.groups))
+	for i, g := range b.groups {
+		designs[i] = g.designs[choice[i]]
+		if b.levelled[g.leaf] && g.divisible() {
+			if designs[i], err = g.levelled(designs[i].noise); err != nil {
+				return nil, nil, err
+			}
+		}
+		amounts[i] = g.amount(designs[i], b.inEpsilon(choice, g.leaf))
+	}
+	if b.release.Budget.Minimise != spec.Guarded {
+		return designs, amounts, nil
+	}
+	for leaf := range b.release.Budget.Leaves {
+		var of []int
+		for i, g := range b.groups {
+			if g.leaf == leaf && !g.needed {
+				of = append(of, i)
+			}
+		}
+		if len(of) > 0 {
+			b.guardLeaf(of, designs, amounts)
+		}
+	}
+	return designs, amounts, nil
+}
+
 // inEpsilon tells that the groups of a leaf have Laplace noise alone.
 func (b *blueprint) inEpsilon(choice []int, leaf int) bool {
 	for i, g := range b.groups {
@@ -387,7 +440,7 @@ func (d *division) weigh(b *blueprint) {
 		if g.needed {
 			continue
 		}
-		design := g.designs[d.choice[i]]
+		design := d.taken[i]
 		e := atShare(design.error, design.perRho(), d.leaves[g.leaf].Amount, d.shares[i])
 		if largest {
 			d.errors[g.leaf] = max(d.errors[g.leaf], e)

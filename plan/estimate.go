@@ -45,7 +45,7 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 		if own == nil {
 			continue
 		}
-		c, err := newChains(p.release, own, p.Sums.ranges(p.release, own))
+		c, err := newChains(p.release, own, p.Sums)
 		if err != nil {
 			return nil, err
 		}

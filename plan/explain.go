@@ -291,7 +291,7 @@ func (p *Plan) explainStrategies(b *strings.Builder) {
 		if s.ofPart() {
 			continue // what it is for says how good it is
 		}
-		if len(s.Tables) > 1 || s.Kind != Direct || s.inPortions() || s.otherNoise() {
+		if len(s.Tables) > 1 || s.Kind != Direct || s.inPortions() || s.otherNoise() || s.hasReason() {
 			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", s.names(), budget.Plural(int64(len(own)), "measurement"), costOfAll(mechanisms(own)), s.sentence()))
 		}
 	}
@@ -306,6 +306,17 @@ func (p *Plan) explainStrategies(b *strings.Builder) {
 	for _, line := range lines {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
+	if p.Sums == LevelsSeparate {
+		fmt.Fprintf(b, "  %s\n", separateLevels)
+	}
+}
+
+// separateLevels says why levels are columns of their own.
+const separateLevels = "Every level of a column is measured as a column of its own: as parts of each other they would make some tables worse than by themselves."
+
+// hasReason reports whether a strategy was not taken because it cannot be.
+func (s Strategy) hasReason() bool {
+	return slices.ContainsFunc(s.Instead, func(other Alternative) bool { return other.Why != "" })
 }
 
 // otherNoise tells that another kind of noise was weighed too.
@@ -437,6 +448,14 @@ func (s Strategy) way() string {
 	case Residuals:
 		return "What the tables share is measured once (residuals), with " + noise + "."
 	}
+	switch {
+	case s.Kind == ResidualsAndTables:
+		return "What the tables share is measured once (residuals), and some tables by themselves as well, with " + noise + "."
+	case s.Kind == EqualShares:
+		return "Each table is measured by itself, all with equal shares, with " + noise + ": no other way was found that leaves none worse."
+	case s.Kind == Direct && s.Measurements < len(s.Tables):
+		return fmt.Sprintf("Of the tables %d are measured by themselves, with %s; all are put together from these by least squares.", s.Measurements, noise)
+	}
 	each := "Each table"
 	if len(s.Tables) == 1 {
 		each = "The table"
@@ -450,7 +469,7 @@ func (s Strategy) way() string {
 // alternatives name the strategies within a sentence.
 var alternatives = map[StrategyKind]string{
 	Direct: "each table by itself", Largest: "only tables that lie in no other", Residuals: "what the tables share once (residuals)",
-	EqualShares: "each table by itself, all with equal shares,",
+	EqualShares: "each table by itself, all with equal shares,", ResidualsAndTables: "what the tables share once, and some by themselves",
 }
 
 // ofOneTable names those that are other words where the group is one table: equal shares then measure its cells, whatever

@@ -83,7 +83,7 @@ func (p *Plan) facts() []fact {
 	}
 	b.invariants(p)
 	b.consistent(p.Consistent)
-	if slices.ContainsFunc(p.Tables, p.summed) {
+	if p.Sums == LevelsSeparate || slices.ContainsFunc(p.Tables, p.summed) {
 		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
 	}
 	for _, s := range p.Strategies {
@@ -208,12 +208,14 @@ func (b *factBook) leaves(leaves []Leaf) {
 
 // objectives are what can be made least, in words.
 var objectives = map[spec.Objective]string{
+	spec.Guarded:  "the sum of weight × variance over all cells, no table worse than by itself with an equal share",
 	spec.LeastSum: "the sum of weight × variance over all cells", spec.LeastLargest: "the largest weight × variance of a cell",
 }
 
 // summings are the ways to measure a column along which counts are added up, in words.
 var summings = map[Summing]string{
 	RangedApart: "measured for these sums in the leaves that ask for them", RangedEverywhere: "measured for these sums in all leaves", CellByCell: "measured as others are, so that sums are of cells",
+	LevelsSeparate: "measured as others are, and every level as a column of its own",
 }
 
 // summedAlong are those of some attributes that a table has, as text.

@@ -112,6 +112,9 @@ func (g *group) design(r *spec.Release, tighten float64) error {
 		if err != nil {
 			return err
 		}
+		for i := from; i < len(g.designs) && g.apart() && g.minimise == spec.Guarded && !g.needed; i++ {
+			g.designs[i].apartGuard(g)
+		}
 		if len(g.designs) == from { // no way of its own
 			g.best = append(g.best, g.best[0])
 			continue
@@ -159,6 +162,9 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 		d, err := g.discovered(noise)
 		g.designs = append(g.designs, d)
 		return err
+	}
+	if g.minimise == spec.Guarded && !g.apart() {
+		return g.guardedFor(r, noise)
 	}
 	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.several()
 	switch {

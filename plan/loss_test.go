@@ -18,7 +18,7 @@ import (
 )
 
 func TestLossOfTablesAndAttributes(t *testing.T) {
-	p := planOf(t, "add-remove", "{rho: 1/8}", "row", "{x: {by: [sex]}, y: {by: [sex, age]}}")
+	p := planOf(t, "add-remove", "{rho: 1/8, minimise: sum}", "row", "{x: {by: [sex]}, y: {by: [sex, age]}}")
 	l, err := p.Loss()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestLossSaysWhatComposingGained(t *testing.T) {
 }
 
 func TestPureLossHasItsEpsilon(t *testing.T) {
-	p := planOf(t, "add-remove", "{epsilon: 1}", "row", "{x: {by: [sex]}, y: {by: [age]}}")
+	p := planOf(t, "add-remove", "{epsilon: 1, minimise: sum}", "row", "{x: {by: [sex]}, y: {by: [age]}}")
 	l, err := p.Loss()
 	if err != nil {
 		t.Fatal(err)

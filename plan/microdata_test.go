@@ -172,7 +172,7 @@ func TestLossOfMicrodata(t *testing.T) {
 		"add-remove": {2 * small / 4, (small + large) * 4 / 4, 2 * large * (200. / 90) / 4, 2, 4},
 		"replace":    {1. / 4, 1. / 4, y / 4, 1, 1},
 	} {
-		p := microdataOf(t, n, "{rho: 1, split: {tables: 1/4, microdata: 3/4}}", "row", "{budget: microdata, by: [sex, age.half]}")
+		p := microdataOf(t, n, "{rho: 1, minimise: sum, split: {tables: 1/4, microdata: 3/4}}", "row", "{budget: microdata, by: [sex, age.half]}")
 		l, err := p.Loss()
 		if err != nil {
 			t.Fatal(err)

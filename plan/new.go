@@ -106,6 +106,7 @@ type draftPlan struct {
 	division  *division
 	uniform   []*division // with one kind of noise for all groups
 	rough     bool        // [blueprint.rough]
+	over      int         // guarded tables that are worse than by themselves all the same
 }
 
 const (
@@ -165,6 +166,9 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, err error) {
 	var little error
 	for i, how := range d.variants(r) {
+		if how == LevelsSeparate && (best == nil || !best.torn()) {
+			continue
+		}
 		trial, err := d.measured(r, tighten, how)
 		switch {
 		case errors.Is(err, errTooLittle):
@@ -185,6 +189,17 @@ func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, er
 	return best, nil
 }
 
+// torn reports whether residuals of levels that lie within each other leave a guarded table worse than by itself, so that other
+// ways have to be taken.
+func (d *draftPlan) torn() bool {
+	for i, g := range d.blueprint.groups {
+		if !g.needed && g.several() && len(g.tables) > 1 && d.division.taken[i].kind != Residuals {
+			return true
+		}
+	}
+	return d.over > 0
+}
+
 // better tells that a draft is better than another: what the budget makes least is less or, where targets decide that, its
 // cost is.
 func (d *draftPlan) better(other *draftPlan) bool {
@@ -195,33 +210,55 @@ func (d *draftPlan) better(other *draftPlan) bool {
 		}
 		return d.plan.Cost.Rho.Cmp(other.plan.Cost.Rho) < 0
 	}
+	if d.over != other.over {
+		return d.over < other.over
+	}
 	return d.error() < float64(other.error()*rounding)
 }
 
 // measured plans the measurements, and how good they will make the tables.
 func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*draftPlan, error) {
-	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Sums: how, Source: r.Source, Sample: sampleOf(r), release: r}
-	out := &draftPlan{plan: p, tables: d.tables, parts: d.parts, drafts: d.drafts}
+	out := &draftPlan{tables: d.tables, parts: d.parts, drafts: d.drafts}
 	var err error
 	if out.blueprint, err = newBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
 		return nil, err
 	}
 	out.blueprint.rough = d.rough
-	if out.division, out.uniform, err = out.blueprint.settle(); err != nil {
-		return nil, err
+	for attempt := 0; ; attempt++ {
+		if err := out.settled(r, how); err != nil {
+			return nil, err
+		}
+		worse, err := out.worse()
+		if err != nil {
+			return nil, err
+		}
+		if !out.blueprint.guardTighter(worse, attempt) {
+			out.over = len(worse)
+			return out, nil
+		}
 	}
-	p.Cost, p.Leaves = out.division.cost, out.division.leaves
-	if err := p.spend(out.blueprint, out.division.planned); err != nil {
-		return nil, err
+}
+
+// settled divides the budget among the measurements, and predicts how good they will make the tables.
+func (d *draftPlan) settled(r *spec.Release, how Summing) error {
+	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Sums: how, Source: r.Source, Sample: sampleOf(r), release: r}
+	d.plan = p
+	var err error
+	if d.division, d.uniform, err = d.blueprint.settle(); err != nil {
+		return err
 	}
-	p.Size = out.size()
+	p.Cost, p.Leaves = d.division.cost, d.division.leaves
+	if err := p.spend(d.blueprint, d.division.planned); err != nil {
+		return err
+	}
+	p.Size = d.size()
 	for _, t := range d.tables {
 		p.Tables = append(p.Tables, newTable(r, t))
 	}
 	if err := p.predict(); err != nil {
-		return nil, err
+		return err
 	}
-	return out, p.aim(d.tables)
+	return p.aim(d.tables)
 }
 
 // error is what the budget makes least, of all tables as they will be.

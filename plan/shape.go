@@ -133,7 +133,7 @@ func (t Table) shaped(asked Table) error {
 // addsUp counts the measurements of the strategies and of the microdata.
 func (p *Plan) addsUp() error {
 	left := len(p.Measurements)
-	if !slices.Contains([]Summing{RangedApart, RangedEverywhere, CellByCell}, p.Sums) {
+	if !slices.Contains([]Summing{RangedApart, RangedEverywhere, CellByCell, LevelsSeparate}, p.Sums) {
 		return fmt.Errorf("there is no way %q to measure columns of sums", p.Sums)
 	}
 	for _, text := range []string{p.Guarantee.Epsilon, p.Guarantee.Delta, p.Guarantee.Rho, p.Guarantee.PlainRho} {
@@ -205,7 +205,7 @@ func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error
 			}
 		}
 		var err error
-		if of[confidential.Name], err = newChains(p.release, own, p.Sums.ranges(p.release, own)); err != nil {
+		if of[confidential.Name], err = newChains(p.release, own, p.Sums); err != nil {
 			return err
 		}
 	}

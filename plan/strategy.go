@@ -19,7 +19,10 @@ const (
 	Largest StrategyKind = "largest"
 	// Residuals measures every part that the tables share once.
 	Residuals StrategyKind = "residuals"
-	// EqualShares measures each table by itself, all for the same. It is what others do, and is never taken.
+	// ResidualsAndTables measures what the tables share, and some tables by themselves.
+	ResidualsAndTables StrategyKind = "residuals-and-tables"
+	// EqualShares measures each table by itself, all for the same. It is what others do, and is taken where nothing else
+	// leaves no table worse.
 	EqualShares StrategyKind = "equal-shares"
 )
 
@@ -55,7 +58,7 @@ type Alternative struct {
 func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 	var all []Strategy
 	for i, g := range b.groups {
-		taken := g.designs[d.choice[i]]
+		taken := d.taken[i]
 		s := Strategy{
 			Leaf: d.leaves[g.leaf].Path, Kind: taken.kind, Noise: taken.noise, Measurements: len(taken.planned),
 			RMSE: g.rmse(taken, taken.perRho(), d, i),
@@ -84,7 +87,7 @@ func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
 			}
 			s.Instead = append(s.Instead, instead)
 		}
-		if equal, ok := g.equalShares(b.release, taken.noise); ok {
+		if equal, ok := g.equalShares(b.release, taken.noise); ok && taken.kind != EqualShares {
 			s.Instead = append(s.Instead, Alternative{Kind: EqualShares, Noise: taken.noise, RMSE: g.rmse(equal, taken.perRho(), d, i)})
 		}
 		s.Instead = append(s.Instead, g.reasons...)

@@ -409,20 +409,20 @@ func leastSquares(t *testing.T, measured []Measurement, variances []float64, que
 // together are specs with repeats in two leaves, marginals within others and around them, totals, levels and levels that do
 // not nest, for a budget of ρ.
 var together = []struct{ neighbours, budget, marginals string }{
-	{"add-remove", "{rho: 1/8}", "{x: {every: [0, 1, 2], by: [sex, kind, age.third]}}"},
-	{"add-remove", "{rho: 1/8}", "{x: {by: [sex]}, y: {by: [kind]}}"},
-	{"replace", "{rho: 1/8}", "{x: {by: [kind, sex]}, y: {by: [sex]}, z: {by: [sex]}}"},
-	{"replace", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [kind, sex], budget: a}, y: {every: [1], by: [sex, age], budget: b}, z: {by: [], budget: b}}"},
-	{"add-remove", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {every: [1, 3], by: [sex, kind, age], budget: a, weight: 5}, y: {every: [0, 2], by: [age, kind, sex], budget: b}}"},
-	{"add-remove", "{rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [age.half, kind]}, z: {by: [age.half]}}"},
-	{"add-remove", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [age, sex], budget: a}, y: {by: [age.odd], budget: b}, z: {by: [sex, age.odd], budget: b}}"},
-	{"add-remove", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [sex], budget: a}, y: {by: [sex, age], budget: b}, z: {by: [age.half], budget: b}}"}, // one table by itself beside levels
-	{"replace", "{rho: 1/8}", "{x: {by: [age.half]}, y: {by: [age.third]}}"},                                                                             // that do not lie within each other
-	{"replace", "{rho: 1/8}", "{x: {by: [age.half, sex]}, y: {by: [age.same]}}"},
-	{"add-remove", "{rho: 1/8}", "{x: {by: [age.whole]}, y: {by: [age.half]}, z: {by: []}}"},
-	{"add-remove", "{rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [sex, age]}}"}, // asked twice
-	{"replace", "{rho: 1/8}", "{x: {by: []}}"},
-	{"add-remove", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [], budget: a}, y: {by: [], budget: b}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {every: [0, 1, 2], by: [sex, kind, age.third]}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [sex]}, y: {by: [kind]}}"},
+	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: [kind, sex]}, y: {by: [sex]}, z: {by: [sex]}}"},
+	{"replace", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [kind, sex], budget: a}, y: {every: [1], by: [sex, age], budget: b}, z: {by: [], budget: b}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {every: [1, 3], by: [sex, kind, age], budget: a, weight: 5}, y: {every: [0, 2], by: [age, kind, sex], budget: b}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [age.half, kind]}, z: {by: [age.half]}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [age, sex], budget: a}, y: {by: [age.odd], budget: b}, z: {by: [sex, age.odd], budget: b}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [sex], budget: a}, y: {by: [sex, age], budget: b}, z: {by: [age.half], budget: b}}"}, // one table by itself beside levels
+	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: [age.half]}, y: {by: [age.third]}}"},                                                                             // that do not lie within each other
+	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: [age.half, sex]}, y: {by: [age.same]}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [age.whole]}, y: {by: [age.half]}, z: {by: []}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [sex, age]}}"}, // asked twice
+	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: []}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [], budget: a}, y: {by: [], budget: b}}"},
 }
 
 // The errors said of tables are those of dense least squares over all measurements, cell by cell. The pages round them up
@@ -514,7 +514,7 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 }
 
 // All one-way and two-way tables of Adult, 148 725 cells, at ε = 1 and δ = 1e-9: the root mean square of the standard errors
-// is at most 0.63 of what 105 tables measured by themselves with equal shares have. The best strategies are 37.05 at the
+// is at most 0.66 of what 105 tables measured by themselves with equal shares have, though none of them is worse than that. The best strategies are 37.05 at the
 // ρ of 0.0149731 that the conversion of ρ alone allows, with the total among the tables, and √(105/(2ρ)) = 59.21.
 func TestAdultIsMeasuredWell(t *testing.T) {
 	p := planOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
@@ -534,7 +534,7 @@ func TestAdultIsMeasuredWell(t *testing.T) {
 	}
 	rmse, equal := math.Sqrt(squares/cells), math.Sqrt(mechanisms[0].Variance())
 	t.Logf("root mean square error %.4f, with equal shares %.4f: %.4f of it", rmse, equal, rmse/equal)
-	if rmse > 0.63*equal {
+	if rmse > 0.66*equal {
 		t.Errorf("root mean square error %v, with equal shares %v", rmse, equal)
 	}
 	if s := p.Strategies[0]; math.Abs(s.RMSE/rmse-1) > 1e-5 {
@@ -613,7 +613,7 @@ func TestPureStrategies(t *testing.T) {
 			by := rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 0, 3, rapid.ID).Draw(t, "by")
 			marginals += fmt.Sprintf("m%d: {by: [%s], weight: %s}, ", i, strings.Join(by, ", "), rapid.SampledFrom([]string{"1", "1/3", "20", "1e4"}).Draw(t, "weight"))
 		}
-		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(crossed, "add-remove", "{epsilon: 1}", 2, strings.TrimSuffix(marginals, ", ")+"}")})
+		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(crossed, "add-remove", "{epsilon: 1, minimise: sum}", 2, strings.TrimSuffix(marginals, ", ")+"}")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -717,7 +717,7 @@ func TestChainsOfLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chains, err := newChains(r, tables, nil)
+		chains, err := newChains(r, tables, CellByCell)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -162,7 +162,7 @@ func groupText(g *group) string {
 // traceDivision writes which noise was taken, what the budget amounts to, and the parts of leaves and groups.
 func traceDivision(d *draftPlan, b *strings.Builder) {
 	for i, g := range d.blueprint.groups {
-		taken := g.designs[d.division.choice[i]]
+		taken := d.division.taken[i]
 		part := budget.Percent(d.division.shares[i]) + " of its leaf"
 		if g.needed {
 			part = "what its targets need"

@@ -260,7 +260,12 @@ func choicesOf(p *plan.Plan, r *Report) []string {
 	if p.Guarantee.Definition == "approximate" {
 		choices = append(choices, "An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken.")
 	}
-	if p.Release().Budget.Minimise == spec.LeastLargest {
+	switch p.Release().Budget.Minimise {
+	case spec.Guarded:
+		if slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 && !l.Needed }) {
+			choices = append(choices, "In each part of the budget the error of all cells together was made as small as can be without making any table worse than measuring it by itself with an equal share.")
+		}
+	case spec.LeastLargest:
 		choices = append(choices, "In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together.")
 	}
 	if weights := weightsOf(p); weights != "" {

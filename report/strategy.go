@@ -126,7 +126,13 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (Amount, float64, error
 func (s Strategy) text(shared bool, ranged []string) string {
 	b, noise := &strings.Builder{}, noiseNames[budget.Kind(s.Noise)]
 	switch plan.StrategyKind(s.Kind) {
+	case plan.EqualShares:
+		b.WriteString("Each table is measured by itself, all with equal shares, with " + noise + " noise of its own on every cell: no other way was found that leaves none worse.")
 	case plan.Direct:
+		if s.Measurements < len(s.Tables) {
+			fmt.Fprintf(b, "Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.", s.Measurements, noise)
+			break
+		}
 		each := "Each table"
 		if len(s.Tables) == 1 {
 			each = "The table"
@@ -141,6 +147,8 @@ func (s Strategy) text(shared bool, ranged []string) string {
 		b.WriteString(".")
 	case plan.Largest:
 		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise + " noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.")
+	case plan.ResidualsAndTables:
+		b.WriteString("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with " + noise + " noise. Every table is put together from all of these answers that bear on it.")
 	case plan.Residuals:
 		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " + noise + " noise. Every table is put together from these answers.")
 	}
@@ -189,7 +197,8 @@ var otherwise = map[plan.StrategyKind]string{
 	plan.Largest:   "with only those tables that lie in no other",
 	plan.Residuals: "by what the tables have in common (residuals)",
 
-	plan.EqualShares: "with each table by itself and equal shares for all",
+	plan.EqualShares:        "with each table by itself and equal shares for all",
+	plan.ResidualsAndTables: "by what the tables have in common, and some by themselves",
 }
 
 // noiseNames are the kinds of noise in words.

@@ -203,7 +203,7 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 		if name == "README.txt" {
 			continue
 		}
-		for _, want := range []string{"What the tables have in common is measured once", "; with each table by itself it would be " + budget.DecimalNearest(in.Plan.Strategies[0].Instead[0].RMSE, 4)} {
+		for _, want := range []string{"What the tables have in common is measured once", "; with each table by itself and equal shares for all it would be " + budget.DecimalNearest(in.Plan.Strategies[0].Instead[0].RMSE, 4)} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}

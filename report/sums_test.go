@@ -11,7 +11,7 @@ import (
 
 // A table that counts up is explained wherever it stands, and nowhere added up again.
 func TestPagesOfTablesThatCountUp(t *testing.T) {
-	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}", "{epsilon: 1, delta: 1e-9}"} {
+	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}", "{epsilon: 1, delta: 1e-9, minimise: sum}"} {
 		r := reportOf(t, summedInput(budget))
 		up, ages := r.Tables[0], r.Tables[1]
 		if strings.Join(up.Cumulative, " ") != "age" || up.Ranges != nil || strings.Join(ages.Ranges, " ") != "age" || ages.Cumulative != nil {

@@ -211,10 +211,10 @@ func deltaText(delta *big.Rat) string {
 
 // minimised is what a budget makes least where its spec has to say so.
 func minimised(objective spec.Objective) spec.Objective {
-	if objective == spec.LeastLargest {
-		return objective
+	if objective == spec.Guarded {
+		return ""
 	}
-	return ""
+	return objective
 }
 
 // rowOf is a table as it is planned.

@@ -22,7 +22,7 @@ func (r *reader) readBudget(root node) {
 	if r.unsound[n.value] {
 		return
 	}
-	b.Minimise = LeastSum
+	b.Minimise = Guarded
 	if minimise := n.get("minimise"); minimise.present() {
 		b.Minimise = Objective(minimise.text())
 	}

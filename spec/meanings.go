@@ -50,7 +50,7 @@ var releaseMeanings = map[string]meaning{
 	"budget.epsilon":  {is: "ε. Nobody's presence changes the chance of any result by more than e^ε (beside δ).", without: "the budget is in rho", example: "1", page: "README.md#what-is-promised"},
 	"budget.delta":    {is: "δ of a budget in ε: above 0 and below 1, in practice far below one over the number of units.", without: "the promise is pure", example: "1e-9", page: "README.md#what-is-promised"},
 	"budget.rho":      {is: "ρ of zero-concentrated differential privacy.", without: "the budget is in epsilon", example: "1/8", page: "docs/plan.md#which-noise"},
-	"budget.minimise": {is: "What the planner makes least in each leaf: the sum over all cells of weight × variance, or the largest of any cell.", without: "sum", example: "largest", page: "docs/plan.md#what-is-made-least"},
+	"budget.minimise": {is: "What the planner makes least in each leaf: the sum over all cells of weight × variance, with no table worse than by itself with an equal share (`guarded`) or whatever becomes of small tables (`sum`), or the largest of any cell.", without: "guarded", example: "sum", page: "docs/plan.md#what-is-made-least"},
 	"budget.split":    {is: "The tree by which the budget is shared out. A leaf is a wall: its part is kept exactly.", without: "one leaf, which all marginals share", example: "{headline: 1/2, detail: 1/2}", page: "docs/spec.md#how-marginals-share-a-budget"},
 
 	"budget.split.*.share":   {is: "The part of an entry that is split again, of what needed leaves and amounts beside it leave.", without: "the entry is an absolute amount", example: "1/3", page: "docs/spec.md#how-marginals-share-a-budget"},

@@ -119,8 +119,10 @@ type Budget struct {
 // Objective is what is made least inside a leaf of the budget.
 type Objective string
 
-// The objectives: the sum of weight × variance over all cells, or the largest weight × variance of a cell.
+// The objectives: the sum of weight × variance over all cells, either among the allocations that leave no table worse
+// than measuring it by itself with an equal share, or among all; or the largest weight × variance of a cell.
 const (
+	Guarded      Objective = "guarded"
 	LeastSum     Objective = "sum"
 	LeastLargest Objective = "largest"
 )

@@ -41,7 +41,7 @@ func TestTargetsAreExact(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if r, err := Parse(baseSource()); err != nil || r.Budget.Minimise != LeastSum {
+	if r, err := Parse(baseSource()); err != nil || r.Budget.Minimise != Guarded {
 		t.Errorf("a spec that does not say: minimise %q, %v", r.Budget.Minimise, err)
 	}
 }

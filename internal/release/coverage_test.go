@@ -83,8 +83,8 @@ const along = `tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {typ
 
 var coverageSettings = []coverageSetting{
 	{"residuals", plan.Residuals, "budget: {rho: 1/100}\n" + small + "marginals: {m: {every: [0, 1, 2, 3], by: [x, y, z]}}\n", 80_000, true, false, false},
-	{"residuals, next to no noise", plan.Residuals, "budget: {rho: 40}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y, z]}}\n", 30_000, false, true, false},
-	{"residuals of levels", plan.Residuals, `budget: {rho: 1/50}
+	{"residuals, next to no noise", plan.Residuals, "budget: {rho: 40, minimise: sum}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y, z]}}\n", 30_000, false, true, false},
+	{"residuals of levels", plan.Residuals, `budget: {rho: 1/50, minimise: sum}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {type: integer, range: [0, 5], levels: {band: {edges: [0, 1, 3]}}}, y: {values: [a, b]}}}}
 marginals: {m: {by: [age, y]}, n: {by: [age.band, y]}, o: {by: [age.band]}}
 `, 60_000, true, false, true},
@@ -92,10 +92,10 @@ marginals: {m: {by: [age, y]}, n: {by: [age.band, y]}, o: {by: [age.band]}}
 	{"direct, next to no noise", plan.Direct, "budget: {rho: 3}\n" + small + "marginals: {m: {by: [x, y]}}\n", 30_000, false, true, true},
 	{"direct, of two leaves", plan.Direct, "budget: {rho: 1/100, split: {a: 1/3, b: 2/3}}\n" + small + "marginals: {m: {by: [x, y], budget: a}, n: {by: [y, z], budget: b}}\n", 60_000, true, false, true},
 	{"direct, pure", plan.Direct, "budget: {epsilon: 1/10}\n" + small + "marginals: {m: {by: [x]}, n: {by: [y, z]}}\n", 150_000, true, false, false},
-	{"largest", plan.Largest, "budget: {epsilon: 1/10}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y]}}\n", 72_000, true, false, false},
-	{"largest, next to no noise", plan.Largest, "budget: {epsilon: 2}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y]}}\n", 30_000, false, true, false},
-	{"prefix sums", plan.Residuals, "budget: {rho: 1/50}\n" + along + "marginals: {m: {by: [age, y], cumulative: [age]}, n: {by: [y]}}\n", 60_000, true, false, true},
-	{"ranges", plan.Residuals, "budget: {rho: 1/50}\n" + along + "marginals: {m: {by: [age, y], ranges: [age]}, n: {by: [age]}}\n", 60_000, true, false, false},
+	{"largest", plan.Largest, "budget: {epsilon: 1/10, minimise: sum}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y]}}\n", 72_000, true, false, false},
+	{"largest, next to no noise", plan.Largest, "budget: {epsilon: 2, minimise: sum}\n" + small + "marginals: {m: {every: [1, 2], by: [x, y]}}\n", 30_000, false, true, false},
+	{"prefix sums", plan.Residuals, "budget: {rho: 1/50, minimise: sum}\n" + along + "marginals: {m: {by: [age, y], cumulative: [age]}, n: {by: [y]}}\n", 60_000, true, false, true},
+	{"ranges", plan.Residuals, "budget: {rho: 1/50, minimise: sum}\n" + along + "marginals: {m: {by: [age, y], ranges: [age]}, n: {by: [age]}}\n", 60_000, true, false, false},
 }
 
 func (s coverageSetting) plan(t testing.TB) *plan.Plan {

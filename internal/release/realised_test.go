@@ -27,7 +27,7 @@ const (
 	realisedDraws    = 10
 	realisedExponent = 24
 	realisedOff      = 0.01 // of the root mean squared error
-	equalSharesBar   = 0.63 // of the error that equal shares have
+	equalSharesBar   = 0.66 // of the error that equal shares have
 )
 
 // TestAdultRealisesWhatIsPredicted draws every one-way and two-way table of Adult, and compares.

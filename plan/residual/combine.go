@@ -94,14 +94,14 @@ func inverse(all []float64) []float64 {
 func (w *Workload) precisions(sources []Source, visit func(residual, source int, precision float64)) ([]float64, error) {
 	precisions := make([]float64, len(w.Residuals))
 	for i, s := range sources {
-		if err := w.shaped(s); err != nil {
-			return nil, err
-		}
-		w.bearing(s, func(residual int, factor float64) {
+		err := w.Bearing(s, func(residual int, factor float64) {
 			precision := 1 / float64(s.Variance*factor)
 			precisions[residual] += precision
 			visit(residual, i, precision)
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	for i, precision := range precisions {
 		if precision == 0 {
@@ -109,6 +109,17 @@ func (w *Workload) precisions(sources []Source, visit func(residual, source int,
 		}
 	}
 	return precisions, nil
+}
+
+// Bearing visits the residuals of the workload that a source bears on, each with the variance on the integers of the
+// residual that noise of variance 1 on those of the source amounts to. It fails as [Workload.Combine] does on counts
+// whose noise has another shape.
+func (w *Workload) Bearing(s Source, visit func(residual int, factor float64)) error {
+	if err := w.shaped(s); err != nil {
+		return err
+	}
+	w.bearing(s, visit)
+	return nil
 }
 
 // shaped refuses sources whose noise has another shape than that of their residuals.

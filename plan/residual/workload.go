@@ -240,6 +240,14 @@ func (w *Workload) Variance(marginal int, variances []float64) (mean, bound floa
 	return mean, bound
 }
 
+// Shares visits the residuals of a marginal, each with what noise of variance 1 on its integers adds to the variance of
+// a cell, on the mean over cells.
+func (w *Workload) Shares(marginal int, visit func(residual int, share float64)) {
+	for _, u := range w.uses[marginal] {
+		visit(u.residual, u.share)
+	}
+}
+
 // CellVariances are the variances of the cells of a marginal, or of what it shows in
 // their place, whose axes may be in any order, given those of the residuals.
 func (w *Workload) CellVariances(axes Set, variances []float64) []float64 {
