@@ -29,7 +29,7 @@ func Unpack(ctx context.Context, path string, admitted os.FileInfo, format spec.
 		return nil, publicly(err)
 	}
 	defer r.Close()
-	u := &unpacking{most: most, of: &spec.Unpacked{}}
+	u := &unpacking{ctx: ctx, most: most, of: &spec.Unpacked{}}
 	for _, f := range fields {
 		u.of.Fields = append(u.of.Fields, spec.PublicField{Name: f.Name, Unread: f.Type == "" || f.Type == spec.Timestamp})
 		if f.Type != "" {
@@ -55,6 +55,7 @@ func Unpack(ctx context.Context, path string, admitted os.FileInfo, format spec.
 
 // unpacking gathers the rows of a public table.
 type unpacking struct {
+	ctx    context.Context
 	most   int64
 	of     *spec.Unpacked
 	fields []int // of each column that is read, its place in of.Fields
@@ -107,11 +108,15 @@ func (u *unpacking) takeColumn(field *spec.PublicField, values arrow.Array, rows
 				field.NoNumber = first + row + 1
 			}
 		}
+		if int64(len(u.text)) > u.most { // a value that stands for many rows takes next to nothing in a file
+			return errTooLarge
+		}
+		if row%4096 == 0 && u.ctx.Err() != nil {
+			return u.ctx.Err()
+		}
 		ends[row] = len(u.text)
 	}
-	if u.most -= int64(len(u.text)); u.most < 0 {
-		return errTooLarge
-	}
+	u.most -= int64(len(u.text))
 	all, from := string(u.text), 0
 	for row, end := range ends {
 		rows[row][place], from = all[from:end], end

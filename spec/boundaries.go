@@ -64,7 +64,7 @@ func (r *reader) readBoundaries(d *Domain, n node) *Boundaries {
 			Expected: "a feature for each code of the code book; maps of the report leave these places out",
 		})
 	}
-	r.embed(path, text)
+	r.embed(path, text, true)
 	return &Boundaries{File: path, Areas: g.areas}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"github.com/dprelease/dprelease/internal/regular"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -63,7 +64,7 @@ func (b *codebook) parse(text string) *Problem {
 		return b.problem(1, 1, fmt.Sprintf("%d lines", lines), fmt.Sprintf("at most %d below the header", maxCells))
 	}
 	if line := longLine(text); line > 0 {
-		return b.problem(line, 1, "a line of more than "+bytesIn(mostLine), "shorter lines")
+		return b.problem(line, 1, "a line of more than "+regular.Size(mostLine), "shorter lines")
 	}
 	b.lines = strings.Split(text, "\n")
 	for i, line := range b.lines {

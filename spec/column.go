@@ -219,7 +219,7 @@ func (r *reader) book(n node) *codebook {
 		r.reportIn(n.value, n.path, *problem)
 		return nil
 	}
-	r.embed(path, text)
+	r.embed(path, text, true)
 	r.books[path] = b
 	return b
 }

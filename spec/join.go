@@ -408,7 +408,7 @@ func (r *reader) keepPublic() {
 				Expected: fmt.Sprintf("at most %d MB: fewer rows, shorter keys, or codes in the place of names", maxJoined>>20),
 			})
 		}
-		r.embed(path, text)
+		r.embed(path, text, false)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"github.com/dprelease/dprelease/internal/regular"
 	"io"
 	"io/fs"
 	"os"
@@ -26,13 +27,11 @@ const (
 	mostLine       = 1 << 20 // of a line of a code book or a public table
 )
 
-// stateFolder is the name of the folder in which releases keep their confidential state where no other is named.
-const stateFolder = ".dprelease"
-
 // opener opens the public files that a spec names.
 type opener interface {
-	// keepFrom makes the opener refuse the files of confidential sources.
-	keepFrom(sources []namedSource)
+	// keepFrom makes the opener refuse the files of confidential sources. Where not all of them are known, because the spec has
+	// mistakes in what says them, it opens no file.
+	keepFrom(sources []namedSource, all bool)
 	// text reads a text of at most `most` bytes.
 	text(name string, most int64) (string, error)
 	// table reads a public table.
@@ -53,8 +52,8 @@ type Digest struct {
 	SHA256 string `json:"sha256"`
 }
 
-// digestText is the digest of a text.
-func digestText(text string) Digest {
+// DigestText is the digest of a text.
+func DigestText(text string) Digest {
 	sum := sha256.Sum256([]byte(text))
 	return Digest{Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
 }
@@ -64,8 +63,14 @@ type unfit struct{ says, expected string }
 
 func (u *unfit) Error() string { return "it " + u.says }
 
+// errNotOpened is a public file that is not opened because of mistakes that are reported where they are.
+var errNotOpened = errors.New("it is not opened before the sources of all tables can be read")
+
 // unopened reports a public file that was not read. what names its kind, as "code book", and expected says what it should be.
 func (r *reader) unopened(at node, what, path, expected string, err error) {
+	if errors.Is(err, errNotOpened) {
+		return
+	}
 	p := Problem{
 		Message:  fmt.Sprintf("%s %q cannot be read: %s", what, clip(path), explain(err)),
 		Expected: expected + ", relative to the folder of the spec",
@@ -77,18 +82,21 @@ func (r *reader) unopened(at node, what, path, expected string, err error) {
 	r.problem(at, p)
 }
 
-// embed makes the text of a public file part of the release's source.
-func (r *reader) embed(path, text string) {
+// embed makes the text of a public file part of the release's source. whole says that it is all of the file.
+func (r *reader) embed(path, text string, whole bool) {
 	if r.source.Files == nil {
 		r.source.Files, r.source.Digests = map[string]string{}, map[string][]Digest{}
 	}
-	r.source.Files[path], r.source.Digests[path] = text, r.open.digests(path)
+	r.source.Files[path], r.source.Digests[path] = text, []Digest{DigestText(text)}
+	if !whole {
+		r.source.Digests[path] = r.open.digests(path)
+	}
 }
 
 // inMemory opens the files that a source holds.
 type inMemory struct{ source Source }
 
-func (m inMemory) keepFrom([]namedSource) {}
+func (m inMemory) keepFrom([]namedSource, bool) {}
 
 func (m inMemory) text(name string, most int64) (string, error) {
 	text, found := m.source.Files[name]
@@ -98,7 +106,7 @@ func (m inMemory) text(name string, most int64) (string, error) {
 	case int64(len(text)) > most:
 		return "", tooLarge(most)
 	}
-	return text, nil
+	return text, checkKeys(text)
 }
 
 // table reads the extract of a public table, which is a text whatever it was taken from.
@@ -107,11 +115,18 @@ func (m inMemory) table(name string, _ Format) (*Unpacked, error) {
 	return &Unpacked{Text: text}, err
 }
 
+// digests are those that the source notes, where they can be those of a file, so that what was edited is not what its plan leads to.
 func (m inMemory) digests(name string) []Digest {
-	if noted, found := m.source.Digests[name]; found {
-		return noted
+	noted := m.source.Digests[name]
+	sound := len(noted) > 0 && len(noted) <= 2
+	for _, d := range noted {
+		raw, err := hex.DecodeString(d.SHA256)
+		sound = sound && err == nil && len(raw) == sha256.Size && d.Size >= 0
 	}
-	return []Digest{digestText(m.source.Files[name])}
+	if !sound {
+		return []Digest{DigestText(m.source.Files[name])}
+	}
+	return noted
 }
 
 // onDisk opens files of the spec's folder, and of others that were named as public.
@@ -123,7 +138,7 @@ type onDisk struct {
 	unpack  Unpack
 	secret  []sourceFile
 	noted   map[string][]Digest
-	without error // why the files of the sources cannot be known
+	without error // why no file is opened: the files of the sources are not all known
 }
 
 // sourceFile is a file that a confidential table is read from.
@@ -133,12 +148,15 @@ type sourceFile struct {
 }
 
 // keepFrom looks up the files of the sources. None is opened, and one that is not there yet is nothing to be kept from.
-func (d *onDisk) keepFrom(sources []namedSource) {
+func (d *onDisk) keepFrom(sources []namedSource, all bool) {
+	if !all {
+		d.without = errNotOpened
+	}
 	for _, s := range sources {
 		for _, glob := range s.paths {
 			paths, err := Glob(d.data, glob)
 			if err != nil {
-				d.without = err
+				d.without = &unfit{"is not opened: a path of a source is no pattern, so that nothing says which files are confidential", "patterns in which every [ is closed"}
 			}
 			for _, path := range paths {
 				if info, err := os.Stat(path); err == nil {
@@ -190,7 +208,7 @@ func (d *onDisk) text(name string, most int64) (string, error) {
 	if err := checkKeys(text); err != nil {
 		return "", err
 	}
-	d.noted[name] = []Digest{digestText(text)}
+	d.noted[name] = []Digest{DigestText(text)}
 	return text, nil
 }
 
@@ -215,12 +233,12 @@ func (d *onDisk) table(name string, format Format) (*Unpacked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKeys(u.Text); err != nil {
+	if err := u.checkKeys(); err != nil {
 		return nil, err
 	}
 	d.noted[name] = []Digest{raw}
 	if format == CSV {
-		d.noted[name] = append(d.noted[name], digestText(u.Text))
+		d.noted[name] = append(d.noted[name], DigestText(u.Text))
 	}
 	return u, nil
 }
@@ -239,7 +257,7 @@ func (d *onDisk) open(name string) (*openFile, error) {
 		path = filepath.Join(d.folder, path)
 	}
 	if d.without != nil {
-		return nil, &unfit{"is not opened: a path of a source is no pattern, so that nothing says which files are confidential", "patterns in which every [ is closed"}
+		return nil, d.without
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -257,9 +275,6 @@ func (d *onDisk) open(name string) (*openFile, error) {
 	resolved, err := resolve(path)
 	if err != nil {
 		return nil, err
-	}
-	if slices.Contains(strings.Split(filepath.ToSlash(resolved), "/"), stateFolder) {
-		return nil, &unfit{"is part of the confidential state", "a public file: all that it holds is published with the plan"}
 	}
 	o, own, err := d.openWithin(resolved)
 	if err != nil {
@@ -315,6 +330,9 @@ func (d *onDisk) openWithin(path string) (o *openFile, own bool, err error) {
 		if err != nil || !filepath.IsLocal(within) {
 			continue
 		}
+		if isHidden(within) {
+			return nil, false, &unfit{"is hidden, as confidential state and keys are", "a file whose path has no name that begins with a dot: all that it holds is published with the plan"}
+		}
 		root, err := os.OpenRoot(folder) // no link that is put there meanwhile leads out of it
 		if err != nil {
 			return nil, false, err
@@ -327,6 +345,12 @@ func (d *onDisk) openWithin(path string) (o *openFile, own bool, err error) {
 		return &openFile{File: f, path: path}, i == 0, nil
 	}
 	return nil, false, nil
+}
+
+// isHidden reports whether a name of a path begins with a dot: so do the folders in which releases keep their confidential state, and
+// those of keys (.ssh, .aws, .gnupg).
+func isHidden(path string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(name string) bool { return strings.HasPrefix(name, ".") })
 }
 
 // resolve is the absolute path of a file without any link, the current folder's included.
@@ -344,14 +368,7 @@ func resolve(path string) (string, error) {
 
 // ReadFile reads a regular file of at most `most` bytes. A context that ends, ends it.
 func ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &unfit{"is not a regular file", "a file"}
-	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -380,11 +397,8 @@ func readAtMost(ctx context.Context, f *os.File, most int64) (string, error) {
 
 // tooLarge says that a file has more bytes than are read of its kind.
 func tooLarge(most int64) error {
-	return &unfit{"holds more than " + bytesIn(most), "a smaller file: what is used of it is part of the plan"}
+	return &unfit{"holds more than " + regular.Size(most), "a smaller file: what is used of it is part of the plan"}
 }
-
-// bytesIn says a bound of whole mebibytes.
-func bytesIn(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // Interruptible is a reader that ends with a context.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader { return interruptible{ctx, r} }
@@ -408,12 +422,12 @@ func DigestOf(ctx context.Context, r io.Reader) (Digest, error) {
 	return Digest{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
 
-// privateKey is what the text of a private key begins with: in PEM of all kinds (PKCS #1, PKCS #8, SEC 1, OpenSSH, OpenPGP), without
-// its frame as PKCS #8 of Ed25519, and of age, PuTTY and minisign. Each holds one of privateKeyMarks.
+// privateKey is what the text of a private key begins with: in PEM of all kinds (PKCS #1, PKCS #8, SEC 1, OpenSSH, OpenPGP, SSH2), without
+// its frame as PKCS #8 of Ed25519 or of OpenSSH, and of age, PuTTY and minisign. Each holds one of privateKeyMarks.
 var (
-	privateKey = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----|MC4CAQAwBQYDK2VwBCIE|AGE-SECRET-KEY-1|` +
+	privateKey = regexp.MustCompile(`-----? ?BEGIN [A-Z0-9 ]*PRIVATE KEY|MC4CAQAwBQYDK2VwBCIE|b3BlbnNzaC1rZXktdjE|AGE-SECRET-KEY-1|` +
 		`PuTTY-User-Key-File-[0-9]|untrusted comment: [^\n]{0,200}secret key`)
-	privateKeyMarks = []string{"PRIVATE KEY", "MC4CAQAwBQYDK2VwBCIE", "AGE-SECRET-KEY-1", "PuTTY-User-Key-File-", "secret key"}
+	privateKeyMarks = []string{"PRIVATE KEY", "MC4CAQAwBQYDK2VwBCIE", "b3BlbnNzaC1rZXktdjE", "AGE-SECRET-KEY-1", "PuTTY-User-Key-File-", "secret key"}
 )
 
 // checkKeys refuses a text that holds a private key.
@@ -421,6 +435,26 @@ func checkKeys(text string) error {
 	for _, mark := range privateKeyMarks { // a search for fixed texts is fast in large files
 		if strings.Contains(text, mark) && privateKey.MatchString(text) {
 			return &unfit{"holds a private key", "a public file: all that it holds is published with the plan; keep keys out of the folders of specs"}
+		}
+	}
+	return nil
+}
+
+// checkKeys refuses a table that holds a private key.
+func (u *Unpacked) checkKeys() error {
+	if err := checkKeys(u.Text); err != nil {
+		return err
+	}
+	for _, f := range u.Fields {
+		if err := checkKeys(f.Name); err != nil {
+			return err
+		}
+	}
+	for _, row := range u.Rows {
+		for _, cell := range row {
+			if err := checkKeys(cell); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

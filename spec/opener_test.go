@@ -119,10 +119,10 @@ func TestPublicFilesAreConfined(t *testing.T) {
 		{"hard.csv", Options{}, "is a confidential source: table trips is read from it"},
 		{"hard.csv", Options{Data: in("data")}, "no column \"area\""}, // sources start elsewhere
 		{"persons-2026-1.csv", Options{Data: in("data")}, "there is no such file"},
-		{".dprelease/diagnostics.txt", Options{}, "is part of the confidential state"},
+		{".dprelease/diagnostics.txt", Options{}, "is hidden, as confidential state and keys are"},
 		{"/dev/zero", Options{}, "is not a regular file"},
 		{"codes", Options{}, "is not a regular file"},
-		{"huge.csv", Options{}, "holds more than 1024 MiB"},
+		{"huge.csv", Options{}, "holds more than 1 GiB"},
 		{"key.csv", Options{}, "holds a private key"},
 	} {
 		err := load(c.public, c.options)
@@ -165,6 +165,77 @@ func TestPublicFilesFromAFolderBehindALink(t *testing.T) {
 	}
 }
 
+// Where a spec has a mistake in what says its sources, no public file is opened: it could be one of them, and no line of it is shown.
+func TestNoPublicFileIsOpenedBeforeTheSourcesAreKnown(t *testing.T) {
+	folder, _ := opened(t)
+	const secret = "KANARIE"
+	if err := os.WriteFile(filepath.Join(folder, "trips.csv"), []byte("id,mode\n1,walk\n1,"+secret+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(fmt.Sprintf(openedSpec, "trips.csv"), "on: area", "on: id")
+	for _, c := range []struct{ old, new string }{
+		{"source: {csv: trips.csv}", "source: {csv: trips.csv, delimeter: ';'}"},
+		{"source: {csv: trips.csv}", "source: {csv: '${table}'}"},
+		{"source: {csv: trips.csv}", "source: {csv: '${other}.csv'}"},
+		{"params: {year:", "params: {other: {pattern: '.*'}, year:"},
+		{"  trips:\n", "  trips of a day!:\n"},
+		{"source: {csv: trips.csv}\n    unit: {id: id, max_rows: 1}", "source: {csv: trips.csv}\n    unit: public"},
+		{"source: {csv: trips.csv}", "source: trips.csv"},
+		{"source: {csv: trips.csv}", "source: {csv: 'trips[.csv'}"},
+	} {
+		path := filepath.Join(folder, "release.yaml")
+		if err := os.WriteFile(path, []byte(strings.Replace(text, c.old, c.new, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Load(t.Context(), path, Options{Params: map[string]string{"year": "2026"}})
+		if err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", c.new, err)
+		}
+	}
+}
+
+// What a plan notes of a file that it holds whole is what it holds; of an extract it is one or two digests. Anything else is not what the
+// planner writes.
+func TestDigestsThatWereEditedAreNotThePlanners(t *testing.T) {
+	src := Source{
+		Text: `version: 1
+release: noted
+privacy: {protects: person, neighbours: add-remove}
+budget: {epsilon: 1}
+tables:
+  persons: {source: {csv: c.csv}, unit: row, join: {p: {csv: p.csv, on: area, public: true}}, columns: {a: {codebook: b.csv}, s: {from: p.size, values: [small, large]}}}
+marginals: {m: {by: [a, s]}}
+`,
+		Files: map[string]string{"p.csv": openedAreas, "b.csv": "code\n1\n2\n"},
+	}
+	honest, err := Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeros := Digest{SHA256: strings.Repeat("0", 64)}
+	for file, edits := range map[string][][]Digest{
+		"b.csv": {nil, {}, {zeros}, {DigestText("code\n1\n2\n"), zeros}},
+		"p.csv": {nil, {}, {zeros, zeros, zeros}, {{SHA256: "no"}}, {{Size: -1, SHA256: zeros.SHA256}}},
+	} {
+		for _, edit := range edits {
+			src.Digests = map[string][]Digest{"p.csv": honest.Source.Digests["p.csv"], "b.csv": honest.Source.Digests["b.csv"]}
+			src.Digests[file] = edit
+			r, err := Parse(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			assertEqual(t, honest, r)
+		}
+	}
+	src.Files["b.csv"] = "code\n-----BEGIN PRIVATE KEY-----\n"
+	if _, err := Parse(src); err == nil || !strings.Contains(err.Error(), "holds a private key") {
+		t.Errorf("a plan that holds a key: %v", err)
+	}
+	if err := (&Unpacked{Fields: []PublicField{{Name: "k"}}, Rows: [][]string{{"-----BEGIN PRIVATE KEY-----"}}}).checkKeys(); err == nil {
+		t.Error("a key in a cell is passed over")
+	}
+}
+
 // Private keys are refused wherever they lie, and no line of them is shown.
 func TestPrivateKeysAreRefused(t *testing.T) {
 	folder, load := opened(t)
@@ -173,6 +244,7 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 		"-----BEGIN PRIVATE KEY-----\n" + secret + "\n-----END PRIVATE KEY-----\n",
 		"area,size\n1,small\n-----BEGIN ENCRYPTED PRIVATE KEY-----\n" + secret,
 		"-----BEGIN RSA PRIVATE KEY-----\n" + secret, "-----BEGIN EC PRIVATE KEY-----\n" + secret,
+		"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n" + secret, "area,size\n1,b3BlbnNzaC1rZXktdjE" + secret,
 		"-----BEGIN OPENSSH PRIVATE KEY-----\n" + secret, "-----BEGIN PGP PRIVATE KEY BLOCK-----\n" + secret,
 		"AGE-SECRET-KEY-1" + secret, "PuTTY-User-Key-File-3: ssh-ed25519\n" + secret,
 		"untrusted comment: minisign encrypted secret key\n" + secret,

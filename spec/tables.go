@@ -18,13 +18,14 @@ func (r *reader) readTables(root node) {
 	pairs := r.entries(n)
 	sources := make([]TableSource, len(pairs))
 	var confidential []namedSource
+	known := len(pairs) == len(n.pairs())
 	for i, pair := range pairs {
-		sources[i] = r.readSource(pair.get("source"))
-		if !isPublic(pair) {
-			confidential = append(confidential, namedSource{pair.key.Value, sources[i].Paths})
-		}
+		var all bool
+		sources[i], all = r.readSource(pair.get("source"))
+		known = known && all
+		confidential = append(confidential, namedSource{pair.key.Value, sources[i].Paths})
 	}
-	r.open.keepFrom(confidential) // before any public file is opened
+	r.open.keepFrom(confidential, known) // before any public file is opened
 	for i, pair := range pairs {
 		t := &Table{Name: pair.key.Value, Source: sources[i]}
 		r.readUnit(t, pair.get("unit"))
@@ -99,11 +100,12 @@ func countWord(n int) string {
 	return fmt.Sprint(n)
 }
 
-// readSource reads where a table is read from.
-func (r *reader) readSource(n node) TableSource {
+// readSource reads where a table is read from, and whether that is all of it.
+func (r *reader) readSource(n node) (TableSource, bool) {
 	if !r.sound(n) {
-		return TableSource{}
+		return TableSource{}, false
 	}
+	all := false
 	s := TableSource{Delimiter: ',', Nulls: []string{""}, Total: r.release.Privacy.Total}
 	for _, format := range []Format{Parquet, CSV, Arrow} {
 		paths := n.get(string(format))
@@ -111,7 +113,7 @@ func (r *reader) readSource(n node) TableSource {
 			continue
 		}
 		s.Format = format
-		s.Paths = r.fillAll(paths)
+		s.Paths, all = r.fillAll(paths)
 	}
 	if delimiter := n.get("delimiter"); delimiter.present() {
 		s.Delimiter, _ = utf8.DecodeRuneInString(delimiter.text())
@@ -122,18 +124,19 @@ func (r *reader) readSource(n node) TableSource {
 	if s.Format != CSV {
 		s.Delimiter, s.Nulls = 0, nil
 	}
-	return s
+	return s, all
 }
 
-// fillAll are the paths of a scalar or a list with parameters filled in.
-func (r *reader) fillAll(n node) []string {
+// fillAll are the paths of a scalar or a list with parameters filled in, and whether each has a value.
+func (r *reader) fillAll(n node) (paths []string, filled bool) {
 	all := n.items()
 	if all == nil {
 		all = []node{n}
 	}
-	var paths []string
+	filled = true
 	for _, item := range all {
 		path, ok := r.fill(item)
+		filled = filled && ok
 		switch {
 		case ok && strings.TrimSpace(path) == "":
 			r.problem(item, Problem{Message: "an empty path", Expected: "a path or glob"})
@@ -144,7 +147,7 @@ func (r *reader) fillAll(n node) []string {
 		}
 		paths = append(paths, path)
 	}
-	return paths
+	return paths, filled
 }
 
 // personal are nouns of which one person may well have several rows.

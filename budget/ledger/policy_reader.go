@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/sign"
 )
 
@@ -31,7 +31,7 @@ const (
 
 // ReadPolicy reads a policy file; see [ParsePolicy].
 func ReadPolicy(path string) (Policy, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxPolicyBytes+1)
 	if err != nil {
 		return Policy{}, fmt.Errorf("policy: %w", err)
 	}

@@ -285,6 +285,11 @@ func (a *app) specFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&a.public, "public", nil, "folder outside the spec's own in which public files of the spec may lie; may be repeated")
 }
 
+// dataFlag says where sources are, for commands that open none: their files are kept from being public ones.
+func (a *app) dataFlag(c *cobra.Command) {
+	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from, if not the spec's; nothing in it is opened")
+}
+
 func (a *app) ledgerFlag(c *cobra.Command, without string) {
 	c.Flags().StringVar(&a.ledger, "ledger", "", "ledger: a file, or postgres://… (default $DPRELEASE_LEDGER; "+without+")")
 }

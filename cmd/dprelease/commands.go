@@ -51,6 +51,7 @@ func (a *app) checkCommand() *cobra.Command {
 		},
 	}
 	a.specFlags(c)
+	a.dataFlag(c)
 	return c
 }
 
@@ -135,6 +136,7 @@ func (a *app) planCommand() *cobra.Command {
 	c.Flags().BoolVar(&trace, "trace", false, "print what every pass of the planner works out, and write nothing")
 	a.outFlag(c)
 	a.specFlags(c)
+	a.dataFlag(c)
 	return c
 }
 
@@ -318,6 +320,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 	}
 	a.outFlag(c)
 	a.specFlags(c)
+	a.dataFlag(c)
 	a.memoryFlag(c)
 	c.Flags().Int64Var(&rows, "rows", 10000, "made-up rows, drawn uniformly from the declared domains")
 	return c

@@ -3,6 +3,7 @@ package source
 // This file holds the handle: a file that is open while somebody reads it.
 
 import (
+	"github.com/dprelease/dprelease/internal/regular"
 	"os"
 	"sync"
 )
@@ -24,7 +25,7 @@ func (h *handle) hold() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.holders == 0 {
-		file, err := os.Open(h.path)
+		file, err := regular.Open(h.path)
 		if err != nil {
 			return unreadable(h.path, err)
 		}
@@ -48,9 +49,14 @@ func (h *handle) check() error {
 		h.info = info
 	}
 	if !Unchanged(h.info, info) {
-		return &Error{Kind: Unreadable, File: h.path, Message: "was changed while it was being read; begin again once it is written"}
+		return Changed(h.path)
 	}
 	return nil
+}
+
+// Changed is the error of a file that is no longer what it was when reading began.
+func Changed(path string) error {
+	return &Error{Kind: Unreadable, File: path, Message: "was changed while it was being read; begin again once it is written"}
 }
 
 // Unchanged tells whether a file is what it was, as far as the system says: the same file, of the same size, not written

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -89,7 +90,7 @@ func openText(path string, admitted os.FileInfo) (*csvFile, error) {
 
 // Digest is the digest of a file as it is. Errors are *[Error] or the context's.
 func Digest(ctx context.Context, path string) (spec.Digest, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return spec.Digest{}, unreadable(path, err)
 	}

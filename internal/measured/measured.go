@@ -12,12 +12,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -157,10 +157,16 @@ func HashOf(s *Sealed) (string, error) {
 	return last, err
 }
 
+// The most bytes that are read of a seal, and of a file that it lists.
+const (
+	mostSeal   = 64 << 20
+	mostSealed = 1 << 36
+)
+
 // SealHash is the SHA-256, in hexadecimal, of a sealed folder's list of its files: it
 // stands for all that the folder holds.
 func SealHash(dir string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(dir, sealFile))
+	b, err := regular.Read(filepath.Join(dir, sealFile), mostSeal)
 	if err != nil {
 		return "", fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
 	}
@@ -180,7 +186,7 @@ type seal struct {
 }
 
 func openSeal(dir string) (seal, error) {
-	b, err := os.ReadFile(filepath.Join(dir, sealFile))
+	b, err := regular.Read(filepath.Join(dir, sealFile), mostSeal)
 	if err != nil {
 		return seal{}, fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
 	}
@@ -195,7 +201,7 @@ func (s seal) path(name string) string { return filepath.Join(s.dir, filepath.Fr
 
 func (s seal) read(name string) ([]byte, error) {
 	path := s.path(name)
-	b, err := os.ReadFile(path)
+	b, err := regular.Read(path, mostSealed)
 	if err != nil {
 		return nil, err
 	}

@@ -14,13 +14,14 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 )
 
 // InitAccount opens the account that a policy file describes. A new ledger is
 // signed by the office's key from its first entry on, where there is one.
 func InitAccount(ctx context.Context, ledgerPath, policyPath string, o ledger.OpenOptions) (ledger.Policy, error) {
-	text, err := os.ReadFile(policyPath)
+	text, err := regular.Read(policyPath, mostAsked)
 	if err != nil {
 		return ledger.Policy{}, &SpecError{File: policyPath, Err: err}
 	}

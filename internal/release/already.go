@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -25,7 +25,7 @@ func sealedFor(place string, p *plan.Plan, o Options) (*ledger.Record, error) {
 	if err != nil || !there {
 		return nil, err
 	}
-	b, err := os.ReadFile(filepath.Join(place, measured.PlanFile))
+	b, err := regular.Read(filepath.Join(place, measured.PlanFile), mostPlan)
 	if missing(err) {
 		return nil, &Occupied{Place: place, Why: "holds something else than measurements"}
 	}

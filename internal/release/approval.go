@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -134,7 +135,7 @@ func approvals(dir string) ([]ledger.Approval, error) {
 		if len(all) == maxApprovals {
 			return nil, &SpecError{File: path, Err: fmt.Errorf("there are more than %d approvals here: move those of past releases away", maxApprovals)}
 		}
-		b, err := os.ReadFile(path)
+		b, err := regular.Read(path, mostAsked)
 		if err != nil {
 			return nil, &SpecError{File: path, Err: err}
 		}

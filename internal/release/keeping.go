@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/sign"
 )
 
@@ -161,7 +162,7 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		}
 	}
 	for _, place := range places {
-		b, err := os.ReadFile(filepath.Join(place, proofFile))
+		b, err := regular.Read(filepath.Join(place, proofFile), mostAsked)
 		if errors.Is(err, fs.ErrNotExist) {
 			skipped = append(skipped, place+": it has no "+proofFile)
 			continue

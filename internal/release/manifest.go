@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -160,7 +161,7 @@ func readManifest(place string) (manifest, error) {
 
 // readManifestBytes is readManifest, with the bytes of the file.
 func readManifestBytes(place string) (m manifest, b []byte, err error) {
-	if b, err = os.ReadFile(filepath.Join(place, manifestFile)); err != nil {
+	if b, err = regular.Read(filepath.Join(place, manifestFile), mostManifest); err != nil {
 		return m, nil, err
 	}
 	if err := json.Unmarshal(b, &m); err != nil {

@@ -68,13 +68,14 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 
 // attempt is one measurement run of a real release.
 type attempt struct {
-	plan    *plan.Plan
-	options Options
-	ledger  *ledger.Ledger
-	charge  ledger.Charge
-	place   string
-	resumed bool // the key is that of an earlier run, and the release was debited
-	paid    bool // this run has its receipt
+	plan     *plan.Plan
+	options  Options
+	ledger   *ledger.Ledger
+	charge   ledger.Charge
+	place    string
+	accounts []string // that pay, each with its ledger's identity
+	resumed  bool     // the key is that of an earlier run, and the release was debited
+	paid     bool     // this run has its receipt
 }
 
 // measure keeps the order of a release: reserve, count, debit, draw, seal, erase.
@@ -100,9 +101,9 @@ func (r *attempt) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	accounts := payers(identity, r.charge)
+	r.accounts = payers(identity, r.charge)
 	if debited == "" {
-		if err := r.admit(ctx, accounts); err != nil {
+		if err := r.admit(); err != nil {
 			return r.giveUp(st, err) // cancels what a run that was cut off had reserved
 		}
 	}
@@ -122,7 +123,7 @@ func (r *attempt) measure(ctx context.Context) error {
 	out, err := stage(r.options.Out, filepath.Base(r.place))
 	if err == nil {
 		defer out.discard()
-		err = r.draw(ctx, st, out, streams, accounts)
+		err = r.draw(ctx, st, out, streams)
 	}
 	if err == nil {
 		err = out.commit()
@@ -140,21 +141,14 @@ func (r *attempt) measure(ctx context.Context) error {
 	return errors.Join(st.clear(), clearSiblings(r.options.stateDir(), r.plan.Name))
 }
 
-// admit returns an error unless the files that will be counted are there, and none of them is published by the plan. It draws
-// nothing from them, and the account hears nothing of it: a job that waits for a late file leaves no entries.
-func (r *attempt) admit(ctx context.Context, accounts []string) error {
+// admit returns an error unless the files that will be counted are there, and none of them is a public file of the plan. It opens none,
+// and the account hears nothing of it: a job that waits for a late file leaves no entries.
+func (r *attempt) admit() error {
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
 		return err
 	}
-	if err := keepApart(ctx, r.plan, r.options.Data, inputs); err != nil {
-		return err
-	}
-	counted, err := readSources(r.options.stateDir())
-	if err != nil {
-		return err
-	}
-	return counted.keepFrom(r.plan, accounts)
+	return keepApart(r.plan, r.options.Data, inputs)
 }
 
 // ended tells whether an error says that a debited release was finished, abandoned
@@ -192,16 +186,21 @@ func (r *attempt) key(st *state, debited string) (noise.Key, error) {
 }
 
 // draw counts, debits, draws and writes the measurements into the staging folder.
-func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *noise.Streams, accounts []string) error {
+func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *noise.Streams) error {
 	log := r.options.logger()
 	if err := r.ballast(st, out); err != nil {
 		return err
 	}
 	log.Info("counting", "release", r.plan.Name, "tables", len(r.plan.Tables))
 	r.options.step("counting %s", strings.Join(tablesOf(r.plan), ", "))
-	exact, err := r.count(ctx, streams, accounts)
+	exact, note, err := r.count(ctx, streams)
 	if err != nil {
 		return err
+	}
+	if !r.resumed {
+		if err := note(ctx); err != nil {
+			return err
+		}
 	}
 	r.charge.Commitment = exact.Commitment(streams)
 	receipt, err := r.ledger.Debit(ctx, r.charge)
@@ -209,6 +208,11 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 		return err
 	}
 	r.paid = true
+	if r.resumed { // these are the files that were paid for: the debit says so
+		if err := note(ctx); err != nil {
+			return err
+		}
+	}
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
 	r.options.step("budget debited; drawing the noise of %s", budget.Plural(int64(len(r.plan.Measurements)), "measurement"))
 	journal, err := r.journal(st)
@@ -223,24 +227,39 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 	return measured.Seal(out.write, sealed)
 }
 
-// count counts, and notes which files were counted.
-func (r *attempt) count(ctx context.Context, streams *noise.Streams, accounts []string) (*histogram.Exact, error) {
+// count counts, and refuses a plan that publishes the content of a confidential file. note records which files were counted.
+func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *histogram.Exact, note func(context.Context) error, err error) {
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ctx, stop := context.WithCancel(ctx)
+	if !r.resumed {
+		counted, err := readSources(r.options.stateDir())
+		if err == nil {
+			err = counted.keepFrom(r.plan, r.accounts)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	reader, stop := context.WithCancel(ctx)
 	defer stop()
-	reading := read(ctx, inputs)
-	exact, err := histogram.Count(ctx, r.plan, r.options.Data, streams, r.options.counting())
-	if err != nil {
-		return nil, err
+	reading := read(reader, inputs)
+	if exact, err = histogram.Count(ctx, r.plan, r.options.Data, streams, r.options.counting()); err != nil {
+		return nil, nil, err
 	}
 	contents, err := reading.wait()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return exact, noteSources(ctx, r.options.stateDir(), accounts, r.plan, inputs, contents)
+	if !r.resumed {
+		if err := keepContentsApart(r.plan, inputs, contents); err != nil {
+			return nil, nil, err
+		}
+	}
+	return exact, func(ctx context.Context) error {
+		return noteSources(ctx, r.options.stateDir(), r.accounts, r.plan, inputs, contents)
+	}, nil
 }
 
 // tablesOf are the confidential tables that a plan counts.

@@ -1,8 +1,8 @@
 package release
 
 // This file holds what keeps confidential sources from being published as public files. A plan carries the content of its public
-// files. Before anything is reserved they are held against the files that the confidential tables are read from, and against all
-// files that were ever counted for the account.
+// files. Before anything is reserved it is known that none is a file that the confidential tables are read from; before anything is paid,
+// that none has the content of such a file, or of one that was ever counted for the account.
 
 import (
 	"context"
@@ -23,6 +23,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -37,68 +38,80 @@ type PublicIsConfidential struct {
 
 func (e *PublicIsConfidential) Error() string {
 	if e.Release != "" {
-		return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the release %s counted it as the confidential table %s: nothing was reserved and nothing spent; "+
+		return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the release %s counted it as the confidential table %s: nothing was spent; "+
 			"take it out of the spec, and keep the plan file, which holds its content, confidential", inQuotes(e.File), e.Release, e.Table)
 	}
-	return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the confidential table %s is read from it: nothing was reserved and nothing spent; "+
+	return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the confidential table %s is read from it: nothing was spent; "+
 		"take it out of the spec, and keep the plan file, which holds its content, confidential", inQuotes(e.File), e.Table)
 }
 
 // input is a file of a confidential table.
 type input struct {
 	table, path string
+	format      spec.Format
 	info        os.FileInfo
+	counted     bool // the plan counts its table
 }
 
-// inputsOf are the files of all tables of a plan that are there. Those of counted tables must be.
+// inputsOf are the files of all tables of a plan that are there. Those of counted tables must be, each once.
 func inputsOf(p *plan.Plan, data string) ([]input, error) {
 	counted := tablesOf(p)
 	var all []input
 	for _, t := range p.Release().Tables {
-		paths, err := source.Files(data, t.Source)
-		if err != nil && slices.Contains(counted, t.Name) {
-			return nil, err
-		}
-		for _, path := range paths {
-			info, err := os.Stat(path)
-			if err != nil {
+		var paths []string
+		if slices.Contains(counted, t.Name) {
+			var err error
+			if paths, err = source.Files(data, t.Source); err != nil {
 				return nil, err
 			}
-			all = append(all, input{t.Name, path, info})
+		} else {
+			for _, glob := range t.Source.Paths {
+				found, _ := spec.Glob(data, glob) // a table that is not counted need not be there
+				paths = append(paths, found...)
+			}
+		}
+		for _, path := range paths {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				all = append(all, input{t.Name, path, t.Source.Format, info, slices.Contains(counted, t.Name)})
+			}
 		}
 	}
 	return all, nil
 }
 
-// keepApart refuses a plan one of whose public files is among the inputs: the same file, or one of the same content, compressed
-// or not.
-func keepApart(ctx context.Context, p *plan.Plan, data string, inputs []input) error {
-	public := p.Source.Digests
-	var most int64
-	for name, digests := range public {
+// keepApart refuses a plan one of whose public files is an input, whatever paths lead to it. It opens none.
+func keepApart(p *plan.Plan, data string, inputs []input) error {
+	for name := range p.Source.Files {
 		path := filepath.FromSlash(name)
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(data, path)
 		}
-		if info, err := os.Stat(path); err == nil {
-			if i := slices.IndexFunc(inputs, func(in input) bool { return os.SameFile(in.info, info) }); i >= 0 {
-				return &PublicIsConfidential{File: name, Table: inputs[i].table}
-			}
-		}
-		for _, d := range digests {
-			most = max(most, d.Size)
-		}
-	}
-	if len(public) == 0 {
-		return nil
-	}
-	for _, in := range inputs {
-		digests, err := in.digests(ctx, most, func(size int64) bool { return publicOfSize(public, size) })
+		info, err := os.Stat(path)
 		if err != nil {
-			return err
+			continue
 		}
-		for _, d := range digests {
-			if name := publicWith(public, d); name != "" {
+		if i := slices.IndexFunc(inputs, func(in input) bool { return os.SameFile(in.info, info) }); i >= 0 {
+			return &PublicIsConfidential{File: name, Table: inputs[i].table}
+		}
+	}
+	return nil
+}
+
+// publicDigests are those of a plan's public files: of what they held when the plan was made, and of what the plan holds of them.
+func publicDigests(p *plan.Plan) map[string][]spec.Digest {
+	all := map[string][]spec.Digest{}
+	for name, text := range p.Source.Files {
+		all[name] = append(slices.Clone(p.Source.Digests[name]), spec.DigestText(text))
+	}
+	return all
+}
+
+// keepContentsApart refuses a plan one of whose public files has the content of an input.
+func keepContentsApart(p *plan.Plan, inputs []input, contents [][]spec.Digest) error {
+	public := publicDigests(p)
+	for _, name := range slices.Sorted(maps.Keys(public)) {
+		for i, in := range inputs {
+			if slices.ContainsFunc(contents[i], func(d spec.Digest) bool { return slices.Contains(public[name], d) }) {
 				return &PublicIsConfidential{File: name, Table: in.table}
 			}
 		}
@@ -106,49 +119,34 @@ func keepApart(ctx context.Context, p *plan.Plan, data string, inputs []input) e
 	return nil
 }
 
-// digests are those of an input's bytes, where a file of that size is wanted, and of the text of a compressed one that has
-// at most `most` bytes.
-func (in input) digests(ctx context.Context, most int64, wanted func(size int64) bool) ([]spec.Digest, error) {
-	var all []spec.Digest
-	if wanted(in.info.Size()) {
-		raw, err := source.Digest(ctx, in.path)
+// digests are those of an input's bytes and, of a compressed CSV file, of its text if that has at most mostPrintedText bytes. The
+// file must be the one that was found.
+func (in input) digests(ctx context.Context) ([]spec.Digest, error) {
+	raw, err := source.Digest(ctx, in.path)
+	if err != nil {
+		return nil, err
+	}
+	all := []spec.Digest{raw}
+	if in.format == spec.CSV {
+		text, ok, err := source.TextDigest(ctx, in.path, mostPrintedText)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, raw)
-	}
-	text, ok, err := source.TextDigest(ctx, in.path, most)
-	if ok {
-		all = append(all, text)
-	}
-	return all, err
-}
-
-// publicOfSize reports whether a public file has that many bytes.
-func publicOfSize(public map[string][]spec.Digest, size int64) bool {
-	for _, digests := range public {
-		if slices.ContainsFunc(digests, func(d spec.Digest) bool { return d.Size == size }) {
-			return true
+		if ok {
+			all = append(all, text)
 		}
 	}
-	return false
-}
-
-// publicWith is the public file of a content, "" for none.
-func publicWith(public map[string][]spec.Digest, content spec.Digest) string {
-	for _, name := range slices.Sorted(maps.Keys(public)) {
-		if slices.Contains(public[name], content) {
-			return name
-		}
+	if info, err := os.Stat(in.path); err != nil || !source.Unchanged(in.info, info) {
+		return nil, source.Changed(in.path)
 	}
-	return ""
+	return all, nil
 }
 
 // sourcesFile is the record, in the state directory, of all files that were ever counted.
 const sourcesFile = "sources.json"
 
-// mostPrintedText is the most bytes of a compressed file's text that a record knows the file by, in addition to its own bytes.
-const mostPrintedText = 256 << 20
+// mostPrintedText is the most bytes of a compressed file's text that it is known by, in addition to its own bytes.
+const mostPrintedText = 1 << 30
 
 // countedSources records which files were counted, by keyed fingerprints: without the key, which never leaves the confidential
 // state, nobody can ask it whether some file was counted.
@@ -193,8 +191,9 @@ func payers(identity string, c ledger.Charge) []string {
 
 // keepFrom refuses a plan one of whose public files was counted for one of the accounts.
 func (c *countedSources) keepFrom(p *plan.Plan, accounts []string) error {
-	for _, name := range slices.Sorted(maps.Keys(p.Source.Digests)) {
-		for _, d := range p.Source.Digests[name] {
+	public := publicDigests(p)
+	for _, name := range slices.Sorted(maps.Keys(public)) {
+		for _, d := range public[name] {
 			print := c.fingerprint(d)
 			for _, r := range c.Releases {
 				if !slices.Contains(accounts, r.Account) {
@@ -263,7 +262,7 @@ func (c *countedSources) same(ctx context.Context, was countedFiles, inputs []in
 func (o Options) inputsChanged(ctx context.Context, p *plan.Plan) (string, error) {
 	c, err := readSources(o.stateDir())
 	if err != nil {
-		return "", err
+		return "", nil //nolint:nilerr // a release that is done needs no record
 	}
 	was, found := c.of(p.Hash())
 	if !found {
@@ -283,7 +282,7 @@ func (o Options) inputsChanged(ctx context.Context, p *plan.Plan) (string, error
 // readSources reads the record of a state directory. Where there is none it is empty, with a new key.
 func readSources(root string) (*countedSources, error) {
 	c := &countedSources{}
-	b, err := os.ReadFile(filepath.Join(root, sourcesFile))
+	b, err := regular.Read(filepath.Join(root, sourcesFile), mostPlan)
 	if errors.Is(err, fs.ErrNotExist) {
 		c.Key = make([]byte, sha256.Size)
 		_, err := rand.Read(c.Key)
@@ -317,14 +316,25 @@ func noteSources(ctx context.Context, root string, accounts []string, p *plan.Pl
 	files := c.fingerprinted(inputs, contents)
 	for _, account := range accounts {
 		one := countedFiles{Account: account, Release: p.Name, Plan: p.Hash(), Date: time.Now().UTC().Truncate(time.Second), Files: files}
-		c.Releases = slices.DeleteFunc(c.Releases, func(r countedFiles) bool { return r.Account == account && r.Plan == one.Plan })
-		c.Releases = append(c.Releases, one)
+		c.Releases = append(c.Releases, one) // no earlier record goes: what was counted once stays confidential
+	}
+	if err := removeMaking(root); err != nil {
+		return err
 	}
 	err = writePrivate(root, sourcesFile+".making-", sourcesFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(c) })
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	return nil
+}
+
+// removeMaking removes what runs that were killed have left of records that they were writing.
+func removeMaking(root string) error {
+	left, err := filepath.Glob(filepath.Join(literal(root), sourcesFile+".making-*"))
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // reading is the reading of inputs for their contents while they are counted.
@@ -341,9 +351,10 @@ func read(ctx context.Context, inputs []input) *reading {
 		defer close(r.done)
 		for _, in := range inputs {
 			var digests []spec.Digest
-			if digests, r.err = in.digests(ctx, mostPrintedText, func(int64) bool { return true }); r.err != nil {
+			if digests, r.err = in.digests(ctx); r.err != nil && (in.counted || ctx.Err() != nil) {
 				return
 			}
+			r.err = nil // one that is not counted need not be readable
 			r.contents = append(r.contents, digests)
 		}
 	}()

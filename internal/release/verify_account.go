@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/regular"
 )
 
 // checkDebit holds the published record of the debit against its own proof and
@@ -112,7 +112,7 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 	if v.options.Export == "" {
 		return "", &notDone{"needs --ledger-export, an export of the office's ledger"}
 	}
-	f, err := os.Open(v.options.Export)
+	f, err := regular.Open(v.options.Export)
 	if err != nil {
 		return "", &SpecError{File: v.options.Export, Err: err}
 	}

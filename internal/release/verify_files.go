@@ -21,6 +21,7 @@ import (
 	"unicode"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/regular"
 )
 
 // checkManifest reads the manifest, and only in the form in which it is written.
@@ -195,7 +196,11 @@ func readRegular(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	b, err := io.ReadAll(io.LimitReader(f, mostPlan+1))
+	if err == nil && len(b) > mostPlan {
+		err = &regular.TooLarge{Most: mostPlan}
+	}
+	return b, err
 }
 
 // digest is the size of a file and its SHA-256 in hexadecimal.

@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"github.com/dprelease/dprelease/internal/regular"
 	"os"
 	"strings"
 )
@@ -225,12 +226,10 @@ func writeNew(path string, mode os.FileMode, b []byte) error {
 
 // readSmall reads a file that is no longer than a key.
 func readSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxKeyBytes {
+	b, err := regular.Read(path, maxKeyBytes)
+	var large *regular.TooLarge
+	if errors.Is(err, regular.ErrNotRegular) || errors.As(err, &large) {
 		return nil, fmt.Errorf("%s is not a key file", path)
 	}
-	return os.ReadFile(path)
+	return b, err
 }
