@@ -221,6 +221,19 @@ func TestPublicTablesOfTooManyRowsAreRefused(t *testing.T) {
 	}
 }
 
+// A value that stands for many rows takes next to nothing in a file, and is not written out for all of them before it is too much.
+func TestPublicTablesOfOneLongValueAreRefused(t *testing.T) {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	for range 1000 {
+		b.Append(strings.Repeat("x", 10_000))
+	}
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "v", Type: arrow.BinaryTypes.String}}, nil), []arrow.Array{b.NewArray()}, 1000)
+	u := &unpacking{ctx: t.Context(), most: most, of: &spec.Unpacked{Fields: []spec.PublicField{{Name: "v"}}}, fields: []int{0}}
+	if err := u.take(record); err != errTooLarge || cap(u.text) > 4*most {
+		t.Errorf("%v, after %d bytes of text", err, cap(u.text))
+	}
+}
+
 // A table of which no column can be read is refused before its rows are, which nothing but a claim may stand for.
 func TestPublicTablesWithoutAColumnAreRefused(t *testing.T) {
 	type unread struct {

@@ -1,0 +1,50 @@
+package release
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// What was counted once stays in the record, whatever is counted for the same plan later; another account is not concerned, and the
+// record holds no digest that somebody without its key could ask for.
+func TestCountedFilesStayConfidential(t *testing.T) {
+	root := t.TempDir()
+	of := func(text string) [][]spec.Digest { return [][]spec.Digest{{spec.DigestText(text)}} }
+	p := &plan.Plan{Name: "first"}
+	in := []input{{table: "persons", path: "a.csv"}}
+	for _, text := range []string{"one", "two"} {
+		if err := noteSources(t.Context(), root, []string{"ledger people"}, p, in, of(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := readSources(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		text, account string
+		refused       bool
+	}{
+		{"one", "ledger people", true}, {"two", "ledger people", true}, {"three", "ledger people", false}, {"one", "ledger firms", false},
+	} {
+		later := &plan.Plan{Source: spec.Source{Files: map[string]string{"p.csv": want.text}}}
+		if err := c.keepFrom(later, []string{want.account}); (err != nil) != want.refused {
+			t.Errorf("%s on %s: %v", want.text, want.account, err)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(root, sourcesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := spec.DigestText("one").SHA256; len(b) == 0 || strings.Contains(string(b), d) {
+		t.Errorf("the record holds the digest %s", d)
+	}
+	if info, err := os.Stat(filepath.Join(root, sourcesFile)); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("others may read the record: %v, %v", info.Mode(), err)
+	}
+}
