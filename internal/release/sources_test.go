@@ -15,7 +15,16 @@ import (
 func TestCountedFilesStayConfidential(t *testing.T) {
 	root := t.TempDir()
 	of := func(text string) [][]spec.Digest { return [][]spec.Digest{{spec.DigestText(text)}} }
-	p := &plan.Plan{Name: "first"}
+	path := filepath.Join(t.TempDir(), "r.yaml")
+	text := "version: 1\nrelease: first\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n" +
+		"tables: {persons: {source: {csv: a.csv}, unit: row, columns: {x: {values: [a, b]}}}}\nmarginals: {m: {by: [x]}}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Load(t.Context(), SpecFile{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := []input{{table: "persons", path: "a.csv"}}
 	for _, text := range []string{"one", "two"} {
 		if err := noteSources(t.Context(), root, []string{"ledger people"}, p, in, of(text)); err != nil {
