@@ -25,7 +25,11 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := []input{{table: "persons", path: "a.csv"}}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := []input{{table: "persons", path: path, info: info}}
 	for _, text := range []string{"one", "two"} {
 		if err := noteSources(t.Context(), root, []string{"ledger people"}, p, in, of(text)); err != nil {
 			t.Fatal(err)
