@@ -180,5 +180,8 @@ func Read(b []byte) (*Report, error) {
 	if !bytes.Equal(r.JSON(), b) {
 		return nil, errors.New("the report was edited after it was made (it is not in canonical form): take it from the release again")
 	}
+	if err := r.formed(); err != nil {
+		return nil, fmt.Errorf("not a report that this program makes: %w", err)
+	}
 	return &r, nil
 }

@@ -266,13 +266,15 @@ func (r *Report) terminalMicrodata(p *screen.Page) {
 // terminalNext says where to look next. Commands stand on lines of their own, to be copied.
 func (r *Report) terminalNext(p *screen.Page, folder string) {
 	p.Heading("Where to look next")
-	first := r.Tables[0].Path
-	for _, line := range [][2]string{
-		{fmt.Sprintf("dprelease show %s %s", folder, first), "its numbers; with --as csv, for a spreadsheet"},
+	var next [][2]string
+	if len(r.Tables) > 0 {
+		next = append(next, [2]string{fmt.Sprintf("dprelease show %s %s", folder, r.Tables[0].Path), "its numbers; with --as csv, for a spreadsheet"})
+	}
+	for _, line := range append(next, [][2]string{
 		{fmt.Sprintf("dprelease show %s --as md", folder), "all of this report as text"},
 		{fmt.Sprintf("dprelease verify %s", folder), "check it, without the data"},
 		{strings.TrimSuffix(folder, "/") + "/report.html", "charts, certificate and hazards, in a browser"},
-	} {
+	}...) {
 		p.Line("  "+line[0], screen.Strong)
 		p.Item("      ", line[1])
 	}

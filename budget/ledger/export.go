@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,6 +170,31 @@ func (x *Export) Seal(account, release string) string {
 		return p.seal
 	}
 	return ""
+}
+
+// DebitEntry is the debit of a release in an export, with where it stands now.
+type DebitEntry struct {
+	Posting
+	Sequence int64  `json:"sequence"` // of the entry of the debit, from 1
+	Hash     string `json:"hash"`     // of that entry, SHA-256 in hexadecimal
+}
+
+// Debits lists every debit, in the order of its entries, each once whatever accounts it counts in.
+func (x *Export) Debits() []DebitEntry {
+	entries := make(map[string]int64, len(x.book.lines))
+	for _, l := range x.book.lines {
+		entries[l.hash.String()] = l.sequence
+	}
+	var all []DebitEntry
+	for name, a := range x.book.accounts {
+		for _, p := range a.postings {
+			if p.charge.Account == name && p.debited != "" {
+				all = append(all, DebitEntry{Posting: p.statement(), Sequence: entries[p.proof.Hash], Hash: p.proof.Hash})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b DebitEntry) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return all
 }
 
 // Events tells of every entry of an account, in order, or of all accounts for "". It knows the days alone.

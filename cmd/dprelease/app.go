@@ -61,11 +61,13 @@ type outcome struct {
 	Plans            []*plan.Plan        `json:"plans,omitempty"`                // of plan --what-if
 	Solution         *plan.Solution      `json:"solution,omitempty"`             // of plan --solve
 	Loss             *plan.Loss          `json:"loss,omitempty"`                 // of loss
+	Costs            *plan.Costs         `json:"costs,omitempty"`                // of plan and loss: what each line costs, up to the charge
 	Diff             *release.Difference `json:"diff,omitempty"`                 // of diff
 	Accounts         []ledger.Statement  `json:"accounts,omitempty"`             // of ledger show
 	ledgerOutcome
 	States       []release.LeftState   `json:"states,omitempty"`       // of state clean
 	Verification *release.Verification `json:"verification,omitempty"` // of verify
+	Audit        *release.Audit        `json:"audit,omitempty"`        // of verify with several folders
 	Shown        string                `json:"shown,omitempty"`        // of show
 	Sheet        *release.Sheet        `json:"sheet,omitempty"`        // of show with a table
 	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a cell
@@ -149,9 +151,10 @@ func (a *app) finish(ctx context.Context, err error) int {
 	if a.json {
 		a.print(verdict)
 	} else if err != nil {
-		fmt.Fprintf(a.stderr, "dprelease: %s\n", a.outcome.Message)
+		stderr := visible{a.stderr} // names of files, and what they hold, may be anybody's
+		fmt.Fprintf(stderr, "dprelease: %s\n", a.outcome.Message)
 		if a.outcome.Hint != "" {
-			fmt.Fprintf(a.stderr, "%s\n", a.outcome.Hint)
+			fmt.Fprintf(stderr, "%s\n", a.outcome.Hint)
 		}
 	}
 	return verdict.Exit
@@ -271,7 +274,7 @@ func (a *app) specFile(path string) (release.SpecFile, error) {
 func (a *app) say(format string, args ...any) {
 	if !a.json {
 		a.progress.end()
-		fmt.Fprintf(a.stdout, format+"\n", args...)
+		fmt.Fprintf(visible{a.stdout}, format+"\n", args...)
 	}
 }
 

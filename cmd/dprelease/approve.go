@@ -53,7 +53,7 @@ them down.`,
 			if a.json {
 				return nil
 			}
-			if err := p.Explain(visible{a.stdout}); err != nil {
+			if err := a.explain(p); err != nil {
 				return err
 			}
 			a.say("Signed as %s: %q", signed.Role, signed.Statement)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,9 +123,9 @@ func (a *app) planCommand() *cobra.Command {
 			}
 			a.planned(p, path)
 			if a.json {
-				return nil
+				return a.costs(p)
 			}
-			if err := p.Explain(visible{a.stdout}); err != nil {
+			if err := a.explain(p); err != nil {
 				return err
 			}
 			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path, filepath.Dir(args[0]))
@@ -147,7 +149,8 @@ func (a *app) lossCommand() *cobra.Command {
 		Long: `Explain the privacy loss of a plan file: of the whole release, of each leaf of its
 budget and each table alone, and of each attribute to somebody who knows all else
 about a unit; as ρ, as ε at several δ, and as how often the best attack finds a
-unit. Reads no data.`,
+unit. Last, what each line of the plan costs: the lines add up to what the account
+is charged. Reads no data.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := release.ReadPlan(c.Context(), args[0])
@@ -155,10 +158,13 @@ unit. Reads no data.`,
 				return err
 			}
 			a.planned(p, args[0])
-			if a.outcome.Loss, err = p.Loss(); err != nil || a.json {
+			if a.outcome.Loss, err = p.Loss(); err != nil {
 				return err
 			}
-			return a.outcome.Loss.Write(a.stdout)
+			if a.json {
+				return a.costs(p)
+			}
+			return errors.Join(a.outcome.Loss.Write(a.stdout), p.WriteCosts(visible{a.stdout}, math.MaxInt))
 		},
 	}
 }
@@ -343,6 +349,18 @@ func (a *app) load(ctx context.Context, path string) (*plan.Plan, error) {
 // planned notes the plan in the outcome.
 func (a *app) planned(p *plan.Plan, path string) {
 	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path, a.outcome.Warnings = p.Name, p.Hash(), path, p.Warnings
+}
+
+// explain prints the page that a person signs, with what its lines cost.
+func (a *app) explain(p *plan.Plan) error {
+	return errors.Join(p.Explain(visible{a.stdout}), p.WriteCosts(visible{a.stdout}, plan.PageLines))
+}
+
+// costs notes, for --json, what each line of a plan costs.
+func (a *app) costs(p *plan.Plan) error {
+	c, err := p.Costs()
+	a.outcome.Costs = &c
+	return err
 }
 
 // pay notes, for --json, what the release costs and what its accounts have left after the run, whether it succeeded or not.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/sign"
@@ -93,6 +94,7 @@ func TestJSONReasons(t *testing.T) {
 var elsewhere = map[reflect.Type]string{
 	reflect.TypeFor[plan.Plan]():         "the plan, as in plan.json",
 	reflect.TypeFor[sign.PublicKey]():    "text",
+	reflect.TypeFor[budget.Cost]():       "an object: `epsilon`, or `rho` and `delta`, each exactly, as text",
 	reflect.TypeFor[release.Sheet]():     "an object: what the table is, its columns, and `rows`, each a list of values in their order",
 	reflect.TypeFor[release.Trace]():     "the cell, with the measurements that it was put together from",
 	reflect.TypeFor[release.AnswerRow](): "an object with the keys and the figure's columns",

@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/spf13/cobra"
 )
@@ -289,7 +290,7 @@ func trustFlag(c *cobra.Command, trust *string) {
 // ledgerVerified says what was checked, and what could not be.
 func (a *app) ledgerVerified(v release.Verified) {
 	for _, folder := range v.Releases {
-		a.say("It holds the debit of %s.", folder)
+		a.say("It holds the debit of %s.", screen.Quoted(folder))
 	}
 	for _, folder := range v.Skipped {
 		a.say("Not compared: %s.", folder)

@@ -1,23 +1,37 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"math"
 	"strings"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
 	var o release.VerifyOptions
 	c := &cobra.Command{
-		Use:   "verify FOLDER",
+		Use:   "verify FOLDER…",
 		Short: "Check a published folder without the data and without trust in its writer",
 		Long: `Check a published folder: that it is whole, that everything in it follows from
 its plan and its measurements, that the privacy loss is the one promised, and that
 a ledger was debited for it. What is signed is told apart from what was worked out
-here, and from what cannot be checked from here. Reads no data and writes nothing.`,
-		Args: between(1, 1),
+here, and from what cannot be checked from here. Reads no data and writes nothing.
+
+With several folders, or with one that releases lie in, one verdict for each; with
+--ledger-export, too, every debit of the export that none of these folders is of.
+
+  dprelease verify labour-2026q1 --trust office.pub
+  dprelease verify releases --trust office.pub --ledger-export audit.jsonl`,
+		Args: between(1, math.MaxInt),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 || !release.IsRelease(args[0]) {
+				return a.verifyAll(c.Context(), args, o)
+			}
 			v, err := release.Verify(c.Context(), args[0], o)
 			a.outcome.Verification = v
 			if v != nil {
@@ -30,6 +44,39 @@ here, and from what cannot be checked from here. Reads no data and writes nothin
 	c.Flags().StringVar(&o.Trust, "trust", "", "the office's public key: the manifest and the debit must be signed with it")
 	c.Flags().StringVar(&o.Export, "ledger-export", "", "an export of the office's ledger (dprelease ledger export), which must hold this release")
 	return c
+}
+
+// verifyAll verifies several folders.
+func (a *app) verifyAll(ctx context.Context, folders []string, o release.VerifyOptions) error {
+	audit, err := release.VerifyAll(ctx, folders, o, func(v *release.Verification) { a.say("%-10s  %s", v.Outcome, v.Says) })
+	a.outcome.Audit = audit
+	if audit == nil {
+		return err
+	}
+	for _, other := range audit.Skipped {
+		a.say("Not a release: %s.", other)
+	}
+	x := audit.Export
+	if x == nil {
+		return err
+	}
+	a.say("\nThe export ends with entry %s of %s, head %s.", budget.Group(x.Entries), x.Day, x.Head)
+	a.say("It holds %s, of which %s a folder here.", budget.Plural(int64(x.Debits), "debit"), have(x.Debits-len(x.Without)-len(x.Abandoned)))
+	for _, d := range x.Without {
+		a.say("- no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s), %s", d.Release, d.Cost, d.Account, d.Debited, d.Sequence, d.Hash, d.State)
+	}
+	for _, d := range x.Abandoned {
+		a.say("- abandoned on %s (%s), so that there is no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s)", d.Date, screen.Visible(d.Reason, ""), d.Release, d.Cost, d.Account, d.Debited, d.Sequence, d.Hash)
+	}
+	return err
+}
+
+// have is a number of things that have something.
+func have(n int) string {
+	if n == 1 {
+		return "1 has"
+	}
+	return fmt.Sprintf("%d have", n)
 }
 
 // verified prints a verification.

@@ -5,6 +5,8 @@ package release
 import (
 	"errors"
 	"fmt"
+
+	"github.com/dprelease/dprelease/internal/screen"
 )
 
 // SpecError is a well-formed spec that cannot be planned, or a plan file that
@@ -14,7 +16,7 @@ type SpecError struct {
 	Err  error
 }
 
-func (e *SpecError) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Err) }
+func (e *SpecError) Error() string { return fmt.Sprintf("%s: %s", plain(e.File), e.Err) }
 func (e *SpecError) Unwrap() error { return e.Err }
 
 // NoAccountNamed is a spec without an account where a ledger is configured.
@@ -59,9 +61,9 @@ type Altered struct{ Place, File, Says string }
 
 func (e *Altered) Error() string {
 	if e.Says == "" {
-		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", e.Place, inQuotes(e.File))
+		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", screen.Quoted(e.Place), screen.Quoted(e.File))
 	}
-	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", e.Place, inQuotes(e.File), plain(e.Says))
+	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", screen.Quoted(e.Place), screen.Quoted(e.File), plain(e.Says))
 }
 
 // BrokenSeal is a folder of measurements that is not as it was sealed.

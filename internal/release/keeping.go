@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
 )
 
@@ -162,10 +162,13 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		}
 	}
 	for _, place := range places {
-		b, err := regular.Read(filepath.Join(place, proofFile), mostAsked)
-		if errors.Is(err, fs.ErrNotExist) {
-			skipped = append(skipped, place+": it has no "+proofFile)
+		b, err := readRegular(filepath.Join(place, proofFile))
+		if errors.Is(err, errMissing) {
+			skipped = append(skipped, screen.Quoted(place)+": it has no "+proofFile)
 			continue
+		}
+		if errors.Is(err, errNoFile) {
+			return nil, nil, &Altered{Place: place, File: proofFile, Says: "is not a file"}
 		}
 		if err != nil {
 			return nil, nil, &SpecError{File: folder, Err: err}
@@ -175,7 +178,7 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 			return nil, nil, &Altered{Place: place, File: proofFile}
 		}
 		if record.Status != ledger.Official {
-			skipped = append(skipped, fmt.Sprintf("%s: its status is %q", place, record.Status))
+			skipped = append(skipped, fmt.Sprintf("%s: its status is %q", screen.Quoted(place), record.Status))
 			continue
 		}
 		all = append(all, paidRelease{folder: place, record: record})

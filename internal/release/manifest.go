@@ -153,24 +153,20 @@ func signManifest(dir string, office sign.Key) error {
 	return replaceFile(dir, signatureFile, b)
 }
 
-// readManifest reads the manifest of a published folder.
-func readManifest(place string) (manifest, error) {
-	m, _, err := readManifestBytes(place)
-	return m, err
-}
-
-// readManifestBytes is readManifest, with the bytes of the file.
-func readManifestBytes(place string) (m manifest, b []byte, err error) {
-	if b, err = regular.Read(filepath.Join(place, manifestFile), mostManifest); err != nil {
-		return m, nil, err
+// readManifest reads the manifest of a folder that may be of another plan or kind; [openPublished] is for reading what is in it.
+func readManifest(place string) (m manifest, err error) {
+	path := filepath.Join(place, manifestFile)
+	b, err := regular.Read(path, mostManifest)
+	if err != nil {
+		return m, err
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return m, nil, fmt.Errorf("%s: %w", filepath.Join(place, manifestFile), err)
+		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Format != manifestFormat {
-		return m, nil, fmt.Errorf("%s: format %q, expected %q", filepath.Join(place, manifestFile), m.Format, manifestFormat)
+		return m, fmt.Errorf("%s: format %q, expected %q", path, m.Format, manifestFormat)
 	}
-	return m, b, nil
+	return m, nil
 }
 
 // planned are the files of a release that its plan names: all but its papers and the

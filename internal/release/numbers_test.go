@@ -329,7 +329,7 @@ func relist(t *testing.T, dir, name string, content []byte) {
 	}
 	text, err := indented(m)
 	if err == nil {
-		err = errors.Join(os.WriteFile(filepath.Join(dir, manifestFile), text, 0o644), os.Remove(filepath.Join(dir, signatureFile)))
+		err = errors.Join(os.WriteFile(filepath.Join(dir, manifestFile), text, 0o644), os.RemoveAll(filepath.Join(dir, signatureFile)))
 	}
 	if err != nil {
 		t.Fatal(err)

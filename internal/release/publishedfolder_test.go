@@ -2,13 +2,18 @@ package release
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -162,6 +167,91 @@ func TestAFileIsHashedWhenItIsRead(t *testing.T) {
 	refusedBy(t, err, "tables/none.parquet", "is not listed")
 }
 
+// TestAFolderOfAnotherStatusIsRefused calls practice a release, in a manifest that fits all files.
+func TestAFolderOfAnotherStatusIsRefused(t *testing.T) {
+	o := newOffice(t)
+	practice := o.options("practice")
+	practice.Ledger = ""
+	result, err := Run(t.Context(), o.plan, practice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(result.Place, manifestFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	official := strings.Replace(string(text), PracticeStatus, "RELEASE", 1)
+	if err := os.WriteFile(path, []byte(official), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ file, says string }{
+		"show":       {reportFile, "is of another release, plan or status than manifest.json"},
+		"show table": {"tables/modes.parquet", `is marked "PRACTICE, NOT A RELEASE", and manifest.json "RELEASE"`},
+		"query":      {"measurements/modes.parquet", `is marked "PRACTICE, NOT A RELEASE", and manifest.json "RELEASE"`},
+	} {
+		t.Run(name, func(t *testing.T) { refusedBy(t, readers(t, result.Place)[name](result.Place), c.file, c.says) })
+	}
+}
+
+// TestAFigureNeedsItsEstimate publishes a value, or an end of an interval, with what it belongs to left out.
+func TestAFigureNeedsItsEstimate(t *testing.T) {
+	null, seven, five, nine := parquet.NullValue(), parquet.Int64Value(7), parquet.Int64Value(5), parquet.Int64Value(9)
+	shape := figureShape{name: "count", unbiased: true, rounded: true}
+	for name, c := range map[string]struct {
+		published, estimate, low, high parquet.Value
+		says                           string
+	}{
+		"whole":                    {seven, seven, five, nine, ""},
+		"withheld":                 {null, null, null, null, ""},
+		"no estimate":              {seven, null, five, nine, "without the estimate"},
+		"a value alone":            {seven, null, null, null, "without the estimate"},
+		"an interval alone":        {null, null, five, nine, "without the estimate"},
+		"no lower end":             {seven, seven, null, nine, "one end of an interval"},
+		"no upper end":             {seven, seven, five, null, "one end of an interval"},
+		"below the interval":       {five, five, seven, nine, "outside its own interval"},
+		"another value":            {nine, seven, five, nine, "its unbiased estimate is 7"},
+		"not a number":             {seven, parquet.DoubleValue(math.NaN()), five, nine, "outside its own interval"},
+		"an end that is no number": {seven, seven, parquet.DoubleValue(math.NaN()), nine, "outside its own interval"},
+	} {
+		err := shape.holds(c.published, c.estimate, c.low, c.high, null)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+}
+
+// TestADamagedTableIsRefused changes single bytes of a table, behind a manifest that lists what is there: every reader returns, and
+// none with a panic.
+func TestADamagedTableIsRefused(t *testing.T) {
+	o := publish(t)
+	dir := o.copied(t)
+	const table = "tables/modes.parquet"
+	whole, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(table)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := rand.New(rand.NewPCG(5, 27))
+	refusals := 0
+	for range 200 {
+		b := slices.Clone(whole)
+		at := draw.IntN(len(b))
+		b[at] ^= byte(1 + draw.IntN(255))
+		relist(t, dir, table, b)
+		sheet, err := OpenSheet(dir, "modes")
+		if err == nil {
+			err = errors.Join(sheet.CSV(io.Discard, ""), sheet.JSON(io.Discard), sheet.Write(io.Discard, screen.Look{}, true))
+		}
+		_, traced := TraceCell(t.Context(), dir, "modes", []string{"mode=walk"})
+		if errors.Join(err, traced) != nil {
+			refusals++
+		}
+	}
+	if refusals < 100 {
+		t.Errorf("%d of 200 damaged tables are refused", refusals)
+	}
+}
+
 // withCount is the table modes of the release with another first count.
 func (o auditable) withCount(t *testing.T, count int64) []byte {
 	t.Helper()
@@ -187,7 +277,7 @@ func (o auditable) withCount(t *testing.T, count int64) []byte {
 			into[0] = parquet.Int64Value(count)
 		}
 	}
-	b, err := encodeRows(t.Context(), columns, tables[at].Cells, metadata, func(int) {})
+	b, err := encodeRows(t.Context(), columns, tables[at].Cells, append(metadata, [2]string{"dprelease.status", "RELEASE"}), func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,8 +183,12 @@ func (e *edition) answers(measurements []plan.Measurement) ([]measured.Measured,
 		if err != nil {
 			return nil, err
 		}
-		if out[i], _, err = decoded(b, m, hash); err != nil {
+		var status string
+		if out[i], status, err = decoded(b, m, hash); err != nil {
 			return nil, e.altered(wrongf(name, "%v", err))
+		}
+		if status != e.manifest.Status {
+			return nil, e.altered(wrongf(name, "is marked %q, and %s %q", status, manifestFile, e.manifest.Status))
 		}
 	}
 	return out, nil

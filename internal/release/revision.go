@@ -38,7 +38,7 @@ func (r Revision) place(out, name string) string {
 }
 
 // manifest begins the manifest of the revision. The one before it must be in the
-// same folder, of the same measurements. Errors: *[SpecError].
+// same folder, of the same measurements. Errors: *[SpecError]; *[Altered] where the one before it was changed.
 func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
 	if r.Number <= 1 {
 		if r.Number < 0 || r.Reason != "" {
@@ -50,13 +50,11 @@ func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
 		return manifest{}, &SpecError{File: "--reason", Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it", maxReason)}
 	}
 	place := Revision{Number: r.Number - 1}.place(out, s.Plan.Name)
-	before, text, err := readManifestBytes(place)
+	replaces, err := openPublished(place)
 	if err != nil {
-		return manifest{}, &SpecError{File: place, Err: fmt.Errorf("revision %d replaces the publication in this folder: %w", r.Number, err)}
+		return manifest{}, fmt.Errorf("revision %d replaces what was published before it: %w", r.Number, err)
 	}
-	if err := before.formed(); err != nil {
-		return manifest{}, &SpecError{File: filepath.Join(place, manifestFile), Err: err}
-	}
+	before := replaces.manifest
 	draw, err := digestsOf(s)
 	if err != nil {
 		return manifest{}, err
@@ -64,7 +62,7 @@ func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
 	if before.PlanHash != s.Plan.Hash() || !slices.Equal(before.measurements(), draw) {
 		return manifest{}, &SpecError{File: place, Err: errors.New("holds other measurements: a revision publishes the same ones again")}
 	}
-	hash := sha256.Sum256(text)
+	hash := sha256.Sum256(replaces.text)
 	return manifest{
 		Revision: r.Number, Reason: r.Reason,
 		Replaces: &replaced{Folder: filepath.Base(place), ManifestSHA256: hex.EncodeToString(hash[:]), Software: before.Software},

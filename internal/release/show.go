@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -21,6 +22,9 @@ func ReadReport(place string) (*report.Report, error) {
 	r, err := report.Read(b)
 	if err != nil {
 		return nil, &SpecError{File: filepath.Join(place, reportFile), Err: err}
+	}
+	if m := d.manifest; r.Release != m.Release || r.Provenance.PlanHash != m.PlanHash || statusText(ledger.Status(r.Status)) != m.Status {
+		return nil, d.altered(wrongf(reportFile, "is of another release, plan or status than %s", manifestFile))
 	}
 	for _, t := range r.Tables {
 		for _, s := range t.Series {

@@ -24,6 +24,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -39,10 +40,10 @@ type PublicIsConfidential struct {
 func (e *PublicIsConfidential) Error() string {
 	if e.Release != "" {
 		return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the release %s counted it as the confidential table %s: nothing was spent; "+
-			"take it out of the spec, and keep the plan file, which holds its content, confidential", inQuotes(e.File), e.Release, e.Table)
+			"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File), e.Release, e.Table)
 	}
 	return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the confidential table %s is read from it: nothing was spent; "+
-		"take it out of the spec, and keep the plan file, which holds its content, confidential", inQuotes(e.File), e.Table)
+		"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File), e.Table)
 }
 
 // input is a file of a confidential table.

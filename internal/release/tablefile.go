@@ -30,6 +30,9 @@ func (e *edition) parquet(name string) (*parquet.File, error) {
 	if at < 0 {
 		return f, nil
 	}
+	if status, _ := f.Lookup("dprelease.status"); status != e.manifest.Status {
+		return nil, e.altered(wrongf(name, "is marked %q, and %s %q", status, manifestFile, e.manifest.Status))
+	}
 	_, fitted := e.plan.Integers(e.plan.Tables[at].Path)
 	if err := consistentFigures(f, e.plan.Tables[at], e.plan.Release().Table(e.plan.Tables[at].From), fitted); err != nil {
 		return nil, e.altered(wrongf(name, "%v", err))
@@ -129,8 +132,13 @@ func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted b
 
 // holds checks one cell: its interval, and what is published of its estimate, where there is something.
 func (s figureShape) holds(published, estimate, low, high, flag parquet.Value) error {
-	if estimate.IsNull() {
+	switch {
+	case estimate.IsNull() && published.IsNull() && low.IsNull() && high.IsNull():
 		return nil
+	case estimate.IsNull():
+		return errors.New("is published, or has an interval, without the estimate that it is made from")
+	case low.IsNull() != high.IsNull():
+		return errors.New("has one end of an interval without the other")
 	}
 	x := number(estimate)
 	if !low.IsNull() && !high.IsNull() && !(number(low) <= x && x <= number(high)) {

@@ -127,7 +127,11 @@ func flipsBehindAManifestAreFound(t *testing.T, o auditable, flips int) {
 	if err := os.Remove(filepath.Join(dir, signatureFile)); err != nil {
 		t.Fatal(err)
 	}
-	m, whole, err := readManifestBytes(dir)
+	m, err := readManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,6 +81,7 @@ const (
 	ReleaseAltered Reason = "release_altered"
 	SealBroken     Reason = "seal_broken"
 	NotVerified    Reason = "not_verified"
+	DebitAlone     Reason = "debit_without_folder"
 	LedgerAltered  Reason = "ledger_altered"
 
 	NotApproved Reason = "not_approved"
@@ -165,8 +166,10 @@ func outputVerdict(err error) (Verdict, bool) {
 		return Verdict{ExitVerify, ReleaseAltered, Never}, true
 	case has[*BrokenSeal](err):
 		return Verdict{ExitVerify, SealBroken, Never}, true
-	case has[*Unverified](err):
+	case has[*Unverified](err), has[*FoldersFail](err):
 		return Verdict{ExitVerify, NotVerified, Never}, true
+	case has[*DebitsAlone](err):
+		return Verdict{ExitVerify, DebitAlone, Never}, true
 	case errors.Is(err, ledger.ErrTampered):
 		return Verdict{ExitVerify, LedgerAltered, Never}, true
 	case has[*Withdrawn](err):

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
@@ -58,11 +59,14 @@ const (
 	DoesNotVerify Outcome = "fails"
 )
 
-// Withdrawn is a release that verifies and that the office has withdrawn.
-type Withdrawn struct{ Folder string }
+// Withdrawn is a release that verifies and that the office has withdrawn, or several.
+type Withdrawn struct{ Folders []string }
 
 func (e *Withdrawn) Error() string {
-	return e.Folder + " is as it was published, and withdrawn by the office: do not use it"
+	if len(e.Folders) == 1 {
+		return screen.Quoted(e.Folders[0]) + " is withdrawn by the office: do not use it"
+	}
+	return quotedList(e.Folders) + " are withdrawn by the office: do not use them"
 }
 
 // Check is one line of a verification.
@@ -93,9 +97,9 @@ type Unverified struct {
 
 func (e *Unverified) Error() string {
 	if e.File == "" {
-		return fmt.Sprintf("%s is not verified, as the check %s was not done: %s", e.Folder, e.Check, e.Says)
+		return fmt.Sprintf("%s is not verified, as the check %s was not done: %s", screen.Quoted(e.Folder), e.Check, e.Says)
 	}
-	text := fmt.Sprintf("%s does not verify: %s: %s", e.Folder, inQuotes(e.File), e.Says)
+	text := fmt.Sprintf("%s does not verify: %s: %s", screen.Quoted(e.Folder), screen.Quoted(e.File), e.Says)
 	if e.More == 1 {
 		text += " (and 1 more check fails)"
 	} else if e.More > 1 {
@@ -119,12 +123,46 @@ type notDone struct{ why string }
 
 func (e *notDone) Error() string { return e.why }
 
-// verifier holds a published folder against itself.
-type verifier struct {
-	place   string // the folder, links resolved
+// evidence is what folders are held against, read once for however many.
+type evidence struct {
 	options VerifyOptions
 	trust   sign.PublicKey // none: no key is trusted
-	out     *Verification
+	export  *ledger.Export // nil: none is at hand, or it is altered
+	altered error          // what is wrong with the export, of one that was altered
+}
+
+// read reads the key and the export. Errors: *[SpecError].
+func (o VerifyOptions) read() (evidence, error) {
+	e := evidence{options: o}
+	var err error
+	if o.Trust != "" {
+		if e.trust, err = sign.ReadPublicKey(o.Trust); err != nil {
+			return e, &SpecError{File: o.Trust, Err: err}
+		}
+	}
+	if o.Export == "" {
+		return e, nil
+	}
+	f, err := regular.Open(o.Export)
+	if err != nil {
+		return e, &SpecError{File: o.Export, Err: err}
+	}
+	defer f.Close()
+	e.export, err = ledger.ReadExport(f)
+	switch {
+	case errors.Is(err, ledger.ErrTampered):
+		e.altered = err
+	case err != nil:
+		return e, &SpecError{File: o.Export, Err: err}
+	}
+	return e, nil
+}
+
+// verifier holds a published folder against itself.
+type verifier struct {
+	place string // the folder, links resolved
+	evidence
+	out *Verification
 
 	manifest manifest
 	text     []byte          // of the manifest
@@ -152,16 +190,25 @@ type verifier struct {
 // Errors: *[Unverified]; *[Withdrawn] where nothing fails and the export says so; *[SpecError] where there is no folder
 // or a key or export cannot be read. The verification is there also with an *Unverified and a *Withdrawn.
 func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, error) {
+	held, err := o.read()
+	if err != nil {
+		return nil, err
+	}
+	v, err := held.verify(ctx, place)
+	if v == nil {
+		return nil, err
+	}
+	v.sayOthers()
+	return v.out, err
+}
+
+// verify is [Verify] with what was read before. The verifier is there also with an *Unverified and a *Withdrawn.
+func (held evidence) verify(ctx context.Context, place string) (*verifier, error) {
 	folder, err := resolved(place)
 	if err != nil {
 		return nil, &SpecError{File: place, Err: errors.Join(errors.New("is not the folder of a release"), err)}
 	}
-	v := &verifier{place: folder, options: o, out: &Verification{Folder: place}, damaged: map[string]bool{}}
-	if o.Trust != "" {
-		if v.trust, err = sign.ReadPublicKey(o.Trust); err != nil {
-			return nil, &SpecError{File: o.Trust, Err: err}
-		}
-	}
+	v := &verifier{place: folder, evidence: held, out: &Verification{Folder: place}, damaged: map[string]bool{}}
 	for _, c := range []struct {
 		name, proves string
 		run          func(context.Context) (says string, err error)
@@ -193,33 +240,33 @@ func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, 
 	err = v.failure()
 	v.out.close(err)
 	if err == nil && v.out.Outcome == WithdrawnByIt {
-		err = &Withdrawn{Folder: place}
+		err = &Withdrawn{Folders: []string{place}}
 	}
-	return v.out, err
+	return v, err
 }
 
 // close says what came of all checks, of which err is the failure.
 func (v *Verification) close(err error) {
-	marked := ""
+	folder, marked := screen.Quoted(v.Folder), ""
 	if v.Marked != statusText(ledger.Official) {
 		marked = " " + v.Marked + "."
 	}
-	withdrawn := ""
-	if w := v.Withdrawn; w != nil {
-		withdrawn = fmt.Sprintf("THE OFFICE HAS WITHDRAWN THIS RELEASE on %s: %s", w.Date, w.Reason)
-	}
 	switch {
-	case err != nil && withdrawn != "":
-		v.Outcome, v.Says = DoesNotVerify, err.Error()+". "+withdrawn
 	case err != nil:
 		v.Outcome, v.Says = DoesNotVerify, err.Error()
-	case withdrawn != "":
-		v.Outcome, v.Says = WithdrawnByIt, fmt.Sprintf("%s is as it was published, but %s", v.Folder, withdrawn)
 	case len(v.NotEstablished) > 0:
-		v.Outcome, v.Says = Consistent, fmt.Sprintf("%s is consistent in itself.%s Not established: %s.", v.Folder, marked, strings.Join(v.NotEstablished, "; "))
+		v.Outcome, v.Says = Consistent, fmt.Sprintf("%s is consistent in itself.%s Not established: %s.", folder, marked, strings.Join(v.NotEstablished, "; "))
 	default:
-		v.Outcome, v.Says = Verifies, fmt.Sprintf("%s verifies.%s", v.Folder, marked)
+		v.Outcome, v.Says = Verifies, fmt.Sprintf("%s verifies.%s", folder, marked)
 	}
+	w := v.Withdrawn
+	if w == nil {
+		return
+	}
+	if err == nil {
+		v.Outcome = WithdrawnByIt
+	}
+	v.Says = fmt.Sprintf("%s. But THE OFFICE HAS WITHDRAWN THIS RELEASE on %s: %s", strings.TrimSuffix(v.Says, "."), w.Date, w.Reason)
 }
 
 // resolved is the folder that a path leads to, through links: a walk does not enter
@@ -258,14 +305,6 @@ func (v *verifier) note(name, says string, err error) error {
 // plain is a text in one line that cannot command a terminal: what is no visible
 // character is written as its escape. Names and texts of a folder are its writer's.
 func plain(text string) string { return screen.Visible(text, "") }
-
-// inQuotes is a name as a message says it: in quotes where it could pass for words of the message.
-func inQuotes(name string) string {
-	if strings.ContainsFunc(name, unseen) {
-		return `"` + plain(name) + `"`
-	}
-	return name
-}
 
 // failure is the first check that failed, with how many followed; where none failed, the
 // first that was not done though every folder has what it is of: a folder that asks for more than

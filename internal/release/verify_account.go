@@ -6,7 +6,6 @@ package release
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/internal/regular"
 )
 
 // checkDebit holds the published record of the debit against its own proof and
@@ -112,30 +110,25 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 	if v.options.Export == "" {
 		return "", &notDone{"needs --ledger-export, an export of the office's ledger"}
 	}
-	f, err := regular.Open(v.options.Export)
-	if err != nil {
-		return "", &SpecError{File: v.options.Export, Err: err}
-	}
-	defer f.Close()
-	x, err := ledger.ReadExport(f)
-	switch {
-	case errors.Is(err, ledger.ErrTampered):
-		return "", wrongf(v.options.Export, "%s", err)
-	case err != nil:
-		return "", &SpecError{File: v.options.Export, Err: err}
+	switch x := v.export; {
+	case v.altered != nil:
+		return "", wrongf(v.options.Export, "%s", v.altered)
 	case v.record == nil:
 		return "", &notDone{"needs the record of a debit"}
 	case !v.trust.IsZero() && !x.Office.IsZero() && x.Office != v.trust:
 		return "", wrongf(v.options.Export, "is signed by the key with the fingerprint %s, not by the one in %s", x.Office.Fingerprint(), v.options.Trust)
 	}
 	r := *v.record
-	if err := x.Contains(r); err != nil {
-		return "", wrongf(v.options.Export, "%s", lacks(x, r))
+	if err := v.export.Contains(r); err != nil {
+		if r.Status != ledger.Official {
+			return "", &notDone{"practice and rehearsals are debited in ledgers of their own, and this export is of another"}
+		}
+		return "", wrongf(v.options.Export, "%s", lacks(v.export, r))
 	}
-	return v.sealedIn(x, r)
+	return v.sealedIn(v.export, r)
 }
 
-// lacks says why an export may not hold the debit of a release. What an innocent export explains is said first.
+// lacks says why an export does not hold the debit of a release. What an innocent export explains is said first.
 func lacks(x *ledger.Export, r ledger.Record) string {
 	without := fmt.Sprintf("does not hold the debit of this release (%s, entry %s)", r.Date, r.Proof.Hash[:16])
 	switch {
@@ -154,10 +147,17 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	posted, err := postedIn(x, r)
+	if err != nil {
+		return "", err
+	}
+	if posted.State == ledger.Withdrawn {
+		v.out.Withdrawn = &Withdrawal{Date: posted.Date, Reason: plain(posted.Reason)}
+	}
 	switch x.Seal(r.Account, r.Release) {
 	case seal:
 	case "":
-		return "", wrongf(v.options.Export, "does not say that the release was finished: it knows nothing of these measurements")
+		return "", wrongf(v.options.Export, "%s", unfinished(x, posted))
 	default:
 		return "", wrongf(v.options.Export, "says that other measurements were drawn for this release than those published here")
 	}
@@ -166,13 +166,8 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 		return "", err
 	}
 	says := fmt.Sprintf("the export holds the debit and the seal of these measurements; %s; entry %s is its last, head %s", asked, budget.Group(x.Entries), x.Head)
-	if s, err := x.Statement(r.Account); err == nil {
-		for _, p := range s.Releases {
-			if p.Release == r.Release && p.Account == r.Account && p.State == ledger.Withdrawn {
-				v.out.Withdrawn = &Withdrawal{Date: p.Date, Reason: plain(p.Reason)}
-				says += "; THE OFFICE HAS WITHDRAWN THIS RELEASE, see the last line"
-			}
-		}
+	if v.out.Withdrawn != nil {
+		says += "; THE OFFICE HAS WITHDRAWN THIS RELEASE, see the last line"
 	}
 	v.out.Recomputed = append(v.out.Recomputed, "the ledger's export is one chain, within its caps and with the approvals that its accounts ask for, and holds this debit and the seal of these very measurements")
 	v.out.Unchecked = append(v.out.Unchecked, "that the export is the newest: compare its head with the office's")
@@ -182,6 +177,29 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf("every entry of %s: by the key with the fingerprint %s, %s", v.options.Export, x.Office.Fingerprint(), v.compare()))
 	}
 	return says, nil
+}
+
+// postedIn is a release as its account in an export lists it. The export holds its debit.
+func postedIn(x *ledger.Export, r ledger.Record) (ledger.Posting, error) {
+	s, err := x.Statement(r.Account)
+	if err != nil {
+		return ledger.Posting{}, err
+	}
+	for _, p := range s.Releases {
+		if p.Release == r.Release && p.Account == r.Account && p.PlanHash == r.PlanHash {
+			return p, nil
+		}
+	}
+	return ledger.Posting{}, fmt.Errorf("account %s does not list release %s", r.Account, r.Release)
+}
+
+// unfinished says why an export that holds the debit of a release does not have the seal of its measurements.
+func unfinished(x *ledger.Export, p ledger.Posting) string {
+	if p.State == ledger.Abandoned {
+		return fmt.Sprintf("says that the release was abandoned on %s (%s) before it was finished: no measurements of it are known to the ledger", p.Date, plain(p.Reason))
+	}
+	return fmt.Sprintf("is an older copy of the ledger: it holds the debit of this release and ends, with entry %s of %s, before the release was finished, so it knows nothing of these measurements; ask the office for a newer export",
+		budget.Group(x.Entries), x.Day)
 }
 
 // asked says whose approval of a debit was asked for, by the policies of the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -474,7 +475,11 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 		if ExitCode(err) != 8 || v.Outcome != WithdrawnByIt || v.Withdrawn == nil || v.Withdrawn.Reason != "wrong hours" {
 			t.Fatalf("exit %d, %v: %+v", ExitCode(err), err, v)
 		}
-		if !strings.Contains(v.Says, "THE OFFICE HAS WITHDRAWN THIS RELEASE on ") || !strings.HasSuffix(v.Says, ": wrong hours") {
+		first := o.place + " verifies. But THE OFFICE HAS WITHDRAWN THIS RELEASE on "
+		if options.Trust == "" {
+			first = o.place + " is consistent in itself. Not established: who measured it, "
+		}
+		if !strings.HasPrefix(v.Says, first) || !strings.Contains(v.Says, ". But THE OFFICE HAS WITHDRAWN THIS RELEASE on ") || !strings.HasSuffix(v.Says, ": wrong hours") {
 			t.Errorf("%q", v.Says)
 		}
 	}
@@ -513,6 +518,64 @@ func TestAnOlderExportAccusesNobody(t *testing.T) {
 	if !errors.As(err, &u) || !strings.HasPrefix(u.Says, "is an older copy of the ledger") || strings.Contains(u.Says, "altered") ||
 		!strings.Contains(u.Says, "ask the office for a newer export") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAnExportFromBeforeTheEndAccusesNobody verifies a release with exports that hold its debit and not its end: one that was made
+// while it was measured, and one of a release that was given up.
+func TestAnExportFromBeforeTheEndAccusesNobody(t *testing.T) {
+	o := publish(t)
+	b, err := os.ReadFile(o.export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	var debit struct{ Hash string }
+	at := 0
+	for i, line := range lines {
+		if strings.HasPrefix(line, `{"body":"{\"kind\":\"debit\"`) {
+			at = i
+			if err := json.Unmarshal([]byte(line), &debit); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	early := filepath.Join(o.dir, "early.jsonl")
+	text := strings.Join(lines[:at+1], "") + fmt.Sprintf("{\"head\":%q,\"entries\":%d}\n", debit.Hash, at)
+	if err := os.WriteFile(early, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, o.place, VerifyOptions{Trust: o.public, Export: early}, early, "is an older copy of the ledger: it holds the debit of this release and ends")
+	refused(t, o.place, VerifyOptions{Trust: o.public, Export: early}, early, "ask the office for a newer export")
+}
+
+// TestAFolderIsNamedAsItIs verifies and reads folders whose names could pass for words of a verdict, or command a terminal.
+func TestAFolderIsNamedAsItIs(t *testing.T) {
+	o := publish(t)
+	for name, quoted := range map[string]string{
+		"x\x1b[2J\nr verifies.": `"` + o.dir + `/x\x1b[2J\nr verifies."`,
+		"r verifies. It":        `"` + o.dir + `/r verifies. It"`,
+	} {
+		dir := filepath.Join(o.dir, name)
+		if err := os.CopyFS(dir, os.DirFS(o.place)); err != nil {
+			t.Skipf("no such names here: %v", err)
+		}
+		if v := verifies(t, dir, VerifyOptions{Trust: o.public}); v.Says != quoted+" verifies." {
+			t.Errorf("%q", v.Says)
+		}
+		if err := os.Remove(filepath.Join(dir, "README.txt")); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Verify(t.Context(), dir, VerifyOptions{Trust: o.public})
+		if err == nil || !strings.HasPrefix(err.Error(), quoted+" does not verify: README.txt: is missing") {
+			t.Errorf("%v", err)
+		}
+		if _, err := ReadReport(dir); err == nil || !strings.HasPrefix(err.Error(), quoted+": README.txt is missing") {
+			t.Errorf("%v", err)
+		}
+		if _, err := ReadReport(filepath.Join(dir, "none")); err == nil || strings.ContainsAny(strings.SplitN(err.Error(), ": ", 2)[0], "\x1b\n") {
+			t.Errorf("%q", err)
+		}
 	}
 }
 

@@ -26,6 +26,15 @@ func Visible(text, keep string) string {
 	return b.String()
 }
 
+// Quoted is the name of a file or folder as a message says it: with escapes as [Visible] writes them, and in quotes where it could
+// pass for words of the message, as it has white space or characters that are not seen.
+func Quoted(name string) string {
+	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }) {
+		return `"` + Visible(name, "") + `"`
+	}
+	return name
+}
+
 // runeWidth is how many columns a character takes: none where it is set above or below the one before it, two where it is
 // East Asian and wide, else one.
 func runeWidth(c rune) int {

@@ -1,0 +1,69 @@
+package report
+
+// This file holds what every report has, which the pages count on.
+
+import (
+	"errors"
+	"fmt"
+)
+
+// formed returns an error that names the first list of a report that cannot be as short as it is. A report that was read may be
+// anybody's: without what these lists hold there is no page to make of it.
+func (r *Report) formed() error {
+	for _, t := range r.Tables {
+		if len(t.Statistics) == 0 {
+			return fmt.Errorf("table %q has no statistic", t.Path)
+		}
+	}
+	for _, m := range r.Maps {
+		for _, p := range append(m.Beside[:len(m.Beside):len(m.Beside)], m.Largest...) {
+			if len(p.Labels) > 0 && len(p.Labels) < len(p.Codes) {
+				return fmt.Errorf("a place on the map %q has fewer labels than codes", m.Title)
+			}
+		}
+	}
+	for _, s := range r.Strategies {
+		if len(s.Tables) == 0 {
+			return fmt.Errorf("a strategy of leaf %q is of no table", s.Leaf)
+		}
+	}
+	for _, n := range r.Certificate.Mechanisms {
+		if len(n.Measurements) == 0 {
+			return errors.New("the certificate has a mechanism of no measurement")
+		}
+	}
+	if r.Bounds != nil {
+		for _, c := range r.Bounds.Columns {
+			if len(c.Ranges) == 0 {
+				return fmt.Errorf("column %q has bounds and no range", c.Column)
+			}
+		}
+	}
+	for _, m := range r.Microdata {
+		if err := m.formed(); err != nil {
+			return fmt.Errorf("the microdata of %q %w", m.Table, err)
+		}
+	}
+	return nil
+}
+
+// formed is that of the microdata of a table.
+func (m Microdata) formed() error {
+	for _, c := range m.FarCells {
+		if len(c.Categories) != len(c.Columns) {
+			return fmt.Errorf("have a cell of %d columns with %d categories", len(c.Columns), len(c.Categories))
+		}
+	}
+	if m.Block == nil {
+		return nil
+	}
+	if m.Choice == nil || m.Noise == nil {
+		return errors.New("have rounds without a mechanism")
+	}
+	for _, c := range m.Columns {
+		if c.Mechanism == nil {
+			return fmt.Errorf("have column %q without its mechanism", c.Name)
+		}
+	}
+	return nil
+}
