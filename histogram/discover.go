@@ -183,7 +183,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 		}
 		names := c.Inputs()
 		if len(names) == 1 {
-			wanted = append(wanted, source.Column{Name: names[0], Coder: sets[i]})
+			wanted = append(wanted, source.Column{Name: names[0], Coder: sets[i], Type: declaredType(c)})
 			continue
 		}
 		for _, name := range names {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // intake is the columns of the source that a pass reads. A reader that is read from one of them, or made of one, has it as
@@ -27,7 +28,7 @@ func (t *tally) intake(readers []int, ids bool) *intake {
 		names := e.column.Inputs()
 		if len(names) == 1 {
 			x.places = append(x.places, []int{len(x.columns)})
-			x.columns = append(x.columns, source.Column{Name: names[0], Coder: e})
+			x.columns = append(x.columns, source.Column{Name: names[0], Coder: e, Type: declaredType(e.column)})
 			continue
 		}
 		places := make([]int, len(names))
@@ -41,6 +42,14 @@ func (t *tally) intake(readers []int, ids bool) *intake {
 		x.columns[x.ids].Most = source.MostID
 	}
 	return x
+}
+
+// declaredType is the type that a column of the source has by the spec, "" where the column is made of it by an expression.
+func declaredType(c *spec.Column) spec.Type {
+	if c.From == "" {
+		return ""
+	}
+	return c.Type
 }
 
 // values is the place of a column that is read as its values are.

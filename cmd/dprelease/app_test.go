@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dprelease/dprelease/internal/release"
 )
@@ -27,5 +32,28 @@ func TestInterruptedSaysWhatLasts(t *testing.T) {
 	}
 	if got := message(release.ExitSpec, errors.New("a mistake\n")); got != "a mistake" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A command that SIGTERM ends says so as one that Ctrl-C ends does: it was interrupted, and it is safe to run it again.
+func TestTerminatedIsInterrupted(t *testing.T) {
+	for cause, exit := range map[error]int{errTerminated: 143, context.Canceled: 130} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		var stdout bytes.Buffer
+		a := &app{stdout: &stdout, stderr: io.Discard, progress: newProgressLine(io.Discard), json: true, started: time.Now()}
+		if code := a.finish(ctx, fmt.Errorf("counting: %w", context.Canceled)); code != exit {
+			t.Errorf("%v: exit code %d, expected %d", cause, code, exit)
+		}
+		var said struct {
+			Status, Reason, Retry string
+			Exit                  int
+		}
+		if err := json.Unmarshal(stdout.Bytes(), &said); err != nil {
+			t.Fatal(err)
+		}
+		if said.Status != "interrupted" || said.Reason != "interrupted" || said.Retry != "safe" || said.Exit != exit {
+			t.Errorf("%v: %+v", cause, said)
+		}
 	}
 }

@@ -88,6 +88,9 @@ func (f *arrowFile) start(columns []Column) (err error) {
 				"has the Arrow type %s, which is not read; write text, an integer, a double, a decimal128, a date, a timestamp or a boolean",
 				fields[place].Type)}
 		}
+		if err := columns[i].checkType(f.path, of); err != nil {
+			return err
+		}
 		f.columns[i] = arrowColumn{name: columns[i].Name, of: of, copy: copy}
 	}
 	return nil

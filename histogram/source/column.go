@@ -3,9 +3,12 @@ package source
 // This file holds Column and Coder: what is wanted of a table's columns.
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // Column is a column to read: as codes where Coder is set, else as its values
@@ -14,6 +17,33 @@ type Column struct {
 	Name  string
 	Coder Coder
 	Most  int // bytes of a text; 0: MostText
+	// Type, where set, is that of the values, and not text: in a format that has types, a column of texts is refused. A text
+	// that a folder gives is read as the type.
+	Type spec.Type
+}
+
+// checkType returns an error where a file has texts in a column of another type.
+func (c Column) checkType(file string, has arrow.DataType) error {
+	if c.Type == "" || c.Type == spec.Text || !isText(has) {
+		return nil
+	}
+	return &Error{Kind: WrongType, File: file, Column: c.Name, Message: fmt.Sprintf(
+		"holds texts, and the spec says type: %s; write the column as what it is, or have its texts read, by from: \"= %s\"", c.Type, c.reading())}
+}
+
+// plainName is a name that an expression takes without backticks.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// reading is the expression that reads the texts of the column as its type.
+func (c Column) reading() string {
+	name := c.Name
+	if !plainName.MatchString(name) {
+		name = "`" + name + "`"
+	}
+	if c.Type == spec.Decimal {
+		name += ", 2"
+	}
+	return string(c.Type) + "(" + name + ")"
 }
 
 // Coder says which code each value of a column has. It is used by several

@@ -80,6 +80,9 @@ func (f *parquetFile) start(columns []Column) (err error) {
 		if err != nil {
 			return err
 		}
+		if err := columns[i].checkType(f.path, column.physical.of); err != nil {
+			return err
+		}
 		f.wanted[i] = column
 	}
 	f.groups, f.footer = opened.RowGroups(), opened.Metadata()
