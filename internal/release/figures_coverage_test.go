@@ -333,8 +333,8 @@ func (s figureSetting) lawOf(sealed *measured.Sealed, number synth.Number) *law 
 
 func (f *figureTally) add(c synth.FigureColumns, cell int, truth knownFigure) {
 	f.n++
-	if c.Value.IsValid(cell) {
-		f.estimates += c.Value.Value(cell)
+	if c.Estimate.IsValid(cell) {
+		f.estimates += c.Estimate.Value(cell)
 		f.truth += truth.low
 	}
 	if !c.Low.IsValid(cell) {
@@ -346,7 +346,7 @@ func (f *figureTally) add(c synth.FigureColumns, cell int, truth knownFigure) {
 		f.hits++
 	}
 	if c.Error.IsValid(cell) {
-		e := (c.Value.Value(cell) - truth.low) / c.Error.Value(cell)
+		e := (c.Estimate.Value(cell) - truth.low) / c.Error.Value(cell)
 		f.errors, f.squares = f.errors+e, f.squares+e*e
 		f.deviations += c.Error.Value(cell)
 	}
