@@ -46,9 +46,11 @@ func (p *Plan) Explain(w io.Writer) error {
 	}
 	p.explainLeaves(b)
 	p.explainConversion(b)
-	fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
-	fmt.Fprintf(b, "  %s\n", p.countedText())
-	p.explainSizes(b)
+	if len(p.Tables) > 0 {
+		fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
+		fmt.Fprintf(b, "  %s\n", p.countedText())
+		p.explainSizes(b)
+	}
 	for _, o := range Outlooks(p.Tables) {
 		fmt.Fprintf(b, "  %s: %s\n", o.Tables, o.Text)
 	}
@@ -66,8 +68,12 @@ func (p *Plan) Explain(w io.Writer) error {
 	if selections(p.release) > 0 {
 		sparse += " (of groups that nobody listed as many as 1000 in a table)"
 	}
-	fmt.Fprintf(b, "\n%s in %s%s, %s of memory to measure%s. Plan hash %s\n",
-		budget.Plural(p.Size.Cells, "cell"), budget.Plural(int64(len(p.Tables)), "table"), sparse, bytesText(p.Size.Bytes), candidates, p.Hash())
+	published := "No table"
+	if len(p.Tables) > 0 {
+		published = budget.Plural(p.Size.Cells, "cell") + " in " + budget.Plural(int64(len(p.Tables)), "table")
+	}
+	fmt.Fprintf(b, "\n%s%s, %s of memory to measure%s. Plan hash %s\n",
+		published, sparse, bytesText(p.Size.Bytes), candidates, p.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

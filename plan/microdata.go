@@ -59,7 +59,7 @@ func expandSynthetic(r *spec.Release, tables []*table) ([]microdata, error) {
 // columns whose measurements would have one name.
 func draft(r *spec.Release, asked *spec.Synthetic, sketch *Plan, before []microdata) (microdata, error) {
 	d := microdata{asked: asked, sketch: sketch, leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
-	free := asked.Method == spec.TablesMethod || asked.Method == spec.AutoMethod && asked.Leaf == ""
+	free := asked.Method == spec.TablesMethod || asked.Method == spec.AutoMethod && asked.Leaf == "" && len(r.Marginals) > 0
 	switch pure := r.Budget.Epsilon != nil && r.Budget.Delta == nil; {
 	case free && asked.Leaf != "":
 		return d, errors.New("method tables spends nothing: leave `budget` out")

@@ -58,6 +58,9 @@ func (p *Plan) unseen() []string {
 			continue
 		}
 		of, help := budget.Plural(rows, "row"), fmt.Sprintf("give leaf %q more of the budget, or use coarser levels", s.Leaf)
+		if s.Leaf == "" {
+			help = "give the release a larger budget, or use coarser levels"
+		}
 		if from := p.visibleFrom(i); rows < from {
 			w = append(w, fmt.Sprintf("the microdata of %s will say little, unless its rows are in few categories: if it has %s, the noise hides an average category of every column, for which it takes %s; %s", s.Table, of, budget.Group(from), help))
 		} else if from := p.togetherFrom(i); rows < from {

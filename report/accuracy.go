@@ -37,6 +37,9 @@ type AccuracyOf struct {
 }
 
 func accuracyOf(tables []Table) Accuracy {
+	if len(tables) == 0 {
+		return Accuracy{Confidence: 1, OneMargin: true, Sentence: "No table is published, and no margin is known for what is counted in the microdata (" + modelOnly + ")."}
+	}
 	if without := slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return t.Aside }); len(without) > 0 {
 		tables = without
 	}

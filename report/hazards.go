@@ -119,7 +119,11 @@ func biasHazard(r *Report) Hazard {
 		h.Answer += " What the spec's rules leave out is not in the margin."
 	}
 	if len(r.Microdata) > 0 {
-		h.Answer = "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows."
+		h.Answer = ""
+		if len(r.Tables) > 0 {
+			h.Answer = "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. "
+		}
+		h.Answer += "Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows."
 		h.By = Weigh
 	}
 	return h
@@ -137,7 +141,11 @@ func syntheticHazard(r *Report) Hazard {
 		}
 		return Hazard{hazard, "There are none in this release: every number is a noisy count with an error of its own" + put + ".", Met}
 	}
-	return Hazard{hazard, fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. Whoever needs a figure takes it from a table.", budget.Group(r.drawnRows())), Weigh}
+	tables := "No table gives a figure with its error."
+	if len(r.Tables) > 0 {
+		tables = "Whoever needs a figure takes it from a table."
+	}
+	return Hazard{hazard, fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s", budget.Group(r.drawnRows()), tables), Weigh}
 }
 
 func untoldHazard(r *Report) Hazard {
@@ -146,7 +154,11 @@ func untoldHazard(r *Report) Hazard {
 		h.Answer = fmt.Sprintf("Every count has a standard error and an interval that holds the exact figure with a chance of %s. Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.", r.Chance())
 	}
 	if len(r.Microdata) > 0 {
-		h.Answer = fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. Microdata have none (%s): only how far the model is from the noisy counts is told.", r.Chance(), modelOnly)
+		h.Answer = ""
+		if len(r.Tables) > 0 {
+			h.Answer = fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ", r.Chance())
+		}
+		h.Answer += fmt.Sprintf("Microdata have none (%s): only how far the model is from the noisy counts is told.", modelOnly)
 		h.By = Weigh
 	}
 	return h
@@ -235,6 +247,9 @@ func smallGroups(r *Report) Hazard {
 	h := Hazard{"Small groups that fare worst", "The noise of a table is the same in every cell, so small groups have the largest relative error; the report shows how that spreads.", Met}
 	if uneven(r.Tables) {
 		h.Answer = "The noise of a cell does not depend on how many are counted in it, so small groups have the largest relative error; the report shows how that spreads."
+	}
+	if len(r.Tables) == 0 {
+		h.Answer = "Noise moves the small counts that a model rests on by as much as the large ones."
 	}
 	noisy := int64(0)
 	for _, t := range r.Tables {

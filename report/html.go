@@ -151,6 +151,10 @@ func (p page) payer() string {
 
 // closeness is how close the numbers are; where some are by weight it is that of these.
 func (p page) closeness() tile {
+	if len(p.Tables) == 0 {
+		m := p.Microdata[0]
+		return tile{"Rows drawn from a model", budget.Group(m.Rows), "with no margin for what is counted in them"}
+	}
 	a, numbers := p.Accuracy, numbersText(p.Tables)
 	if len(a.Groups) > 0 {
 		g := a.Groups[0]

@@ -341,5 +341,9 @@ func (r *Report) MicrodataSentence() string {
 	for _, m := range r.Microdata {
 		parts = append(parts, fmt.Sprintf("%s of microdata of table %s", budget.Plural(m.Rows, "row"), m.Table))
 	}
-	return fmt.Sprintf("Beside the tables there are %s: drawn from a model, nobody's rows, and without any margin of error (%s).", inWords(parts), modelOnly)
+	there := "Beside the tables there are"
+	if len(r.Tables) == 0 {
+		there = "Published are"
+	}
+	return fmt.Sprintf("%s %s: drawn from a model, nobody's rows, and without any margin of error (%s).", there, inWords(parts), modelOnly)
 }

@@ -3,15 +3,18 @@ package report_test
 // This file holds microdata as the report tells of them.
 
 import (
+	"bytes"
 	"math"
 	"math/big"
 	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Three columns with discrete Gaussian noise of σ² = 18 lose 3·1/36 in ρ; two
@@ -43,6 +46,68 @@ func TestFiguresOfMicrodata(t *testing.T) {
 	}
 	if c := m.Columns[1]; math.Abs(c.StandardError-math.Sqrt(18)) > 1e-3 { // the discrete law is not quite the continuous one
 		t.Errorf("the noise of a column has the standard error %v", c.StandardError)
+	}
+}
+
+// TestReportOfMicrodataAlone reports a release without tables: it follows the schema, and no page speaks of tables that are not there.
+func TestReportOfMicrodataAlone(t *testing.T) {
+	in := microdataOf(report.Official, `version: 1
+release: labour-2026q1
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1/2}
+tables:
+  persons:
+    source: {parquet: persons.parquet}
+    unit: {id: person_id, max_rows: 1}
+    columns:
+      sex:    {values: [female, male]}
+      age:    {type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}}}
+      status: {values: [employed, unemployed, inactive]}
+synthetic: {persons: {method: mst, by: [sex, age.band, status]}}
+`, 54470, 20.5, 14.25)
+	r := reportOf(t, in)
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.JSON()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compiled(t).Validate(instance); err != nil {
+		t.Error(err)
+	}
+	if m := r.Microdata[0]; m.Loss.Rho != "1/2" && m.PartOfBudget < 0.99 {
+		t.Errorf("the microdata have %v of the budget, %+v", m.PartOfBudget, m.Loss)
+	}
+	if data := r.Registry().Data; data.Kind != "microdata" || data.Tables != 0 {
+		t.Errorf("%+v", data)
+	}
+	for name, page := range pages(t, r) {
+		for _, absent := range []string{"Tables and their errors", "Columns of a table", "0 tables", "Every number of a table", "at least 100%"} {
+			if strings.Contains(page, absent) {
+				t.Errorf("%s speaks of %q", name, absent)
+			}
+		}
+		if name != "report.json" && name != "report.html" && !strings.Contains(page, "54 470") && !strings.Contains(page, "54470") {
+			t.Errorf("%s does not say how many rows there are", name)
+		}
+	}
+}
+
+// TestMicrodataOfSingleColumnsSaySoFirst reports adaptive microdata of which no round measured a pair: the opening and the
+// terminal say it, and neither does where a pair was measured.
+func TestMicrodataOfSingleColumnsSaySoFirst(t *testing.T) {
+	const says = "no two columns were measured together"
+	for name, c := range map[string]struct {
+		distances []float64
+		is        bool
+	}{"no pair": {nil, true}, "a pair": {[]float64{20.5}, false}} {
+		r := reportOf(t, microdataInput(report.Official, "", 54470, c.distances...))
+		if got := strings.Contains(strings.Join(r.Opening(), " "), says); got != c.is {
+			t.Errorf("%s: the opening says it is %v: %q", name, got, r.Opening())
+		}
+		terminal := strings.Join(strings.Fields(string(r.Terminal(screen.Look{Columns: 80}, "r", false))), " ")
+		head, _, _ := strings.Cut(terminal, "Budget")
+		if got := strings.Contains(head, says); got != c.is {
+			t.Errorf("%s: the terminal says it is %v", name, got)
+		}
 	}
 }
 

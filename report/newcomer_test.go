@@ -79,7 +79,11 @@ func TestOpeningIsInOrder(t *testing.T) {
 		if n := len(r.Misuse); n < 3 || n > 9 {
 			t.Errorf("%s: the box has %d items", name, n)
 		}
-		if opening[0] != r.Subject() || opening[len(opening)-1] != r.Accuracy.Sentence {
+		last := opening[len(opening)-1]
+		if name == "no pair" { // microdata of single columns say so behind it
+			last = opening[len(opening)-2]
+		}
+		if opening[0] != r.Subject() || last != r.Accuracy.Sentence {
 			t.Errorf("%s: the opening is %q", name, opening)
 		}
 	}

@@ -3,6 +3,7 @@ package report
 // This file holds the opening: what every reader should know of a release, in the order of a first page.
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -10,7 +11,18 @@ import (
 // Opening is what the figures are about, what is promised to those in the data, and how close the figures are, in this order.
 func (r *Report) Opening() []string {
 	opening := append([]string{r.Subject()}, r.Guarantee.opening()...)
-	return append(opening, r.Accuracy.Sentence)
+	return append(append(opening, r.Accuracy.Sentence), r.unpaired()...)
+}
+
+// unpaired says of which microdata no two columns were measured together, although the method could have chosen some.
+func (r *Report) unpaired() []string {
+	var all []string
+	for _, m := range r.Microdata {
+		if m.Block != nil && len(m.together()) == 0 {
+			all = append(all, fmt.Sprintf("The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing of how columns depend on each other.", m.Table))
+		}
+	}
+	return all
 }
 
 // Further is what the opening leaves out of the sentences on accuracy and on the guarantee.

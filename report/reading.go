@@ -15,6 +15,10 @@ import (
 // readingOf says how to read the figures of this very release, whose tables are made
 // from these sources.
 func readingOf(r *Report, p *plan.Plan, from sources) []Note {
+	if len(r.Tables) == 0 {
+		return append(slices.Concat(r.unitNotes(), sampleNote(p), r.microdataNotes()),
+			Note{samplingNote.Heading, "If the data are a sample, or people answered wrongly or not at all, that error comes on top of what noise and the model do."})
+	}
 	s := r.figure()
 	shown := fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s, budget.Group(r.shownAsZero()), budget.Group(r.Accuracy.Numbers))
 	if r.fittedAll() {
@@ -42,14 +46,25 @@ func readingOf(r *Report, p *plan.Plan, from sources) []Note {
 	notes = append(notes, r.discoveredNotes(p)...)
 	notes = append(notes, r.agreementNotes(s, from)...)
 	notes = append(notes, r.fittedNotes(p)...)
-	if len(r.Microdata) > 0 {
-		notes = append(notes, Note{"Microdata are a model's rows",
-			"They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + modelOnly + "). Where a table has the figure, take it from there: " + r.microdataSums() + ". The more rows are drawn the less chance is in them, but the model gets no better."})
+	notes = append(notes, r.microdataNotes()...)
+	return append(notes, samplingNote, Note{"What the exact count is", r.exactCount()})
+}
+
+// samplingNote says which errors noise is not.
+var samplingNote = Note{"Noise is not sampling error",
+	"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."}
+
+// microdataNotes say what microdata are for.
+func (r *Report) microdataNotes() []Note {
+	if len(r.Microdata) == 0 {
+		return nil
 	}
-	return append(notes,
-		Note{"Noise is not sampling error",
-			"The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."},
-		Note{"What the exact count is", r.exactCount()})
+	tables := "No table is published to check it against."
+	if len(r.Tables) > 0 {
+		tables = "Where a table has the figure, take it from there: " + r.microdataSums() + "."
+	}
+	return []Note{{"Microdata are a model's rows",
+		"They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + modelOnly + "). " + tables + " The more rows are drawn the less chance is in them, but the model gets no better."}}
 }
 
 // microdataSums says whether what is counted in microdata is what tables say.
@@ -251,6 +266,7 @@ func (r *Report) exactly() string {
 func choicesOf(p *plan.Plan, r *Report) []string {
 	choices := []string{}
 	switch {
+	case len(r.Tables) == 0:
 	case !together(r.Tables):
 		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
 	default:

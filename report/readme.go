@@ -46,7 +46,7 @@ type readmePage struct {
 	Kinds      []kind   // of figures beside counts, each once
 	Asides     []kind   // tables that are there to judge bounds and rules by
 	Unbiased   string   // names of those that are
-	FirstFile  string   // of the first table, relative to the release's folder
+	FirstFile  string   // of the first table or, where there is none, of the first microdata, relative to the release's folder
 }
 
 // column is a count that tables have.
@@ -84,6 +84,9 @@ func readmePageOf(r *Report) readmePage {
 				unbiased = append(unbiased, f.Name)
 			}
 		}
+	}
+	if p.FirstFile == "" {
+		p.FirstFile = r.Microdata[0].File()
 	}
 	p.Unbiased = strings.Join(unbiased, ", ")
 	return p

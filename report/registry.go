@@ -56,7 +56,7 @@ type Stated struct {
 
 // Data is what was released.
 type Data struct {
-	Kind       string      `json:"kind"` // "tables", or "tables and microdata"
+	Kind       string      `json:"kind"` // "tables", "microdata", or "tables and microdata"
 	Tables     int         `json:"tables"`
 	Numbers    int64       `json:"numbers"`
 	Attributes []string    `json:"attributes"`
@@ -102,6 +102,9 @@ func (r *Report) Registry() Registry {
 	data := Data{Kind: "tables", Tables: len(r.Tables), Numbers: r.Accuracy.Numbers, Attributes: attributes, Accuracy: r.Accuracy.Sentence}
 	for _, m := range r.Microdata {
 		data.Kind = "tables and microdata"
+		if len(r.Tables) == 0 {
+			data.Kind = "microdata"
+		}
 		one := DrawnRows{Table: m.Table, Rows: m.Rows, Method: m.Method, Accuracy: m.Interval}
 		for _, c := range m.Columns {
 			one.Columns = append(one.Columns, c.Name)

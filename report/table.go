@@ -111,7 +111,7 @@ type Mechanism struct {
 
 // tablesOf tells of every published table, in the plan's order.
 func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error) {
-	if len(tables) != len(p.Tables) || len(tables) == 0 {
+	if len(tables) != len(p.Tables) || len(tables)+len(p.Synthetic) == 0 {
 		return nil, fmt.Errorf("%d tables are published, the plan has %d", len(tables), len(p.Tables))
 	}
 	leaves := map[string]string{}

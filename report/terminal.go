@@ -42,11 +42,13 @@ func (r *Report) Terminal(look screen.Look, folder string, all bool) []byte {
 	}
 	p.Heading("Accuracy")
 	p.Paragraph(r.Accuracy.Sentence, screen.Plain)
-	for _, s := range r.Accuracy.More {
+	for _, s := range append(r.unpaired(), r.Accuracy.More...) {
 		p.Paragraph(s, screen.Plain)
 	}
 	r.terminalBudget(p)
-	r.terminalTables(p, all)
+	if len(r.Tables) > 0 {
+		r.terminalTables(p, all)
+	}
 	r.terminalFigures(p, all)
 	r.terminalMicrodata(p)
 	p.Heading("What not to do with these figures")
@@ -63,7 +65,10 @@ func (r *Report) headLine() string {
 	for _, t := range r.Tables {
 		cells += t.Cells
 	}
-	parts := []string{r.Date, fmt.Sprintf("%s of %s", budget.Plural(int64(len(r.Tables)), "table"), budget.Plural(cells, "cell"))}
+	parts := []string{r.Date}
+	if len(r.Tables) > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s", budget.Plural(int64(len(r.Tables)), "table"), budget.Plural(cells, "cell")))
+	}
 	if r.Title != "" {
 		parts = append([]string{r.Release}, parts...)
 	}

@@ -280,7 +280,7 @@ func (r *Report) ZeroText() string {
 
 // smallNumber warns of any number whose interval reaches zero, where no cell has one: sums and other figures may.
 func smallNumber(r *Report) string {
-	if _, cells, _ := r.couldBeZero(); cells > 0 {
+	if _, cells, _ := r.couldBeZero(); cells > 0 || len(r.Tables) == 0 {
 		return ""
 	}
 	return "Do not decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more."

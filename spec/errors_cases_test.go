@@ -649,6 +649,10 @@ var errorCases = map[string][]errorCase{
 	},
 	"synthetic": {
 		one("none", "marginals:", "synthetic: {}\nmarginals:"),
+		{name: "tables of none", text: alone, params: map[string]string{}, edits: []edit{{"{by: [sex, hour]}", "{by: [sex, hour], method: tables}"}}},
+		{name: "two alone without a split", text: alone, params: map[string]string{}, edits: []edit{{"synthetic:", "synthetic:\n  visits: {}"}}},
+		{name: "alone under ε", text: alone, params: map[string]string{}, edits: []edit{{"{rho: 1}", "{epsilon: 1}"}}},
+		{name: "leaf of no split, alone", text: alone, params: map[string]string{}, edits: []edit{{"{by: [sex", "{budget: micro, by: [sex"}}},
 		micro("nothing said", "{budget: micro, rows: noisy, method: auto, by: [age, sex, region.state, fare.coarse]}", ""),
 		micro("table mistyped", "  persons: {budget: micro", "  person: {budget: micro"),
 		micro("name with a blank", "  persons: {budget: micro", "  the persons: {budget: micro"),

@@ -20,7 +20,7 @@ const (
 // of the program does not build.
 var language = sync.OnceValue(func() *shape {
 	open := &shape{kind: anything, says: "anything"}
-	return objectShape("a release",
+	release := objectShape("a release",
 		field{key: "version", shape: wholeShape("1, the version of the language", 1, 1), required: "the version of the language", fix: "version: 1"},
 		field{key: "release", shape: textShape("the name of the release").withParams(), required: "the name of the release", fix: "release: my-release"},
 		field{key: "corrects", shape: textShape("the name of the earlier release that this one corrects").withParams()},
@@ -30,7 +30,7 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "privacy", shape: privacyShape(), required: "whom the release protects", fix: "privacy: {protects: person, neighbours: add-remove}"},
 		field{key: "budget", shape: budgetShape(), required: "the privacy budget: {epsilon}, {rho} or {epsilon, delta}", fix: "budget: {epsilon: 1}"},
 		field{key: "tables", shape: tablesShape(), required: "the tables the release reads"},
-		field{key: "marginals", shape: marginalsShape(), required: "the tables of counts to publish"},
+		field{key: "marginals", shape: marginalsShape()},
 		field{key: "impossible", shape: impossibleShape()},
 		field{key: "invariants", shape: invariantsShape()},
 		field{key: "synthetic", shape: syntheticShape()},
@@ -38,7 +38,9 @@ var language = sync.OnceValue(func() *shape {
 		field{key: "diagnostics", shape: objectShape("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
 			field{key: "share", shape: numberShape("a share of the whole budget, as 1%"), required: "the part of the whole budget", fix: "share: 1%"})},
 		field{key: "engines", shape: open.notBuilt("engines")},
-	)
+	).withForms([]string{"marginals"}, []string{"synthetic"}, []string{"marginals", "synthetic"})
+	release.empty = "marginals, the tables of counts to publish, or synthetic, microdata"
+	return release
 })
 
 func paramsShape() *shape {

@@ -3,7 +3,7 @@ package spec
 // This file holds what the keys of a marginal and of its statistics mean.
 
 var marginalMeanings = map[string]meaning{
-	"marginals":              {is: "What is published: a table for each marginal, by names of your choice.", example: "{status: {by: [region, status]}}", page: "docs/spec.md#how-marginals-share-a-budget"},
+	"marginals":              {is: "What is published: a table for each marginal, by names of your choice.", without: "microdata alone are published", example: "{status: {by: [region, status]}}", page: "docs/spec.md#how-marginals-share-a-budget"},
 	"marginals.*.by":         {is: "The attributes that the table counts by: columns, or levels as `age.band`. Every combination of their categories is a cell; [] is the total.", example: "[region, age.band]", page: "README.md#the-spec-in-brief"},
 	"marginals.*.every":      {is: "Not one table of all attributes of by, but one for every subset of these sizes.", without: "one table of all of them", example: "[1, 2]", page: "README.md#the-spec-in-brief"},
 	"marginals.*.cumulative": {is: "Attributes along which the table counts up: its row for 15 says how many are 15 or younger.", without: "none", example: "[age]", page: "docs/spec.md#sums-along-a-column"},

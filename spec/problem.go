@@ -92,14 +92,8 @@ func window(line string, column int) (shown, before string) {
 // Errors are all the problems of a spec, in document order.
 type Errors struct{ Problems []Problem }
 
-// Error renders every problem.
-func (e *Errors) Error() string {
-	texts := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		texts[i] = p.String()
-	}
-	return strings.Join(texts, "\n")
-}
+// Error renders every problem, those of one kind as one with all its places.
+func (e *Errors) Error() string { return grouped(e.Problems) }
 
 // Unbuilt is true where the spec is well formed and only uses parts of the language that
 // this version does not build.

@@ -40,7 +40,8 @@ func (r *reader) readMicrodata(root, n node) {
 	}
 	if s.Method == TablesMethod {
 		r.checkNoLeaf(n)
-	} else if s.Leaf = r.readMicrodataLeaf(n, t != nil && s.Method == AutoMethod && r.measuresPairs(t, s.By)); s.Leaf != "" {
+		r.checkTablesToUse(root, n)
+	} else if s.Leaf = r.readMicrodataLeaf(root, n, t != nil && s.Method == AutoMethod && r.measuresPairs(t, s.By)); s.Leaf != "" || !root.get("marginals").present() {
 		r.checkNotPure(n)
 	}
 	r.release.Synthetic = append(r.release.Synthetic, s)
@@ -213,6 +214,16 @@ func (r *reader) checkNotPure(n node) {
 	})
 }
 
+// checkTablesToUse reports microdata of the tables of a release that has none.
+func (r *reader) checkTablesToUse(root, n node) {
+	if !root.get("marginals").present() {
+		r.problem(n.get("method"), Problem{
+			Message:  "method tables makes microdata of the tables of the release, and without marginals it has none",
+			Expected: "marginals, or a method that measures", Fix: "method: auto",
+		})
+	}
+}
+
 // checkNoLeaf reports a leaf of microdata whose method spends nothing.
 func (r *reader) checkNoLeaf(n node) {
 	if at := n.get("budget"); at.present() {
@@ -253,21 +264,28 @@ func (m *Marginal) together(a, b Attribute) bool {
 }
 
 // readMicrodataLeaf finds the leaf that pays for microdata: the one that they name, else that of
-// their table's name, else the one called synthetic. Of microdata that can do without, none is fine.
-func (r *reader) readMicrodataLeaf(n node, without bool) string {
+// their table's name, else the one called synthetic. Of microdata that can do without, none is fine, and
+// microdata that are all of the release have the whole budget where that has no split.
+func (r *reader) readMicrodataLeaf(root, n node, without bool) string {
 	leaves := r.leafPaths()
 	if len(leaves) == 0 {
 		return "" // already reported
 	}
+	alone := !root.get("marginals").present()
+	without = without || alone && len(root.get("synthetic").pairs()) == 1
 	if leaves[0] == "" && without && !n.get("budget").present() {
 		return ""
 	}
 	if leaves[0] == "" {
-		r.report(n.key, n.path, Problem{
+		p := Problem{
 			Message:  "the budget has no split, and microdata are paid for by a leaf of their own",
 			Expected: "a leaf for the microdata in the budget, and one for the marginals, which name it; or method: tables, for microdata of the tables alone",
 			Fix:      "split: {tables: 1/2, microdata: 1/2}",
-		})
+		}
+		if alone {
+			p.Expected, p.Fix = "a leaf for the microdata of each table in the budget", splitAmong(root.get("synthetic"))
+		}
+		r.report(n.key, n.path, p)
 		return ""
 	}
 	if n.get("budget").present() {
@@ -291,6 +309,23 @@ func (r *reader) readMicrodataLeaf(n node, without bool) string {
 		Expected: ownLeaf, Fix: r.freeLeaf(),
 	})
 	return ""
+}
+
+// splitAmong is a split of the budget into a leaf for the microdata of each table.
+func splitAmong(synthetic node) string {
+	var leaves []string
+	share := "1"
+	if n := len(synthetic.pairs()); n > 1 {
+		share = fmt.Sprintf("1/%d", n)
+	}
+	for _, n := range synthetic.pairs() {
+		name := n.key.Value
+		if leaf := n.get("budget"); leaf.present() {
+			name = leaf.text()
+		}
+		leaves = append(leaves, clip(name)+": "+share)
+	}
+	return "split: {" + strings.Join(leaves, ", ") + "}"
 }
 
 const (

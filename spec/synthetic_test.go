@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,5 +56,43 @@ func TestReleaseWithoutMicrodataHasNone(t *testing.T) {
 	r, err := Parse(baseSource())
 	if err != nil || r.Synthetic != nil {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// alone is a release of microdata and of nothing else.
+const alone = `version: 1
+release: people
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1}
+tables:
+  persons:
+    source: {csv: persons.csv}
+    unit: {id: id, max_rows: 1}
+    columns: {sex: {values: [f, m]}, hour: {values: {integers: [0, 23]}}}
+  visits:
+    source: {csv: visits.csv}
+    unit: {id: id, max_rows: 3}
+    columns: {mode: {values: [walk, ride]}, hour: {values: {integers: [0, 23]}}}
+synthetic:
+  persons: {by: [sex, hour]}
+`
+
+// TestMicrodataAloneHaveTheWholeBudget reads a release without marginals and without a split, and with leaves for two tables.
+func TestMicrodataAloneHaveTheWholeBudget(t *testing.T) {
+	release, err := Parse(Source{Name: "release.yaml", Text: alone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := release.Synthetic; len(s) != 1 || s[0].Leaf != "" || release.Marginals != nil {
+		t.Errorf("%+v", s)
+	}
+	split := strings.NewReplacer("{rho: 1}", "{rho: 1, split: {persons: 1/2, visits: 1/2}}", "synthetic:", "synthetic:\n  visits: {}").Replace(alone)
+	if release, err = Parse(Source{Name: "release.yaml", Text: split}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range release.Synthetic {
+		if s.Leaf != s.Table {
+			t.Errorf("the microdata of %s are paid for by leaf %q", s.Table, s.Leaf)
+		}
 	}
 }

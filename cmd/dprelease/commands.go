@@ -18,15 +18,20 @@ import (
 )
 
 func (a *app) initCommand() *cobra.Command {
-	return &cobra.Command{
+	var codes []string
+	c := &cobra.Command{
 		Use:   "init DATA",
 		Short: "Draft a spec from the column names and types of a data file",
 		Long: `Draft a spec from the column names and types of a Parquet or Arrow file, or from
 the header line of a CSV file, and print it. No value is used: domains are
-public, so a person writes them where the draft says "# decide:".`,
+public, so a person writes them where the draft says "# decide:".
+
+With --codes they are drafted from documents: a DDI Codebook (.xml), or CSV with
+columns variable, code and label, or CSV of one variable, with columns code and
+label, in a file that is called as the variable.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			draft, err := release.Draft(c.Context(), args[0])
+			draft, err := release.Draft(c.Context(), args[0], codes)
 			if err != nil {
 				return err
 			}
@@ -35,6 +40,8 @@ public, so a person writes them where the draft says "# decide:".`,
 			return nil
 		},
 	}
+	c.Flags().StringArrayVar(&codes, "codes", nil, "a public document with code lists, `FILE`, which domains are drafted from; may be repeated")
+	return c
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -48,7 +55,7 @@ func (a *app) checkCommand() *cobra.Command {
 				return err
 			}
 			a.warn(p)
-			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, budget.Plural(int64(len(p.Tables)), "table"), p.Guarantee.Budget())
+			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contents(p, ""), p.Guarantee.Budget())
 			return nil
 		},
 	}
@@ -238,7 +245,7 @@ func (a *app) measureCommand() *cobra.Command {
 			if a.ledger == "" {
 				a.practiceBanner()
 			}
-			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", budget.Plural(int64(len(p.Tables)), "table"), p.Guarantee.Budget(), a.outcome.Path, a.outcome.Path)
+			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contents(p, ""), p.Guarantee.Budget(), a.outcome.Path, a.outcome.Path)
 			return nil
 		},
 	}
@@ -319,7 +326,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 				return err
 			}
 			a.outcome.Path = place
-			a.say("REHEARSAL, MADE-UP DATA: %s from %s. No data was read and nothing spent.", budget.Plural(int64(len(p.Tables)), "table"), budget.Plural(rows, "made-up row"))
+			a.say("REHEARSAL, MADE-UP DATA: %s from %s. No data was read and nothing spent.", contents(p, ""), budget.Plural(rows, "made-up row"))
 			a.say("The report as it will look: %s", filepath.Join(place, "report.html"))
 			return nil
 		},
@@ -428,6 +435,18 @@ func (a *app) changed(r release.Result) {
 	}
 }
 
+// contents is what a release publishes: tables, with how many cells where that is given, microdata or both.
+func contents(p *plan.Plan, cells string) string {
+	tables := budget.Plural(int64(len(p.Tables)), "table") + cells
+	switch {
+	case len(p.Tables) == 0:
+		return "microdata"
+	case len(p.Synthetic) > 0:
+		return tables + " and microdata"
+	}
+	return tables
+}
+
 // published prints where a finished release is.
 func (a *app) published(p *plan.Plan, r release.Result) {
 	a.outcome.Path, a.outcome.Marked = r.Place, r.Status
@@ -438,17 +457,17 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 		a.already(r)
 		return
 	}
-	what := fmt.Sprintf("%s (%s)", budget.Plural(int64(len(p.Tables)), "table"), cellsOf(p))
 	lines := [][2]string{
 		{"report.html", "what was promised, what it cost, how good each table is: open this first"},
 		{"README.txt", "how to read the tables with DuckDB, pandas and R"},
-		{"tables/", "a Parquet file per table, with error bars"},
+	}
+	if len(p.Tables) > 0 {
+		lines = append(lines, [2]string{"tables/", "a Parquet file per table, with error bars"})
 	}
 	if len(p.Synthetic) > 0 {
-		what += " and microdata"
 		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
 	}
-	a.say("Published %s for %s in %s:", what, p.Guarantee.Budget(), r.Place)
+	a.say("Published %s for %s in %s:", contents(p, " ("+cellsOf(p)+")"), p.Guarantee.Budget(), r.Place)
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}

@@ -125,7 +125,7 @@ func names(n *yaml.Node) []string {
 }
 
 // filledUp is a fragment of a spec with what it leaves open: tables and their columns, a marginal of each table, and for each
-// leaf of the budget something that is measured with it.
+// leaf of the budget something that is measured with it. Microdata with a budget that has no leaves stay alone.
 func filledUp(t *testing.T, spec *yaml.Node) *yaml.Node {
 	t.Helper()
 	if entryOf(spec, "version") != nil {
@@ -141,11 +141,15 @@ func filledUp(t *testing.T, spec *yaml.Node) *yaml.Node {
 		own = spec.Content[2*i+1]
 		spec.Content = slices.Delete(spec.Content, 2*i, 2*i+2)
 	}
+	alone := entryOf(spec, "marginals") == nil && entryOf(spec, "budget") != nil && entryOf(spec, "synthetic") != nil
 	for _, key := range []string{"version", "release", "privacy", "budget", "tables"} {
 		addEntry(spec, key, entryOf(whole, key))
 	}
 	tables := entryOf(spec, "tables")
-	marginals := addEntry(spec, "marginals", yamlOf(t, "{}"))
+	marginals := yamlOf(t, "{}")
+	if !alone {
+		marginals = addEntry(spec, "marginals", marginals)
+	}
 	asked := len(marginals.Content) > 0
 	for i, name := range names(tables) {
 		table := tables.Content[2*i+1]
@@ -157,11 +161,13 @@ func filledUp(t *testing.T, spec *yaml.Node) *yaml.Node {
 		for _, column := range names(entryOf(whole, "columns")) {
 			addEntry(columns, column, entryOf(whole, "columns", column))
 		}
-		if !asked {
+		if !asked && !alone {
 			addEntry(marginals, "of_"+name, yamlOf(t, fmt.Sprintf("{table: %s, by: [%s]}", name, first)))
 		}
 	}
-	fillLeaves(t, spec, marginals, asked)
+	if !alone {
+		fillLeaves(t, spec, marginals, asked)
+	}
 	return spec
 }
 

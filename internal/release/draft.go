@@ -16,9 +16,14 @@ import (
 )
 
 // Draft writes a first spec for a data file, from its column names and types
-// alone: no value of the file reaches it. Where a person must decide, a comment
-// says so, and the spec does not check until that is done.
-func Draft(ctx context.Context, path string) (string, error) {
+// alone: no value of the file reaches it. Domains come from documents with code lists,
+// where there are any. Where a person must decide, a comment says so, and where the domain
+// is missing the spec does not check until that is done.
+func Draft(ctx context.Context, path string, codes []string) (string, error) {
+	lists, err := readCodes(codes)
+	if err != nil {
+		return "", err
+	}
 	d, err := source.Describe(ctx, path)
 	if err != nil {
 		return "", err
@@ -48,13 +53,13 @@ tables:
   rows:
     source: {%[3]s: %[4]s%[5]s}
 %[6]s    columns:             # decide: delete the columns that no table needs
-`, filepath.Base(path), name, d.Format, quoted(path), draftDialect(d), draftUnit(fields), drawnFrom(d))
+`, filepath.Base(path), name, d.Format, quoted(path), draftDialect(d), draftUnit(fields), drawnFrom(d, codes))
 	for _, f := range fields {
-		b.WriteString(draftColumn(f))
+		b.WriteString(draftColumn(f, lists.of(f.Name)))
 	}
 	fmt.Fprintf(b, `marginals:
   first: {by: [%s]}   # decide: which tables; the more of them, the less budget for each
-`, firstCounted(fields).column)
+`, firstCounted(fields, lists).column)
 	return b.String(), nil
 }
 
@@ -80,11 +85,19 @@ func named(fields []source.Field) []field {
 }
 
 // drawnFrom says what the draft was made of.
-func drawnFrom(d source.Description) string {
+func drawnFrom(d source.Description, codes []string) string {
+	from := "its column names and types; no value was looked at"
 	if d.Format == spec.CSV {
-		return "the names in its first line alone (if that line is data, the file lacks a header: do not keep this draft)"
+		from = "the names in its first line alone (if that line is data, the file lacks a header: do not keep this draft)"
 	}
-	return "its column names and types; no value was looked at"
+	if len(codes) == 0 {
+		return from
+	}
+	names := make([]string, len(codes))
+	for i, path := range codes {
+		names[i] = comment(filepath.Base(path))
+	}
+	return from + ", with the domains that " + strings.Join(names, ", ") + " says"
 }
 
 // draftDialect says how a CSV file departs from the usual.
@@ -123,8 +136,13 @@ func draftUnit(fields []field) string {
 	return "    unit: row   # decide: each row is a unit; or {id: COLUMN, max_rows: N} where a unit has several\n"
 }
 
-// firstCounted is the first column that is not an id.
-func firstCounted(fields []field) field {
+// firstCounted is the first column that is not an id, of those with a code list if there are any.
+func firstCounted(fields []field, lists codeLists) field {
+	for _, f := range fields {
+		if l := lists.of(f.Name); l != nil && len(l.codes) > 0 && !looksLikeID.MatchString(f.Name) {
+			return f
+		}
+	}
 	for _, f := range fields {
 		if !looksLikeID.MatchString(f.Name) {
 			return f
@@ -133,15 +151,21 @@ func firstCounted(fields []field) field {
 	return fields[0]
 }
 
-// draftColumn proposes a column's entry: its type where the file says one, its
-// domain always left to a person.
-func draftColumn(f field) string {
+// draftColumn proposes a column's entry: its domain where a code list says it, else its type where
+// the file says one and the domain left to a person.
+func draftColumn(f field, list *codeList) string {
 	if looksLikeID.MatchString(f.Name) {
 		return fmt.Sprintf("      # %s looks like an id: not a column to count by\n", comment(f.Name))
 	}
 	from := ""
 	if f.column != f.Name {
 		from = "from: " + sourceName(f.Name) + ", "
+	}
+	if domain, remark := list.domain(f.Type); domain != "" {
+		if remark != "" {
+			remark = "   # " + comment(remark)
+		}
+		return fmt.Sprintf("      %s: {%s%s}%s\n", quoted(f.column), from, domain, remark)
 	}
 	entry := map[spec.Type]string{
 		spec.Integer:   "{%stype: integer, range: []}   # decide: [least, most]",
@@ -195,7 +219,7 @@ func quoted(s string) string {
 // comment makes a text safe within a comment line.
 func comment(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' {
+		if !unicode.IsPrint(r) { // what ends a line in YAML among them
 			return ' '
 		}
 		return r

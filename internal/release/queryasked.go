@@ -326,6 +326,9 @@ func (n nearTable) distance() int {
 // noHolder says which tables lack the least.
 func noHolder(near []nearTable) error {
 	slices.SortStableFunc(near, func(x, y nearTable) int { return x.distance() - y.distance() })
+	if near == nil {
+		return errors.New("the release has no tables, and microdata answer no query: what is counted in them has no interval")
+	}
 	const most = 3
 	text := "no published table holds all of this. Nearest:"
 	for i, n := range near {

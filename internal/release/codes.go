@@ -1,0 +1,256 @@
+package release
+
+import (
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the code lists that a draft takes domains from. All of them are public documents of the data, and no data.
+
+// codeList is what a document says of one variable: its codes in order, or the ends of its range, or both.
+type codeList struct {
+	from  string // the document
+	codes []code
+	low   string // "" where no range is said
+	high  string
+	book  bool // the document is a code book of this variable alone, which a spec can name
+}
+
+// code is a category with its label, "" where it has none.
+type code struct{ code, label string }
+
+// codeLists are the code lists of variables by name, in small letters.
+type codeLists map[string]*codeList
+
+// of returns what is said of a column, nil where nothing is.
+func (l codeLists) of(column string) *codeList { return l[strings.ToLower(column)] }
+
+// add returns the code list of a variable that a document describes.
+func (l codeLists) add(variable, from string) *codeList {
+	key := strings.ToLower(strings.TrimSpace(variable))
+	if l[key] == nil {
+		l[key] = &codeList{from: from}
+	}
+	return l[key]
+}
+
+// maxCodes bounds the bytes of a document with code lists.
+const maxCodes = 64 << 20
+
+// readCodes reads documents with code lists: DDI Codebook (.xml), or CSV with a column for the variable, one for the code and
+// one for the label, or CSV of one variable, called as it, whose first column is the code. Errors: *[SpecError].
+func readCodes(paths []string) (codeLists, error) {
+	lists := codeLists{}
+	for _, path := range paths {
+		text, err := readDocument(path)
+		if err == nil && strings.EqualFold(filepath.Ext(path), ".xml") {
+			err = lists.readDDI(path, text)
+		} else if err == nil {
+			err = lists.readCSV(path, text)
+		}
+		if err != nil {
+			return nil, &SpecError{File: path, Err: err}
+		}
+	}
+	return lists, nil
+}
+
+// readDocument reads a regular file of at most maxCodes bytes, in UTF-8.
+func readDocument(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", errors.New("is no file: --codes takes a DDI document (.xml) or a CSV file")
+	case info.Size() > maxCodes:
+		return "", fmt.Errorf("has more than %d MB: give the code lists alone", maxCodes>>20)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxCodes))
+	if err == nil && !utf8.Valid(b) {
+		err = errors.New("is not UTF-8")
+	}
+	return strings.TrimPrefix(string(b), "\ufeff"), err
+}
+
+// ddiVariable is a variable of DDI Codebook 2.5 (<var>), of whichever namespace.
+type ddiVariable struct {
+	Name       string `xml:"name,attr"`
+	Categories []struct {
+		Value   string `xml:"catValu"`
+		Label   string `xml:"labl"`
+		Missing string `xml:"missing,attr"`
+	} `xml:"catgry"`
+	Range struct {
+		Range struct {
+			Low  string `xml:"min,attr"`
+			High string `xml:"max,attr"`
+		} `xml:"range"`
+	} `xml:"valrng"`
+}
+
+// readDDI reads the variables of a DDI Codebook. What it counts of the data (frequencies, observed minima) is not looked at.
+func (l codeLists) readDDI(path, text string) error {
+	d := xml.NewDecoder(strings.NewReader(text))
+	found := false
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("is not XML: %w", err)
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok || start.Name.Local != "var" {
+			continue
+		}
+		var v ddiVariable
+		if err := d.DecodeElement(&v, &start); err != nil {
+			return fmt.Errorf("is not XML: %w", err)
+		}
+		found = true
+		list := l.add(v.Name, path)
+		list.low, list.high = strings.TrimSpace(v.Range.Range.Low), strings.TrimSpace(v.Range.Range.High)
+		for _, c := range v.Categories {
+			if value := strings.TrimSpace(c.Value); value != "" && !strings.EqualFold(c.Missing, "Y") {
+				list.codes = append(list.codes, code{value, strings.Join(strings.Fields(c.Label), " ")})
+			}
+		}
+	}
+	if !found {
+		return errors.New("has no variable: expected DDI Codebook, with <var name=\"…\"> and <catgry> in it")
+	}
+	return nil
+}
+
+// Names of columns that say which variable a row of a code list is of, its code and its label.
+var (
+	variableNames = []string{"variable", "var", "column", "field", "name"}
+	codeNames     = []string{"code", "value", "category"}
+	labelNames    = []string{"label", "description", "text", "meaning"}
+)
+
+// readCSV reads code lists of several variables, or the code book of one.
+func (l codeLists) readCSV(path, text string) error {
+	r := csv.NewReader(strings.NewReader(text))
+	header, _, _ := strings.Cut(text, "\n")
+	for _, delimiter := range []rune{';', '\t'} {
+		if strings.Count(header, string(delimiter)) > strings.Count(header, string(r.Comma)) {
+			r.Comma = delimiter
+		}
+	}
+	rows, err := r.ReadAll()
+	if err != nil {
+		return fmt.Errorf("is not CSV: %w", err)
+	}
+	if len(rows) < 2 {
+		return errors.New("has no codes: expected a header, and a line for each code")
+	}
+	find := func(names []string) int {
+		return slices.IndexFunc(rows[0], func(s string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(s))) })
+	}
+	variable, value, label := find(variableNames), find(codeNames), find(labelNames)
+	if variable < 0 || value < 0 {
+		list := l.add(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path)
+		list.book = r.Comma == ','
+		variable, value = -1, 0
+		if label < 0 {
+			label = 1
+		}
+	}
+	for _, row := range rows[1:] {
+		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		if variable >= 0 {
+			name = row[variable]
+		}
+		list := l.add(name, path)
+		c := code{code: row[value]}
+		if label >= 0 && label < len(row) {
+			c.label = strings.Join(strings.Fields(row[label]), " ")
+		}
+		list.codes = append(list.codes, c)
+	}
+	return nil
+}
+
+// mostDrafted is how many codes a draft lists in place of a code book.
+const mostDrafted = 200
+
+// domain drafts the entry of a column from its code list: what stands within {…}, and a remark. It is "" where the list says
+// nothing that can be written.
+func (l *codeList) domain(of spec.Type) (entry, remark string) {
+	if l == nil {
+		return "", ""
+	}
+	codes := slices.CompactFunc(slices.Clone(l.codes), func(a, b code) bool { return a.code == b.code })
+	if entry := l.interval(of, len(codes)); entry != "" {
+		return entry, "decide: " + filepath.Base(l.from) + " says this range; it must not be taken from the data"
+	}
+	switch n := len(codes); {
+	case n == 0:
+		return "", ""
+	case l.book:
+		return "codebook: " + quoted(l.from), budget.Plural(int64(n), "code")
+	case n > mostDrafted:
+		return "values: []", fmt.Sprintf("decide: %s in %s; give them as a code book, {codebook: FILE.csv} with columns code,label", budget.Plural(int64(n), "code"), filepath.Base(l.from))
+	}
+	var written, labels []string
+	integers := of == spec.Integer
+	for _, c := range codes {
+		written = append(written, quoted(c.code))
+		if c.label != "" {
+			labels = append(labels, c.code+" "+c.label)
+		}
+		integers = integers && wholeNumber.MatchString(c.code)
+	}
+	entry = "values: [" + strings.Join(written, ", ") + "]"
+	if integers {
+		entry = "type: integer, " + entry
+	}
+	remark = strings.Join(labels, ", ")
+	if runes := []rune(remark); len(runes) > 100 {
+		remark = string(runes[:99]) + "…"
+	}
+	return entry, remark
+}
+
+var (
+	wholeNumber  = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
+	plainDecimal = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,9})?$`)
+)
+
+// interval drafts the range that a code list says, where it says one and has fewer codes than the range has whole numbers.
+func (l *codeList) interval(of spec.Type, codes int) string {
+	if !plainDecimal.MatchString(l.low) || !plainDecimal.MatchString(l.high) {
+		return ""
+	}
+	low, _ := new(big.Rat).SetString(l.low)
+	high, _ := new(big.Rat).SetString(l.high)
+	if wide := new(big.Rat).Sub(high, low); wide.Sign() < 0 || wide.Cmp(big.NewRat(int64(codes), 1)) < 0 {
+		return ""
+	}
+	kind := spec.Decimal
+	if wholeNumber.MatchString(l.low) && wholeNumber.MatchString(l.high) && of != spec.Decimal {
+		kind = spec.Integer
+	}
+	return fmt.Sprintf("type: %s, range: [%s, %s]", kind, l.low, l.high)
+}

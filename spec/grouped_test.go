@@ -1,0 +1,48 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestOneMistakeInManyPlacesIsToldOnce reads a draft of 35 columns whose categories nobody has written yet: one problem is
+// rendered, and every other place named by its line, column and key. The list of problems holds them all.
+func TestOneMistakeInManyPlacesIsToldOnce(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  rows:\n    source: {csv: r.csv}\n    unit: row\n    columns:\n")
+	for i := range 35 {
+		fmt.Fprintf(&text, "      c%d: {values: []}\n", i)
+	}
+	text.WriteString("marginals:\n  first: {by: [c0]}\n")
+	_, err := Parse(Source{Name: "release.yaml", Text: text.String()})
+	problems := err.(*Errors)
+	if len(problems.Problems) != 35 {
+		t.Fatalf("%d problems", len(problems.Problems))
+	}
+	said := err.Error()
+	if lines := strings.Count(said, "\n") + 1; lines > 15 {
+		t.Errorf("%d lines:\n%s", lines, said)
+	}
+	if n := strings.Count(said, "expected:"); n != 1 {
+		t.Errorf("what is expected is said %d times:\n%s", n, said)
+	}
+	for i, want := range []string{"release.yaml:10:20: tables.rows.columns.c0.values", "in 34 other places", " 11:20 (c1),", " 44:21 (c34)"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%d: does not say %q:\n%s", i, want, said)
+		}
+	}
+}
+
+func TestDifferingPartOfAPath(t *testing.T) {
+	for _, c := range [][3]string{
+		{"tables.a.columns.x.values", "tables.a.columns.y.values", "y"},
+		{"tables.a.columns.x.values", "tables.b.columns.y.values", "tables.b.columns.y.values"},
+		{"a.b", "a.b", ""},
+		{"a.b", "a.b.c", "a.b.c"},
+	} {
+		if got := differing(c[0], c[1]); got != c[2] {
+			t.Errorf("%s from %s: %q", c[1], c[0], got)
+		}
+	}
+}
