@@ -39,7 +39,7 @@ func TestReportsOfTwoTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message, "persons tells units apart by person_id, and visits by patient") {
+	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[1].Message, "persons tells units apart by person_id, and visits by patient") {
 		t.Errorf("warnings %v", r.Warnings)
 	}
 	p, err := plan.New(r)
