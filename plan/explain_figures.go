@@ -191,8 +191,11 @@ func (f Figure) restsOn(measured map[string]Measurement, seen map[string]bool) s
 // sentence says what a figure is and how good it will be.
 func (f Figure) sentence() string {
 	error, margin := f.Quality.texts()
-	if margin == "" {
+	switch {
+	case margin == "":
 		return f.What()
+	case error == "": // of a quantile
+		return fmt.Sprintf("%s; 95%% margin %s", f.What(), margin)
 	}
 	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", f.What(), error, margin)
 }

@@ -41,8 +41,14 @@ func parseCodebook(file, text string) (*codebook, *Problem) {
 	if p := b.parse(text); p != nil {
 		return nil, p
 	}
-	seen := make(map[string]int, len(b.rows))
+	if column := slices.Index(b.header, "code"); column > 0 {
+		return nil, b.problem(1, 1, fmt.Sprintf("the codes are in the first column, %q, and column %d is called code", clip(b.header[0]), column+1), "the column of the codes first, and another name for the other")
+	}
+	seen, trimmed := make(map[string]int, len(b.rows)), map[string]string{}
 	for i, row := range b.rows {
+		if p := b.checkBlanks(i, row[0], trimmed); p != nil {
+			return nil, p
+		}
 		switch first := seen[row[0]]; {
 		case row[0] == "":
 			return nil, b.problem(b.at[i], 1, "an empty code", "a code in the first column")
@@ -187,6 +193,9 @@ func (b *codebook) fields() string {
 }
 
 func (b *codebook) checkHeader() *Problem {
+	if i := strings.IndexAny(b.header[0], ";\t|"); len(b.header) == 1 && b.comma == ',' && i >= 0 {
+		return b.problem(1, 1, fmt.Sprintf("the header is one field, with %q in it", b.header[0][i:i+1]), "fields separated by commas")
+	}
 	for i, name := range b.header {
 		switch {
 		case name == "":
@@ -238,8 +247,11 @@ func (b *codebook) codes() []Category {
 // the parent of each code.
 func (b *codebook) level(column int) (*Level, *Problem) {
 	l := &Level{Name: b.header[column], Of: make([]uint32, len(b.rows))}
-	label, seen := b.labels(column), map[string]uint32{}
+	label, seen, trimmed := b.labels(column), map[string]uint32{}, map[string]string{}
 	for i, row := range b.rows {
+		if p := b.checkBlanks(i, row[column], trimmed); p != nil {
+			return nil, p
+		}
 		c := Category{Code: row[column]}
 		if label > 0 {
 			c.Label = row[label]
@@ -258,6 +270,19 @@ func (b *codebook) level(column int) (*Level, *Problem) {
 		l.Of[i] = code
 	}
 	return l, nil
+}
+
+// checkBlanks reports a code that differs from one of an earlier row by blanks around it alone. trimmed holds the codes of the rows
+// before, by what they are without blanks.
+func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) *Problem {
+	bare := strings.TrimSpace(code)
+	first, known := trimmed[bare]
+	if !known {
+		trimmed[bare] = code
+	} else if first != code {
+		return b.problem(b.at[row], 1, fmt.Sprintf("the codes %q and %q differ by blanks alone", clip(first), clip(code)), "one of the two throughout")
+	}
+	return nil
 }
 
 // nests reports a code of the finer level that lies in two of the coarser.

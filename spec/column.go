@@ -265,6 +265,12 @@ func (r *reader) readBookLevel(b *codebook, d *Domain, items []node, i int, at n
 	near := Nearest(name, unused(b.parents(), items))
 	switch {
 	case last && (isCode || near == ""):
+		if i == 0 && !isCode && len(b.parents()) > 0 {
+			r.warn(item.position(), item.path, Problem{
+				Message:  fmt.Sprintf("%s has no column %q: the level is another name for the codes themselves", b.file, clip(name)),
+				Expected: "one of " + strings.Join(b.parents(), ", ") + ", if the level is to be coarser than the codes",
+			})
+		}
 		return &Level{Name: name, Categories: d.finest.Categories}
 	case isCode:
 		r.problem(item, Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name), Expected: "it as the last level"})

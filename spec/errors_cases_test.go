@@ -272,6 +272,10 @@ var errorCases = map[string][]errorCase{
 	"codebook": {
 		{name: "missing", files: map[string]string{}},
 		book("a very long line", "code,label\n1,"+strings.Repeat("x", mostLine)),
+		book("semicolons", "code;label;state\n01;One;s1\n"),
+		book("codes in the second column", "state,code\ns1,01\n"),
+		book("codes with blanks", "code,state\n01,s1\n01 ,s1\n"),
+		book("parents with blanks", "code,state\n01,s1\n02,s1 \n"),
 		book("empty", ""),
 		book("only a header", "code,label\n"),
 		book("ragged row", "code,label,state\n01,One,s1\n02,Two\n"),

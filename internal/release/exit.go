@@ -52,7 +52,7 @@ func (e *PracticeRefused) Unwrap() error { return e.Err }
 type Occupied struct{ Place, Why string }
 
 func (e *Occupied) Error() string {
-	return fmt.Sprintf("%s %s; nothing was changed and nothing spent. Otherwise choose another `release:` name or another --out folder", e.Place, e.Why)
+	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: move it away, or give this release another `release:` name", e.Place, e.Why)
 }
 
 // Altered is a file of a published folder that is not what it should be. Says is what is wrong with it; "" where it is not what its
