@@ -37,7 +37,7 @@ marginals: MARGINALS
 
 const (
 	residualTrials = 20_000 // on either side
-	twiceTrials    = 16_000 // where a measurement is drawn twice
+	twiceTrials    = 20_000 // where a measurement is drawn twice
 	brokenTrials   = 5_000  // where noise is far too small
 )
 

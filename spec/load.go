@@ -33,8 +33,11 @@ type Options struct {
 // together with *Errors whose Unbuilt is true.
 func Load(ctx context.Context, path string, o Options) (*Release, error) {
 	text, err := ReadFile(ctx, path, mostSpec)
-	if err != nil {
-		return nil, fmt.Errorf("reading the spec: %w", err)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("the spec cannot be read: %s", explain(err))
 	}
 	folder := filepath.Dir(path)
 	files := &onDisk{ctx: ctx, folder: folder, public: o.Public, data: cmp.Or(o.Data, folder), unpack: o.Unpack, noted: map[string][]Digest{}}
