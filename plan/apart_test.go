@@ -17,10 +17,10 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 	const laplace = 2.05667          // u/2 where (1 + u/2)e^(−u) = 5%: the difference of two Laplace draws of scale 1 has the deviation 2, and is beyond u with that chance
 	exact, bounded := 0, 0
 	for _, c := range []struct{ budget, marginals string }{
-		{"{rho: 1/800}", "{x: {every: [0, 1, 2], by: [sex, kind]}}"},
-		{"{rho: 1/800}", "{x: {every: [1, 2], by: [sex, age.odd]}, y: {by: [age]}}"},
-		{"{rho: 1/800}", "{x: {by: [age], cumulative: [age]}, y: {by: [kind]}}"},
-		{"{rho: 1/800}", "{x: {by: [age, kind, sex], cumulative: [kind, age]}, y: {by: [kind]}}"},
+		{"{rho: 1/800, minimise: sum}", "{x: {every: [0, 1, 2], by: [sex, kind]}}"},
+		{"{rho: 1/800, minimise: sum}", "{x: {every: [1, 2], by: [sex, age.odd]}, y: {by: [age]}}"},
+		{"{rho: 1/800, minimise: sum}", "{x: {by: [age], cumulative: [age]}, y: {by: [kind]}}"},
+		{"{rho: 1/800, minimise: sum}", "{x: {by: [age, kind, sex], cumulative: [kind, age]}, y: {by: [kind]}}"},
 		{"{epsilon: 1/100}", "{x: {by: [sex, age]}, y: {by: [kind]}, z: {by: [sex]}}"},
 	} {
 		r := crossedRelease(t, "add-remove", c.budget, 1, c.marginals)

@@ -122,7 +122,7 @@ func TestNoiseSuitsTheBudget(t *testing.T) {
 // One group of a leaf may have Gaussian noise, of many tables, and another Laplace noise, of one that weighs as much: better
 // than either for both. They take no more than the ρ of the leaf, ε²/2 of an ε.
 func TestNoiseIsMixed(t *testing.T) {
-	p := tenPlan(t, "{epsilon: 1, delta: 1e-9}", "{one: {by: [j], weight: 1000}, x: {every: [2], by: [a, b, c, d, e, f, g, h]}}")
+	p := tenPlan(t, "{epsilon: 1, delta: 1e-9, minimise: sum}", "{one: {by: [j], weight: 1000}, x: {every: [2], by: [a, b, c, d, e, f, g, h]}}")
 	kinds := map[string]budget.Kind{}
 	for _, s := range p.Strategies {
 		kinds[s.Tables[0]] = s.Noise

@@ -113,7 +113,7 @@ func wide(t *testing.T, n int) *Plan {
 		names = append(names, fmt.Sprintf("a%d", i))
 		columns = append(columns, names[i]+": {values: [p, q]}")
 	}
-	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {x: {every: [1, 2], by: [%s]}}\n",
+	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1, minimise: sum}\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {x: {every: [1, 2], by: [%s]}}\n",
 		strings.Join(columns, ", "), strings.Join(names, ", "))
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 // formed returns an error that names the first list of a report that cannot be as short as it is. A report that was read may be
 // anybody's: without what these lists hold there is no page to make of it.
 func (r *Report) formed() error {
+	if len(r.Tables) == 0 && len(r.Microdata) == 0 {
+		return errors.New("it is of no table and no microdata")
+	}
 	for _, t := range r.Tables {
 		if len(t.Statistics) == 0 {
 			return fmt.Errorf("table %q has no statistic", t.Path)

@@ -364,6 +364,9 @@ func (r *Report) figure() string {
 			return t.Statistics[0].Name
 		}
 	}
+	if len(r.Tables) == 0 {
+		return "count" // of microdata alone
+	}
 	return r.Tables[0].Statistics[0].Name
 }
 

@@ -18,7 +18,7 @@ import (
 // shared by two leaves; direct measurements of two leaves that bear on each other's tables; sums of pure ones; and a
 // table that is one measurement.
 var questions = map[string]string{
-	"levels": `budget: {rho: 1, split: {a: 1/2, b: 1/2}}
+	"levels": `budget: {rho: 1, minimise: sum, split: {a: 1/2, b: 1/2}}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {
   age: {type: integer, range: [0, 6], levels: {band: {edges: [0, 1, 3]}}},
   sex: {values: [f, m]}, area: {values: [n, e, s, w, o], levels: {side: {left: [n, e, w], right: [s, o]}}}}}}

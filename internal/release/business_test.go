@@ -100,7 +100,7 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 						"count": float64(len(own)), "turnover_sum": sum, "turnover_mean": sum / float64(len(own)), "turnover_median": float64(own[(len(own)-1)/2].turnover),
 					} {
 						got := readFigure(t, path, at, name)
-						if got.value == nil || got.low == nil && got.flag != "unbounded" {
+						if got.flag != "unbounded" && (got.value == nil || got.low == nil) {
 							t.Errorf("%s of %s, %s: none, %s", name, section, size, got.flag)
 							continue
 						}
