@@ -364,7 +364,7 @@ was published cannot be taken back.`,
 	}, release.Options.Withdraw, "withdrawn")
 }
 
-func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, context.Context, string, string, string) error, done string) *cobra.Command {
+func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, context.Context, string, string, string) (since string, err error), done string) *cobra.Command {
 	var reason string
 	c.Args = between(2, 2)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -375,10 +375,16 @@ func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, conte
 		if err != nil {
 			return err
 		}
-		if err := end(o, c.Context(), args[0], args[1], reason); err != nil {
+		since, err := end(o, c.Context(), args[0], args[1], reason)
+		if err != nil {
 			return err
 		}
 		a.outcome.Release = args[1]
+		if since != "" {
+			a.outcome.Status = "already done"
+			a.say("Release %s was %s on %s, for the reason that was given then. Nothing was written.", args[1], done, since)
+			return nil
+		}
 		a.say("Release %s is %s.", args[1], done)
 		return nil
 	}

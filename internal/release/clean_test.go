@@ -130,7 +130,7 @@ func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 		}, "removed its attempt ended before its debit"},
 		"abandoned": {func(t *testing.T, o office, opt Options) {
 			crashAfterDebit(t, o, opt)
-			if err := opt.Abandon(t.Context(), "trips", "trips", "The disk is lost."); err != nil {
+			if _, err := opt.Abandon(t.Context(), "trips", "trips", "The disk is lost."); err != nil {
 				t.Fatal(err)
 			}
 		}, "removed its release is abandoned"},

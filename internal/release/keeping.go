@@ -71,15 +71,33 @@ func (o Options) History(ctx context.Context, account string) (events []ledger.E
 	return events, err
 }
 
-// Abandon gives up a release that is not finished, and Withdraw marks one that is;
-// see the ledger's methods.
-func (o Options) Abandon(ctx context.Context, account, release, reason string) error {
-	return o.withLedger(ctx, func(l *ledger.Ledger) error { return l.Abandon(ctx, account, release, reason) })
+// Abandon gives up a release that is not finished; see the ledger's method. since is the day on which that was done before, "" where
+// it is done now: the reason given first stays.
+func (o Options) Abandon(ctx context.Context, account, release, reason string) (since string, err error) {
+	return o.end(ctx, account, release, ledger.Abandoned, func(l *ledger.Ledger) error { return l.Abandon(ctx, account, release, reason) })
 }
 
-// Withdraw: see Abandon.
-func (o Options) Withdraw(ctx context.Context, account, release, reason string) error {
-	return o.withLedger(ctx, func(l *ledger.Ledger) error { return l.Withdraw(ctx, account, release, reason) })
+// Withdraw marks a finished release as not to be used. since: see Abandon.
+func (o Options) Withdraw(ctx context.Context, account, release, reason string) (since string, err error) {
+	return o.end(ctx, account, release, ledger.Withdrawn, func(l *ledger.Ledger) error { return l.Withdraw(ctx, account, release, reason) })
+}
+
+// end ends a release, unless that was done before.
+func (o Options) end(ctx context.Context, account, release string, state ledger.State, do func(*ledger.Ledger) error) (since string, err error) {
+	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
+		s, err := l.Show(ctx, account)
+		if err != nil {
+			return err
+		}
+		for _, r := range s.Releases {
+			if r.Account == account && r.Release == release && r.State == state {
+				since = r.Date
+				return nil
+			}
+		}
+		return do(l)
+	})
+	return since, err
 }
 
 // ExportLedger writes the public part of the ledger, to a new file or, for an
@@ -90,6 +108,9 @@ func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) err
 			return l.Export(ctx, w)
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return &SpecError{File: path, Err: errors.New("there is a file already: name another one for the export")}
+		}
 		if err != nil {
 			return fmt.Errorf("exporting the ledger: %w", err)
 		}
