@@ -7,10 +7,11 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"github.com/dprelease/dprelease/internal/regular"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/internal/regular"
 )
 
 // codebook is a code book as a table. Column 0 holds the codes.

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"github.com/dprelease/dprelease/internal/regular"
 	"io"
 	"io/fs"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dprelease/dprelease/internal/regular"
 )
 
 // The most bytes that are read of a file, by what it is.

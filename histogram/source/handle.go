@@ -3,9 +3,10 @@ package source
 // This file holds the handle: a file that is open while somebody reads it.
 
 import (
-	"github.com/dprelease/dprelease/internal/regular"
 	"os"
 	"sync"
+
+	"github.com/dprelease/dprelease/internal/regular"
 )
 
 // handle is a file of one path. It is opened by the first of its holders, closed

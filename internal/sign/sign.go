@@ -13,9 +13,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"github.com/dprelease/dprelease/internal/regular"
 	"os"
 	"strings"
+
+	"github.com/dprelease/dprelease/internal/regular"
 )
 
 const (
