@@ -168,7 +168,7 @@ func (d *onDisk) keepFrom(sources []namedSource, all bool) {
 	}
 }
 
-// Glob returns the paths that a pattern of a source reaches, starting from the folder dir, whatever characters its name holds.
+// Glob returns the paths that a pattern reaches, starting from the folder dir, whatever characters the name of that holds.
 // Errors: filepath.ErrBadPattern.
 func Glob(dir, pattern string) ([]string, error) {
 	if !filepath.IsAbs(pattern) {

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds what is done where a release is there already: it must be whole,
@@ -98,7 +99,7 @@ func (o Options) alreadyPublished(ctx context.Context, p *plan.Plan, place strin
 
 // statesOf are the folders that runs of a plan have left in the state directory.
 func (o Options) statesOf(p *plan.Plan) ([]string, error) {
-	return filepath.Glob(filepath.Join(literal(o.stateDir()), literal(p.Name)+"-"+p.Hash()[:16]+"-*"))
+	return spec.Glob(o.stateDir(), p.Name+"-"+p.Hash()[:16]+"-*") // a name holds no character of a pattern
 }
 
 // forget clears the state of a plan on the ledger in force, once check agrees.

@@ -20,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // The files of an evaluation, in a folder that its owner alone can enter.
@@ -335,7 +336,7 @@ func noteComparison(ctx context.Context, l *ledger.Ledger, record ledger.Record)
 // forgetDiagnostics removes what was wrong with refused data from the folder of an
 // evaluation: what earlier runs wrote, whole or cut off.
 func forgetDiagnostics(dir string) error {
-	left, err := filepath.Glob(filepath.Join(literal(dir), "diagnostics.making-*"))
+	left, err := spec.Glob(dir, "diagnostics.making-*")
 	for _, path := range append(left, filepath.Join(dir, diagnosticsFile)) {
 		if gone := os.Remove(path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)

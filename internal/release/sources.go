@@ -331,7 +331,7 @@ func noteSources(ctx context.Context, root string, accounts []string, p *plan.Pl
 
 // removeMaking removes what runs that were killed have left of records that they were writing.
 func removeMaking(root string) error {
-	left, err := filepath.Glob(filepath.Join(literal(root), sourcesFile+".making-*"))
+	left, err := spec.Glob(root, sourcesFile+".making-*")
 	for _, path := range left {
 		err = errors.Join(err, os.Remove(path))
 	}

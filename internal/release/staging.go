@@ -205,11 +205,6 @@ func files(dir string) ([]string, error) {
 	return all, err
 }
 
-// literal is the pattern that matches a path alone.
-func literal(path string) string {
-	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
-}
-
 // exists tells whether there is anything at a path.
 func exists(path string) (bool, error) {
 	_, err := os.Lstat(path)

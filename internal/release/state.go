@@ -16,6 +16,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // state is the confidential working state of one plan's measurement: its key,
@@ -225,7 +226,7 @@ func (s *state) journalPath() string { return filepath.Join(s.dir, journalFile) 
 // eraseLeft erases keys under the names that are never read.
 func (s *state) eraseLeft() error {
 	for _, pattern := range []string{makingKey + "*", erasingKey + "*"} {
-		left, err := filepath.Glob(filepath.Join(literal(s.dir), pattern))
+		left, err := spec.Glob(s.dir, pattern)
 		if err != nil {
 			return fmt.Errorf("erasing the key: %w", err)
 		}
