@@ -76,8 +76,8 @@ type groupRow struct {
 	Value int64    `parquet:"value,delta"`
 }
 
-// Seal writes a sealed folder's content, file by file under slash-separated
-// names; write makes each durable.
+// Seal writes a sealed folder's content, file by file under slash-separated names. Making it durable, before anybody is told that
+// the folder is there, is left to the caller.
 func Seal(write func(name string, b []byte) error, s *Sealed) error {
 	hashes := map[string]string{}
 	add := func(name string, b []byte) error {
