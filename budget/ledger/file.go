@@ -20,7 +20,7 @@ import (
 // applicationID marks a ledger in the header of its SQLite file: "dprl".
 const applicationID = 0x6470726c
 
-// schemaVersion is the version of the tables below and of PostgreSQL's, which hold the same.
+// schemaVersion is the version of the tables below. PostgreSQL's have versions of their own.
 const schemaVersion = 3
 
 // schema of the file. The triggers stop accidents, the chain of hashes finds intent; the counter behind
@@ -363,6 +363,9 @@ func (f *file) check(ctx context.Context) error {
 	}
 	return nil
 }
+
+// upgrade has nothing to add: a file of another version is not opened.
+func (f *file) upgrade(context.Context) ([]string, error) { return nil, nil }
 
 func (f *file) close() error { return f.db.Close() }
 

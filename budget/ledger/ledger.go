@@ -31,6 +31,8 @@ type store interface {
 	update(context.Context, func(*book) ([]line, error)) (*book, error)
 	// check looks for damage below the entries.
 	check(context.Context) error
+	// upgrade adds what guards the entries and was not made by an earlier version, and returns it in words.
+	upgrade(context.Context) ([]string, error)
 	close() error
 }
 
@@ -301,6 +303,16 @@ func (l *Ledger) Verify(ctx context.Context) error {
 		return err
 	}
 	return l.store.check(ctx)
+}
+
+// Upgrade adds to a PostgreSQL ledger the guards that an earlier version of dprelease did not make, all or none, and
+// returns them in words: none where nothing was missing. It changes no entry, does nothing to a file, and needs the
+// rights of the owner of the tables. Errors: wraps ErrTampered; another where a guard is missing that every version made.
+func (l *Ledger) Upgrade(ctx context.Context) (added []string, err error) {
+	if _, err := l.view(ctx); err != nil {
+		return nil, err
+	}
+	return l.store.upgrade(ctx)
 }
 
 // Show tells what an account is, holds and has left. Errors: *NoAccount; wraps ErrTampered.

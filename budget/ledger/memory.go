@@ -41,4 +41,6 @@ func (m *memory) update(ctx context.Context, change func(*book) ([]line, error))
 
 func (m *memory) check(context.Context) error { return nil }
 
+func (m *memory) upgrade(context.Context) ([]string, error) { return nil, nil }
+
 func (m *memory) close() error { return nil }

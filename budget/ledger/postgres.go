@@ -17,14 +17,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgresSchema is that of the file. The one row of ledger counts the entries ever given out, so that entries taken off
+// postgresTables are those of the file. The one row of ledger counts the entries ever given out, so that entries taken off
 // the end are missed, and is locked by whoever appends. A PostgreSQL sequence would not do for the count: it is no part
-// of the transaction, so an update that is rolled back would leave a gap that looks like a removed entry. Triggers that
-// fire ALWAYS do so in sessions of replication and restoring too. Accounts are opened, and caps raised, by the owner of
-// the tables alone: where a policy names no roles, nothing else keeps whoever may release from giving himself more. Bodies are
-// written in one form, which begins with their kind. The functions look names up in pg_catalog, where nobody can put
-// others in their place.
-const postgresSchema = `
+// of the transaction, so an update that is rolled back would leave a gap that looks like a removed entry.
+const postgresTables = `
 CREATE TABLE dprelease.ledger (
 	one boolean PRIMARY KEY CHECK (one),
 	version integer NOT NULL,
@@ -36,32 +32,7 @@ CREATE TABLE dprelease.entries (
 	private text NOT NULL,
 	hash text NOT NULL,
 	signature text NOT NULL
-);
-CREATE FUNCTION dprelease.never() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
-$$ BEGIN RAISE EXCEPTION '% are never changed and never removed', TG_ARGV[0]; END $$;
-CREATE FUNCTION dprelease.only_up() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
-$$ BEGIN
-	IF NEW.written < OLD.written OR NEW.version <> OLD.version THEN RAISE EXCEPTION 'entries are never taken back'; END IF;
-	RETURN NEW;
-END $$;
-CREATE FUNCTION dprelease.by_owner() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
-$$ BEGIN
-	IF (NEW.body LIKE '{"kind":"init"%' OR NEW.body LIKE '{"kind":"grant"%') AND NOT pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
-		RAISE EXCEPTION 'accounts are opened, and caps raised, by the owner of the tables alone' USING ERRCODE = '` + ownersOnly + `';
-	END IF;
-	RETURN NEW;
-END $$;
-CREATE TRIGGER by_owner BEFORE INSERT ON dprelease.entries FOR EACH ROW EXECUTE FUNCTION dprelease.by_owner();
-CREATE TRIGGER kept BEFORE UPDATE OR DELETE OR TRUNCATE ON dprelease.entries FOR EACH STATEMENT EXECUTE FUNCTION dprelease.never('entries');
-CREATE TRIGGER kept BEFORE DELETE OR TRUNCATE ON dprelease.ledger FOR EACH STATEMENT EXECUTE FUNCTION dprelease.never('counts of entries');
-CREATE TRIGGER only_up BEFORE UPDATE ON dprelease.ledger FOR EACH ROW EXECUTE FUNCTION dprelease.only_up();
-ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER by_owner;
-ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept;
-ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER kept;
-ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up;`
-
-// ownersOnly is the SQLSTATE of an entry that the owner alone may write.
-const ownersOnly = "DP001"
+);`
 
 // How the transactions begin. A reader sees the entries and their count as of one moment. A writer, once it has its
 // turn, must see all that was committed by then, so each of its statements reads anew; COMMIT returns when the log is on
@@ -207,8 +178,8 @@ func (p *postgres) recognise(ctx context.Context) (found bool, err error) {
 		if err := c.QueryRow(ctx, "SELECT version FROM dprelease.ledger").Scan(&version); err != nil {
 			return p.uncounted(err)
 		}
-		if version != schemaVersion {
-			return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the dprelease that wrote it", p.name, version, schemaVersion)
+		if version != postgresVersion && version != unguardedVersion {
+			return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the dprelease that wrote it", p.name, version, postgresVersion)
 		}
 		var writes bool
 		if err := c.QueryRow(ctx, "SELECT has_table_privilege('dprelease.entries', 'INSERT') AND has_column_privilege('dprelease.ledger', 'written', 'UPDATE')").Scan(&writes); err != nil {
@@ -239,11 +210,14 @@ func (p *postgres) create(ctx context.Context) error {
 		if encoding != "UTF8" {
 			return fmt.Errorf("ledger %s: the database is encoded in %s: make one with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`", p.name, encoding)
 		}
-		text := postgresSchema
+		text := postgresTables
 		if !schema {
 			text = "CREATE SCHEMA dprelease;" + text
 		}
-		text += fmt.Sprintf("INSERT INTO dprelease.ledger (one, version, written) VALUES (true, %d, 0);", schemaVersion)
+		for _, g := range guards {
+			text += g.function() + g.trigger()
+		}
+		text += fmt.Sprintf("INSERT INTO dprelease.ledger (one, version, written) VALUES (true, %d, 0);", postgresVersion)
 		if _, err := c.Exec(ctx, text); err != nil {
 			return p.explain(err)
 		}
@@ -427,22 +401,6 @@ func (p *postgres) committed(tag pgconn.CommandTag, err error, warning string) e
 		err = errors.New(warning)
 	}
 	return fmt.Errorf("ledger %s: it cannot be told whether the entry was written, as the connection was lost at COMMIT (%w): run again: the same charge again tells, and costs nothing more", p.name, err)
-}
-
-// check looks whether what guards the entries is in place.
-func (p *postgres) check(ctx context.Context) error {
-	return p.transaction(ctx, beginView, func(c *pgx.Conn) error {
-		var guards int
-		err := c.QueryRow(ctx, `SELECT count(*) FROM pg_trigger WHERE tgenabled = 'A' AND NOT tgisinternal
-			AND tgrelid IN ('dprelease.entries'::regclass, 'dprelease.ledger'::regclass)`).Scan(&guards)
-		if err != nil {
-			return p.explain(err)
-		}
-		if guards != 4 {
-			return p.damaged("a trigger that keeps entries from being changed or removed, or accounts from being raised, is gone")
-		}
-		return nil
-	})
 }
 
 func (p *postgres) close() error { return nil }

@@ -102,7 +102,7 @@ func putBack(t testing.TB, place string, rows []row) {
 	}
 	counted := fmt.Sprintf("INSERT INTO {counter} VALUES ('entries', %d)", len(rows))
 	if isPostgres(place) {
-		counted = fmt.Sprintf("INSERT INTO {counter} VALUES (true, %d, %d)", schemaVersion, len(rows))
+		counted = fmt.Sprintf("INSERT INTO {counter} VALUES (true, %d, %d)", postgresVersion, len(rows))
 	}
 	alter(t, place, append(statements, "DELETE FROM {counter}", counted)...)
 }

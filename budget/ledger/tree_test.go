@@ -54,7 +54,9 @@ func (s *shelf) update(_ context.Context, change func(*book) ([]line, error)) (*
 }
 
 func (s *shelf) check(context.Context) error { return nil }
-func (s *shelf) close() error                { return nil }
+
+func (*shelf) upgrade(context.Context) ([]string, error) { return nil, nil }
+func (s *shelf) close() error                            { return nil }
 
 // node is an account of the model. Amounts are in twelfths of ρ.
 type node struct {

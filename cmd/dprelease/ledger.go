@@ -19,6 +19,7 @@ type ledgerOutcome struct {
 	Key      string         `json:"key,omitempty"`      // of ledger key: the public one
 	Released []string       `json:"released,omitempty"` // of ledger verify: releases whose debits the ledger holds
 	Skipped  []string       `json:"skipped,omitempty"`  // of ledger verify: folders that were not compared, with why
+	Added    []string       `json:"added,omitempty"`    // of ledger upgrade: the guards that were missing
 }
 
 func (a *app) ledgerCommand() *cobra.Command {
@@ -29,7 +30,7 @@ func (a *app) ledgerCommand() *cobra.Command {
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.ledgerKeyCommand(), a.ledgerInitCommand(), a.ledgerShowCommand(), a.ledgerGrantCommand(), a.ledgerHistoryCommand(),
-		a.ledgerVerifyCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
+		a.ledgerVerifyCommand(), a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
 	return c
 }
 
@@ -278,6 +279,37 @@ signed by that key: anybody can write one that is not.`,
 	}
 	c.Flags().StringArrayVar(&against, "against", nil, "folder of a release, or of several; may be repeated")
 	trustFlag(c, &trust)
+	a.ledgerFlag(c, "there must be one")
+	return c
+}
+
+func (a *app) ledgerUpgradeCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "upgrade",
+		Short: "Add to a PostgreSQL ledger the guards that an earlier version did not make",
+		Long: `Add to a ledger in PostgreSQL the triggers that guard its entries and that an earlier
+dprelease did not make, all in one transaction, after checking every entry. Entries
+stay as they are, and so does a ledger that lacks nothing, and a file. Run it as the
+owner of the tables. Earlier versions of dprelease refuse the ledger from then on.`,
+		Args: between(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			o, err := a.ledgerOptions()
+			if err != nil {
+				return err
+			}
+			if a.outcome.Added, err = o.UpgradeLedger(c.Context()); err != nil {
+				return err
+			}
+			if len(a.outcome.Added) == 0 {
+				a.outcome.Status = "already done"
+				a.say("The ledger lacks no guard.")
+			}
+			for _, guard := range a.outcome.Added {
+				a.say("Added %s.", guard)
+			}
+			return nil
+		},
+	}
 	a.ledgerFlag(c, "there must be one")
 	return c
 }

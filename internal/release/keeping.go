@@ -125,6 +125,15 @@ func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) err
 	})
 }
 
+// UpgradeLedger adds to the ledger what guards its entries and was not made by an earlier version, and returns it in words.
+func (o Options) UpgradeLedger(ctx context.Context) (added []string, err error) {
+	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
+		added, err = l.Upgrade(ctx)
+		return err
+	})
+	return added, err
+}
+
 // Verified is what a whole ledger was found to be.
 type Verified struct {
 	Accounts []ledger.Statement

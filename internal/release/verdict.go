@@ -83,6 +83,7 @@ const (
 	NotVerified    Reason = "not_verified"
 	DebitAlone     Reason = "debit_without_folder"
 	LedgerAltered  Reason = "ledger_altered"
+	LedgerOpen     Reason = "ledger_unguarded"
 
 	NotApproved Reason = "not_approved"
 	EditedPlan  Reason = "not_as_signed"
@@ -172,6 +173,8 @@ func outputVerdict(err error) (Verdict, bool) {
 		return Verdict{ExitVerify, DebitAlone, Never}, true
 	case errors.Is(err, ledger.ErrTampered):
 		return Verdict{ExitVerify, LedgerAltered, Never}, true
+	case has[*ledger.Unguarded](err):
+		return Verdict{ExitVerify, LedgerOpen, Never}, true
 	case has[*Withdrawn](err):
 		return Verdict{ExitWithdrawn, ReleaseWithdrawn, Never}, true
 	}
