@@ -59,9 +59,7 @@ func guarantee(r *spec.Release, spent spec.Budget, p *Plan) (Guarantee, error) {
 		Account: r.Privacy.Account, Also: r.Privacy.Also,
 	}
 	g.unitOf(r)
-	for _, i := range p.Invariants {
-		g.Invariants = append(g.Invariants, i.Sentence())
-	}
+	g.Invariants = givenAway(p.Invariants)
 	var capped, rounds, sampled string // how those of microdata enter: what they may lose at most, however many are made
 	if p.Adapts() {
 		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and the cap of all rounds of microdata"

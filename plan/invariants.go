@@ -231,6 +231,14 @@ func (i Invariant) Sentence() string {
 	return fmt.Sprintf("%s (%s, from %s)", i.Name, what, where)
 }
 
+// givenAway are the sentences of public figures.
+func givenAway(all []Invariant) (sentences []string) {
+	for _, i := range all {
+		sentences = append(sentences, i.Sentence())
+	}
+	return sentences
+}
+
 // GivenAway says which public figures are shown as they are, "" where there are none.
 func (g Guarantee) GivenAway() string {
 	if len(g.Invariants) == 0 {

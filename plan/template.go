@@ -4,33 +4,41 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the template: a plan with its parameters blank.
+// This file holds the template: a plan with its parameters blank, and how it becomes the plan of other values.
 
 // templateFormat names the layout that [Plan.Template] hashes.
 const templateFormat = "dprelease.template/1"
 
 // template is what stays of a plan when the values of its parameters do not.
 type template struct {
-	Format       string         `json:"format"`
-	Plan         string         `json:"plan"` // format of the plan
-	Spec         string         `json:"spec"` // SHA-256 of the text as written, parameters as ${…}
-	Books        []templateBook `json:"books"`
-	Maps         []templateBook `json:"maps,omitempty"`       // boundaries of code books
-	Public       []templateBook `json:"public,omitempty"`     // tables that rows are joined to
-	Invariants   []templateBook `json:"invariants,omitempty"` // files of public figures
-	Resume       spec.Resume    `json:"resume"`
-	Guarantee    Guarantee      `json:"guarantee"`
-	Cost         budget.Cost    `json:"cost"`
-	Leaves       []Leaf         `json:"leaves"`
-	Strategies   []Strategy     `json:"strategies"`
-	Tables       []Table        `json:"tables"`
-	Measurements []Measurement  `json:"measurements"`
-	Synthetic    []Synthetic    `json:"synthetic,omitempty"`
+	Format string `json:"format"`
+	Plan   string `json:"plan"` // format of the plan
+	Spec   string `json:"spec"` // SHA-256 of the text as written, parameters as ${…}
+	templateFiles
+	Resume       spec.Resume   `json:"resume"`
+	Guarantee    Guarantee     `json:"guarantee"`
+	Cost         budget.Cost   `json:"cost"`
+	Leaves       []Leaf        `json:"leaves"`
+	Strategies   []Strategy    `json:"strategies"`
+	Tables       []Table       `json:"tables"`
+	Measurements []Measurement `json:"measurements"`
+	Synthetic    []Synthetic   `json:"synthetic,omitempty"`
+}
+
+// templateFiles are the public files of a release by what they are for.
+type templateFiles struct {
+	Books      []templateBook `json:"books"`
+	Maps       []templateBook `json:"maps,omitempty"`       // boundaries of code books
+	Public     []templateBook `json:"public,omitempty"`     // tables that rows are joined to
+	Invariants []templateBook `json:"invariants,omitempty"` // files of public figures
 }
 
 // templateBook is the code book of a column, or a public table or invariant by its name. Its path may hold a parameter, so it
@@ -54,35 +62,88 @@ type templateBook struct {
 // promised, charged, asked or published have two, unless SHA-256 collides.
 // Standing approvals rest on this.
 func (p *Plan) Template() string {
-	t := template{
-		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(), Resume: p.Resume, Guarantee: p.Guarantee, Cost: p.Cost,
-		Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables, Measurements: p.Measurements, Synthetic: p.Synthetic,
-	}
-	for _, table := range p.release.Tables {
-		for _, c := range table.Columns {
-			if c.Codebook != "" {
-				t.Books = append(t.Books, templateBook{table.Name, c.Name, hashOf([]byte(p.Source.Files[c.Codebook]))})
-			}
-		}
-		for _, c := range table.Columns {
-			if c.Map != nil {
-				t.Maps = append(t.Maps, templateBook{table.Name, c.Name, hashOf([]byte(p.Source.Files[c.Map.File]))})
-			}
-		}
-		for _, j := range table.Joins {
-			t.Public = append(t.Public, templateBook{table.Name, j.Name, hashOf([]byte(p.Source.Files[j.File]))})
-		}
-	}
-	for _, i := range p.release.Invariants {
-		if i.File != "" {
-			t.Invariants = append(t.Invariants, templateBook{i.Table, i.Name, hashOf([]byte(p.Source.Files[i.File]))})
-		}
-	}
-	b, err := json.Marshal(t)
+	b, err := json.Marshal(template{
+		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(), templateFiles: templateFilesOf(p.release, p.Source.Files), Resume: p.Resume,
+		Guarantee: p.blankGuarantee(), Cost: p.Cost, Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables, Measurements: p.Measurements, Synthetic: p.Synthetic,
+	})
 	if err != nil {
 		panic("plan: a template always encodes: " + err.Error())
 	}
 	return hashOf(b)
+}
+
+// blankGuarantee is the guarantee without the paths of the files that public figures are from.
+func (p *Plan) blankGuarantee() Guarantee {
+	g := p.Guarantee
+	g.Invariants = slices.Clone(g.Invariants)
+	for k, i := range p.Invariants {
+		if i.From != "" && k < len(g.Invariants) {
+			g.Invariants[k] = strings.Replace(g.Invariants[k], ", from "+i.From+")", ")", 1)
+		}
+	}
+	return g
+}
+
+// templateFilesOf are the public files of a release, in the order of the spec, with their texts by path.
+func templateFilesOf(r *spec.Release, texts map[string]string) (f templateFiles) {
+	book := func(table, name, path string) templateBook {
+		return templateBook{table, name, hashOf([]byte(texts[path]))}
+	}
+	for _, table := range r.Tables {
+		for _, c := range table.Columns {
+			if c.Codebook != "" {
+				f.Books = append(f.Books, book(table.Name, c.Name, c.Codebook))
+			}
+			if c.Map != nil {
+				f.Maps = append(f.Maps, book(table.Name, c.Name, c.Map.File))
+			}
+		}
+		for _, j := range table.Joins {
+			f.Public = append(f.Public, book(table.Name, j.Name, j.File))
+		}
+	}
+	for _, i := range r.Invariants {
+		if i.File != "" {
+			f.Invariants = append(f.Invariants, book(i.Table, i.Name, i.File))
+		}
+	}
+	return f
+}
+
+// TemplateKey is the SHA-256, in hexadecimal, of what a release has in common with all that differ from it in the values of
+// their parameters alone: the text of the spec as written, and what its public files say.
+func TemplateKey(r *spec.Release) string {
+	b, err := json.Marshal(struct {
+		Format string `json:"format"`
+		Spec   string `json:"spec"`
+		templateFiles
+	}{Format, hashOf([]byte(r.Source.Text)), templateFilesOf(r, r.Source.Files)})
+	if err != nil {
+		panic("plan: the key of a template always encodes: " + err.Error())
+	}
+	return hashOf(b)
+}
+
+// Refilled is the plan that [New] makes of r, made of this one by other values of its parameters, without planning again.
+// It is nil where r differs in more than these ([TemplateKey]), and of a nil plan.
+//
+// The plan must be one that New made in this version of the program, here or where only those write who may also hold the key of
+// the noise: what Refilled returns passes [Plan.Verify] unplanned.
+func (p *Plan) Refilled(r *spec.Release) *Plan {
+	if p == nil {
+		return nil
+	}
+	own, err := spec.Parse(r.Source)
+	if err != nil || !reflect.DeepEqual(own, r) || TemplateKey(own) != TemplateKey(p.release) {
+		return nil
+	}
+	q := *p
+	q.Name, q.Title, q.Corrects, q.Source, q.release = own.Name, own.About.Title, own.Corrects, own.Source, own
+	q.Invariants = q.invariants() // which say from which file they are
+	q.Guarantee.Invariants = givenAway(q.Invariants)
+	q.Warnings = append(warningsOf(own), p.Warnings[len(p.release.Warnings):]...)
+	q.made = q.Hash()
+	return &q
 }
 
 // hashOf is a SHA-256 in hexadecimal.

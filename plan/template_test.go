@@ -193,6 +193,69 @@ func TestEveryPartOfAPlanIsInItsTemplateOrNot(t *testing.T) {
 	}
 }
 
+// A plan refilled with other values of its parameters is, byte for byte, the one that the planner makes of them; and a release that
+// differs in more cannot be refilled.
+func TestRefilledPlansAreThePlanners(t *testing.T) {
+	source := func(q, b, f string) spec.Source {
+		src := quarterlySource(q, b, f)
+		src.Text = strings.Replace(src.Text, "rest: 1/2", "rest: 1/4, persons: 1/4", 1)
+		src.Text = strings.Replace(src.Text, "    expect:", "    join: {area: {csv: '${book}-areas.csv', on: region, public: true}}\n    expect:", 1)
+		src.Text = strings.Replace(src.Text, "home:   {codebook: homes.csv}", "home:   {codebook: homes.csv}\n      kind:   {from: area.kind, values: [town, land]}", 1)
+		src.Text += "synthetic: {persons: {rows: 100}}\ninvariants: {homes: {table: persons, by: [home], from: '${quarter}-homes.csv'}}\n"
+		src.Files[b+"-areas.csv"] = "region,kind\n1,town\n2,land\n"
+		src.Files[q+"-homes.csv"] = "home,count\nh,5\nf,6\n"
+		return src
+	}
+	made := func(t interface{ Fatal(...any) }, src spec.Source) *Plan {
+		p, err := planOfSource(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	first := made(t, source("2026q1", "regions", "v"))
+	stored, err := Read(first.Bytes()) // as a later run has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Invariants) != 1 || first.Invariants[0].From != "2026q1-homes.csv" {
+		t.Fatalf("invariants %+v say nothing of a parameter", first.Invariants)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		q := rapid.StringMatching(`20[0-9][0-9]q[1-4]`).Draw(t, "quarter")
+		b := rapid.StringMatching(`[a-z]{1,9}`).Filter(func(s string) bool { return s != "homes" }).Draw(t, "book")
+		f := rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "first")
+		want := made(t, source(q, b, f))
+		if want.Template() != first.Template() {
+			t.Fatalf("%s, %s, %s: another template", q, b, f)
+		}
+		got := stored.Refilled(want.Release())
+		if got == nil || string(got.Bytes()) != string(want.Bytes()) {
+			t.Fatalf("%s, %s, %s: not the planner's plan", q, b, f)
+		}
+		if err := got.Verify(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for what, change := range map[string]func(*spec.Source){
+		"text":      func(s *spec.Source) { s.Text += "# more\n" },
+		"code book": func(s *spec.Source) { s.Files["homes.csv"] = "code,label\nh,House\nf,Flats\n" },
+		"join":      func(s *spec.Source) { s.Files["regions-areas.csv"] = "region,kind\n1,land\n2,land\n" },
+		"invariant": func(s *spec.Source) { s.Files["2026q2-homes.csv"] = "home,count\nh,5\nf,7\n" },
+	} {
+		src := source("2026q2", "regions", "v")
+		change(&src)
+		if stored.Refilled(made(t, src).Release()) != nil {
+			t.Errorf("another %s is refilled", what)
+		}
+	}
+	other := *made(t, source("2026q2", "regions", "v")).Release()
+	other.Name = "another"
+	if stored.Refilled(&other) != nil {
+		t.Error("a release that its text does not say is refilled")
+	}
+}
+
 // eachLeaf changes every text and number of a JSON document in turn and calls do
 // with its path.
 func eachLeaf(v any, path string, do func(path string)) {

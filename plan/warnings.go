@@ -25,12 +25,17 @@ const (
 	weakDelta = 1e-6
 )
 
-// warnings collects what an approver should know before signing.
-func warnings(r *spec.Release, p *Plan) []string {
-	var w []string
+// warningsOf are the spec's own warnings, which stand first among those of its plan.
+func warningsOf(r *spec.Release) (w []string) {
 	for _, problem := range r.Warnings {
 		w = append(w, problem.Message)
 	}
+	return w
+}
+
+// warnings collects what an approver should know before signing.
+func warnings(r *spec.Release, p *Plan) []string {
+	w := warningsOf(r)
 	w = append(w, weaknesses(p)...)
 	w = append(w, given(p)...)
 	w = append(w, stops(r)...)

@@ -182,7 +182,7 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Plan, measure and publish a release",
 		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.load(c.Context(), args[0])
+			s, err := a.specFile(args[0])
 			if err != nil {
 				return err
 			}
@@ -196,6 +196,11 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			p, err := options.Load(c.Context(), s)
+			if err != nil {
+				return err
+			}
+			a.planned(p, "")
 			a.warn(p)
 			result, err := release.Run(c.Context(), p, options)
 			a.pay(c.Context(), p, options)

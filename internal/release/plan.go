@@ -27,6 +27,17 @@ func Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
 	return ofSpec(ctx, s, plan.New)
 }
 
+// Load is [Load], and need not plan where a run in the same state directory has planned the spec before with other values of its
+// parameters: see [Options.template].
+func (o Options) Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
+	return ofSpec(ctx, s, func(r *spec.Release) (*plan.Plan, error) {
+		if p := o.template(r).Refilled(r); p != nil {
+			return p, nil
+		}
+		return plan.New(r)
+	})
+}
+
 // Plan writes a spec's plan to out/NAME.plan.json and returns it and its path.
 func Plan(ctx context.Context, s SpecFile, out string) (*plan.Plan, string, error) {
 	p, err := Load(ctx, s)

@@ -55,6 +55,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	if _, err := writePlan(p, o.Out); err != nil {
 		return Result{}, err
 	}
+	o.keepTemplate(p)
 	result, err := Publish(ctx, sealed, o)
 	result.InputsChanged = measurement.InputsChanged
 	return result, err

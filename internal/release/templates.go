@@ -1,0 +1,136 @@
+package release
+
+// This file holds the templates: plans of earlier runs, which later runs with other values of their parameters need not make again.
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+const (
+	// templatesFolder, in the state directory, holds a file for each template, by its key.
+	templatesFolder = "templates"
+	// mostTemplates is how many are kept: those that were made last.
+	mostTemplates = 32
+	// mostTemplate bounds the bytes of one.
+	mostTemplate = 64 << 20
+)
+
+// template is a plan that this build of the program made of the same spec with other values of its parameters, nil where there
+// is none that can be used.
+//
+// The state directory is trusted for it: it can be entered by its owner alone, and who may write there may hold the key of the
+// noise anyway. A file that was damaged is not used. Whoever verifies a release plans its spec anew and would find any other plan.
+func (o Options) template(r *spec.Release) *plan.Plan {
+	file := o.templateFile(r)
+	if file == "" || errors.Join(private(o.stateDir()), private(filepath.Dir(file))) != nil {
+		return nil
+	}
+	b, err := regular.Read(file, mostTemplate)
+	if err != nil {
+		return nil
+	}
+	sum, text, _ := bytes.Cut(b, []byte("\n"))
+	if hash := sha256.Sum256(text); hex.EncodeToString(hash[:]) != string(sum) {
+		return nil
+	}
+	p, err := plan.Read(text)
+	if err != nil {
+		return nil
+	}
+	o.logger().Info("plan made from that of an earlier run", "release", r.Name, "earlier", p.Name)
+	return p
+}
+
+// keepTemplate keeps a plan that was measured, for runs of the same spec with other values of its parameters. Where it cannot be
+// kept they plan again, so no error is told.
+func (o Options) keepTemplate(p *plan.Plan) {
+	file := o.templateFile(p.Release())
+	text := p.Bytes()
+	if file == "" || len(text) > mostTemplate/2 {
+		return
+	}
+	if there, err := exists(file); there || err != nil {
+		return
+	}
+	dir := filepath.Dir(file)
+	if makeFolder(dir, 0o700) != nil || private(dir) != nil {
+		return
+	}
+	hash := sha256.Sum256(text)
+	if replaceFile(dir, filepath.Base(file), slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte("\n"), text)) == nil {
+		removeOldest(dir, mostTemplates)
+	}
+}
+
+// templateFile is where the template of a release is kept; "" where this build cannot be told from others.
+func (o Options) templateFile(r *spec.Release) string {
+	build := build()
+	if build == "" {
+		return ""
+	}
+	key := sha256.Sum256([]byte(build + plan.TemplateKey(r)))
+	return filepath.Join(o.stateDir(), templatesFolder, hex.EncodeToString(key[:])+".json")
+}
+
+// build is the SHA-256 of the program that runs, "" where it cannot be read: another build may plan otherwise.
+var build = sync.OnceValue(func() string {
+	h := sha256.New()
+	if info, ok := debug.ReadBuildInfo(); ok && released(info) {
+		h.Write([]byte(info.String()))
+		return hex.EncodeToString(h.Sum(nil))
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if _, err := f.WriteTo(h); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+})
+
+// released reports whether what is known of a build says from which source it was made: a module with its checksum, or a commit
+// without changes.
+func released(info *debug.BuildInfo) bool {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	return info.Main.Sum != "" || settings["vcs.revision"] != "" && settings["vcs.modified"] == "false"
+}
+
+// removeOldest removes the templates that were written first, until no more than most are left.
+func removeOldest(dir string, most int) {
+	all, err := spec.Glob(dir, "*.json")
+	if err != nil || len(all) <= most {
+		return
+	}
+	written := map[string]time.Time{}
+	for _, file := range all {
+		if info, err := os.Stat(file); err == nil {
+			written[file] = info.ModTime()
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return written[a].Compare(written[b]) })
+	for _, file := range all[:len(all)-most] {
+		os.Remove(file)
+	}
+}
