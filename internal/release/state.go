@@ -63,23 +63,19 @@ func openState(ctx context.Context, root, name string) (*state, error) {
 				return nil, fmt.Errorf("state directory: %w", err)
 			}
 		}
-		held, err := hold(s.dir)
+		held, err := holdWaiting(ctx, s.dir)
 		switch {
-		case errors.Is(err, errors.ErrUnsupported):
-			return s, nil
-		case err == nil && samePlace(held, s.dir):
+		case errors.Is(err, fs.ErrNotExist): // it was cleared by another process just now
+			continue
+		case err != nil && ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, fmt.Errorf("state directory: %w", err)
+		case held == nil || samePlace(held, s.dir):
 			s.held = held
 			return s, nil
-		case err == nil: // it was cleared by the process we waited for
-			held.Close()
-		case !errors.Is(err, errHeld) && !errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("state directory: %w", err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
+		held.Close() // it was cleared by the process we waited for
 	}
 }
 
