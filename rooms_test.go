@@ -146,6 +146,9 @@ func (h house) breaks() []string {
 				all = append(all, room+" may not reach "+reached+": it is for what may be published")
 			}
 			for _, imported := range h[reached] {
+				if reached == "internal/regular" && imported == "syscall" {
+					continue // the flag with which it opens files, and nothing of the machine
+				}
 				if slices.ContainsFunc(machine, func(path string) bool { return below(imported, path) }) {
 					all = append(all, room+" may not reach "+imported+" (by "+reached+"): it depends on its input alone")
 				}

@@ -17,7 +17,7 @@ func mayWrite(path string) bool {
 
 // syncFolder makes a new name in the folder durable.
 func syncFolder(path string) error {
-	folder, err := os.Open(path)
+	folder, err := os.OpenFile(path, syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/dprelease/dprelease/internal/regular"
 )
 
 // counted returns *Tampered unless b ends with the entry that the store gave out last.
@@ -34,7 +36,7 @@ func attested(load func() (*book, error)) (*book, error) {
 	least := b.sequence // heads of entries after these may come later
 	for _, path := range b.witnesses() {
 		_, _ = b.place(path) // one that cannot be found is not read either
-		text, err := os.ReadFile(path)
+		text, err := regular.Read(path, mostWitness)
 		if err != nil {
 			unread = append(unread, fmt.Sprintf("the witness %s cannot be read (%v)", path, errors.Unwrap(err)))
 			continue

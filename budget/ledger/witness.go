@@ -6,13 +6,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dprelease/dprelease/internal/regular"
 )
 
 // head is a line of a witness, "SEQUENCE HASH": the ledger had this entry.
@@ -174,23 +175,26 @@ func (ws witnesses) dismiss() {
 	}
 }
 
+// mostWitness bounds the bytes of a witness: some ten million heads.
+const mostWitness = 1 << 30
+
 // openWitness opens the witness at path and reads it.
 func openWitness(path string, create bool) (*witness, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("the witness %s is not a file", path)
-	} else if errors.Is(err, fs.ErrNotExist) && create {
-		if err := createWitness(path); err != nil {
+	file, err := regular.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if errors.Is(err, fs.ErrNotExist) && create {
+		if file, err = createWitness(path); err != nil && !errors.Is(err, regular.ErrNotRegular) {
 			return nil, fmt.Errorf("the witness %s cannot be created: %w", path, err)
 		}
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, regular.ErrNotRegular):
+		return nil, fmt.Errorf("the witness %s is not a file", path)
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, goneWitness(path)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("the witness %s cannot be appended to, so nothing may be spent: %w", path, err)
 	}
-	text, err := io.ReadAll(file)
+	text, err := regular.ReadAll(file, mostWitness)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the witness %s cannot be read, so nothing may be spent: %w", path, err), file.Close())
 	}
@@ -225,15 +229,15 @@ func goneWitness(path string) error {
 }
 
 // createWitness makes an empty file, for this user alone: how many entries there are depends on attempts that failed.
-func createWitness(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+func createWitness(path string) (*os.File, error) {
+	file, err := regular.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := errors.Join(file.Sync(), file.Close()); err != nil {
-		return err
+	if err := errors.Join(file.Sync(), syncFolder(filepath.Dir(path))); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
-	return syncFolder(filepath.Dir(path))
+	return file, nil
 }
 
 // record appends h, unless it is there, and syncs it.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -70,22 +70,14 @@ func readCodes(paths []string) (codeLists, error) {
 
 // readDocument reads a regular file of at most maxCodes bytes, in UTF-8.
 func readDocument(path string) (string, error) {
-	info, err := os.Stat(path)
+	b, err := regular.Read(path, maxCodes)
+	var large *regular.TooLarge
 	switch {
-	case err != nil:
-		return "", err
-	case !info.Mode().IsRegular():
+	case errors.Is(err, regular.ErrNotRegular):
 		return "", errors.New("is no file: --codes takes a DDI document (.xml) or a CSV file")
-	case info.Size() > maxCodes:
+	case errors.As(err, &large):
 		return "", fmt.Errorf("has more than %d MB: give the code lists alone", maxCodes>>20)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxCodes))
-	if err == nil && !utf8.Valid(b) {
+	case err == nil && !utf8.Valid(b):
 		err = errors.New("is not UTF-8")
 	}
 	return strings.TrimPrefix(string(b), "\ufeff"), err

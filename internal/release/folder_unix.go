@@ -10,7 +10,7 @@ import (
 
 // syncDir makes the names in a folder durable.
 func syncDir(dir string) error {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ var errHeld error = syscall.EWOULDBLOCK
 // hold locks a folder for as long as the returned file is open, which the system
 // ends with the process, however that ends. It does not wait: errHeld.
 func hold(dir string) (*os.File, error) {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err
 	}

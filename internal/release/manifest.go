@@ -142,7 +142,7 @@ const (
 
 // signManifest writes the signature of the manifest in a folder beside it.
 func signManifest(dir string, office sign.Key) error {
-	text, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	text, err := regular.Read(filepath.Join(dir, manifestFile), mostManifest)
 	if err != nil {
 		return err
 	}

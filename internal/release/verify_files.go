@@ -177,16 +177,14 @@ func missing(err error) bool {
 // openRegular opens a file of the folder. What is no regular file is never opened:
 // a pipe would not end, and a link leads elsewhere. Errors: errMissing, errNoFile.
 func openRegular(path string) (*os.File, error) {
-	info, err := os.Lstat(path)
+	f, err := regular.OpenUnlinked(path)
 	switch {
 	case missing(err):
 		return nil, errMissing
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
+	case errors.Is(err, regular.ErrNotRegular):
 		return nil, errNoFile
 	}
-	return os.Open(path)
+	return f, err
 }
 
 // readRegular reads a file of the folder. Errors: those of openRegular.
@@ -196,11 +194,7 @@ func readRegular(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, mostPlan+1))
-	if err == nil && len(b) > mostPlan {
-		err = &regular.TooLarge{Most: mostPlan}
-	}
-	return b, err
+	return regular.ReadAll(f, mostPlan)
 }
 
 // digest is the size of a file and its SHA-256 in hexadecimal.

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package regular
+
+// withoutWaiting is needed where pipes lie among files.
+const withoutWaiting = 0
