@@ -149,7 +149,6 @@ func TestSparseTablesAreRefused(t *testing.T) {
 		"too many false":  {[]string{"ABOVE", "5"}, []string{"trips.yaml:14:", "above 5 by their noise alone", "a threshold of 8 or more"}},
 		"too much noise":  {[]string{"BUDGET", "rho: 1e-11", "ABOVE", "900000"}, []string{"trips.yaml:14:", "65 536"}},
 		"a total":         {[]string{"by: [from, to], budget: od", "by: [], budget: od"}, []string{"trips.yaml:14:", "total"}},
-		"with microdata":  {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "rho: 1, split: {od: 1/2, rest: 1/4, synthetic: 1/4}", "marginals:\n", "synthetic: {trips: {by: [from, hour]}}\nmarginals:\n"}, []string{"trips.yaml:15:", "microdata"}},
 		"dense and large": {[]string{", cells: {above: ABOVE}", "", "[1, 31622]", "[1, 316220]"}, []string{"cells: {above: N}"}},
 	} {
 		_, err := planSparse(t, c.replacements...)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -49,23 +50,46 @@ func (p *Plan) togetherFrom(i int) int64 {
 }
 
 // unseen says of microdata that the noise is likely to hide nearly all of what they are to show, where the spec says how many
-// rows there are.
+// rows there are; and where it does not, that nobody can know before the run.
 func (p *Plan) unseen() []string {
 	var w []string
 	for i, s := range p.Synthetic {
+		if !s.Adaptive() {
+			continue
+		}
+		seen, together := p.visibleFrom(i), p.togetherFrom(i)
 		rows := expectedRows(p.release.Table(s.Table))
-		if rows == 0 || !s.Adaptive() {
+		if s.RowsOf != "" {
+			rows = s.Rows
+		}
+		if rows == 0 {
+			if least := leastRows(seen, together); least != "" {
+				w = append(w, fmt.Sprintf("the spec does not say how many rows %s has, so nothing tells before the budget is spent whether its microdata are more than noise: %s; write how many there are (expect: {rows: [AT_LEAST, AT_MOST]} under the table)", s.Table, least))
+			}
 			continue
 		}
 		of, help := budget.Plural(rows, "row"), fmt.Sprintf("give leaf %q more of the budget, or use coarser levels", s.Leaf)
 		if s.Leaf == "" {
 			help = "give the release a larger budget, or use coarser levels"
 		}
-		if from := p.visibleFrom(i); rows < from {
-			w = append(w, fmt.Sprintf("the microdata of %s will say little, unless its rows are in few categories: if it has %s, the noise hides an average category of every column, for which it takes %s; %s", s.Table, of, budget.Group(from), help))
-		} else if from := p.togetherFrom(i); rows < from {
-			w = append(w, fmt.Sprintf("the microdata of %s will say little of how columns depend on each other, unless its rows are in few cells: if it has %s, an average cell of any pair is smaller than its noise, even where all rounds are spent on it, which takes %s; %s", s.Table, of, budget.Group(from), help))
+		switch {
+		case rows < seen:
+			w = append(w, fmt.Sprintf("the microdata of %s will say little, unless its rows are in few categories: if it has %s, the noise hides an average category of every column, for which it takes %s; %s", s.Table, of, budget.Group(seen), help))
+		case rows < together:
+			w = append(w, fmt.Sprintf("the microdata of %s will say little of how columns depend on each other, unless its rows are in few cells: if it has %s, an average cell of any pair is smaller than its noise, even where all rounds are spent on it, which takes %s; %s", s.Table, of, budget.Group(together), help))
 		}
 	}
 	return w
+}
+
+// leastRows says what the noise hides of microdata with fewer rows than these, "" where it hides nothing.
+func leastRows(seen, together int64) string {
+	var hidden []string
+	if seen > 1 {
+		hidden = append(hidden, fmt.Sprintf("with fewer than %s the noise hides an average category of every column", budget.Plural(seen, "row")))
+	}
+	if together > 1 {
+		hidden = append(hidden, fmt.Sprintf("with fewer than %s it is larger than an average cell of any pair of columns", budget.Plural(together, "row")))
+	}
+	return strings.Join(hidden, ", and ")
 }

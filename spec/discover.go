@@ -215,23 +215,3 @@ func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by node, name st
 		Expected: "per_unit: {groups: N} in the marginal", Fix: "per_unit: {groups: 1}",
 	})
 }
-
-// checkDiscovered reports microdata of a table that has marginals by columns whose categories are not listed.
-func (r *reader) checkDiscovered(root node) {
-	for _, m := range r.release.Marginals {
-		t := r.release.Table(m.Table)
-		if t == nil || len(t.Discovers(m.By)) == 0 {
-			continue
-		}
-		for _, s := range r.release.Synthetic {
-			if s.Table != m.Table {
-				continue
-			}
-			by := root.get("marginals").get(m.Name).get("by")
-			r.report(by.key, by.path, Problem{
-				Message:  fmt.Sprintf("table %s has microdata, which agree with its published tables cell by cell, and of this one only the groups are published that a selection lets through", s.Table),
-				Expected: "a release of its own for it, or no microdata of " + s.Table,
-			})
-		}
-	}
-}

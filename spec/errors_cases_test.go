@@ -406,7 +406,6 @@ var errorCases = map[string][]errorCase{
 		one("by no column", "[age, region.state]}", "[aeg, region.state], top: 2}"),
 		{name: "in a total release", text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
 			"    unit: row\n    columns: {mode: {values: [walk, ride, bus], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode], top: 1}}\n", params: map[string]string{}},
-		micro("beside microdata", "[age, region.state]}", "[age, region.state], top: 2}"),
 		one("of a secret sample", "[age, region.state]}", "[age, region.state], top: 2}").with("    unit: {id: person_id, max_rows: 3}\n", "    unit: {id: person_id, max_rows: 3}\n    sample: {poisson: 10%}\n"),
 	},
 	"derived": {

@@ -2,8 +2,6 @@ package spec
 
 // This file holds the reading of sparse tables: cells of which those above a threshold are published.
 
-import "fmt"
-
 // readAbove reads the threshold of a sparse table, 0 where every cell is published. What a sparse table cannot be is
 // reported: whatever needs the cells that are not published.
 func (r *reader) readAbove(n node) int64 {
@@ -29,20 +27,4 @@ func (r *reader) readAbove(n node) int64 {
 		r.problem(cells, Problem{Message: "a total is one cell, which a threshold would only hide", Expected: "a marginal with attributes"})
 	}
 	return r.whole(cells.get("above"))
-}
-
-// checkSparse reports microdata of a table that has sparse marginals.
-func (r *reader) checkSparse(root node) {
-	for _, m := range r.release.Marginals {
-		for _, s := range r.release.Synthetic {
-			if m.Above == 0 || m.Table != s.Table {
-				continue
-			}
-			cells := root.get("marginals").get(m.Name).get("cells")
-			r.report(cells.key, cells.path, Problem{
-				Message:  fmt.Sprintf("table %s has microdata, which agree with its published tables cell by cell, and of a sparse one only the cells above the threshold are published", s.Table),
-				Expected: "a release of its own for the sparse table, or no microdata of " + s.Table,
-			})
-		}
-	}
 }

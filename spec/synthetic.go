@@ -118,7 +118,15 @@ func (r *reader) readColumns(root node, t *Table, n node) []Attribute {
 		return r.allColumns(root, t, n)
 	}
 	seen := map[string]bool{}
+	r.discovers = true // they are refused below, with the reason
+	defer func() { r.discovers = false }()
 	all := r.readAttributes(root, t, by, func(a Attribute) (Problem, bool) {
+		if len(t.Discovers([]Attribute{a})) > 0 {
+			return Problem{
+				Message:  fmt.Sprintf("microdata are drawn from categories that are public, and the categories of %s are not listed: which of them appear is decided by a selection, in the marginals by %[1]s", a.Column),
+				Expected: "other columns, or a list of its values",
+			}, false
+		}
 		twice := seen[a.Column]
 		seen[a.Column] = true
 		return Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: "each column once in microdata"}, !twice
@@ -179,7 +187,7 @@ func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 		read++
 		usable = append(usable, c.Name)
 		if d := c.Domain; d != nil && d.discover != nil {
-			without = append(without, fmt.Sprintf("the categories of %s are not listed", c.Name))
+			without = append(without, fmt.Sprintf("the categories of %s are not listed, and microdata are drawn from categories that are public", c.Name))
 			usable = usable[:len(usable)-1]
 		}
 		if d := c.Domain; d != nil && d.finest == nil {
@@ -193,11 +201,11 @@ func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 	case read < leastColumns:
 		r.report(n.key, n.path, Problem{Message: fmt.Sprintf("table %s has one column", t.Name), Expected: "microdata of two or more columns; a marginal publishes one"})
 	case len(without) > 0:
-		r.report(n.key, n.path, Problem{
-			Message:  strings.Join(without, "; "),
-			Expected: "by: the columns of the microdata, such a one at a level",
-			Fix:      "by: [" + strings.Join(usable, ", ") + "]",
-		})
+		p := Problem{Message: strings.Join(without, "; "), Expected: "by: the columns of the microdata, such a one at a level or left out"}
+		if len(usable) >= leastColumns {
+			p.Fix = "by: [" + strings.Join(usable, ", ") + "]"
+		}
+		r.report(n.key, n.path, p)
 	}
 	return all
 }
@@ -245,7 +253,7 @@ func (r *reader) measuresPairs(t *Table, by []Attribute) bool {
 	}
 	for i, a := range read {
 		for _, b := range read[:i] {
-			if !slices.ContainsFunc(r.release.Marginals, func(m Marginal) bool { return m.Table == t.Name && m.together(a, b) }) {
+			if !slices.ContainsFunc(r.release.Marginals, func(m Marginal) bool { return m.Table == t.Name && len(t.Discovers(m.By)) == 0 && m.together(a, b) }) {
 				return false
 			}
 		}

@@ -82,19 +82,3 @@ func (r *reader) checkTopStats(m *Marginal, n node) {
 		}
 	}
 }
-
-// checkTop reports microdata of a table that has top marginals.
-func (r *reader) checkTop(root node) {
-	for _, m := range r.release.Marginals {
-		for _, s := range r.release.Synthetic {
-			if m.Top == 0 || m.Table != s.Table {
-				continue
-			}
-			top := root.get("marginals").get(m.Name).get("top")
-			r.report(top.key, top.path, Problem{
-				Message:  fmt.Sprintf("table %s has microdata, which agree with its published tables cell by cell, and of a top table only the chosen cells are published", s.Table),
-				Expected: "a release of its own for the top table, or no microdata of " + s.Table,
-			})
-		}
-	}
-}
