@@ -41,12 +41,17 @@ func (b *book) admit(c Charge, day string) ([]*account, []Approval, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return hits, used, afford(hits, c, day)
+}
+
+// afford returns *Refused of the first of the accounts that has less left than c asks.
+func afford(hits []*account, c Charge, day string) error {
 	for _, a := range hits {
 		if err := a.affords(c, day); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	return hits, used, nil
+	return nil
 }
 
 // free returns an error unless c's name is free in all accounts that it is charged to, and what it corrects is there.

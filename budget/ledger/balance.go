@@ -1,6 +1,6 @@
 package ledger
 
-// What the accounts of one release have left.
+// What the accounts of one release have left, and whether that suffices.
 
 import "context"
 
@@ -46,4 +46,29 @@ func (l *Ledger) Balances(ctx context.Context, c Charge) ([]Balance, error) {
 		all = append(all, balance)
 	}
 	return all, nil
+}
+
+// Affords returns nil if all accounts that c is charged to have as much left today as it costs, or have set it aside or
+// paid it already. Nobody needs to have approved c, and nothing is written. Errors: *NoAccount, *TermsMismatch, *Refused;
+// wraps ErrTampered.
+func (l *Ledger) Affords(ctx context.Context, c Charge) error {
+	b, err := l.view(ctx)
+	if err != nil {
+		return err
+	}
+	c = c.sorted()
+	hits, err := b.hits(c)
+	if err != nil {
+		return err
+	}
+	if p := b.accounts[c.Account].posting(c); p != nil && p.state != Cancelled {
+		return nil
+	}
+	for _, a := range hits {
+		if err := c.checkUnder(a.policy.Account, a.policy.Terms); err != nil {
+			return err
+		}
+	}
+	day, _ := b.today(l.now(), l.today) // a doubted clock spends nothing, and reading spends nothing anyway
+	return afford(hits, c, day)
 }

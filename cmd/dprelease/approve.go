@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -24,8 +25,9 @@ func (a *app) approveCommand() *cobra.Command {
 approval beside it, where measure and run look for it. An approval is of this very
 plan: another plan, or this one edited, needs another.
 
-With --ledger the key must be one that the plan's account lists for the role; without
-one nobody can check that before the plan is measured.
+With --ledger the key must be one that the plan's account lists for the role, and you
+are warned if the account has less left than the plan costs; without one nobody can
+check that before the plan is measured.
 
 With --standing the approval is of every plan of this spec that differs in nothing
 but its parameters, until a day and for a number of releases; the account counts
@@ -45,11 +47,18 @@ them down.`,
 			if approval.Key, err = sign.ReadKey(key); err != nil {
 				return &usageError{err}
 			}
-			p, signed, path, err := release.Options{Ledger: a.ledger}.Approve(c.Context(), args[0], approval)
+			options := release.Options{Ledger: a.ledger}
+			p, signed, path, err := options.Approve(c.Context(), args[0], approval)
 			if err != nil {
 				return err
 			}
 			a.planned(p, path)
+			var unpaid error
+			if a.ledger != "" {
+				if unpaid = options.Affords(c.Context(), p); unpaid != nil {
+					a.outcome.Warnings = append(slices.Clip(a.outcome.Warnings), unpaid.Error())
+				}
+			}
 			if a.json {
 				return nil
 			}
@@ -62,7 +71,10 @@ them down.`,
 			}
 			a.say("Key fingerprint %s. Written to %s.", signed.Signer.Fingerprint(), path)
 			if a.ledger == "" {
-				a.say("Not checked, as no ledger was given (--ledger): whether the account lists this key for the role %s.", signed.Role)
+				a.say("Not checked, as no ledger was given (--ledger): whether the account lists this key for the role %s, and has the budget of the plan.", signed.Role)
+			}
+			if unpaid != nil {
+				a.say("Warning: as the account stands the plan cannot be measured: %v", unpaid)
 			}
 			return nil
 		},

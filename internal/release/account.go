@@ -142,6 +142,16 @@ func (o Options) Payment(ctx context.Context, p *plan.Plan) (Payment, error) {
 	return payment, err
 }
 
+// Affords returns nil if the accounts of a configured ledger have as much left as the plan costs, or have paid it already.
+// Errors: those of [ledger.Ledger.Affords].
+func (o Options) Affords(ctx context.Context, p *plan.Plan) error {
+	charge, err := o.charge(p)
+	if err != nil {
+		return err
+	}
+	return o.withLedger(ctx, func(l *ledger.Ledger) error { return l.Affords(ctx, charge) })
+}
+
 // practiceLedger is where practice accounts are kept.
 func (o Options) practiceLedger() string { return filepath.Join(o.stateDir(), "practice.db") }
 
