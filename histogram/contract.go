@@ -27,6 +27,8 @@ const (
 	kindNullID = "null id"
 	kindRows   = "expect rows"
 	kindEvery  = "expect every"
+	// kindNone is of a table all of whose rows are left out.
+	kindNone = "no row counts"
 	// kindImpossible is a row that no row can be like.
 	kindImpossible = "impossible"
 )
@@ -34,12 +36,13 @@ const (
 // breach is one value that breaks its table's contract, or one that is missing
 // from it. File, Row (from 1; 0 where it is of no row) and Value are for the
 // operator's own file of mode 0600 alone. Column is an attribute where Kind is
-// kindEvery, several where it is kindImpossible, and "" where it is kindRows.
+// kindEvery, several where it is kindImpossible, and "" where it is kindRows or kindNone.
 type breach struct {
 	Table, Column, Kind, File string
 	Row                       int64
 	Value                     string
 	ofWhere                   bool // Column stands for the condition of the table
+	everywhere                bool // every value of the column is of Kind
 }
 
 // Format shows table, column and kind under every verb.
@@ -103,6 +106,13 @@ var writtenAs = map[string]string{
 // sentence says what a breach is and what to do, without the value.
 func (b breach) sentence() string {
 	what, remedy := "a value is "+b.Kind, "correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}"
+	if b.everywhere {
+		what, remedy = "no value is "+strings.TrimPrefix(b.Kind, "not "), "correct the data, or the type of the column in the spec"
+		if written := writtenAs[b.Kind]; written != "" {
+			remedy = written + ": " + remedy
+		}
+		return fmt.Sprintf("%s: %s; %s", b.place(), what, remedy)
+	}
 	switch b.Kind {
 	case kindNull:
 		remedy = "correct the data, or set null: drop or null: {as: CATEGORY}"
@@ -110,7 +120,9 @@ func (b breach) sentence() string {
 		what = "the id of a unit is null"
 		remedy = "correct the data: every row says which unit it belongs to; or leave such rows out, in the spec by unit: {id: " + b.Column + ", null: drop, …}"
 	case kindRows:
-		what, remedy = "the number of rows is not in the range of `expect: {rows: …}`", "complete the files, or correct the rule"
+		what, remedy = "the number of rows that count is not in the range of `expect: {rows: …}`", "complete the files, or correct the rule"
+	case kindNone:
+		what, remedy = "every row is left out, by a policy (unknown: drop, null: drop), `impossible`, a null id or the want of a parent row: nothing would be counted", "correct the data or the spec"
 	case kindEvery:
 		what, remedy = "not every declared code occurs, as `expect: {every: …}` asks", "complete the files, or correct the rule"
 	case kindImpossible:

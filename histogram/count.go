@@ -44,7 +44,10 @@ func Count(ctx context.Context, p *plan.Plan, dataDir string, s *noise.Streams, 
 			one.progress = progress
 			left -= held[one.table.Name]
 		}
-		return besides(t.scan(ctx, dataDir, s, left), have-Bytes(p))
+		if err := besides(t.scan(ctx, dataDir, s, left), have-Bytes(p)); err != nil {
+			return err
+		}
+		return t.expect.empty(t.readers)
 	})
 }
 

@@ -381,10 +381,10 @@ func TestKeysMustFitIntoMemory(t *testing.T) {
 	}
 }
 
-// TestNoGroupAtAll releases a table in which no value can be a key.
+// TestNoGroupAtAll releases a table in which no value is a key.
 func TestNoGroupAtAll(t *testing.T) {
 	p := planOfWords(t, "GROUPS", "9")
-	m := released(t, p, folder(t, "s.csv", "customer,word,side\na,,left\nb,1234567890123,left\n"), 1)
+	m := released(t, p, folder(t, "s.csv", "customer,word,side\n"), 1)
 	if len(m.Keys) > 0 || m.Values.Len() != 0 {
 		t.Errorf("%d groups appear of none", m.Values.Len())
 	}

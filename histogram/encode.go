@@ -6,6 +6,7 @@ package histogram
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -19,8 +20,8 @@ const (
 	unseen   = math.MaxUint32 - 2 // an entry of a look-up table not yet asked for
 )
 
-// encoder encodes one column. It is immutable and shared by goroutines; as a
-// [source.Coder] it says to readers which code each value has.
+// encoder encodes one column. It is shared by goroutines, and changes in nothing but what it notes of the values that it
+// was asked for; as a [source.Coder] it says to readers which code each value has.
 type encoder struct {
 	table   string
 	column  *spec.Column
@@ -29,6 +30,8 @@ type encoder struct {
 	width   int     // bytes of a code
 	marks   uint32  // codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
 	compute compute // makes the values of others, nil where they are read as they are
+
+	readable, unreadable atomic.Bool // some value was of the column's type; some was a text that is not
 }
 
 // newEncoder is the encoder of a column's categories. It fails where a domain is too large to have codes.
@@ -89,10 +92,13 @@ func (e *encoder) codesOf(inputs []arrow.Array, codes []uint32) {
 		switch {
 		case misfits != nil && misfits[i] != spec.Fits:
 			c = e.unread(misfits[i])
+			e.note(misfits[i])
 		case nulls && values.IsNull(i):
 			c = e.absent()
 		default:
-			c, _ = code(i)
+			var fit spec.Fit
+			c, fit = code(i)
+			e.note(fit)
 		}
 		switch c {
 		case dropped:
@@ -101,6 +107,17 @@ func (e *encoder) codesOf(inputs []arrow.Array, codes []uint32) {
 			c = e.marks
 		}
 		codes[i] = c
+	}
+}
+
+// note notes that a value was read, or could not be.
+func (e *encoder) note(fit spec.Fit) {
+	if fit == spec.NotANumber {
+		if !e.unreadable.Load() {
+			e.unreadable.Store(true)
+		}
+	} else if !e.readable.Load() {
+		e.readable.Store(true)
 	}
 }
 

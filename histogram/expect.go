@@ -1,11 +1,11 @@
 package histogram
 
-// This file holds the expectation: whether a table's files are complete, as it is
-// found out while they are read.
+// This file holds the expectation: whether a table has the rows that it should have, as it is found out while they are read.
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/dprelease/dprelease/internal/tabulate"
@@ -13,14 +13,18 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// expectation is what the files of a table must hold and what was met in them so
-// far. Rules speak of the files: of every row that is read, before any is left
-// out. It is shared by goroutines.
+// expectation is what is expected of the rows of a table that count, and what was met of them so far. A row counts for it
+// if the table's predicate is true of it and nothing leaves it out; whether its unit has too many rows, or is drawn for a
+// sample, makes no difference. It is shared by goroutines.
 type expectation struct {
-	table   string
+	table   *spec.Table
+	total   bool           // no value may stop a run: nothing is expected
 	rows    *spec.RowRange // nil: any number
-	met     atomic.Int64   // rows read
 	watches []*watch
+
+	inside atomic.Int64   // rows of which the predicate is true
+	met    atomic.Int64   // rows that count
+	leftBy []atomic.Int64 // rows that each encoder of the tally leaves out
 }
 
 // watch notes which categories of an attribute occur.
@@ -33,10 +37,10 @@ type watch struct {
 	left      atomic.Int64    // bits that are not set
 }
 
-// newExpectation makes the expectation of a table. reader gives the place of a
+// newExpectation makes the expectation of a table whose rows so many encoders may leave out. reader gives the place of a
 // column among those that are encoded.
-func newExpectation(table *spec.Table, reader func(*spec.Column) (int, error)) (*expectation, error) {
-	x := &expectation{table: table.Name}
+func newExpectation(table *spec.Table, total bool, encoders int, reader func(*spec.Column) (int, error)) (*expectation, error) {
+	x := &expectation{table: table, total: total, leftBy: make([]atomic.Int64, encoders)}
 	if table.Expect == nil {
 		return x, nil
 	}
@@ -81,32 +85,50 @@ func (w *watch) at(code uint32) (word *atomic.Uint32, bit uint32) {
 	return &w.seen[code/32], 1 << (code % 32)
 }
 
-// note takes the rows of a chunk with the codes of every reader.
-func (x *expectation) note(c *chunk) {
-	x.met.Add(int64(c.rows))
-	for _, w := range x.watches {
-		w.note(c.codes[w.reader], c.rows)
+// begin forgets what an earlier reading has met, which was cut short.
+func (x *expectation) begin() {
+	x.inside.Store(0)
+	x.met.Store(0)
+	for i := range x.leftBy {
+		x.leftBy[i].Store(0)
 	}
 }
 
-// note takes the codes of rows. Once all bits are set, which in complete files is soon,
+// note takes the rows of a chunk that was judged, with the codes of every encoder, and which of them are left out.
+func (x *expectation) note(c *chunk, encoders []*encoder, where int, out []uint64) {
+	x.inside.Add(int64(c.rows) - ones(c.outside))
+	x.met.Add(int64(c.rows) - ones(out))
+	for i, e := range encoders {
+		if i == where || c.codes[i].Len() == 0 || c.largest[i] < e.marks {
+			continue
+		}
+		left := cleared(&c.hits, c.rows)
+		marks(c.codes[i], e.marks, c.rows, left)
+		x.leftBy[i].Add(ones(c.inside(left)))
+	}
+	for _, w := range x.watches {
+		w.note(c.codes[w.reader], c.rows, out)
+	}
+}
+
+// note takes the codes of rows but for those that are left out. Once all bits are set, which in complete files is soon,
 // it costs nothing.
-func (w *watch) note(codes tabulate.Codes, rows int) {
+func (w *watch) note(codes tabulate.Codes, rows int, out []uint64) {
 	switch {
 	case w.left.Load() == 0:
 	case codes.Narrow != nil:
-		notice(w, codes.Narrow[:rows])
+		notice(w, codes.Narrow[:rows], out)
 	case codes.Middle != nil:
-		notice(w, codes.Middle[:rows])
+		notice(w, codes.Middle[:rows], out)
 	default:
-		notice(w, codes.Wide[:rows])
+		notice(w, codes.Wide[:rows], out)
 	}
 }
 
 // notice sets the bits of base codes, of which marks have none.
-func notice[T uint8 | uint16 | uint32](w *watch, codes []T) {
-	for _, c := range codes {
-		if uint64(c) >= uint64(w.codes) {
+func notice[T uint8 | uint16 | uint32](w *watch, codes []T, out []uint64) {
+	for i, c := range codes {
+		if uint64(c) >= uint64(w.codes) || out != nil && out[i/64]>>(i%64)&1 == 1 {
 			continue
 		}
 		if word, bit := w.at(uint32(c)); word.Load()&bit == 0 && word.Or(bit)&bit == 0 {
@@ -115,21 +137,61 @@ func notice[T uint8 | uint16 | uint32](w *watch, codes []T) {
 	}
 }
 
-// breaches are the rules that fail once all rows are read: one for the number of
-// rows, one for each of the first codes that are missing of each attribute.
-func (x *expectation) breaches() []breach {
-	var found []breach
-	if met := x.met.Load(); x.rows != nil && (met < x.rows.Least || met > x.rows.Most) {
-		found = append(found, breach{Table: x.table, Kind: kindRows, Value: fmt.Sprintf("%d rows; expected %d to %d", met, x.rows.Least, x.rows.Most)})
+// breaches are the rules that fail once all rows are read by some readers, of which the first are the encoders: one for
+// each column of which no value could be read, one for the number of rows, and one for each of the first codes that are
+// missing of each attribute.
+func (x *expectation) breaches(readers []*encoder) []breach {
+	if x.total {
+		return nil
+	}
+	found, met := x.unread(readers), x.met.Load()
+	if x.rows != nil && (met < x.rows.Least || met > x.rows.Most) {
+		found = append(found, breach{Table: x.table.Name, Kind: kindRows, Value: fmt.Sprintf("%s; expected %d to %d", x.account(readers), x.rows.Least, x.rows.Most)})
 	}
 	for _, w := range x.watches {
 		missing := 0
 		for i := 0; i < w.level.Size() && missing < columnLimit; i++ {
 			if w.seen[i/32].Load()&(1<<(i%32)) == 0 {
-				found = append(found, breach{Table: x.table, Column: w.attribute.String(), Kind: kindEvery, Value: w.level.Categories[i].Code})
+				found = append(found, breach{Table: x.table.Name, Column: w.attribute.String(), Kind: kindEvery, Value: w.level.Categories[i].Code})
 				missing++
 			}
 		}
 	}
 	return found
+}
+
+// empty is the error, once all rows are read, where there are rows of which the predicate is true and none of them counts: the
+// release would be paid for, and say nothing. It is a [ContractError].
+func (x *expectation) empty(readers []*encoder) error {
+	if x.total || x.met.Load() > 0 || x.inside.Load() == 0 {
+		return nil
+	}
+	return newContractError([]breach{{Table: x.table.Name, Kind: kindNone, Value: x.account(readers)}})
+}
+
+// unread are the columns with a policy for unknown values that have values, of which not one could be read as the column's
+// type: it is the column that is mistaken, and not its values.
+func (x *expectation) unread(readers []*encoder) (found []breach) {
+	for _, e := range readers {
+		if e.column.Unknown.Action == spec.Refuse || !e.unreadable.Load() || e.readable.Load() ||
+			slices.ContainsFunc(found, func(b breach) bool { return b.Column == e.column.Name }) {
+			continue
+		}
+		found = append(found, breach{Table: e.table, Column: e.column.Name, Kind: e.kindOf(spec.NotANumber), everywhere: true})
+	}
+	return found
+}
+
+// account says of how many rows so many count, and how many each column leaves out. It is confidential.
+func (x *expectation) account(readers []*encoder) string {
+	text := fmt.Sprintf("%d rows", x.met.Load())
+	if inside := x.inside.Load(); inside > x.met.Load() {
+		text += fmt.Sprintf(" of %d", inside)
+	}
+	for i := range x.leftBy {
+		if left := x.leftBy[i].Load(); left > 0 {
+			text += fmt.Sprintf(", %d left out by %s", left, readers[i].column.Name)
+		}
+	}
+	return text
 }

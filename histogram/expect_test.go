@@ -40,7 +40,7 @@ func failing(t testing.TB, p *plan.Plan, dir string) (*ContractError, []string) 
 	return e, rules
 }
 
-// Every rule is checked, on the rows of the files, and all that fail are named
+// Every rule is checked, on the rows that count, and all that fail are named
 // together, without a number, a code, a value or a file.
 func TestExpectedRowsAndCodes(t *testing.T) {
 	const header = "id,kind,age\n"
@@ -62,8 +62,19 @@ func TestExpectedRowsAndCodes(t *testing.T) {
 		"all of a level":             {"{every: [age.band]}", row, "1,a,4\n2,b,5\n", nil, nil},
 		"all rules":                  {"{rows: [9, 9], every: [age, kind, age.band]}", row, "1,a,1\n", nil, []string{"expect rows", "expect every age", "expect every kind", "expect every age.band"}},
 		"bounded rows count":         {"{rows: [3, 3], every: [kind]}", byID, "1,a,1\n1,b,2\n1,c,3\n", nil, nil},
-		"dropped rows count":         {"{rows: [3, 3], every: [kind]}", row, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, nil},
-		"rows outside where count":   {"{rows: [3, 3], every: [kind, age.band]}", "row\n    where: kind == 'a'", "1,a,1\n2,b,2\n3,c,9\n", nil, nil},
+		"dropped rows do not":        {"{rows: [2, 2]}", row, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, nil},
+		"nor do they of units":       {"{rows: [2, 2]}", byID, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, nil},
+		"nor do their codes occur":   {"{rows: [2, 2], every: [kind]}", row, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
+		"nor do those of units":      {"{rows: [2, 2], every: [kind]}", byID, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
+		"nor rows outside where":     {"{rows: [1, 1], every: [kind, age.band]}", "row\n    where: kind == 'a'", "1,a,1\n2,b,2\n3,c,9\n", nil, []string{"expect every kind", "expect every age.band"}},
+		"no row stays":               {"{rows: [0, 5]}", row, "1,a,99\n1,z,2\n", []string{"UNKNOWN", "drop"}, []string{"no row counts"}},
+		"no unit stays":              {"{rows: [0, 5]}", byID, "1,a,99\n1,z,2\n", []string{"UNKNOWN", "drop"}, []string{"no row counts"}},
+		"no id":                      {"{rows: [0, 5]}", "{id: id, null: drop, max_rows: 1}", ",a,9\n,b,2\n", nil, []string{"no row counts"}},
+		"no number":                  {"{rows: [0, 5]}", row, "1,a,nine\n1,b,two\n", []string{"UNKNOWN", "drop"}, []string{"not a number age"}},
+		"no number of units":         {"{rows: [0, 5]}", byID, "1,a,nine\n1,b,two\n", []string{"UNKNOWN", "drop"}, []string{"not a number age"}},
+		"no number, as a category":   {"{rows: [0, 5]}", row, "1,a,nine\n1,b,two\n", []string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, []string{"not a number age"}},
+		"one number":                 {"{rows: [1, 1]}", row, "1,a,nine\n1,b,2\n", []string{"UNKNOWN", "drop"}, nil},
+		"none inside where":          {"{rows: [0, 0]}", "row\n    where: kind == 'z'", "1,a,1\n2,b,2\n", nil, nil},
 		"a dropped value is no code": {"{every: [kind]}", row, "1,a,1\n1,b,2\n1,z,3\n", []string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
 		"a value counted as a code":  {"{every: [kind]}", row, "1,a,1\n1,b,2\n1,z,3\n", []string{"kind: {values: [a, b, c], unknown: UNKNOWN", "kind: {values: [a, b, c], unknown: {as: c}"}, nil},
 		"an added category":          {"{every: [age.band]}", row, "1,a,1\n1,b,7\n", []string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, nil},
@@ -80,7 +91,7 @@ func TestExpectedRowsAndCodes(t *testing.T) {
 				return
 			}
 			for _, rule := range c.want {
-				if place := strings.Fields(rule)[len(strings.Fields(rule))-1]; place != "rows" && !strings.Contains(e.Error(), "persons."+place+":") {
+				if place := strings.Fields(rule)[len(strings.Fields(rule))-1]; place != "rows" && place != "counts" && !strings.Contains(e.Error(), "persons."+place+":") {
 					t.Errorf("%q is not named in %q", place, e.Error())
 				}
 			}
@@ -105,6 +116,10 @@ func TestMissingCodesAreDiagnosed(t *testing.T) {
 	var b strings.Builder
 	if err := e.WriteDiagnostics(&b); err != nil {
 		t.Fatal(err)
+	}
+	out := planOf(t, "UNKNOWN", "drop", "UNIT", "row\n    expect: {rows: [7, 9]}")
+	if e, _ := failing(t, out, folder(t, "a.csv", "kind,age\na,1\nz,2\nb,twelve\nb,99\n")); e == nil || e.breaches()[0].Value != "1 rows of 4, 1 left out by kind, 2 left out by age; expected 7 to 9" {
+		t.Errorf("got %+v", e.breaches())
 	}
 	for _, line := range []string{"persons\t\texpect rows\t\"\"\t0\t\"2 rows; expected 7 to 9\"\n", "persons\tkind\texpect every\t\"\"\t0\t\"c\"\n", "persons\tage.band\texpect every\t\"\"\t0\t\"5–9\"\n"} {
 		if !strings.Contains(b.String(), line) {
@@ -184,13 +199,13 @@ func TestWatchesAreShared(t *testing.T) {
 	level, _ := d.Level("")
 	w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
 	err := parallel(context.Background(), 8, 1000, func(i int) error {
-		w.note(tabulate.Codes{Wide: []uint32{uint32(i % 9), dropped, breached}}, 3)
+		w.note(tabulate.Codes{Wide: []uint32{uint32(i % 9), dropped, breached, 9}}, 4, []uint64{8})
 		return nil
 	})
 	if err != nil || w.left.Load() != 1 {
 		t.Errorf("%d codes are left, %v", w.left.Load(), err)
 	}
-	w.note(tabulate.Codes{Narrow: []uint8{255, 9}}, 2)
+	w.note(tabulate.Codes{Narrow: []uint8{255, 9}}, 2, nil)
 	if w.left.Load() != 0 {
 		t.Errorf("%d codes are left", w.left.Load())
 	}
@@ -210,7 +225,7 @@ func BenchmarkWatch(b *testing.B) {
 			level, _ := d.Level("")
 			w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
 			for b.Loop() {
-				w.note(tabulate.Codes{Narrow: codes}, len(codes))
+				w.note(tabulate.Codes{Narrow: codes}, len(codes), nil)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(codes)), "ns/row")
 		})

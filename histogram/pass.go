@@ -27,6 +27,7 @@ type pass struct {
 	readers []int // of the tally's, whose columns are read
 	ids     bool  // and the ids of units
 	whole   bool  // all that the contract says is judged; else breaches are noticed alone
+	decides bool  // whether each row counts is known in it: what is expected of them is noted
 	until   int   // pieces to read, 0: all
 	before  *pass // that read the same files
 
@@ -67,6 +68,9 @@ var errBreached = errors.New("a row breaks the contract of its table")
 // *[ContractError], that of take; or the context's.
 func (p *pass) run(ctx context.Context, dir string) (err error) {
 	p.intake = p.tally.intake(p.readers, p.ids)
+	if p.decides {
+		p.tally.expect.begin()
+	}
 	if p.rows, err = source.Open(ctx, dir, p.tally.table.Source, p.intake.columns); err != nil {
 		return err
 	}
@@ -105,7 +109,7 @@ func (p *pass) outcome() error {
 	}
 	breaches := p.breaches[:min(len(p.breaches), breachLimit)]
 	if p.complete && p.whole && p.err == nil {
-		breaches = append(breaches, p.tally.expect.breaches()...)
+		breaches = append(breaches, p.tally.expect.breaches(p.tally.readers)...)
 	}
 	if len(breaches) > 0 {
 		return newContractError(breaches)
@@ -156,10 +160,10 @@ func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffe
 		c.load(b, p.tally.readers, p.intake)
 		p.tally.relate(c, p.readers)
 		r.rows += int64(b.Rows)
-		if p.whole {
-			p.tally.expect.note(c)
-		}
 		out, wrong := p.tally.judge(c, p.whole)
+		if p.decides {
+			p.tally.expect.note(c, p.tally.encoders, p.tally.where, out)
+		}
 		p.tally.progress.add(b.Rows)
 		if bad = bad || wrong; bad || p.take == nil || p.bad.Load() {
 			return nil

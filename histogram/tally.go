@@ -89,7 +89,7 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 	}
 	t.encoders = t.readers[:len(t.readers):len(t.readers)]
 	var err error
-	if t.expect, err = newExpectation(table, t.reader); err != nil {
+	if t.expect, err = newExpectation(table, r.Privacy.Total, len(t.encoders), t.reader); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -239,7 +239,7 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 
 // wholePass reads all columns.
 func (t *tally) wholePass(ids bool) *pass {
-	p := &pass{tally: t, whole: true, ids: ids}
+	p := &pass{tally: t, whole: true, ids: ids, decides: ids || t.table.Unit.Row}
 	for i := range t.readers {
 		p.readers = append(p.readers, i)
 	}
@@ -258,7 +258,10 @@ func (t *tally) leaving() (readers []int) {
 
 // bound reads the ids and says which rows stay.
 func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, k *kept, err error) {
-	p = &pass{tally: t, ids: true, readers: t.leaving()}
+	p = &pass{tally: t, ids: true, decides: true, readers: t.leaving()}
+	for _, w := range t.expect.watches {
+		place(&p.readers, w.reader)
+	}
 	var bound *bounding
 	defer func() {
 		if bound != nil {

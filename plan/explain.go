@@ -122,7 +122,7 @@ func (p *Plan) explainGovernance(b *strings.Builder) {
 func expectText(t *spec.Table) string {
 	var rules []string
 	if rows := t.Expect.Rows; rows != nil {
-		rules = append(rules, fmt.Sprintf("the files of %s hold %s to %s rows", t.Name, budget.Group(rows.Least), budget.Group(rows.Most)))
+		rules = append(rules, fmt.Sprintf("%s to %s rows of %s count", budget.Group(rows.Least), budget.Group(rows.Most), t.Name))
 	}
 	if len(t.Expect.Every) > 0 {
 		var names []string

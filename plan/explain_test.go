@@ -167,7 +167,7 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 	lines := []string{
 		"Corrects labour-2026q1-v: with new noise and a debit of its own; what labour-2026q1-v cost stays spent.\n",
 		"Charged in full to each of the accounts lfs and register.\n",
-		"Checked before anything is spent: the files of persons hold 10 to 20 rows; every declared code of region.state occurs in persons.\n",
+		"Checked before anything is spent: 10 to 20 rows of persons count; every declared code of region.state occurs in persons.\n",
 		"If this run is cut off after its debit, its budget is lost: resume: never.\n",
 		"Before you sign: where the files of table persons do not meet `expect`, the run stops and spends nothing, but whoever sees that the release did not appear learns that a rule failed;",
 	}

@@ -46,6 +46,7 @@ func warnings(r *spec.Release, p *Plan) []string {
 	w = append(w, unshown(p)...)
 	w = append(w, p.unseen()...)
 	w = append(w, p.links()...)
+	w = append(w, p.uncounted()...)
 	w = append(w, large(p.Size, p.candidates())...)
 	for _, s := range p.Synthetic {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
@@ -290,6 +291,35 @@ func (p *Plan) links() []string {
 			w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out as their unit has no row in %s: ids that are written otherwise in one of the two files lose them all, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
 				s.Table, s.Parent))
 		}
+	}
+	return w
+}
+
+// uncounted names the tables of which a policy leaves out rows with unknown values, and nothing says how many.
+func (p *Plan) uncounted() []string {
+	var w []string
+	for _, t := range p.release.Tables {
+		if p.release.Diagnostics != "" || t.Expect != nil && t.Expect.Rows != nil {
+			continue
+		}
+		var names []string
+		for _, c := range t.Columns {
+			if c.Unknown.Action == spec.Drop {
+				names = append(names, c.Name)
+			}
+		}
+		if t.Where != nil && t.Where.Unknown == spec.Drop {
+			names = append(names, "`where`")
+		}
+		if names == nil {
+			continue
+		}
+		counts, limits := "diagnostics: {share: 1%} counts them, with noise", ""
+		if !p.release.Privacy.Total {
+			limits = ", and expect: {rows: [LEAST, MOST]} stops a run in which too few rows are left"
+		}
+		w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out for an unknown value (%s), such as a date that is written otherwise: %s%s",
+			t.Name, strings.Join(names, ", "), counts, limits))
 	}
 	return w
 }

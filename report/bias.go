@@ -145,7 +145,7 @@ func (r *Report) tableBias(p *plan.Plan, t *spec.Table) []Bias {
 		if t.Unit.MaxRows == 1 {
 			cause = fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name)
 		}
-		all = append(all, r.told(p, t, "rows_over_bound", Bias{Cause: cause, Tables: paths, Direction: r.leftOut(paths)}))
+		all = append(all, r.told(p, t, overBound, Bias{Cause: cause, Tables: paths, Direction: r.leftOut(paths)}))
 	}
 	var left []string
 	if dropsRows(p.Release(), t) {
@@ -275,11 +275,15 @@ func dropsRows(release *spec.Release, t *spec.Table) bool {
 // notCounted is said of what the spec did not pay to know.
 const notCounted = "not known: the spec pays for no count of it"
 
+// overBound is the diagnostic of rows beyond the bound of their unit, which a rule for the number of rows counts, and not of those that
+// policies leave out.
+const overBound = "rows_over_bound"
+
 // told says how large a bias is: what a diagnostic of its table counts, or that nobody counted.
 func (r *Report) told(p *plan.Plan, t *spec.Table, diagnostic string, b Bias) Bias {
 	b.Size = notCounted
-	if e := t.Expect; e != nil && e.Rows != nil && (b.Direction == tooLow || b.Direction == lowCounts) {
-		b.Size += fmt.Sprintf("; at worst %s, as the files hold no more", budget.Plural(e.Rows.Most, "row"))
+	if e := t.Expect; e != nil && e.Rows != nil && diagnostic == overBound {
+		b.Size += fmt.Sprintf("; at worst %s, as no more may be within the other rules", budget.Plural(e.Rows.Most, "row"))
 	}
 	path := p.Release().Diagnostics + "/" + t.Name + "/" + diagnostic
 	for _, of := range r.Tables {

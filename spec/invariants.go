@@ -303,7 +303,7 @@ func (p *publicTable) inField(row, field int, message, expected string) *Problem
 	return p.problem(line, column, message, expected)
 }
 
-// checkTotalOf reports figures that add up to more than can be counted, or than the files hold by the table's own rule.
+// checkTotalOf reports figures that add up to more than can be counted, or than count by the table's own rule.
 func (r *reader) checkTotalOf(t *Table, i Invariant, n node) bool {
 	var total int64
 	for _, c := range i.Counts {
@@ -314,26 +314,19 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n node) bool {
 	}
 	if e := t.Expect; e != nil && e.Rows != nil && total > e.Rows.Most {
 		r.report(n.heading(), n.path, Problem{
-			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows the files of %s hold %d at most", total, t.Name, e.Rows.Most),
-			Expected: "figures of no more rows than the files hold, or another range under expect",
+			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at most", total, e.Rows.Most, t.Name),
+			Expected: "figures of no more rows than count, or another range under expect",
 		})
 		return false
 	}
-	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && r.countsAll(t) {
+	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && t.Unit.Row && t.Sample == nil {
 		r.report(n.heading(), n.path, Problem{
-			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows the files of %s hold %d at least, all of which count", total, t.Name, e.Rows.Least),
+			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at least", total, e.Rows.Least, t.Name),
 			Expected: "figures of all rows, or another range under expect",
 		})
 		return false
 	}
 	return true
-}
-
-// countsAll tells that every row of a table's files counts, or stops the run: each is a unit of its own, and no rule leaves any out.
-func (r *reader) countsAll(t *Table) bool {
-	return t.Unit.Row && t.Where == nil && t.Sample == nil &&
-		!slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Unknown.Action == Drop || c.Null.Action == Drop }) &&
-		!slices.ContainsFunc(r.release.Impossible, func(i Impossible) bool { return i.Table == t.Name && i.Drop })
 }
 
 // contradicts reports at the second of two invariants of a table that what both say is not the same.

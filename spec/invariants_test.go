@@ -63,8 +63,8 @@ var invariantCases = []errorCase{
 	inKept("too large together", "values: {female: 35, male: 25}", "values: {female: 1099511627776, male: 25}"),
 	inKept("a parameter that is not declared", "${quarter}-totals", "${quatrer}-totals"),
 	inKept("no such file", "from: districts.csv", "from: distrcits.csv"),
-	inKept("more rows than the files hold", "    unit: {id", "    expect: {rows: [10, 59]}\n    unit: {id"),
-	{name: "fewer rows than the files hold, all of which count", text: drawn, params: map[string]string{}, edits: []edit{{"    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n"}, {"marginals:", "invariants: {modes: {by: [mode], values: {walk: 30, ride: 60}}}\nmarginals:"}}},
+	inKept("more rows than count", "    unit: {id", "    expect: {rows: [10, 59]}\n    unit: {id"),
+	{name: "fewer rows than count", text: drawn, params: map[string]string{}, edits: []edit{{"    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n"}, {"marginals:", "invariants: {modes: {by: [mode], values: {walk: 30, ride: 60}}}\nmarginals:"}}},
 	inKept("contradiction in all", "values: 60", "values: 61"),
 	inKept("contradiction of categories", "female: 35, male: 25", "female: 34, male: 26"),
 	figuresOf("contradiction of a level", "female,a,s1,20\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,15", "female,a,s1,21\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,14"),
@@ -91,9 +91,9 @@ var invariantCases = []errorCase{
 	inKept("of categories that nobody listed", "sex:    {values: [female, male], unknown: drop}", "sex:    {values: {discover: {max_length: 40}}}"),
 }
 
-// Rows that a rule may leave out need not be among the figures.
-func TestFiguresMayBeOfFewerRowsThanFilesHold(t *testing.T) {
-	text := strings.NewReplacer("    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n", "[walk, ride]}", "[walk, ride], unknown: drop}", "marginals:", "invariants: {modes: {by: [mode], values: {walk: 30, ride: 60}}}\nmarginals:").Replace(drawn)
+// Rows that are more than are counted of their unit need not be among the figures.
+func TestFiguresMayBeOfFewerRowsThanCount(t *testing.T) {
+	text := strings.NewReplacer("    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n", "unit: row", "unit: {id: who, max_rows: 2}", "marginals:", "invariants: {modes: {by: [mode], values: {walk: 30, ride: 60}}}\nmarginals:").Replace(drawn)
 	if _, err := Parse(Source{Text: text}); err != nil {
 		t.Error(err)
 	}

@@ -108,7 +108,7 @@ var tableMeanings = map[string]meaning{
 	"tables.*.weight.kind":  {is: "Whether a weight is an attribute of its unit (design), or was adjusted to totals and so depends on other units (calibrated).", without: "design, with a warning", example: "design", page: "docs/spec.md#numbers-not-only-counts"},
 	"tables.*.weight.null":  {is: "What happens to a row without a weight.", without: "error", example: "drop", page: "docs/spec.md#numbers-not-only-counts"},
 
-	"tables.*.expect":        {is: "What complete files hold. It is checked before anything is spent; a failure does not tell the number.", without: "nothing is asked of the files beyond their columns", example: "{rows: [40000, 60000], every: [region]}", page: "docs/spec.md#the-contract-of-a-table"},
+	"tables.*.expect":        {is: "What complete files hold, of rows that count. It is checked before anything is spent; a failure does not tell the number.", without: "nothing is asked of the files beyond their columns", example: "{rows: [40000, 60000], every: [region]}", page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.expect.rows":   {is: "The least and the most rows of all files together. The plan also sets the noise against the middle of it.", without: "any number", example: "[40000, 60000]", page: "docs/plan.md#what-the-tables-will-be-good-for"},
 	"tables.*.expect.every":  {is: "Attributes each of whose declared codes must occur in some row.", without: "none need", example: "[region, age.band]", page: "docs/spec.md#the-contract-of-a-table"},
 	"tables.*.where":         {is: "The condition under which a row counts. It is public.", without: "all rows count", example: "country == 'de' and admitted >= 2025-01-01", page: "docs/spec.md#columns-that-are-made-of-others-and-rows-that-count"},

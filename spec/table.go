@@ -72,11 +72,11 @@ type Unit struct {
 }
 
 // Expect are the rules of completeness that a table's files must meet before anything is
-// spent. They speak of the files, before any row is left out.
+// spent. They speak of the rows that count: those that `where` keeps and nothing leaves out, before max_rows and a sample.
 type Expect struct {
-	// Rows is the range of the number of rows of all files together, nil for any number.
+	// Rows is the range of their number in all files together, nil for any number.
 	Rows *RowRange
-	// Every are the attributes each of whose declared codes occurs in at least one row. A value
+	// Every are the attributes each of whose declared codes occurs in at least one of them. A value
 	// that unknown or null counts as a code is that code; the codes that a range has for such
 	// values alone need not occur.
 	Every []Attribute
