@@ -36,6 +36,7 @@ func (r *reader) readTables(root node) {
 		t.Where = r.readPredicate(t, pair.get("where"), pair.get("columns"))
 		r.deriveColumns(t, pair.get("columns"))
 		r.readStrata(t, pair.get("columns"))
+		r.checkKeys(t, pair.get("join"))
 		t.Expect = r.readExpect(root, t)
 		r.readTableWeight(t, pair.get("weight"))
 		t.Sample = r.readSample(pair.get("sample"))

@@ -421,7 +421,7 @@ func TestDamagedKeyAfterTheDebitClosesTheRelease(t *testing.T) {
 func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 	o := newOffice(t)
 	opt := o.options("out")
-	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte("mode,hour\nKANARIE,7\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte("mode,hour\nKANARIE,7\nwalk,7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Run(t.Context(), o.plan, opt)

@@ -1,0 +1,95 @@
+package spec
+
+// This file holds what can be said of the keys of public tables before any row is read: whether they meet the codes of the
+// columns that they are the values of, and each other.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkKeys warns of public tables whose keys hardly any code of a column is, although both are values of the same column of the
+// source, and of those that have no key in common although they are joined by the same one.
+func (r *reader) checkKeys(t *Table, joins node) {
+	for i, j := range t.Joins {
+		at := joins.get(j.Name).get("on")
+		for part, name := range j.On {
+			for _, c := range t.Columns {
+				if c.Expression == nil && c.Lookup == nil && c.Grid == nil && c.From == name && c.Domain != nil && c.Domain.Declared() > 0 {
+					r.checkCodes(at, j, r.keyTexts(j, part), c)
+				}
+			}
+		}
+		for _, other := range t.Joins[:i] {
+			if slices.Equal(j.On, other.On) && !meet(j, other) {
+				r.warn(at.position(), at.path, Problem{
+					Message:  fmt.Sprintf("no key of %s is one of %s, although both are joined by %s: no row finds its key in both", j.Name, other.Name, strings.Join(j.On, ", ")),
+					Expected: "keys that are written alike: 7 and 07 are two keys",
+				})
+			}
+		}
+	}
+}
+
+// keyTexts are the texts of one column of the key of a public table, each once, in the order of its rows.
+func (r *reader) keyTexts(j *Join, part int) []string {
+	p := r.joined[j]
+	at := slices.Index(p.header, j.On[part])
+	var texts []string
+	seen := map[string]bool{}
+	for _, fields := range p.rows {
+		if text := fields[at]; !seen[text] {
+			seen[text] = true
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// checkCodes warns of a public table of whose keys hardly any is a code of a column. A range may well hold more than there is, so of
+// its codes one is enough.
+func (r *reader) checkCodes(at node, j *Join, keys []string, c *Column) {
+	met := map[int]bool{}
+	other := "" // the first key that is no code
+	for _, key := range keys {
+		if code, fit := c.Domain.CodeOfText(key); fit == Fits && code < c.Domain.Declared() {
+			met[code] = true
+		} else if other == "" {
+			other = key
+		}
+	}
+	codes := c.Domain.Declared()
+	if len(met)*2 >= codes || len(met) > 0 && c.Domain.Ranged() {
+		return
+	}
+	how := fmt.Sprintf("%d of %d codes of %s are", len(met), codes, c.Name)
+	if len(met) == 0 {
+		how = fmt.Sprintf("no code of %s is", c.Name)
+	} else if len(met) == 1 {
+		how = fmt.Sprintf("1 of %d codes of %s is", codes, c.Name)
+	}
+	message := fmt.Sprintf("%s among the keys of the public table %s", how, j.Name)
+	if finest, ok := c.Domain.Level(""); ok && other != "" {
+		for code := range codes {
+			if !met[code] {
+				message += fmt.Sprintf(" (%q is not; %q is a key and no code)", clip(finest.Categories[code].Code), clip(other))
+				break
+			}
+		}
+	}
+	r.warn(at.position(), at.path, Problem{
+		Message:  message + ": rows with the other codes find no row in it, and what is looked up for them is null",
+		Expected: "codes and keys that are written alike: 7 and 07 are two texts",
+	})
+}
+
+// meet reports whether two public tables have a key in common.
+func meet(a, b *Join) bool {
+	for key := range a.at {
+		if _, ok := b.at[key]; ok {
+			return true
+		}
+	}
+	return len(a.at) == 0 || len(b.at) == 0
+}
