@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -92,6 +93,16 @@ func amend(b *book, change func(*book) ([]line, error), insert func(line) error)
 	return ws, nil
 }
 
+// absent is the error of a ledger file that is not there.
+type absent struct{ place string }
+
+func (e *absent) Error() string {
+	return fmt.Sprintf("no ledger at %s: if it lies on a disk that is not mounted, mount that; for a new one open an account in it with "+
+		"`dprelease ledger init policy.yaml --ledger %[1]s`", e.place)
+}
+
+func (e *absent) Unwrap() error { return fs.ErrNotExist }
+
 // openStore opens the ledger at place, the path of a file or the address of a PostgreSQL database. If there is none it
 // makes one, or returns an error unless create.
 func openStore(ctx context.Context, place string, create bool) (store, error) {
@@ -104,8 +115,10 @@ func openStore(ctx context.Context, place string, create bool) (store, error) {
 	}
 	if !create {
 		if _, err := os.Stat(place); err != nil {
-			return nil, fmt.Errorf("no ledger at %s: if it lies on a disk that is not mounted, mount that; for a new one open an account in it with "+
-				"`dprelease ledger init policy.yaml --ledger %s` (%w)", place, place, err)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil, &absent{place}
+			}
+			return nil, fmt.Errorf("ledger %s: %w", place, err)
 		}
 	}
 	f, err := openFile(ctx, place)

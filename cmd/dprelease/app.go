@@ -214,7 +214,7 @@ func message(code int, err error) string {
 	if (code == release.ExitInterrupted || code == release.ExitTerminated) && !lasting {
 		return "interrupted; run again and it resumes"
 	}
-	return strings.TrimRight(err.Error(), "\n")
+	return strings.TrimRight(release.InWords(err), "\n")
 }
 
 // options are the common flags in the form that the steps take.

@@ -275,6 +275,9 @@ With --rows N the microdata are drawn with N rows, from the same measurements;
 with --method tables from a model of all that was measured, of the tables too.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if revision.Number < 1 {
+				return &usageError{fmt.Errorf("--revision %d: publications are numbered from 1, which is the first", revision.Number)}
+			}
 			options, err := a.options()
 			if err != nil {
 				return err

@@ -6,6 +6,9 @@ package source
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -36,6 +39,11 @@ var delimiters = []rune{',', ';', '\t', '|'}
 func Describe(ctx context.Context, path string) (Description, error) {
 	if err := ctx.Err(); err != nil {
 		return Description{}, err
+	}
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return Description{}, &Error{Kind: Missing, File: path, Message: "no such file; name a CSV, Parquet or Arrow file", Err: err}
+	} else if err == nil && info.IsDir() {
+		return Description{}, &Error{Kind: Malformed, File: path, Message: "is a folder; name one of the data files in it"}
 	}
 	switch format := formatOf(path); format {
 	case spec.CSV:

@@ -50,7 +50,7 @@ type Sealed struct {
 const (
 	PlanFile    = "plan.json"
 	ReceiptFile = "receipt.json"
-	sealFile    = "seal.json" // SHA-256 of every other file
+	SealFile    = "seal.json" // SHA-256 of every other file
 )
 
 // Path is where a measurement's answers are kept within a release or a sealed
@@ -100,7 +100,7 @@ func Seal(write func(name string, b []byte) error, s *Sealed) error {
 	if err != nil {
 		return err
 	}
-	return write(sealFile, append(b, '\n'))
+	return write(SealFile, append(b, '\n'))
 }
 
 // Drawn writes the files of all that was drawn, which are the same in a sealed folder
@@ -166,7 +166,7 @@ const (
 // SealHash is the SHA-256, in hexadecimal, of a sealed folder's list of its files: it
 // stands for all that the folder holds.
 func SealHash(dir string) (string, error) {
-	b, err := regular.Read(filepath.Join(dir, sealFile), mostSeal)
+	b, err := regular.Read(filepath.Join(dir, SealFile), mostSeal)
 	if err != nil {
 		return "", fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
 	}
@@ -186,13 +186,13 @@ type seal struct {
 }
 
 func openSeal(dir string) (seal, error) {
-	b, err := regular.Read(filepath.Join(dir, sealFile), mostSeal)
+	b, err := regular.Read(filepath.Join(dir, SealFile), mostSeal)
 	if err != nil {
 		return seal{}, fmt.Errorf("%s is not a folder of measurements: %w", dir, err)
 	}
 	s := seal{dir: dir}
 	if err := json.Unmarshal(b, &s.hashes); err != nil {
-		return seal{}, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, sealFile), err)
+		return seal{}, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, SealFile), err)
 	}
 	return s, nil
 }

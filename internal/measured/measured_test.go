@@ -114,7 +114,7 @@ func TestOpenRefusesWhatDoesNotBelong(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"no plan":                  func(dir string) error { return os.Remove(filepath.Join(dir, PlanFile)) },
 		"no receipt":               func(dir string) error { return os.Remove(filepath.Join(dir, ReceiptFile)) },
-		"no seal":                  func(dir string) error { return os.Remove(filepath.Join(dir, sealFile)) },
+		"no seal":                  func(dir string) error { return os.Remove(filepath.Join(dir, SealFile)) },
 		"a measurement is missing": func(dir string) error { return os.Remove(filepath.Join(dir, Path("m/mode"))) },
 		"measurements exchanged": func(dir string) error {
 			return os.Rename(filepath.Join(dir, Path("m/hour")), filepath.Join(dir, Path("m/mode")))

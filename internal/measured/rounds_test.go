@@ -80,7 +80,7 @@ func folder(t *testing.T, s *Sealed, edit func(name string, b []byte) []byte) st
 		if edit != nil {
 			b = edit(name, b)
 		}
-		if hashes[name] = hashOf(b); name == sealFile {
+		if hashes[name] = hashOf(b); name == SealFile {
 			delete(hashes, name)
 			var err error
 			if b, err = json.Marshal(hashes); err != nil {

@@ -5,6 +5,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/dprelease/dprelease/internal/screen"
 )
@@ -16,7 +17,15 @@ type SpecError struct {
 	Err  error
 }
 
-func (e *SpecError) Error() string { return fmt.Sprintf("%s: %s", plain(e.File), e.Err) }
+// Error names the file once, also where what is wrong with it begins with its name.
+func (e *SpecError) Error() string {
+	said := e.Err.Error()
+	if rest, named := strings.CutPrefix(said, e.File); named && (strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " ")) {
+		return plain(e.File) + rest
+	}
+	return fmt.Sprintf("%s: %s", plain(e.File), said)
+}
+
 func (e *SpecError) Unwrap() error { return e.Err }
 
 // NoAccountNamed is a spec without an account where a ledger is configured.

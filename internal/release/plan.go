@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -86,10 +88,15 @@ const (
 // *[NotAsSigned] where it was edited, *[SpecError].
 func ReadPlan(ctx context.Context, path string) (*plan.Plan, error) {
 	b, err := spec.ReadFile(ctx, path, mostPlan)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &SpecError{File: path, Err: errors.New("there is no such plan file: `dprelease plan SPEC` writes one to NAME.plan.json")}
+	case errors.Is(err, regular.ErrNotRegular):
+		return nil, &SpecError{File: path, Err: errors.New("this is no file, and so no plan: `dprelease plan SPEC` writes a plan to NAME.plan.json")}
+	case err != nil:
 		return nil, &SpecError{File: path, Err: err}
 	}
-	if text := bytes.TrimSpace(b); len(text) > 0 && text[0] != '{' {
+	if text := bytes.TrimSpace(b); len(text) == 0 || text[0] != '{' {
 		return nil, &SpecError{File: path, Err: errors.New("this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
 	}
 	p, err := plan.Read(b)

@@ -37,7 +37,7 @@ const (
 // where its place holds something else; *[Altered] where it holds this release,
 // changed.
 func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
-	if _, err := os.Stat(sealedDir); err != nil {
+	if err := isSealed(sealedDir); err != nil {
 		return Result{}, &SpecError{File: sealedDir, Err: err}
 	}
 	s, record, err := openSealed(sealedDir, o.Revision.Number > 1)
@@ -91,6 +91,28 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	}
 	result.Already = err == nil
 	return result, err
+}
+
+// isSealed returns an error for what cannot be a folder of measurements, with what it is instead.
+func isSealed(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if there, err := exists(filepath.Join(dir, measured.SealFile)); err != nil || there {
+		return err
+	}
+	what := "the folder NAME.measured is needed, which `dprelease measure` and `dprelease run` write"
+	if there, err := exists(MeasuredFolder(filepath.Dir(dir), filepath.Base(dir))); err == nil && there {
+		what = fmt.Sprintf("the measurements of this release are in %s", MeasuredFolder(filepath.Dir(dir), filepath.Base(dir)))
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("this is a file, and not a folder of measurements: %s", what)
+	}
+	if there, err := exists(filepath.Join(dir, manifestFile)); err == nil && there {
+		return fmt.Errorf("this is a published release, and not a folder of measurements: %s", what)
+	}
+	return fmt.Errorf("this is not a folder of measurements: %s", what)
 }
 
 // openSealed opens a folder of measurements whole: every file as it was sealed,

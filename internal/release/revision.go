@@ -50,6 +50,9 @@ func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
 		return manifest{}, &SpecError{File: "--reason", Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it", maxReason)}
 	}
 	place := Revision{Number: r.Number - 1}.place(out, s.Plan.Name)
+	if there, err := exists(place); err == nil && !there {
+		return manifest{}, &SpecError{File: "--revision", Err: fmt.Errorf("revision %d replaces the publication before it, and there is no %s: publish that first, or name the folder that it is in (--out)", r.Number, place)}
+	}
 	replaces, err := openPublished(place)
 	if err != nil {
 		return manifest{}, fmt.Errorf("revision %d replaces what was published before it: %w", r.Number, err)

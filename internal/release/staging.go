@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -221,7 +222,7 @@ func files(dir string) ([]string, error) {
 // exists tells whether there is anything at a path.
 func exists(path string) (bool, error) {
 	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // below a file there is nothing
 		return false, nil
 	}
 	return err == nil, err

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -206,7 +208,7 @@ func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, 
 func (held evidence) verify(ctx context.Context, place string) (*verifier, error) {
 	folder, err := resolved(place)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: errors.Join(errors.New("is not the folder of a release"), err)}
+		return nil, &SpecError{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 	}
 	v := &verifier{place: folder, evidence: held, out: &Verification{Folder: place}, damaged: map[string]bool{}}
 	for _, c := range []struct {
@@ -269,15 +271,23 @@ func (v *Verification) close(err error) {
 	v.Says = fmt.Sprintf("%s. But THE OFFICE HAS WITHDRAWN THIS RELEASE on %s: %s", strings.TrimSuffix(v.Says, "."), w.Date, w.Reason)
 }
 
+// errNoFolder is of a place that nothing is in, or a file.
+var errNoFolder = errors.New("there is no folder in this place")
+
 // resolved is the folder that a path leads to, through links: a walk does not enter
 // one that it begins at.
 func resolved(place string) (string, error) {
 	folder, err := filepath.EvalSymlinks(place)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", errNoFolder
+	}
 	if err != nil {
 		return "", err
 	}
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return "", errors.Join(errors.New("there is no folder in this place"), err)
+	if info, err := os.Stat(folder); err != nil {
+		return "", err
+	} else if !info.IsDir() {
+		return "", errNoFolder
 	}
 	return folder, nil
 }

@@ -178,7 +178,7 @@ func (a *Audit) find(places []string) (all []string, err error) {
 		for _, folder := range folders {
 			dir, err := resolved(folder)
 			if err != nil {
-				return nil, &SpecError{File: folder, Err: errors.Join(errors.New("is not the folder of a release"), err)}
+				return nil, &SpecError{File: folder, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 			}
 			if !seen[dir] {
 				all = append(all, folder)
@@ -200,7 +200,7 @@ func releasesIn(place string) (folders, others []string, err error) {
 	}
 	entries, err := os.ReadDir(place)
 	if err != nil {
-		return nil, nil, &SpecError{File: place, Err: errors.Join(errors.New("is not the folder of a release"), err)}
+		return nil, nil, &SpecError{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 	}
 	for _, entry := range entries {
 		path := filepath.Join(place, entry.Name())

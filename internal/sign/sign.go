@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -212,6 +213,9 @@ func Generate(path string) (PublicKey, error) {
 // writeNew writes and syncs a file that must not be there.
 func writeNew(path string, mode os.FileMode, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already: choose another name", path)
+	}
 	if err != nil {
 		return err
 	}
@@ -231,6 +235,9 @@ func readSmall(path string) ([]byte, error) {
 	var large *regular.TooLarge
 	if errors.Is(err, regular.ErrNotRegular) || errors.As(err, &large) {
 		return nil, fmt.Errorf("%s is not a key file", path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no such key file: `dprelease ledger key NAME` writes the private key to NAME and the public one to NAME.pub", path)
 	}
 	return b, err
 }
