@@ -29,14 +29,15 @@ func columnsOf(w io.Writer) (columns int, terminal bool) {
 }
 
 // look is how a page is set on an output: as wide as COLUMNS says, else as the terminal is; in colour on a terminal alone, and
-// never where NO_COLOR is set or the terminal is dumb.
+// never where NO_COLOR is set or the terminal is dumb. In a pipe or a file no table is cut, unless COLUMNS asks for that.
 func look(w io.Writer) screen.Look {
 	columns, terminal := columnsOf(w)
+	whole := !terminal
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		columns = n
+		columns, whole = n, false
 	}
 	if columns == 0 {
 		columns = defaultColumns
 	}
-	return screen.Look{Columns: columns, Color: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return screen.Look{Columns: columns, Whole: whole, Color: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,7 @@ import (
 // Look is how a page is to look.
 type Look struct {
 	Columns int  // how wide the terminal is
+	Whole   bool // whether tables may be wider, with all that they have
 	Color   bool // whether it shows bold type and colours
 }
 
@@ -136,7 +138,11 @@ func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 			widths[i] = max(widths[i], Width(texts[r][i]))
 		}
 	}
-	shown := fit(columns, widths, p.look.Columns)
+	most := p.look.Columns
+	if p.look.Whole {
+		most = math.MaxInt32
+	}
+	shown := fit(columns, widths, most)
 	line := func(cell func(i int) (string, Style)) {
 		parts, lines := make([][]string, len(columns)), 1
 		for _, i := range shown {

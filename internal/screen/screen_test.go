@@ -93,6 +93,10 @@ func TestTableFits(t *testing.T) {
 	if dropped := p.Table(wide, [][]Cell{append(rows[0], Cell{})}); !slices.Equal(dropped, []string{"note", wide[4].Head}) {
 		t.Errorf("%q are left out", dropped)
 	}
+	p = NewPage(Look{Columns: 40, Whole: true})
+	if dropped := p.Table(wide, [][]Cell{append(rows[0], Cell{})}); dropped != nil || !strings.Contains(string(p.Bytes()), rows[0][0].Text) {
+		t.Errorf("where nothing is to be cut, %q are left out of\n%s", dropped, p.Bytes())
+	}
 }
 
 // A sentence in a table goes on in further lines of its column, and no word of it is left out.
