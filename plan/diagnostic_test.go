@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
@@ -39,5 +41,22 @@ marginals:
 	}
 	if err := p.Verify(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Where every row counts as it is there is nothing to diagnose, and the spec's line is named.
+func TestNothingToDiagnose(t *testing.T) {
+	r := must(spec.Parse(spec.Source{Name: "r.yaml", Text: `version: 1
+release: r
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1}
+diagnostics: {share: 10%}
+tables: {jobs: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}
+marginals: {sex: {by: [sex]}}
+`}))(t)
+	_, err := New(r)
+	var problems *spec.Errors
+	if !errors.As(err, &problems) || len(problems.Problems) != 1 || problems.Problems[0].Line != 5 || !strings.Contains(err.Error(), "nothing to diagnose") {
+		t.Errorf("%v", err)
 	}
 }
