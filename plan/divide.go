@@ -24,6 +24,8 @@ type blueprint struct {
 	// rough says that the size of a budget of ε and δ is taken from the conversion of ρ alone, for Gaussian noise: for what needs
 	// to be known before the measurements are.
 	rough bool
+	// about says that the size of a budget of ε and δ is found by rough compositions: for what is said and not spent.
+	about bool
 	// tight is by how much the caps of tables are lowered, where noise on integers has not quite the variance that is reckoned with, and
 	// levelled are the leaves whose tables all have an equal share, as nothing else leaves none worse.
 	tight    map[*table]float64
@@ -177,9 +179,6 @@ func (b *blueprint) settle() (best *division, uniform []*division, err error) {
 	uniform = make([]*division, len(noises(b.release.Budget)))
 	var little error
 	for kind := range noises(b.release.Budget) {
-		if b.rough && kind > 0 {
-			return best, uniform, nil
-		}
 		choice := make([]int, len(b.groups))
 		for i, g := range b.groups {
 			choice[i] = g.best[kind]
@@ -271,7 +270,7 @@ func (d *division) less(other *division) bool {
 //
 // A division that a rough size of the budget shows to be no better than the best so far is left at that.
 func (b *blueprint) divide(choice []int, best *division) (*division, error) {
-	d := &division{choice: choice, shares: make([]float64, len(b.groups))}
+	d := &division{choice: choice, about: b.about, shares: make([]float64, len(b.groups))}
 	var parts []float64 // of all measurements
 	sums := make([]float64, len(b.release.Budget.Leaves))
 	var amounts []float64
@@ -332,7 +331,7 @@ func (b *blueprint) divide(choice []int, best *division) (*division, error) {
 		if d.weigh(b); !d.mayBeLess(best) {
 			return d, nil
 		}
-		d.about = false
+		d.about = b.about
 	}
 	if err := b.size(d); err != nil {
 		return nil, err

@@ -102,6 +102,9 @@ func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 			t.Errorf("%s has scale %v", m.ID, scale)
 		}
 	}
+	if o := p.OtherNoise; len(o) != 1 || o[0].Noise != budget.DiscreteGaussian || math.Abs(o[0].Error-17.4/14.14) > .003 || o[0].Charge != "0.01656" {
+		t.Errorf("the plan says of other noise %+v, expected 17.4/14.14 of its error and a charge of ρ 0.01656", o)
+	}
 	p = tenPlan(t, "{epsilon: 1, delta: 1e-9}", "{x: {every: [1, 2], by: [a, b, c, d, e, f, g, h, i, j]}}")
 	if s := p.Strategies[0]; s.Noise != budget.DiscreteGaussian {
 		t.Errorf("55 tables have %s noise", s.Noise)

@@ -143,8 +143,30 @@ func (e *Estimate) Alone(marginal int) int {
 	return alone
 }
 
-// predict says how good every table will be.
+// predict says how good every table will be: its standard errors, intervals and figures.
 func (p *Plan) predict() error {
+	known := laws{}
+	err := p.predictErrors(func(e *Estimate, marginal int, mean, most float64, s *Statistic) {
+		of := e.intervals(marginal, mean, most, confidence, known)
+		s.Margin, s.Attained, s.Median = of.margin, of.attained, of.half
+	})
+	if err != nil {
+		return err
+	}
+	measured := p.measured()
+	for i, t := range p.Tables {
+		p.Tables[i].Expectation = expectation(t.Statistics[0].Margin)
+		if p.Sample != nil {
+			p.Tables[i].Expectation += p.Sample.sentence(p.RowsOfUnit(t, false))
+		}
+		p.assessFigures(&p.Tables[i], measured)
+	}
+	return nil
+}
+
+// predictErrors says which standard errors every table will have. Each table that is put together from several measurements
+// it passes to interval, with the mean and the largest standard error of its cells, before any scale.
+func (p *Plan) predictErrors(interval func(e *Estimate, marginal int, mean, most float64, s *Statistic)) error {
 	estimates, err := p.Estimates()
 	if err != nil {
 		return err
@@ -155,7 +177,6 @@ func (p *Plan) predict() error {
 			p.Tables[i].alone(m, p.eachOf(p.Tables[i]))
 		}
 	}
-	known := laws{}
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
 			s, each := &p.Tables[at].Statistics[0], p.Sample.Each()
@@ -165,20 +186,11 @@ func (p *Plan) predict() error {
 			if alone := e.Alone(marginal); alone >= 0 {
 				continue
 			}
-			mean := e.shown(marginal)
-			most := e.Largest(marginal, e.Variances)
-			s.together(math.Sqrt(mean), math.Sqrt(most))
-			of := e.intervals(marginal, math.Sqrt(mean), math.Sqrt(most), confidence, known)
-			s.Margin, s.Attained, s.Median = of.margin, of.attained, of.half
+			mean, most := math.Sqrt(e.shown(marginal)), math.Sqrt(e.Largest(marginal, e.Variances))
+			s.together(mean, most)
+			interval(&e, marginal, mean, most, s)
 			s.scale(each)
 		}
-	}
-	for i, t := range p.Tables {
-		p.Tables[i].Expectation = expectation(t.Statistics[0].Margin)
-		if p.Sample != nil {
-			p.Tables[i].Expectation += p.Sample.sentence(p.RowsOfUnit(t, false))
-		}
-		p.assessFigures(&p.Tables[i], measured)
 	}
 	return nil
 }

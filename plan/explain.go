@@ -46,6 +46,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	}
 	p.explainLeaves(b)
 	p.explainConversion(b)
+	p.explainNoise(b)
 	if len(p.Tables) > 0 {
 		fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
 		fmt.Fprintf(b, "  %s\n", p.countedText())
@@ -394,9 +395,6 @@ func (s Strategy) sentence() string {
 			fmt.Fprintf(b, "; %s would need %s for the same targets", s.instead(other), other.Needs)
 		default:
 			fmt.Fprintf(b, "; %s would have %s", s.instead(other), budget.DecimalNearest(other.RMSE, 4))
-			if other.Charge != "" {
-				fmt.Fprintf(b, " for a charge of ρ %s", other.Charge)
-			}
 		}
 	}
 	b.WriteString(".")

@@ -28,7 +28,7 @@ func TestLossesAreRoundedUp(t *testing.T) {
 		if at := regexp.MustCompile(`e-0|e\+`).FindString(page); at != "" {
 			t.Errorf("%s: the page writes powers of ten as %s", c.budget, at)
 		}
-		page = regexp.MustCompile(`for a charge of ρ [^;]*[;.]`).ReplaceAllString(page, "") // of what was not chosen
+		page = regexp.MustCompile(`be charged ρ \S+ instead`).ReplaceAllString(page, "") // of what was not chosen
 		for _, shown := range regexp.MustCompile(`[ερδ] ([0-9.e\x{202f}-]+)`).FindAllStringSubmatch(page, -1) {
 			amount, err := budget.ParseRat(strings.TrimRight(strings.ReplaceAll(shown[1], "\u202f", ""), "."))
 			if err != nil {

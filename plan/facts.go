@@ -73,6 +73,7 @@ func (p *Plan) facts() []fact {
 	b.release(p)
 	b.guarantee(p)
 	b.say(OnBudget, "", "made least inside a leaf", objectives[p.release.Budget.Minimise])
+	b.noise(p)
 	b.leaves(p.Leaves)
 	marginals := map[string]spec.Marginal{}
 	for _, m := range p.release.Marginals {
@@ -190,6 +191,15 @@ func (b *factBook) guarantee(p *Plan) {
 		say("total", "no value of a readable file stops a run")
 	}
 	b.say(OnCost, "", "charged to the account", p.Cost.String())
+}
+
+func (b *factBook) noise(p *Plan) {
+	if asked := p.release.Budget.Noise; asked != "" {
+		b.say(OnBudget, "", "law of the noise", string(asked)+", as the spec asks")
+	}
+	for _, other := range p.OtherNoise {
+		b.say(OnCost, "", other.name(), other.would(p.Cost.Rho))
+	}
 }
 
 func (b *factBook) leaves(leaves []Leaf) {

@@ -33,12 +33,13 @@ type group struct {
 func (g *group) path() string { return g.chains.leaves[g.leaf] }
 
 // noises are the kinds of noise that a budget can be spent on: discrete Laplace noise for a pure ε, discrete Gaussian
-// noise for a ρ, and for ε and δ either, whichever the whole composition makes the better one.
+// noise for a ρ, and for ε and δ the one that is asked for or else either, whichever the whole composition makes the
+// better one.
 func noises(b spec.Budget) []budget.Kind {
 	switch {
-	case b.Delta != nil:
+	case b.Delta != nil && b.Noise == "":
 		return []budget.Kind{budget.DiscreteGaussian, budget.DiscreteLaplace}
-	case b.Epsilon != nil:
+	case b.Delta == nil && b.Epsilon != nil, b.Noise == spec.LaplaceNoise:
 		return []budget.Kind{budget.DiscreteLaplace}
 	}
 	return []budget.Kind{budget.DiscreteGaussian}
@@ -98,36 +99,48 @@ func connected(tables []*table, c chains) [][]*table {
 	return append(groups, alone...)
 }
 
-// design lists the designs of a group, and finds the best of each kind of noise. Those of a leaf of targets keep margins
-// that are smaller than asked by the factor tighten.
+// design lists the designs of a group, and finds the best of each kind of noise. A group that has no way of its own with a
+// kind takes discrete Gaussian noise, with which it always has one. Designs of a leaf of targets keep margins that are
+// smaller than asked by the factor tighten.
 func (g *group) design(r *spec.Release, tighten float64) error {
 	for _, noise := range noises(r.Budget) {
-		from := len(g.designs)
-		var err error
-		if g.needed {
-			err = g.designForTargets(r, noise, tighten)
-		} else {
-			err = g.designFor(r, noise)
-		}
+		best, err := g.bestWith(r, noise, tighten)
 		if err != nil {
 			return err
 		}
-		for i := from; i < len(g.designs) && g.apart() && g.minimise == spec.Guarded && !g.needed; i++ {
-			g.designs[i].apartGuard(g)
-		}
-		if len(g.designs) == from { // no way of its own
-			g.best = append(g.best, g.best[0])
-			continue
-		}
-		best := from
-		for i, d := range g.designs[from:] {
-			if d.error < g.designs[best].error*(1-1e-9) || d.kind == Residuals && g.several() && !g.needed {
-				best = from + i
+		if best < 0 && len(g.best) > 0 {
+			best = g.best[0]
+		} else if best < 0 {
+			if best, err = g.bestWith(r, budget.DiscreteGaussian, tighten); err != nil {
+				return err
 			}
 		}
 		g.best = append(g.best, best)
 	}
 	return nil
+}
+
+// bestWith adds the designs of one kind of noise, and returns the place of the best of them, -1 where there is none.
+func (g *group) bestWith(r *spec.Release, noise budget.Kind, tighten float64) (best int, err error) {
+	from := len(g.designs)
+	if g.needed {
+		err = g.designForTargets(r, noise, tighten)
+	} else {
+		err = g.designFor(r, noise)
+	}
+	if err != nil || len(g.designs) == from {
+		return -1, err
+	}
+	for i := from; i < len(g.designs) && g.apart() && g.minimise == spec.Guarded && !g.needed; i++ {
+		g.designs[i].apartGuard(g)
+	}
+	best = from
+	for i, d := range g.designs[from:] {
+		if d.error < g.designs[best].error*(1-1e-9) || d.kind == Residuals && g.several() && !g.needed {
+			best = from + i
+		}
+	}
+	return best, nil
 }
 
 // designFor adds the designs of one kind of noise. The residuals of a single marginal of columns of one level have the
@@ -146,7 +159,7 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 		return nil
 	}
 	if g.tables[0].top() > 0 {
-		if noise == budget.DiscreteLaplace && len(g.designs) > 0 {
+		if noise == budget.DiscreteLaplace && r.Budget.Delta != nil {
 			return nil // under ε and δ choices have bounded range, and counts Gaussian noise
 		}
 		d, err := g.chosen(r, noise)
@@ -168,7 +181,7 @@ func (g *group) designFor(r *spec.Release, noise budget.Kind) error {
 	}
 	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.several()
 	switch {
-	case laplace && ranged && len(g.designs) > 0:
+	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
 	case !ranged || laplace:
 		each, err := g.direct(r, g.all(), Direct, noise)

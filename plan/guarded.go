@@ -18,7 +18,7 @@ import (
 // noise goes on residuals; where they cannot keep to the caps, also on tables by themselves. Discrete Laplace noise goes on tables.
 func (g *group) guardedFor(r *spec.Release, noise budget.Kind) error {
 	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.several()
-	if laplace && ranged && len(g.designs) > 0 {
+	if laplace && ranged && r.Budget.Delta != nil {
 		return nil
 	}
 	var d design

@@ -43,17 +43,46 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	d, err := aim(inner, done)
-	switch {
-	case errors.Is(err, errTooLittle):
+	d, err := (&draftPlan{}).measurable(r, inner, done)
+	if missed := (&missedTargets{}); errors.As(err, &missed) {
+		return nil, refuse(r, missed.tables, nil)
+	} else if errors.Is(err, errTooLittle) {
 		return nil, refuse(r, nil, err)
-	case err != nil:
+	} else if err != nil {
 		return nil, err
 	}
-	if missed := d.plan.missed(); len(missed) > 0 {
-		return nil, refuse(r, missed, nil)
+	p := d.plan
+	p.Strategies = d.blueprint.strategies(d.division, d.uniform)
+	if err := p.checkNoise(); err != nil {
+		return nil, err
+	}
+	p.OtherNoise = d.otherNoises(r, inner)
+	done("strategies", d)
+	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {
+		return nil, err
+	}
+	done("guarantee", d)
+	if p.Consistent, err = p.consistencies(d.tables); err != nil {
+		return nil, err
+	}
+	p.assess()
+	p.Warnings = warnings(r, p)
+	done("warnings", d)
+	return p, nil
+}
+
+// measurable plans the measurements of a release, whose budget inside a sample and without selections inner has. It fails
+// with [*missedTargets], or with [errTooLittle], where the budget is too small for the targets, and where a table cannot be
+// published as the spec asks for it.
+func (d *draftPlan) measurable(r, inner *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
+	d, err := d.aim(inner, done)
+	if err != nil {
+		return nil, err
 	}
 	p := d.plan
+	if missed := p.missed(); len(missed) > 0 {
+		return nil, &missedTargets{missed}
+	}
 	if err := p.nameable(); err != nil {
 		return nil, err
 	}
@@ -69,22 +98,15 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	}
 	p.hold(d.tables)
 	p.Invariants = p.invariants()
-	if err := p.invariantsPossible(); err != nil {
-		return nil, err
-	}
-	p.Strategies = d.blueprint.strategies(d.division, d.uniform)
-	done("strategies", d)
-	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {
-		return nil, err
-	}
-	done("guarantee", d)
-	if p.Consistent, err = p.consistencies(d.tables); err != nil {
-		return nil, err
-	}
-	p.assess()
-	p.Warnings = append(warnings(r, p), d.dearer()...)
-	done("warnings", d)
-	return p, nil
+	return d, p.invariantsPossible()
+}
+
+// missedTargets is the error for a budget with which tables miss their targets.
+type missedTargets struct{ tables []Table }
+
+// Error counts the tables.
+func (e *missedTargets) Error() string {
+	return fmt.Sprintf("%s would miss the target", budget.Plural(int64(len(e.tables)), "table"))
 }
 
 // inside is a release with the budget that its measurements have: on a sample of the units, and without what selections take.
@@ -106,6 +128,7 @@ type draftPlan struct {
 	division  *division
 	uniform   []*division // with one kind of noise for all groups
 	rough     bool        // [blueprint.rough]
+	about     bool        // [blueprint.about]
 	over      int         // guarded tables that are worse than by themselves all the same
 }
 
@@ -118,11 +141,10 @@ const (
 )
 
 // aim plans all but what is said of it, and tightens the noise of leaves of targets until these are met.
-func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
+func (d *draftPlan) aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	if len(r.Unbuilt) > 0 {
 		return nil, fmt.Errorf("%s: %s is not supported by this version", r.Unbuilt[0].Path, r.Unbuilt[0].Feature)
 	}
-	d := &draftPlan{}
 	var err error
 	if d.tables, err = expand(r); err != nil {
 		return nil, err
@@ -139,8 +161,8 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	for range mostTighter {
 		if !chosen { // by the amounts that quantiles have where all are drawn
 			chosen, d.rough = true, true
-			if first, err := d.tried(r, tighten); err == nil { // else all are drawn
-				if err := first.chooseWays(); err != nil {
+			if first, err := d.tried(gaussian(r), tighten); err == nil { // else all are drawn
+				if err := first.chooseWays(noises(r.Budget)); err != nil {
 					return nil, err
 				}
 			}
@@ -154,7 +176,10 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 			done(pass, best)
 		}
 		ratio := best.plan.missedInNeeded()
-		if ratio >= 1 {
+		switch {
+		case ratio >= 1 && d.about:
+			return best, nil
+		case ratio >= 1:
 			return best, best.assessQuantiles()
 		}
 		tighten = float64(tighten * min(ratio, tighter))
@@ -166,7 +191,7 @@ func aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, err error) {
 	var little error
 	for i, how := range d.variants(r) {
-		if how == LevelsSeparate && (best == nil || !best.torn()) {
+		if how == LevelsSeparate && (best == nil || !best.torn() && best.otherwise() == 0) {
 			continue
 		}
 		trial, err := d.measured(r, tighten, how)
@@ -200,10 +225,13 @@ func (d *draftPlan) torn() bool {
 	return d.over > 0
 }
 
-// better tells that a draft is better than another: what the budget makes least is less or, where targets decide that, its
-// cost is.
+// better tells that a draft is better than another: more tables have the noise that is asked for or, of as many, what the
+// budget makes least is less or, where targets decide that, its cost is.
 func (d *draftPlan) better(other *draftPlan) bool {
 	const rounding = 1 - 1e-6
+	if d.otherwise() != other.otherwise() {
+		return d.otherwise() < other.otherwise()
+	}
 	if !slices.ContainsFunc(d.plan.Leaves, func(l Leaf) bool { return !l.Needed }) {
 		if d.blueprint.pure {
 			return d.plan.Cost.Epsilon.Cmp(other.plan.Cost.Epsilon) < 0
@@ -218,12 +246,12 @@ func (d *draftPlan) better(other *draftPlan) bool {
 
 // measured plans the measurements, and how good they will make the tables.
 func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*draftPlan, error) {
-	out := &draftPlan{tables: d.tables, parts: d.parts, drafts: d.drafts}
+	out := &draftPlan{tables: d.tables, parts: d.parts, drafts: d.drafts, about: d.about}
 	var err error
 	if out.blueprint, err = newBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
 		return nil, err
 	}
-	out.blueprint.rough = d.rough
+	out.blueprint.rough, out.blueprint.about = d.rough, d.about
 	for attempt := 0; ; attempt++ {
 		if err := out.settled(r, how); err != nil {
 			return nil, err
@@ -255,7 +283,12 @@ func (d *draftPlan) settled(r *spec.Release, how Summing) error {
 	for _, t := range d.tables {
 		p.Tables = append(p.Tables, newTable(r, t))
 	}
-	if err := p.predict(); err != nil {
+	if d.about {
+		err = p.predictErrors(func(*Estimate, int, float64, float64, *Statistic) {})
+	} else {
+		err = p.predict()
+	}
+	if err != nil {
 		return err
 	}
 	return p.aim(d.tables)
@@ -263,8 +296,21 @@ func (d *draftPlan) settled(r *spec.Release, how Summing) error {
 
 // error is what the budget makes least, of all tables as they will be.
 func (d *draftPlan) error() float64 {
+	return d.errorOf(func(int) bool { return true })
+}
+
+// sharedError is the error of the tables whose leaves have a share: those of other leaves have what their targets need.
+func (d *draftPlan) sharedError() float64 {
+	return d.errorOf(func(leaf int) bool { return !d.plan.Leaves[leaf].Needed })
+}
+
+// errorOf is the error of the tables of some leaves, by their places.
+func (d *draftPlan) errorOf(counts func(leaf int) bool) float64 {
 	var out float64
 	for i, t := range d.plan.Tables {
+		if !counts(d.tables[i].leaf) {
+			continue
+		}
 		s, weight := t.Statistics[0], d.tables[i].weight
 		if d.blueprint.release.Budget.Minimise == spec.LeastLargest {
 			most := max(s.StandardError, s.Uneven)

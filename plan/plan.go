@@ -30,6 +30,7 @@ type Plan struct {
 	Leaves       []Leaf        `json:"leaves"`
 	Sums         Summing       `json:"sums,omitempty"` // how columns are measured along which tables count up, or are asked for ranges
 	Strategies   []Strategy    `json:"strategies"`
+	OtherNoise   []OtherNoise  `json:"other_noise,omitempty"` // what a budget of ε and δ would give with another law of noise
 	Tables       []Table       `json:"tables"`
 	Measurements []Measurement `json:"measurements"`
 	Synthetic    []Synthetic   `json:"synthetic,omitempty"`

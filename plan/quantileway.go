@@ -269,14 +269,14 @@ func worth(cost budget.Cost, noise budget.Kind) float64 {
 }
 
 // chooseWays gives each part of quantiles that is better read from a distribution the one that is best for the amount that it has
-// in a rough draft where all are drawn.
-func (d *draftPlan) chooseWays() error {
+// in a rough draft where all are drawn: a way for each of some kinds of noise.
+func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 	for _, p := range d.division.planned {
 		t, g := p.table, p.group
 		if t == nil || t.quantile == nil || !t.canDistribute(g.release, g.needed) {
 			continue
 		}
-		for _, noise := range noises(g.release.Budget) {
+		for _, noise := range kinds {
 			cost := d.costWith(p, noise)
 			drawn, err := t.drawnWay(g.release, cost)
 			if err != nil {

@@ -72,6 +72,9 @@ func (p *Plan) shaped() error {
 	if err := p.addsUp(); err != nil {
 		return err
 	}
+	if err := p.otherNoiseShaped(); err != nil {
+		return err
+	}
 	if consistent, err := p.consistencies(tables); err != nil || !reflect.DeepEqual(consistent, p.Consistent) {
 		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
 	}
@@ -158,6 +161,23 @@ func (p *Plan) addsUp() error {
 	}
 	if left != 0 {
 		return fmt.Errorf("its measurements are not those of its strategies and of its microdata")
+	}
+	return nil
+}
+
+// otherNoiseShaped returns an error unless the plan speaks of other laws of noise only where its budget can be spent on them,
+// of each once, with figures or with a reason.
+func (p *Plan) otherNoiseShaped() error {
+	for i, o := range p.OtherNoise {
+		known := slices.ContainsFunc(eitherNoise, func(law noiseLaw) bool { return law.kind == o.Noise && law.asked != p.release.Budget.Noise })
+		twice := slices.ContainsFunc(p.OtherNoise[:i], func(other OtherNoise) bool { return other.Noise == o.Noise })
+		if p.release.Budget.Delta == nil || !known || twice {
+			return fmt.Errorf("there is no other noise %q for its budget", o.Noise)
+		}
+		charge, err := budget.ParseRat(o.Charge)
+		if possible := err == nil && charge.Sign() > 0; possible == (o.Why != "") || !(o.Error >= 0) || math.IsInf(o.Error, 1) {
+			return fmt.Errorf("what it says of %s noise is no charge and error", o.Noise)
+		}
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func (s *Solution) try(r *spec.Release, number int) (*draftPlan, error) {
 	if other, err = inside(other); err != nil {
 		return nil, err
 	}
-	d, err := aim(other, func(string, *draftPlan) {})
+	d, err := (&draftPlan{}).aim(other, func(string, *draftPlan) {})
 	if errors.Is(err, errTooLittle) {
 		return nil, nil
 	}

@@ -137,7 +137,7 @@ func (g *group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 	}
 	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.several()
 	switch {
-	case laplace && ranged && len(g.designs) > 0:
+	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
 	case !ranged || laplace:
 		work := g.directForTargets

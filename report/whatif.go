@@ -102,9 +102,10 @@ func WhatIf(p *plan.Prospects) ([]byte, error) {
 		Asked     *exactNumber    `json:"asked"`
 		Delta     string          `json:"delta,omitempty"`
 		Minimise  spec.Objective  `json:"minimise,omitempty"`
+		Noise     spec.Noise      `json:"noise,omitempty"`
 		Split     []lever         `json:"split"`
 		Prospects *plan.Prospects `json:"prospects"`
-	}{exactOf(amount), deltaText(asked.Delta), minimised(asked.Minimise), tree, p})
+	}{exactOf(amount), deltaText(asked.Delta), minimised(asked.Minimise), asked.Noise, tree, p})
 	if err != nil {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
 	}

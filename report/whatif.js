@@ -267,6 +267,7 @@
     const lines = ["budget:", `  ${model.key}: ${budget.now.text}`];
     if (data.delta) lines.push(`  delta: ${data.delta}`);
     if (data.minimise) lines.push(`  minimise: ${data.minimise}`);
+    if (data.noise) lines.push(`  noise: ${data.noise}`);
     const write = (parts, indent) => {
       lines.push(indent + "split:");
       for (const n of parts) {

@@ -30,6 +30,7 @@ about: {title: "A survey"}
 privacy: {protects: person, neighbours: add-remove}
 budget:
   rho: 1/20
+  noise: gaussian
   split:
     needs: needed
     fixed: {rho: 1/200}
@@ -97,6 +98,17 @@ func TestWhatIfPageNeedsNothingButItself(t *testing.T) {
 	}
 	if !strings.HasPrefix(policy, "default-src &#39;none&#39;;") {
 		t.Errorf("the policy is %q", policy)
+	}
+}
+
+// The page knows the law of the noise that the spec asks for, so that the budget to paste asks for it too.
+func TestWhatIfPageKeepsTheLawOfTheNoise(t *testing.T) {
+	_, page := whatIfPage(t, whatIfSpec)
+	if !strings.Contains(page, `"noise":"gaussian"`) {
+		t.Error("the page does not hold the law of the noise")
+	}
+	if _, page := whatIfPage(t, strings.Replace(whatIfSpec, "  noise: gaussian\n", "", 1)); strings.Contains(page, `"noise":`) {
+		t.Error("the page of a spec without a law of the noise holds one")
 	}
 }
 
@@ -251,7 +263,7 @@ func TestWhatIfPageInABrowser(t *testing.T) {
 	if little := all[6]; !strings.Contains(little.Status, "1 of 2 targets met") || !strings.HasPrefix(little.Rows[1][5], "missed: ±") {
 		t.Errorf("a target with too little: %q, %q", little.Status, little.Rows[1])
 	}
-	for _, want := range []string{"\"no\":\n      share: 80%\n", "rest: 20%\n", "rho: 0.1\n", "fixed: {rho: 0.005}", "needs: needed"} {
+	for _, want := range []string{"\"no\":\n      share: 80%\n", "rest: 20%\n", "rho: 0.1\n", "noise: gaussian\n", "fixed: {rho: 0.005}", "needs: needed"} {
 		if !strings.Contains(all[1].YAML, want) {
 			t.Errorf("the budget has no %q:\n%s", want, all[1].YAML)
 		}

@@ -26,6 +26,7 @@ func (r *reader) readBudget(root node) {
 	if minimise := n.get("minimise"); minimise.present() {
 		b.Minimise = Objective(minimise.text())
 	}
+	r.readNoise(n.get("noise"))
 	split, rest := n.get("split"), r.beside(extras)
 	if rest == nil {
 		return // already reported
@@ -47,6 +48,25 @@ func (r *reader) readBudget(root node) {
 	b.split = s.read(split, "", has)
 	b.Leaves = s.leaves
 	r.addExtras(b, extras, rest)
+}
+
+// readNoise reads the law of the noise. A budget of ε alone has Laplace noise, and one of ρ Gaussian noise.
+func (r *reader) readNoise(n node) {
+	if !n.present() {
+		return
+	}
+	b := &r.release.Budget
+	b.Noise = Noise(n.text())
+	form, only := "epsilon alone", LaplaceNoise
+	if b.Rho != nil {
+		form, only = "rho", GaussianNoise
+	}
+	if b.Delta == nil && b.Noise != only {
+		r.problem(n, Problem{
+			Message:  fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(), b.Noise.Law()),
+			Expected: fmt.Sprintf("noise: %s, or leave it out; a budget of epsilon and delta can be spent on either law", only),
+		})
+	}
 }
 
 // amount reads an amount of budget, which is above zero; nil where there is none.

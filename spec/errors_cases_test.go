@@ -149,6 +149,9 @@ var errorCases = map[string][]errorCase{
 		{name: "nothing left of a share", edits: []edit{{"  epsilon: 2\n  delta: 1e-9\n", "  rho: 1\n"}, {"ages: 0.4, rest: 60%", "ages: {rho: 1/2}, rest: 100%"}}},
 		{name: "nothing left for what is needed", edits: []edit{{"  epsilon: 2\n  delta: 1e-9\n", "  rho: 1\n"}, {"ages: 0.4, rest: 60%", "ages: needed, rest: {rho: 1/2}"}}},
 		{name: "absolute amounts alone of what is needed beside", edits: []edit{{"  epsilon: 2\n  delta: 1e-9\n", "  rho: 1\n"}, {"main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}", "main: needed, more: {share: 100%, split: {ages: {rho: 1/2}, rest: {rho: 1/2}}}"}}},
+		one("noise mistyped", "  delta: 1e-9", "  delta: 1e-9\n  noise: gausian"),
+		one("Gaussian noise for epsilon alone", "  delta: 1e-9\n", "  noise: gaussian\n"),
+		one("Laplace noise for rho", "  epsilon: 2\n  delta: 1e-9\n", "  rho: 1\n  noise: laplace\n"),
 		one("minimise mistyped", "  delta: 1e-9", "  delta: 1e-9\n  minimise: lagest"),
 	},
 	"expressions": {

@@ -93,7 +93,7 @@ synthetic:
 // targeted is the base with everything in it that says how good its tables must be: targets, leaves that get what these
 // need, absolute amounts, what is made least, cumulative tables and ranges.
 var targeted = strings.NewReplacer(
-	"  delta: 1e-9\n", "  delta: 1e-9\n  minimise: largest\n",
+	"  delta: 1e-9\n", "  delta: 1e-9\n  minimise: largest\n  noise: laplace\n",
 	"main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}", "main: {rho: 1/1000}, more: {share: 100%, split: {ages: needed, rest: 100%}}",
 	"{by: [age, region.state]}", "{by: [age, region.state], ranges: [age], target: {margin: 5%, at: 10000, confidence: 99%, of: all-cells}}",
 	"stats: [count]", "cumulative: [age.band, fare.coarse], ranges: [region], target: {margin: 1/2}",

@@ -77,6 +77,7 @@ func budgetShape() *shape {
 		field{key: "delta", shape: numberShape(says)},
 		field{key: "rho", shape: numberShape(says)},
 		field{key: "minimise", shape: enumShape("guarded (the sum, no table worse than by itself), sum (of weight × variance, over all cells) or largest (weight × variance of a cell)", string(Guarded), string(LeastSum), string(LeastLargest))},
+		field{key: "noise", shape: enumShape("gaussian or laplace", string(GaussianNoise), string(LaplaceNoise))},
 		field{key: "split", shape: splitShape()},
 	).withForms([]string{"epsilon"}, []string{"rho"}, []string{"epsilon", "delta"})
 }

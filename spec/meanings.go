@@ -51,6 +51,7 @@ var releaseMeanings = map[string]meaning{
 	"budget.delta":    {is: "δ of a budget in ε: above 0 and below 1, in practice far below one over the number of units.", without: "the promise is pure", example: "1e-9", page: "README.md#what-is-promised"},
 	"budget.rho":      {is: "ρ of zero-concentrated differential privacy.", without: "the budget is in epsilon", example: "1/8", page: "docs/plan.md#which-noise"},
 	"budget.minimise": {is: "What the planner makes least in each leaf: the sum over all cells of weight × variance, with no table worse than by itself with an equal share (`guarded`) or whatever becomes of small tables (`sum`), or the largest of any cell.", without: "guarded", example: "sum", page: "docs/plan.md#what-is-made-least"},
+	"budget.noise":    {is: "The law of the noise of all tables under ε and δ: discrete Gaussian or discrete Laplace. The plan says in one line what the other law would give, and what it would cost the account.", without: "the planner takes what gives the least error", example: "gaussian", page: "docs/plan.md#which-noise"},
 	"budget.split":    {is: "The tree by which the budget is shared out. A leaf is a wall: its part is kept exactly.", without: "one leaf, which all marginals share", example: "{headline: 1/2, detail: 1/2}", page: "docs/spec.md#how-marginals-share-a-budget"},
 
 	"budget.split.*.share":   {is: "The part of an entry that is split again, of what needed leaves and amounts beside it leave.", without: "the entry is an absolute amount", example: "1/3", page: "docs/spec.md#how-marginals-share-a-budget"},

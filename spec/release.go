@@ -110,6 +110,8 @@ type Budget struct {
 	Epsilon, Delta, Rho *big.Rat
 	// Minimise is what the planner makes least inside a leaf.
 	Minimise Objective
+	// Noise is the law of noise that is asked for; "" leaves the choice under ε and δ to the planner.
+	Noise Noise
 	// Leaves are in document order, at least one; without a split there is one with Path "".
 	Leaves []Leaf
 	// split is the tree whose leaves they are.
@@ -126,6 +128,24 @@ const (
 	LeastSum     Objective = "sum"
 	LeastLargest Objective = "largest"
 )
+
+// Noise is a law of noise, as a budget asks for it.
+type Noise string
+
+// The laws: discrete Gaussian noise, which a budget of ρ is spent on, and discrete Laplace noise, which a budget of ε is
+// spent on. A budget of ε and δ can be spent on either.
+const (
+	GaussianNoise Noise = "gaussian"
+	LaplaceNoise  Noise = "laplace"
+)
+
+// Law is the law's name within a sentence, such as "Laplace".
+func (n Noise) Law() string {
+	if n == LaplaceNoise {
+		return "Laplace"
+	}
+	return "Gaussian"
+}
 
 // Leaf is one wall of the budget: an exact part of the whole (of ε for a pure budget, else of ρ), or what its targets need.
 type Leaf struct {

@@ -14,8 +14,8 @@ func TestTargetsAreExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Budget.Minimise != LeastLargest {
-		t.Errorf("minimise %q", r.Budget.Minimise)
+	if r.Budget.Minimise != LeastLargest || r.Budget.Noise != LaplaceNoise {
+		t.Errorf("minimise %q, noise %q", r.Budget.Minimise, r.Budget.Noise)
 	}
 	type said struct {
 		Margin, Confidence string
@@ -41,7 +41,7 @@ func TestTargetsAreExact(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if r, err := Parse(baseSource()); err != nil || r.Budget.Minimise != Guarded {
-		t.Errorf("a spec that does not say: minimise %q, %v", r.Budget.Minimise, err)
+	if r, err := Parse(baseSource()); err != nil || r.Budget.Minimise != Guarded || r.Budget.Noise != "" {
+		t.Errorf("a spec that does not say: minimise %q, noise %q, %v", r.Budget.Minimise, r.Budget.Noise, err)
 	}
 }

@@ -57,6 +57,7 @@ type outcome struct {
 	InputsChanged    string              `json:"inputs_changed_since,omitempty"` // of a release that was there: the day its files were counted, if they differ now
 	Problems         []spec.Problem      `json:"problems,omitempty"`             // of a spec, all of them
 	Warnings         []string            `json:"warnings,omitempty"`             // of the plan: what an approver should know
+	OtherNoise       []plan.OtherNoise   `json:"other_noise,omitempty"`          // of the plan: what another law of noise would give and cost
 	Draft            string              `json:"draft,omitempty"`                // of init
 	Plans            []*plan.Plan        `json:"plans,omitempty"`                // of plan --what-if
 	Solution         *plan.Solution      `json:"solution,omitempty"`             // of plan --solve

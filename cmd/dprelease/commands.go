@@ -363,7 +363,8 @@ func (a *app) load(ctx context.Context, path string) (*plan.Plan, error) {
 
 // planned notes the plan in the outcome.
 func (a *app) planned(p *plan.Plan, path string) {
-	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path, a.outcome.Warnings = p.Name, p.Hash(), path, p.Warnings
+	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path = p.Name, p.Hash(), path
+	a.outcome.Warnings, a.outcome.OtherNoise = p.Warnings, p.OtherNoise
 }
 
 // explain prints the page that a person signs, with what its lines cost.
