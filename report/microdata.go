@@ -70,6 +70,7 @@ type Set struct {
 	Columns       []string `json:"columns"`
 	Table         string   `json:"table,omitempty"`                     // of the release, which says this; absent: it was measured for the microdata
 	Measured      int      `json:"measured"`                            // how often by itself; 0: as part of larger sets alone
+	Before        bool     `json:"before_rounds,omitempty"`             // a column as it was measured before the rounds, category by category
 	Cells         int64    `json:"cells"`                               // by class, where categories were merged
 	StandardError float64  `json:"standard_error"`                      // of the estimate of a cell
 	Distance      float64  `json:"distance"`                            // Σ|model − estimate| over the cells
@@ -149,7 +150,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (Microd
 	}
 	for _, f := range drawn.Fits {
 		m.Sets = append(m.Sets, Set{
-			Columns: namesOf(f.Columns), Table: f.Table, Measured: f.Measured, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
+			Columns: namesOf(f.Columns), Table: f.Table, Measured: f.Measured, Before: f.First, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
 			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound, Off: int64(f.Off), Spread: f.Spread,
 		})
 	}

@@ -25,7 +25,8 @@ import (
 type Fit struct {
 	Columns  []spec.Attribute
 	Table    string // of the release, which says this of them; "": they were measured for the microdata
-	Measured int    // rounds, or for a single column 1, that measured the set by itself; 0: it is part of larger ones alone
+	Measured int    // rounds that measured the set by itself, or 1 where First; 0: it is part of larger ones alone
+	First    bool   // a single column, as it was measured before the rounds, category by category
 	Cells    int    // of classes, where categories were merged
 	// Sigma is the standard error of the estimate of a cell, from the law of the noise.
 	Sigma    float64
@@ -67,14 +68,15 @@ type known struct {
 	sigma    float64
 	proxy    float64 // s of a cell
 	measured int
+	first    bool
 }
 
-// knownOf is what measurements determine: every column, every set of columns that was measured, and every part of one
-// with two columns or more.
+// knownOf is what measurements determine: every column as it was measured before the rounds, every set of columns that rounds
+// have measured, a single column too, and every part of one with two columns or more.
 func knownOf(asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) []known {
 	var all []known
 	for i, m := range columns {
-		all = append(all, known{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()}, counts: countsOf(m), sigma: math.Sqrt(varianceOf(m)), proxy: proxyOf(m), measured: 1})
+		all = append(all, known{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()}, counts: countsOf(m), sigma: math.Sqrt(varianceOf(m)), proxy: proxyOf(m), measured: 1, first: true})
 	}
 	single := len(all)
 	candidates, sizes, place := asked.Candidates(), make([]int, len(columns)), map[string]int{}
@@ -116,10 +118,7 @@ func knownOf(asked plan.Synthetic, columns []measured.Measured, rounds measured.
 // parts are the known, and what it says of every part of its columns, of two at least. Of a single column nothing is
 // said that its own measurement does not say of each category.
 func (e known) parts() []known {
-	var all []known
-	if len(e.columns) > 1 {
-		all = append(all, e)
-	}
+	all := []known{e}
 	if len(e.columns) <= 2 {
 		return all
 	}
@@ -198,7 +197,7 @@ func (m *Microdata) compare(ctx context.Context, l rowLaw, all []known) {
 			rows[cell] = count * scale
 		}
 		off := e.off(rows)
-		m.Fits[i] = Fit{Table: e.path, Measured: e.measured, Cells: len(e.counts), Sigma: e.sigma, Distance: distance(model, e.counts), Rows: distance(rows, e.counts), Off: len(off)}
+		m.Fits[i] = Fit{Table: e.path, Measured: e.measured, First: e.first, Cells: len(e.counts), Sigma: e.sigma, Distance: distance(model, e.counts), Rows: distance(rows, e.counts), Off: len(off)}
 		if e.proxy > 0 {
 			m.Fits[i].Bound = m.Fits[i].Rows + e.noiseBound()
 		}
@@ -282,14 +281,14 @@ func (m model) marginals(ctx context.Context, of []known, found func(i int, coun
 	}
 }
 
-// marginals of the method aim: by category of single columns, and by class of others.
+// marginals of the method aim: by category of single columns as they were measured before the rounds, and by class of others.
 func (a *aim) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
 	asked := make([]graphical.Clique, len(of))
 	for i, e := range of {
 		asked[i] = e.columns
 	}
 	a.model.Marginals(ctx, asked, func(i int, counts []float64) {
-		if e := of[i]; len(e.columns) == 1 {
+		if e := of[i]; len(e.columns) == 1 && e.of[0] == nil {
 			counts = a.columns[e.columns[0]].spread(counts)
 		}
 		found(i, counts)

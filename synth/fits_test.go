@@ -17,7 +17,8 @@ func measuredOnce(variance int64, answers ...int64) measured.Measured {
 }
 
 // TestKnownByHand: three columns of 2, 3 and 2 categories, of which the last two of the second are merged. All three are
-// measured together, with variance 100, and the first two with variances 100, then 16.
+// measured together, with variance 100, and the first two with variances 100, then 16. Two rounds measure the second by itself,
+// by class, and one the third: none of them is lost.
 func TestKnownByHand(t *testing.T) {
 	asked := plan.Synthetic{Method: plan.AIM, Ways: 3, By: make([]plan.Factor, 3)}
 	columns := []measured.Measured{measuredOnce(4, 10, 20), measuredOnce(4, 10, 11, 12), measuredOnce(4, 13, 17)}
@@ -29,6 +30,9 @@ func TestKnownByHand(t *testing.T) {
 		round(measuredOnce(100, 1, 2, 3, 4), 0, 1),
 		round(measuredOnce(100, 1, 2, 3, 4, 5, 6, 7, 8), 0, 1, 2),
 		round(measuredOnce(16, 5, 6, 7, 8), 0, 1),
+		round(measuredOnce(3, 9, 23), 1),
+		round(measuredOnce(2, 14, 16), 2),
+		round(measuredOnce(1, 10, 22), 1),
 	}})
 	for i, want := range []struct {
 		columns  []int
@@ -39,6 +43,8 @@ func TestKnownByHand(t *testing.T) {
 		{[]int{0}, 1, []float64{10, 20}, 2},
 		{[]int{1}, 1, []float64{10, 11, 12}, 2},
 		{[]int{2}, 1, []float64{13, 17}, 2},
+		{[]int{1}, 2, []float64{10, 22}, 1},
+		{[]int{2}, 1, []float64{14, 16}, 1.41421},
 		{[]int{0, 1}, 2, []float64{5, 6, 7, 8}, 4},                      // the last, not the mean of all
 		{[]int{0, 2}, 0, []float64{1 + 3, 2 + 4, 5 + 7, 6 + 8}, 14.142}, // sums of two classes
 		{[]int{1, 2}, 0, []float64{1 + 5, 2 + 6, 3 + 7, 4 + 8}, 14.142},
@@ -49,12 +55,24 @@ func TestKnownByHand(t *testing.T) {
 			t.Errorf("%v: %+v, expected %+v", want.columns, got, want)
 		}
 	}
-	if len(all) != 7 {
-		t.Errorf("%d sets, expected 7", len(all))
+	if len(all) != 9 {
+		t.Errorf("%d sets, expected 9", len(all))
+	}
+	rounds := 0
+	for i, k := range all {
+		if k.first != (i < 3) {
+			t.Errorf("set %d is said to be measured before the rounds: %v", i, k.first)
+		}
+		if !k.first {
+			rounds += k.measured
+		}
+	}
+	if rounds != 6 {
+		t.Errorf("sets were measured by themselves %d times, in 6 rounds", rounds)
 	}
 	// Rows (0, 1, 0), (0, 2, 1) and (1, 2, 1): the categories 1 and 2 are one class.
 	rows := [][]uint32{{0, 0, 1}, {1, 2, 2}, {0, 1, 1}}
-	if got := all[6].tally(rows); !slices.Equal(got, []float64{0, 0, 1, 1, 0, 0, 0, 1}) {
+	if got := all[8].tally(rows); !slices.Equal(got, []float64{0, 0, 1, 1, 0, 0, 0, 1}) {
 		t.Errorf("rows are tallied as %v", got)
 	}
 	if got := all[1].tally(rows); !slices.Equal(got, []float64{0, 1, 2}) {

@@ -1,0 +1,60 @@
+package release
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/report"
+)
+
+// TestTheReportTellsOfEveryRound: what the report says of sets of columns is what the rounds have measured, as their file and the
+// files of their answers have it: every set as often as it was chosen, single columns too, with the least of its noise.
+func TestTheReportTellsOfEveryRound(t *testing.T) {
+	o := publishWith(t, aimSpec, walkPolicy, walkRows())
+	b, err := os.ReadFile(filepath.Join(o.place, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report.Report
+	if err := json.Unmarshal(b, &r); err != nil {
+		t.Fatal(err)
+	}
+	method, v := o.plan.Synthetic[0], o.read(t)
+	chosen, least := map[string]int{}, map[string]float64{}
+	for _, round := range v.sealed.Rounds[0].Each {
+		var names []string
+		for _, column := range method.Candidates()[round.Choice] {
+			names = append(names, method.By[column].String())
+		}
+		set := strings.Join(names, " with ")
+		deviation := math.Sqrt(round.Measured.Measurement.Mechanism.Variance())
+		if chosen[set]++; chosen[set] == 1 || deviation < least[set] {
+			least[set] = deviation
+		}
+	}
+	told := 0
+	for _, s := range r.Microdata[0].Sets {
+		if s.Before {
+			continue
+		}
+		told += s.Measured
+		if s.Measured != chosen[s.Name()] {
+			t.Errorf("%s was measured %d times, of which the report tells %d", s.Name(), chosen[s.Name()], s.Measured)
+		}
+		if s.Measured > 0 && s.StandardError > least[s.Name()]*(1+1e-9) {
+			t.Errorf("%s has a standard error of %g, and was measured with %g", s.Name(), s.StandardError, least[s.Name()])
+		}
+	}
+	if rounds := len(v.sealed.Rounds[0].Each); told != rounds || r.Microdata[0].Made != rounds {
+		t.Errorf("the report tells of %d rounds, says %d, and there were %d: %v", told, r.Microdata[0].Made, rounds, chosen)
+	}
+	before := slices.DeleteFunc(slices.Clone(r.Microdata[0].Sets), func(s report.Set) bool { return !s.Before })
+	if len(before) != len(method.By) {
+		t.Errorf("%d columns are said to be measured before the rounds, of %d", len(before), len(method.By))
+	}
+}
