@@ -445,6 +445,14 @@ func TestJoint(t *testing.T) {
 	}
 	assertSays(t, errors.New(j.String()), "One joint plan of the 2 releases debited would have cost ε ≤ "+j.At[0].Epsilon+" at δ = 1e-6", "never a balance")
 	fine, _ := rat(j.At[0].Epsilon).Float64()
+	a.postings[0].charge.Cost.Delta = rat("1e-7") // of a selection
+	reserved := a.joint()
+	bound, err := loss.EpsilonAt(rat("9e-7"))
+	must(t, err)
+	if told, _ := rat(reserved.At[0].Epsilon).Float64(); len(reserved.At) != 1 || told < bound.Value || told > bound.Value*1.000001 {
+		t.Errorf("where a selection has a δ of 1e-7: %+v; want %v at 1e-6 alone", reserved, bound.Value)
+	}
+	a.postings[0].charge.Cost.Delta = nil
 	for i := range int64(maxDistinct) {
 		post(Debited, Repeated{1, gaussian(1_000_000 + i)})
 	}
@@ -452,8 +460,9 @@ func TestJoint(t *testing.T) {
 	if coarse < fine || coarse > 1.2*fine {
 		t.Errorf("by the sum of ρ ε is %v; want a little above %v", coarse, fine)
 	}
+	assertSays(t, errors.New(a.joint().String()), "of the sum of ρ", "a looser bound than what a report says")
 	post(Debited)
-	assertSays(t, errors.New(a.joint().String()), "is not known: of 15 releases debited, 1 came without a list of mechanisms")
+	assertSays(t, errors.New(a.joint().String()), "is not known: of 35 releases debited, 1 came without a list of mechanisms")
 }
 
 // TestManyChildrenOneCap debits two accounts from four handles at once until what lies above them refuses: exactly its cap

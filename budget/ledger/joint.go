@@ -18,6 +18,9 @@ type JointPlan struct {
 	Releases int64          `json:"releases"`          // debited
 	Unknown  int64          `json:"unknown,omitempty"` // of which the mechanisms are not known, so that there is no figure
 	At       []JointEpsilon `json:"at,omitempty"`
+	// Summed reports whether ε is that of the sum of ρ, as there are too many different mechanisms to compose: a bound that is
+	// looser than what the reports of these releases say, which compose their own.
+	Summed bool `json:"summed,omitempty"`
 }
 
 // JointEpsilon is an ε at a δ, rounded up.
@@ -27,10 +30,10 @@ type JointEpsilon struct {
 	Method  string `json:"method"`
 }
 
-// A page must not take minutes: with more different mechanisms than maxDistinct, or more runs than maxRuns, the sum of
-// their ρ is converted instead of composing their distributions. That is a bound too, and less tight.
+// A page must not take minutes: with more different mechanisms than maxDistinct, of which a second composes about 40, or more
+// runs than maxRuns, the sum of their ρ is converted instead of composing their distributions. That is a bound too, and less tight.
 const (
-	maxDistinct = 12
+	maxDistinct = 32
 	maxRuns     = 10_000
 	jointDigits = 7 // to which an ε is told
 )
@@ -39,12 +42,16 @@ const (
 func (a *account) joint() *JointPlan {
 	j := &JointPlan{}
 	var all []Repeated
+	selections := new(big.Rat) // what selections have of δ
 	places := map[string]int{}
 	for _, p := range a.postings {
 		if !p.state.spent() {
 			continue
 		}
 		j.Releases++
+		if delta := p.charge.Cost.Delta; delta != nil {
+			selections.Add(selections, delta)
+		}
 		if len(p.charge.Mechanisms) == 0 {
 			j.Unknown++
 		}
@@ -63,20 +70,21 @@ func (a *account) joint() *JointPlan {
 		return nil
 	}
 	if j.Unknown == 0 {
-		j.compose(all)
+		j.compose(all, selections)
 	}
 	return j
 }
 
-// compose fills in ε at each δ.
-func (j *JointPlan) compose(all []Repeated) {
+// compose fills in ε at each δ from which selections leave something: it is of the mechanisms, at what they leave.
+func (j *JointPlan) compose(all []Repeated, selections *big.Rat) {
 	steps := []budget.Mechanism{summed(all)}
+	j.Summed = true
 	runs := int64(0)
 	for _, m := range all {
 		runs = min(maxRuns+1, runs+min(m.Count, maxRuns+1))
 	}
 	if len(all) <= maxDistinct && runs <= maxRuns {
-		steps = nil
+		steps, j.Summed = nil, false
 		for _, m := range all {
 			for range m.Count {
 				steps = append(steps, m.Mechanism)
@@ -89,10 +97,10 @@ func (j *JointPlan) compose(all []Repeated) {
 	}
 	for _, delta := range []string{"1e-6", "1e-9"} {
 		d, err := budget.ParseRat(delta)
-		if err != nil {
+		if err != nil || d.Cmp(selections) <= 0 {
 			continue
 		}
-		bound, err := loss.EpsilonAt(d)
+		bound, err := loss.EpsilonAt(d.Sub(d, selections))
 		if err != nil || math.IsInf(bound.Value, 0) || math.IsNaN(bound.Value) {
 			continue
 		}
@@ -122,6 +130,10 @@ func (j JointPlan) String() string {
 	for _, e := range j.At {
 		at = append(at, fmt.Sprintf("ε ≤ %s at δ = %s", e.Epsilon, e.Delta))
 	}
-	return fmt.Sprintf("One joint plan of the %s debited would have cost %s. That is never a balance: what was chosen after seeing results is summed.",
-		budget.Plural(j.Releases, "release"), strings.Join(at, ", and "))
+	bound := ""
+	if j.Summed {
+		bound = " These are of the sum of ρ, as there are too many different mechanisms to compose: a looser bound than what a report says of its own release."
+	}
+	return fmt.Sprintf("One joint plan of the %s debited would have cost %s.%s That is never a balance: what was chosen after seeing results is summed.",
+		budget.Plural(j.Releases, "release"), strings.Join(at, ", and "), bound)
 }
