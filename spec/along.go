@@ -51,14 +51,14 @@ func (r *reader) notInBy(m *Marginal, item node, by []string) Problem {
 	if len(by) == 0 {
 		return Problem{Message: fmt.Sprintf("%q is not in by", clip(item.text())), Expected: "attributes of by, which has none"}
 	}
-	near := Nearest(item.text(), by)
+	near := r.nearest(item.text(), by)
 	column, _, _ := strings.Cut(item.text(), ".")
 	for _, a := range m.By {
 		if near == "" && a.Column == column {
 			near = a.String()
 		}
 	}
-	return r.nearestFix(item, Problem{Message: fmt.Sprintf("%q is not in by", clip(item.text())), Expected: "one of " + strings.Join(by, ", ")}, near)
+	return r.nearestFix(item, Problem{Message: fmt.Sprintf("%q is not in by", clip(item.text())), Expected: oneOf(by)}, near)
 }
 
 // levelOf is the level of an attribute, nil where it is not known.

@@ -64,7 +64,7 @@ func (c *checker) mismatch(s *shape, n node) {
 		for _, b := range s.when {
 			options = append(options, b.then.oneOf...)
 		}
-		if p.Nearest = Nearest(n.text(), options); p.Nearest != "" {
+		if p.Nearest = c.nearest(n.text(), options); p.Nearest != "" {
 			p.Fix = c.mended(n.value, p.Nearest)
 		}
 	}
@@ -83,7 +83,7 @@ func (c *checker) meantKey(s *shape, n node, p *Problem) {
 		keys = append(keys, b.guard.keys...)
 	}
 	for _, pair := range n.pairs() {
-		if near := Nearest(pair.key.Value, keys); near != "" {
+		if near := c.nearest(pair.key.Value, keys); near != "" {
 			p.Message, p.Nearest, p.Fix = fmt.Sprintf("unknown key %q", clip(pair.key.Value)), near, c.mended(pair.key, near)
 			return
 		}
@@ -142,8 +142,8 @@ func (c *checker) checkObject(s *shape, n node) {
 // meant, so that it is not reported as missing too.
 func (c *checker) unknownKey(s *shape, pair node) string {
 	names := s.keyNames()
-	p := Problem{Message: fmt.Sprintf("unknown key %q", clip(pair.key.Value)), Expected: "one of " + strings.Join(s.builtKeys(), ", ")}
-	if p.Nearest = Nearest(pair.key.Value, names); p.Nearest != "" {
+	p := Problem{Message: fmt.Sprintf("unknown key %q", clip(pair.key.Value)), Expected: oneOf(s.builtKeys())}
+	if p.Nearest = c.nearest(pair.key.Value, names); p.Nearest != "" {
 		p.Fix = c.mended(pair.key, p.Nearest)
 	}
 	meant := p.Nearest
@@ -328,7 +328,7 @@ func (c *checker) checkText(s *shape, n node) {
 		return
 	}
 	p := Problem{Message: "found " + n.found(), Expected: s.says}
-	if p.Nearest = Nearest(n.text(), s.oneOf); p.Nearest != "" {
+	if p.Nearest = c.nearest(n.text(), s.oneOf); p.Nearest != "" {
 		p.Fix = c.mended(n.value, p.Nearest)
 	}
 	c.report(n.position(), n.path, p)

@@ -135,7 +135,7 @@ func (r *reader) readGroups(d *Domain, n node) *Level {
 			switch {
 			case fit != Fits:
 				p := Problem{Message: fmt.Sprintf("%q is no category of this column", clip(item.text())), Expected: someOf(d.finest.Categories)}
-				r.problem(item, r.nearestFix(item, p, nearestCategory(item.text(), d.finest.Categories)))
+				r.problem(item, r.nearestFix(item, p, r.nearestCategory(item.text(), d.finest.Categories)))
 			case placed[code]:
 				r.problem(item, Problem{
 					Message:  fmt.Sprintf("category %q is in two groups", clip(item.text())),
@@ -262,13 +262,13 @@ func (r *reader) readBookLevel(b *codebook, d *Domain, items []node, i int, at n
 		return l
 	}
 	isCode := column == 0 || name == "code"
-	near := Nearest(name, unused(b.parents(), items))
+	near := r.nearest(name, unused(b.parents(), items))
 	switch {
 	case last && (isCode || near == ""):
 		if i == 0 && !isCode && len(b.parents()) > 0 {
 			r.warn(item.position(), item.path, Problem{
 				Message:  fmt.Sprintf("%s has no column %q: the level is another name for the codes themselves", b.file, clip(name)),
-				Expected: "one of " + strings.Join(b.parents(), ", ") + ", if the level is to be coarser than the codes",
+				Expected: oneOf(b.parents()) + ", if the level is to be coarser than the codes",
 			})
 		}
 		return &Level{Name: name, Categories: d.finest.Categories}
@@ -277,7 +277,7 @@ func (r *reader) readBookLevel(b *codebook, d *Domain, items []node, i int, at n
 	default:
 		p := Problem{
 			Message:  fmt.Sprintf("%s has no column %q", b.file, clip(name)),
-			Expected: "one of " + strings.Join(b.header, ", ") + "; only the last level may have a name of its own, for the codes themselves",
+			Expected: oneOf(b.header) + "; only the last level may have a name of its own, for the codes themselves",
 		}
 		r.problem(item, r.nearestFix(item, p, near))
 	}

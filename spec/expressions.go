@@ -104,7 +104,7 @@ func (r *reader) reportExpression(n node, mark int, wrong *expression.Error) {
 	if wrong.Fix != "" {
 		p.Fix = r.mended(n.value, text[:at]+wrong.Fix+text[end:])
 	}
-	if p.Nearest = Nearest(wrong.Unknown, wrong.Among); p.Nearest != "" {
+	if p.Nearest = r.nearest(wrong.Unknown, wrong.Among); p.Nearest != "" {
 		p.Fix = r.mended(n.value, text[:at]+p.Nearest+text[end:])
 	}
 	r.unsound[n.value] = true

@@ -13,6 +13,7 @@ import (
 
 // findings collects what is found in one document.
 type findings struct {
+	suggestions
 	file     string
 	lines    []string
 	problems []finding

@@ -295,12 +295,12 @@ func (r *reader) lookUp(t *Table, at node, join, column string) (*Join, bool) {
 		for _, j := range t.Joins {
 			names = append(names, j.Name)
 		}
-		p := Problem{Message: fmt.Sprintf("table %s is joined to no table %q", t.Name, clip(join)), Expected: "one of " + strings.Join(names, ", ")}
+		p := Problem{Message: fmt.Sprintf("table %s is joined to no table %q", t.Name, clip(join)), Expected: oneOf(names)}
 		if names == nil {
 			p.Expected = "a join in the table, or in backticks the column of the source that has this name"
 			p.Fix = "join: {" + join + ": {csv: " + join + ".csv, on: KEY, public: true}}"
 		}
-		if p.Nearest = Nearest(join, names); p.Nearest != "" {
+		if p.Nearest = r.nearest(join, names); p.Nearest != "" {
 			p.Fix = r.mended(at.value, strings.Replace(at.text(), join+".", p.Nearest+".", 1))
 		}
 		r.problem(at, p)
@@ -311,8 +311,8 @@ func (r *reader) lookUp(t *Table, at node, join, column string) (*Join, bool) {
 	p := r.joined[j]
 	i := slices.Index(p.header, column)
 	if i < 0 {
-		problem := Problem{Message: fmt.Sprintf("%s has no column %q", clip(p.file), clip(column)), Expected: "one of " + strings.Join(p.header, ", ")}
-		if problem.Nearest = Nearest(column, p.header); problem.Nearest != "" {
+		problem := Problem{Message: fmt.Sprintf("%s has no column %q", clip(p.file), clip(column)), Expected: oneOf(p.header)}
+		if problem.Nearest = r.nearest(column, p.header); problem.Nearest != "" {
 			problem.Fix = r.mended(at.value, strings.Replace(at.text(), "."+column, "."+problem.Nearest, 1))
 		}
 		r.problem(at, problem)

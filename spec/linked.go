@@ -6,7 +6,6 @@ package spec
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Link says of a column that its value is not in the row, but in other rows of the same unit.
@@ -182,9 +181,9 @@ func (r *reader) noParent(root, at node, child *Synthetic) {
 	case r.release.Table(name) != nil:
 		p.Expected = fmt.Sprintf("an entry for %s under synthetic, as its rows are drawn first", clip(name))
 	case len(names) > 0:
-		p.Expected = "one of " + strings.Join(names, ", ")
+		p.Expected = oneOf(names)
 	}
-	r.problem(at, r.nearestFix(at, p, Nearest(name, names)))
+	r.problem(at, r.nearestFix(at, p, r.nearest(name, names)))
 }
 
 // sizeOf is the column of how many rows of a table a unit has, where at most so many are counted.

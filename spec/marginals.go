@@ -58,15 +58,15 @@ func (r *reader) readTable(n node, what string) *Table {
 		return tables[0]
 	case !at.present():
 		r.report(n.heading(), n.path, Problem{
-			Message: "there is more than one table", Expected: what + ", one of " + strings.Join(names, ", "),
+			Message: "there is more than one table", Expected: what + ", " + oneOf(names),
 			Fix: "table: " + names[0],
 		})
 		return nil
 	}
 	t := r.release.Table(at.text())
 	if t == nil {
-		p := Problem{Message: fmt.Sprintf("no table %q", clip(at.text())), Expected: "one of " + strings.Join(names, ", ")}
-		r.problem(at, r.nearestFix(at, p, Nearest(at.text(), names)))
+		p := Problem{Message: fmt.Sprintf("no table %q", clip(at.text())), Expected: oneOf(names)}
+		r.problem(at, r.nearestFix(at, p, r.nearest(at.text(), names)))
 	}
 	return t
 }
@@ -139,8 +139,8 @@ func (r *reader) checkColumn(t *Table, n node, a Attribute) bool {
 	for _, c := range t.Columns {
 		names = append(names, c.Name)
 	}
-	p := Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name, clip(a.Column)), Expected: "one of " + strings.Join(names, ", ")}
-	if p.Nearest = Nearest(a.Column, names); p.Nearest != "" {
+	p := Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name, clip(a.Column)), Expected: oneOf(names)}
+	if p.Nearest = r.nearest(a.Column, names); p.Nearest != "" {
 		p.Nearest = Attribute{p.Nearest, a.Level}.String()
 		p.Fix = r.mended(n.value, p.Nearest)
 	}
@@ -160,7 +160,7 @@ func (r *reader) reportLevel(n node, c *Column, a Attribute, dotted bool) {
 	}
 	p := Problem{
 		Message:  fmt.Sprintf("%s has no level %q", c.Name, clip(a.Level)),
-		Expected: "one of " + strings.Join(usable, ", "),
+		Expected: oneOf(usable),
 	}
 	if a.Level == "" && !dotted {
 		p.Message = fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type)
@@ -170,7 +170,7 @@ func (r *reader) reportLevel(n node, c *Column, a Attribute, dotted bool) {
 		r.problem(n, p)
 		return
 	}
-	if near := Nearest(a.Level, levels); near != "" {
+	if near := r.nearest(a.Level, levels); near != "" {
 		p.Nearest = Attribute{c.Name, near}.String()
 		p.Fix = r.mended(n.value, p.Nearest)
 	}
@@ -236,7 +236,7 @@ func (r *reader) readLeaf(n node) string {
 	if leaf != "" {
 		return leaf
 	}
-	p := Problem{Message: fmt.Sprintf("no leaf %q in the budget", clip(name)), Expected: "one of " + strings.Join(leaves, ", ")}
+	p := Problem{Message: fmt.Sprintf("no leaf %q in the budget", clip(name)), Expected: oneOf(leaves)}
 	switch {
 	case len(candidates) > 0:
 		p = ambiguousLeaf(name, candidates)
@@ -244,7 +244,7 @@ func (r *reader) readLeaf(n node) string {
 		p.Message = fmt.Sprintf("nothing says which leaf pays for %s, and no leaf has its name", name)
 		p.Fix = "budget: " + leaves[0]
 	default:
-		p = r.nearestFix(at, p, Nearest(name, leaves))
+		p = r.nearestFix(at, p, r.nearest(name, leaves))
 	}
 	r.problem(on, p)
 	return ""
@@ -254,6 +254,6 @@ func (r *reader) readLeaf(n node) string {
 func ambiguousLeaf(name string, candidates []string) Problem {
 	return Problem{
 		Message:  fmt.Sprintf("leaf %q is there more than once", name),
-		Expected: "one of " + strings.Join(candidates, ", "), Fix: "budget: " + candidates[0],
+		Expected: oneOf(candidates), Fix: "budget: " + candidates[0],
 	}
 }

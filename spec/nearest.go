@@ -2,15 +2,50 @@ package spec
 
 // This file holds the nearest name: what a person who mistyped probably meant.
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// mostCompared bounds the pairs of characters that are compared for the suggestions of one document: a tenth of a second or
+// so. What is mistyped after that is reported without a suggestion.
+const mostCompared = 50_000_000
+
+// suggestions finds nearest names for one document. Its zero value is ready to use.
+type suggestions struct{ compared int }
 
 // Nearest returns the candidate that is fewest edits from word, "" where none is near enough
 // to be meant: at most a third of word's characters (rounded down), or one in a word of up to
 // five. An edit inserts, deletes or substitutes a character, swaps two neighbours, or writes
-// the word in other capitals. Of equals the first wins.
+// the word in other capitals. Of equals the first wins. In very long words and lists none is looked for.
 func Nearest(word string, candidates []string) string {
-	best, bestEdits := "", 1+max(1, len([]rune(word))/3)
-	for _, c := range candidates {
+	return new(suggestions).nearest(word, candidates)
+}
+
+// nearest is [Nearest], for as long as not too much was compared.
+func (s *suggestions) nearest(word string, candidates []string) string {
+	return s.nearestOf(word, len(candidates), func(i int) string { return candidates[i] })
+}
+
+// nearestCategory is the nearest code.
+func (s *suggestions) nearestCategory(name string, categories []Category) string {
+	return s.nearestOf(name, len(categories), func(i int) string { return categories[i].Code })
+}
+
+// nearestOf is the nearest of n candidates.
+func (s *suggestions) nearestOf(word string, n int, candidate func(int) string) string {
+	characters := utf8.RuneCountInString(word)
+	best, bestEdits := "", 1+max(1, characters/3)
+	for i := range n {
+		c := candidate(i)
+		s.compared += 1 + characters // also for those that are skipped by their length
+		if other := utf8.RuneCountInString(c); max(other-characters, characters-other) < bestEdits {
+			s.compared += characters * other
+		}
+		if s.compared > mostCompared {
+			return ""
+		}
 		n := edits(word, c, bestEdits)
 		if strings.EqualFold(word, c) {
 			n = min(n, 1)
@@ -22,13 +57,24 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
+// mostNamed is how many names are listed of those that could stand in a place.
+const mostNamed = 60
+
+// oneOf lists what could stand in a place; of many, the first.
+func oneOf(names []string) string {
+	if len(names) <= mostNamed {
+		return "one of " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("one of %s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
+}
+
 // edits is the number of insertions, deletions, substitutions and swaps of neighbours between
 // two texts (optimal string alignment), or limit if it is at least that.
 func edits(a, b string, limit int) int {
-	s, t := []rune(a), []rune(b)
-	if len(s)-len(t) >= limit || len(t)-len(s) >= limit {
+	if n, m := utf8.RuneCountInString(a), utf8.RuneCountInString(b); max(n-m, m-n) >= limit {
 		return limit
 	}
+	s, t := []rune(a), []rune(b)
 	before, previous := make([]int, len(t)+1), make([]int, len(t)+1)
 	current := make([]int, len(t)+1)
 	for j := range previous {

@@ -36,8 +36,8 @@ func (r *reader) readParams(root node) {
 		}
 		p := Problem{Message: fmt.Sprintf("a value is set for %q, which the spec does not declare", clip(name)), Expected: "no parameters"}
 		if len(declared) > 0 {
-			p.Expected = "one of " + strings.Join(declared, ", ")
-			p.Nearest = Nearest(name, declared)
+			p.Expected = oneOf(declared)
+			p.Nearest = r.nearest(name, declared)
 		}
 		r.report(at, "params", p)
 	}
@@ -104,7 +104,7 @@ func (r *reader) reportUndeclared(n node, use, name string) {
 	}
 	names := slices.Sorted(maps.Keys(r.declared))
 	p := Problem{Message: use + " is not declared", Expected: "a parameter declared under params", Fix: "params: {" + clip(name) + ": {pattern: '…'}}"}
-	if p.Nearest = Nearest(name, names); p.Nearest != "" {
+	if p.Nearest = r.nearest(name, names); p.Nearest != "" {
 		p.Fix = r.mended(n.value, strings.ReplaceAll(n.text(), use, "${"+p.Nearest+"}"))
 	}
 	r.problem(n, p)

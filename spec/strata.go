@@ -194,7 +194,7 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []St
 	for _, pair := range pairs {
 		if name := pair.key.Value; !known[name] {
 			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), a), Expected: someOf(l.Categories)}
-			if p.Nearest = nearestCategory(name, l.Categories); p.Nearest != "" {
+			if p.Nearest = r.nearestCategory(name, l.Categories); p.Nearest != "" {
 				p.Fix = r.mended(pair.key, p.Nearest)
 			}
 			r.report(pair.key, pair.path, p)

@@ -102,8 +102,8 @@ func (r *reader) microdataTable(n node) *Table {
 	for _, t := range r.release.Tables {
 		names = append(names, t.Name)
 	}
-	p := Problem{Message: fmt.Sprintf("no table %q", clip(name)), Expected: "one of " + strings.Join(names, ", ")}
-	if p.Nearest = Nearest(name, names); p.Nearest != "" {
+	p := Problem{Message: fmt.Sprintf("no table %q", clip(name)), Expected: oneOf(names)}
+	if p.Nearest = r.nearest(name, names); p.Nearest != "" {
 		p.Fix = r.mended(n.key, p.Nearest)
 	}
 	r.report(n.key, n.path, p)

@@ -276,7 +276,7 @@ func (r *reader) readAs(c *Column, n node) Policy {
 	code, fit := c.Domain.CodeOfText(name)
 	if fit != Fits || categories[code].Code != name {
 		p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), c.Name), Expected: someOf(categories) + "; a new one is added to the column's categories first"}
-		r.problem(n, r.nearestFix(n, p, nearestCategory(name, categories)))
+		r.problem(n, r.nearestFix(n, p, r.nearestCategory(name, categories)))
 	}
 	return Policy{Action: As, Category: code}
 }
@@ -302,18 +302,6 @@ func (r *reader) readAsNew(c *Column, n node) Policy {
 	}
 	r.problem(n, p)
 	return Policy{Action: As}
-}
-
-// nearestCategory is the nearest code; in very long lists none is looked for.
-func nearestCategory(name string, categories []Category) string {
-	if len(categories) > 1<<16 {
-		return ""
-	}
-	codes := make([]string, len(categories))
-	for i, c := range categories {
-		codes[i] = c.Code
-	}
-	return Nearest(name, codes)
 }
 
 // checkTotal reports, for a total release, every policy under which a value could stop a run.
@@ -406,7 +394,7 @@ func someOf(categories []Category) string {
 	for _, c := range categories[:min(len(categories), shown)] {
 		names = append(names, clip(c.Code))
 	}
-	list := "one of " + strings.Join(names, ", ")
+	list := oneOf(names)
 	if more := len(categories) - shown; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}

@@ -1,0 +1,62 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A spec of thousands of names that are nearly right is reported at once and in a text that can be read: the first of them
+// with suggestions.
+func TestManyNearMissesAreBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n")
+	for i := range 4000 {
+		fmt.Fprintf(&b, "      some_long_column_%04d: {values: [a, b]}\n", i)
+	}
+	b.WriteString("marginals:\n")
+	for i := range 4000 {
+		fmt.Fprintf(&b, "  m%d: {by: [some_long_colunm_%04d]}\n", i, i)
+	}
+	start := time.Now()
+	_, err := Parse(Source{Name: "r.yaml", Text: b.String()})
+	if err == nil {
+		t.Fatal("4000 unknown columns pass")
+	}
+	text := err.Error()
+	for _, want := range []string{"some_long_column_0000", `no column "some_long_colunm_3999"`, "and 3940 more"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if len(text) > 20<<20 {
+		t.Errorf("the report has %d bytes", len(text))
+	}
+	if took := time.Since(start); took > 20*time.Second { // it took 90 s on a busy machine, and 370 MB of text
+		t.Errorf("it took %v", took)
+	}
+	t.Log(time.Since(start), len(text))
+}
+
+func TestSuggestionsOfOneDocumentAreBounded(t *testing.T) {
+	var names []string
+	for i := range 1000 {
+		names = append(names, fmt.Sprintf("column_%04d", i))
+	}
+	s := new(suggestions)
+	if got := s.nearest("colunm_0007", names); got != "column_0007" {
+		t.Errorf("%q at first", got)
+	}
+	calls := 0
+	for ; calls < 10000 && s.nearest("colunm_0007", names) != ""; calls++ {
+	}
+	if calls < 100 || calls > 1000 {
+		t.Errorf("%d suggestions among a thousand names", calls)
+	}
+	long := strings.Repeat("x", 1<<20)
+	start := time.Now()
+	if got := Nearest(long, []string{long + "y"}); got != "" || time.Since(start) > time.Second {
+		t.Errorf("words of a million characters: %v", time.Since(start))
+	}
+}
