@@ -277,6 +277,11 @@ func (d *onDisk) open(name string) (*openFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if state, err := inState(resolved); err != nil {
+		return nil, err
+	} else if state {
+		return nil, &unfit{"lies in a state directory, in which releases keep what is confidential", "a public file elsewhere: all that it holds is published with the plan"}
+	}
 	o, own, err := d.openWithin(resolved)
 	if err != nil {
 		return nil, err

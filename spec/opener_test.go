@@ -84,6 +84,9 @@ func TestPublicFilesAreConfined(t *testing.T) {
 	}
 	holes, err := os.Create(in("huge.csv"))
 	if err == nil {
+		err = errors.Join(os.MkdirAll(in("work"), 0o700), os.WriteFile(in("work/practice.db"), nil, 0o600), os.WriteFile(in("work/areas.csv"), []byte(openedAreas), 0o600))
+	}
+	if err == nil {
 		err = errors.Join(holes.Truncate(maxJoinedText+1), holes.Close(),
 			os.WriteFile(in("key.csv"), []byte("area,size\n1,-----BEGIN PRIVATE KEY-----\n"), 0o644))
 	}
@@ -120,6 +123,7 @@ func TestPublicFilesAreConfined(t *testing.T) {
 		{"hard.csv", Options{Data: in("data")}, "no column \"area\""}, // sources start elsewhere
 		{"persons-2026-1.csv", Options{Data: in("data")}, "there is no such file"},
 		{".dprelease/diagnostics.txt", Options{}, "is hidden, as confidential state and keys are"},
+		{"work/areas.csv", Options{}, "lies in a state directory"},
 		{"/dev/zero", Options{}, "is not a regular file"},
 		{"codes", Options{}, "is not a regular file"},
 		{"huge.csv", Options{}, "holds more than 1 GiB"},

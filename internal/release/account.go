@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // InitAccount opens the account that a policy file describes. A new ledger is
@@ -153,7 +154,7 @@ func (o Options) Affords(ctx context.Context, p *plan.Plan) error {
 }
 
 // practiceLedger is where practice accounts are kept.
-func (o Options) practiceLedger() string { return filepath.Join(o.stateDir(), "practice.db") }
+func (o Options) practiceLedger() string { return filepath.Join(o.stateDir(), spec.StatePractice) }
 
 // initPractice opens the practice account of a charge, with room for a few like it. In
 // ρ that is a hundredth of one more: what an ε at a δ buys depends on what is measured,

@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the cleaning of the state directory: what failed and ended attempts have left there, once it is old.
@@ -37,9 +37,6 @@ const (
 	stateRemovable = "removable"
 	stateKept      = "kept"
 )
-
-// stateFolder is the name of a state: the release, the plan and who pays.
-var stateFolder = regexp.MustCompile(`^(.+)-[0-9a-f]{16}-[0-9a-f]{16}$`)
 
 // CleanStates removes the states of the state directory that nobody has written to for so many days and that no release
 // needs, keys overwritten first, and returns all states in the order of their names; with dryRun it removes none. Nothing else
@@ -65,7 +62,7 @@ func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]Left
 	before := time.Now().AddDate(0, 0, -days)
 	var all []LeftState
 	for _, entry := range entries {
-		name := stateFolder.FindStringSubmatch(entry.Name())
+		name := spec.StateName.FindStringSubmatch(entry.Name())
 		if name == nil || !entry.IsDir() {
 			continue
 		}

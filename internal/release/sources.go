@@ -144,7 +144,7 @@ func (in input) digests(ctx context.Context) ([]spec.Digest, error) {
 }
 
 // sourcesFile is the record, in the state directory, of all files that were ever counted.
-const sourcesFile = "sources.json"
+const sourcesFile = spec.StateSources
 
 // mostPrintedText is the most bytes of a compressed file's text that it is known by, in addition to its own bytes.
 const mostPrintedText = 1 << 30

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,5 +60,21 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(root, sourcesFile)); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("others may read the record: %v, %v", info.Mode(), err)
+	}
+
+	// By the record the directory is known as one that holds no public file.
+	const listed = "version: 1\nrelease: r\nprivacy: {protects: row, neighbours: add-remove}\nbudget: {epsilon: 1}\n" +
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {codebook: list.csv}}}}\nmarginals: {m: {by: [a]}}\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(root, "r.yaml"), []byte(listed), 0o600), os.WriteFile(filepath.Join(root, "list.csv"), []byte("code\n1\n2\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := spec.Load(t.Context(), filepath.Join(root, "r.yaml"), spec.Options{}); err == nil || !strings.Contains(err.Error(), "lies in a state directory") {
+		t.Errorf("a code book in the state directory: %v", err)
+	}
+	if err := os.Remove(filepath.Join(root, sourcesFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := spec.Load(t.Context(), filepath.Join(root, "r.yaml"), spec.Options{}); err != nil {
+		t.Errorf("without the record: %v", err)
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -45,9 +43,6 @@ func stateName(ledgerIdentity string, c ledger.Charge) string {
 	payer := sha256.Sum256([]byte(ledgerIdentity + "\x00" + c.Account))
 	return c.Release + "-" + c.PlanHash[:16] + "-" + hex.EncodeToString(payer[:8])
 }
-
-// stateNameEnd follows the release in a state's name.
-var stateNameEnd = regexp.MustCompile(`^-[0-9a-f]{16}-[0-9a-f]{16}$`)
 
 // openState opens a state below the state directory, waiting for another process
 // that has it open. It refuses a folder that others could have written to or can
@@ -281,8 +276,8 @@ func clearSiblings(root, release string) error {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	for _, d := range all {
-		end, ours := strings.CutPrefix(d.Name(), release)
-		if !ours || !stateNameEnd.MatchString(end) || !d.IsDir() {
+		name := spec.StateName.FindStringSubmatch(d.Name())
+		if name == nil || name[1] != release || !d.IsDir() {
 			continue
 		}
 		dir := filepath.Join(root, d.Name())
