@@ -17,7 +17,7 @@ const slack = 1e-12
 
 // odds is what an (ε, δ) promise means, every figure rounded up.
 type odds struct {
-	factor string  // e^ε, at least four significant digits of its excess over 1
+	factor string  // e^ε, in steps of at most a ninetieth of its excess over 1
 	guess  float64 // chance of guessing right at even odds, in steps of 0.001, at most 1
 	weak   bool
 	// wrongOnce is the least n for which such a guess is proved wrong at least once in n; 0 where that is more than a million.
@@ -71,7 +71,7 @@ func upwards(r *big.Rat) float64 {
 	return float64(f * (1 + slack))
 }
 
-// factorText writes e^ε, rounded up: with three significant digits of what is
+// factorText writes e^ε, rounded up: with three significant digits or, below 2, three of what is
 // above 1, and as a power of ten where it would be longer than a line.
 func factorText(epsilon float64) string {
 	const longest = 27 // e^27 has 12 digits

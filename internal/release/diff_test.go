@@ -243,7 +243,7 @@ func TestDiffOfManyCells(t *testing.T) {
 			t.Errorf("%+v after %+v", s.Largest[i], s.Largest[i-1])
 		}
 	}
-	if !strings.Contains(page, "count: 30 cells changed, the 20 that changed most:") {
+	if !strings.Contains(page, "count: 30 cells changed by more than the noise explains, the 20 that changed most:") {
 		t.Errorf("the page says\n%s", page)
 	}
 }

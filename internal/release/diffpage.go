@@ -77,14 +77,22 @@ func (c *Comparison) writeErrors(p *screen.Page) {
 			}
 			for _, f := range t.Figures {
 				if f.Name == e.Statistic && !c.SameDraw {
-					row[5].Text = budget.Group(f.Changed)
+					row[5].Text = budget.Group(f.Changed) + " apart"
 				}
 			}
 		}
 		rows = append(rows, row)
 	}
 	p.Table([]screen.Column{{Head: "table", Fold: 14}, {Head: "margin before", Right: true}, {Head: "after", Right: true}, {Right: true, Drop: 2},
-		{Head: "difference beyond", Right: true, Drop: 1}, {Head: "cells changed", Right: true}}, rows)
+		{Head: "difference beyond", Right: true, Drop: 1}, {Head: c.changedHead(), Right: true}}, rows)
+}
+
+// changedHead heads the numbers of cells that are listed as changed.
+func (c *Comparison) changedHead() string {
+	if c.SameDraw {
+		return "cells changed"
+	}
+	return "cells beyond noise"
 }
 
 // marginText is a margin, a dash for none.
@@ -108,7 +116,7 @@ func (c *Comparison) writeTables(p *screen.Page) {
 			unchanged++
 		}
 		if t.changed() > 0 || t.OnlyBefore > 0 || t.OnlyAfter > 0 {
-			t.write(p)
+			t.write(p, c.beyond())
 		}
 	}
 	if unchanged > 0 {
@@ -175,8 +183,8 @@ func (t TableDifference) changed() int64 {
 	return n
 }
 
-// write prints one table: cells that only one release has, and its statistics.
-func (t TableDifference) write(p *screen.Page) {
+// write prints one table: cells that only one release has, and its statistics. beyond says by how much cells changed that are listed.
+func (t TableDifference) write(p *screen.Page, beyond string) {
 	text := fmt.Sprintf("%s: %s compared", t.Path, budget.Plural(t.Compared, "cell"))
 	if t.OnlyBefore > 0 {
 		text += fmt.Sprintf(", %s only before", budget.Group(t.OnlyBefore))
@@ -191,7 +199,7 @@ func (t TableDifference) write(p *screen.Page) {
 	}
 	for _, s := range t.Statistics {
 		if s.Changed > 0 {
-			writeChanged(p, s.Name, fmt.Sprintf("%s changed", budget.Plural(s.Changed, "cell")), t.By, s.Largest, s.Changed)
+			writeChanged(p, s.Name, fmt.Sprintf("%s changed%s", budget.Plural(s.Changed, "cell"), beyond), t.By, s.Largest, s.Changed)
 		}
 	}
 	for _, f := range t.Figures {
