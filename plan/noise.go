@@ -32,7 +32,8 @@ type OtherNoise struct {
 	Why string `json:"why,omitempty"`
 }
 
-// otherDigits is how many significant digits are said of another law of noise, whose budget is sized by rough compositions.
+// otherDigits is how many significant digits are said of another law of noise: with Laplace noise the budget is sized by rough
+// compositions.
 const otherDigits = 4
 
 // noiseLaw is a law of noise, as a spec asks for it and as a mechanism has it.
@@ -70,7 +71,8 @@ func (d *draftPlan) otherNoises(r, inner *spec.Release) []OtherNoise {
 		if law.asked == inner.Budget.Noise || !slices.ContainsFunc(d.kinds(), func(k budget.Kind) bool { return k != law.kind }) {
 			continue
 		}
-		other, err := (&draftPlan{about: true}).measurable(r, withNoise(inner, law.asked), func(string, *draftPlan) {})
+		rough := law.kind == budget.DiscreteLaplace // whose composition takes long
+		other, err := (&draftPlan{about: rough}).measurable(r, withNoise(inner, law.asked), func(string, *draftPlan) {})
 		switch missed := (&missedTargets{}); {
 		case errors.As(err, &missed):
 			out = append(out, OtherNoise{Noise: law.kind, Why: "targets would be missed"})

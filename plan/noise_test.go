@@ -152,6 +152,19 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 	}
 }
 
+// TestOtherNoiseIsComposedAsItsPlanIs: Gaussian noise whose composition is a little more than one Gaussian's, so that a rough
+// composition is off by a thousandth.
+func TestOtherNoiseIsComposedAsItsPlanIs(t *testing.T) {
+	const marginals = "{m0: {by: [sex], budget: l0}, m1: {by: [kind], budget: l1, weight: 1/3, ranges: [kind]}, m2: {by: [sex, age.third], budget: l0, ranges: [age.third]}, m3: {by: [kind], budget: l1, weight: 100}}"
+	const split = ", split: {l0: 1/2, l1: 1/2}}"
+	p := crossedPlan(t, "add-remove", "{epsilon: 1, delta: 1e-9"+split, 3, marginals)
+	with := crossedPlan(t, "add-remove", "{epsilon: 1, delta: 1e-9, noise: gaussian"+split, 3, marginals)
+	ratio := sharedErrorOf(with) / sharedErrorOf(p)
+	if o := p.OtherNoise; len(o) != 1 || o[0].Charge != budget.DecimalUp(with.Cost.Rho, 4) || math.Abs(o[0].Error/ratio-1) > 5e-4 {
+		t.Errorf("the plan says of other noise %+v, which is charged %s and has %v times the error", o, with.Cost.Rho.FloatString(9), ratio)
+	}
+}
+
 // kindsOf are the kinds of noise of a plan's groups.
 func kindsOf(p *Plan) []budget.Kind {
 	var out []budget.Kind
