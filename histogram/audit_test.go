@@ -292,13 +292,22 @@ func auditedMethods() []string {
 	return []string{"method: mst", aim}
 }
 
+// auditedNeighbours are the relations under which rounds are attacked: units that are replaced in the long run only. The same
+// mechanisms draw, by a sensitivity that TestScoresMoveByTheirSensitivity enumerates in every run.
+func auditedNeighbours() []spec.Neighbours {
+	if os.Getenv("DPRELEASE_LONG") == "" {
+		return []spec.Neighbours{spec.AddRemove}
+	}
+	return []spec.Neighbours{spec.AddRemove, spec.Replace}
+}
+
 // TestAuditOfABlock attacks rounds as they should be: their bound must come near
 // the claim, not exceed it, and exceed a claim that leaves a round out. Weights keep the attack on AIM further from
 // its claim, which its bound must not exceed.
 func TestAuditOfABlock(t *testing.T) {
 	skipUnderRace(t)
 	for _, method := range auditedMethods() {
-		for _, neighbours := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
+		for _, neighbours := range auditedNeighbours() {
 			a := newAudited(t, neighbours, method)
 			if a.claim > a.block {
 				t.Errorf("%s: the steps lose %g and the block %g", neighbours, a.claim, a.block)
@@ -325,7 +334,7 @@ func TestAuditCatchesBrokenBlocks(t *testing.T) {
 	skipUnderRace(t)
 	unlimited := func(o *oracle) { o.method.Block.Parameter = big.NewRat(1<<40, 1) }
 	for _, method := range auditedMethods() {
-		for _, neighbours := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
+		for _, neighbours := range auditedNeighbours() {
 			a := newAudited(t, neighbours, method)
 			type broken struct {
 				what            string

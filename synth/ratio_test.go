@@ -111,10 +111,10 @@ func TestErrorsOfMeansArePredicted(t *testing.T) {
 		for range intervalsPerCase {
 			f := r.Of(theta*count+sums.next(), count+counts.next())
 			z := (f.Value - theta) / f.Error
-			mean += z / intervalsPerCase
-			squares += z * z / intervalsPerCase
+			mean += z / float64(intervalsPerCase)
+			squares += z * z / float64(intervalsPerCase)
 		}
-		if math.Abs(squares-1) > 6.2*math.Sqrt(5./intervalsPerCase)+0.01 || math.Abs(mean) > 6.2/math.Sqrt(intervalsPerCase)+0.01 {
+		if math.Abs(squares-1) > 6.2*math.Sqrt(5/float64(intervalsPerCase))+0.01 || math.Abs(mean) > 6.2/math.Sqrt(float64(intervalsPerCase))+0.01 {
 			t.Errorf("%v: errors have mean %v and mean square %v of those predicted", c, mean, squares)
 		}
 	}

@@ -57,9 +57,9 @@ func TestVariancesAreUnbiased(t *testing.T) {
 		for range intervalsPerCase {
 			f := v.Of(n+counts.next(), s+sums.next(), q+squares.next())
 			z := (f.Value - truth) / f.Error
-			mean, square = mean+z/intervalsPerCase, square+z*z/intervalsPerCase
+			mean, square = mean+z/float64(intervalsPerCase), square+z*z/float64(intervalsPerCase)
 		}
-		if math.Abs(mean) > 6.2/math.Sqrt(intervalsPerCase)+0.05 || math.Abs(square-1) > 6.2*math.Sqrt(5./intervalsPerCase)+0.02 {
+		if math.Abs(mean) > 6.2/math.Sqrt(float64(intervalsPerCase))+0.05 || math.Abs(square-1) > 6.2*math.Sqrt(5/float64(intervalsPerCase))+0.02 {
 			t.Errorf("%v: errors have mean %v and mean square %v of those predicted", c, mean, square)
 		}
 	}

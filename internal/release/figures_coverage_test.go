@@ -78,7 +78,7 @@ const (
 )
 
 var figureSettings = []figureSetting{
-	{name: "moments, ρ", budget: "{rho: 1}", table: "unit: row", more: moments, known: plainRange, gauss: true, planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
+	{name: "moments, ρ", budget: "{rho: 1}", long: true, table: "unit: row", more: moments, known: plainRange, gauss: true, planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
 	{name: "moments in strata, pure", budget: "{epsilon: 4}", table: "unit: row", more: moments, known: strata, planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
 	{name: "ratios, ε and δ", budget: "{epsilon: 8, delta: 1e-9}", long: true, table: "unit: row", more: ratios, known: plainRange, gauss: true, smooth: []string{"per_s", "gap"}},
 	{name: "ratios, pure", budget: "{epsilon: 8}", long: true, table: "unit: row", more: ratios, known: plainRange, smooth: []string{"per_s", "gap"}},
