@@ -54,9 +54,12 @@ func (o Options) template(r *spec.Release) *plan.Plan {
 	return p
 }
 
-// keepTemplate keeps a plan that was measured, for runs of the same spec with other values of its parameters. Where it cannot be
-// kept they plan again, so no error is told.
+// keepTemplate keeps a plan that was measured, where its spec has parameters, for runs with other values of these. Where it cannot
+// be kept they plan again, so no error is told.
 func (o Options) keepTemplate(p *plan.Plan) {
+	if len(p.Source.Params) == 0 {
+		return
+	}
 	file := o.templateFile(p.Release())
 	text := p.Bytes()
 	if file == "" || len(text) > mostTemplate/2 {
