@@ -122,7 +122,7 @@ func (b breach) sentence() string {
 	case kindRows:
 		what, remedy = "the number of rows that count is not in the range of `expect: {rows: …}`", "complete the files, or correct the rule"
 	case kindNone:
-		what, remedy = "every row is left out, by a policy (unknown: drop, null: drop), `impossible`, a null id or the want of a parent row: nothing would be counted", "correct the data or the spec"
+		what, remedy = "every row is left out, by a policy (unknown: drop, null: drop), `impossible`, a null id or a missing parent row: nothing would be counted", "correct the data or the spec"
 	case kindEvery:
 		what, remedy = "not every declared code occurs, as `expect: {every: …}` asks", "complete the files, or correct the rule"
 	case kindImpossible:

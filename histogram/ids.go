@@ -30,8 +30,8 @@ func (e *idError) Error() string { return "the ids of units " + e.message }
 // Messages of idError.
 const (
 	idsInexact  = ", which cannot tell units apart exactly; use text or integers"
-	idsMixed    = "have another type here than in the files before; write them alike in all files"
-	idsOfParent = "have another type here than in the table whose rows these belong to (in a CSV file they are text); write them alike in both"
+	idsMixed    = "have another type here than in the files before; write them the same way in all files"
+	idsOfParent = "have another type here than in the table whose rows these belong to (in a CSV file they are text); write them the same way in both"
 	idsMissing  = "are missing in rows: a row of no unit is outside every bound"
 )
 

@@ -23,7 +23,7 @@ const (
 	UnitsOver Diagnostic = "units over"
 	// RowsOver counts the rows that are not counted for that, of each unit at most k.
 	RowsOver Diagnostic = "rows over"
-	// RowsLeftOut counts the rows that a policy, an entry of `impossible` or the want of a parent row leaves out, of each unit at
+	// RowsLeftOut counts the rows that a policy, an entry of `impossible` or a missing parent row leaves out, of each unit at
 	// most k; those without an id, which are of no unit, are not among them.
 	RowsLeftOut Diagnostic = "rows left out"
 )

@@ -71,7 +71,7 @@ func (s Synthetic) otherMethod() string {
 func (p *Plan) explainOfTables(b *strings.Builder, s Synthetic) {
 	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release has anyway (method %s).\n", budget.Plural(int64(len(p.Evidence(s))), "table"), "the", s.Method)
 	if left := p.Unmeasured(s); len(left) > 0 {
-		fmt.Fprintf(b, "  No table tells of %s: their categories are drawn alike, which says nothing of the data.\n", factorsText(left))
+		fmt.Fprintf(b, "  No table tells of %s: their categories are drawn with equal chances, which says nothing of the data.\n", factorsText(left))
 	}
 	if !p.pairwise(s, nil) {
 		fmt.Fprintf(b, "  Not every two columns are in a table together: those that are not depend on each other as far as the model has it by others alone.\n")

@@ -25,7 +25,7 @@ func (r *reader) checkKeys(t *Table, joins node) {
 			if slices.Equal(j.On, other.On) && !meet(j, other) {
 				r.warn(at.position(), at.path, Problem{
 					Message:  fmt.Sprintf("no key of %s is one of %s, although both are joined by %s: no row finds its key in both", j.Name, other.Name, strings.Join(j.On, ", ")),
-					Expected: "keys that are written alike: 7 and 07 are two keys",
+					Expected: "keys that are written the same way: 7 and 07 are two keys",
 				})
 			}
 		}
@@ -80,7 +80,7 @@ func (r *reader) checkCodes(at node, j *Join, keys []string, c *Column) {
 	}
 	r.warn(at.position(), at.path, Problem{
 		Message:  message + ": rows with the other codes find no row in it, and what is looked up for them is null",
-		Expected: "codes and keys that are written alike: 7 and 07 are two texts",
+		Expected: "codes and keys that are written the same way: 7 and 07 are two texts",
 	})
 }
 

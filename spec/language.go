@@ -137,7 +137,7 @@ const consistent = "consistent"
 // publishShape is what becomes of the estimates when they are written.
 func publishShape() *shape {
 	return objectShape("{integers: consistent}",
-		field{key: "integers", shape: enumShape("consistent: the counts of a table are whole, none is negative, and all tables that show the same show it alike", consistent)},
+		field{key: "integers", shape: enumShape("consistent: the counts of a table are whole, none is negative, and tables agree on what they all show", consistent)},
 		field{key: "partition_by", shape: textShape("an attribute, as block.state").notBuilt("partition_by")})
 }
 

@@ -60,7 +60,7 @@ func (r *reader) checkSample(root node) {
 		})
 	case r.release.Budget.Rho != nil:
 		r.problem(root.get("budget").get("rho"), Problem{
-			Message:  "a budget in ρ gains nothing by a sample: its loss is that of all units",
+			Message:  "a budget in ρ gains nothing by a sample: it loses as much as all units would",
 			Expected: "{epsilon: …} or {epsilon: …, delta: …}, or no sample",
 		})
 	case hasAmount(r.release.Budget.split):

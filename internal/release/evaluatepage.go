@@ -145,7 +145,7 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 func (e *edition) notes(record ledger.Record, number int64) []string {
 	all := []string{
 		fmt.Sprintf("This is comparison %d of account %s with the truth. Every later certificate of the account says how many there were: what is learned here, and decides what is released next, is in no budget.", number, record.Account),
-		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, values are categorised and units bounded alike.",
+		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, and values are categorised and units bounded in the same way.",
 	}
 	if n := len(e.plan.Tables) - len(e.comparable()); n > 0 {
 		all = append(all, fmt.Sprintf("Not compared: %s, of what bounds and policies leave out or of groups that nobody listed.", budget.Plural(int64(n), "table")))

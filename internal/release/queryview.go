@@ -183,7 +183,7 @@ func (t *Trace) Write(w io.Writer) error {
 		text += t.Choice.text() + "\n"
 	}
 	if t.Invariant != "" {
-		_, err := fmt.Fprintf(w, "%s%s\nIt is a figure that was public before, of invariant %s, or a sum of such figures: it is made of no measurement, and has no noise. Nothing says that it is that of the data.\n%s", text, aligned([][]string{{"published", budget.Group(t.Published)}}, 2), t.Invariant, t.figuresText())
+		_, err := fmt.Fprintf(w, "%s%s\nIt is a figure that was public before, of invariant %s, or a sum of such figures: it is made of no measurement, and has no noise. Nothing says that the data have the same figure.\n%s", text, aligned([][]string{{"published", budget.Group(t.Published)}}, 2), t.Invariant, t.figuresText())
 		return err
 	}
 	text += aligned([][]string{
