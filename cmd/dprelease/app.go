@@ -53,6 +53,7 @@ type outcome struct {
 	PlanHash         string              `json:"plan_hash,omitempty"` // SHA-256 of the plan, in hexadecimal
 	Marked           string              `json:"marked,omitempty"`    // RELEASE, or what is printed on everything instead
 	Path             string              `json:"path,omitempty"`      // what was written, or found written
+	Signature        release.Signature   `json:"signature,omitempty"` // of run and publish: none, made, added, replaced or there before
 	*release.Payment                     // of run and measure
 	InputsChanged    string              `json:"inputs_changed_since,omitempty"` // of a release that was there: the day its files were counted, if they differ now
 	Problems         []spec.Problem      `json:"problems,omitempty"`             // of a spec, all of them

@@ -294,9 +294,10 @@ with --method tables from a model of all that was measured, of the tables too.`,
 			if r.Already {
 				a.outcome.Status = "already done"
 				a.say("Already done: %s holds what these measurements lead to, byte for byte.", r.Place)
-				return nil
+			} else {
+				a.say("Published in %s. Open %s first.", r.Place, filepath.Join(r.Place, "report.html"))
 			}
-			a.say("Published in %s. Open %s first.", r.Place, filepath.Join(r.Place, "report.html"))
+			a.signed(r)
 			return nil
 		},
 	}
@@ -436,6 +437,25 @@ func (a *app) already(r release.Result) {
 	a.changed(r)
 }
 
+// signed says whether a published folder is signed, and what was done about it. A folder that nobody may pass on needs no
+// signature.
+func (a *app) signed(r release.Result) {
+	switch a.outcome.Signature = r.Signature; r.Signature {
+	case release.Unsigned:
+		if r.Status != release.PracticeStatus {
+			a.say("Not signed: no office key was given, and the folder does not show who published it. Where the office's key signs the ledger, dprelease publish NAME.measured --office-key KEY signs the folder too.")
+		}
+	case release.SignedNow:
+		a.say("Signed with the office's key: manifest.sig")
+	case release.SignatureAdded:
+		a.say("Signed now: it had no signature, and manifest.sig was added with the office's key. No other file has changed.")
+	case release.SignatureReplaced:
+		a.say("Signed anew: manifest.sig was not by the office's key, and is now. No other file has changed.")
+	case release.SignedBefore:
+		a.say("It was signed before: manifest.sig is as it was.")
+	}
+}
+
 // changed says where the source files are no longer those that a release counts.
 func (a *app) changed(r release.Result) {
 	if a.outcome.InputsChanged = r.InputsChanged; r.InputsChanged != "" {
@@ -464,6 +484,7 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 	}
 	if r.Already {
 		a.already(r)
+		a.signed(r)
 		return
 	}
 	lines := [][2]string{
@@ -480,5 +501,6 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}
+	a.signed(r)
 	a.changed(r)
 }

@@ -60,7 +60,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return Result{}, err
 	}
 	m.Rows, m.Methods = rows, methods
-	result := Result{Place: o.Revision.place(o.Out, s.Plan.Name), Status: statusText(record.Status)}
+	result := Result{Place: o.Revision.place(o.Out, s.Plan.Name), Status: statusText(record.Status), Signature: Unsigned}
 	out, err := stage(o.Out, filepath.Base(result.Place))
 	if err != nil {
 		return result, err
@@ -74,6 +74,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		if err := signManifest(out.dir, *o.Office); err != nil {
 			return result, err
 		}
+		result.Signature = SignedNow
 	}
 	there, err := exists(result.Place)
 	if err == nil && !there {
@@ -86,8 +87,8 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if there {
 		err = compare(out.dir, result.Place, s.Plan.Hash(), rows, methods)
 	}
-	if there && err == nil && o.Office != nil {
-		err = out.lend(signatureFile) // it may have been published without
+	if there && err == nil {
+		result.Signature, err = out.lendSignature(result.Signature == SignedNow)
 	}
 	result.Already = err == nil
 	return result, err
@@ -113,6 +114,26 @@ func isSealed(dir string) error {
 		return fmt.Errorf("this is a published release, and not a folder of measurements: %s", what)
 	}
 	return fmt.Errorf("this is not a folder of measurements: %s", what)
+}
+
+// lendSignature signs the place, which is there already and as what is staged, by the staged signature where one was made.
+func (s *staging) lendSignature(made bool) (Signature, error) {
+	before, err := exists(filepath.Join(s.place, signatureFile))
+	switch {
+	case err != nil:
+		return Unsigned, err
+	case !made && before:
+		return SignedBefore, nil
+	case !made:
+		return Unsigned, nil
+	case !before:
+		return SignatureAdded, s.lend(signatureFile)
+	}
+	same, err := equalFiles(filepath.Join(s.dir, signatureFile), filepath.Join(s.place, signatureFile))
+	if err != nil || same {
+		return SignedBefore, err
+	}
+	return SignatureReplaced, s.lend(signatureFile)
 }
 
 // openSealed opens a folder of measurements whole: every file as it was sealed,

@@ -18,7 +18,25 @@ type Result struct {
 	// InputsChanged is the day on which the files of a release that was there before were counted, where they are others now; "" where
 	// they are the same or nothing is known of them.
 	InputsChanged string
+	// Signature says what came of the signature of a published folder; "" of measurements.
+	Signature Signature
 }
+
+// Signature is what a publication did about the signature of its folder, [signatureFile].
+type Signature string
+
+const (
+	// Unsigned is a folder without a signature: no office key was given.
+	Unsigned Signature = "none"
+	// SignedNow is a folder that was published and signed at once.
+	SignedNow Signature = "made"
+	// SignatureAdded is a folder that was there without a signature, and has one now.
+	SignatureAdded Signature = "added"
+	// SignatureReplaced is a folder that was there with a signature by another key, and has one by the office's now.
+	SignatureReplaced Signature = "replaced"
+	// SignedBefore is a folder that was there with a signature, which was left as it is.
+	SignedBefore Signature = "there before"
+)
 
 // Run plans, measures and publishes a spec. A release that is already there
 // from the same plan is success; one from another plan is refused before
@@ -43,7 +61,11 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		if err == nil {
 			changed, err = o.inputsChanged(ctx, p)
 		}
-		return Result{Place: place, Status: status, Already: true, InputsChanged: changed}, err
+		result := Result{Place: place, Status: status, Already: true, InputsChanged: changed, Signature: Unsigned}
+		if signed, _ := exists(filepath.Join(place, signatureFile)); signed {
+			result.Signature = SignedBefore
+		}
+		return result, err
 	}
 	if info, err := os.Stat(planPath(p, o.Out)); err == nil && !info.Mode().IsRegular() {
 		return Result{}, &Occupied{Place: planPath(p, o.Out), Why: "is not a file"}
