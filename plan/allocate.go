@@ -60,10 +60,6 @@ func (b *blueprint) allocate(total *big.Rat, needed map[string]*big.Rat) ([]Leaf
 	}
 	for _, l := range leaves {
 		if l.Tables == 0 && l.Microdata == "" {
-			if l.Path == b.release.Diagnostics {
-				return nil, at(b.release, "diagnostics", &fault{"", "there is nothing to diagnose: every row counts, and as it is",
-					"a table with `unit: {id, max_rows}`, a policy that drops rows, or figures of a column with a range; or no `diagnostics`"})
-			}
 			return nil, fmt.Errorf("budget leaf %q pays for no table", l.Path)
 		}
 	}

@@ -278,7 +278,12 @@ func expand(r *spec.Release) ([]*table, error) {
 		}
 	}
 	tables = append(tables, suggested(r, len(tables), leaf)...)
-	return append(tables, diagnosed(r, len(tables), leaf[r.Diagnostics])...), nil
+	rows := diagnosed(r, len(tables), leaf[r.Diagnostics])
+	if r.Diagnostics != "" && rows == nil {
+		return nil, at(r, "diagnostics", &fault{"", "there is nothing to diagnose: every row counts, and as it is",
+			"a table with `unit: {id, max_rows}`, a policy that drops rows, or figures of a column with a range; or no `diagnostics`"})
+	}
+	return append(tables, rows...), nil
 }
 
 // subsets lists the attribute sets of a marginal: without those of `every` that hold a column and what it decides.
