@@ -41,7 +41,7 @@ type Plan struct {
 	Source       spec.Source   `json:"source"`
 
 	release *spec.Release
-	made    string // the hash of what [New] made of release, "" for a plan that was read
+	made    string // the hash of what [New], or [Plan.Refilled], made of release, "" for a plan that was read
 }
 
 // Size says what measuring takes: the cells of all published tables, of a sparse one as many as rows are expected (2^20
@@ -167,8 +167,8 @@ func (p *Plan) Verified() (*Plan, error) {
 }
 
 // Verify plans the embedded spec again and fails unless the result is this very
-// plan. A plan that [New] made here of what the embedded spec says, and that is
-// as it was made, is not planned twice.
+// plan. A plan that [New] made here of what the embedded spec says, or [Plan.Refilled] of one that was
+// verified, and that is as it was made, is not planned twice.
 //
 // Contract: after a nil return every sensitivity in the plan is the one derived
 // from the spec, and the loss of the plan's measurements is within its charge,

@@ -127,8 +127,8 @@ func TemplateKey(r *spec.Release) string {
 // Refilled is the plan that [New] makes of r, made of this one by other values of its parameters, without planning again.
 // It is nil where r differs in more than these ([TemplateKey]), and of a nil plan.
 //
-// The plan must be one that New made in this version of the program, here or where only those write who may also hold the key of
-// the noise: what Refilled returns passes [Plan.Verify] unplanned.
+// The plan must be one that [Plan.Verify] has passed in this version of the program, in this process or an earlier one, which the
+// caller must know from more than the plan's own bytes: what Refilled returns passes Verify unplanned.
 func (p *Plan) Refilled(r *spec.Release) *Plan {
 	if p == nil {
 		return nil

@@ -29,11 +29,13 @@ func Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
 	return ofSpec(ctx, s, plan.New)
 }
 
-// Load is [Load], and need not plan where a run in the same state directory has planned the spec before with other values of its
+// Load is [Load], and need not plan where a run in the same state directory has measured the spec before with other values of its
 // parameters: see [Options.template].
 func (o Options) Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
 	return ofSpec(ctx, s, func(r *spec.Release) (*plan.Plan, error) {
-		if p := o.template(r).Refilled(r); p != nil {
+		earlier := o.template(ctx, r)
+		if p := earlier.Refilled(r); p != nil {
+			o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
 			return p, nil
 		}
 		return plan.New(r)

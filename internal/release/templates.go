@@ -4,6 +4,7 @@ package release
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -22,18 +24,19 @@ import (
 const (
 	// templatesFolder, in the state directory, holds a file for each template, by its key.
 	templatesFolder = "templates"
-	// mostTemplates is how many are kept: those that were made last.
+	// mostTemplates is how many are kept: those that were measured last.
 	mostTemplates = 32
 	// mostTemplate bounds the bytes of one.
 	mostTemplate = 64 << 20
 )
 
-// template is a plan that this build of the program made of the same spec with other values of its parameters, nil where there
-// is none that can be used.
+// template is a plan that this build of the program measured of the same spec with other values of its parameters, nil where
+// there is none that can be used.
 //
-// The state directory is trusted for it: it can be entered by its owner alone, and who may write there may hold the key of the
-// noise anyway. A file that was damaged is not used. Whoever verifies a release plans its spec anew and would find any other plan.
-func (o Options) template(r *spec.Release) *plan.Plan {
+// Guarantee: the account of the configured ledger was debited for this very plan. Nothing is debited before the trusted core has
+// verified the plan ([histogram.Count]), so its noise is what its spec leads to, whoever put the file into the state directory:
+// it may have come there in an archive. On a practice account every plan is made anew, as its ledger lies in that directory too.
+func (o Options) template(ctx context.Context, r *spec.Release) *plan.Plan {
 	file := o.templateFile(r)
 	if file == "" || errors.Join(private(o.stateDir()), private(filepath.Dir(file))) != nil {
 		return nil
@@ -47,11 +50,20 @@ func (o Options) template(r *spec.Release) *plan.Plan {
 		return nil
 	}
 	p, err := plan.Read(text)
-	if err != nil {
+	if err != nil || !o.debited(ctx, p) {
 		return nil
 	}
-	o.logger().Info("plan made from that of an earlier run", "release", r.Name, "earlier", p.Name)
 	return p
+}
+
+// debited reports whether the configured ledger holds a debit for the plan.
+func (o Options) debited(ctx context.Context, p *plan.Plan) bool {
+	var day string
+	err := o.withLedger(ctx, func(l *ledger.Ledger) (err error) {
+		day, err = l.Debited(ctx, ledger.Charge{Account: p.Guarantee.Account, Release: p.Name, PlanHash: p.Hash()})
+		return err
+	})
+	return err == nil && day != ""
 }
 
 // keepTemplate keeps a plan that was measured, where its spec has parameters, for runs with other values of these. Where it cannot
@@ -65,9 +77,6 @@ func (o Options) keepTemplate(p *plan.Plan) {
 	if file == "" || len(text) > mostTemplate/2 {
 		return
 	}
-	if there, err := exists(file); there || err != nil {
-		return
-	}
 	dir := filepath.Dir(file)
 	if makeFolder(dir, 0o700) != nil || private(dir) != nil {
 		return
@@ -78,10 +87,11 @@ func (o Options) keepTemplate(p *plan.Plan) {
 	}
 }
 
-// templateFile is where the template of a release is kept; "" where this build cannot be told from others.
+// templateFile is where the template of a release is kept; "" where none is, on a practice account and where this build cannot
+// be told from others.
 func (o Options) templateFile(r *spec.Release) string {
 	build := build()
-	if build == "" {
+	if build == "" || o.Ledger == "" {
 		return ""
 	}
 	key := sha256.Sum256([]byte(build + plan.TemplateKey(r)))

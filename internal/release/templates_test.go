@@ -2,123 +2,162 @@ package release
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"log/slog"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/plan"
 )
+
+// templateOffice is an office with a spec of quarters, the options of its runs, and a function that plans a quarter by options
+// and reports whether the plan was made from that of an earlier run.
+func templateOffice(t *testing.T) (o office, opt Options, load func(opt Options, quarter string) (*plan.Plan, bool)) {
+	const policy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 100}\n"
+	o = officeSet(t, map[string]string{"release.yaml": quarterSpec, "policy.yaml": policy, "t.csv": "mode,hour\nwalk,7\nride,8\n"}, map[string]string{"quarter": "2026q1"})
+	return o, o.options("out"), func(opt Options, quarter string) (*plan.Plan, bool) {
+		t.Helper()
+		var log bytes.Buffer
+		opt.Log = slog.New(slog.NewTextHandler(&log, nil))
+		p, err := opt.Load(t.Context(), o.quarter(quarter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, strings.Contains(log.String(), "plan made from that of an earlier run")
+	}
+}
+
+// quarter is the spec of an office for a quarter.
+func (o office) quarter(quarter string) SpecFile {
+	return SpecFile{Path: filepath.Join(o.dir, "release.yaml"), Params: map[string]string{"quarter": quarter}}
+}
+
+// withSum is a plan as it is kept.
+func withSum(text []byte) []byte {
+	sum := sha256.Sum256(text)
+	return append([]byte(hex.EncodeToString(sum[:])+"\n"), text...)
+}
 
 // A later run of the same spec with another value of its parameter has the plan of the first, and every byte as if it were planned
 // anew; where the file is damaged, or of another build, or the spec is another, it is planned.
 func TestALaterRunHasTheTemplate(t *testing.T) {
-	const policy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 100}\n"
-	o := officeSet(t, map[string]string{"release.yaml": quarterSpec, "policy.yaml": policy, "t.csv": "mode,hour\nwalk,7\nride,8\n"}, map[string]string{"quarter": "2026q1"})
-	opt := o.options("out")
-	file := func(quarter string) SpecFile {
-		return SpecFile{Path: filepath.Join(o.dir, "release.yaml"), Params: map[string]string{"quarter": quarter}}
-	}
-	load := func(quarter string) (got, planned *plan.Plan) {
-		t.Helper()
-		got, err := opt.Load(context.Background(), file(quarter))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if planned, err = Load(context.Background(), file(quarter)); err != nil {
-			t.Fatal(err)
-		}
-		return got, planned
-	}
-	templates := func() []string {
-		found, err := filepath.Glob(filepath.Join(opt.stateDir(), "templates", "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
-	}
-
-	first, _ := load("2026q1")
-	if len(templates()) != 0 {
+	o, opt, load := templateOffice(t)
+	folder := filepath.Join(opt.stateDir(), templatesFolder)
+	first, _ := load(opt, "2026q1")
+	if there, err := exists(folder); there || err != nil {
 		t.Fatal("something is kept before anything was measured")
 	}
 	if _, err := Run(t.Context(), first, opt); err != nil {
 		t.Fatal(err)
 	}
-	kept := templates()
-	if len(kept) != 1 {
-		t.Fatalf("%d templates are kept", len(kept))
+	kept, err := files(folder)
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("%v, %v are kept", kept, err)
 	}
-	b, err := os.ReadFile(kept[0])
+	path := filepath.Join(folder, kept[0])
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, planned := load("2026q2")
-	if !bytes.Equal(second.Bytes(), planned.Bytes()) {
-		t.Error("not the plan that is made anew")
+	second, used := load(opt, "2026q2")
+	planned, err := Load(t.Context(), o.quarter("2026q2"))
+	if err != nil || !used || !bytes.Equal(second.Bytes(), planned.Bytes()) {
+		t.Errorf("%v; made from that of an earlier run: %v; not the plan that is made anew", err, used)
 	}
 
-	// What only a kept plan says shows whether it was taken.
-	const mark = "taken from the template"
-	marked := func(text []byte) []byte {
-		p, err := plan.Read(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Warnings = append(p.Warnings, mark)
-		return p.Bytes()
-	}
-	withSum := func(text []byte) []byte {
-		sum := sha256.Sum256(text)
-		return append([]byte(hex.EncodeToString(sum[:])+"\n"), text...)
-	}
-	taken := func(quarter string) bool {
-		got, _ := load(quarter)
-		return strings.Contains(strings.Join(got.Warnings, "\n"), mark)
-	}
 	put := func(b []byte) {
-		if err := os.WriteFile(kept[0], b, 0o600); err != nil {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	text := marked(b[65:])
-	put(withSum(text))
-	if !taken("2026q3") {
-		t.Error("a template that is there is not used")
-	}
-	put(append(withSum(text), ' '))
-	if taken("2026q3") {
+	put(append(b[:len(b):len(b)], ' '))
+	if _, used := load(opt, "2026q3"); used {
 		t.Error("a damaged template is used")
 	}
-	put(withSum(text)[:100])
-	if taken("2026q3") {
+	put(b[:100])
+	if _, used := load(opt, "2026q3"); used {
 		t.Error("half a template is used")
 	}
-	put(withSum(text))
-	if err := os.Chmod(filepath.Dir(kept[0]), 0o755); err != nil {
+	if _, err := Run(t.Context(), second, opt); err != nil { // which keeps its own in the place of that
 		t.Fatal(err)
 	}
-	if taken("2026q3") {
-		t.Error("a template that others can read is used")
+	if _, used := load(opt, "2026q3"); !used {
+		t.Error("a damaged template stays")
 	}
-	if err := os.Chmod(filepath.Dir(kept[0]), 0o700); err != nil {
-		t.Fatal(err)
+	for _, mode := range []os.FileMode{0o755, 0o700} {
+		if err := os.Chmod(folder, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, used := load(opt, "2026q3"); used != (mode == 0o700) {
+			t.Errorf("in a folder of mode %o a template is used: %v", mode, used)
+		}
 	}
 	own := build
 	build = func() string { return "another build" }
-	if taken("2026q3") {
+	if _, used := load(opt, "2026q3"); used {
 		t.Error("the template of another build is used")
 	}
 	build = own
-	if err := os.WriteFile(file("").Path, []byte(strings.Replace(quarterSpec, "{epsilon: 1}", "{epsilon: 2}", 1)), 0o600); err != nil {
+	if err := os.WriteFile(o.quarter("").Path, []byte(strings.Replace(quarterSpec, "{epsilon: 1}", "{epsilon: 2}", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if taken("2026q3") {
+	if _, used := load(opt, "2026q3"); used {
 		t.Error("the template of another budget is used")
+	}
+}
+
+// A plan with hardly any noise, put into the state directory as if a run had kept it, is not used; nor is one that was paid for
+// from another ledger, or in practice.
+func TestNoPlanIsTakenThatTheLedgerDoesNotHold(t *testing.T) {
+	o, opt, load := templateOffice(t)
+	planted, err := plan.Read(o.plan.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range planted.Measurements {
+		planted.Measurements[i].Mechanism.Parameter = big.NewRat(1, 20)
+	}
+	path := opt.templateFile(o.plan.Release())
+	put := func(p *plan.Plan) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, withSum(p.Bytes()), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(planted)
+	for _, quarter := range []string{"2026q1", "2026q2"} {
+		got, used := load(opt, quarter)
+		if parameter := got.Measurements[0].Mechanism.Parameter; used || parameter.Cmp(o.plan.Measurements[0].Mechanism.Parameter) != 0 {
+			t.Errorf("%s: the noise of a planted plan, %s, is used: %v", quarter, parameter.RatString(), used)
+		}
+	}
+	put(o.plan)
+	if _, used := load(opt, "2026q2"); used {
+		t.Error("a plan that was never debited is used")
+	}
+	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+		t.Fatal(err)
+	}
+	if _, used := load(opt, "2026q2"); !used {
+		t.Error("a plan that was debited is not used")
+	}
+	other := opt
+	other.Ledger = filepath.Join(o.dir, "other.db")
+	if _, err := InitAccount(t.Context(), other.Ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	practice := opt
+	practice.Ledger = ""
+	for name, opt := range map[string]Options{"another ledger": other, "practice": practice} {
+		if _, used := load(opt, "2026q2"); used {
+			t.Errorf("%s: a plan is used that was not debited there", name)
+		}
 	}
 }
 
