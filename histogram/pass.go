@@ -109,7 +109,7 @@ func (p *pass) outcome() error {
 	}
 	breaches := p.breaches[:min(len(p.breaches), breachLimit)]
 	if p.complete && p.whole && p.err == nil {
-		breaches = append(breaches, p.tally.expect.breaches(p.tally.readers)...)
+		breaches = append(breaches, p.tally.expect.breaches(p.tally.readers, p.tally.where)...)
 	}
 	if len(breaches) > 0 {
 		return newContractError(breaches)
