@@ -74,9 +74,13 @@ var guards = []guard{
 	},
 }
 
-// function is the statement that makes the function, or puts it in the place of one of its name.
+// guardPath is where functions look names up.
+const guardPath = "pg_catalog, pg_temp"
+
+// function is the statement that makes the function, or puts it in the place of one of its name. It runs with the rights of
+// whoever writes.
 func (g guard) function() string {
-	return fmt.Sprintf("CREATE OR REPLACE FUNCTION dprelease.%s() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$%s$$;", g.calls, g.body)
+	return fmt.Sprintf("CREATE OR REPLACE FUNCTION dprelease.%s() RETURNS trigger LANGUAGE plpgsql SECURITY INVOKER SET search_path = %s AS $$%s$$;", g.calls, guardPath, g.body)
 }
 
 // trigger is the statement that makes the trigger.
@@ -103,16 +107,19 @@ func (g guard) kinds() (bits int16) {
 	return bits
 }
 
-// The conditions under which a guard ($1 table, $2 trigger, $3 kinds, $4 function, $5 its body) does what it was made for.
+// The conditions under which a guard ($1 table, $2 trigger, $3 kinds, $4 function, $5 its body, $6 its settings, $7 or none, as
+// earlier versions made it) does what it was made for.
 const guardStands = `SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc f ON f.oid = t.tgfoid
 	JOIN pg_catalog.pg_language l ON l.oid = f.prolang
 	WHERE t.tgrelid = ('dprelease.' || $1::text)::regclass AND t.tgname = $2 AND t.tgtype = $3 AND t.tgenabled::text = 'A'
 	AND NOT t.tgisinternal AND t.tgqual IS NULL AND t.tgattr::text = ''
-	AND f.proname = $4 AND f.pronamespace = 'dprelease'::regnamespace AND f.prosrc = $5 AND l.lanname = 'plpgsql')`
+	AND f.proname = $4 AND f.pronamespace = 'dprelease'::regnamespace AND f.prosrc = $5 AND l.lanname = 'plpgsql'
+	AND NOT f.prosecdef AND (f.proconfig = $6::text[] OR $7 AND f.proconfig IS NULL))`
 
-// stands reports whether the guard is in place and as it was made.
-func (g guard) stands(ctx context.Context, c *pgx.Conn) (ok bool, err error) {
-	err = c.QueryRow(ctx, guardStands, g.table, g.name, g.kinds(), g.calls, g.body).Scan(&ok)
+// stands reports whether the guard is in place and as it was made, in a ledger of a version.
+func (g guard) stands(ctx context.Context, c *pgx.Conn, version int) (ok bool, err error) {
+	settings := []string{"search_path=" + guardPath}
+	err = c.QueryRow(ctx, guardStands, g.table, g.name, g.kinds(), g.calls, g.body, settings, version == unguardedVersion).Scan(&ok)
 	return ok, err
 }
 
@@ -152,7 +159,7 @@ func (p *postgres) guarded(ctx context.Context, c *pgx.Conn) (version int, err e
 	}
 	lacksOwner := false
 	for _, g := range guards {
-		ok, err := g.stands(ctx, c)
+		ok, err := g.stands(ctx, c, version)
 		switch {
 		case err != nil:
 			return 0, p.explain(err)
