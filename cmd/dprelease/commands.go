@@ -442,7 +442,11 @@ func (a *app) already(r release.Result) {
 func (a *app) signed(r release.Result) {
 	switch a.outcome.Signature = r.Signature; r.Signature {
 	case release.Unsigned:
-		if r.Status != release.PracticeStatus {
+		switch {
+		case r.Status == release.PracticeStatus:
+		case a.office != "":
+			a.say("Not signed: nothing is signed that cannot be compared with its measurements. Put NAME.measured back to where it was and run again.")
+		default:
 			a.say("Not signed: no office key was given, and the folder does not show who published it. Where the office's key signs the ledger, dprelease publish NAME.measured --office-key KEY signs the folder too.")
 		}
 	case release.SignedNow:

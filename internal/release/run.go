@@ -26,7 +26,7 @@ type Result struct {
 type Signature string
 
 const (
-	// Unsigned is a folder without a signature: no office key was given.
+	// Unsigned is a folder without a signature: no office key was given, or there are no measurements to compare the folder with.
 	Unsigned Signature = "none"
 	// SignedNow is a folder that was published and signed at once.
 	SignedNow Signature = "made"
