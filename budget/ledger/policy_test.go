@@ -212,7 +212,7 @@ policy.yaml:6:3: approvals.Officer: "Officer" is not a role; expected at most 10
 policy.yaml:7:7: approvals.a: no public key: a public key is ed25519: and 43 characters of base64
   7 |   a: [ed25519:AAAA]
     |       ^
-policy.yaml:8:7: approvals.b: no public key: nobody.pub: there is no such key file: `dprelease ledger key NAME` writes the private key to NAME and the public one to NAME.pub
+policy.yaml:8:7: approvals.b: no public key: nobody.pub: there is no such key file: ` + "`dprelease ledger key NAME`" + ` writes the private key to NAME and the public one to NAME.pub
   8 |   b: [nobody.pub]
     |       ^
 policy.yaml:9:6: approvals.c: expected a list of keys, such as [anna.pub]
