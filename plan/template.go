@@ -134,7 +134,7 @@ func (p *Plan) Refilled(r *spec.Release) *Plan {
 		return nil
 	}
 	own, err := spec.Parse(r.Source)
-	if err != nil || !reflect.DeepEqual(own, r) || TemplateKey(own) != TemplateKey(p.release) {
+	if err != nil || !reflect.DeepEqual(own, r) || TemplateKey(own) != TemplateKey(p.release) || len(p.Warnings) < len(p.release.Warnings) {
 		return nil
 	}
 	q := *p

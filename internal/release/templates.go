@@ -121,8 +121,13 @@ var build = sync.OnceValue(func() string {
 })
 
 // released reports whether what is known of a build says from which source it was made: a module with its checksum, or a commit
-// without changes.
+// without changes, and dependencies with theirs.
 func released(info *debug.BuildInfo) bool {
+	for _, d := range info.Deps {
+		if d.Sum == "" || d.Replace != nil {
+			return false
+		}
+	}
 	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value

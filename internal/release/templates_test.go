@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -178,5 +179,26 @@ func TestOldTemplatesGo(t *testing.T) {
 	left, err := files(dir)
 	if err != nil || strings.Join(left, " ") != "a.json b.json note.txt" {
 		t.Errorf("%v, %v are left", left, err)
+	}
+}
+
+// A build is known by its source where that is a commit without changes or a module, all of whose dependencies are as published.
+func TestBuildsThatAreKnownByTheirSource(t *testing.T) {
+	commit := []debug.BuildSetting{{Key: "vcs.revision", Value: "1f2e"}, {Key: "vcs.modified", Value: "false"}}
+	dependency := &debug.Module{Path: "example.org/d", Version: "v1.0.0", Sum: "h1:x"}
+	for what, c := range map[string]struct {
+		info debug.BuildInfo
+		want bool
+	}{
+		"a module":           {debug.BuildInfo{Main: debug.Module{Sum: "h1:y"}, Deps: []*debug.Module{dependency}}, true},
+		"a commit":           {debug.BuildInfo{Settings: commit}, true},
+		"nothing":            {debug.BuildInfo{}, false},
+		"changes":            {debug.BuildInfo{Settings: []debug.BuildSetting{commit[0], {Key: "vcs.modified", Value: "true"}}}, false},
+		"a work space":       {debug.BuildInfo{Settings: commit, Deps: []*debug.Module{{Path: "example.org/d", Version: "(devel)"}}}, false},
+		"another dependency": {debug.BuildInfo{Settings: commit, Deps: []*debug.Module{{Path: "example.org/d", Sum: "h1:x", Replace: dependency}}}, false},
+	} {
+		if got := released(&c.info); got != c.want {
+			t.Errorf("%s: known by its source: %v", what, got)
+		}
 	}
 }
