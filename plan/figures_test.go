@@ -35,11 +35,11 @@ func TestLossOfColumnsThatAreRead(t *testing.T) {
 		"sex": 4, "size": 4, "pay": 4, "band": 4, "hours": 5,
 	}
 	for column, n := range want {
-		_, steps, err := p.changing(column)
+		_, steps, err := p.Changing(column)
 		if err != nil || len(steps) != n {
 			t.Errorf("%s: %d measurements change, want %d (%v)", column, len(steps), n, err)
 		}
-		if !slices.Contains(p.attributes(), column) {
+		if !slices.Contains(p.Attributes(), column) {
 			t.Errorf("%s has no loss of its own", column)
 		}
 	}

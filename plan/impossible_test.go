@@ -284,12 +284,12 @@ func TestDerivedConditionsDropRowsByTheirOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for column, want := range map[string]int{"age": 1, "pair": 0} {
-		tables, steps, err := p.changing(column)
+		tables, steps, err := p.Changing(column)
 		if err != nil || tables != want || len(steps) != want {
 			t.Errorf("%s: %d tables, %d measurements, %v; want %d", column, tables, len(steps), err, want)
 		}
 	}
-	if all := p.attributes(); slices.Contains(all, "pair") || !slices.Contains(all, "age") {
+	if all := p.Attributes(); slices.Contains(all, "pair") || !slices.Contains(all, "age") {
 		t.Errorf("attributes %v", all)
 	}
 }

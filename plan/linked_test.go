@@ -161,12 +161,12 @@ func TestInvariantsDoNotNumberChildren(t *testing.T) {
 func TestLossOfLinkedAttributes(t *testing.T) {
 	tables := func(age, tenure, column string) int {
 		p := planOfHomes(t, "replace", age, tenure, "mst", "mst")
-		n, _, err := p.changing(column)
+		n, _, err := p.Changing(column)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if column == "persons" || column == "sex" || column == "tenure" {
-			if got := p.attributes(); !slices.Equal(got, []string{"area", "tenure", "persons", "sex", "age"}) {
+			if got := p.Attributes(); !slices.Equal(got, []string{"area", "tenure", "persons", "sex", "age"}) {
 				t.Errorf("attributes are %q", got)
 			}
 		}
@@ -191,7 +191,7 @@ func TestLossOfLinkedAttributes(t *testing.T) {
 	// The loss of a column of the parent has the child's answers about it in it.
 	of := func(column string) float64 {
 		p := planOfHomes(t, "replace", "error", "error", "mst", "mst")
-		_, steps, err := p.changing(column)
+		_, steps, err := p.Changing(column)
 		if err != nil {
 			t.Fatal(err)
 		}

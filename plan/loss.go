@@ -135,8 +135,8 @@ func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 		one.kind = part.kind
 		l.Tables = append(l.Tables, one)
 	}
-	for _, column := range p.attributes() {
-		tables, steps, err := p.changing(column)
+	for _, column := range p.Attributes() {
+		tables, steps, err := p.Changing(column)
 		if err != nil {
 			return nil, err
 		}
@@ -251,11 +251,10 @@ func lossOf(name string, steps []budget.Mechanism, sample *Sample, reserved *big
 	return one, nil
 }
 
-// attributes are the columns that tables and microdata are counted by, in the
-// order of their first table, and behind them those whose values are added up, drawn or
-// told apart, or decide how, or which rows count; and last columns of the files that act on any of that without being a column of
-// the table.
-func (p *Plan) attributes() []string {
+// Attributes returns the columns that act on what is measured, each of which has a loss of its own: those that tables and microdata are
+// counted by, in the order of their first table; then those whose values are added up, ranked or counted, or decide how, or which
+// rows count; and last the columns of the files that act on any of that without being a column of the table.
+func (p *Plan) Attributes() []string {
 	var columns []string
 	for _, m := range p.Measurements {
 		for _, f := range m.Query.Factors {
@@ -441,16 +440,16 @@ func (p *Plan) partsBy(q Query, column string) bool {
 // of one: √ρ adds up over steps.
 const removedAndAdded = 4
 
-// changing is the mechanisms of the measurements and blocks that hold a column,
-// for neighbours that differ in one unit's values of it, and of how many tables
-// they are.
+// Changing returns the mechanisms of the measurements and blocks of microdata that a column acts on, for neighbours that differ in one
+// unit's values of it, and the number of published tables and microdata that the column acts on. The mechanisms are in the order of
+// the measurements, the noise of each before its choices; those of blocks come last. It returns an error as [Query.Residual] does.
 //
 // Guarantee: the mechanisms bound what these neighbours tell apart. Theorem: a
 // block that is ρ-zCDP when a unit is added or removed is 4ρ-zCDP for one removal
 // and one addition (Bun & Steinke 2016, proposition 1.9); where units are replaced
 // the change is one step. Argument: docs/proofs/sensitivity.md and
 // docs/proofs/adaptive.md.
-func (p *Plan) changing(column string) (tables int, steps []budget.Mechanism, err error) {
+func (p *Plan) Changing(column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
 		if d := m.Discovery; d != nil && (p.drops(m.Query.Table, column) || p.partsBy(m.Query, column)) {
 			steps = append(append(steps, p.exchanged(m.Mechanism)), d.steps(p.selectedTwice())...)
