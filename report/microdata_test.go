@@ -91,7 +91,7 @@ synthetic: {persons: {method: mst, by: [sex, age.band, status]}}
 	}
 }
 
-// TestMicrodataOfSingleColumnsSaySoFirst reports adaptive microdata of which no round measured a pair: the opening and the
+// TestMicrodataOfSingleColumnsSaySoFirst reports adaptive microdata of which no round measured a pair: the opening, the pages and the
 // terminal say it, and neither does where a pair was measured.
 func TestMicrodataOfSingleColumnsSaySoFirst(t *testing.T) {
 	const says = "no two columns were measured together"
@@ -107,6 +107,14 @@ func TestMicrodataOfSingleColumnsSaySoFirst(t *testing.T) {
 		head, _, _ := strings.Cut(terminal, "Budget")
 		if got := strings.Contains(head, says); got != c.is {
 			t.Errorf("%s: the terminal says it is %v", name, got)
+		}
+		for page, text := range pages(t, r) {
+			if page == "report.json" {
+				continue // figures alone
+			}
+			if got := strings.Contains(strings.Join(strings.Fields(text), " "), says); got != c.is {
+				t.Errorf("%s: %s says it is %v", name, page, got)
+			}
 		}
 	}
 }
