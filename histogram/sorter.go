@@ -506,8 +506,8 @@ func (s *sorter) alike(p int) (bool, error) {
 }
 
 // heavy decides for a partition of one word that is too large to be sorted: unit
-// by unit, by a bit per row of the table in the place of a list of rows. Groups are not chosen like that: *MemoryError, the stop
-// that docs/spec.md tells of under total.
+// by unit, by a bit per row of the table in the place of a list of rows. Groups are not chosen like that: *MemoryError. Total
+// releases have no such bounds.
 func (s *sorter) heavy(p int) error {
 	if s.caps.grouped() {
 		return &MemoryError{Have: s.opt.memory}

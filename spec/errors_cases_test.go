@@ -77,6 +77,9 @@ var errorCases = map[string][]errorCase{
 		one("correction of itself", "version: 1", "version: 1\ncorrects: survey-2026q1"),
 		one("correction of what is no name", "version: 1", "version: 1\ncorrects: Survey"),
 		one("correction without a name", "version: 1", "version: 1\ncorrects:"),
+		{name: "total with choices among groups", text: "version: 1\nrelease: x\nprivacy: {protects: person, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
+			"    unit: {id: who, max_rows: 4, null: drop}\n    columns: {mode: {values: [walk, ride], unknown: drop, null: drop}, day: {values: [a, b, c], unknown: drop, null: drop}}\nmarginals:\n" +
+			"  groups: {by: [mode], per_unit: {groups: 1}}\n  rows: {by: [mode], per_unit: {rows_per_group: 1}}\n  days: {by: [mode], stats: [{distinct: day, per_unit: 2}]}\n  all: {by: [mode], per_unit: {total: 2}}\n", params: map[string]string{}},
 		{name: "total with rules of completeness", text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
 			"    unit: row\n    expect: {rows: [1, 2]}\n    columns: {mode: {values: [walk], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode]}}\n", params: map[string]string{}},
 		one("total is no boolean", "account: survey", "total: maybe"),

@@ -304,6 +304,27 @@ func (r *reader) readAsNew(c *Column, n node) Policy {
 	return Policy{Action: As}
 }
 
+// checkTotalChoices reports, for a total release, every bound that chooses among groups of a unit's rows, which lie in memory for
+// that: how many they are and how long the unit's id is the data alone decide.
+func (r *reader) checkTotalChoices(root node) {
+	p := Problem{
+		Message:  "privacy is total, yet how many rows a unit has decides whether the choice among its groups fits into memory",
+		Expected: "no bound of groups: max_rows and `per_unit: {total}` bound a unit without a list of its rows",
+	}
+	for i := range r.release.Marginals {
+		m := &r.release.Marginals[i]
+		marginal := root.get("marginals").get(m.Name)
+		if n := marginal.get("per_unit"); (m.PerUnit.Groups > 0 || m.PerUnit.RowsPerGroup > 0) && r.sound(n) {
+			r.report(n.key, n.path, p)
+		}
+		for _, stat := range marginal.get("stats").items() {
+			if n := stat.get("distinct"); n.present() && r.sound(n) {
+				r.report(n.key, n.path, p)
+			}
+		}
+	}
+}
+
 // checkTotal reports, for a total release, every policy under which a value could stop a run.
 func (r *reader) checkTotal(root node) {
 	if !r.release.Privacy.Total {
@@ -327,6 +348,7 @@ func (r *reader) checkTotal(root node) {
 			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory", Expected: "no `top`, so that every cell is published"})
 		}
 	}
+	r.checkTotalChoices(root)
 	for _, s := range r.release.Synthetic {
 		if n := root.get("synthetic").get(s.Table).get("parent"); s.Parent != "" && r.sound(n) {
 			r.report(n.key, n.path, Problem{Message: fmt.Sprintf("privacy is total, yet how many rows of %s count decides whether they fit into memory", clip(s.Parent)), Expected: "no `parent`: microdata whose rows belong to no others"})
