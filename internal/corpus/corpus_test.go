@@ -1,0 +1,199 @@
+// Package corpus holds the bytes of plans while the code that makes them is taken apart and put together again: in testdata/plans.txt
+// the SHA-256 of the plan of every spec, or of the message by which it is refused. The specs are those of the examples, those that
+// scripts of the command line run, and some hundreds that are drawn over the whole language. Where bytes are meant to change the
+// list is written again (-update), and the change says why.
+package corpus
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+var update = flag.Bool("update", false, "write testdata/plans.txt again, where bytes were meant to change")
+
+const (
+	// drawn is how many specs are drawn.
+	drawn = 440
+	// fewestPlans is how many of all specs can be planned, at least.
+	fewestPlans = 300
+)
+
+// entry is a spec of the corpus.
+type entry struct {
+	name string
+	plan func() (*plan.Plan, error)
+}
+
+// line is what the list says of a spec: of its plan's bytes, or of its refusal.
+func (e entry) line() (text string, planned bool) {
+	p, err := e.plan()
+	if err == nil {
+		return fmt.Sprintf("%s plan %s", e.name, p.Hash()), true
+	}
+	sum := sha256.Sum256([]byte(err.Error()))
+	return fmt.Sprintf("%s refused %s", e.name, hex.EncodeToString(sum[:])), false
+}
+
+// entries are all specs of the corpus, those of examples and scripts first.
+func entries(t *testing.T) []entry {
+	var all []entry
+	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "\nmarginals:") {
+			continue // the policy of an account
+		}
+		all = append(all, loaded("examples/"+filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), file))
+	}
+	all = append(all, scripted(t)...)
+	for number := range uint64(drawn) {
+		all = append(all, entry{fmt.Sprintf("drawn/%d", number), func() (*plan.Plan, error) {
+			r, err := spec.Parse(draw(number))
+			if err != nil {
+				return nil, err
+			}
+			return plan.New(r)
+		}})
+	}
+	return all
+}
+
+// values are what parameters have in the corpus.
+var values = map[string]string{"quarter": "2026q1", "month": "2026-01", "year": "2026", "n": "a"}
+
+var parameter = regexp.MustCompile(`\$\{(\w+)\}`)
+
+// loaded is a spec in a file.
+func loaded(name, file string) entry {
+	return entry{name, func() (*plan.Plan, error) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		given := map[string]string{}
+		for _, p := range parameter.FindAllStringSubmatch(string(text), -1) {
+			given[p[1]] = values[p[1]]
+		}
+		r, err := spec.Load(context.Background(), file, spec.Options{Params: given, Unpack: histogram.Unpack})
+		if err != nil {
+			return nil, err
+		}
+		return plan.New(r)
+	}}
+}
+
+// scripted are the specs that the scripts of the command line hold, unpacked beside their other files.
+func scripted(t *testing.T) []entry {
+	scripts, err := filepath.Glob(filepath.Join("..", "..", "cmd", "dprelease", "testdata", "script", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []entry
+	for _, script := range scripts {
+		archive, err := txtar.ParseFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		for _, f := range archive.Files {
+			path := filepath.Join(dir, filepath.FromSlash(f.Name))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.Data, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(f.Name, ".yaml") && strings.Contains(string(f.Data), "privacy:") {
+				all = append(all, loaded("script/"+strings.TrimSuffix(filepath.Base(script), ".txtar")+"/"+f.Name, path))
+			}
+		}
+	}
+	return all
+}
+
+// slow is from what time of planning on a spec waits for the long run; which do is decided when the list is written.
+const slow = 400 * time.Millisecond
+
+// waits ends the line of a spec that waits for the long run.
+const waits = " long"
+
+// Every spec has the plan that it had, byte for byte, or is refused in the same words.
+func TestPlansAreTheSame(t *testing.T) {
+	file := filepath.Join("testdata", "plans.txt")
+	b, err := os.ReadFile(file)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	listed := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	all := entries(t)
+	if !*update && os.Getenv("DPRELEASE_LONG") == "" {
+		all = slices.DeleteFunc(all, func(e entry) bool {
+			return slices.ContainsFunc(listed, func(line string) bool { return strings.HasPrefix(line, e.name+" ") && strings.HasSuffix(line, waits) })
+		})
+	}
+	lines, plans := linesOf(all)
+	if plans < fewestPlans {
+		t.Errorf("%d of %d specs can be planned, and %d is the fewest", plans, len(all), fewestPlans)
+	}
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	held := map[string]bool{}
+	for _, line := range listed {
+		held[strings.TrimSuffix(line, waits)] = true
+	}
+	for _, line := range lines {
+		if !held[strings.TrimSuffix(line, waits)] {
+			t.Errorf("not as it was: %s", line)
+		}
+	}
+	t.Logf("%d plans and %d refusals are as they were, of %d specs that are listed", plans, len(all)-plans, len(listed))
+}
+
+// linesOf are the lines of specs, and how many of these can be planned.
+func linesOf(all []entry) (lines []string, plans int) {
+	lines, planned := make([]string, len(all)), make([]bool, len(all))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range 2 {
+		workers.Go(func() {
+			for i := range next {
+				start := time.Now()
+				if lines[i], planned[i] = all[i].line(); time.Since(start) > slow {
+					lines[i] += waits
+				}
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	for _, ok := range planned {
+		if ok {
+			plans++
+		}
+	}
+	return lines, plans
+}
