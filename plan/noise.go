@@ -28,9 +28,18 @@ type OtherNoise struct {
 	// variance or, where the budget minimises the largest of these, the root of that. Tables of leaves that get what their
 	// targets need are left out; absent where there are no others.
 	Error float64 `json:"error,omitempty"`
+	// Levels says what becomes of tables that show one column at several levels where that is not as in this plan: "apart"
+	// where they would not agree, "agree" where they would.
+	Levels string `json:"levels,omitempty"`
 	// Why says why the release cannot be planned with this noise.
 	Why string `json:"why,omitempty"`
 }
+
+// The values of [OtherNoise.Levels].
+const (
+	levelsApart = "apart"
+	levelsAgree = "agree"
+)
 
 // otherDigits is how many significant digits are said of another law of noise: with Laplace noise the budget is sized by rough
 // compositions.
@@ -115,6 +124,12 @@ func (d *draftPlan) otherwise() int {
 func (d *draftPlan) compared(other *draftPlan, kind budget.Kind) OtherNoise {
 	out := OtherNoise{Noise: kind, Charge: budget.DecimalUp(other.plan.Cost.Rho, otherDigits)}
 	out.Partly = slices.ContainsFunc(other.kinds(), func(k budget.Kind) bool { return k != kind })
+	if apart := other.plan.Sums == LevelsSeparate; apart != (d.plan.Sums == LevelsSeparate) {
+		out.Levels = levelsAgree
+		if apart {
+			out.Levels = levelsApart
+		}
+	}
 	if now := d.sharedError(); now > 0 {
 		out.Error = nearest(math.Sqrt(other.sharedError() / now))
 	}
@@ -163,7 +178,14 @@ func (o OtherNoise) would(charge *big.Rat) string {
 	default:
 		more = fmt.Sprintf("have %s less error and ", budget.Percent(1-o.Error))
 	}
-	return fmt.Sprintf("would %sbe charged ρ %s instead of %s", more, o.Charge, budget.DecimalUp(charge, otherDigits))
+	levels := ""
+	switch o.Levels {
+	case levelsApart:
+		levels = "; but tables that show one column at several levels would not agree"
+	case levelsAgree:
+		levels = "; and tables that show one column at several levels would agree"
+	}
+	return fmt.Sprintf("would %sbe charged ρ %s instead of %s%s", more, o.Charge, budget.DecimalUp(charge, otherDigits), levels)
 }
 
 // explainNoise says what another law of noise would give and cost, and which tables have not the noise that is asked for.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -325,6 +326,39 @@ func TestEditedOtherNoiseIsRefused(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%s for %s passes", c.changed, text[c.from:c.to])
+		}
+	}
+}
+
+// A law with which tables that show one column at several levels would not agree is not taken for less error, and the line says
+// of either what the other would do to them.
+func TestOtherNoiseSaysWhetherLevelsAgree(t *testing.T) {
+	text, err := os.ReadFile("../examples/quickstart/release.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	regions, err := os.ReadFile("../examples/quickstart/regions.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for law, want := range map[string]string{"": "; but tables that show one column at several levels would not agree", "laplace": "; and tables that show one column at several levels would agree"} {
+		asked := string(text)
+		if law != "" {
+			asked = strings.Replace(asked, "  delta: 1e-9\n", "  delta: 1e-9\n  noise: "+law+"\n", 1)
+		}
+		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: asked, Files: map[string]string{"regions.csv": string(regions)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (p.Sums == LevelsSeparate) != (law == "laplace") || len(p.OtherNoise) != 1 {
+			t.Fatalf("%q: levels are measured by %q, and %d other laws are told of", law, p.Sums, len(p.OtherNoise))
+		}
+		if said := p.OtherNoise[0].would(p.Cost.Rho); !strings.Contains(said, want) {
+			t.Errorf("%q: it says %q", law, said)
 		}
 	}
 }
