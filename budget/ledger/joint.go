@@ -18,8 +18,8 @@ type JointPlan struct {
 	Releases int64          `json:"releases"`          // debited
 	Unknown  int64          `json:"unknown,omitempty"` // of which the mechanisms are not known, so that there is no figure
 	At       []JointEpsilon `json:"at,omitempty"`
-	// Summed reports whether ε is that of the sum of ρ, as there are too many different mechanisms to compose: a bound that is
-	// looser than what the reports of these releases say, which compose their own.
+	// Summed reports whether ε was converted from the sum of ρ, because there are too many different mechanisms to compose. That
+	// bound is looser than the figures in the reports of these releases, each of which composes its own mechanisms.
 	Summed bool `json:"summed,omitempty"`
 }
 

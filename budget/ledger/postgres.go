@@ -17,9 +17,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgresTables are those of the file. The one row of ledger counts the entries ever given out, so that entries taken off
-// the end are missed, and is locked by whoever appends. A PostgreSQL sequence would not do for the count: it is no part
-// of the transaction, so an update that is rolled back would leave a gap that looks like a removed entry.
+// postgresTables has the same tables as the file. The only row of ledger counts all entries ever written, so that entries removed
+// from the end are noticed; whoever appends locks it. A PostgreSQL sequence cannot count them: it is not part of the
+// transaction, so an update that is rolled back would leave a gap that looks like a removed entry.
 const postgresTables = `
 CREATE TABLE dprelease.ledger (
 	one boolean PRIMARY KEY CHECK (one),
