@@ -39,6 +39,7 @@ var may = map[string][]string{
 	"report":                       {"spec", "budget", "plan", "plan/residual", "synth", "internal/screen"},
 	"internal/release":             {"spec", "budget", "budget/contour", "budget/ledger", "internal/noise", "internal/regular", "internal/screen", "internal/sign", "plan", "plan/residual", "internal/measured", "histogram", "histogram/source", "synth", "report"},
 	"cmd/dprelease":                {"spec", "budget", "budget/ledger", "internal/noise", "internal/screen", "internal/sign", "plan", "plan/residual", "internal/measured", "histogram", "histogram/source", "synth", "report", "internal/release"},
+	"internal/structure/figures":   {},
 	"internal/bench":               {"spec", "budget", "plan", "budget/ledger", "internal/noise", "histogram"},
 	"examples/quickstart/generate": {},
 	"examples/adult/learn":         {},

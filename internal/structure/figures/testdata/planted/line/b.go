@@ -1,0 +1,4 @@
+package line
+
+// Second uses nothing.
+func Second() int { return 1 }

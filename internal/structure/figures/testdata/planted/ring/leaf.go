@@ -1,0 +1,4 @@
+package ring
+
+// Leaf refers to no other file.
+const Leaf = 1
