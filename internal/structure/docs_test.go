@@ -1,4 +1,4 @@
-package dprelease
+package structure
 
 import (
 	"go/ast"
@@ -289,8 +289,8 @@ func folded(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// errorRooms are where errors that reach a person are made.
-var errorRooms = []string{"budget/ledger", "cmd/dprelease", "histogram", "internal/release", "internal/sign", "plan"}
+// errorPackages are where errors that reach a person are made.
+var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "internal/release", "internal/sign", "plan"}
 
 // within are texts that stand within messages that have a row.
 var within = []string{
@@ -303,7 +303,7 @@ var within = []string{
 // errors say by which exit codes are decided has a row.
 func TestEveryErrorIsExplained(t *testing.T) {
 	rows := explainedIn(t, "## The plan", "")
-	eachFile(t, errorRooms, false, func(path string, file *ast.File) {
+	eachFile(t, errorPackages, false, func(path string, file *ast.File) {
 		for _, s := range literals(file) {
 			for _, row := range rows {
 				row.met = row.met || inSource(row, s)

@@ -1,4 +1,4 @@
-package dprelease
+package structure
 
 import (
 	"fmt"
@@ -12,13 +12,12 @@ import (
 	"testing"
 )
 
-// exactRooms are the rooms on the way from confidential counts to what is chosen and told of them: counts, scores, choices and
-// noise are integers there, and nothing is a floating-point number. (How rows are counted the fastest, package tabulate
-// estimates in floats.)
-var exactRooms = []string{"histogram", "internal/noise"}
+// exactPackages lie between confidential counts and what is chosen and published of them: counts, scores, choices and noise are
+// integers there, and nothing is a floating-point number. (Package tabulate estimates in floats how rows are counted fastest.)
+var exactPackages = []string{"histogram", "internal/noise"}
 
-// besidesTheWay are files of these rooms that are before the counts, or from which nothing goes to what is released.
-var besidesTheWay = []string{
+// mayUseFloats lists the files of these packages that work before anything is counted, or from which nothing is released.
+var mayUseFloats = []string{
 	"histogram/compare.go", "histogram/comparefigure.go", "histogram/comparejoint.go", "histogram/comparepair.go", // for evaluate, which writes to the confidential side
 	"histogram/comparepropensity.go", "histogram/comparesample.go", "histogram/comparetop.go", // likewise
 	"histogram/encode.go", "histogram/expression.go", "histogram/grid.go", "histogram/lookup.go", "histogram/place.go", "histogram/public.go", // read columns of floats, as which a file may hold its numbers, before anything is counted
@@ -61,13 +60,13 @@ func inexactIn(name string, source any) (found []string, err error) {
 
 func TestNothingOnTheWayFromCountsIsAFloat(t *testing.T) {
 	read := 0
-	for _, room := range exactRooms {
-		names, err := filepath.Glob(filepath.Join(filepath.FromSlash(room), "*.go"))
+	for _, pkg := range exactPackages {
+		names, err := filepath.Glob(filepath.Join(filepath.FromSlash(pkg), "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			if strings.HasSuffix(name, "_test.go") || slices.Contains(besidesTheWay, filepath.ToSlash(name)) {
+			if strings.HasSuffix(name, "_test.go") || slices.Contains(mayUseFloats, filepath.ToSlash(name)) {
 				continue
 			}
 			found, err := inexactIn(name, nil)

@@ -1,6 +1,4 @@
-// Package dprelease holds the test of the house's plan: which room may import
-// which.
-package dprelease
+package structure
 
 import (
 	"go/parser"
@@ -15,7 +13,7 @@ import (
 
 const module = "github.com/dprelease/dprelease/"
 
-// may lists, for every room, the rooms of ours that it may import.
+// may lists, for every package, the packages of ours that it may import.
 var may = map[string][]string{
 	"spec":                         {"spec/expression", "internal/regular"},
 	"spec/expression":              {},
@@ -39,6 +37,8 @@ var may = map[string][]string{
 	"report":                       {"spec", "budget", "plan", "plan/residual", "synth", "internal/screen"},
 	"internal/release":             {"spec", "budget", "budget/contour", "budget/ledger", "internal/noise", "internal/regular", "internal/screen", "internal/sign", "plan", "plan/residual", "internal/measured", "histogram", "histogram/source", "synth", "report"},
 	"cmd/dprelease":                {"spec", "budget", "budget/ledger", "internal/noise", "internal/screen", "internal/sign", "plan", "plan/residual", "internal/measured", "histogram", "histogram/source", "synth", "report", "internal/release"},
+	".":                            {},
+	"internal/structure":           {},
 	"internal/structure/figures":   {},
 	"internal/bench":               {"spec", "budget", "plan", "budget/ledger", "internal/noise", "histogram"},
 	"examples/quickstart/generate": {},
@@ -48,9 +48,9 @@ var may = map[string][]string{
 	"examples/households/generate": {},
 }
 
-// forbidden imports: a path, with those below it, that a room ("" is every room)
+// forbidden lists imports: a path, with those below it, that a package ("" is every package)
 // may not import, and why.
-var forbidden = []struct{ room, path, why string }{
+var forbidden = []struct{ pkg, path, why string }{
 	{"", "github.com/apache/arrow/go/v17/parquet", "parquet-go reads and writes Parquet"},
 	{"internal/tabulate", "math/rand", "tables are exact"},
 	{"internal/noise", "math/rand", "noise comes from the keyed streams"},
@@ -64,23 +64,23 @@ var forbidden = []struct{ room, path, why string }{
 	{"report", "os", "publishing depends on the sealed folder alone"},
 }
 
-// The pure rooms work out what they are given: neither they nor a room of ours
-// that they reach may ask the machine or touch confidential data. (Rooms that
-// they reach open files by name and reckon dates, so "os" and "time" are
-// forbidden to the pure rooms themselves only, above.)
+// The pure packages depend on their input alone: neither they nor a package of ours
+// that they reach may ask the machine or touch confidential data. (Packages that
+// they reach open files by name and compute dates, so "os" and "time" are
+// forbidden to the pure packages themselves only, above.)
 var (
 	pure         = []string{"plan", "synth", "report"}
 	machine      = []string{"runtime", "net", "math/rand", "crypto/rand", "os/user", "syscall"}
 	confidential = []string{"histogram", "histogram/source", "internal/noise", "internal/release", "budget/ledger"}
 )
 
-// house is what each room imports, without its tests.
-type house map[string][]string
+// imports lists what each package imports, without its tests.
+type imports map[string][]string
 
-// readHouse reads the imports of all rooms.
-func readHouse(t *testing.T) house {
+// readImports reads the imports of all packages.
+func readImports(t *testing.T) imports {
 	t.Helper()
-	h := house{}
+	all := imports{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -95,25 +95,25 @@ func readHouse(t *testing.T) house {
 		if err != nil {
 			return err
 		}
-		room := filepath.ToSlash(filepath.Dir(path))
-		imports := h[room]
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		imported := all[pkg]
 		for _, i := range f.Imports {
-			imports = append(imports, strings.Trim(i.Path.Value, `"`))
+			imported = append(imported, strings.Trim(i.Path.Value, `"`))
 		}
-		h[room] = imports
+		all[pkg] = imported
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return all
 }
 
-// reach is a room and all rooms that it imports, all the way down.
-func (h house) reach(room string) []string {
-	reached := []string{room}
+// reach returns a package and all packages of ours that it imports, directly or not.
+func (all imports) reach(pkg string) []string {
+	reached := []string{pkg}
 	for i := 0; i < len(reached); i++ {
-		for _, imported := range h[reached[i]] {
+		for _, imported := range all[reached[i]] {
 			if other, ours := strings.CutPrefix(imported, module); ours && !slices.Contains(reached, other) {
 				reached = append(reached, other)
 			}
@@ -122,66 +122,66 @@ func (h house) reach(room string) []string {
 	return reached
 }
 
-// breaks are the ways in which a house departs from the plan, sorted.
-func (h house) breaks() []string {
-	var all []string
-	for room, imports := range h {
-		allowed, ok := may[room]
+// breaks returns the imports that the lists above do not allow, sorted.
+func (all imports) breaks() []string {
+	var out []string
+	for pkg, paths := range all {
+		allowed, ok := may[pkg]
 		if !ok {
-			all = append(all, "there is no room "+room)
+			out = append(out, "there is no package "+pkg)
 		}
-		for _, imported := range imports {
+		for _, imported := range paths {
 			if other, ours := strings.CutPrefix(imported, module); ours && !slices.Contains(allowed, other) {
-				all = append(all, room+" may not import "+other)
+				out = append(out, pkg+" may not import "+other)
 			}
 			for _, f := range forbidden {
-				if (f.room == "" || f.room == room) && below(imported, f.path) {
-					all = append(all, room+" may not import "+imported+": "+f.why)
+				if (f.pkg == "" || f.pkg == pkg) && below(imported, f.path) {
+					out = append(out, pkg+" may not import "+imported+": "+f.why)
 				}
 			}
 		}
 	}
-	for _, room := range pure {
-		for _, reached := range h.reach(room) {
+	for _, pkg := range pure {
+		for _, reached := range all.reach(pkg) {
 			if slices.Contains(confidential, reached) {
-				all = append(all, room+" may not reach "+reached+": it is for what may be published")
+				out = append(out, pkg+" may not reach "+reached+": it is for what may be published")
 			}
-			for _, imported := range h[reached] {
+			for _, imported := range all[reached] {
 				if reached == "internal/regular" && imported == "syscall" {
 					continue // the flag with which it opens files, and nothing of the machine
 				}
 				if slices.ContainsFunc(machine, func(path string) bool { return below(imported, path) }) {
-					all = append(all, room+" may not reach "+imported+" (by "+reached+"): it depends on its input alone")
+					out = append(out, pkg+" may not reach "+imported+" (by "+reached+"): it depends on its input alone")
 				}
 			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
-// below tells whether an import path is a given one or one under it.
+// below reports whether an import path is a given one or one under it.
 func below(imported, path string) bool {
 	return imported == path || strings.HasPrefix(imported, path+"/")
 }
 
-func TestRooms(t *testing.T) {
-	h := readHouse(t)
-	for _, b := range h.breaks() {
+func TestPackages(t *testing.T) {
+	all := readImports(t)
+	for _, b := range all.breaks() {
 		t.Error(b)
 	}
-	for room := range may {
-		if _, ok := h[room]; !ok {
-			t.Errorf("room %s is empty", room)
+	for pkg := range may {
+		if _, ok := all[pkg]; !ok {
+			t.Errorf("package %s is empty", pkg)
 		}
 	}
 }
 
-// TestBreaksAreNoticed adds one import at a time that the plan forbids.
+// TestBreaksAreNoticed adds one import at a time that the lists forbid.
 func TestBreaksAreNoticed(t *testing.T) {
-	for _, c := range []struct{ room, imported, want string }{
+	for _, c := range []struct{ pkg, imported, want string }{
 		{"spec", module + "budget", "spec may not import budget"},
-		{"attic", "fmt", "there is no room attic"},
+		{"attic", "fmt", "there is no package attic"},
 		{"histogram/source", "math/rand/v2", "histogram/source may not import math/rand/v2: rows come in the order of the files"},
 		{"plan", "os", "plan may not import os: a plan depends on the spec alone"},
 		{"report", "net/http", "report may not reach net/http (by report): it depends on its input alone"},
@@ -190,10 +190,10 @@ func TestBreaksAreNoticed(t *testing.T) {
 		{"internal/measured", "crypto/rand", "report may not reach crypto/rand (by internal/measured): it depends on its input alone"},
 		{"internal/measured", module + "histogram", "synth may not reach internal/noise: it is for what may be published"},
 	} {
-		h := readHouse(t)
-		h[c.room] = append(h[c.room], c.imported)
-		if got := h.breaks(); !slices.Contains(got, c.want) {
-			t.Errorf("%s with %s: got %q, want %q", c.room, c.imported, got, c.want)
+		all := readImports(t)
+		all[c.pkg] = append(all[c.pkg], c.imported)
+		if got := all.breaks(); !slices.Contains(got, c.want) {
+			t.Errorf("%s with %s: got %q, want %q", c.pkg, c.imported, got, c.want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package dprelease
+package structure
 
 import (
 	"crypto/sha256"
