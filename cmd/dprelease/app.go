@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/spf13/cobra"
@@ -44,10 +45,10 @@ type outcome struct {
 	Command          string              `json:"command"`             // the words of the command, such as "ledger show"
 	Exit             int                 `json:"exit"`                // the exit code
 	Status           string              `json:"status"`              // done, already done, failed, interrupted, or withdrawn
-	Reason           release.Reason      `json:"reason,omitempty"`    // why it failed, as a stable word
+	Reason           verdict.Reason      `json:"reason,omitempty"`    // why it failed, as a stable word
 	Message          string              `json:"message,omitempty"`   // why it failed, for a person
 	Hint             string              `json:"hint,omitempty"`      // where a person finds more
-	Retry            release.Retry       `json:"retry"`               // whether to run the same command again: safe, later or never
+	Retry            verdict.Retry       `json:"retry"`               // whether to run the same command again: safe, later or never
 	Seconds          float64             `json:"seconds"`             // how long the command took; confidential where it read data
 	Release          string              `json:"release,omitempty"`   // its name
 	PlanHash         string              `json:"plan_hash,omitempty"` // SHA-256 of the plan, in hexadecimal
@@ -143,15 +144,15 @@ func aCommand(c *cobra.Command, args []string) error {
 // finish prints the outcome and returns the exit code.
 func (a *app) finish(ctx context.Context, err error) int {
 	a.progress.end()
-	verdict := classify(ctx, err)
+	ending := classify(ctx, err)
 	if err != nil {
-		a.outcome.Message, a.outcome.Hint = message(verdict.Exit, err), release.Hint(err)
+		a.outcome.Message, a.outcome.Hint = message(ending.Exit, err), release.Hint(err)
 		if problems := new(*spec.Errors); errors.As(err, problems) {
 			a.outcome.Problems = (*problems).Problems
 		}
 	}
 	if a.json {
-		a.print(verdict)
+		a.print(ending)
 	} else if err != nil {
 		stderr := visible{a.stderr} // names of files, and what they hold, may be anybody's
 		fmt.Fprintf(stderr, "dprelease: %s\n", a.outcome.Message)
@@ -159,19 +160,19 @@ func (a *app) finish(ctx context.Context, err error) int {
 			fmt.Fprintf(stderr, "%s\n", a.outcome.Hint)
 		}
 	}
-	return verdict.Exit
+	return ending.Exit
 }
 
 // print prints the document of --json.
-func (a *app) print(verdict release.Verdict) {
-	a.outcome.Exit, a.outcome.Reason, a.outcome.Retry = verdict.Exit, verdict.Reason, verdict.Retry
+func (a *app) print(ending verdict.Verdict) {
+	a.outcome.Exit, a.outcome.Reason, a.outcome.Retry = ending.Exit, ending.Reason, ending.Retry
 	a.outcome.Seconds = math.Round(time.Since(a.started).Seconds()*1000) / 1000
 	switch {
-	case verdict.Reason == release.Interrupted:
+	case ending.Reason == verdict.Interrupted:
 		a.outcome.Status = "interrupted"
-	case verdict.Reason == release.ReleaseWithdrawn:
+	case ending.Reason == verdict.ReleaseWithdrawn:
 		a.outcome.Status = "withdrawn"
-	case verdict.Reason != "":
+	case ending.Reason != "":
 		a.outcome.Status = "failed"
 	case a.outcome.Status == "":
 		a.outcome.Status = "done"
@@ -185,21 +186,21 @@ func (a *app) print(verdict release.Verdict) {
 func (a *app) crashed(place string) int {
 	a.outcome.Message = fmt.Sprintf("internal error at %s: this is a bug, please report it; run again and the release resumes", place)
 	if a.json {
-		a.print(release.Verdict{Exit: release.ExitEnvironment, Reason: release.InternalError, Retry: release.Safe})
+		a.print(verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InternalError, Retry: verdict.Safe})
 	} else {
 		fmt.Fprintf(a.stderr, "dprelease: %s\n", a.outcome.Message)
 	}
-	return release.ExitEnvironment
+	return verdict.ExitEnvironment
 }
 
 // classify classifies the outcome of a command.
-func classify(ctx context.Context, err error) release.Verdict {
+func classify(ctx context.Context, err error) verdict.Verdict {
 	var usage *usageError
 	switch {
 	case err == nil:
 		return release.Classify(nil)
 	case errors.As(err, &usage):
-		return release.Verdict{Exit: release.ExitSpec, Reason: release.CommandLine, Retry: release.Never}
+		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.CommandLine, Retry: verdict.Never}
 	case errors.Is(context.Cause(ctx), errTerminated):
 		return release.Terminated(err)
 	}
@@ -213,10 +214,10 @@ func message(code int, err error) string {
 		spent *release.Spent
 	)
 	lasting := errors.As(err, &noted) || errors.As(err, &spent) && spent.Lost // running again does not undo it
-	if (code == release.ExitInterrupted || code == release.ExitTerminated) && !lasting {
+	if (code == verdict.ExitInterrupted || code == verdict.ExitTerminated) && !lasting {
 		return "interrupted; run again and it resumes"
 	}
-	return strings.TrimRight(release.InWords(err), "\n")
+	return strings.TrimRight(verdict.InWords(err), "\n")
 }
 
 // options are the common flags in the form that the steps take.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // TestInterruptedSaysWhatLasts: running again resumes, but for a release whose key was
@@ -26,11 +27,11 @@ func TestInterruptedSaysWhatLasts(t *testing.T) {
 		{&release.Spent{Err: context.Canceled, Lost: true}, "this release is lost"},
 		{&release.Noted{Err: context.Canceled}, "is noted in the ledger and counts"},
 	} {
-		if got := message(release.ExitInterrupted, c.err); !strings.Contains(got, c.says) {
+		if got := message(verdict.ExitInterrupted, c.err); !strings.Contains(got, c.says) {
 			t.Errorf("%T: %q, expected %q", c.err, got, c.says)
 		}
 	}
-	if got := message(release.ExitSpec, errors.New("a mistake\n")); got != "a mistake" {
+	if got := message(verdict.ExitSpec, errors.New("a mistake\n")); got != "a mistake" {
 		t.Errorf("%q", got)
 	}
 }

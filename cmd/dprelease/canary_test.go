@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -146,24 +146,24 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 		kill    bool
 		exit    int
 	}{
-		{name: "a release", exit: release.ExitDone},
-		{name: "undeclared categories", unknown: "error", exit: release.ExitData},
-		{name: "a number out of range", exit: release.ExitData, damage: last(func(f []string) []string { f[2] += "77"; return f })},
-		{name: "a number that is none", exit: release.ExitData, damage: last(func(f []string) []string { f[2] = f[3]; return f })},
-		{name: "a row that is too long", exit: release.ExitData, damage: last(func(f []string) []string { return append(f, f[0]) })},
-		{name: "a row that is too short", exit: release.ExitData, damage: last(func(f []string) []string { return f[:2] })},
-		{name: "a quote that does not end", exit: release.ExitData, damage: last(func(f []string) []string { f[1] = `"` + f[1]; return f })},
-		{name: "no id", exit: release.ExitData, damage: last(func(f []string) []string { f[0] = ""; return f })},
-		{name: "too few rows", expect: "{rows: [2, 999]}", exit: release.ExitData},
-		{name: "a code that does not occur", expect: "{every: [city]}", exit: release.ExitData},
-		{name: "no approval", roles: "{officer: ['ed25519:Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE']}", exit: release.ExitApproval},
-		{name: "no budget", cap: "1/2", exit: release.ExitBudget},
-		{name: "a place that is taken", exit: release.ExitName, prepare: func(t *testing.T, dir string) {
+		{name: "a release", exit: verdict.ExitDone},
+		{name: "undeclared categories", unknown: "error", exit: verdict.ExitData},
+		{name: "a number out of range", exit: verdict.ExitData, damage: last(func(f []string) []string { f[2] += "77"; return f })},
+		{name: "a number that is none", exit: verdict.ExitData, damage: last(func(f []string) []string { f[2] = f[3]; return f })},
+		{name: "a row that is too long", exit: verdict.ExitData, damage: last(func(f []string) []string { return append(f, f[0]) })},
+		{name: "a row that is too short", exit: verdict.ExitData, damage: last(func(f []string) []string { return f[:2] })},
+		{name: "a quote that does not end", exit: verdict.ExitData, damage: last(func(f []string) []string { f[1] = `"` + f[1]; return f })},
+		{name: "no id", exit: verdict.ExitData, damage: last(func(f []string) []string { f[0] = ""; return f })},
+		{name: "too few rows", expect: "{rows: [2, 999]}", exit: verdict.ExitData},
+		{name: "a code that does not occur", expect: "{every: [city]}", exit: verdict.ExitData},
+		{name: "no approval", roles: "{officer: ['ed25519:Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE']}", exit: verdict.ExitApproval},
+		{name: "no budget", cap: "1/2", exit: verdict.ExitBudget},
+		{name: "a place that is taken", exit: verdict.ExitName, prepare: func(t *testing.T, dir string) {
 			if err := os.MkdirAll(filepath.Join(dir, "r.measured"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{name: "a place that is taken at the end", exit: release.ExitName, prepare: func(t *testing.T, dir string) {
+		{name: "a place that is taken at the end", exit: verdict.ExitName, prepare: func(t *testing.T, dir string) {
 			if err := os.MkdirAll(filepath.Join(dir, "r", "x"), 0o755); err != nil {
 				t.Fatal(err)
 			}

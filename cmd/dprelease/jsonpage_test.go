@@ -63,7 +63,7 @@ func TestJSONReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	inCode := map[string]bool{}
-	for _, f := range parseFolder(t, "../../internal/release") {
+	for _, f := range parseFolder(t, "../../internal/verdict") {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if v, ok := n.(*ast.ValueSpec); ok {
 				if name, ok := v.Type.(*ast.Ident); ok && name.Name == "Reason" {

@@ -25,6 +25,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // program is the test binary as the program itself.
@@ -163,13 +164,13 @@ func TestInterrupted(t *testing.T) {
 		code := codeOf(c.Wait())
 		state := spent(t, dir, fileLedger)
 		t.Logf("exit %d, account %s", code, state)
-		if code != 0 && code != release.ExitInterrupted && code != -1 { // -1: before the program could listen
+		if code != 0 && code != verdict.ExitInterrupted && code != -1 { // -1: before the program could listen
 			t.Fatalf("exit %d\n%s", code, stderr.String())
 		}
-		if left, _ := filepath.Glob(filepath.Join(dir, ".r*")); code == release.ExitInterrupted && len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(dir, ".r*")); code == verdict.ExitInterrupted && len(left) > 0 {
 			t.Errorf("interrupted, left behind: %v", left)
 		}
-		if code == release.ExitInterrupted && state == ledger.Reserved {
+		if code == verdict.ExitInterrupted && state == ledger.Reserved {
 			t.Error("interrupted, a reservation is left")
 		}
 		finishes(t, dir, args, fileLedger)
@@ -395,9 +396,9 @@ func TestManyAtOnce(t *testing.T) {
 	done := 0
 	for i, code := range codes {
 		switch code {
-		case release.ExitDone:
+		case verdict.ExitDone:
 			done++
-		case release.ExitEnvironment, release.ExitName:
+		case verdict.ExitEnvironment, verdict.ExitName:
 			t.Logf("exit %d: %s", code, outputs[i])
 		default:
 			t.Errorf("exit %d: %s", code, outputs[i])
@@ -449,11 +450,11 @@ func eightAtOnce(t *testing.T, at string) {
 	for i, code := range codes {
 		found[code]++
 		_, err := os.Stat(filepath.Join(dir, fmt.Sprintf("r%d.measured", i)))
-		if drawn := err == nil; drawn != (code == release.ExitDone) || code != release.ExitDone && code != release.ExitBudget {
+		if drawn := err == nil; drawn != (code == verdict.ExitDone) || code != verdict.ExitDone && code != verdict.ExitBudget {
 			t.Errorf("exit %d, drawn %v: %s", code, drawn, outputs[i])
 		}
 	}
-	if found[release.ExitDone] != room {
+	if found[verdict.ExitDone] != room {
 		t.Errorf("exits %v; want %d done", found, room)
 	}
 	spent(t, dir, at)
@@ -480,7 +481,7 @@ func TestFullDisk(t *testing.T) {
 	defer exec.Command("umount", small).Run()
 	args := []string{"run", "release.yaml", "--ledger", fileLedger, "--state", "state", "--out", "small"}
 	out, err := program(t, dir, args...).CombinedOutput()
-	if code := codeOf(err); code != release.ExitEnvironment || !strings.Contains(string(out), "space") {
+	if code := codeOf(err); code != verdict.ExitEnvironment || !strings.Contains(string(out), "space") {
 		t.Fatalf("exit %d: %s", code, out)
 	}
 	if s := spent(t, dir, fileLedger); s != "nothing" && s != ledger.Cancelled {

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -24,7 +25,7 @@ import (
 func InitAccount(ctx context.Context, ledgerPath, policyPath string, o ledger.OpenOptions) (ledger.Policy, error) {
 	text, err := regular.Read(policyPath, mostAsked)
 	if err != nil {
-		return ledger.Policy{}, &SpecError{File: policyPath, Err: err}
+		return ledger.Policy{}, &verdict.Unusable{File: policyPath, Err: err}
 	}
 	policy, err := ledger.ParsePolicy(policyPath, text)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // anotherOffice is the same office with a ledger of its own.
@@ -24,8 +25,8 @@ func anotherLedger(t *testing.T, o office) office {
 
 func wantsCode(t *testing.T, what string, err error, code int, words string) {
 	t.Helper()
-	if ExitCode(err) != code || !strings.Contains(err.Error(), words) {
-		t.Errorf("%s: exit %d, want %d with %q: %v", what, ExitCode(err), code, words, err)
+	if Classify(err).Exit != code || !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: exit %d, want %d with %q: %v", what, Classify(err).Exit, code, words, err)
 	}
 }
 
@@ -41,17 +42,17 @@ func TestAReleaseIsOfTheLedgerThatPaid(t *testing.T) {
 	other := anotherLedger(t, o).options("out")
 	const words = "was not paid for from the configured ledger"
 	_, err = Run(t.Context(), o.plan, other)
-	wantsCode(t, "run, published", err, ExitName, words)
+	wantsCode(t, "run, published", err, verdict.ExitName, words)
 	_, err = Measure(t.Context(), o.plan, other)
-	wantsCode(t, "measure", err, ExitName, words)
+	wantsCode(t, "measure", err, verdict.ExitName, words)
 	sealed := MeasuredFolder(opt.Out, "trips")
 	_, err = Publish(t.Context(), sealed, other)
-	wantsCode(t, "publish", err, ExitName, words)
+	wantsCode(t, "publish", err, verdict.ExitName, words)
 	if err := os.Rename(sealed, filepath.Join(o.dir, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Run(t.Context(), o.plan, other)
-	wantsCode(t, "run, published alone", err, ExitName, words)
+	wantsCode(t, "run, published alone", err, verdict.ExitName, words)
 	if _, err := Run(t.Context(), o.plan, opt); err != nil {
 		t.Errorf("from the ledger that paid: %v", err)
 	}
@@ -107,12 +108,12 @@ func TestWithdrawnIsNotPublishedAgain(t *testing.T) {
 		return l.Withdraw(ctx, "trips", "trips", "wrong weights")
 	})
 	_, err = Run(t.Context(), o.plan, opt)
-	wantsCode(t, "published", err, ExitName, "withdrawn")
+	wantsCode(t, "published", err, verdict.ExitName, "withdrawn")
 	if err := os.RemoveAll(result.Place); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
-	wantsCode(t, "publish", err, ExitName, "wrong weights")
+	wantsCode(t, "publish", err, verdict.ExitName, "wrong weights")
 }
 
 // A run that was cut off after its debit, and given up since, ends with its key
@@ -123,7 +124,7 @@ func TestAbandonedAfterItsDebit(t *testing.T) {
 	crashAfterDebit(t, o, opt)
 	o.with(t, func(ctx context.Context, l *ledger.Ledger) error { return l.Abandon(ctx, "trips", "trips", "lost") })
 	_, err := Run(t.Context(), o.plan, opt)
-	wantsCode(t, "run", err, ExitName, "abandoned")
+	wantsCode(t, "run", err, verdict.ExitName, "abandoned")
 	if strings.Contains(err.Error(), "resumes") {
 		t.Errorf("it says that it resumes: %v", err)
 	}
@@ -149,7 +150,7 @@ func TestAbandonedWhileItIsDrawn(t *testing.T) {
 		}
 	})
 	err = a.measure(t.Context())
-	wantsCode(t, "measure", err, ExitName, "abandoned")
+	wantsCode(t, "measure", err, verdict.ExitName, "abandoned")
 	if strings.Contains(err.Error(), "resumes") {
 		t.Errorf("it says that it resumes: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -36,7 +37,7 @@ type Approval struct {
 
 // Approve signs the plan in a file and writes the approval beside it. A standing
 // approval is of the plan with its parameters blank. Where a ledger is configured, only a key
-// that an account of the plan lists for the role signs. Errors: *[SpecError] where the
+// that an account of the plan lists for the role signs. Errors: *[verdict.Unusable] where the
 // plan cannot be used, the approval is not complete or the key is not one of the role.
 func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *plan.Plan, approval ledger.Approval, path string, err error) {
 	if p, err = ReadPlan(ctx, planPath); err != nil {
@@ -58,7 +59,7 @@ func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *p
 	}
 	approval = approval.Signed(a.Key)
 	if err := approval.Verify(); err != nil {
-		return nil, approval, "", &SpecError{File: planPath, Err: err}
+		return nil, approval, "", &verdict.Unusable{File: planPath, Err: err}
 	}
 	signer, _, _ := strings.Cut(approval.Signer.Fingerprint(), " ") // another's approval in this role stays
 	dir, name := filepath.Dir(planPath), p.Name+"."+middle+"."+signer+approvalEnd
@@ -108,6 +109,11 @@ type WrongSigner struct{ said string }
 
 func (e *WrongSigner) Error() string { return e.said }
 
+// Verdict says that another key has to sign.
+func (*WrongSigner) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.WrongKeyGiven, Retry: verdict.Never}
+}
+
 // usualStatement is what a signature attests where the signer says nothing else.
 func usualStatement(standing *ledger.Standing) string {
 	if standing == nil {
@@ -117,7 +123,7 @@ func usualStatement(standing *ledger.Standing) string {
 }
 
 // approvals are those in a folder, of whatever plans: the account takes the ones
-// that it asks for. Errors: *[SpecError] for one that cannot be read.
+// that it asks for. Errors: *[verdict.Unusable] for one that cannot be read.
 func approvals(dir string) ([]ledger.Approval, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,15 +139,15 @@ func approvals(dir string) ([]ledger.Approval, error) {
 		}
 		path := filepath.Join(dir, e.Name())
 		if len(all) == maxApprovals {
-			return nil, &SpecError{File: path, Err: fmt.Errorf("there are more than %d approvals here: move those of past releases away", maxApprovals)}
+			return nil, &verdict.Unusable{File: path, Err: fmt.Errorf("there are more than %d approvals here: move those of past releases away", maxApprovals)}
 		}
 		b, err := regular.Read(path, mostAsked)
 		if err != nil {
-			return nil, &SpecError{File: path, Err: err}
+			return nil, &verdict.Unusable{File: path, Err: err}
 		}
 		a, err := ledger.ReadApproval(b)
 		if err != nil {
-			return nil, &SpecError{File: path, Err: err}
+			return nil, &verdict.Unusable{File: path, Err: err}
 		}
 		all = append(all, a)
 	}
@@ -156,3 +162,8 @@ type NotAsSigned struct {
 
 func (e *NotAsSigned) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Err) }
 func (e *NotAsSigned) Unwrap() error { return e.Err }
+
+// Verdict says that the plan has to be made and approved again.
+func (*NotAsSigned) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitApproval, Reason: verdict.EditedPlan, Retry: verdict.Never}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -80,8 +81,8 @@ func (o signedOffice) refuses(t *testing.T, p *plan.Plan, roles ...string) {
 	t.Helper()
 	_, err := Measure(t.Context(), p, o.signedOptions())
 	var unapproved *ledger.Unapproved
-	if !errors.As(err, &unapproved) || !slices.Equal(unapproved.Missing, roles) || ExitCode(err) != ExitApproval {
-		t.Errorf("exit %d, %v; want roles %v missing", ExitCode(err), err, roles)
+	if !errors.As(err, &unapproved) || !slices.Equal(unapproved.Missing, roles) || Classify(err).Exit != verdict.ExitApproval {
+		t.Errorf("exit %d, %v; want roles %v missing", Classify(err).Exit, err, roles)
 	}
 	if there, err := exists(MeasuredFolder(o.signedOptions().Out, p.Name)); there || err != nil {
 		t.Errorf("measurements are there (%v)", err)
@@ -138,8 +139,8 @@ func TestAnotherPlanIsNotApproved(t *testing.T) {
 			t.Fatalf("%s is not in the plan", from)
 		}
 		o.write(t, filepath.Base(path), edited)
-		if _, err := ReadPlan(context.Background(), path); ExitCode(err) != ExitApproval {
-			t.Errorf("%q for %q: exit %d, %v", to, from, ExitCode(err), err)
+		if _, err := ReadPlan(context.Background(), path); Classify(err).Exit != verdict.ExitApproval {
+			t.Errorf("%q for %q: exit %d, %v", to, from, Classify(err).Exit, err)
 		}
 	}
 	o.write(t, "release.yaml", strings.Replace(tripSpec, "{epsilon: 1,", "{epsilon: 2,", 1))
@@ -187,8 +188,8 @@ func TestAFileThatIsNoApproval(t *testing.T) {
 	o := newSignedOffice(t, tripSpec)
 	p, _ := o.planned(t, nil)
 	o.write(t, "trips.officer.approval.json", "{}\n")
-	if _, err := Measure(t.Context(), p, o.signedOptions()); ExitCode(err) != ExitSpec || !strings.Contains(err.Error(), "trips.officer.approval.json") {
-		t.Errorf("exit %d, %v", ExitCode(err), err)
+	if _, err := Measure(t.Context(), p, o.signedOptions()); Classify(err).Exit != verdict.ExitSpec || !strings.Contains(err.Error(), "trips.officer.approval.json") {
+		t.Errorf("exit %d, %v", Classify(err).Exit, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -58,7 +59,7 @@ func (o Options) openExisting(ctx context.Context) (*ledger.Ledger, error) {
 	if o.Trust != "" {
 		var err error
 		if options.Trust, err = sign.ReadPublicKey(o.Trust); err != nil {
-			return nil, &SpecError{File: o.Trust, Err: err}
+			return nil, &verdict.Unusable{File: o.Trust, Err: err}
 		}
 	}
 	l, err := ledger.OpenExisting(ctx, o.Ledger, options)

@@ -2,6 +2,7 @@ package release
 
 import (
 	"errors"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"io"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte("mode,hour\nfly,7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(t.Context(), o.plan, opt); ExitCode(err) != ExitData {
+	if _, err := Measure(t.Context(), o.plan, opt); Classify(err).Exit != verdict.ExitData {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(opt.stateDir(), o.stateName(t, opt))
@@ -98,7 +99,7 @@ func TestStatesOfPaidReleasesAreKept(t *testing.T) {
 	elsewhere.Ledger = ""
 	wantCleaned(t, cleaned(t, elsewhere, 0, false), "kept it has a key, and no account of these ledgers knows its release")
 	elsewhere.Ledger = filepath.Join(o.dir, "no.db")
-	if _, err := elsewhere.CleanStates(t.Context(), 0, false); Classify(err).Reason != LedgerMissing {
+	if _, err := elsewhere.CleanStates(t.Context(), 0, false); Classify(err).Reason != verdict.LedgerMissing {
 		t.Errorf("a ledger that is not there: %v", err)
 	}
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -51,7 +52,7 @@ func (l codeLists) add(variable, from string) *codeList {
 const maxCodes = 64 << 20
 
 // readCodes reads documents with code lists: DDI Codebook (.xml), or CSV with a column for the variable, one for the code and
-// one for the label, or CSV of one variable, called as it, whose first column is the code. Errors: *[SpecError].
+// one for the label, or CSV of one variable, called as it, whose first column is the code. Errors: *[verdict.Unusable].
 func readCodes(paths []string) (codeLists, error) {
 	lists := codeLists{}
 	for _, path := range paths {
@@ -62,7 +63,7 @@ func readCodes(paths []string) (codeLists, error) {
 			err = lists.readCSV(path, text)
 		}
 		if err != nil {
-			return nil, &SpecError{File: path, Err: err}
+			return nil, &verdict.Unusable{File: path, Err: err}
 		}
 	}
 	return lists, nil

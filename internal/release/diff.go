@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -121,20 +122,20 @@ const (
 // Diff compares two plan files, or the folders of two published releases, of
 // which each must be as its manifest says.
 //
-// Errors: *[SpecError] where they are not two of a kind or cannot be read;
+// Errors: *[verdict.Unusable] where they are not two of a kind or cannot be read;
 // *[Altered] for a published folder that was changed.
 func Diff(ctx context.Context, before, after string) (*Difference, error) {
 	var folders [2]bool
 	for i, path := range []string{before, after} {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, &SpecError{File: path, Err: err}
+			return nil, &verdict.Unusable{File: path, Err: err}
 		}
 		folders[i] = info.IsDir()
 	}
 	switch {
 	case folders[0] != folders[1]:
-		return nil, &SpecError{File: after, Err: errors.New("a plan file and a folder cannot be compared: give two plan files, or the folders of two published releases")}
+		return nil, &verdict.Unusable{File: after, Err: errors.New("a plan file and a folder cannot be compared: give two plan files, or the folders of two published releases")}
 	case folders[0]:
 		return diffReleases(ctx, before, after)
 	}

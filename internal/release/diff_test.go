@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -275,8 +276,8 @@ func TestDiffRefuses(t *testing.T) {
 		"no plan": {planFile, filepath.Join(e.dir, "a.csv")},
 	} {
 		_, err := Diff(t.Context(), pair[0], pair[1])
-		var wrong *SpecError
-		if !errors.As(err, &wrong) || ExitCode(err) != ExitSpec {
+		var wrong *verdict.Unusable
+		if !errors.As(err, &wrong) || Classify(err).Exit != verdict.ExitSpec {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

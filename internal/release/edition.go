@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
@@ -35,7 +36,7 @@ func openEdition(place string) (*edition, error) {
 		return nil, err
 	}
 	if e.plan, err = plan.Read(b); err != nil {
-		return nil, &SpecError{File: filepath.Join(place, measured.PlanFile), Err: err}
+		return nil, &verdict.Unusable{File: filepath.Join(place, measured.PlanFile), Err: err}
 	}
 	if e.plan.Hash() != e.manifest.PlanHash {
 		return nil, d.altered(wrongf(measured.PlanFile, "is not the plan that %s names", manifestFile))
@@ -77,7 +78,7 @@ func (e *edition) tableOf(path string) (t editionTable, found bool, err error) {
 	t = editionTable{edition: e, table: e.plan.Tables[i]}
 	t.query = e.plan.Query(t.table)
 	if t.levels, err = t.query.Levels(e.plan.Release()); err != nil {
-		return t, false, &SpecError{File: e.place, Err: err}
+		return t, false, &verdict.Unusable{File: e.place, Err: err}
 	}
 	return t, true, nil
 }
@@ -113,7 +114,7 @@ func (t editionTable) noise(statistic string) (tableNoise, error) {
 		}
 		return noiseTogether(asked)
 	}
-	return tableNoise{}, &SpecError{File: t.place, Err: fmt.Errorf("the plan has no %s of table %s", statistic, t.table.Path)}
+	return tableNoise{}, &verdict.Unusable{File: t.place, Err: fmt.Errorf("the plan has no %s of table %s", statistic, t.table.Path)}
 }
 
 // codes are the codes of a cell's keys.
@@ -141,19 +142,19 @@ func (t editionTable) estimates(statistics []string) ([]estimates, error) {
 	for _, column := range append(slices.Clone(t.table.By), estimated(statistics)...) {
 		leaf, found := f.Schema().Lookup(column)
 		if !found {
-			return nil, &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("there is no column %q", column)}
+			return nil, &verdict.Unusable{File: filepath.Join(t.place, name), Err: fmt.Errorf("there is no column %q", column)}
 		}
 		columns = append(columns, leaf.ColumnIndex)
 	}
 	if t.placed() && f.NumRows() != t.table.Cells {
-		return nil, &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("%d rows, where the plan has %d cells", f.NumRows(), t.table.Cells)}
+		return nil, &verdict.Unusable{File: filepath.Join(t.place, name), Err: fmt.Errorf("%d rows, where the plan has %d cells", f.NumRows(), t.table.Cells)}
 	}
 	keys, figures := columns[:len(t.table.By)], columns[len(t.table.By):]
 	out := make([]estimates, len(statistics))
 	row := 0
 	err = eachRow(f, func(r parquet.Row) error {
 		if t.placed() && !t.hasKeys(r, keys, row) {
-			return &SpecError{File: filepath.Join(t.place, name), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
+			return &verdict.Unusable{File: filepath.Join(t.place, name), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
 		for i := range out {
 			out[i].unbiased = append(out[i].unbiased, number(r[figures[2*i]]))

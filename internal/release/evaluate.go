@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -42,14 +43,14 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 // that is cut off after that leaves the note, and no figure. What cannot be compared
 // is refused before the note. Nothing of the outcome is returned, printed or logged.
 //
-// Errors: *[SpecError] where place is no release of the plan, o.Out is not apart from
+// Errors: *[verdict.Unusable] where place is no release of the plan, o.Out is not apart from
 // every release, or the ledger does not know the release; *[Altered]; *[Evaluated]
 // where o.Out holds an evaluation; *source.Error; *histogram.ContractError. What goes
 // wrong behind the note is a *[Noted].
 func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) (string, error) {
 	out, err := truePath(o.Out)
 	if err != nil {
-		return "", &SpecError{File: o.Out, Err: err}
+		return "", &verdict.Unusable{File: o.Out, Err: err}
 	}
 	o.Out = out
 	return out, o.evaluate(ctx, p, place)
@@ -171,7 +172,7 @@ func evaluated(place string, p *plan.Plan) (*edition, ledger.Record, error) {
 		return nil, record, err
 	}
 	if e.plan.Hash() != p.Hash() {
-		return nil, record, &SpecError{File: place, Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and the parameters that it was made from", e.plan.Hash(), p.Hash())}
+		return nil, record, &verdict.Unusable{File: place, Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and the parameters that it was made from", e.plan.Hash(), p.Hash())}
 	}
 	err = json.Unmarshal(e.proof, &record)
 	if err == nil {
@@ -181,10 +182,10 @@ func evaluated(place string, p *plan.Plan) (*edition, ledger.Record, error) {
 		return nil, record, &Altered{Place: place, File: proofFile}
 	}
 	if p.Sample != nil {
-		return nil, record, &SpecError{File: place, Err: errors.New("was measured on a secret sample of the units: against the counts of all of them its errors would tell who was drawn")}
+		return nil, record, &verdict.Unusable{File: place, Err: errors.New("was measured on a secret sample of the units: against the counts of all of them its errors would tell who was drawn")}
 	}
 	if record.Status == ledger.Rehearsal {
-		return nil, record, &SpecError{File: place, Err: errors.New("is a rehearsal: its rows were made up, and there is no truth to compare it with")}
+		return nil, record, &verdict.Unusable{File: place, Err: errors.New("is a rehearsal: its rows were made up, and there is no truth to compare it with")}
 	}
 	return e, record, nil
 }
@@ -194,7 +195,7 @@ func evaluated(place string, p *plan.Plan) (*edition, ledger.Record, error) {
 // can enter. Its path is resolved; where that leads elsewhere, a folder on the way was
 // replaced by a link since then. Whatever is written there is written right after this.
 func (o Options) apart() error {
-	refuse := func(err error) error { return &SpecError{File: o.Out, Err: err} }
+	refuse := func(err error) error { return &verdict.Unusable{File: o.Out, Err: err} }
 	now, err := truePath(o.Out)
 	if err != nil {
 		return refuse(err)
@@ -240,7 +241,7 @@ func (o Options) unused() error {
 // sources looks for the files of the tables, and reads no row of them.
 func (o Options) sources(ctx context.Context, p *plan.Plan) error {
 	if info, err := os.Stat(o.Data); err != nil || !info.IsDir() {
-		return &SpecError{File: o.Data, Err: errors.New("is not a folder: say with --data where the paths of the sources start")}
+		return &verdict.Unusable{File: o.Data, Err: errors.New("is not a folder: say with --data where the paths of the sources start")}
 	}
 	for _, t := range p.Release().Tables {
 		rows, err := source.Open(ctx, o.Data, t.Source, nil)
@@ -258,7 +259,7 @@ func (o Options) sources(ctx context.Context, p *plan.Plan) error {
 // practice ledger beside it, it must hold the debit.
 func (o Options) ledgerOf(ctx context.Context, place string, record ledger.Record) (*ledger.Ledger, error) {
 	refuse := func(format string, args ...any) error {
-		return &SpecError{File: place, Err: fmt.Errorf(format, args...)}
+		return &verdict.Unusable{File: place, Err: fmt.Errorf(format, args...)}
 	}
 	var l *ledger.Ledger
 	var err error
@@ -289,7 +290,7 @@ func (o Options) ledgerOf(ctx context.Context, place string, record ledger.Recor
 func (o Options) openPractice(ctx context.Context) (*ledger.Ledger, error) {
 	path := o.practiceLedger()
 	if found, err := exists(path); err != nil || !found {
-		return nil, errors.Join(err, &SpecError{File: path, Err: errors.New("there is no practice ledger here, which paid for this release: say where its state is (--state DIR)")})
+		return nil, errors.Join(err, &verdict.Unusable{File: path, Err: errors.New("there is no practice ledger here, which paid for this release: say where its state is (--state DIR)")})
 	}
 	if err := private(o.stateDir()); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)

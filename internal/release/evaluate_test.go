@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
 )
@@ -135,7 +136,7 @@ func TestEvaluateNotesFirst(t *testing.T) {
 		}
 		cancel()
 	})
-	if err := evaluateTo(ctx, o.plan, place, opt); ExitCode(err) != ExitInterrupted {
+	if err := evaluateTo(ctx, o.plan, place, opt); Classify(err).Exit != verdict.ExitInterrupted {
 		t.Errorf("cut off: %v", err)
 	}
 	if left, err := os.ReadDir(opt.Out); err != nil || len(left) > 0 || o.comparisons(t, "trips") != 1 {
@@ -196,18 +197,18 @@ func TestEvaluateRefuses(t *testing.T) {
 		code             int
 		words            string
 	}{
-		{"the release itself", place, place, nil, ExitSpec, "manifest.json is in"},
-		{"below it", place, filepath.Join(place, "x", "y"), nil, ExitSpec, "manifest.json is in"},
-		{"below a link to it", place, filepath.Join(link, "x"), nil, ExitSpec, "manifest.json is in"},
-		{"below a sealed folder", place, filepath.Join(place+".measured", "x"), nil, ExitSpec, "seal.json is in"},
-		{"a link", link, link, nil, ExitSpec, "manifest.json is in"},
-		{"a file", place, filepath.Join(o.dir, "t.csv"), nil, ExitSpec, "is not a folder"},
-		{"a folder that is open to others", place, filepath.Join(o.dir, "out"), nil, ExitSpec, "can be entered by others"},
-		{"a sealed folder", place + ".measured", filepath.Join(o.dir, "private"), nil, ExitSpec, "not the folder of a published release"},
-		{"no data", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Data = filepath.Join(o.dir, "nowhere") }, ExitSpec, "--data"},
-		{"other data", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Data = filepath.Join(o.dir, "out") }, ExitData, "no such file"},
-		{"no ledger", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Ledger = "" }, ExitSpec, "--ledger FILE"},
-		{"another ledger", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Ledger = anotherLedger(t, o).ledger }, ExitSpec, "is not in the ledger"},
+		{"the release itself", place, place, nil, verdict.ExitSpec, "manifest.json is in"},
+		{"below it", place, filepath.Join(place, "x", "y"), nil, verdict.ExitSpec, "manifest.json is in"},
+		{"below a link to it", place, filepath.Join(link, "x"), nil, verdict.ExitSpec, "manifest.json is in"},
+		{"below a sealed folder", place, filepath.Join(place+".measured", "x"), nil, verdict.ExitSpec, "seal.json is in"},
+		{"a link", link, link, nil, verdict.ExitSpec, "manifest.json is in"},
+		{"a file", place, filepath.Join(o.dir, "t.csv"), nil, verdict.ExitSpec, "is not a folder"},
+		{"a folder that is open to others", place, filepath.Join(o.dir, "out"), nil, verdict.ExitSpec, "can be entered by others"},
+		{"a sealed folder", place + ".measured", filepath.Join(o.dir, "private"), nil, verdict.ExitSpec, "not the folder of a published release"},
+		{"no data", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Data = filepath.Join(o.dir, "nowhere") }, verdict.ExitSpec, "--data"},
+		{"other data", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Data = filepath.Join(o.dir, "out") }, verdict.ExitData, "no such file"},
+		{"no ledger", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Ledger = "" }, verdict.ExitSpec, "--ledger FILE"},
+		{"another ledger", place, filepath.Join(o.dir, "private"), func(opt *Options) { opt.Ledger = anotherLedger(t, o).ledger }, verdict.ExitSpec, "is not in the ledger"},
 	} {
 		opt := opt
 		opt.Out = c.out
@@ -217,12 +218,12 @@ func TestEvaluateRefuses(t *testing.T) {
 		wantsCode(t, c.name, evaluateTo(t.Context(), o.plan, c.place, opt), c.code, c.words)
 	}
 	opt.Out = filepath.Join(o.dir, "private")
-	wantsCode(t, "another plan", evaluateTo(t.Context(), o.replan(t, "epsilon: 1", "epsilon: 2"), place, opt), ExitSpec, "of another plan")
+	wantsCode(t, "another plan", evaluateTo(t.Context(), o.replan(t, "epsilon: 1", "epsilon: 2"), place, opt), verdict.ExitSpec, "of another plan")
 	table := filepath.Join(place, "tables", "modes.parquet")
 	if err := os.WriteFile(table, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantsCode(t, "an altered table", evaluateTo(t.Context(), o.plan, place, opt), ExitVerify, "tables/modes.parquet")
+	wantsCode(t, "an altered table", evaluateTo(t.Context(), o.plan, place, opt), verdict.ExitVerify, "tables/modes.parquet")
 	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
 		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
 	}
@@ -244,7 +245,7 @@ func TestEvaluateWithoutTheOfficesKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.Out, opt.Office = filepath.Join(o.dir, "private"), nil
-	wantsCode(t, "without the key", evaluateTo(t.Context(), o.plan, r.Place, opt), ExitSpec, "key")
+	wantsCode(t, "without the key", evaluateTo(t.Context(), o.plan, r.Place, opt), verdict.ExitSpec, "key")
 	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
 		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
 	}
@@ -541,7 +542,7 @@ func TestEvaluateSaysThatBoundingIsDrawnAnew(t *testing.T) {
 		t.Errorf("%d rows; %q", v.Tables[0].Rows, v.Notes)
 	}
 	var spent *Spent
-	if err := evaluateTo(t.Context(), o.plan, place, opt); ExitCode(err) != ExitName || errors.As(err, &spent) ||
+	if err := evaluateTo(t.Context(), o.plan, place, opt); Classify(err).Exit != verdict.ExitName || errors.As(err, &spent) ||
 		!strings.HasSuffix(err.Error(), "choose another -o folder") || strings.Contains(err.Error(), "release:") {
 		t.Errorf("into the same folder: %v", err)
 	}

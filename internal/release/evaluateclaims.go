@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
 )
@@ -92,7 +93,7 @@ func (t editionTable) figures() (histogram.Figures, error) {
 	row := 0
 	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
 		if !t.hasKeys(r, places[:keys], row) {
-			return &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
+			return &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
 		f.Published = append(f.Published, r[keys].Int64())
 		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
@@ -144,7 +145,7 @@ func (t editionTable) figureCells(name string) ([]figureCell, error) {
 	var out []figureCell
 	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
 		if t.placed() && !t.hasKeys(r, keys, len(out)) {
-			return &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(out)+1)}
+			return &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(out)+1)}
 		}
 		var c figureCell
 		for i := range c.numbers {
@@ -161,7 +162,7 @@ func (t editionTable) figureCells(name string) ([]figureCell, error) {
 		return nil
 	})
 	if err == nil && t.placed() && int64(len(out)) != t.table.Cells {
-		err = &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("%d rows, where the plan has %d cells", len(out), t.table.Cells)}
+		err = &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("%d rows, where the plan has %d cells", len(out), t.table.Cells)}
 	}
 	return out, err
 }
@@ -178,7 +179,7 @@ func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) 
 	for i, column := range columns {
 		leaf, found := f.Schema().Lookup(column)
 		if !found {
-			return &SpecError{File: path, Err: fmt.Errorf("there is no column %q", column)}
+			return &verdict.Unusable{File: path, Err: fmt.Errorf("there is no column %q", column)}
 		}
 		places[i] = leaf.ColumnIndex
 	}
@@ -200,7 +201,7 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 	out.Codes = make([][]uint32, len(out.By))
 	levels, err := plan.Query{Table: s.Table, Factors: out.By}.Levels(e.plan.Release())
 	if err != nil {
-		return out, p, &SpecError{File: e.place, Err: err}
+		return out, p, &verdict.Unusable{File: e.place, Err: err}
 	}
 	codes := make([]map[string]uint32, len(levels))
 	cells := make([]int64, len(levels))
@@ -224,7 +225,7 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 		for i, v := range r {
 			code, known := codes[places[i]][v.String()]
 			if !known {
-				return &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", p.rows+1, p.by[places[i]])}
+				return &verdict.Unusable{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", p.rows+1, p.by[places[i]])}
 			}
 			out.Codes[places[i]] = append(out.Codes[places[i]], code)
 		}
@@ -274,7 +275,7 @@ func (e *edition) written(s plan.Synthetic) (columns []string, places []int) {
 // number reads the number by which rows belong together, in a row after so many others.
 func (e *edition) number(name string, v parquet.Value, before int) (int64, error) {
 	if v.Kind() != parquet.Int64 {
-		return 0, &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has no number in its first column", before+1)}
+		return 0, &verdict.Unusable{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has no number in its first column", before+1)}
 	}
 	return v.Int64(), nil
 }
@@ -294,13 +295,13 @@ func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, c
 		for i, v := range r[1:] {
 			code, known := codes[len(s.Own())+i][v.String()]
 			if !known {
-				return &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", len(rows)+1, columns[i+1])}
+				return &verdict.Unusable{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", len(rows)+1, columns[i+1])}
 			}
 			own[i] = code
 		}
 		number, err := e.number(name, r[0], len(rows))
 		if _, twice := rows[number]; err == nil && twice {
-			err = &SpecError{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has the number of a row before", len(rows)+1)}
+			err = &verdict.Unusable{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has the number of a row before", len(rows)+1)}
 		}
 		rows[number] = own
 		return err
@@ -311,7 +312,7 @@ func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, c
 	for row, number := range parents {
 		own, there := rows[number]
 		if !there {
-			return &SpecError{File: filepath.Join(e.place, microdataFile(s)), Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
+			return &verdict.Unusable{File: filepath.Join(e.place, microdataFile(s)), Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
 		}
 		for i, code := range own {
 			to := len(s.Own()) + i

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // skipOnWindows skips a test of links: Windows takes a .. away before it follows them.
@@ -120,7 +121,7 @@ func TestEvaluateIntoAReleaseBehindALink(t *testing.T) {
 	before := listing(t, place)
 	for _, out := range []string{link + "/../private", link + "/..", link + "/./../private/x"} {
 		opt.Out = out
-		wantsCode(t, out, evaluateTo(t.Context(), o.plan, place, opt), ExitSpec, "manifest.json is in")
+		wantsCode(t, out, evaluateTo(t.Context(), o.plan, place, opt), verdict.ExitSpec, "manifest.json is in")
 	}
 	if after := listing(t, place); !slices.Equal(after, before) || o.comparisons(t, "trips") != 0 {
 		t.Errorf("the release holds %q, held %q; noted %d times", after, before, o.comparisons(t, "trips"))
@@ -170,7 +171,7 @@ func TestEvaluateIntoAFolderThatIsReplaced(t *testing.T) {
 			})
 			err := evaluateTo(t.Context(), o.plan, place, opt)
 			var noted *Noted
-			if ExitCode(err) != ExitSpec || !errors.As(err, &noted) || o.comparisons(t, "trips") != 1 {
+			if Classify(err).Exit != verdict.ExitSpec || !errors.As(err, &noted) || o.comparisons(t, "trips") != 1 {
 				t.Errorf("%s, broken %v: %v; noted %d times", name, broken, err, o.comparisons(t, "trips"))
 			}
 			for _, path := range listing(t, o.dir) {
@@ -200,7 +201,7 @@ func TestNotedLooksAtTheFolderAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.Out = filepath.Join(link, "private")
-	if _, err := opt.noted(t.Context(), l, record); ExitCode(err) != ExitSpec || o.comparisons(t, "trips") != 0 {
+	if _, err := opt.noted(t.Context(), l, record); Classify(err).Exit != verdict.ExitSpec || o.comparisons(t, "trips") != 0 {
 		t.Errorf("%v; noted %d times", err, o.comparisons(t, "trips"))
 	}
 	if found, err := exists(opt.Out); err != nil || found {
@@ -223,7 +224,7 @@ func TestEvaluateAfterRefusedData(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = evaluateTo(t.Context(), o.plan, place, opt)
-	wantsCode(t, "other values", err, ExitData, "The comparison is noted in the ledger and counts")
+	wantsCode(t, "other values", err, verdict.ExitData, "The comparison is noted in the ledger and counts")
 	if b, err := os.ReadFile(filepath.Join(opt.Out, diagnosticsFile)); err != nil || !strings.Contains(string(b), "hover") || !strings.Contains(Hint(evaluateTo(t.Context(), o.plan, place, opt)), diagnosticsFile) {
 		t.Fatalf("the details are %s (%v)", b, err)
 	}

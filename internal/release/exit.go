@@ -5,34 +5,21 @@ package release
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
-
-// SpecError is a well-formed spec that cannot be planned, or a plan file that
-// cannot be used.
-type SpecError struct {
-	File string
-	Err  error
-}
-
-// Error names the file once, also where what is wrong with it begins with its name.
-func (e *SpecError) Error() string {
-	said := e.Err.Error()
-	if rest, named := strings.CutPrefix(said, e.File); named && (strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " ")) {
-		return plain(e.File) + rest
-	}
-	return fmt.Sprintf("%s: %s", plain(e.File), said)
-}
-
-func (e *SpecError) Unwrap() error { return e.Err }
 
 // NoAccountNamed is a spec without an account where a ledger is configured.
 type NoAccountNamed struct{ Source string }
 
 func (e *NoAccountNamed) Error() string {
 	return fmt.Sprintf("%s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Source)
+}
+
+// Verdict says that the spec has to name an account.
+func (*NoAccountNamed) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountUnnamed, Retry: verdict.Never}
 }
 
 // NoLedger is a ledger file that is not there.
@@ -43,6 +30,11 @@ type NoLedger struct {
 
 func (e *NoLedger) Error() string { return e.Err.Error() }
 func (e *NoLedger) Unwrap() error { return e.Err }
+
+// Verdict says that the ledger may yet be there.
+func (*NoLedger) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.LedgerMissing, Retry: verdict.Later}
+}
 
 // PracticeRefused is a refusal of a practice account, which nobody has set a cap
 // for: the first release on it did.
@@ -64,6 +56,11 @@ func (e *Occupied) Error() string {
 	return fmt.Sprintf("%s %s; nothing was changed and nothing spent: move it away, or give this release another `release:` name", e.Place, e.Why)
 }
 
+// Verdict says that the place has to be cleared.
+func (*Occupied) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitName, Reason: verdict.OutputTaken, Retry: verdict.Never}
+}
+
 // Altered is a file of a published folder that is not what it should be. Says is what is wrong with it; "" where it is not what its
 // measurements lead to.
 type Altered struct{ Place, File, Says string }
@@ -72,7 +69,12 @@ func (e *Altered) Error() string {
 	if e.Says == "" {
 		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", screen.Quoted(e.Place), screen.Quoted(e.File))
 	}
-	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", screen.Quoted(e.Place), screen.Quoted(e.File), plain(e.Says))
+	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", screen.Quoted(e.Place), screen.Quoted(e.File), screen.Visible(e.Says, ""))
+}
+
+// Verdict says that the folder is not to be used.
+func (*Altered) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.ReleaseAltered, Retry: verdict.Never}
 }
 
 // BrokenSeal is a folder of measurements that is not as it was sealed.
@@ -80,6 +82,11 @@ type BrokenSeal struct{ Err error }
 
 func (e *BrokenSeal) Error() string { return e.Err.Error() }
 func (e *BrokenSeal) Unwrap() error { return e.Err }
+
+// Verdict says that the measurements are not to be used.
+func (*BrokenSeal) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.SealBroken, Retry: verdict.Never}
+}
 
 // Spent is an error after the debit: the budget is spent, and a run with the same
 // data resumes to the same noise, unless the spec has it that the key is never kept.
@@ -103,6 +110,19 @@ func (e *Spent) Error() string {
 func (e *Spent) Stuck() bool { return has[*InputChanged](e.Err) || has[*JournalRefused](e.Err) }
 
 func (e *Spent) Unwrap() error { return e.Err }
+
+// Verdict says whether running again resumes.
+func (e *Spent) Verdict() verdict.Verdict {
+	switch {
+	case e.Lost:
+		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentLost, Retry: verdict.Never}
+	case has[*InputChanged](e.Err):
+		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentInputChanged, Retry: verdict.Never}
+	case has[*JournalRefused](e.Err):
+		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentJournal, Retry: verdict.Never}
+	}
+	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentUnfinished, Retry: verdict.Safe}
+}
 
 // InputChanged is a resumed run that finds other data than it was debited for.
 type InputChanged struct{ Release, Date string }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // Wherever a publication is interrupted, that is what it fails with, and it leaves nothing behind; so it is with a verification,
@@ -82,7 +83,7 @@ func checkInterrupted(t *testing.T, asks int64, work func(context.Context) error
 	const tries = 6
 	for i := range int64(tries) {
 		n := (asks - 1) * i / (tries - 1)
-		if err := work(testdata.EndingAfter(t.Context(), n)); !errors.Is(err, context.Canceled) || ExitCode(err) != ExitInterrupted {
+		if err := work(testdata.EndingAfter(t.Context(), n)); !errors.Is(err, context.Canceled) || Classify(err).Exit != verdict.ExitInterrupted {
 			t.Errorf("interrupted at ask %d of %d: %v", n+1, asks, err)
 		}
 		if after := listed(); !slices.Equal(after, before) {
@@ -119,7 +120,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 			return evaluateTo(ctx, o.plan, filepath.Join(o.dir, "out", "trips"), o.options("private"))
 		}, true},
 	} {
-		for why, code := range map[error]int{context.Canceled: ExitInterrupted, context.DeadlineExceeded: ExitEnvironment} {
+		for why, code := range map[error]int{context.Canceled: verdict.ExitInterrupted, context.DeadlineExceeded: verdict.ExitEnvironment} {
 			t.Run(fmt.Sprintf("%s, %v", step.name, why), func(t *testing.T) {
 				var o office
 				if step.there {
@@ -137,8 +138,8 @@ func TestInterruptedAnywhere(t *testing.T) {
 					ctx := testdata.ClosingAt(t.Context(), n, why)
 					err := step.do(ctx, o)
 					switch ended := ctx.Ended(); {
-					case err != nil && (!errors.Is(err, why) || ExitCode(err) != code):
-						t.Fatalf("ended at look %d: exit %d: %v", n, ExitCode(err), err)
+					case err != nil && (!errors.Is(err, why) || Classify(err).Exit != code):
+						t.Fatalf("ended at look %d: exit %d: %v", n, Classify(err).Exit, err)
 					case err != nil:
 						stopped++
 					case !ended:

@@ -23,6 +23,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -800,8 +801,8 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		}
 		_, err := Run(t.Context(), o.plan, opt)
 		var spent *Spent
-		if !errors.As(err, &spent) || ExitCode(err) != ExitEnvironment || !strings.Contains(err.Error(), says) {
-			t.Fatalf("%v, exit %d, want %q", err, ExitCode(err), says)
+		if !errors.As(err, &spent) || Classify(err).Exit != verdict.ExitEnvironment || !strings.Contains(err.Error(), says) {
+			t.Fatalf("%v, exit %d, want %q", err, Classify(err).Exit, says)
 		}
 		if !spent.Stuck() || !strings.Contains(err.Error(), "once that is put right, run again") {
 			t.Errorf("%v: says that running again is enough", err)
@@ -831,8 +832,8 @@ func TestRoundsOfOtherDataAreRefused(t *testing.T) {
 	}
 	_, err := Run(t.Context(), o.plan, opt)
 	var changed *InputChanged
-	if !errors.As(err, &changed) || ExitCode(err) != ExitEnvironment {
-		t.Errorf("%v, exit %d", err, ExitCode(err))
+	if !errors.As(err, &changed) || Classify(err).Exit != verdict.ExitEnvironment {
+		t.Errorf("%v, exit %d", err, Classify(err).Exit)
 	}
 	if there, _ := exists(o.statePath(t, opt, journalFile)); !there {
 		t.Error("the journal is gone")

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // withLedger opens the configured ledger for one piece of work.
@@ -35,7 +36,7 @@ func (o Options) SignGrant(g ledger.Grant, role, statement string, key sign.Key)
 	a := ledger.Approval{Plan: g.Hash(), Role: role, Statement: statement}.Signed(key)
 	name := fmt.Sprintf("%s.grant-%.8s.%s%s", g.Account, g.Hash(), role, approvalEnd)
 	if err := a.Verify(); err != nil {
-		return "", &SpecError{File: name, Err: err}
+		return "", &verdict.Unusable{File: name, Err: err}
 	}
 	return filepath.Join(o.Approvals, name), replaceFile(o.Approvals, name, a.Encode())
 }
@@ -109,7 +110,7 @@ func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) err
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
-			return &SpecError{File: path, Err: errors.New("there is a file already: name another one for the export")}
+			return &verdict.Unusable{File: path, Err: errors.New("there is a file already: name another one for the export")}
 		}
 		if err != nil {
 			return fmt.Errorf("exporting the ledger: %w", err)
@@ -181,7 +182,7 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 	if _, err := os.Stat(filepath.Join(folder, proofFile)); errors.Is(err, fs.ErrNotExist) {
 		names, err := os.ReadDir(folder)
 		if err != nil {
-			return nil, nil, &SpecError{File: folder, Err: err}
+			return nil, nil, &verdict.Unusable{File: folder, Err: err}
 		}
 		places = nil
 		for _, name := range names {
@@ -201,7 +202,7 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 			return nil, nil, &Altered{Place: place, File: proofFile, Says: "is not a file"}
 		}
 		if err != nil {
-			return nil, nil, &SpecError{File: folder, Err: err}
+			return nil, nil, &verdict.Unusable{File: folder, Err: err}
 		}
 		var record ledger.Record
 		if err := json.Unmarshal(b, &record); err != nil {
@@ -214,7 +215,7 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		all = append(all, paidRelease{folder: place, record: record})
 	}
 	if all == nil {
-		return nil, nil, &SpecError{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", proofFile)}
+		return nil, nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", proofFile)}
 	}
 	return all, skipped, nil
 }

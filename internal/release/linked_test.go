@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -181,7 +182,7 @@ func TestRowsOfChildrenFollowThoseOfTheirParents(t *testing.T) {
 	sealed := MeasuredFolder(opt.Out, "trips")
 	opt.Rows = []string{"persons=40"}
 	_, err := Publish(t.Context(), sealed, opt)
-	wantsCode(t, "persons", err, ExitSpec, "there are as many rows of persons as the rows of households say: leave that out, and ask for rows of households by --rows households=N")
+	wantsCode(t, "persons", err, verdict.ExitSpec, "there are as many rows of persons as the rows of households say: leave that out, and ask for rows of households by --rows households=N")
 	opt.Rows = []string{"households=40"}
 	result, err := Publish(t.Context(), sealed, opt)
 	if err != nil {

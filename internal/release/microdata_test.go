@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -347,7 +348,7 @@ func TestMicrodataAreRevised(t *testing.T) {
 	}
 	rounds := s.Rounds[0].Each
 	rounds[0], rounds[1] = rounds[1], rounds[0]
-	var refused *SpecError
+	var refused *verdict.Unusable
 	if _, err := opt.Revision.manifest(opt.Out, s); !errors.As(err, &refused) || !strings.Contains(err.Error(), "other measurements") {
 		t.Errorf("a revision of the same answers in another order: %v", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -407,8 +408,8 @@ func TestNumbersRefuseBadData(t *testing.T) {
 			}
 			o := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, data)
 			_, err := Run(t.Context(), o.plan, o.options("out"))
-			if ExitCode(err) != ExitData || strings.Contains(err.Error(), "secret") {
-				t.Errorf("exit %d: %v", ExitCode(err), err)
+			if Classify(err).Exit != verdict.ExitData || strings.Contains(err.Error(), "secret") {
+				t.Errorf("exit %d: %v", Classify(err).Exit, err)
 			}
 			if n := o.debits(t); n != 0 {
 				t.Errorf("%d debits", n)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -24,7 +25,7 @@ type SpecFile struct {
 	Data   string            // the folder that relative paths of sources start from; empty: the spec's own
 }
 
-// Load reads a spec and plans it. Errors: *[spec.Errors], *[SpecError], and the context's.
+// Load reads a spec and plans it. Errors: *[spec.Errors], *[verdict.Unusable], and the context's.
 func Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
 	return ofSpec(ctx, s, plan.New)
 }
@@ -63,7 +64,7 @@ func ofSpec[T any](ctx context.Context, s SpecFile, work func(*spec.Release) (T,
 	if err == nil || errors.As(err, &problems) || ctx.Err() != nil {
 		return out, err
 	}
-	return out, &SpecError{File: s.Path, Err: err}
+	return out, &verdict.Unusable{File: s.Path, Err: err}
 }
 
 // planPath is where a plan is written.
@@ -87,19 +88,19 @@ const (
 )
 
 // ReadPlan reads a plan file and checks that the planner stands by it. Errors:
-// *[NotAsSigned] where it was edited, *[SpecError].
+// *[NotAsSigned] where it was edited, *[verdict.Unusable].
 func ReadPlan(ctx context.Context, path string) (*plan.Plan, error) {
 	b, err := spec.ReadFile(ctx, path, mostPlan)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &SpecError{File: path, Err: errors.New("there is no such plan file: `dprelease plan SPEC` writes one to NAME.plan.json")}
+		return nil, &verdict.Unusable{File: path, Err: errors.New("there is no such plan file: `dprelease plan SPEC` writes one to NAME.plan.json")}
 	case errors.Is(err, regular.ErrNotRegular):
-		return nil, &SpecError{File: path, Err: errors.New("this is no file, and so no plan: `dprelease plan SPEC` writes a plan to NAME.plan.json")}
+		return nil, &verdict.Unusable{File: path, Err: errors.New("this is no file, and so no plan: `dprelease plan SPEC` writes a plan to NAME.plan.json")}
 	case err != nil:
-		return nil, &SpecError{File: path, Err: err}
+		return nil, &verdict.Unusable{File: path, Err: err}
 	}
 	if text := bytes.TrimSpace(b); len(text) == 0 || text[0] != '{' {
-		return nil, &SpecError{File: path, Err: errors.New("this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
+		return nil, &verdict.Unusable{File: path, Err: errors.New("this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
 	}
 	p, err := plan.Read(b)
 	if err == nil {
@@ -109,7 +110,7 @@ func ReadPlan(ctx context.Context, path string) (*plan.Plan, error) {
 		return nil, &NotAsSigned{File: path, Err: err}
 	}
 	if err != nil {
-		return nil, &SpecError{File: path, Err: err}
+		return nil, &verdict.Unusable{File: path, Err: err}
 	}
 	return p, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -32,13 +33,13 @@ const (
 // already, that is success. With an office key the manifest is signed, and with a
 // ledger it must have paid for the measurements.
 //
-// Errors: *[SpecError] where there is no such folder, or no publication that a
+// Errors: *[verdict.Unusable] where there is no such folder, or no publication that a
 // revision replaces; *[BrokenSeal] where it is not as it was sealed; *[Occupied]
 // where its place holds something else; *[Altered] where it holds this release,
 // changed.
 func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err := isSealed(sealedDir); err != nil {
-		return Result{}, &SpecError{File: sealedDir, Err: err}
+		return Result{}, &verdict.Unusable{File: sealedDir, Err: err}
 	}
 	s, record, err := openSealed(sealedDir, o.Revision.Number > 1)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -33,10 +34,10 @@ const hashedWhole = 64 << 20
 // one, and the folder holds what the manifest lists and nothing else: no other file, link or folder. What is read from it later
 // has the hash that the manifest lists.
 //
-// Errors: *[SpecError] for what is not a published folder; *[Altered] for one that was changed.
+// Errors: *[verdict.Unusable] for what is not a published folder; *[Altered] for one that was changed.
 func openPublished(place string) (*publishedFolder, error) {
 	none := func(err error) error {
-		return &SpecError{File: place, Err: fmt.Errorf("this is not the folder of a published release: %w", err)}
+		return &verdict.Unusable{File: place, Err: fmt.Errorf("this is not the folder of a published release: %w", err)}
 	}
 	dir, err := resolved(place)
 	if err != nil {

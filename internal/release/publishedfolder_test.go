@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -52,8 +53,8 @@ func refusedBy(t *testing.T, err error, file, says string) {
 	t.Helper()
 	var altered *Altered
 	switch {
-	case ExitCode(err) != ExitVerify || !errors.As(err, &altered) || altered.File != file:
-		t.Errorf("exit %d, %v; want exit 5 for %q", ExitCode(err), err, file)
+	case Classify(err).Exit != verdict.ExitVerify || !errors.As(err, &altered) || altered.File != file:
+		t.Errorf("exit %d, %v; want exit 5 for %q", Classify(err).Exit, err, file)
 	case !strings.Contains(err.Error(), says) || strings.ContainsFunc(err.Error(), unicode.IsControl):
 		t.Errorf("%q, want %q and no control character", err, says)
 	}
@@ -127,7 +128,7 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 			for name, read := range all {
 				t.Run(name, func(t *testing.T) { refusedBy(t, read(dir), file, "it was added") })
 			}
-			refused(t, dir, VerifyOptions{Trust: o.public}, plain(file), "it was added")
+			refused(t, dir, VerifyOptions{Trust: o.public}, screen.Visible(file, ""), "it was added")
 			t.Run("publish again", func(t *testing.T) {
 				again := filepath.Join(o.options.Out, "trips", file)
 				if _, err := add(filepath.Dir(filepath.Join(o.options.Out, "trips", "x"))); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -102,7 +103,7 @@ func covers(sampled bool) string {
 
 // Query answers a question from a published folder alone, which is opened as [openPublished] does.
 //
-// Errors: *[SpecError] for what is not a published folder, for a question that names what the release does not have, and
+// Errors: *[verdict.Unusable] for what is not a published folder, for a question that names what the release does not have, and
 // for one that no table holds; *[Altered] for a folder that was changed.
 func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	e, err := openEdition(place)
@@ -111,15 +112,15 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	}
 	inquiry, err := newInquiry(e.plan, q)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	reader, err := synth.NewReader(e.plan)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	held, err := inquiry.holders()
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	best := leastVariance(reader, e.plan, held)
 	if err := ctx.Err(); err != nil {
@@ -199,13 +200,13 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	table := p.Tables[from.table]
 	figures, err := reader.Statistic(from.table, answers)
 	if err != nil {
-		return &SpecError{File: a.Folder, Err: err}
+		return &verdict.Unusable{File: a.Folder, Err: err}
 	}
 	cells := figures.Unbiased
 	shown := reader.Shows(from.table)
 	if !shown { // sums of cells, of which no others can be added up
 		if cells, err = reader.Cells(from.table, answers); err != nil {
-			return &SpecError{File: a.Folder, Err: err}
+			return &verdict.Unusable{File: a.Folder, Err: err}
 		}
 	}
 	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
 )
@@ -245,7 +246,7 @@ func refusals(t *testing.T, place string) {
 		"Nearest:\n  ages: has no day\n  wide: has no day":                             {By: []string{"day", "mode"}},
 	} {
 		_, err := Query(t.Context(), place, q)
-		var refused *SpecError
+		var refused *verdict.Unusable
 		if !errors.As(err, &refused) || !strings.Contains(err.Error()+"\n", want) {
 			t.Errorf("%+v: %v, expected %s", q, err, want)
 		}
@@ -289,11 +290,11 @@ func alteredReleasesAreNotRead(t *testing.T, place string) {
 		t.Fatal(err)
 	}
 	_, err = Query(t.Context(), place, Question{By: []string{"mode"}})
-	if ExitCode(err) != ExitVerify {
+	if Classify(err).Exit != verdict.ExitVerify {
 		t.Errorf("query: %v", err)
 	}
 	_, err = TraceCell(t.Context(), place, "ages", []string{"age.ten=10–19,mode=walk"})
-	if ExitCode(err) != ExitVerify {
+	if Classify(err).Exit != verdict.ExitVerify {
 		t.Errorf("trace: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -52,7 +53,7 @@ type asking struct {
 
 // refuse is the error about a flag.
 func (a asking) refuse(text, format string, args ...any) error {
-	return &SpecError{File: a.flag + " " + text, Err: fmt.Errorf(format, args...)}
+	return &verdict.Unusable{File: a.flag + " " + text, Err: fmt.Errorf(format, args...)}
 }
 
 // of finds the table of a flag and what it asks; seen are the tables of those before.
@@ -82,7 +83,7 @@ func (a asking) of(p *plan.Plan, text string, seen func(table string) bool) (s p
 	return p.Synthetic[at], value, nil
 }
 
-// methodsAsked reads methods, written METHOD or TABLE=METHOD; nil where they are those of the plan. Errors: *[SpecError].
+// methodsAsked reads methods, written METHOD or TABLE=METHOD; nil where they are those of the plan. Errors: *[verdict.Unusable].
 func methodsAsked(p *plan.Plan, flags []string) (remade, error) {
 	asked, a := remade{}, asking{"--method", "by which method to make the microdata"}
 	for _, flag := range flags {
@@ -106,7 +107,7 @@ func methodsAsked(p *plan.Plan, flags []string) (remade, error) {
 	return asked, nil
 }
 
-// rowsAsked reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors: *[SpecError].
+// rowsAsked reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors: *[verdict.Unusable].
 func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 	asked, a := redrawn{}, asking{"--rows", "how many rows to draw"}
 	for _, flag := range flags {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
 )
@@ -57,7 +58,7 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	}
 	opt.Rows = nil
 	_, err = Publish(t.Context(), sealed, opt)
-	wantsCode(t, "without", err, ExitName, "was published with --rows t=41, and this asks for as many rows of microdata as the plan says")
+	wantsCode(t, "without", err, verdict.ExitName, "was published with --rows t=41, and this asks for as many rows of microdata as the plan says")
 	opt.Rows, opt.Revision = []string{"17"}, Revision{Number: 2, Reason: "fewer rows for a course"}
 	second, err := Publish(t.Context(), sealed, opt)
 	if err != nil || rowsOfMicrodata(t, second.Place) != 17 {
@@ -178,6 +179,6 @@ func TestRowsAsked(t *testing.T) {
 		{counted, []string{"a=5"}, "would change with its rows"},
 	} {
 		_, err := rowsAsked(c.plan, c.flags)
-		wantsCode(t, strings.Join(c.flags, " "), err, ExitSpec, c.says)
+		wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)
 	}
 }

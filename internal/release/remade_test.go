@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -93,7 +94,7 @@ func TestPublishByAnotherMethod(t *testing.T) {
 	}
 	opt.Methods = nil
 	_, err = Publish(t.Context(), sealed, opt)
-	wantsCode(t, "without", err, ExitName, "was published with --method t=tables, and this asks for the method of the plan")
+	wantsCode(t, "without", err, verdict.ExitName, "was published with --method t=tables, and this asks for the method of the plan")
 	path := filepath.Join(r.Place, manifestFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -133,7 +134,7 @@ func TestMethodsAsked(t *testing.T) {
 	} {
 		got, err := methodsAsked(two, c.flags)
 		if c.says != "" {
-			wantsCode(t, strings.Join(c.flags, " "), err, ExitSpec, c.says)
+			wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)
 			continue
 		}
 		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.formed() != nil || got.of(two) != nil {

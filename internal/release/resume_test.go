@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -196,8 +197,8 @@ func TestCrashAfterDebitRefusesOtherData(t *testing.T) {
 	}
 	_, err := Measure(t.Context(), o.plan, opt)
 	var changed *InputChanged
-	if !errors.As(err, &changed) || ExitCode(err) != ExitEnvironment || !strings.Contains(err.Error(), "budget is spent") {
-		t.Fatalf("error %v, exit %d", err, ExitCode(err))
+	if !errors.As(err, &changed) || Classify(err).Exit != verdict.ExitEnvironment || !strings.Contains(err.Error(), "budget is spent") {
+		t.Fatalf("error %v, exit %d", err, Classify(err).Exit)
 	}
 	if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
 		t.Error("measurements were written")
@@ -214,13 +215,13 @@ func TestOneDebitOneDraw(t *testing.T) {
 	second := o.options("second")
 	_, err := Run(t.Context(), o.plan, second)
 	var closed *ledger.Closed
-	if !errors.As(err, &closed) || ExitCode(err) != ExitName {
-		t.Fatalf("error %v, exit %d", err, ExitCode(err))
+	if !errors.As(err, &closed) || Classify(err).Exit != verdict.ExitName {
+		t.Fatalf("error %v, exit %d", err, Classify(err).Exit)
 	}
 	// … also where a key is there, drawn before the other's debit.
 	third := o.options("third")
 	plantedKey(t, o, third)
-	if _, err := Run(t.Context(), o.plan, third); ExitCode(err) == ExitDone {
+	if _, err := Run(t.Context(), o.plan, third); Classify(err).Exit == verdict.ExitDone {
 		t.Fatal("a second draw on one debit")
 	}
 	for _, out := range []Options{second, third} {
@@ -240,8 +241,8 @@ func TestCancelledBeforeDebit(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := Run(ctx, o.plan, opt)
-	if ExitCode(err) != ExitInterrupted {
-		t.Fatalf("error %v, exit %d", err, ExitCode(err))
+	if Classify(err).Exit != verdict.ExitInterrupted {
+		t.Fatalf("error %v, exit %d", err, Classify(err).Exit)
 	}
 	if n := o.debits(t); n != 0 {
 		t.Errorf("%d debits, expected none", n)
@@ -386,8 +387,8 @@ func TestUnfinishedFoldersKeepTheKey(t *testing.T) {
 		if err := fake(o, opt); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Run(t.Context(), o.plan, opt); ExitCode(err) != ExitVerify {
-			t.Errorf("%s: %v, exit %d", name, err, ExitCode(err))
+		if _, err := Run(t.Context(), o.plan, opt); Classify(err).Exit != verdict.ExitVerify {
+			t.Errorf("%s: %v, exit %d", name, err, Classify(err).Exit)
 		}
 		if there, _ := exists(o.statePath(t, opt, keyFile)); !there {
 			t.Errorf("%s: the key is gone", name)
@@ -407,8 +408,8 @@ func TestDamagedKeyAfterTheDebitClosesTheRelease(t *testing.T) {
 		}
 		_, err := Run(t.Context(), o.plan, opt)
 		var closed *ledger.Closed
-		if !errors.As(err, &closed) || ExitCode(err) != ExitName {
-			t.Errorf("%v, exit %d", err, ExitCode(err))
+		if !errors.As(err, &closed) || Classify(err).Exit != verdict.ExitName {
+			t.Errorf("%v, exit %d", err, Classify(err).Exit)
 		}
 		if there, _ := exists(o.statePath(t, opt, keyFile)); there {
 			t.Error("the key is still there")
@@ -425,8 +426,8 @@ func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Run(t.Context(), o.plan, opt)
-	if ExitCode(err) != ExitData || Hint(err) == "" {
-		t.Fatalf("%v, exit %d", err, ExitCode(err))
+	if Classify(err).Exit != verdict.ExitData || Hint(err) == "" {
+		t.Fatalf("%v, exit %d", err, Classify(err).Exit)
 	}
 	spec := strings.Replace(tripSpec, "values: [walk, ride]", "values: [walk, ride], unknown: drop", 1)
 	if err := os.WriteFile(filepath.Join(o.dir, "release.yaml"), []byte(spec), 0o600); err != nil {
@@ -460,8 +461,8 @@ func TestUnreadableKeyIsKept(t *testing.T) {
 	}
 	_, err := Run(t.Context(), o.plan, opt)
 	var spent *Spent
-	if !errors.As(err, &spent) || ExitCode(err) != ExitEnvironment {
-		t.Errorf("%v, exit %d", err, ExitCode(err))
+	if !errors.As(err, &spent) || Classify(err).Exit != verdict.ExitEnvironment {
+		t.Errorf("%v, exit %d", err, Classify(err).Exit)
 	}
 	if err := errors.Join(os.Remove(key), os.Rename(aside, key)); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // Revision is a publication of the same measurements, by other software or in
@@ -38,20 +39,20 @@ func (r Revision) place(out, name string) string {
 }
 
 // manifest begins the manifest of the revision. The one before it must be in the
-// same folder, of the same measurements. Errors: *[SpecError]; *[Altered] where the one before it was changed.
+// same folder, of the same measurements. Errors: *[verdict.Unusable]; *[Altered] where the one before it was changed.
 func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
 	if r.Number <= 1 {
 		if r.Number < 0 || r.Reason != "" {
-			return manifest{}, &SpecError{File: "--reason", Err: errors.New("only a revision has a reason: give --revision 2 or a later number")}
+			return manifest{}, &verdict.Unusable{File: "--reason", Err: errors.New("only a revision has a reason: give --revision 2 or a later number")}
 		}
 		return manifest{}, nil
 	}
 	if !isReason(r.Reason) {
-		return manifest{}, &SpecError{File: "--reason", Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it", maxReason)}
+		return manifest{}, &verdict.Unusable{File: "--reason", Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it", maxReason)}
 	}
 	place := Revision{Number: r.Number - 1}.place(out, s.Plan.Name)
 	if there, err := exists(place); err == nil && !there {
-		return manifest{}, &SpecError{File: "--revision", Err: fmt.Errorf("revision %d replaces the publication before it, and there is no %s: publish that first, or name the folder that it is in (--out)", r.Number, place)}
+		return manifest{}, &verdict.Unusable{File: "--revision", Err: fmt.Errorf("revision %d replaces the publication before it, and there is no %s: publish that first, or name the folder that it is in (--out)", r.Number, place)}
 	}
 	replaces, err := openPublished(place)
 	if err != nil {
@@ -63,7 +64,7 @@ func (r Revision) manifest(out string, s *measured.Sealed) (manifest, error) {
 		return manifest{}, err
 	}
 	if before.PlanHash != s.Plan.Hash() || !slices.Equal(before.measurements(), draw) {
-		return manifest{}, &SpecError{File: place, Err: errors.New("holds other measurements: a revision publishes the same ones again")}
+		return manifest{}, &verdict.Unusable{File: place, Err: errors.New("holds other measurements: a revision publishes the same ones again")}
 	}
 	hash := sha256.Sum256(replaces.text)
 	return manifest{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // A revision publishes the same measurements beside the publication that it
@@ -25,7 +26,7 @@ func TestRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealed := MeasuredFolder(opt.Out, "trips")
-	if _, err := Publish(t.Context(), sealed, opt); ExitCode(err) != ExitSpec {
+	if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitSpec {
 		t.Errorf("a revision of nothing: %v", err)
 	}
 	first := o.options("out")
@@ -59,7 +60,7 @@ func TestRevision(t *testing.T) {
 		"a blank reason": {Number: 3, Reason: " "}, "a reason with an escape": {Number: 3, Reason: "x\u009b8m"}, "a reason that turns": {Number: 3, Reason: "x\u202e"},
 	} {
 		opt.Revision = r
-		if _, err := Publish(t.Context(), sealed, opt); ExitCode(err) != ExitSpec {
+		if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitSpec {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -76,8 +77,8 @@ func TestARevisionIsOfTheSameDraw(t *testing.T) {
 	}
 	opt := a.options("out")
 	opt.Revision, opt.Ledger = Revision{Number: 2, Reason: "x"}, ""
-	if _, err := Publish(t.Context(), MeasuredFolder(b.options("out").Out, "trips"), opt); ExitCode(err) != ExitSpec || !strings.Contains(err.Error(), "other measurements") {
-		t.Errorf("exit %d, %v", ExitCode(err), err)
+	if _, err := Publish(t.Context(), MeasuredFolder(b.options("out").Out, "trips"), opt); Classify(err).Exit != verdict.ExitSpec || !strings.Contains(err.Error(), "other measurements") {
+		t.Errorf("exit %d, %v", Classify(err).Exit, err)
 	}
 }
 
@@ -99,8 +100,8 @@ func TestManifestsAreSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	unsigned.Ledger, unsigned.Office = "", &key
-	if _, err := Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned); ExitCode(err) != ExitName || !strings.Contains(err.Error(), "does not sign") {
-		t.Errorf("a release of an unsigned ledger: exit %d, %v", ExitCode(err), err)
+	if _, err := Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned); Classify(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "does not sign") {
+		t.Errorf("a release of an unsigned ledger: exit %d, %v", Classify(err).Exit, err)
 	}
 	o.ledger = filepath.Join(o.dir, "signed.db")
 	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{Office: &key}); err != nil {
@@ -209,8 +210,8 @@ func TestPublishedByOtherSoftware(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealed := MeasuredFolder(opt.Out, "trips")
-	if _, err := Publish(t.Context(), sealed, opt); ExitCode(err) != ExitName || !strings.Contains(err.Error(), "--revision 2") {
-		t.Errorf("exit %d, %v", ExitCode(err), err)
+	if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "--revision 2") {
+		t.Errorf("exit %d, %v", Classify(err).Exit, err)
 	}
 	opt.Revision = Revision{Number: 2, Reason: "newer software"}
 	if _, err := Publish(t.Context(), sealed, opt); err != nil {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -42,7 +43,7 @@ type SheetColumn struct {
 
 // OpenSheet opens a table of a published folder, which must be as its manifest says.
 //
-// Errors: *[SpecError] for what is not a published folder, and for a table that is not there; *[Altered] for a folder that
+// Errors: *[verdict.Unusable] for what is not a published folder, and for a table that is not there; *[Altered] for a folder that
 // was changed.
 func OpenSheet(place, table string) (*Sheet, error) {
 	e, err := openEdition(place)
@@ -51,7 +52,7 @@ func OpenSheet(place, table string) (*Sheet, error) {
 	}
 	at, err := e.tableAt(table)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	planned := e.plan.Tables[at]
 	s := &Sheet{Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: planned.Path}
@@ -59,7 +60,7 @@ func OpenSheet(place, table string) (*Sheet, error) {
 		return nil, err
 	}
 	if err := s.describe(); err != nil {
-		return nil, &SpecError{File: filepath.Join(place, planned.File()), Err: err}
+		return nil, &verdict.Unusable{File: filepath.Join(place, planned.File()), Err: err}
 	}
 	return s, nil
 }

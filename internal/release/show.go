@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/report"
 )
 
-// ReadReport reads the report of a published folder, which is opened as [openPublished] does. Errors: *[SpecError]; *[Altered] for
+// ReadReport reads the report of a published folder, which is opened as [openPublished] does. Errors: *[verdict.Unusable]; *[Altered] for
 // a folder that was changed, or whose charts hold figures beyond their own intervals.
 func ReadReport(place string) (*report.Report, error) {
 	d, err := openPublished(place)
@@ -21,7 +23,7 @@ func ReadReport(place string) (*report.Report, error) {
 	}
 	r, err := report.Read(b)
 	if err != nil {
-		return nil, &SpecError{File: filepath.Join(place, reportFile), Err: err}
+		return nil, &verdict.Unusable{File: filepath.Join(place, reportFile), Err: err}
 	}
 	if m := d.manifest; r.Release != m.Release || r.Provenance.PlanHash != m.PlanHash || statusText(ledger.Status(r.Status)) != m.Status {
 		return nil, d.altered(wrongf(reportFile, "is of another release, plan or status than %s", manifestFile))
@@ -29,7 +31,7 @@ func ReadReport(place string) (*report.Report, error) {
 	for _, t := range r.Tables {
 		for _, s := range t.Series {
 			if at := slices.IndexFunc(s.Points, func(p report.Point) bool { return !inside(p) }); at >= 0 && t.Statistics[0].Fitted == nil {
-				return nil, d.altered(wrongf(reportFile, "has a %s of table %s, point %d, that lies outside its own interval", plain(s.Figure), plain(t.Path), at+1))
+				return nil, d.altered(wrongf(reportFile, "has a %s of table %s, point %d, that lies outside its own interval", screen.Visible(s.Figure, ""), screen.Visible(t.Path, ""), at+1))
 			}
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -44,6 +45,11 @@ func (e *PublicIsConfidential) Error() string {
 	}
 	return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the confidential table %s is read from it: nothing was spent; "+
 		"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File), e.Table)
+}
+
+// Verdict says that the file cannot be public.
+func (*PublicIsConfidential) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.PublicIsInput, Retry: verdict.Never}
 }
 
 // input is a file of a confidential table.

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -41,7 +42,7 @@ const mostSparseRows = 1_000_000
 func (a *Answer) fillSparse(ctx context.Context, p *plan.Plan, reader *synth.Reader, asked *inquiry, from holder, answers []measured.Measured) error {
 	table, answer := p.Tables[from.table], answers[0]
 	refuse := func(format string, args ...any) error {
-		return &SpecError{File: a.Folder, Err: fmt.Errorf(format, args...)}
+		return &verdict.Unusable{File: a.Folder, Err: fmt.Errorf(format, args...)}
 	}
 	rows := 1.0
 	for _, codes := range from.codes {
@@ -52,7 +53,7 @@ func (a *Answer) fillSparse(ctx context.Context, p *plan.Plan, reader *synth.Rea
 	}
 	figures, err := reader.Statistic(from.table, answers)
 	if err != nil {
-		return &SpecError{File: a.Folder, Err: err}
+		return &verdict.Unusable{File: a.Folder, Err: err}
 	}
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	a.Measurements, a.Above = []string{answer.Measurement.ID}, table.Sparse.Above
@@ -69,7 +70,7 @@ func (a *Answer) fillSparse(ctx context.Context, p *plan.Plan, reader *synth.Rea
 		}
 		out, err := a.sparseRow(reader, table, answer, figures, cell)
 		if err != nil {
-			return &SpecError{File: a.Folder, Err: err}
+			return &verdict.Unusable{File: a.Folder, Err: err}
 		}
 		out.Keys = row.keys
 		a.Rows = append(a.Rows, out)
@@ -117,7 +118,7 @@ func (r AnswerRow) MarshalJSON() ([]byte, error) {
 
 // sparseCell is the trace of a cell of a sparse table.
 func (t *Trace) sparseCell(e *edition, reader *synth.Reader, table int, selected [][]int, answers []measured.Measured) error {
-	refuse := func(err error) error { return &SpecError{File: t.Folder, Err: err} }
+	refuse := func(err error) error { return &verdict.Unusable{File: t.Folder, Err: err} }
 	planned, answer := e.plan.Tables[table], answers[0]
 	var cell []int
 	for _, of := range selected {
@@ -204,7 +205,7 @@ func (t editionTable) sparseFigures(columns []string) (histogram.Figures, error)
 			cell, known = cell*uint64(t.levels[i].Size())+at, known && ok
 		}
 		if last := len(f.Cells) - 1; !known || last >= 0 && f.Cells[last] >= cell {
-			return &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(f.Cells)+1)}
+			return &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(f.Cells)+1)}
 		}
 		f.Cells, f.Published = append(f.Cells, cell), append(f.Published, r[keys].Int64())
 		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {

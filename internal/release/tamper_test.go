@@ -21,6 +21,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -340,8 +341,8 @@ func TestTamperTextsInTheManifest(t *testing.T) {
 func inLines(t *testing.T, dir string) {
 	t.Helper()
 	v, err := Verify(t.Context(), dir, VerifyOptions{})
-	if ExitCode(err) != ExitVerify {
-		t.Fatalf("exit %d, %v", ExitCode(err), err)
+	if Classify(err).Exit != verdict.ExitVerify {
+		t.Fatalf("exit %d, %v", Classify(err).Exit, err)
 	}
 	all := slices.Concat([]string{err.Error(), v.Release, v.Marked}, v.Recomputed, v.Signed, v.Unchecked)
 	for _, c := range v.Checks {

@@ -5,6 +5,7 @@ package release
 // This file holds what a forger puts where a file should be: pipes, which never end.
 
 import (
+	"github.com/dprelease/dprelease/internal/verdict"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -45,8 +46,8 @@ func TestTamperPipesForFilesAreNotRead(t *testing.T) {
 			}()
 			select {
 			case err := <-done:
-				if ExitCode(err) != ExitVerify {
-					t.Errorf("exit %d, %v", ExitCode(err), err)
+				if Classify(err).Exit != verdict.ExitVerify {
+					t.Errorf("exit %d, %v", Classify(err).Exit, err)
 				}
 			case <-time.After(20 * time.Second):
 				t.Fatal("verification waits for what is written into a pipe")

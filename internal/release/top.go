@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
 )
@@ -35,7 +36,7 @@ func (t editionTable) topFigures(columns []string) (histogram.Figures, error) {
 			cell, known = cell*uint64(t.levels[i].Size())+at, known && ok
 		}
 		if !known || slices.Contains(f.Cells, cell) {
-			return &SpecError{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is of no cell of the table, or of one that is there before", len(f.Cells)+1)}
+			return &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is of no cell of the table, or of one that is there before", len(f.Cells)+1)}
 		}
 		f.Cells, f.Published = append(f.Cells, cell), append(f.Published, r[keys].Int64())
 		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {

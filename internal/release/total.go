@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -77,12 +78,12 @@ func (q Question) statistic() (kind spec.StatKind, column string, err error) {
 // Totals answers a question from the published folders of one release or several, each of which must be as its manifest
 // says. With each, every release has rows of its own.
 //
-// Errors: *[SpecError] for what is not a published folder, for a question that a release does not hold, and for releases
+// Errors: *[verdict.Unusable] for what is not a published folder, for a question that a release does not hold, and for releases
 // that cannot be combined; *[Altered] for a folder that was changed.
 func Totals(ctx context.Context, places []string, q Question, each bool) (*Total, error) {
 	kind, column, err := q.statistic()
 	if err != nil {
-		return nil, &SpecError{File: strings.Join(places, " "), Err: err}
+		return nil, &verdict.Unusable{File: strings.Join(places, " "), Err: err}
 	}
 	var all []*contribution
 	for _, place := range places {
@@ -94,7 +95,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 			return nil, err
 		}
 		if err := c.combines(all); err != nil {
-			return nil, &SpecError{File: place, Err: err}
+			return nil, &verdict.Unusable{File: place, Err: err}
 		}
 		all = append(all, c)
 	}
@@ -169,7 +170,7 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 	if err != nil {
 		return nil, err
 	}
-	refuse := func(err error) (*contribution, error) { return nil, &SpecError{File: place, Err: err} }
+	refuse := func(err error) (*contribution, error) { return nil, &verdict.Unusable{File: place, Err: err} }
 	if e.plan.Sample != nil {
 		return refuse(errors.New("is a release of a secret sample: the error of the sample does not add up with noise; ask it alone for a count (`dprelease query FOLDER`)"))
 	}

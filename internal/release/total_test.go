@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // weeklySpec has weights in halves, a column whose range depends on another, and tables that are put together from shared
@@ -242,7 +243,7 @@ func TestTotalsRefuse(t *testing.T) {
 		{[]string{first}, "mean=pay", "range of pay differs", []string{"mode=ride,fly"}},
 	} {
 		_, err := Totals(t.Context(), c.places, Question{By: []string{"side"}, Where: c.where, Statistic: c.statistic}, false)
-		if ExitCode(err) != ExitSpec || !strings.Contains(fmt.Sprint(err), c.says) {
+		if Classify(err).Exit != verdict.ExitSpec || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%v %s: %v, expected %q", c.places, c.statistic, err, c.says)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -77,7 +78,7 @@ type Origin struct {
 // TraceCell follows one figure of a published folder, which must be as its manifest says. The cell is named by
 // attribute=code for each key of the table, one by one or several with commas.
 //
-// Errors: *[SpecError] for what is not a published folder, and for a table or cell that is not there; *[Altered] for a
+// Errors: *[verdict.Unusable] for what is not a published folder, and for a table or cell that is not there; *[Altered] for a
 // folder that was changed, or whose figure is not what its measurements lead to.
 func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace, error) {
 	e, err := openEdition(place)
@@ -86,15 +87,15 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	}
 	at, err := e.tableAt(table)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	codes, err := codesOf(e.plan.Tables[at], cell)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	reader, err := synth.NewReader(e.plan)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	}
 	row, selected, err := t.cellOf(e, at, codes)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	if _, sparse := reader.Sparse(at); sparse {
 		return t, t.sparseCell(e, reader, at, selected, answers)
@@ -136,11 +137,11 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	}
 	made, err := reader.Trace(at, selected, answers)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	figures, err := reader.Statistic(at, answers)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: err}
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	if t.origins(made, unitOf(e.plan.Tables[at])); t.Invariant != "" {
 		t.Difference = t.Unbiased - figures.Unbiased.Value(row)
@@ -306,7 +307,7 @@ func (t *Trace) read(e *edition, table plan.Table, at int) error {
 	}
 	for _, k := range t.Cell {
 		if row[columns[k.Attribute]].String() != k.Code {
-			return &SpecError{File: filepath.Join(t.Folder, table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", at+1)}
+			return &verdict.Unusable{File: filepath.Join(t.Folder, table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", at+1)}
 		}
 	}
 	figure := func(suffix string) float64 { return number(row[columns[t.Statistic+suffix]]) }

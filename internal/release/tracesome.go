@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -40,7 +41,7 @@ const (
 
 // someCell is the trace of a cell of a table of chosen cells, or of groups that nobody listed.
 func (t *Trace) someCell(e *edition, reader *synth.Reader, table int, codes []string, answers []measured.Measured) error {
-	refuse := func(err error) error { return &SpecError{File: t.Folder, Err: err} }
+	refuse := func(err error) error { return &verdict.Unusable{File: t.Folder, Err: err} }
 	planned, answer := e.plan.Tables[table], answers[0]
 	find := t.chosenAt
 	if planned.Discovered != nil {

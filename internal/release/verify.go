@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -71,6 +72,11 @@ func (e *Withdrawn) Error() string {
 	return quotedList(e.Folders) + " are withdrawn by the office: do not use them"
 }
 
+// Verdict says that the folder is not to be used, though it is as it was published.
+func (*Withdrawn) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitWithdrawn, Reason: verdict.ReleaseWithdrawn, Retry: verdict.Never}
+}
+
 // Check is one line of a verification.
 type Check struct {
 	Name  string     `json:"check"`
@@ -110,6 +116,11 @@ func (e *Unverified) Error() string {
 	return text
 }
 
+// Verdict says that the folder is not to be used.
+func (*Unverified) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.NotVerified, Retry: verdict.Never}
+}
+
 // wrong is what a check finds wrong with a file.
 type wrong struct{ file, says string }
 
@@ -133,13 +144,13 @@ type evidence struct {
 	altered error          // what is wrong with the export, of one that was altered
 }
 
-// read reads the key and the export. Errors: *[SpecError].
+// read reads the key and the export. Errors: *[verdict.Unusable].
 func (o VerifyOptions) read() (evidence, error) {
 	e := evidence{options: o}
 	var err error
 	if o.Trust != "" {
 		if e.trust, err = sign.ReadPublicKey(o.Trust); err != nil {
-			return e, &SpecError{File: o.Trust, Err: err}
+			return e, &verdict.Unusable{File: o.Trust, Err: err}
 		}
 	}
 	if o.Export == "" {
@@ -147,7 +158,7 @@ func (o VerifyOptions) read() (evidence, error) {
 	}
 	f, err := regular.Open(o.Export)
 	if err != nil {
-		return e, &SpecError{File: o.Export, Err: err}
+		return e, &verdict.Unusable{File: o.Export, Err: err}
 	}
 	defer f.Close()
 	e.export, err = ledger.ReadExport(f)
@@ -155,7 +166,7 @@ func (o VerifyOptions) read() (evidence, error) {
 	case errors.Is(err, ledger.ErrTampered):
 		e.altered = err
 	case err != nil:
-		return e, &SpecError{File: o.Export, Err: err}
+		return e, &verdict.Unusable{File: o.Export, Err: err}
 	}
 	return e, nil
 }
@@ -189,7 +200,7 @@ type verifier struct {
 // the office drew rests on a signature, or on the seal in an export of its ledger;
 // the verification says on which. Argument: docs/proofs/verify.md.
 //
-// Errors: *[Unverified]; *[Withdrawn] where nothing fails and the export says so; *[SpecError] where there is no folder
+// Errors: *[Unverified]; *[Withdrawn] where nothing fails and the export says so; *[verdict.Unusable] where there is no folder
 // or a key or export cannot be read. The verification is there also with an *Unverified and a *Withdrawn.
 func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, error) {
 	held, err := o.read()
@@ -208,7 +219,7 @@ func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, 
 func (held evidence) verify(ctx context.Context, place string) (*verifier, error) {
 	folder, err := resolved(place)
 	if err != nil {
-		return nil, &SpecError{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
+		return nil, &verdict.Unusable{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 	}
 	v := &verifier{place: folder, evidence: held, out: &Verification{Folder: place}, damaged: map[string]bool{}}
 	for _, c := range []struct {
@@ -307,14 +318,10 @@ func (v *verifier) note(name, says string, err error) error {
 	case err != nil:
 		return fmt.Errorf("check of the %s: %w", name, err)
 	}
-	check.File, check.Says = plain(check.File), plain(check.Says)
+	check.File, check.Says = screen.Visible(check.File, ""), screen.Visible(check.Says, "")
 	v.out.Checks = append(v.out.Checks, check)
 	return nil
 }
-
-// plain is a text in one line that cannot command a terminal: what is no visible
-// character is written as its escape. Names and texts of a folder are its writer's.
-func plain(text string) string { return screen.Visible(text, "") }
 
 // failure is the first check that failed, with how many followed; where none failed, the
 // first that was not done though every folder has what it is of: a folder that asks for more than

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/screen"
 )
 
 // checkDebit holds the published record of the debit against its own proof and
@@ -152,7 +153,7 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 		return "", err
 	}
 	if posted.State == ledger.Withdrawn {
-		v.out.Withdrawn = &Withdrawal{Date: posted.Date, Reason: plain(posted.Reason)}
+		v.out.Withdrawn = &Withdrawal{Date: posted.Date, Reason: screen.Visible(posted.Reason, "")}
 	}
 	switch x.Seal(r.Account, r.Release) {
 	case seal:
@@ -196,7 +197,7 @@ func postedIn(x *ledger.Export, r ledger.Record) (ledger.Posting, error) {
 // unfinished says why an export that holds the debit of a release does not have the seal of its measurements.
 func unfinished(x *ledger.Export, p ledger.Posting) string {
 	if p.State == ledger.Abandoned {
-		return fmt.Sprintf("says that the release was abandoned on %s (%s) before it was finished: no measurements of it are known to the ledger", p.Date, plain(p.Reason))
+		return fmt.Sprintf("says that the release was abandoned on %s (%s) before it was finished: no measurements of it are known to the ledger", p.Date, screen.Visible(p.Reason, ""))
 	}
 	return fmt.Sprintf("is an older copy of the ledger: it holds the debit of this release and ends, with entry %s of %s, before the release was finished, so it knows nothing of these measurements; ask the office for a newer export",
 		budget.Group(x.Entries), x.Day)

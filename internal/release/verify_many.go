@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // Audit is what came of verifying many published folders.
@@ -48,6 +49,11 @@ func (e *FoldersFail) Error() string {
 	return fmt.Sprintf("%d of %s do not verify: %s", len(e.Failed), budget.Plural(int64(e.Of), "folder"), quotedList(e.Failed))
 }
 
+// Verdict says that the folders are not to be used.
+func (*FoldersFail) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.NotVerified, Retry: verdict.Never}
+}
+
 // DebitsAlone says that an export of the ledger holds debits that no folder is of.
 type DebitsAlone struct {
 	Releases []string
@@ -61,6 +67,11 @@ func (e *DebitsAlone) Error() string {
 	}
 	return fmt.Sprintf("%d of %s in the export %s no folder here: %s; ask the office for what was published, or for why nothing was",
 		len(e.Releases), budget.Plural(int64(e.Of), "debit"), has, quotedList(e.Releases))
+}
+
+// Verdict says that the office has to be asked.
+func (*DebitsAlone) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.DebitAlone, Retry: verdict.Never}
 }
 
 // namedAtOnce is how many names a message lists.
@@ -92,7 +103,7 @@ func IsRelease(place string) bool {
 // debit that none of them is of, but for those of releases that were abandoned.
 //
 // Errors: *[FoldersFail], *[DebitsAlone] or both; *[Withdrawn] where the office has withdrawn some and nothing else is wrong;
-// *[SpecError] where there is no such folder, or a key or export cannot be read.
+// *[verdict.Unusable] where there is no such folder, or a key or export cannot be read.
 func VerifyAll(ctx context.Context, places []string, o VerifyOptions, done func(*Verification)) (*Audit, error) {
 	held, err := o.read()
 	if err != nil {
@@ -112,7 +123,7 @@ func VerifyAll(ctx context.Context, places []string, o VerifyOptions, done func(
 			return nil, ctx.Err()
 		}
 		if v == nil || v.out.Outcome == "" { // it could not be read
-			v = &verifier{out: &Verification{Folder: folder, Checks: []Check{}, Outcome: DoesNotVerify, Says: fmt.Sprintf("%s was not verified: %s", screen.Quoted(folder), plain(err.Error()))}}
+			v = &verifier{out: &Verification{Folder: folder, Checks: []Check{}, Outcome: DoesNotVerify, Says: fmt.Sprintf("%s was not verified: %s", screen.Quoted(folder), screen.Visible(err.Error(), ""))}}
 		}
 		switch v.out.Outcome {
 		case DoesNotVerify:
@@ -163,7 +174,7 @@ func (a *Audit) compare(x *ledger.Export, paid map[string]bool) error {
 	return nil
 }
 
-// find lists the folders of releases that are named, or lie in a folder that is, each once. Errors: *[SpecError].
+// find lists the folders of releases that are named, or lie in a folder that is, each once. Errors: *[verdict.Unusable].
 func (a *Audit) find(places []string) (all []string, err error) {
 	seen := map[string]bool{}
 	for _, place := range places {
@@ -178,7 +189,7 @@ func (a *Audit) find(places []string) (all []string, err error) {
 		for _, folder := range folders {
 			dir, err := resolved(folder)
 			if err != nil {
-				return nil, &SpecError{File: folder, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
+				return nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 			}
 			if !seen[dir] {
 				all = append(all, folder)
@@ -193,14 +204,14 @@ func (a *Audit) find(places []string) (all []string, err error) {
 }
 
 // releasesIn are the folders of releases in a folder that has no manifest itself, and the other folders there; hidden ones are not
-// looked at. Errors: *[SpecError].
+// looked at. Errors: *[verdict.Unusable].
 func releasesIn(place string) (folders, others []string, err error) {
 	if there, err := exists(filepath.Join(place, manifestFile)); err != nil || there {
 		return nil, nil, nil
 	}
 	entries, err := os.ReadDir(place)
 	if err != nil {
-		return nil, nil, &SpecError{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
+		return nil, nil, &verdict.Unusable{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 	}
 	for _, entry := range entries {
 		path := filepath.Join(place, entry.Name())

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // series is an office with several releases in one folder, and what an auditor holds of its ledger.
@@ -106,7 +107,7 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 		if !errors.As(err, &alone) || !slices.Equal(alone.Releases, lacking) || alone.Of != 3 || !slices.Equal(releasesOf(a.Export.Without), lacking) {
 			t.Errorf("without %v: %v", lacking, err)
 		}
-		if v := Classify(err); v.Exit != ExitVerify || v.Reason != DebitAlone {
+		if v := Classify(err); v.Exit != verdict.ExitVerify || v.Reason != verdict.DebitAlone {
 			t.Errorf("without %v: %+v", lacking, v)
 		}
 		if record := publishedRecord(t, place("w2")); a.Export.Without[0].Hash != record.Proof.Hash {
@@ -125,7 +126,7 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 	}
 	a, outcomes, err := s.verifiesAll(t, []string{s.out})
 	var alone *DebitsAlone
-	if !errors.As(err, &alone) || !slices.Equal(alone.Releases, []string{"w4"}) || !slices.Equal(releasesOf(a.Export.Abandoned), []string{"w5"}) || ExitCode(err) != ExitVerify {
+	if !errors.As(err, &alone) || !slices.Equal(alone.Releases, []string{"w4"}) || !slices.Equal(releasesOf(a.Export.Abandoned), []string{"w5"}) || Classify(err).Exit != verdict.ExitVerify {
 		t.Errorf("%v, %+v", err, a.Export)
 	}
 	if outcomes["w1"] != WithdrawnByIt || outcomes["w2"] != Consistent || len(outcomes) != 3 {
@@ -137,7 +138,7 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 	}
 	_, outcomes, err = s.verifiesAll(t, []string{s.out})
 	var failing *FoldersFail
-	if !errors.As(err, &failing) || !slices.Equal(failing.Failed, []string{place("w2")}) || !errors.As(err, &alone) || Classify(err).Reason != NotVerified {
+	if !errors.As(err, &failing) || !slices.Equal(failing.Failed, []string{place("w2")}) || !errors.As(err, &alone) || Classify(err).Reason != verdict.NotVerified {
 		t.Errorf("%v", err)
 	}
 	if outcomes["w2"] != DoesNotVerify || outcomes["w3"] != Consistent || len(outcomes) != 3 {
@@ -160,13 +161,13 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 	}
 	a, _, err := s.verifiesAll(t, []string{s.out})
 	var withdrawn *Withdrawn
-	if !errors.As(err, &withdrawn) || ExitCode(err) != ExitWithdrawn || !slices.Equal(withdrawn.Folders, []string{filepath.Join(s.out, "w1")}) {
+	if !errors.As(err, &withdrawn) || Classify(err).Exit != verdict.ExitWithdrawn || !slices.Equal(withdrawn.Folders, []string{filepath.Join(s.out, "w1")}) {
 		t.Errorf("%v", err)
 	}
 	if !slices.Contains(a.Skipped, `"`+s.out+`/notes and more": it has no manifest.json`) {
 		t.Errorf("%q", a.Skipped)
 	}
-	if _, _, err := s.verifiesAll(t, []string{s.out, filepath.Join(s.dir, "nowhere")}); ExitCode(err) != ExitSpec {
+	if _, _, err := s.verifiesAll(t, []string{s.out, filepath.Join(s.dir, "nowhere")}); Classify(err).Exit != verdict.ExitSpec {
 		t.Errorf("%v", err)
 	}
 	if IsRelease(s.out) || !IsRelease(filepath.Join(s.out, "w1")) || !IsRelease(s.dir) {
@@ -178,7 +179,7 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, outcomes, err := s.verifiesAll(t, []string{s.out})
-	if ExitCode(err) != ExitWithdrawn || outcomes[filepath.Base(rehearsal)] != Verifies {
+	if Classify(err).Exit != verdict.ExitWithdrawn || outcomes[filepath.Base(rehearsal)] != Verifies {
 		t.Errorf("%v: %v", err, outcomes)
 	}
 	// Of one folder alone, what the export holds beside it is named, and nothing is missing.

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 )
@@ -182,7 +183,7 @@ func (v *verifier) conclude() {
 	}
 	for _, list := range [][]string{out.Recomputed, out.Signed, out.Unchecked, out.NotEstablished} {
 		for i, item := range list {
-			list[i] = plain(item)
+			list[i] = screen.Visible(item, "")
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 )
@@ -160,7 +161,7 @@ func refused(t *testing.T, place string, o VerifyOptions, file, says string) {
 	t.Helper()
 	_, err := Verify(t.Context(), place, o)
 	var u *Unverified
-	if !errors.As(err, &u) || ExitCode(err) != ExitVerify {
+	if !errors.As(err, &u) || Classify(err).Exit != verdict.ExitVerify {
 		t.Fatalf("%v, want %s refused", err, file)
 	}
 	if u.File != file || !strings.Contains(u.Says, says) {
@@ -400,7 +401,7 @@ func TestTheExportMustHoldTheRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		if change.keep == 0 {
-			if _, err := Verify(t.Context(), o.place, VerifyOptions{Export: path}); ExitCode(err) != ExitSpec {
+			if _, err := Verify(t.Context(), o.place, VerifyOptions{Export: path}); Classify(err).Exit != verdict.ExitSpec {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
@@ -472,8 +473,8 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 	o.withdraw(t, export)
 	for _, options := range []VerifyOptions{{Trust: o.public, Export: export}, {Export: export}} {
 		v, err := Verify(t.Context(), o.place, options)
-		if ExitCode(err) != 8 || v.Outcome != WithdrawnByIt || v.Withdrawn == nil || v.Withdrawn.Reason != "wrong hours" {
-			t.Fatalf("exit %d, %v: %+v", ExitCode(err), err, v)
+		if Classify(err).Exit != 8 || v.Outcome != WithdrawnByIt || v.Withdrawn == nil || v.Withdrawn.Reason != "wrong hours" {
+			t.Fatalf("exit %d, %v: %+v", Classify(err).Exit, err, v)
 		}
 		first := o.place + " verifies. But THE OFFICE HAS WITHDRAWN THIS RELEASE on "
 		if options.Trust == "" {
@@ -491,8 +492,8 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := Verify(t.Context(), dir, VerifyOptions{Trust: o.public, Export: export})
-	if ExitCode(err) != ExitVerify || v.Outcome != DoesNotVerify || !strings.Contains(v.Says, "README.txt") || !strings.HasSuffix(v.Says, ": wrong hours") {
-		t.Errorf("exit %d: %q", ExitCode(err), v.Says)
+	if Classify(err).Exit != verdict.ExitVerify || v.Outcome != DoesNotVerify || !strings.Contains(v.Says, "README.txt") || !strings.HasSuffix(v.Says, ": wrong hours") {
+		t.Errorf("exit %d: %q", Classify(err).Exit, v.Says)
 	}
 }
 
@@ -727,7 +728,7 @@ func TestOtherSoftwareIsNamed(t *testing.T) {
 		}
 	}
 	v, err := Verify(t.Context(), place, VerifyOptions{})
-	if ExitCode(err) != ExitVerify {
+	if Classify(err).Exit != verdict.ExitVerify {
 		t.Fatal(err)
 	}
 	for _, c := range v.Checks {
@@ -748,7 +749,7 @@ func TestFoldersAndKeysThatAreNone(t *testing.T) {
 		"no key":    {o.place, VerifyOptions{Trust: o.export}},
 		"no export": {o.place, VerifyOptions{Export: filepath.Join(o.dir, "nowhere")}},
 	} {
-		if v, err := Verify(t.Context(), c.place, c.options); ExitCode(err) != ExitSpec {
+		if v, err := Verify(t.Context(), c.place, c.options); Classify(err).Exit != verdict.ExitSpec {
 			t.Errorf("%s: %v, %+v", name, err, v)
 		}
 	}

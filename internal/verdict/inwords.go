@@ -1,4 +1,4 @@
-package release
+package verdict
 
 // This file holds what the system says of files, in words that a person can act on.
 

@@ -1,0 +1,142 @@
+package release
+
+// This file holds the classification of errors: how a command ended, for a program that reads no English.
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// has reports whether the tree of err holds an error of type T.
+func has[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// Classify classifies an error of any step, nil included.
+func Classify(err error) verdict.Verdict {
+	if err == nil {
+		return verdict.Verdict{Exit: verdict.ExitDone, Retry: verdict.Safe}
+	}
+	if errors.Is(err, context.Canceled) {
+		return interrupted(err, verdict.ExitInterrupted)
+	}
+	if own, ok := errors.AsType[verdict.Classified](err); ok {
+		return own.Verdict()
+	}
+	for _, classify := range []func(error) (verdict.Verdict, bool){ledgerVerdict, specVerdict, accountVerdict, inputVerdict} {
+		if v, ok := classify(err); ok {
+			return v
+		}
+	}
+	return environmentVerdict(err)
+}
+
+// Terminated classifies the error of a step that SIGTERM ended.
+func Terminated(err error) verdict.Verdict { return interrupted(err, verdict.ExitTerminated) }
+
+// interrupted classifies a step that was ended from outside: it resumes, unless the noise key of its release was never kept.
+func interrupted(err error, exit int) verdict.Verdict {
+	if own, ok := errors.AsType[verdict.Classified](err); ok && own.Verdict().Reason == verdict.SpentLost {
+		return verdict.Verdict{Exit: exit, Reason: verdict.SpentLost, Retry: verdict.Never}
+	}
+	return verdict.Verdict{Exit: exit, Reason: verdict.Interrupted, Retry: verdict.Safe}
+}
+
+// ledgerVerdict classifies a ledger that is not as it was written.
+func ledgerVerdict(err error) (verdict.Verdict, bool) {
+	switch {
+	case errors.Is(err, ledger.ErrTampered):
+		return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.LedgerAltered, Retry: verdict.Never}, true
+	case has[*ledger.Unguarded](err):
+		return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.LedgerOpen, Retry: verdict.Never}, true
+	}
+	return verdict.Verdict{}, false
+}
+
+// specVerdict classifies a request that cannot be carried out as it was made.
+func specVerdict(err error) (verdict.Verdict, bool) {
+	switch {
+	case has[*spec.Errors](err):
+		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.SpecInvalid, Retry: verdict.Never}, true
+	case has[*ledger.PolicyError](err):
+		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.PolicyInvalid, Retry: verdict.Never}, true
+	case has[*ledger.NoRelease](err), has[*ledger.NoParent](err):
+		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.NotInAccount, Retry: verdict.Never}, true
+	case has[*ledger.WrongKey](err):
+		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.WrongKeyGiven, Retry: verdict.Never}, true
+	}
+	return verdict.Verdict{}, false
+}
+
+// accountVerdict classifies what an account refuses.
+func accountVerdict(err error) (verdict.Verdict, bool) {
+	if refused, ok := errors.AsType[*ledger.Refused](err); ok {
+		if refused.Period == "" {
+			return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.CapUsed, Retry: verdict.Never}, true
+		}
+		if fits, err := refused.Asked.Fits(refused.Cap); err != nil || !fits {
+			return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AllowanceUsed, Retry: verdict.Never}, true // no period has room for it
+		}
+		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AllowanceUsed, Retry: verdict.Later}, true
+	}
+	switch {
+	case has[*ledger.Unapproved](err):
+		return verdict.Verdict{Exit: verdict.ExitApproval, Reason: verdict.NotApproved, Retry: verdict.Never}, true
+	case has[*ledger.TermsMismatch](err):
+		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.OtherTerms, Retry: verdict.Never}, true
+	case has[*ledger.NoAccount](err):
+		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountMissing, Retry: verdict.Never}, true
+	case errors.Is(err, ledger.ErrAccountExists):
+		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountExisting, Retry: verdict.Never}, true
+	case has[*ledger.NameTaken](err):
+		return verdict.Verdict{Exit: verdict.ExitName, Reason: verdict.NameIsTaken, Retry: verdict.Never}, true
+	case has[*ledger.Closed](err):
+		return verdict.Verdict{Exit: verdict.ExitName, Reason: verdict.ReleaseClosed, Retry: verdict.Never}, true
+	}
+	return verdict.Verdict{}, false
+}
+
+// inputVerdict classifies confidential files that are not there, not whole or not as the spec says. Files that are late
+// or still being delivered come with time.
+func inputVerdict(err error) (verdict.Verdict, bool) {
+	if input, ok := errors.AsType[*source.Error](err); ok {
+		switch {
+		case input.Kind == source.Unreadable:
+			return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InputUnreadable, Retry: verdict.Later}, true
+		case input.Kind == source.Missing && errors.Is(input, fs.ErrNotExist):
+			return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputMissing, Retry: verdict.Later}, true
+		}
+		return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputMalformed, Retry: verdict.Never}, true
+	}
+	if contract, ok := errors.AsType[*histogram.ContractError](err); ok {
+		if contract.Incomplete() {
+			return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputIncomplete, Retry: verdict.Later}, true
+		}
+		return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputContract, Retry: verdict.Never}, true
+	}
+	return verdict.Verdict{}, false
+}
+
+// environmentVerdict classifies what is left: the machine, the network, or a bug.
+func environmentVerdict(err error) verdict.Verdict {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), has[*ledger.DiskFull](err):
+		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.DiskFull, Retry: verdict.Later}
+	case has[*histogram.MemoryError](err):
+		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.TooLittleMemory, Retry: verdict.Never}
+	case has[*ledger.Unreachable](err):
+		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.LedgerUnreachable, Retry: verdict.Later}
+	case has[*ledger.DoubtedClock](err):
+		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.ClockDoubted, Retry: verdict.Never}
+	}
+	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.EnvironmentFailed, Retry: verdict.Safe}
+}
