@@ -15,8 +15,8 @@ import (
 	"unicode"
 )
 
-// This file holds the documents to themselves and to the program: that links lead somewhere, that tests that are
-// named exist, and that the refusals of a spec which tests print, and the errors which decide exit codes, are on the page of
+// This file holds the documents to themselves and to the program: that links lead somewhere, that tests that are named
+// exist, and that the refusals of a spec which tests print, and the errors which decide exit codes, are on the page of
 // errors, as they are printed.
 
 // pages are all documents by their paths.
@@ -206,8 +206,8 @@ func explainedIn(t *testing.T, from, to string) []*explained {
 
 var refusal = regexp.MustCompile(`(?m)^[a-z0-9_.-]+\.(?:yaml|csv|geojson|parquet|arrow|gz|zst):\d+:\d+: (.*)$`)
 
-// TestEveryRefusalOfASpecIsExplained holds docs/errors.md to the refusals that are kept in spec/testdata, both ways: each
-// has a row, and each row is of one.
+// TestEveryRefusalOfASpecIsExplained holds docs/errors.md to the refusals that are kept in spec/testdata, both ways:
+// each has a row, and each row is of one.
 func TestEveryRefusalOfASpecIsExplained(t *testing.T) {
 	rows := explainedIn(t, "## The spec", "## The plan")
 	files, err := filepath.Glob(filepath.Join("spec", "testdata", "*.txt"))
@@ -299,8 +299,8 @@ var within = []string{
 	"… is … in the release and … in the account",
 }
 
-// TestEveryErrorIsExplained holds the rest of docs/errors.md to the source: a row is of a text that is there, and what the
-// errors say by which exit codes are decided has a row.
+// TestEveryErrorIsExplained holds the rest of docs/errors.md to the source: a row is of a text that is there, and what
+// the errors say by which exit codes are decided has a row.
 func TestEveryErrorIsExplained(t *testing.T) {
 	rows := explainedIn(t, "## The plan", "")
 	eachFile(t, errorPackages, false, func(path string, file *ast.File) {

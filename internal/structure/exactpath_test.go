@@ -12,11 +12,13 @@ import (
 	"testing"
 )
 
-// exactPackages lie between confidential counts and what is chosen and published of them: counts, scores, choices and noise are
-// integers there, and nothing is a floating-point number. (Package tabulate estimates in floats how rows are counted fastest.)
+// exactPackages lie between confidential counts and what is chosen and published of them: counts, scores, choices and
+// noise are integers there, and nothing is a floating-point number. (Package tabulate estimates in floats how rows are
+// counted fastest.)
 var exactPackages = []string{"histogram", "internal/noise"}
 
-// mayUseFloats lists the files of these packages that work before anything is counted, or from which nothing is released.
+// mayUseFloats lists the files of these packages that work before anything is counted, or from which nothing is
+// released.
 var mayUseFloats = []string{
 	"histogram/compare.go", "histogram/comparefigure.go", "histogram/comparejoint.go", "histogram/comparepair.go", // for evaluate, which writes to the confidential side
 	"histogram/comparepropensity.go", "histogram/comparesample.go", "histogram/comparetop.go", // likewise

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// graph says which files of a package refer to which: graph[a][b] holds the names, declared in file b, that file a uses, with
-// how often it does. A name is that of a constant, variable, type, function, method or field; one that belongs to a type is
-// written with it ("Plan.Encode").
+// graph says which files of a package refer to which: graph[a][b] holds the names, declared in file b, that file a
+// uses, with how often it does. A name is that of a constant, variable, type, function, method or field; one that
+// belongs to a type is written with it ("Plan.Encode").
 type graph map[string]map[string]map[string]int
 
 // references are the references between the files of a package.
@@ -98,8 +98,8 @@ func (g graph) without(files []string, from, to string) graph {
 	return rest
 }
 
-// cycle is the largest set of files of which each reaches each other by references, sorted; of several as large, the one that
-// comes first. It is empty where no two files reach each other.
+// cycle is the largest set of files of which each reaches each other by references, sorted; of several as large, the
+// one that comes first. It is empty where no two files reach each other.
 func (g graph) cycle() []string {
 	var largest []string
 	for _, component := range g.components() {
@@ -110,8 +110,8 @@ func (g graph) cycle() []string {
 	return largest
 }
 
-// components are the strongly connected components of the graph (Tarjan 1972, Depth-first search and linear graph algorithms),
-// each sorted, in the order of their first files.
+// components are the strongly connected components of the graph (Tarjan 1972, Depth-first search and linear graph
+// algorithms), each sorted, in the order of their first files.
 func (g graph) components() [][]string {
 	var (
 		all   [][]string

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,5 +112,127 @@ Largest cycle: 3 files today, 0 in what stays
 	}
 	if err := writeMove(&move, s, g, []string{"none.go"}); err == nil {
 		t.Error("a file that is not there can be moved")
+	}
+}
+
+func TestStatements(t *testing.T) {
+	read := planted(t)
+	for path, want := range map[string]int{
+		"line": 2,       // two returns
+		"ring": 6,       // an if and five returns
+		"long": 57 + 60, // 58 and 57 increments, two returns
+	} {
+		if got := of(t, read, path).statements(); got != want {
+			t.Errorf("%s has %d statements, want %d", path, got, want)
+		}
+	}
+}
+
+func TestExportedNames(t *testing.T) {
+	read := planted(t)
+	for path, want := range map[string][2]int{
+		"ring": {4, 0}, // A, B, Leaf, Root; thing is not exported
+		"spec": {5, 6}, // StatKind, Count, Marginal, Budget, Parse; four fields and a method, a field
+		"plan": {6, 3}, // Most, Counted, Rows, Plan, Again, Kinds; three methods of Plan, none of the others
+	} {
+		if names, members := of(t, read, path).exported(); names != want[0] || members != want[1] {
+			t.Errorf("%s exports %d names and %d members, want %v", path, names, members, want)
+		}
+	}
+}
+
+func TestLongFunctionsAndLines(t *testing.T) {
+	read := planted(t)
+	s := of(t, read, "long")
+	long := read.longFunctions(s)
+	if len(long) != 1 || long[0].Name.Name != "Long" || read.lines(long[0]) != 61 {
+		t.Errorf("%d long functions", len(long))
+	}
+	if got := longLines(s.texts[0]); !slices.Equal(got, []int{129}) {
+		t.Errorf("long lines %v", got)
+	}
+	if got := read.row(s); got.lines != 1 || got.testLines != 2 || got.functions != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestKindTests(t *testing.T) {
+	read := planted(t)
+	for path, want := range map[string]string{
+		"plan":   "kind of measurement 2, kind of statistic 2, sparse 4", // one of them in top.go
+		"spec":   "sparse 1",
+		"budget": "",
+	} {
+		found := map[string]int{}
+		for _, test := range read.kindTests(of(t, read, path)) {
+			found[test.kind]++
+		}
+		if got := counts(found); got != want {
+			t.Errorf("%s tests for %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestRepresentations(t *testing.T) {
+	read := planted(t)
+	if got := of(t, read, "spec").representations(); !slices.Equal(got, []string{"Marginal", "figures"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestSites(t *testing.T) {
+	read := planted(t)
+	s := of(t, read, "plan")
+	for i, want := range []int{2, 2, 1, 0} {
+		if got := len(s.sites(works[i])); got != want {
+			t.Errorf("%s in %d places, want %d", works[i].name, got, want)
+		}
+	}
+}
+
+// What is printed has each figure, and the list each place.
+func TestPrinted(t *testing.T) {
+	read := planted(t)
+	var figures, list bytes.Buffer
+	if err := read.writeFigures(&figures); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"      5      3           6      4        0          0      0         0  ring",
+		"Tests of kinds outside the registries: 9",
+		"by package: plan 8, spec 1",
+		"Representations of a marginal: 2",
+		"    2  the plan is encoded (plan.Plan.Bytes): plan 2",
+	} {
+		if !strings.Contains(figures.String(), line+"\n") {
+			t.Errorf("no line %q in:\n%s", line, &figures)
+		}
+	}
+	read.writeList(&list, of(t, read, "long"))
+	if want := `long/long.go:5:1: function of 61 lines: Long
+long/long.go:129: line of more than 120 characters
+`; list.String() != want {
+		t.Errorf("got:\n%s", &list)
+	}
+}
+
+// A package that does not compile is an error, and what can be read of it is printed all the same.
+func TestWhatDoesNotCompile(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module broken\n\ngo 1.26.0\n",
+		"a.go":   "package broken\n\nfunc A() int { return B() }\n",
+		"b.go":   "package broken\n\nfunc B() int { return A() + missing }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read, err := load(dir, ".")
+	if err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("the error is %v", err)
+	}
+	if got := read.references(of(t, read, ".")).cycle(); len(got) != 2 {
+		t.Errorf("%v reach each other", got)
 	}
 }

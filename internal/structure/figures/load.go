@@ -48,9 +48,9 @@ type listed struct {
 	Error *struct{ Err string }
 }
 
-// load reads the packages that match a pattern of the go command, in the module at dir, as they are built on this system.
-// Packages that they import are read from the compiler's export data. Where a package does not compile, load returns what it
-// could read together with an error.
+// load reads the packages that match a pattern of the go command, in the module at dir, as they are built on this
+// system. Packages that they import are read from the compiler's export data. Where a package does not compile, load
+// returns what it could read together with an error.
 func load(dir, pattern string) (*tree, error) {
 	all, err := list(dir, "-deps", "-export", pattern)
 	if err != nil {

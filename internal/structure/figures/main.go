@@ -1,56 +1,67 @@
 // Command figures prints how the code is built, in numbers.
 //
-//	go run ./internal/structure/figures                      all figures of all packages
-//	go run ./internal/structure/figures -package plan        figures of one package
-//	go run ./internal/structure/figures -package plan -why   the files that reach each other, and what holds them together
-//	go run ./internal/structure/figures -package plan -move diff.go,explain.go
-//	                                                         what these files and the others use of each other
+//	figures                                        all figures of all packages
+//	figures -package plan                          figures of one package
+//	figures -package plan -why                     the files that reach each other, and what holds them together
+//	figures -package plan -list                    the places that the figures count
+//	figures -package plan -move diff.go,explain.go what these files and the others use of each other
 //
-// It says of each figure how it is counted. Tests are not counted unless a figure says so, nor are files that are not built on
-// this system. It reads source and changes nothing. docs/evidence/structure.txt keeps what it printed.
+// where figures stands for "go run ./internal/structure/figures".
+//
+// It says of each figure how it is counted. Tests are not counted unless a figure says so, nor are files that are not
+// built on this system. It reads source and changes nothing. docs/evidence/structure.txt keeps what it printed.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"strings"
 )
 
 func main() {
-	dir := flag.String("C", ".", "the `folder` of the module")
-	one := flag.String("package", "", "print the figures of this `package` only, such as plan/residual")
-	why := flag.Bool("why", false, "list the files that reach each other and the references between them (with -package)")
-	move := flag.String("move", "", "list what these `files` and the other files of the package use of each other (with -package)")
+	var o options
+	flag.StringVar(&o.dir, "C", ".", "the `folder` of the module")
+	flag.StringVar(&o.one, "package", "", "print the figures of this `package` only, such as plan/residual")
+	flag.BoolVar(&o.why, "why", false, "list the files that reach each other and their references (with -package)")
+	flag.BoolVar(&o.list, "list", false, "list the places that the figures count (with -package)")
+	flag.StringVar(&o.move, "move", "", "list what these `files` and the others use of each other (with -package)")
 	flag.Parse()
-	if err := run(*dir, *one, *why, *move); err != nil {
+	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, one string, why bool, move string) error {
+// options are the flags.
+type options struct {
+	dir, one, move string
+	why, list      bool
+}
+
+func run(o options) error {
 	pattern := "./..."
-	if one != "" {
-		pattern = "./" + strings.TrimPrefix(one, "./")
-	} else if why || move != "" {
-		return fmt.Errorf("-why and -move are of one package: name it by -package")
+	if o.one != "" {
+		pattern = "./" + path.Clean(o.one)
+	} else if o.why || o.list || o.move != "" {
+		return errors.New("-why, -list and -move are of one package: name it by -package")
 	}
-	t, problems := load(dir, pattern)
+	t, problems := load(o.dir, pattern)
 	if t == nil || len(t.sources) == 0 {
 		return problems
 	}
-	for _, s := range t.sources {
-		switch g := t.references(s); {
-		case move != "":
-			if err := writeMove(os.Stdout, s, g, strings.Split(move, ",")); err != nil {
-				return err
-			}
-		case why:
-			writeWhy(os.Stdout, s, g)
-		default:
-			fmt.Printf("%-30s %3d files, %3d in cycle\n", s.path, len(s.names), len(g.cycle()))
-		}
+	s := t.sources[0]
+	switch {
+	case o.move != "":
+		return errors.Join(problems, writeMove(os.Stdout, s, t.references(s), strings.Split(o.move, ",")))
+	case o.why:
+		writeWhy(os.Stdout, s, t.references(s))
+	case o.list:
+		t.writeList(os.Stdout, s)
+	default:
+		return errors.Join(problems, t.writeFigures(os.Stdout))
 	}
 	return problems
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// writeWhy writes what holds the largest cycle of a package together: its files, with how large the cycle would be without
-// each; and its references, with how large the cycle would be without each.
+// writeWhy writes what holds the largest cycle of a package together: its files, with how large the cycle would be
+// without each; and its references, with how large the cycle would be without each.
 func writeWhy(w io.Writer, s *source, g graph) {
 	in := g.cycle()
 	fmt.Fprintf(w, "%s: %d of %d files reach each other\n", s.path, len(in), len(s.names))
@@ -69,8 +69,9 @@ func counted(names map[string]int) string {
 	return strings.Join(all, " ")
 }
 
-// writeMove writes what it takes to move some files of a package into one of their own: the names that they use of the files
-// that stay, and those that the files that stay use of them. A package can be cut there where one of the two lists is empty.
+// writeMove writes what it takes to move some files of a package into one of their own: the names that they use of the
+// files that stay, and those that the files that stay use of them. A package can be cut there where one of the two
+// lists is empty.
 func writeMove(w io.Writer, s *source, g graph, files []string) error {
 	for _, name := range files {
 		if !slices.Contains(s.names, name) {
@@ -99,6 +100,7 @@ func writeMove(w io.Writer, s *source, g graph, files []string) error {
 	}
 	list("What these files use of those that stay", true)
 	list("What the files that stay use of these", false)
-	fmt.Fprintf(w, "Largest cycle: %d files today, %d in what stays\n", len(g.cycle()), len(g.without(files, "", "").cycle()))
+	stay := g.without(files, "", "")
+	fmt.Fprintf(w, "Largest cycle: %d files today, %d in what stays\n", len(g.cycle()), len(stay.cycle()))
 	return nil
 }

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+)
+
+// work is something that each step should do once.
+type work struct {
+	name string
+	// functions do it: names as graph has them, with the package ("spec.Parse", "plan.Plan.Bytes").
+	functions []string
+}
+
+var works = []work{
+	{"the spec is parsed", []string{"spec.Load", "spec.Parse"}},
+	{"the plan is encoded", []string{"plan.Plan.Bytes"}},
+	{"the plan is hashed", []string{"plan.Plan.Hash"}},
+	{"estimates are planned", []string{"plan.Plan.Estimates"}},
+}
+
+// sites counts the places of a package that name a function that does some work. A method that is named without being
+// called counts too.
+func (s *source) sites(w work) (found []ast.Node) {
+	for id, object := range s.info.Uses {
+		f, ok := object.(*types.Func)
+		if !ok || f.Pkg() == nil {
+			continue
+		}
+		if name := f.Pkg().Name() + "." + qualified(f.Origin(), nil); slices.Contains(w.functions, name) {
+			found = append(found, id)
+		}
+	}
+	slices.SortFunc(found, func(a, b ast.Node) int { return int(a.Pos() - b.Pos()) })
+	return found
+}
