@@ -1,7 +1,8 @@
-// Package corpus holds the bytes of plans while the code that makes them is taken apart and put together again: in testdata/plans.txt
-// the SHA-256 of the plan of every spec, or of the message by which it is refused. The specs are those of the examples, those that
-// scripts of the command line run, and some hundreds that are drawn over the whole language. Where bytes are meant to change the
-// list is written again (-update), and the change says why.
+// Package corpus holds the bytes of plans and releases while the code that makes them is taken apart and put together again: in
+// testdata/plans.txt the SHA-256 of the plan of every spec, or of the message by which it is refused, and in testdata/releases.txt that
+// of every file of the releases of those that are drawn. The specs are those of the examples, those that scripts of the command line
+// run, and some hundreds that are drawn over the whole language. Where bytes are meant to change the lists are written again (-update),
+// and the change says why.
 package corpus
 
 import (
@@ -27,7 +28,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-var update = flag.Bool("update", false, "write testdata/plans.txt again, where bytes were meant to change")
+var update = flag.Bool("update", false, "write the lists in testdata again, where bytes were meant to change")
 
 const (
 	// drawn is how many specs are drawn.

@@ -1,0 +1,82 @@
+package corpus
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// reach is what plans hold: the paths of their entries and, of those that name a kind of thing, the paths with the names.
+type reach map[string]bool
+
+// named are the keys whose texts name a kind of thing.
+var named = []string{"basis", "band", "definition", "diagnostic", "kind", "method", "neighbours", "noise", "sums", "verdict", "way", "within"}
+
+// reachOf is what one plan holds.
+func reachOf(t *testing.T, p *plan.Plan) reach {
+	var document map[string]any
+	if err := json.Unmarshal(p.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	delete(document, "source")
+	r := reach{}
+	r.walk("", "", document)
+	return r
+}
+
+func (r reach) walk(path, key string, value any) {
+	r[path] = true
+	switch value := value.(type) {
+	case map[string]any:
+		for k, v := range value {
+			r.walk(strings.TrimPrefix(path+"."+k, "."), k, v)
+		}
+	case []any:
+		for _, v := range value {
+			r.walk(path, key, v)
+		}
+	case string:
+		if slices.Contains(named, key) && value != "" {
+			r[path+" "+value] = true
+		}
+	}
+}
+
+func (r reach) add(other reach) {
+	for path := range other {
+		r[path] = true
+	}
+}
+
+// kinds are by which paths and names one counts what a reach covers of the language.
+var kinds = []struct {
+	of      string
+	matches *regexp.Regexp
+}{
+	{"questions", regexp.MustCompile(`^measurements\.(above|top|discovery|impossible|query\.(diagnostic .*|distinct|distribution|per_unit|quantile|value|value\.(by|minus|per|weight)|factors\.(basis|sums|method) .*))$`)},
+	{"statistics", regexp.MustCompile(`^tables\.(counts|discovered|invariant|per_unit|show|sparse|target|top|weighted|figures\.kind .*|figures\.(of|over)\.kind .*)$`)},
+	{"budgets", regexp.MustCompile(`^(guarantee\.definition .*|guarantee\.sample|guarantee\.account|leaves\.(leaf|microdata|needed|share)|cost\..*|strategies\.kind .*)$`)},
+	{"relations", regexp.MustCompile(`^guarantee\.(neighbours .*|rows_in_tables|rows_without_id)$`)},
+	{"mechanisms", regexp.MustCompile(`^(measurements\..*|synthetic\.(block|noise|select))\.?kind .*$`)},
+	{"methods of microdata", regexp.MustCompile(`^synthetic\.(method .*|files|parent|rows|rows_of|given|ways)$`)},
+}
+
+// String says how many entries of plans are reached, and of each sort how many kinds.
+func (r reach) String() string {
+	text := fmt.Sprintf("%d entries of plans are reached", len(r))
+	for _, k := range kinds {
+		n := 0
+		for path := range r {
+			if k.matches.MatchString(path) {
+				n++
+			}
+		}
+		text += fmt.Sprintf(", %d %s", n, k.of)
+	}
+	return text
+}

@@ -1,0 +1,301 @@
+package corpus
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the bytes of whole releases: in testdata/releases.txt the SHA-256 of every file of the sealed and of the published
+// folder, its first half. They are those of a test alone: here every read of random bytes gives the same ones, and the clock stands still, which no
+// build of the program can be told to do.
+
+// constant is a source of random bytes that gives the same ones at every read.
+type constant struct{}
+
+func (constant) Read(b []byte) (int, error) {
+	for at, block := 0, uint64(0); at < len(b); block++ {
+		sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("the key of every release of the corpus"), block))
+		at += copy(b[at:], sum[:])
+	}
+	return len(b), nil
+}
+
+// inVain runs a test where random bytes are constant and the clock stands still, in one bubble: what packages pool may be used again.
+func inVain(t *testing.T, f func(t *testing.T)) {
+	random := rand.Reader
+	rand.Reader = constant{}
+	t.Cleanup(func() { rand.Reader = random })
+	synctest.Test(t, f)
+}
+
+// errTooMany is of a spec that expects more rows than are drawn.
+var errTooMany = errors.New("the spec expects too many rows")
+
+// ready writes a drawn spec and the confidential tables that fit it into a folder, and plans it.
+func ready(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
+	source := draw(number)
+	r, err := spec.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	files, ok := tables(number, r)
+	if !ok {
+		return nil, errTooMany
+	}
+	files[source.Name] = source.Text
+	maps.Copy(files, source.Files)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return release.Load(ctx, release.SpecFile{Path: filepath.Join(dir, source.Name)})
+}
+
+// caps are what accounts hold that pay for releases, by the definition of privacy loss.
+var caps = map[string]string{"pure": "{epsilon: 100}", "zcdp": "{rho: 100}", "approximate": "{rho: 100, delta: 1e-3}"}
+
+// options are where a release works: with the ledger and the key of an office where the spec names an account, else for practice.
+func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, error) {
+	o := release.Options{Out: filepath.Join(dir, "out"), Data: dir}
+	if p.Guarantee.Account == "" {
+		return o, nil
+	}
+	o.Ledger = filepath.Join(dir, "ledger.db")
+	policy, private := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "office.key")
+	text := fmt.Sprintf("account: %s\nprotects: %s\nneighbours: %s\ncap: %s\n", p.Guarantee.Account, p.Guarantee.Protects, p.Guarantee.Neighbours, caps[p.Guarantee.Definition])
+	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+		return o, err
+	}
+	if _, err := sign.Generate(private); err != nil {
+		return o, err
+	}
+	key, err := sign.ReadKey(private)
+	if err != nil {
+		return o, err
+	}
+	o.Office = &key
+	_, err = release.InitAccount(ctx, o.Ledger, policy, ledger.OpenOptions{Office: &key})
+	return o, err
+}
+
+// released releases a drawn spec, and returns its plan and the first half of the SHA-256 of every file of both folders, by name.
+func released(ctx context.Context, dir string, number uint64) (*plan.Plan, map[string]string, error) {
+	p, err := ready(ctx, dir, number)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := options(ctx, dir, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := release.Run(ctx, p, o); err != nil {
+		return nil, nil, err
+	}
+	files := map[string]string{}
+	for kind, folder := range map[string]string{"published": p.Name, "sealed": p.Name + ".measured"} {
+		folder = filepath.Join(o.Out, folder)
+		err = errors.Join(err, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			name, err := filepath.Rel(folder, path)
+			sum := sha256.Sum256(b)
+			files[kind+"/"+filepath.ToSlash(name)] = hex.EncodeToString(sum[:16])
+			return err
+		}))
+	}
+	return p, files, err
+}
+
+// listing is what the list says of one release.
+type listing struct {
+	number uint64
+	files  map[string]string // the first half of the SHA-256 of each, by name
+}
+
+func (l listing) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "drawn %d\n", l.number)
+	for _, name := range slices.Sorted(maps.Keys(l.files)) {
+		fmt.Fprintf(&text, "%s %s\n", l.files[name], name)
+	}
+	return text.String()
+}
+
+var releasesFile = filepath.Join("testdata", "releases.txt")
+
+// readListings reads the list of releases.
+func readListings(t *testing.T) (all []listing) {
+	f, err := os.Open(releasesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		first, rest, _ := strings.Cut(lines.Text(), " ")
+		if first != "drawn" {
+			all[len(all)-1].files[rest] = first
+			continue
+		}
+		l := listing{files: map[string]string{}}
+		if _, err := fmt.Sscan(rest, &l.number); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, l)
+	}
+	if lines.Err() != nil {
+		t.Fatal(lines.Err())
+	}
+	return all
+}
+
+// made is a release that was made.
+type made struct {
+	listing
+	plan *plan.Plan
+	err  error
+}
+
+// releasesOf makes releases, two at a time.
+func releasesOf(t *testing.T, numbers []uint64) []made {
+	all := make([]made, len(numbers))
+	inVain(t, func(t *testing.T) {
+		next := make(chan int)
+		var workers sync.WaitGroup
+		for range 2 {
+			workers.Go(func() {
+				for i := range next {
+					dir, err := os.MkdirTemp("", "corpus")
+					if err != nil {
+						all[i].err = err
+						continue
+					}
+					all[i].number = numbers[i]
+					all[i].plan, all[i].files, all[i].err = released(t.Context(), dir, numbers[i])
+					all[i].err = errors.Join(all[i].err, os.RemoveAll(dir))
+				}
+			})
+		}
+		for i := range numbers {
+			next <- i
+		}
+		close(next)
+		workers.Wait()
+	})
+	return all
+}
+
+// usual are the drawn specs that are released in every run, and not in the long one alone: together they reach the most.
+var usual = []uint64{38, 84, 90, 104, 178, 250, 265, 310, 366, 373}
+
+// What a release covers is counted, so that it cannot become less unnoticed: of all that plans of drawn specs can hold, in all
+// releases and in those of every run.
+const (
+	fewestReleases = 110
+	fewestReached  = 347
+	fewestUsual    = 323
+)
+
+// Every file of a release is as it was, byte for byte.
+func TestReleasesAreTheSame(t *testing.T) {
+	if *update {
+		updateReleases(t)
+		return
+	}
+	listed := readListings(t)
+	if len(listed) < fewestReleases {
+		t.Errorf("%d releases are listed, and %d is the fewest", len(listed), fewestReleases)
+	}
+	least := fewestReached
+	if os.Getenv("DPRELEASE_LONG") == "" {
+		listed = slices.DeleteFunc(listed, func(l listing) bool { return !slices.Contains(usual, l.number) })
+		least = fewestUsual
+	}
+	var numbers []uint64
+	for _, l := range listed {
+		numbers = append(numbers, l.number)
+	}
+	reached, files := reach{}, 0
+	for i, m := range releasesOf(t, numbers) {
+		if m.err != nil {
+			t.Errorf("drawn %d: %v", m.number, m.err)
+			continue
+		}
+		differences(t, listed[i], m.listing)
+		reached.add(reachOf(t, m.plan))
+		files += len(m.files)
+	}
+	if len(reached) < least {
+		t.Errorf("%d kinds of entries of plans are reached, and %d is the fewest", len(reached), least)
+	}
+	t.Logf("%d files of %d releases are as they were; %s", files, len(listed), reached)
+}
+
+// differences fails for every file that is not as it was.
+func differences(t *testing.T, was, is listing) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(was.files)) {
+		switch sum, there := is.files[name]; {
+		case !there:
+			t.Errorf("drawn %d: %s is not there", is.number, name)
+		case sum != was.files[name]:
+			t.Errorf("drawn %d: %s is not as it was", is.number, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(is.files)) {
+		if _, there := was.files[name]; !there {
+			t.Errorf("drawn %d: %s was not there", is.number, name)
+		}
+	}
+}
+
+// updateReleases writes the list again: all releases of drawn specs.
+func updateReleases(t *testing.T) {
+	var numbers []uint64
+	for number := range uint64(drawn) {
+		numbers = append(numbers, number)
+	}
+	var text strings.Builder
+	all := reach{}
+	for _, m := range releasesOf(t, numbers) {
+		if m.plan == nil { // the spec is refused, or expects too many rows
+			continue
+		}
+		if m.err != nil {
+			t.Errorf("drawn %d: %v", m.number, m.err)
+		}
+		all.add(reachOf(t, m.plan))
+		text.WriteString(m.String())
+	}
+	if err := os.WriteFile(releasesFile, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", all)
+}
