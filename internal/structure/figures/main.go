@@ -1,6 +1,7 @@
 // Command figures prints how the code is built, in numbers.
 //
 //	figures                                        all figures of all packages
+//	figures -steps                                 how often each step of a small release does the same work
 //	figures -package plan                          figures of one package
 //	figures -package plan -why                     the files that reach each other, and what holds them together
 //	figures -package plan -list                    the places that the figures count
@@ -25,6 +26,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.dir, "C", ".", "the `folder` of the module")
 	flag.StringVar(&o.one, "package", "", "print the figures of this `package` only, such as plan/residual")
+	flag.BoolVar(&o.steps, "steps", false, "run a small release, and count how often each step does the same work")
 	flag.BoolVar(&o.why, "why", false, "list the files that reach each other and their references (with -package)")
 	flag.BoolVar(&o.list, "list", false, "list the places that the figures count (with -package)")
 	flag.StringVar(&o.move, "move", "", "list what these `files` and the others use of each other (with -package)")
@@ -38,6 +40,7 @@ func main() {
 // options are the flags.
 type options struct {
 	dir, one, move string
+	steps          bool
 	why, list      bool
 }
 
@@ -45,12 +48,22 @@ func run(o options) error {
 	pattern := "./..."
 	if o.one != "" {
 		pattern = "./" + path.Clean(o.one)
+		if o.steps {
+			return errors.New("-steps is of the whole program: leave -package out")
+		}
 	} else if o.why || o.list || o.move != "" {
 		return errors.New("-why, -list and -move are of one package: name it by -package")
 	}
 	t, problems := load(o.dir, pattern)
 	if t == nil || len(t.sources) == 0 {
 		return problems
+	}
+	if o.steps {
+		counted, err := t.countSteps(o.dir)
+		if err != nil {
+			return errors.Join(problems, err)
+		}
+		return errors.Join(problems, counted.write(os.Stdout))
 	}
 	s := t.sources[0]
 	switch {

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// most is how often a step may do the work that each should do once, in the order of works. It may fall, and not grow.
+var most = map[string][4]int{
+	"check":           {2, 2, 2, 3},
+	"plan":            {2, 4, 3, 3},
+	"measure":         {4, 14, 7, 3},
+	"publish":         {3, 12, 8, 6},
+	"show":            {0, 0, 0, 0},
+	"query":           {1, 3, 2, 1},
+	"verify":          {3, 15, 11, 6},
+	"run, all in one": {5, 22, 14, 6},
+}
+
+func TestStepsDoNotRepeatMoreWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the program anew")
+	}
+	root := filepath.Join("..", "..", "..")
+	read, err := load(root, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted, err := read.countSteps(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		for i, w := range works {
+			if got := counted[s.name][w.name]; got > most[s.name][i] {
+				t.Errorf("in %s, %s %d times, and so far %d times at most", s.name, w.name, got, most[s.name][i])
+			}
+		}
+	}
+	if counted["plan"]["the spec is parsed"] == 0 {
+		t.Error("a plan is made without its spec being parsed: the counters count nothing")
+	}
+}
+
+// The count of a function is that of the first block within its body, whatever the order of the profile.
+func TestEntryCount(t *testing.T) {
+	read := planted(t)
+	e, ok := read.entry("plan.Plan.Hash")
+	if !ok || e.file != "plan/plan.go" || e.from.Line != 21 {
+		t.Fatalf("%v, %v", e, ok)
+	}
+	profile := `mode: atomic
+planted/plan/plan.go:18.32,18.60 1 7
+planted/plan/plan.go:21.40,21.45 1 5
+planted/plan/plan.go:21.28,21.39 1 3
+planted/ring/plan.go:21.28,21.39 1 9
+planted/plan/plan.go:24.33,24.50 1 8
+`
+	if got := e.count("planted", profile); got != 3 {
+		t.Errorf("%d", got)
+	}
+	if _, ok := read.entry("plan.Plan.Missing"); ok {
+		t.Error("a function that is not there was found")
+	}
+}
