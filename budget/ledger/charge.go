@@ -1,30 +1,12 @@
 package ledger
 
-// What a release asks of an account: Terms, Charge and the checks that come before any arithmetic.
+// What a release asks of an account: a Charge, and the checks that come before any arithmetic.
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
-)
-
-// Terms say what one unit of an account's budget means. Amounts under different terms cannot be added,
-// so a charge is admitted only under exactly its account's terms.
-type Terms struct {
-	Protects   string `json:"protects"`   // the protected unit, a noun: "person"
-	Neighbours string `json:"neighbours"` // "add-remove" or "replace"
-	Definition string `json:"definition"` // "epsilon" (pure) or "rho" (zero-concentrated, perhaps with δ)
-}
-
-// The values that Terms.Neighbours and Terms.Definition take.
-const (
-	AddRemove = "add-remove"
-	Replace   = "replace"
-
-	Epsilon = "epsilon"
-	Rho     = "rho"
 )
 
 // Charge is what one release asks of its accounts. Account, Release and PlanHash together identify it.
@@ -44,33 +26,6 @@ type Charge struct {
 	// Commitment binds a debit to one noise key and one set of exact integers: a keyed hash of the integers, 64
 	// lower-case hexadecimal digits. Only Debit and Finish read it; empty where nothing confidential was counted.
 	Commitment string
-}
-
-// Repeated is a mechanism and how often a plan runs it.
-type Repeated struct {
-	Count     int64            `json:"count"`
-	Mechanism budget.Mechanism `json:"mechanism"`
-}
-
-var (
-	namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
-	nounPattern = regexp.MustCompile(`^\pL[\pL\pN]*([ '-][\pL\pN]+)*$`)
-	hashPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
-)
-
-const nameRule = "at most 100 of a-z, 0-9, '.', '_' and '-', the first a letter or digit"
-
-// check returns an error for terms that no account has.
-func (t Terms) check() error {
-	switch {
-	case !nounPattern.MatchString(t.Protects) || len(t.Protects) > 100:
-		return fmt.Errorf("protects is %q; expected a noun such as person, at most 100 bytes of letters and digits", t.Protects)
-	case t.Neighbours != AddRemove && t.Neighbours != Replace:
-		return fmt.Errorf("neighbours is %q; expected %s or %s", t.Neighbours, AddRemove, Replace)
-	case t.Definition != Epsilon && t.Definition != Rho:
-		return fmt.Errorf("the definition is %q; expected %s or %s", t.Definition, Epsilon, Rho)
-	}
-	return nil
 }
 
 // check returns an error for a charge whose names no account could hold.

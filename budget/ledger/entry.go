@@ -199,3 +199,9 @@ func chain(previous, sealed digest, body string) digest {
 
 // entryPurpose is what the office's key signs entries for.
 const entryPurpose = "ledger entry"
+
+// Repeated is a mechanism and how often a plan runs it.
+type Repeated struct {
+	Count     int64            `json:"count"`
+	Mechanism budget.Mechanism `json:"mechanism"`
+}

@@ -8,21 +8,6 @@ import (
 	"slices"
 )
 
-// State is where a charge stands.
-type State string
-
-const (
-	Reserved  State = "reserved"  // counts against the cap until cancelled or debited
-	Cancelled State = "cancelled" // given back; costs nothing
-	Debited   State = "debited"   // spent, for good; its measurements are not durable yet
-	Finished  State = "finished"  // spent, and its measurements are durable: cannot be measured again
-	Abandoned State = "abandoned" // spent, and closed before it was finished
-	Withdrawn State = "withdrawn" // finished, and marked as not to be used any more; stays spent
-)
-
-// spent tells whether a charge in this state was debited.
-func (s State) spent() bool { return s != Reserved && s != Cancelled }
-
 // posting is a charge of a book.
 type posting struct {
 	charge   Charge     // with the approvals it uses, without a commitment
@@ -197,4 +182,17 @@ func (b *book) applyClosing(e entry, a *account) error {
 		p.reason = e.Reason
 	}
 	return nil
+}
+
+// stateOf is where p stands; "" if it is nil.
+func stateOf(p *posting) State {
+	if p == nil {
+		return ""
+	}
+	return p.state
+}
+
+// closed says that p cannot be drawn again.
+func (p *posting) closed() *Closed {
+	return &Closed{Account: p.charge.Account, Release: p.charge.Release, Date: p.debited, State: p.state, Since: p.date, Reason: p.reason}
 }

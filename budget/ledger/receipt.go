@@ -1,6 +1,6 @@
 package ledger
 
-// The proof that a charge was debited: Receipt, its public Record, and the Status of what may be released on it.
+// The proof that a charge was debited: a Receipt and its public Record.
 
 import (
 	"fmt"
@@ -8,28 +8,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 )
-
-// Status says what a receipt entitles to.
-type Status string
-
-const (
-	Official  Status = "release"   // an account opened by Init: a release of real data
-	Practice  Status = "practice"  // an account opened by InitPractice: real data, everything marked "not a release"
-	Rehearsal Status = "rehearsal" // OpenRehearsal: made-up data only
-)
-
-// words says the status to a person.
-func (s Status) words() string {
-	switch s {
-	case Official:
-		return "official"
-	case Practice:
-		return "PRACTICE, NOT A RELEASE"
-	case Rehearsal:
-		return "REHEARSAL ON MADE-UP DATA"
-	}
-	return "invalid"
-}
 
 // Receipt proves that a charge is debited, durably. Only Ledger.Debit makes a valid one; the zero Receipt is invalid.
 // It prints as one line, without the commitment, which is confidential.

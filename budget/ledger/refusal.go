@@ -177,14 +177,6 @@ func (e *NoRelease) Error() string {
 		e.Release, e.Needs, e.For, e.Account, is, e.Account)
 }
 
-// stateOf is where p stands; "" if it is nil.
-func stateOf(p *posting) State {
-	if p == nil {
-		return ""
-	}
-	return p.state
-}
-
 // TermsMismatch says that the charge is counted in other terms than the account, so the two cannot be added.
 type TermsMismatch struct {
 	Account, Release string
@@ -275,9 +267,4 @@ func (e *Closed) Error() string {
 	}
 	return fmt.Sprintf("release %s was debited under this plan on %s (account %s) and cannot be drawn again: run it again with the state directory and the output folder that it began in (--state, --out), where its noise key or its measurements are; only where these are lost give the release a new name (and a new debit)",
 		e.Release, e.Date, e.Account)
-}
-
-// closed says that p cannot be drawn again.
-func (p *posting) closed() *Closed {
-	return &Closed{Account: p.charge.Account, Release: p.charge.Release, Date: p.debited, State: p.state, Since: p.date, Reason: p.reason}
 }
