@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -43,7 +44,15 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	d, err := (&draftPlan{}).measurable(r, inner, done)
+	var d *draftPlan
+	var others []otherDraft
+	err = parallel.Both(func() error {
+		others = otherDrafts(r, inner)
+		return nil
+	}, func() (err error) {
+		d, err = (&draftPlan{}).measurable(r, inner, done)
+		return err
+	})
 	if missed := (&missedTargets{}); errors.As(err, &missed) {
 		return nil, refuse(r, missed.tables, nil)
 	} else if errors.Is(err, errTooLittle) {
@@ -56,7 +65,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*Plan, erro
 	if err := p.checkNoise(); err != nil {
 		return nil, err
 	}
-	p.OtherNoise = d.otherNoises(r, inner)
+	p.OtherNoise = d.otherNoises(others)
 	done("strategies", d)
 	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {
 		return nil, err

@@ -69,28 +69,48 @@ func gaussian(r *spec.Release) *spec.Release {
 	return withNoise(r, spec.GaussianNoise)
 }
 
-// otherNoises plans the release with every other law, and compares: none for a budget that can be spent on one law alone, and
-// none where the law changes no table's noise. inner is the release as its measurements are planned.
-func (d *draftPlan) otherNoises(r, inner *spec.Release) []OtherNoise {
+// otherDraft is a release as planned with another law of noise than its budget asks for, or why it cannot be.
+type otherDraft struct {
+	law   noiseLaw
+	draft *draftPlan
+	err   error
+}
+
+// otherDrafts plans a release with every other law: none for a budget that can be spent on one law alone. inner is the release
+// as its measurements are planned.
+func otherDrafts(r, inner *spec.Release) []otherDraft {
 	if inner.Budget.Delta == nil {
 		return nil
 	}
-	var out []OtherNoise
+	var out []otherDraft
 	for _, law := range eitherNoise {
-		if law.asked == inner.Budget.Noise || !slices.ContainsFunc(d.kinds(), func(k budget.Kind) bool { return k != law.kind }) {
+		if law.asked == inner.Budget.Noise {
 			continue
 		}
 		rough := law.kind == budget.DiscreteLaplace // whose composition takes long
-		other, err := (&draftPlan{about: rough}).measurable(r, withNoise(inner, law.asked), func(string, *draftPlan) {})
+		d, err := (&draftPlan{about: rough}).measurable(r, withNoise(inner, law.asked), func(string, *draftPlan) {})
+		out = append(out, otherDraft{law, d, err})
+	}
+	return out
+}
+
+// otherNoises compares this draft with those of other laws: none where the law changes no table's noise.
+func (d *draftPlan) otherNoises(others []otherDraft) []OtherNoise {
+	var out []OtherNoise
+	for _, other := range others {
+		kind := other.law.kind
+		if !slices.ContainsFunc(d.kinds(), func(k budget.Kind) bool { return k != kind }) {
+			continue
+		}
 		switch missed := (&missedTargets{}); {
-		case errors.As(err, &missed):
-			out = append(out, OtherNoise{Noise: law.kind, Why: "targets would be missed"})
-		case errors.Is(err, errTooLittle):
-			out = append(out, OtherNoise{Noise: law.kind, Why: "what targets need is more than ε and δ allow"})
-		case err != nil:
-			out = append(out, OtherNoise{Noise: law.kind, Why: "no noise of that law fits the tables and the budget"})
-		case slices.Contains(other.kinds(), law.kind) && !slices.Equal(other.kinds(), d.kinds()):
-			out = append(out, d.compared(other, law.kind))
+		case errors.As(other.err, &missed):
+			out = append(out, OtherNoise{Noise: kind, Why: "targets would be missed"})
+		case errors.Is(other.err, errTooLittle):
+			out = append(out, OtherNoise{Noise: kind, Why: "what targets need is more than ε and δ allow"})
+		case other.err != nil:
+			out = append(out, OtherNoise{Noise: kind, Why: "no noise of that law fits the tables and the budget"})
+		case slices.Contains(other.draft.kinds(), kind) && !slices.Equal(other.draft.kinds(), d.kinds()):
+			out = append(out, d.compared(other.draft, kind))
 		}
 	}
 	return out

@@ -15,6 +15,10 @@ import (
 // percent: counts are most of it, and are made anew at every step. Half of what Go does by itself costs a tenth of the time.
 const Garbage = 50
 
+// Ballast is how many bytes are added to the memory that a release holds before [Garbage] is reckoned: with 64 MB a small release
+// takes a fifth less processor time, and 32 MB more memory.
+const Ballast = 64 << 20
+
 // Options say where a step works.
 type Options struct {
 	Out       string    // folder that every output is written below

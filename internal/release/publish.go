@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
@@ -206,6 +207,27 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 			return err
 		}
 	}
+	var pages []paper
+	err = parallel.Both(func() (err error) {
+		pages, err = papers(s, tables, microdata, record, built)
+		return err
+	}, func() error {
+		return writeTables(ctx, out, s, tables, metadata)
+	})
+	if err != nil {
+		return err
+	}
+	out.begins("writing the report")
+	for _, p := range pages {
+		if err := out.write(p.name, p.text); err != nil {
+			return err
+		}
+	}
+	return writeManifest(out, s.Plan, record, m)
+}
+
+// writeTables writes the Parquet files of the tables, and the measurements as they were drawn.
+func writeTables(ctx context.Context, out *staging, s *measured.Sealed, tables []synth.Table, metadata [][2]string) error {
 	rows := int64(0)
 	for _, t := range tables {
 		rows += int64(t.Cells)
@@ -233,19 +255,12 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 			return err
 		}
 	}
-	err = s.Drawn(func(name string, b []byte) error {
+	return s.Drawn(func(name string, b []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return out.write(name, b)
 	})
-	if err != nil {
-		return err
-	}
-	if err := writePapers(out, s, tables, microdata, record, built); err != nil {
-		return err
-	}
-	return writeManifest(out, s.Plan, record, m)
 }
 
 // writeMicrodata draws and writes the microdata of every method, in the plan's order, as
@@ -309,35 +324,27 @@ func writeFiles(ctx context.Context, out *staging, d *synth.Drawing, table strin
 	return first, nil
 }
 
-// writePapers writes the plan, its approvals, the ledger's proof, the bill of
-// materials, the report and the readme.
-func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record, built []report.Module) error {
-	out.begins("writing the report")
+// paper is a file of a release that is neither a table nor microdata.
+type paper struct {
+	name string // within the release
+	text []byte
+}
+
+// papers are the plan, its approvals, the ledger's proof, the bill of materials, the report and the readme.
+func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record, built []report.Module) ([]paper, error) {
 	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
 	if err != nil {
-		return fmt.Errorf("report: %w", err)
+		return nil, fmt.Errorf("report: %w", err)
 	}
 	page, err := r.HTML()
 	if err != nil {
-		return fmt.Errorf("report: %w", err)
+		return nil, fmt.Errorf("report: %w", err)
 	}
 	materials, err := encodeBill(Software, built)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(record.Approvals) > 0 {
-		b, err := indented(record.Approvals)
-		if err != nil {
-			return err
-		}
-		if err := out.write(approvalsFile, b); err != nil {
-			return err
-		}
-	}
-	for _, f := range []struct {
-		name string
-		text []byte
-	}{
+	out := []paper{
 		{measured.PlanFile, s.Plan.Bytes()},
 		{proofFile, s.Receipt},
 		{billFile, materials},
@@ -345,12 +352,15 @@ func writePapers(out *staging, s *measured.Sealed, tables []synth.Table, microda
 		{"report.html", page},
 		{"report.md", r.Markdown()},
 		{"README.txt", r.Readme()},
-	} {
-		if err := out.write(f.name, f.text); err != nil {
-			return err
-		}
 	}
-	return nil
+	if len(record.Approvals) > 0 {
+		b, err := indented(record.Approvals)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, paper{approvalsFile, b})
+	}
+	return out, nil
 }
 
 // reported are the approvals of a release as its report tells of them.

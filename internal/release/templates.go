@@ -69,9 +69,6 @@ func (o Options) debited(ctx context.Context, p *plan.Plan) bool {
 // keepTemplate keeps a plan that was measured, where its spec has parameters, for runs with other values of these. Where it cannot
 // be kept they plan again, so no error is told.
 func (o Options) keepTemplate(p *plan.Plan) {
-	if len(p.Source.Params) == 0 {
-		return
-	}
 	file := o.templateFile(p.Release())
 	text := p.Bytes()
 	if file == "" || len(text) > mostTemplate/2 {
@@ -87,11 +84,14 @@ func (o Options) keepTemplate(p *plan.Plan) {
 	}
 }
 
-// templateFile is where the template of a release is kept; "" where none is, on a practice account and where this build cannot
-// be told from others.
+// templateFile is where the template of a release is kept; "" where none is: on a practice account, where the spec has no
+// parameters, and where this build cannot be told from others.
 func (o Options) templateFile(r *spec.Release) string {
+	if o.Ledger == "" || len(r.Source.Params) == 0 {
+		return ""
+	}
 	build := build()
-	if build == "" || o.Ledger == "" {
+	if build == "" {
 		return ""
 	}
 	key := sha256.Sum256([]byte(build + plan.TemplateKey(r)))
