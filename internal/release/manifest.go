@@ -6,9 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -100,23 +101,23 @@ func (m manifest) formed() error {
 func writeManifest(out *staging, p *plan.Plan, record ledger.Record, m manifest) error {
 	m.Format, m.Release, m.Status, m.PlanHash, m.Software = manifestFormat, p.Name, statusText(record.Status), p.Hash(), Software
 	m.Head = record.Proof.Hash
-	names, err := files(out.dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join(out.dir, filepath.FromSlash(name)))
-		if err != nil {
-			return err
-		}
-		h := sha256.Sum256(b)
-		m.Files = append(m.Files, manifestLine{Path: name, Bytes: int64(len(b)), SHA256: hex.EncodeToString(h[:])})
-	}
+	m.Files = slices.SortedFunc(slices.Values(out.lines), func(a, b manifestLine) int { return comparePaths(a.Path, b.Path) })
 	b, err := indented(m)
 	if err != nil {
 		return err
 	}
 	return out.write(manifestFile, b)
+}
+
+// lineOf is the manifest's line of a file.
+func lineOf(path string, b []byte) manifestLine {
+	h := sha256.Sum256(b)
+	return manifestLine{Path: path, Bytes: int64(len(b)), SHA256: hex.EncodeToString(h[:])}
+}
+
+// comparePaths orders slash-separated paths as [files] lists them: by their parts.
+func comparePaths(a, b string) int {
+	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
 
 // indented is a value as JSON that people read.

@@ -223,7 +223,10 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 			return err
 		}
 	}
-	return writeManifest(out, s.Plan, record, m)
+	if err := writeManifest(out, s.Plan, record, m); err != nil {
+		return err
+	}
+	return out.settle()
 }
 
 // writeTables writes the Parquet files of the tables, and the measurements as they were drawn.

@@ -22,6 +22,9 @@ type staging struct {
 	place string   // NAME
 	held  *os.File // keeps the folder from being cleared by others; nil where that is not done
 
+	writing errgroup.Group // of the files that are being written
+	lines   []manifestLine // of every file, in the order of writing
+
 	progress func(histogram.Progress)         // is told how far a release is written; nil: nobody
 	step     func(format string, args ...any) // is told which step begins; nil: nobody
 }
@@ -37,7 +40,8 @@ func stage(out, name string) (*staging, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
-	s := &staging{dir: dir, place: filepath.Join(out, name)}
+	s := newStaging(dir)
+	s.place = filepath.Join(out, name)
 	if s.held, err = hold(dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		s.discard()
 		return nil, fmt.Errorf("output folder: %w", err)
@@ -49,7 +53,18 @@ func stage(out, name string) (*staging, error) {
 	return s, nil
 }
 
-// write puts a file, at a slash-separated path, into the staging folder. It is durable once the folder is committed.
+// newStaging is a staging folder in a folder that is there.
+func newStaging(dir string) *staging {
+	s := &staging{dir: dir}
+	s.writing.SetLimit(writtenAtOnce)
+	return s
+}
+
+// writtenAtOnce is how many files are written at the same time, while the next ones are made.
+const writtenAtOnce = 4
+
+// write puts a file, at a slash-separated path, into the staging folder. It is there, and its error is told, once the folder is
+// settled, and durable once it is committed; until then b may not change.
 func (s *staging) write(name string, b []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("%q would be written outside the release", name)
@@ -58,8 +73,13 @@ func (s *staging) write(name string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, b, 0o644)
+	s.lines = append(s.lines, lineOf(name, b))
+	s.writing.Go(func() error { return os.WriteFile(path, b, 0o644) })
+	return nil
 }
+
+// settle waits for the files that are being written.
+func (s *staging) settle() error { return s.writing.Wait() }
 
 // begins says which step begins.
 func (s *staging) begins(format string, args ...any) {
@@ -73,6 +93,9 @@ const syncedAtOnce = 16
 
 // commit syncs the staging folder, all of its files before their names, and renames it to its place.
 func (s *staging) commit() error {
+	if err := s.settle(); err != nil {
+		return err
+	}
 	var syncing errgroup.Group
 	syncing.SetLimit(syncedAtOnce)
 	var folders []string
@@ -113,6 +136,7 @@ func (s *staging) lend(name string) error {
 
 // discard ends the staging: what was not committed is removed.
 func (s *staging) discard() {
+	_ = s.settle() // whoever committed it knows its error
 	os.RemoveAll(s.dir)
 	if s.held != nil {
 		s.held.Close()
@@ -175,7 +199,7 @@ func replaceFile(out, name string, b []byte) error {
 		return err
 	}
 	defer s.discard()
-	if err := errors.Join(s.write(name, b), syncFile(filepath.Join(s.dir, name))); err != nil {
+	if err := errors.Join(s.write(name, b), s.settle(), syncFile(filepath.Join(s.dir, name))); err != nil {
 		return err
 	}
 	if err := os.Rename(filepath.Join(s.dir, name), s.place); err != nil {

@@ -73,7 +73,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		return "", wrongf(manifestFile, "%v", err)
 	}
 	m := manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces, Rows: v.manifest.Rows, Methods: v.manifest.Methods}
-	if err := writeRelease(ctx, &staging{dir: dir}, v.sealed, *v.record, m, built); err != nil {
+	if err := writeRelease(ctx, newStaging(dir), v.sealed, *v.record, m, built); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}

@@ -1,0 +1,22 @@
+
+// TestAFileThatCannotBeWrittenIsNoRelease writes a file where a folder is: nothing may come into place.
+func TestAFileThatCannotBeWrittenIsNoRelease(t *testing.T) {
+	out := t.TempDir()
+	s, err := stage(out, "release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.discard()
+	if err := os.Mkdir(filepath.Join(s.dir, "taken"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.write("taken", []byte("text")), s.write("other", []byte("text"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.commit(); err == nil {
+		t.Error("committed without a file")
+	}
+	if there, err := exists(s.place); err != nil || there {
+		t.Errorf("the release is there: %v, %v", there, err)
+	}
+}
