@@ -1,3 +1,11 @@
+package release
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 // TestAFileThatCannotBeWrittenIsNoRelease writes a file where a folder is: nothing may come into place.
 func TestAFileThatCannotBeWrittenIsNoRelease(t *testing.T) {
