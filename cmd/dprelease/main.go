@@ -21,18 +21,17 @@ import (
 	"github.com/dprelease/dprelease/internal/release"
 )
 
-// ballast counts as memory that is held, and is never touched, so that it takes none: a release that holds little need not look
-// for garbage each time it has made as much again.
-var ballast []byte
-
 func main() {
-	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
-		ballast = make([]byte, release.Ballast)
-	}
+	var ballast []byte // counts as memory that is held, and takes none, as it is never touched
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(release.Garbage)
+		if os.Getenv("GOMEMLIMIT") == "" {
+			ballast = make([]byte, release.Ballast)
+		}
 	}
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	code := run(os.Args[1:], os.Stdout, os.Stderr)
+	runtime.KeepAlive(ballast)
+	os.Exit(code)
 }
 
 // run executes one command line and returns the exit code.
