@@ -17,11 +17,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-const (
-	arrowMagic   = "ARROW1"   // opens and closes a file of the file format
-	fileHead     = 8          // bytes before the stream in a file of the file format
-	continuation = 0xFFFFFFFF // opens a message; followed by the length 0 it ends the stream
-)
+// fileHead is the bytes before the stream in a file of the file format.
+const fileHead = 8
 
 // arrowFile reads one Arrow IPC file or stream.
 type arrowFile struct {

@@ -54,7 +54,7 @@ func (r *recordBatch) read(ctx context.Context, b *Buffers, most int, visit func
 // prepare fits the buffers to the batch and takes up its dictionaries.
 func (r *recordBatch) prepare(b *Buffers) error {
 	b.opened = r.file
-	b.arrow.entries = make([]arrow.Array, len(r.file.columns))
+	scratchOf[arrowScratch](b).entries = make([]arrow.Array, len(r.file.columns))
 	for i, place := range r.file.places {
 		if place < 0 {
 			b.hold(i, arrow.BinaryTypes.String)
@@ -84,7 +84,7 @@ func (r *recordBatch) takeUp(b *Buffers, i int, d *array.Dictionary) (err error)
 	if b.codes[i] != nil {
 		b.codes[i].dictionary(entries)
 	}
-	b.arrow.entries[i] = entries
+	scratchOf[arrowScratch](b).entries[i] = entries
 	return nil
 }
 
@@ -97,8 +97,8 @@ func (r *recordBatch) fill(b *Buffers, i, from, to int) (err error) {
 	column := r.file.columns[i]
 	defer r.guard(&err, column.name)
 	values := r.Column(r.file.places[i])
-	if b.arrow.entries[i] != nil {
-		err = b.indexed(i, values.(*array.Dictionary), from, to)
+	if s := scratchOf[arrowScratch](b); s.entries[i] != nil {
+		err = s.indexed(b, i, values.(*array.Dictionary), from, to)
 	} else {
 		var a arrow.Array
 		if a, err = column.copy(values, from, to); err == nil {
@@ -116,8 +116,7 @@ func (r *recordBatch) fill(b *Buffers, i, from, to int) (err error) {
 }
 
 // indexed takes up rows of a dictionary array.
-func (b *Buffers) indexed(i int, d *array.Dictionary, from, to int) error {
-	s := &b.arrow
+func (s *arrowScratch) indexed(b *Buffers, i int, d *array.Dictionary, from, to int) error {
 	if err := s.take(d, from, to); err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
+// continuation opens a message; followed by the length 0 it ends the stream.
+const continuation = 0xFFFFFFFF
+
 var errMessage = errors.New("a message is longer than what is left of the file")
 
 // messages is the [ipc.MessageReader] of a file.

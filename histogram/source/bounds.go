@@ -6,13 +6,20 @@ package source
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/parquet-go/parquet-go/encoding"
 )
+
+// MaxRows is the most rows of a record of [Piece.Raw].
+const MaxRows = 64 << 10
+
+// textLimit is the most bytes of text in one column of a batch, as an Arrow string
+// array has.
+const textLimit = math.MaxInt32
 
 const (
 	// MostText is the most bytes of a text that is read: so many rows of them as a batch has fit into an array.
@@ -22,6 +29,9 @@ const (
 	// MostRow is the most bytes of a row of CSV with its line end.
 	MostRow = 16 << 20
 )
+
+// errLongText says that the texts of a batch do not fit into an array.
+var errLongText = errors.New("the text of one column is too long to be read")
 
 // errLongRow says that a row of CSV is too long.
 var errLongRow = fmt.Errorf("a row has more than %d MiB; write it shorter (and look for a quote that is never closed)", MostRow>>20)
@@ -46,15 +56,6 @@ func asLong(file, column, place string, err error) error {
 type textBound struct {
 	most   int  // bytes
 	asNull bool // a longer text is null, and no error
-}
-
-// bound is the bound of the texts of column i.
-func (b *Buffers) bound(i int) textBound {
-	most := b.columns[i].Most
-	if most == 0 {
-		most = MostText
-	}
-	return textBound{most: most, asNull: b.of.total}
 }
 
 // apply returns an array whose texts are within the bound. It reports a longText where one is not, or with asNull makes it
@@ -83,43 +84,4 @@ func (t textBound) apply(a arrow.Array) (arrow.Array, error) {
 	}
 	buffers := []*memory.Buffer{memory.NewBufferBytes(valid), data.Buffers()[1], data.Buffers()[2]}
 	return array.NewStringData(array.NewData(data.DataType(), data.Len(), buffers, nil, text.NullN()+long, data.Offset())), nil
-}
-
-// around is a decoder whose texts are within the bound.
-func (t textBound) around(d decoder) decoder {
-	return func(data encoding.Values, n int) (arrow.Array, error) {
-		a, err := d(data, n)
-		if err != nil {
-			return nil, err
-		}
-		return t.apply(a)
-	}
-}
-
-// Sizes of batches with texts.
-const (
-	firstRows = 1 << 10  // of the first batch
-	longTexts = 16 << 20 // from which the next batch has half the rows
-)
-
-// batchRows returns how many rows, up to most, the next batch is to have: fewer where the texts of the last were long, so
-// that what is held at once does not grow with the length of ids.
-func (b *Buffers) batchRows(most int64) int {
-	held := -1 // bytes of the longest column of texts
-	for _, v := range b.values {
-		if t, ok := v.(interface{ bytes() int }); ok {
-			held = max(held, t.bytes())
-		}
-	}
-	switch {
-	case held < 0:
-		return int(most)
-	case b.texts == 0:
-		b.texts = firstRows
-	case held > longTexts:
-		b.texts = max(b.texts/2, firstRows)
-	case held < longTexts/2:
-		b.texts = min(2*b.texts, MaxRows)
-	}
-	return int(min(most, int64(b.texts)))
 }

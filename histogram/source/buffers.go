@@ -1,7 +1,7 @@
 package source
 
-// This file holds Buffers: the memory that one goroutine reads with, piece after
-// piece.
+// This file holds Buffers, the memory that one goroutine reads with, piece after piece, and Batch: the rows that are
+// read into it at a time.
 
 import (
 	"slices"
@@ -12,7 +12,8 @@ import (
 // Buffers is the memory that a goroutine reads pieces with. The zero value is
 // ready; it fits itself to the reader of the piece and is reused from then on.
 type Buffers struct {
-	of      *Reader
+	of      any  // the reader that the rest is for
+	total   bool // a text that is too long is null
 	columns []Column
 	codes   []codeBuffer  // of each wanted column, nil where values are wanted
 	values  []valueBuffer // of each wanted column, nil where codes are
@@ -20,19 +21,27 @@ type Buffers struct {
 	batch   Batch
 	texts   int // rows of the last batch with texts as values, 0 before the first
 
-	opened any // the file that the rest is for
-	chunks []*columnChunk
-	text   textScratch
-	arrow  arrowScratch
+	opened  any // the file that the scratch is for
+	scratch any // what the format of the file reads with
 }
 
-// prepare fits the buffers to the columns of a reader.
-func (b *Buffers) prepare(r *Reader, columns []Column) {
-	if b.of == r {
+// scratchOf returns what a format reads with: that of the last file, where it had the same format.
+func scratchOf[T any](b *Buffers) *T {
+	s, ok := b.scratch.(*T)
+	if !ok {
+		s = new(T)
+		b.scratch = s
+	}
+	return s
+}
+
+// prepare fits the buffers to the columns of a reader. With total, a text that is too long is null.
+func (b *Buffers) prepare(reader any, columns []Column, total bool) {
+	if b.of == reader {
 		return
 	}
 	n := len(columns)
-	*b = Buffers{of: r, columns: slices.Clone(columns), codes: make([]codeBuffer, n),
+	*b = Buffers{of: reader, total: total, columns: slices.Clone(columns), codes: make([]codeBuffer, n),
 		values: make([]valueBuffer, n), types: make([]arrow.DataType, n)}
 	for i, c := range columns {
 		if c.Coder != nil {
@@ -82,4 +91,66 @@ func (b *Buffers) pass(first int64, rows int, visit func(*Batch) error) error {
 		}
 	}
 	return visit(&b.batch)
+}
+
+// Batch is rows of a piece that stand one after another. It and its arrays are
+// valid until visit returns.
+type Batch struct {
+	Rows  int
+	First int64 // place of the first row within the piece
+	// Columns has an array per wanted column. Codes are an Uint8, Uint16 or Uint32
+	// array without nulls, values one of the array types of [Coder.Codes].
+	Columns []arrow.Array
+	// Largest is of each column of codes an upper bound of them, 0 of the others.
+	Largest []uint32
+}
+
+// repeat appends rows of the constant that a folder's name gives to column i.
+func (b *Buffers) repeat(i int, constant arrow.Array, rows int) {
+	if b.codes[i] != nil {
+		b.codes[i].page(constant)
+		b.codes[i].repeat(rows)
+		return
+	}
+	for range rows {
+		// A text of a folder's name is far from being too long.
+		_ = b.values[i].values(constant, 0, 1)
+	}
+}
+
+// bound is the bound of the texts of column i.
+func (b *Buffers) bound(i int) textBound {
+	most := b.columns[i].Most
+	if most == 0 {
+		most = MostText
+	}
+	return textBound{most: most, asNull: b.total}
+}
+
+// Sizes of batches with texts.
+const (
+	firstRows = 1 << 10  // of the first batch
+	longTexts = 16 << 20 // from which the next batch has half the rows
+)
+
+// batchRows returns how many rows, up to most, the next batch is to have: fewer where the texts of the last were long, so
+// that what is held at once does not grow with the length of ids.
+func (b *Buffers) batchRows(most int64) int {
+	held := -1 // bytes of the longest column of texts
+	for _, v := range b.values {
+		if t, ok := v.(interface{ bytes() int }); ok {
+			held = max(held, t.bytes())
+		}
+	}
+	switch {
+	case held < 0:
+		return int(most)
+	case b.texts == 0:
+		b.texts = firstRows
+	case held > longTexts:
+		b.texts = max(b.texts/2, firstRows)
+	case held < longTexts/2:
+		b.texts = min(2*b.texts, MaxRows)
+	}
+	return int(min(most, int64(b.texts)))
 }

@@ -401,3 +401,6 @@ func (f *csvFile) close() error {
 	f.closers = nil
 	return errors.Join(all...)
 }
+
+// delimiters that a CSV header is tried with, the usual one first.
+var delimiters = []rune{',', ';', '\t', '|'}

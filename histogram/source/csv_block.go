@@ -42,7 +42,7 @@ func (c *csvBlock) read(ctx context.Context, b *Buffers, most int, visit func(*B
 	if !c.file.total && !utf8.Valid(c.text) {
 		return c.notText()
 	}
-	b.prepareText(c.file)
+	scratchOf[textScratch](b).prepare(b, c.file)
 	s := scanner{block: c.text, delimiter: c.file.delimiter, single: len(c.file.header) == 1, empties: c.file.total}
 	for first := int64(0); ; {
 		n, err := c.batch(ctx, b, &s, most)
@@ -56,22 +56,22 @@ func (c *csvBlock) read(ctx context.Context, b *Buffers, most int, visit func(*B
 	}
 }
 
-// prepareText fits the buffers to a CSV file.
-func (b *Buffers) prepareText(f *csvFile) {
+// prepare fits the buffers and their scratch to a CSV file.
+func (t *textScratch) prepare(b *Buffers, f *csvFile) {
 	if b.opened == f {
 		return
 	}
 	b.opened = f
-	for len(b.text.spans) < len(b.codes) {
-		b.text.spans = append(b.text.spans, make([]span, scanRows))
+	for len(t.spans) < len(b.codes) {
+		t.spans = append(t.spans, make([]span, scanRows))
 	}
-	if b.text.memos == nil {
-		b.text.memos = make([]*memo, len(b.codes))
+	if t.memos == nil {
+		t.memos = make([]*memo, len(b.codes))
 	}
 	for i, codes := range b.codes {
 		b.hold(i, arrow.BinaryTypes.String)
-		if codes != nil && b.text.memos[i] == nil {
-			b.text.memos[i] = newMemo(b.columns[i].Coder, f.isNull)
+		if codes != nil && t.memos[i] == nil {
+			t.memos[i] = newMemo(b.columns[i].Coder, f.isNull)
 		}
 	}
 }
@@ -79,12 +79,12 @@ func (b *Buffers) prepareText(f *csvFile) {
 // batch reads at most `most` rows into the buffers and returns how many.
 func (c *csvBlock) batch(ctx context.Context, b *Buffers, s *scanner, most int) (int, error) {
 	b.start(most)
-	n := 0
+	t, n := scratchOf[textScratch](b), 0
 	for n < most {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		rows, err := s.rows(c.file.slots, b.text.spans, min(scanRows, most-n))
+		rows, err := s.rows(c.file.slots, t.spans, min(scanRows, most-n))
 		if err != nil {
 			return 0, c.fault(s, err)
 		}
@@ -96,9 +96,9 @@ func (c *csvBlock) batch(ctx context.Context, b *Buffers, s *scanner, most int) 
 			case slot < 0:
 				b.repeat(i, c.file.constants[i], rows)
 			case b.codes[i] != nil:
-				err = c.encode(b, i, b.text.spans[slot][:rows])
+				err = c.encode(b, t, i, t.spans[slot][:rows])
 			default:
-				err = c.copy(b, i, b.text.spans[slot][:rows])
+				err = c.copy(b, t, i, t.spans[slot][:rows])
 			}
 			if err != nil {
 				return 0, err
@@ -110,13 +110,13 @@ func (c *csvBlock) batch(ctx context.Context, b *Buffers, s *scanner, most int) 
 }
 
 // encode puts the codes of fields into the buffer of column i.
-func (c *csvBlock) encode(b *Buffers, i int, fields []span) error {
-	m, codes, bound := b.text.memos[i], b.text.codes[:len(fields)], b.bound(i)
+func (c *csvBlock) encode(b *Buffers, t *textScratch, i int, fields []span) error {
+	m, codes, bound := t.memos[i], t.codes[:len(fields)], b.bound(i)
 	m.start(len(fields))
 	for row, f := range fields {
 		text := f.bytes(c.text)
 		if f.escaped() {
-			text = b.text.unescape(text)
+			text = t.unescape(text)
 		}
 		if len(text) > bound.most {
 			if !bound.asNull {
@@ -132,12 +132,12 @@ func (c *csvBlock) encode(b *Buffers, i int, fields []span) error {
 }
 
 // copy puts the texts of fields into the buffer of column i.
-func (c *csvBlock) copy(b *Buffers, i int, fields []span) error {
+func (c *csvBlock) copy(b *Buffers, t *textScratch, i int, fields []span) error {
 	to, bound := b.values[i].(*textBuffer[int32]), b.bound(i)
 	for _, f := range fields {
 		text := f.bytes(c.text)
 		if f.escaped() {
-			text = b.text.unescape(text)
+			text = t.unescape(text)
 		}
 		switch long := len(text) > bound.most; {
 		case long && !bound.asNull:

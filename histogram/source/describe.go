@@ -30,9 +30,6 @@ type Field struct {
 	Type spec.Type
 }
 
-// delimiters that a CSV header is tried with, the usual one first.
-var delimiters = []rune{',', ';', '\t', '|'}
-
 // Describe reads the header of a file whose name ends in .parquet, .pq,
 // .arrow, .arrows, .feather or .ipc; any other is taken for CSV. Errors are
 // *[Error] or the context's.

@@ -92,16 +92,3 @@ func (h *handle) partition(column string) (arrow.Array, error) {
 	}
 	return found, nil
 }
-
-// repeat appends rows of the constant that a folder's name gives to column i.
-func (b *Buffers) repeat(i int, constant arrow.Array, rows int) {
-	if b.codes[i] != nil {
-		b.codes[i].page(constant)
-		b.codes[i].repeat(rows)
-		return
-	}
-	for range rows {
-		// A text of a folder's name is far from being too long.
-		_ = b.values[i].values(constant, 0, 1)
-	}
-}

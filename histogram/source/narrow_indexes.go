@@ -99,3 +99,7 @@ func contains[T uint8 | uint16 | uint32](codes []T, code T) bool {
 	}
 	return slices.Contains(codes, code)
 }
+
+// mostFill is how many values more than there are the last run may hold, where it is of
+// bits: writers fill up to 8, 32, 256 or 504 of them.
+const mostFill = 511

@@ -17,6 +17,9 @@ import (
 // natureBytes are the first bytes that are looked at.
 const natureBytes = 512
 
+// arrowMagic opens and closes a file of Arrow's file format.
+const arrowMagic = "ARROW1"
+
 // magics are the first bytes of formats that are met in the place of others.
 var magics = []struct {
 	bytes  string

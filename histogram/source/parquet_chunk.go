@@ -5,7 +5,6 @@ package source
 // says of itself only once that is checked against its chunk.
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -127,9 +126,6 @@ func (c *columnChunk) copy(m int) error {
 	}
 	return c.sink.takeSome(c.levels[from:c.row], dense, c.dense)
 }
-
-// present is how many rows of an optional column hold a value.
-func present(levels []byte) int { return bytes.Count(levels, []byte{1}) }
 
 // turn goes to the next page of data, or to io.EOF at the end of the chunk.
 func (c *columnChunk) turn() error {

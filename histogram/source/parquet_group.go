@@ -10,6 +10,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
+// chunkScratch is what a goroutine reads row groups with: the chunk of each wanted column.
+type chunkScratch struct{ chunks []*columnChunk }
+
 // rowGroup is a row group of a file.
 type rowGroup struct {
 	file   *parquetFile
@@ -26,7 +29,7 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 	if err := g.start(b); err != nil {
 		return err
 	}
-	rows := g.rows()
+	rows, chunks := g.rows(), scratchOf[chunkScratch](b).chunks
 	for first := int64(0); first < rows; {
 		n := b.batchRows(min(rows-first, int64(most)))
 		b.start(int(min(rows, int64(most))))
@@ -36,7 +39,7 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 			}
 			if g.file.places[i] < 0 {
 				b.repeat(i, g.file.constants[i], n)
-			} else if err := g.guarded(i, func() error { return b.chunks[i].fill(n) }); err != nil {
+			} else if err := g.guarded(i, func() error { return chunks[i].fill(n) }); err != nil {
 				return err
 			}
 		}
@@ -45,7 +48,7 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 		}
 		first += int64(n)
 	}
-	if err := g.each(func(i int) error { return b.chunks[i].finish() }); err != nil {
+	if err := g.each(func(i int) error { return chunks[i].finish() }); err != nil {
 		return err
 	}
 	return g.file.check()
@@ -53,24 +56,24 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 
 // start goes to the beginning of the wanted chunks.
 func (g *rowGroup) start(b *Buffers) error {
-	f := g.file
+	f, s := g.file, scratchOf[chunkScratch](b)
 	if b.opened != f {
 		b.opened = f
-		for len(b.chunks) < len(f.wanted) {
-			b.chunks = append(b.chunks, &columnChunk{})
+		for len(s.chunks) < len(f.wanted) {
+			s.chunks = append(s.chunks, &columnChunk{})
 		}
 		for i := range f.wanted {
-			b.chunks[i].parquetColumn, b.chunks[i].sink = f.wanted[i], b.newSink(i, f.wanted[i].physical)
+			s.chunks[i].parquetColumn, s.chunks[i].sink = f.wanted[i], newSink(b, i, f.wanted[i].physical)
 		}
 	}
 	group := &f.footer.RowGroups[g.number]
 	return g.each(func(i int) error {
-		return b.chunks[i].start(f, f.size(), &group.Columns[f.wanted[i].leaf].MetaData, group.NumRows)
+		return s.chunks[i].start(f, f.size(), &group.Columns[f.wanted[i].leaf].MetaData, group.NumRows)
 	})
 }
 
 // newSink makes the sink of wanted column i, nil where the file has none.
-func (b *Buffers) newSink(i int, p *physical) sink {
+func newSink(b *Buffers, i int, p *physical) sink {
 	switch {
 	case p == nil:
 		b.hold(i, arrow.BinaryTypes.String)

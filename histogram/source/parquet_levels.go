@@ -5,10 +5,6 @@ package source
 
 import "encoding/binary"
 
-// mostFill is how many values more than there are the last run may hold, where it is of
-// bits: writers fill up to 8, 32, 256 or 504 of them.
-const mostFill = 511
-
 // allPresent says whether n levels of one bit are all 1, as most writers say it: by one run.
 func allPresent(body []byte, n int) bool {
 	head, size := binary.Uvarint(body)

@@ -112,23 +112,13 @@ func (s *valueSink) takeSome(levels []byte, from, _ int) error {
 	return runs(levels, s.to.nulls, func(begin, end int) error { return s.take(from+begin, from+end) })
 }
 
-// runs takes rows in runs that are null or not: those whose level is 1 have the
-// values 0, 1, 2 and so on.
-func runs(levels []byte, nulls func(n int), values func(from, to int) error) error {
-	value := 0
-	for at := 0; at < len(levels); {
-		begin, valid := at, levels[at] == 1
-		for at < len(levels) && (levels[at] == 1) == valid {
-			at++
+// around is a decoder whose texts are within the bound.
+func (t textBound) around(d decoder) decoder {
+	return func(data encoding.Values, n int) (arrow.Array, error) {
+		a, err := d(data, n)
+		if err != nil {
+			return nil, err
 		}
-		if !valid {
-			nulls(at - begin)
-			continue
-		}
-		if err := values(value, value+at-begin); err != nil {
-			return err
-		}
-		value += at - begin
+		return t.apply(a)
 	}
-	return nil
 }

@@ -9,9 +9,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
@@ -19,7 +17,6 @@ import (
 
 var (
 	errShortPage = errors.New("a page holds fewer values than its header says")
-	errLongText  = errors.New("the text of one column is too long to be read")
 	errDigits    = fmt.Errorf("a decimal is empty or has more than %d digits", maxDigits)
 )
 
@@ -274,15 +271,6 @@ func converted[P, T number](of arrow.DataType, values func(*encoding.Values) []P
 			return wrap(of, n, arrow.GetBytes(scratch)), nil
 		}
 	}}
-}
-
-// wrap is an array without nulls over buffers that belong to somebody else.
-func wrap(of arrow.DataType, n int, buffers ...[]byte) arrow.Array {
-	all := make([]*memory.Buffer, 1, 3)
-	for _, b := range buffers {
-		all = append(all, memory.NewBufferBytes(b))
-	}
-	return array.MakeFromData(array.NewData(of, n, all, nil, 0, 0))
 }
 
 // typeName is a Parquet type in the words of its documentation.

@@ -1,7 +1,6 @@
 package source
 
-// This file holds Piece and Batch: rows that stand together in one file, and as
-// many of them as are read at a time.
+// This file holds Piece: rows that stand together in one file.
 
 import (
 	"context"
@@ -23,26 +22,6 @@ type Piece struct {
 	part   part
 }
 
-// part is a piece as its format has it.
-type part interface {
-	// rows is how many rows there are, −1 where only reading tells.
-	rows() int64
-	// read passes batches of at most `most` rows of the columns that b is for.
-	read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error
-}
-
-// Batch is rows of a piece that stand one after another. It and its arrays are
-// valid until visit returns.
-type Batch struct {
-	Rows  int
-	First int64 // place of the first row within the piece
-	// Columns has an array per wanted column. Codes are an Uint8, Uint16 or Uint32
-	// array without nulls, values one of the array types of [Coder.Codes].
-	Columns []arrow.Array
-	// Largest is of each column of codes an upper bound of them, 0 of the others.
-	Largest []uint32
-}
-
 // File is the path of the file that holds the piece.
 func (p *Piece) File() string { return p.file }
 
@@ -61,7 +40,7 @@ func (p *Piece) Rows() int64 { return p.part.rows() }
 // errors are *[Error] or the context's. A batch that was passed on before an
 // error was found is not to be counted.
 func (p *Piece) Read(ctx context.Context, b *Buffers, most int, visit func(*Batch) error) error {
-	b.prepare(p.of, p.of.columns)
+	b.prepare(p.of, p.of.columns, p.of.total)
 	return p.part.read(ctx, b, max(most, 1), visit)
 }
 
@@ -71,7 +50,7 @@ func (p *Piece) Read(ctx context.Context, b *Buffers, most int, visit func(*Batc
 func (p *Piece) Raw(ctx context.Context, visit func(arrow.Record) error) error {
 	columns := valuesOf(p.of.columns)
 	b := &Buffers{}
-	b.prepare(p.of, columns)
+	b.prepare(p.of, columns, p.of.total)
 	return p.part.read(ctx, b, MaxRows, func(batch *Batch) error {
 		fields := make([]arrow.Field, len(columns))
 		for i, c := range columns {

@@ -7,31 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 
 	"github.com/dprelease/dprelease/spec"
 )
-
-// MaxRows is the most rows of a record of [Piece.Raw].
-const MaxRows = 64 << 10
-
-// textLimit is the most bytes of text in one column of a batch, as an Arrow string
-// array has.
-const textLimit = math.MaxInt32
-
-// file is an open file of one format.
-type file interface {
-	// next returns the next part of the file, or io.EOF behind the last.
-	next(ctx context.Context) (part, error)
-	// rows is how many rows the file holds, −1 where only reading tells.
-	rows() int64
-	close() error
-}
-
-// opener opens a file and checks its schema, but reads no row.
-type opener func(h *handle, columns []Column) (file, error)
 
 // Reader goes through the files of a table in the fixed order: files sorted by
 // path, rows in file order. It is for one goroutine at a time; the pieces it

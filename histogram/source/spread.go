@@ -1,8 +1,10 @@
 package source
 
-// This file holds the spreading: codes of rows that are not null, put between those that are.
+// This file holds the levels of rows, 1 for each that has a value and 0 for each that is null, and the spreading: values
+// put at the rows that have one.
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -95,3 +97,27 @@ var spreads = func() (all [256][8]uint8) {
 	}
 	return all
 }()
+
+// present is how many rows of an optional column hold a value.
+func present(levels []byte) int { return bytes.Count(levels, []byte{1}) }
+
+// runs takes rows in runs that are null or not: those whose level is 1 have the
+// values 0, 1, 2 and so on.
+func runs(levels []byte, nulls func(n int), values func(from, to int) error) error {
+	value := 0
+	for at := 0; at < len(levels); {
+		begin, valid := at, levels[at] == 1
+		for at < len(levels) && (levels[at] == 1) == valid {
+			at++
+		}
+		if !valid {
+			nulls(at - begin)
+			continue
+		}
+		if err := values(value, value+at-begin); err != nil {
+			return err
+		}
+		value += at - begin
+	}
+	return nil
+}

@@ -8,7 +8,9 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // maxDigits is the largest precision of a Decimal128.
@@ -71,4 +73,13 @@ func appendUUID(dst, id []byte) []byte {
 		dst = hex.AppendEncode(dst, part)
 	}
 	return dst
+}
+
+// wrap is an array without nulls over buffers that belong to somebody else.
+func wrap(of arrow.DataType, n int, buffers ...[]byte) arrow.Array {
+	all := make([]*memory.Buffer, 1, 3)
+	for _, b := range buffers {
+		all = append(all, memory.NewBufferBytes(b))
+	}
+	return array.MakeFromData(array.NewData(of, n, all, nil, 0, 0))
 }
