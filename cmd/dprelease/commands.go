@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
@@ -288,7 +289,7 @@ with --method tables from a model of all that was measured, of the tables too.`,
 				return err
 			}
 			a.outcome.Path, a.outcome.Marked = r.Place, r.Status
-			if r.Status == release.PracticeStatus {
+			if r.Status == published.PracticeStatus {
 				a.say("%s: it was measured on a practice account.", r.Status)
 			}
 			if r.Already {
@@ -443,7 +444,7 @@ func (a *app) signed(r release.Result) {
 	switch a.outcome.Signature = r.Signature; r.Signature {
 	case release.Unsigned:
 		switch {
-		case r.Status == release.PracticeStatus:
+		case r.Status == published.PracticeStatus:
 		case a.office != "":
 			a.say("Not signed: nothing is signed that cannot be compared with its measurements. Put NAME.measured back to where it was and run again.")
 		default:
@@ -483,7 +484,7 @@ func contents(p *plan.Plan, cells string) string {
 // published prints where a finished release is.
 func (a *app) published(p *plan.Plan, r release.Result) {
 	a.outcome.Path, a.outcome.Marked = r.Place, r.Status
-	if r.Status == release.PracticeStatus {
+	if r.Status == published.PracticeStatus {
 		a.practiceBanner()
 	}
 	if r.Already {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/spf13/cobra"
 )
@@ -81,7 +82,7 @@ func (a *app) showReport(c *cobra.Command, folder string, s shown) error {
 	if err := s.form("report", "md", "json", "registry", "text"); err != nil {
 		return err
 	}
-	r, err := release.ReadReport(folder)
+	r, err := published.ReadReport(folder)
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,15 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/parquet-go/parquet-go"
 )
 
-// published is one row of a published table.
-type published struct {
+// publishedCell is one row of a published table.
+type publishedCell struct {
 	keys                []string
 	count               int64
 	unbiased, low, high float64
@@ -29,7 +30,7 @@ type published struct {
 }
 
 // readTable reads a published table by the names of its columns.
-func readTable(t *testing.T, path string, keys []string) []published {
+func readTable(t *testing.T, path string, keys []string) []publishedCell {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -55,11 +56,11 @@ func readTable(t *testing.T, path string, keys []string) []published {
 			t.Fatal(err)
 		}
 	}
-	out := make([]published, len(rows))
+	out := make([]publishedCell, len(rows))
 	for i, row := range rows {
-		p := published{
-			count: row[at["count"]].Int64(), unbiased: number(row[at["count_unbiased"]]),
-			low: number(row[at["count_low"]]), high: number(row[at["count_high"]]),
+		p := publishedCell{
+			count: row[at["count"]].Int64(), unbiased: published.Number(row[at["count_unbiased"]]),
+			low: published.Number(row[at["count_low"]]), high: published.Number(row[at["count_high"]]),
 			standardError: row[at["count_noise_se"]].Double(), flag: row[at["count_flag"]].String(),
 		}
 		for _, k := range keys {
@@ -135,7 +136,7 @@ type class struct {
 	squares, predicted float64
 }
 
-func (c *class) add(s plan.Statistic, p published, truth int64) {
+func (c *class) add(s plan.Statistic, p publishedCell, truth int64) {
 	e := p.unbiased - float64(truth)
 	c.cells++
 	c.attained += s.Attained

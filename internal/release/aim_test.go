@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -347,10 +348,10 @@ func TestTamperByMoreRowsThanFit(t *testing.T) {
 	if err := out.write("tables/modes.parquet", []byte("anything")); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Remove(filepath.Join(dir, signatureFile)), os.Remove(filepath.Join(dir, manifestFile))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(dir, published.SignatureFile)), os.Remove(filepath.Join(dir, published.ManifestFile))); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeManifest(out, o.plan, record, manifest{Rows: redrawn{"t": mostRedrawn}}); err != nil {
+	if err := writeManifest(out, o.plan, record, published.Manifest{Rows: published.RowsAsked{"t": published.MostRows}}); err != nil {
 		t.Fatal(err)
 	}
 	v, err := Verify(t.Context(), dir, VerifyOptions{Export: o.export})

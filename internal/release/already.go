@@ -3,13 +3,13 @@ package release
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -27,7 +27,7 @@ func sealedFor(place string, p *plan.Plan, o Options) (*ledger.Record, error) {
 		return nil, err
 	}
 	b, err := regular.Read(filepath.Join(place, measured.PlanFile), mostPlan)
-	if missing(err) {
+	if published.Missing(err) {
 		return nil, &Occupied{Place: place, Why: "holds something else than measurements"}
 	}
 	if err != nil {
@@ -74,20 +74,13 @@ func (o Options) alreadyPublished(ctx context.Context, p *plan.Plan, place strin
 	if err != nil || o.Ledger == "" && len(left) == 0 {
 		return err
 	}
-	d, err := openPublished(place)
+	d, err := published.OpenFolder(place)
 	if err != nil {
 		return err
 	}
-	b, err := d.read(proofFile)
+	record, err := d.ReadRecord()
 	if err != nil {
 		return err
-	}
-	var record ledger.Record
-	if err = json.Unmarshal(b, &record); err == nil {
-		err = record.Check()
-	}
-	if err != nil {
-		return &Altered{Place: place, File: proofFile}
 	}
 	return o.forget(ctx, p, func(l *ledger.Ledger) error {
 		if o.Ledger == "" {

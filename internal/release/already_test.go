@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -76,7 +77,7 @@ func TestAForgedReceiptIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	record.Date = "2020-01-01"
-	if s.Receipt, err = encodeRecord(record); err != nil {
+	if s.Receipt, err = published.EncodeRecord(record); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := recordIn(s); err == nil {

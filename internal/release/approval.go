@@ -23,8 +23,6 @@ const (
 	approvalEnd = ".approval.json"
 	// maxApprovals is how many of them a folder may hold.
 	maxApprovals = 1000
-	// approvalsFile is where the approvals of a release are published.
-	approvalsFile = "approvals.json"
 )
 
 // Approval is what a person signs below a plan.

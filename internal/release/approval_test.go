@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -107,7 +108,7 @@ func TestNothingIsMeasuredUnapproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(filepath.Join(result.Place, approvalsFile))
+	b, err := os.ReadFile(filepath.Join(result.Place, published.ApprovalsFile))
 	var published []ledger.Approval
 	if err == nil {
 		err = json.Unmarshal(b, &published)

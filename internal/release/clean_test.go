@@ -2,7 +2,6 @@ package release
 
 import (
 	"errors"
-	"github.com/dprelease/dprelease/internal/verdict"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // aged makes everything in a folder, and the folder itself, so many days old.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -134,7 +135,7 @@ func exchangedCountsAreFound(t *testing.T, place string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, content := range map[string][]byte{planned.File(): b, signatureFile: nil} { // relist takes the signature away
+		for name, content := range map[string][]byte{planned.File(): b, published.SignatureFile: nil} { // relist takes the signature away
 			if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), content, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +165,7 @@ func TestCrossingTablesAreCountedFromMicrodata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := eachRow(f, func(r parquet.Row) error {
+	if err := published.EachRow(f, func(r parquet.Row) error {
 		rows[r[0].String()+"|"+r[1].String()+"|"+r[3].String()]++
 		return nil
 	}); err != nil {

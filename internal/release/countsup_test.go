@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -37,11 +38,11 @@ marginals:
 func TestFiguresThatCountUpAreTraced(t *testing.T) {
 	for _, budget := range []string{"{rho: 1/50}", "{epsilon: 1}"} {
 		place := publishSpec(t, countsUpSpec, budget)
-		e, err := openEdition(place)
+		e, err := published.Open(place)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, pt := range e.plan.Tables {
+		for _, pt := range e.Plan.Tables {
 			name := pt.Statistics[0].Name
 			for at := range pt.Cells {
 				row, columns, err := publishedRowIn(filepath.Join(place, "tables", pt.Path+".parquet"), at)
@@ -64,10 +65,10 @@ func TestFiguresThatCountUpAreTraced(t *testing.T) {
 					}
 				}
 				// Sums of some hundred numbers near 1000, and of variances.
-				if want := number(row[columns[name+plan.Unbiased]]); math.Abs(sum-want) > 1e-8*(1+math.Abs(want)) {
+				if want := published.Number(row[columns[name+plan.Unbiased]]); math.Abs(sum-want) > 1e-8*(1+math.Abs(want)) {
 					t.Errorf("%s: table %s, %v: the measurements bring %v, published %v", budget, pt.Path, cell, sum, want)
 				}
-				if want := number(row[columns[name+plan.StandardError]]); math.Abs(math.Sqrt(variance)-want) > 1e-9*want {
+				if want := published.Number(row[columns[name+plan.StandardError]]); math.Abs(math.Sqrt(variance)-want) > 1e-9*want {
 					t.Errorf("%s: table %s, %v: an error of %v, published %v", budget, pt.Path, cell, math.Sqrt(variance), want)
 				}
 				if trace.Attained < 0.95 || strings.Join(cell, ",") != cellText(trace.Cell) {
@@ -133,9 +134,9 @@ func TestRunningSumsAreComparedWithRunningSums(t *testing.T) {
 					truth++
 				}
 			}
-			off := number(row[columns[name+plan.Unbiased]]) - truth
+			off := published.Number(row[columns[name+plan.Unbiased]]) - truth
 			squares += off * off
-			if number(row[columns[name+plan.Low]]) <= truth && truth <= number(row[columns[name+plan.High]]) {
+			if published.Number(row[columns[name+plan.Low]]) <= truth && truth <= published.Number(row[columns[name+plan.High]]) {
 				covered++
 			}
 		}

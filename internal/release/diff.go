@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -123,7 +124,7 @@ const (
 // which each must be as its manifest says.
 //
 // Errors: *[verdict.Unusable] where they are not two of a kind or cannot be read;
-// *[Altered] for a published folder that was changed.
+// *[published.Altered] for a published folder that was changed.
 func Diff(ctx context.Context, before, after string) (*Difference, error) {
 	var folders [2]bool
 	for i, path := range []string{before, after} {
@@ -153,25 +154,25 @@ func Diff(ctx context.Context, before, after string) (*Difference, error) {
 // diffReleases compares two published folders: their plans, then every table that
 // both have.
 func diffReleases(ctx context.Context, before, after string) (*Difference, error) {
-	a, err := openEdition(before)
+	a, err := published.Open(before)
 	if err != nil {
 		return nil, err
 	}
-	b, err := openEdition(after)
+	b, err := published.Open(after)
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Before: a.describe(), After: b.describe(), SameDraw: a.sameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
+	c := &Comparison{Before: describe(a), After: describe(b), SameDraw: a.SameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
 	c.Rule = c.rule()
-	c.Sampled = a.plan.Sample != nil || b.plan.Sample != nil
-	c.Budget, c.Errors = [2]string{a.plan.Guarantee.Budget(), b.plan.Guarantee.Budget()}, errorsBeside(a.plan, b.plan)
-	for _, s := range a.plan.Synthetic {
-		if slices.ContainsFunc(b.plan.Synthetic, func(other plan.Synthetic) bool { return other.Table == s.Table }) {
+	c.Sampled = a.Plan.Sample != nil || b.Plan.Sample != nil
+	c.Budget, c.Errors = [2]string{a.Plan.Guarantee.Budget(), b.Plan.Guarantee.Budget()}, errorsBeside(a.Plan, b.Plan)
+	for _, s := range a.Plan.Synthetic {
+		if slices.ContainsFunc(b.Plan.Synthetic, func(other plan.Synthetic) bool { return other.Table == s.Table }) {
 			c.Microdata = append(c.Microdata, s.Table)
 		}
 	}
 	var pairs []tablePair
-	for i := range a.plan.Tables {
+	for i := range a.Plan.Tables {
 		pair, found, err := pairOf(a, b, i)
 		if err != nil {
 			return nil, err
@@ -185,7 +186,7 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	if err := c.compare(ctx, pairs); err != nil {
 		return nil, err
 	}
-	return &Difference{Plans: plan.Diff(a.plan, b.plan), Releases: c}, nil
+	return &Difference{Plans: plan.Diff(a.Plan, b.Plan), Releases: c}, nil
 }
 
 // compare compares the tables that both releases have, as often as that finds more: each cell that is found leaves its part of the
@@ -234,4 +235,10 @@ func errorsBeside(before, after *plan.Plan) []ErrorsBeside {
 		}
 	}
 	return all
+}
+
+// describe is what a difference says of an edition.
+func describe(e *published.Release) Edition {
+	m := e.Manifest
+	return Edition{Folder: e.Place, Release: m.Release, Status: m.Status, Revision: m.Revision, Software: m.Software}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/spec"
@@ -75,20 +76,20 @@ func (e editions) diff(a, b string) (*Difference, string) {
 // the noise of cells hangs together.
 func (e editions) flukes(a, b string) int64 {
 	e.t.Helper()
-	before, err := openEdition(a)
+	before, err := published.Open(a)
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	after, err := openEdition(b)
+	after, err := published.Open(b)
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	cells := int64(0)
-	for _, t := range before.plan.Tables {
+	for _, t := range before.Plan.Tables {
 		cells += t.Cells
 	}
 	changed := int64(0)
-	for i := range before.plan.Tables {
+	for i := range before.Plan.Tables {
 		pair, found, err := pairOf(before, after, i)
 		if err != nil || !found {
 			e.t.Fatal(found, err)
@@ -151,11 +152,11 @@ func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 	e := editions{t, t.TempDir()}
 	before, after := e.publish("a", map[string]int{"walk": 500, "ride": 300}, "{epsilon: 1}", "{rho: 1/2}"), e.publish("b", map[string]int{"walk": 1500, "ride": 900}, "{epsilon: 1}", "{rho: 1/2}")
 	d, _ := e.diff(before, after)
-	a, err := openEdition(before)
+	a, err := published.Open(before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openEdition(after)
+	b, err := published.Open(after)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,11 +182,11 @@ func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 
 // Intervals are apart where they have nothing in common, and by how far the figures are beyond what would let them meet.
 func TestIntervalsApart(t *testing.T) {
-	cell := func(low, value, high float64) figureCell {
-		return figureCell{numbers: [4]uint64{math.Float64bits(value), math.Float64bits(low), math.Float64bits(high)}}
+	cell := func(low, value, high float64) published.FigureCell {
+		return published.FigureCell{Numbers: [4]uint64{math.Float64bits(value), math.Float64bits(low), math.Float64bits(high)}}
 	}
 	for _, c := range []struct {
-		x, y   figureCell
+		x, y   published.FigureCell
 		apart  bool
 		margin float64
 	}{
@@ -290,7 +291,7 @@ func TestDiffRefuses(t *testing.T) {
 	if err := os.WriteFile(table, bytes, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var altered *Altered
+	var altered *published.Altered
 	if _, err := Diff(t.Context(), a, b); !errors.As(err, &altered) || altered.File != "tables/modes.parquet" {
 		t.Errorf("an altered table: got %v", err)
 	}
@@ -318,30 +319,30 @@ func TestDiffOfOtherKeys(t *testing.T) {
 // A published file is read only where its rows are those of the plan's domains.
 func TestEstimatesAreHeldAgainstTheDomains(t *testing.T) {
 	e := editions{t, t.TempDir()}
-	a, err := openEdition(e.publish("a", map[string]int{"walk": 5}))
+	a, err := published.Open(e.publish("a", map[string]int{"walk": 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		spoil func(*editionTable)
+		spoil func(*published.Table)
 		says  string
 	}{
-		"as it is": {func(*editionTable) {}, ""},
-		"codes": {func(t *editionTable) {
-			t.levels = []*spec.Level{{Categories: []spec.Category{{Code: "ride"}, {Code: "walk"}}}}
+		"as it is": {func(*published.Table) {}, ""},
+		"codes": {func(t *published.Table) {
+			t.Levels = []*spec.Level{{Categories: []spec.Category{{Code: "ride"}, {Code: "walk"}}}}
 		}, "row 1 is not that of its place"},
-		"cells":     {func(t *editionTable) { t.table.Cells = 3 }, "2 rows, where the plan has 3 cells"},
-		"a column":  {func(t *editionTable) { t.table.By = []string{"way"} }, `no column "way"`},
-		"the table": {func(t *editionTable) { t.table.Path = "ways" }, "tables/ways.parquet"},
+		"cells":     {func(t *published.Table) { t.Planned.Cells = 3 }, "2 rows, where the plan has 3 cells"},
+		"a column":  {func(t *published.Table) { t.Planned.By = []string{"way"} }, `no column "way"`},
+		"the table": {func(t *published.Table) { t.Planned.Path = "ways" }, "tables/ways.parquet"},
 	} {
-		table, found, err := a.tableOf("modes")
+		table, found, err := a.Table("modes")
 		if err != nil || !found {
 			t.Fatal(err)
 		}
 		c.spoil(&table)
-		values, err := table.estimates([]string{"count"})
+		values, err := table.Estimates([]string{"count"})
 		switch {
-		case c.says == "" && (err != nil || len(values) != 1 || len(values[0].unbiased) != 2 || len(values[0].errors) != 2):
+		case c.says == "" && (err != nil || len(values) != 1 || len(values[0].Unbiased) != 2 || len(values[0].Errors) != 2):
 			t.Errorf("%s: %v, %v", name, values, err)
 		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: got %v", name, err)

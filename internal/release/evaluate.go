@@ -5,7 +5,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -44,7 +44,7 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 // is refused before the note. Nothing of the outcome is returned, printed or logged.
 //
 // Errors: *[verdict.Unusable] where place is no release of the plan, o.Out is not apart from
-// every release, or the ledger does not know the release; *[Altered]; *[Evaluated]
+// every release, or the ledger does not know the release; *[published.Altered]; *[Evaluated]
 // where o.Out holds an evaluation; *source.Error; *histogram.ContractError. What goes
 // wrong behind the note is a *[Noted].
 func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) (string, error) {
@@ -61,7 +61,7 @@ func (o Options) evaluate(ctx context.Context, p *plan.Plan, place string) error
 	if o.State == "" {
 		o.State = filepath.Join(filepath.Dir(filepath.Clean(place)), ".dprelease") // of the run that made it
 	}
-	e, record, err := evaluated(place, p)
+	e, err := evaluated(place, p)
 	if err != nil {
 		return err
 	}
@@ -77,10 +77,11 @@ func (o Options) evaluate(ctx context.Context, p *plan.Plan, place string) error
 	if err := histogram.CheckMemory(p); err != nil {
 		return err
 	}
-	claims, products, err := e.claims()
+	claims, products, err := claimsOf(e)
 	if err != nil {
 		return err
 	}
+	record := e.Record
 	l, err := o.ledgerOf(ctx, place, record)
 	if err != nil {
 		return err
@@ -91,9 +92,9 @@ func (o Options) evaluate(ctx context.Context, p *plan.Plan, place string) error
 		return err
 	}
 	o.logger().Info("comparison noted in the ledger", "account", record.Account)
-	found, err := o.compared(ctx, note, e.plan, claims)
+	found, err := o.compared(ctx, note, e.Plan, claims)
 	if err == nil {
-		err = o.keep(e.evaluation(record, note.Number(), found, products))
+		err = o.keep(newEvaluation(e, note.Number(), found, products))
 	}
 	if err != nil {
 		return &Noted{Err: err}
@@ -124,7 +125,7 @@ func (o Options) compared(ctx context.Context, note ledger.Comparison, p *plan.P
 // keep writes an evaluation. The details of data that were refused before go first:
 // there are none beside an evaluation.
 func (o Options) keep(v evaluation) error {
-	b, err := indented(v)
+	b, err := published.Indented(v)
 	if err != nil {
 		return err
 	}
@@ -163,31 +164,22 @@ func (e *Evaluated) Unwrap() error {
 	return &Occupied{Place: e.Folder, Why: "holds an evaluation already"}
 }
 
-// evaluated opens a release that is to be evaluated: whole, of this plan, with the
-// record of its debit, and not a rehearsal.
-func evaluated(place string, p *plan.Plan) (*edition, ledger.Record, error) {
-	var record ledger.Record
-	e, err := openEdition(place)
+// evaluated opens a release that is to be evaluated: whole, of this plan, and not a rehearsal.
+func evaluated(place string, p *plan.Plan) (*published.Release, error) {
+	e, err := published.Open(place)
 	if err != nil {
-		return nil, record, err
+		return nil, err
 	}
-	if e.plan.Hash() != p.Hash() {
-		return nil, record, &verdict.Unusable{File: place, Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and the parameters that it was made from", e.plan.Hash(), p.Hash())}
-	}
-	err = json.Unmarshal(e.proof, &record)
-	if err == nil {
-		err = record.Check()
-	}
-	if err != nil || record.PlanHash != p.Hash() || record.Release != p.Name {
-		return nil, record, &Altered{Place: place, File: proofFile}
+	if e.Plan.Hash() != p.Hash() {
+		return nil, &verdict.Unusable{File: place, Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and the parameters that it was made from", e.Plan.Hash(), p.Hash())}
 	}
 	if p.Sample != nil {
-		return nil, record, &verdict.Unusable{File: place, Err: errors.New("was measured on a secret sample of the units: against the counts of all of them its errors would tell who was drawn")}
+		return nil, &verdict.Unusable{File: place, Err: errors.New("was measured on a secret sample of the units: against the counts of all of them its errors would tell who was drawn")}
 	}
-	if record.Status == ledger.Rehearsal {
-		return nil, record, &verdict.Unusable{File: place, Err: errors.New("is a rehearsal: its rows were made up, and there is no truth to compare it with")}
+	if e.Record.Status == ledger.Rehearsal {
+		return nil, &verdict.Unusable{File: place, Err: errors.New("is a rehearsal: its rows were made up, and there is no truth to compare it with")}
 	}
-	return e, record, nil
+	return e, nil
 }
 
 // apart refuses an output folder in which an evaluation could be taken for a part of
@@ -207,7 +199,7 @@ func (o Options) apart() error {
 		if info, err := os.Stat(at); err == nil && !info.IsDir() {
 			return refuse(fmt.Errorf("%s is not a folder", at))
 		}
-		for _, name := range []string{manifestFile, "seal.json"} {
+		for _, name := range []string{published.ManifestFile, "seal.json"} {
 			if found, err := exists(filepath.Join(at, name)); err != nil {
 				return refuse(err)
 			} else if found {

@@ -2,8 +2,6 @@ package release
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
@@ -267,10 +266,7 @@ type microdataRow struct {
 func TestEvaluateMicrodata(t *testing.T) {
 	o := newOffice(t)
 	_, place := o.run(t)
-	e, err := openEdition(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var e *published.Release
 	if err := os.Mkdir(filepath.Join(place, "microdata"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -284,28 +280,26 @@ func TestEvaluateMicrodata(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum := sha256.Sum256(b)
-		e.lines["microdata/t.parquet"] = manifestLine{SHA256: hex.EncodeToString(sum[:])}
+		relist(t, place, "microdata/t.parquet", b)
+		if e, err = published.Open(place); err != nil {
+			t.Fatal(err)
+		}
 	}
 	write(microdataRow{"ride", "", 8}, microdataRow{"ride", "", 7}, microdataRow{"walk", "", 7}, microdataRow{"walk", "", 7}, microdataRow{"walk", "", 0})
 	s := plan.Synthetic{Table: "t", By: []plan.Factor{{Attribute: "hour", Basis: plan.Identity}, {Attribute: "mode", Basis: plan.Identity}}}
-	rows, p, err := e.microdata(s)
+	rows, p, err := readMicrodata(e, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "[[8 7 7 7 0] [1 1 0 0 0]] [[0] [1] [0 1]]"; fmt.Sprint(rows.Codes, rows.Marginals) != want {
 		t.Fatalf("read %v %v, want %s", rows.Codes, rows.Marginals, want)
 	}
-	record := ledger.Record{}
-	if err := json.Unmarshal(e.proof, &record); err != nil {
-		t.Fatal(err)
-	}
 	l, err := Options{Ledger: o.ledger}.openExisting(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	note, err := noteComparison(t.Context(), l, record)
+	note, err := noteComparison(t.Context(), l, e.Record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +364,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 	}
 
 	write(microdataRow{"fly", "", 8})
-	if _, _, err := e.microdata(s); err == nil || !strings.Contains(err.Error(), "row 1 has a mode") || strings.Contains(err.Error(), "fly") {
+	if _, _, err := readMicrodata(e, s); err == nil || !strings.Contains(err.Error(), "row 1 has a mode") || strings.Contains(err.Error(), "fly") {
 		t.Errorf("a code that the plan does not have: %v", err)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
@@ -46,26 +46,26 @@ type marginals struct {
 
 // comparable are the tables that are compared: not those of what is left out, which the truth does not tell again, nor those
 // of groups that nobody listed, of which the truth would be a list of all that there are.
-func (e *edition) comparable() []plan.Table {
-	return slices.DeleteFunc(slices.Clone(e.plan.Tables), func(t plan.Table) bool { return t.Counts != "" || t.Discovered != nil })
+func comparable(e *published.Release) []plan.Table {
+	return slices.DeleteFunc(slices.Clone(e.Plan.Tables), func(t plan.Table) bool { return t.Counts != "" || t.Discovered != nil })
 }
 
 // claims are what a release says that can be compared with the truth.
-func (e *edition) claims() (histogram.Claims, []product, error) {
+func claimsOf(e *published.Release) (histogram.Claims, []product, error) {
 	var c histogram.Claims
 	var products []product
-	for _, t := range e.comparable() {
-		table, found, err := e.tableOf(t.Path)
+	for _, t := range comparable(e) {
+		table, found, err := e.Table(t.Path)
 		if err != nil || !found {
 			return c, nil, err
 		}
-		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, CountsUp: countsUp(e.plan, t), Read: table.figures})
+		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, CountsUp: countsUp(e.Plan, t), Read: func() (histogram.Figures, error) { return countsOf(table) }})
 		for _, f := range t.Figures {
-			c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, Figure: f.Name, Read: func() (histogram.Figures, error) { return table.figure(f) }})
+			c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, Figure: f.Name, Read: func() (histogram.Figures, error) { return figureAt(table, f) }})
 		}
 	}
-	for _, s := range e.plan.Synthetic {
-		rows, one, err := e.microdata(s)
+	for _, s := range e.Plan.Synthetic {
+		rows, one, err := readMicrodata(e, s)
 		if err != nil {
 			return c, nil, err
 		}
@@ -75,29 +75,29 @@ func (e *edition) claims() (histogram.Claims, []product, error) {
 }
 
 // figures reads the counts of a table with their intervals, in domain order.
-func (t editionTable) figures() (histogram.Figures, error) {
+func countsOf(t published.Table) (histogram.Figures, error) {
 	var f histogram.Figures
-	name := t.table.Statistics[0].Name
-	keys := len(t.table.By)
-	columns := append(slices.Clone(t.table.By), name+plan.Published, name+plan.Unbiased, name+plan.Low, name+plan.High)
+	name := t.Planned.Statistics[0].Name
+	keys := len(t.Planned.By)
+	columns := append(slices.Clone(t.Planned.By), name+plan.Published, name+plan.Unbiased, name+plan.Low, name+plan.High)
 	places := make([]int, len(columns))
 	for i := range places {
 		places[i] = i
 	}
-	if t.table.Sparse != nil {
-		return t.sparseFigures(columns)
+	if t.Planned.Sparse != nil {
+		return sparseCounts(t, columns)
 	}
-	if t.table.Top != nil {
-		return t.topFigures(columns)
+	if t.Planned.Top != nil {
+		return topCounts(t, columns)
 	}
 	row := 0
-	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
-		if !t.hasKeys(r, places[:keys], row) {
-			return &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
+	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
+		if !t.HasKeys(r, places[:keys], row) {
+			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
 		f.Published = append(f.Published, r[keys].Int64())
 		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
-			*column = append(*column, number(r[keys+1+i]))
+			*column = append(*column, published.Number(r[keys+1+i]))
 		}
 		row++
 		return nil
@@ -106,102 +106,25 @@ func (t editionTable) figures() (histogram.Figures, error) {
 }
 
 // figure reads a figure beside the count with its intervals, in domain order: NaN where nothing is published.
-func (t editionTable) figure(f plan.Figure) (histogram.Figures, error) {
+func figureAt(t published.Table, f plan.Figure) (histogram.Figures, error) {
 	var out histogram.Figures
-	cells, err := t.figureCells(f.Name)
+	cells, err := t.FigureCells(f.Name)
 	for _, c := range cells {
-		out.Unbiased, out.Low, out.High = append(out.Unbiased, c.value()), append(out.Low, c.low()), append(out.High, c.high())
+		out.Unbiased, out.Low, out.High = append(out.Unbiased, c.Value()), append(out.Low, c.Low()), append(out.High, c.High())
 	}
 	return out, err
-}
-
-// figureCell is what is published of a figure in one cell: its value, for arithmetic where there is one for that, the ends of
-// its interval, its standard error and its flag. Equal ones are equal bit by bit.
-type figureCell struct {
-	numbers [4]uint64
-	flag    string
-}
-
-func (c figureCell) value() float64 { return math.Float64frombits(c.numbers[0]) }
-func (c figureCell) low() float64   { return math.Float64frombits(c.numbers[1]) }
-func (c figureCell) high() float64  { return math.Float64frombits(c.numbers[2]) }
-
-// figureCells reads a figure of every cell, in domain order, or of every row of a table that has some of its cells.
-func (t editionTable) figureCells(name string) ([]figureCell, error) {
-	value := name + plan.Published
-	for _, f := range t.table.Figures {
-		if f.Name == name && f.Additive() {
-			value = name + plan.Unbiased
-		}
-	}
-	if slices.ContainsFunc(t.table.Statistics, func(s plan.Statistic) bool { return s.Name == name }) {
-		value = name + plan.Unbiased
-	}
-	columns := append(slices.Clone(t.table.By), value, name+plan.Low, name+plan.High, name+plan.StandardError, name+plan.Flag)
-	keys := make([]int, len(t.table.By))
-	for i := range keys {
-		keys[i] = i
-	}
-	var out []figureCell
-	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
-		if t.placed() && !t.hasKeys(r, keys, len(out)) {
-			return &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(out)+1)}
-		}
-		var c figureCell
-		for i := range c.numbers {
-			x := math.NaN()
-			if v := r[len(keys)+i]; !v.IsNull() {
-				x = number(v)
-			}
-			c.numbers[i] = math.Float64bits(x)
-		}
-		if v := r[len(keys)+len(c.numbers)]; !v.IsNull() {
-			c.flag = v.String()
-		}
-		out = append(out, c)
-		return nil
-	})
-	if err == nil && t.placed() && int64(len(out)) != t.table.Cells {
-		err = &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("%d rows, where the plan has %d cells", len(out), t.table.Cells)}
-	}
-	return out, err
-}
-
-// eachNamed calls do with the values of the named columns, in that order, of every
-// row of a published file.
-func (e *edition) eachNamed(name string, columns []string, do func(parquet.Row) error) error {
-	path := filepath.Join(e.place, filepath.FromSlash(name))
-	f, err := e.parquet(name)
-	if err != nil {
-		return err
-	}
-	places := make([]int, len(columns))
-	for i, column := range columns {
-		leaf, found := f.Schema().Lookup(column)
-		if !found {
-			return &verdict.Unusable{File: path, Err: fmt.Errorf("there is no column %q", column)}
-		}
-		places[i] = leaf.ColumnIndex
-	}
-	values := make(parquet.Row, len(columns))
-	return eachRow(f, func(r parquet.Row) error {
-		for i, place := range places {
-			values[i] = r[place]
-		}
-		return do(values)
-	})
 }
 
 // microdata reads the rows of a release, as codes, holds them against the rules of the spec, and chooses what is compared of
 // them: marginals, and the columns of whole rows.
-func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
-	name := microdataFile(s)
+func readMicrodata(e *published.Release, s plan.Synthetic) (histogram.Rows, product, error) {
+	name := published.MicrodataFile(s)
 	p := product{table: s.Table, rules: []ruleTruth{}}
 	out := histogram.Rows{Table: s.Table, By: s.Columns()}
 	out.Codes = make([][]uint32, len(out.By))
-	levels, err := plan.Query{Table: s.Table, Factors: out.By}.Levels(e.plan.Release())
+	levels, err := plan.Query{Table: s.Table, Factors: out.By}.Levels(e.Plan.Release())
 	if err != nil {
-		return out, p, &verdict.Unusable{File: e.place, Err: err}
+		return out, p, &verdict.Unusable{File: e.Place, Err: err}
 	}
 	codes := make([]map[string]uint32, len(levels))
 	cells := make([]int64, len(levels))
@@ -212,11 +135,11 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 			codes[i][c.Code] = uint32(code)
 		}
 	}
-	columns, places := e.written(s)
+	columns, places := writtenColumns(e, s)
 	var parents []int64 // of each row, where it has one
-	err = e.eachNamed(name, columns, func(r parquet.Row) error {
+	err = e.EachRow(name, columns, func(r parquet.Row) error {
 		if s.Parent != "" {
-			number, err := e.number(name, r[0], p.rows)
+			number, err := linkNumber(e, name, r[0], p.rows)
 			if err != nil {
 				return err
 			}
@@ -225,7 +148,7 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 		for i, v := range r {
 			code, known := codes[places[i]][v.String()]
 			if !known {
-				return &verdict.Unusable{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", p.rows+1, p.by[places[i]])}
+				return &verdict.Unusable{File: filepath.Join(e.Place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", p.rows+1, p.by[places[i]])}
 			}
 			out.Codes[places[i]] = append(out.Codes[places[i]], code)
 		}
@@ -233,12 +156,12 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 		return nil
 	})
 	if err == nil && s.Parent != "" {
-		err = e.given(s, parents, out, codes)
+		err = givenCodes(e, s, parents, out, codes)
 	}
 	if err != nil {
 		return out, p, err
 	}
-	broken, err := histogram.Violations(e.plan, s, out)
+	broken, err := histogram.Violations(e.Plan, s, out)
 	if err != nil {
 		return out, p, err
 	}
@@ -259,9 +182,9 @@ func (e *edition) microdata(s plan.Synthetic) (histogram.Rows, product, error) {
 
 // written are the columns of the file of microdata, behind the number of the parent row where there is one, and their places
 // among those of the model.
-func (e *edition) written(s plan.Synthetic) (columns []string, places []int) {
+func writtenColumns(e *published.Release, s plan.Synthetic) (columns []string, places []int) {
 	if s.Parent != "" {
-		columns = append(columns, e.plan.LinkedBy(s))
+		columns = append(columns, e.Plan.LinkedBy(s))
 	}
 	own := len(s.Own())
 	for i, f := range s.Columns() {
@@ -273,35 +196,35 @@ func (e *edition) written(s plan.Synthetic) (columns []string, places []int) {
 }
 
 // number reads the number by which rows belong together, in a row after so many others.
-func (e *edition) number(name string, v parquet.Value, before int) (int64, error) {
+func linkNumber(e *published.Release, name string, v parquet.Value, before int) (int64, error) {
 	if v.Kind() != parquet.Int64 {
-		return 0, &verdict.Unusable{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has no number in its first column", before+1)}
+		return 0, &verdict.Unusable{File: filepath.Join(e.Place, name), Err: fmt.Errorf("row %d has no number in its first column", before+1)}
 	}
 	return v.Int64(), nil
 }
 
 // given reads for rows that have parent rows, by their numbers, the columns of these.
-func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, codes []map[string]uint32) error {
-	at, _ := e.plan.Parent(s)
-	parent := e.plan.Synthetic[at]
-	name, columns := microdataFile(parent), []string{e.plan.LinkedBy(parent)}
+func givenCodes(e *published.Release, s plan.Synthetic, parents []int64, out histogram.Rows, codes []map[string]uint32) error {
+	at, _ := e.Plan.Parent(s)
+	parent := e.Plan.Synthetic[at]
+	name, columns := published.MicrodataFile(parent), []string{e.Plan.LinkedBy(parent)}
 	for _, f := range s.GivenBy() {
-		link := e.plan.Release().Table(s.Table).Column(f.Attribute).Link
+		link := e.Plan.Release().Table(s.Table).Column(f.Attribute).Link
 		columns = append(columns, plan.Factor{Attribute: link.Column, Level: f.Level}.String())
 	}
 	rows := map[int64][]uint32{}
-	err := e.eachNamed(name, columns, func(r parquet.Row) error {
+	err := e.EachRow(name, columns, func(r parquet.Row) error {
 		own := make([]uint32, s.Given)
 		for i, v := range r[1:] {
 			code, known := codes[len(s.Own())+i][v.String()]
 			if !known {
-				return &verdict.Unusable{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", len(rows)+1, columns[i+1])}
+				return &verdict.Unusable{File: filepath.Join(e.Place, name), Err: fmt.Errorf("row %d has a %s that the plan does not have", len(rows)+1, columns[i+1])}
 			}
 			own[i] = code
 		}
-		number, err := e.number(name, r[0], len(rows))
+		number, err := linkNumber(e, name, r[0], len(rows))
 		if _, twice := rows[number]; err == nil && twice {
-			err = &verdict.Unusable{File: filepath.Join(e.place, name), Err: fmt.Errorf("row %d has the number of a row before", len(rows)+1)}
+			err = &verdict.Unusable{File: filepath.Join(e.Place, name), Err: fmt.Errorf("row %d has the number of a row before", len(rows)+1)}
 		}
 		rows[number] = own
 		return err
@@ -312,7 +235,7 @@ func (e *edition) given(s plan.Synthetic, parents []int64, out histogram.Rows, c
 	for row, number := range parents {
 		own, there := rows[number]
 		if !there {
-			return &verdict.Unusable{File: filepath.Join(e.place, microdataFile(s)), Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
+			return &verdict.Unusable{File: filepath.Join(e.Place, published.MicrodataFile(s)), Err: fmt.Errorf("row %d belongs to row %d of %s, which is not there", row+1, number, parent.Table)}
 		}
 		for i, code := range own {
 			to := len(s.Own()) + i

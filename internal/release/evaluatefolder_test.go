@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -151,7 +152,7 @@ func TestEvaluateIntoAFolderThatIsReplaced(t *testing.T) {
 				return errors.Join(os.Rename(above, above+".old"), os.Symlink(filepath.Dir(inner), above))
 			},
 			"above it, by a release": func(private, _ string) error {
-				return os.WriteFile(filepath.Join(filepath.Dir(private), manifestFile), nil, 0o600)
+				return os.WriteFile(filepath.Join(filepath.Dir(private), published.ManifestFile), nil, 0o600)
 			},
 			"by one that others can enter": func(private, _ string) error { return os.Chmod(private, 0o755) },
 		} {
@@ -196,12 +197,12 @@ func TestNotedLooksAtTheFolderAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	e, record, err := evaluated(place, o.plan)
+	e, err := evaluated(place, o.plan)
 	if err != nil || e == nil {
 		t.Fatal(err)
 	}
 	opt.Out = filepath.Join(link, "private")
-	if _, err := opt.noted(t.Context(), l, record); Classify(err).Exit != verdict.ExitSpec || o.comparisons(t, "trips") != 0 {
+	if _, err := opt.noted(t.Context(), l, e.Record); Classify(err).Exit != verdict.ExitSpec || o.comparisons(t, "trips") != 0 {
 		t.Errorf("%v; noted %d times", err, o.comparisons(t, "trips"))
 	}
 	if found, err := exists(opt.Out); err != nil || found {
@@ -246,7 +247,7 @@ func TestEvaluateAfterRefusedData(t *testing.T) {
 func TestNotedOnOneAccount(t *testing.T) {
 	o := newOffice(t)
 	opt, place := o.run(t)
-	_, record, err := evaluated(place, o.plan)
+	e, err := evaluated(place, o.plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,12 +257,12 @@ func TestNotedOnOneAccount(t *testing.T) {
 	}
 	defer l.Close()
 	var noted *Noted
-	record.Also, record.Account = []string{"trips"}, "nowhere"
-	if note, err := noteComparison(t.Context(), l, record); !errors.As(err, &noted) || note != (ledger.Comparison{}) || o.comparisons(t, "trips") != 1 {
+	e.Record.Also, e.Record.Account = []string{"trips"}, "nowhere"
+	if note, err := noteComparison(t.Context(), l, e.Record); !errors.As(err, &noted) || note != (ledger.Comparison{}) || o.comparisons(t, "trips") != 1 {
 		t.Errorf("%v; noted %d times", err, o.comparisons(t, "trips"))
 	}
-	record.Also = nil
-	if _, err := noteComparison(t.Context(), l, record); err == nil || errors.As(err, &noted) {
+	e.Record.Also = nil
+	if _, err := noteComparison(t.Context(), l, e.Record); err == nil || errors.As(err, &noted) {
 		t.Errorf("with no note: %v", err)
 	}
 }

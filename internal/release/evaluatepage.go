@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -95,13 +95,13 @@ type sparseTruth struct {
 }
 
 // evaluation is what came of a comparison.
-func (e *edition) evaluation(record ledger.Record, number int64, found *histogram.Differences, products []product) evaluation {
+func newEvaluation(e *published.Release, number int64, found *histogram.Differences, products []product) evaluation {
 	v := evaluation{
-		Marking: evaluationMark, Format: evaluationFormat, Release: e.manifest.Release, Status: e.manifest.Status, PlanHash: e.plan.Hash(),
-		Account: record.Account, Comparison: number, Notes: e.notes(record, number), Tables: []tableTruth{},
+		Marking: evaluationMark, Format: evaluationFormat, Release: e.Manifest.Release, Status: e.Manifest.Status, PlanHash: e.Plan.Hash(),
+		Account: e.Record.Account, Comparison: number, Notes: notesOf(e, number), Tables: []tableTruth{},
 	}
 	differences := found.Tables
-	for _, t := range e.comparable() {
+	for _, t := range comparable(e) {
 		d := differences[0]
 		figures := differences[1 : 1+len(t.Figures)]
 		differences = differences[1+len(t.Figures):]
@@ -111,7 +111,7 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 		}
 		possible := float64(max(d.Cells-impossible, 1)) // the others are exact
 		one := tableTruth{
-			Path: t.Path, Cells: d.Cells, Rows: int64(math.Round(float64(d.Rows) * unitOf(t))), RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
+			Path: t.Path, Cells: d.Cells, Rows: int64(math.Round(float64(d.Rows) * published.Unit(t))), RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
 			Coverage: float64(d.Covered-impossible) / possible, Attained: t.Statistics[0].Attained,
 		}
 		if s := t.Sparse; s != nil {
@@ -120,7 +120,7 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 		if t.Top != nil {
 			one.Top = newTopTruth(t.Top, d)
 		}
-		for key, up := range countsUp(e.plan, t) {
+		for key, up := range countsUp(e.Plan, t) {
 			if up {
 				one.CountsUp = append(one.CountsUp, t.By[key])
 			}
@@ -141,23 +141,23 @@ func (e *edition) evaluation(record ledger.Record, number int64, found *histogra
 	return v
 }
 
-// notes say how the figures are to be read.
-func (e *edition) notes(record ledger.Record, number int64) []string {
+// notesOf say how the figures are to be read.
+func notesOf(e *published.Release, number int64) []string {
 	all := []string{
-		fmt.Sprintf("This is comparison %d of account %s with the truth. Every later certificate of the account says how many there were: what is learned here, and decides what is released next, is in no budget.", number, record.Account),
+		fmt.Sprintf("This is comparison %d of account %s with the truth. Every later certificate of the account says how many there were: what is learned here, and decides what is released next, is in no budget.", number, e.Record.Account),
 		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, and values are categorised and units bounded in the same way.",
 	}
-	if n := len(e.plan.Tables) - len(e.comparable()); n > 0 {
+	if n := len(e.Plan.Tables) - len(comparable(e)); n > 0 {
 		all = append(all, fmt.Sprintf("Not compared: %s, of what bounds and policies leave out or of groups that nobody listed.", budget.Plural(int64(n), "table")))
 	}
-	for _, t := range e.plan.Release().Tables {
+	for _, t := range e.Plan.Release().Tables {
 		if !t.Unit.Row {
 			all = append(all, fmt.Sprintf("Of a %s with more than %s in table %s, other rows may be counted here than in the release: which of them stay is drawn anew. So errors can be larger, and intervals hold less often, than the noise alone explains.",
-				e.plan.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), t.Name))
+				e.Plan.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), t.Name))
 		}
 	}
-	for _, t := range e.comparable() {
-		if says := boundText(e.plan, t); says != "" && t.Statistics[0].Name != string(spec.Units) {
+	for _, t := range comparable(e) {
+		if says := boundText(e.Plan, t); says != "" && t.Statistics[0].Name != string(spec.Units) {
 			all = append(all, fmt.Sprintf("Table %s counts %s: which rows these are is drawn anew here too, so its errors can be larger by as much.", t.Path, says))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
 )
@@ -52,7 +53,7 @@ func figuresOf(t *testing.T, place, path string, columns ...string) [][]string {
 		t.Fatal(err)
 	}
 	var out [][]string
-	err = eachRow(f, func(r parquet.Row) error {
+	err = published.EachRow(f, func(r parquet.Row) error {
 		var row []string
 		for _, name := range columns {
 			leaf, found := f.Schema().Lookup(name)
@@ -200,7 +201,7 @@ func TestMicrodataWithDerivedColumns(t *testing.T) {
 		t.Fatalf("columns %v, expected %v", names, want)
 	}
 	rows := 0
-	if err := eachRow(f, func(r parquet.Row) error {
+	if err := published.EachRow(f, func(r parquet.Row) error {
 		rows++
 		if want := []string{"0–1", "2–3"}[r[1].Int64()/2]; r[4].String() != want {
 			t.Errorf("row %d: hour %v in part %v", rows, r[1], r[4])

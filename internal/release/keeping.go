@@ -4,7 +4,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -179,7 +179,7 @@ type paidRelease struct {
 // folders that are none.
 func publishedBelow(folder string) (all []paidRelease, skipped []string, err error) {
 	places := []string{folder}
-	if _, err := os.Stat(filepath.Join(folder, proofFile)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(folder, published.ProofFile)); errors.Is(err, fs.ErrNotExist) {
 		names, err := os.ReadDir(folder)
 		if err != nil {
 			return nil, nil, &verdict.Unusable{File: folder, Err: err}
@@ -193,20 +193,21 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		}
 	}
 	for _, place := range places {
-		b, err := readRegular(filepath.Join(place, proofFile))
-		if errors.Is(err, errMissing) {
-			skipped = append(skipped, screen.Quoted(place)+": it has no "+proofFile)
-			continue
-		}
-		if errors.Is(err, errNoFile) {
-			return nil, nil, &Altered{Place: place, File: proofFile, Says: "is not a file"}
-		}
+		there, err := exists(filepath.Join(place, published.ProofFile))
 		if err != nil {
 			return nil, nil, &verdict.Unusable{File: folder, Err: err}
 		}
-		var record ledger.Record
-		if err := json.Unmarshal(b, &record); err != nil {
-			return nil, nil, &Altered{Place: place, File: proofFile}
+		if !there {
+			skipped = append(skipped, screen.Quoted(place)+": it has no "+published.ProofFile)
+			continue
+		}
+		d, err := published.OpenFolder(place)
+		if err != nil {
+			return nil, nil, err
+		}
+		record, err := d.ReadRecord()
+		if err != nil {
+			return nil, nil, err
 		}
 		if record.Status != ledger.Official {
 			skipped = append(skipped, fmt.Sprintf("%s: its status is %q", screen.Quoted(place), record.Status))
@@ -215,7 +216,7 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		all = append(all, paidRelease{folder: place, record: record})
 	}
 	if all == nil {
-		return nil, nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", proofFile)}
+		return nil, nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", published.ProofFile)}
 	}
 	return all, skipped, nil
 }

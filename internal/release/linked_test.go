@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/parquet-go/parquet-go"
 )
@@ -59,7 +60,7 @@ func rowsOf(t *testing.T, place, table string) (names []string, rows []parquet.R
 	for _, c := range f.Schema().Columns() {
 		names = append(names, c[0])
 	}
-	err = eachRow(f, func(r parquet.Row) error {
+	err = published.EachRow(f, func(r parquet.Row) error {
 		rows = append(rows, r.Clone())
 		return nil
 	})
@@ -166,7 +167,7 @@ func TestLinkedMicrodataAreRehearsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := verifies(t, place, VerifyOptions{}); v.Marked != rehearsalStatus {
+	if v := verifies(t, place, VerifyOptions{}); v.Marked != published.RehearsalStatus {
 		t.Errorf("marked %q", v.Marked)
 	}
 	checkHomes(t, place)
@@ -192,7 +193,7 @@ func TestRowsOfChildrenFollowThoseOfTheirParents(t *testing.T) {
 		t.Errorf("%d households with %d persons", households, persons)
 	}
 	verifies(t, result.Place, VerifyOptions{})
-	if m, err := readManifest(result.Place); err != nil || !maps.Equal(m.Rows, redrawn{"households": 40}) {
+	if m, err := published.ReadManifest(result.Place); err != nil || !maps.Equal(m.Rows, published.RowsAsked{"households": 40}) {
 		t.Errorf("the manifest says %v (%v)", m.Rows, err)
 	}
 }
@@ -204,11 +205,11 @@ func TestEvaluateLinkedMicrodata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := openEdition(result.Place)
+	e, err := published.Open(result.Place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _, err := e.microdata(e.plan.Synthetic[1])
+	rows, _, err := readMicrodata(e, e.Plan.Synthetic[1])
 	if err != nil {
 		t.Fatal(err)
 	}

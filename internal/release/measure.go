@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -46,7 +46,7 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 			return Result{}, err
 		}
 		changed, err := o.inputsChanged(ctx, p)
-		return Result{Place: place, Status: statusText(record.Status), Already: true, InputsChanged: changed}, err
+		return Result{Place: place, Status: published.StatusText(record.Status), Already: true, InputsChanged: changed}, err
 	}
 	if err := o.checkMemory(p); err != nil {
 		return Result{}, err
@@ -391,8 +391,8 @@ func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt 
 	if err != nil {
 		return nil, err
 	}
-	s := &measured.Sealed{Plan: p, Status: statusText(receipt.Status())}
-	if s.Receipt, err = encodeRecord(receipt.Record()); err != nil {
+	s := &measured.Sealed{Plan: p, Status: published.StatusText(receipt.Status())}
+	if s.Receipt, err = published.EncodeRecord(receipt.Record()); err != nil {
 		return nil, err
 	}
 	byID := map[string]measured.Measured{}
@@ -429,10 +429,4 @@ func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt 
 		s.Rounds = append(s.Rounds, rounds)
 	}
 	return s, j.finished()
-}
-
-// encodeRecord is a receipt's record as it is sealed and published.
-func encodeRecord(r ledger.Record) ([]byte, error) {
-	b, err := json.MarshalIndent(r, "", "  ")
-	return append(b, '\n'), err
 }

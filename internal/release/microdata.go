@@ -3,29 +3,12 @@ package release
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
 
 // This file holds microdata as they are published: a row for each that was drawn, in the columns that a table has as keys.
-
-// microdataFile is where a table's microdata are within a release, slash-separated: the first of several files.
-func microdataFile(s plan.Synthetic) string { return microdataFiles(s)[0] }
-
-// microdataFiles are all of them: one, or one for each time that rows are drawn.
-func microdataFiles(s plan.Synthetic) []string {
-	if s.Drawn() == 1 {
-		return []string{"microdata/" + s.Table + ".parquet"}
-	}
-	var all []string
-	for i := range s.Drawn() {
-		all = append(all, fmt.Sprintf("microdata/%s-%d.parquet", s.Table, i+1))
-	}
-	return all
-}
 
 // microdataStatement says to a reader of the file alone what its rows are.
 const microdataStatement = "model only: every row is drawn from a model that was fitted to noisy counts; none is a row of the confidential table or belongs to anybody, " +

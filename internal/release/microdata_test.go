@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -72,7 +73,7 @@ func TestMicrodataAsPublished(t *testing.T) {
 	}
 	labels := map[string]string{"to": "Outbound", "fro": "Return"}
 	rows := 0
-	err = eachRow(f, func(r parquet.Row) error {
+	err = published.EachRow(f, func(r parquet.Row) error {
 		rows++
 		mode, hour, day, way, label := r[0].String(), r[1].Int64(), r[2].String(), r[3].String(), r[4].String()
 		if !slices.Contains([]string{"walk", "ride"}, mode) || hour < 0 || hour > 3 || !slices.Contains([]string{"mo", "tu", "we"}, day) || label == "" || labels[way] != label {
@@ -163,7 +164,7 @@ func TestMicrodataAreRehearsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := verifies(t, place, VerifyOptions{})
-	if v.Marked != rehearsalStatus {
+	if v.Marked != published.RehearsalStatus {
 		t.Errorf("marked %q", v.Marked)
 	}
 	for _, name := range []string{"microdata/t.parquet", "rounds/t.json"} {
@@ -236,10 +237,10 @@ func (o auditable) relisted(t *testing.T, name string, b []byte) string {
 	dir := o.copied(t)
 	record := publishedRecord(t, dir)
 	out := &staging{dir: dir}
-	if err := errors.Join(os.Remove(filepath.Join(dir, signatureFile)), os.Remove(filepath.Join(dir, manifestFile)), out.write(name, b)); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(dir, published.SignatureFile)), os.Remove(filepath.Join(dir, published.ManifestFile)), out.write(name, b)); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeManifest(out, o.plan, record, manifest{}); err != nil {
+	if err := writeManifest(out, o.plan, record, published.Manifest{}); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -264,11 +265,11 @@ func TestTamperRoundsNeedTheKey(t *testing.T) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, modules()); err != nil {
+		if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, published.Manifest{}, modules()); err != nil {
 			t.Fatal(err)
 		}
 		verifies(t, dir, VerifyOptions{})
-		refused(t, dir, VerifyOptions{Trust: o.public}, signatureFile, "missing")
+		refused(t, dir, VerifyOptions{Trust: o.public}, published.SignatureFile, "missing")
 		_, err := Verify(t.Context(), dir, VerifyOptions{Export: o.export})
 		var u *Unverified
 		if !errors.As(err, &u) || !strings.Contains(u.Says, "other measurements") {
@@ -296,7 +297,7 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = Run(t.Context(), o.plan, opt)
-		var altered *Altered
+		var altered *published.Altered
 		if !errors.As(err, &altered) || altered.File != name {
 			t.Errorf("%s removed: %v", name, err)
 		}
@@ -316,14 +317,14 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(result.Place)); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(os.RemoveAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(name)))), os.Remove(filepath.Join(dir, manifestFile))); err != nil {
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(name)))), os.Remove(filepath.Join(dir, published.ManifestFile))); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeManifest(&staging{dir: dir}, o.plan, publishedRecord(t, dir), manifest{}); err != nil {
+		if err := writeManifest(&staging{dir: dir}, o.plan, publishedRecord(t, dir), published.Manifest{}); err != nil {
 			t.Fatal(err)
 		}
-		var altered *Altered
-		if err := intact(dir, o.plan); !errors.As(err, &altered) || altered.File != name {
+		var altered *published.Altered
+		if err := published.Intact(dir, o.plan); !errors.As(err, &altered) || altered.File != name {
 			t.Errorf("%s is not listed: %v", name, err)
 		}
 	}
@@ -474,7 +475,7 @@ func fiftyRows(t *testing.T, o auditable, v *verifier, of string) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, modules()); err != nil {
+	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, published.Manifest{}, modules()); err != nil {
 		t.Logf("%s: %v", of, err)
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -175,7 +176,7 @@ func readFigure(t *testing.T, path string, at int64, name string) figureOf {
 		if row[column].IsNull() {
 			return nil
 		}
-		v := number(row[column])
+		v := published.Number(row[column])
 		return &v
 	}
 	out := figureOf{value: of(""), low: of("_low"), high: of("_high")}
@@ -316,21 +317,25 @@ func TestNumbersVerifyAndAreFoundAltered(t *testing.T) {
 	t.Run("flipped", func(t *testing.T) { flippedBytesAreFound(t, o, flips(t)/20) })
 }
 
-// relist lists a file in a manifest that nobody has signed as it is now.
+// relist lists a file in a manifest, which nobody has signed then, as it is now.
 func relist(t *testing.T, dir, name string, content []byte) {
 	t.Helper()
-	m, err := readManifest(dir)
+	m, err := published.ReadManifest(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range m.Files {
-		if sum := sha256.Sum256(content); m.Files[i].Path == name {
-			m.Files[i].Bytes, m.Files[i].SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
-		}
+	sum := sha256.Sum256(content)
+	line := published.Line{Path: name, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+	if i := slices.IndexFunc(m.Files, func(l published.Line) bool { return l.Path == name }); i >= 0 {
+		m.Files[i] = line
+	} else {
+		m.Files = append(m.Files, line)
 	}
-	text, err := indented(m)
+	inOrder := func(path string) string { return strings.ReplaceAll(path, "/", "\x00") }
+	slices.SortFunc(m.Files, func(a, b published.Line) int { return strings.Compare(inOrder(a.Path), inOrder(b.Path)) })
+	text, err := published.Indented(m)
 	if err == nil {
-		err = errors.Join(os.WriteFile(filepath.Join(dir, manifestFile), text, 0o644), os.RemoveAll(filepath.Join(dir, signatureFile)))
+		err = errors.Join(os.WriteFile(filepath.Join(dir, published.ManifestFile), text, 0o644), os.RemoveAll(filepath.Join(dir, published.SignatureFile)))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -581,11 +586,11 @@ func TestNumbersSurviveACrash(t *testing.T) {
 	if n := o.debits(t); n != 1 {
 		t.Errorf("%d debits", n)
 	}
-	e, err := openEdition(result.Place)
+	e, err := published.Open(result.Place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	published, err := e.answers(o.plan.Measurements)
+	published, err := e.Answers(o.plan.Measurements)
 	if err != nil {
 		t.Fatal(err)
 	}

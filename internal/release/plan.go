@@ -81,11 +81,8 @@ func writePlan(p *plan.Plan, out string) (string, error) {
 // mostPlan bounds the bytes of a plan file, which holds what is used of the spec's public files.
 const mostPlan = 1 << 30
 
-// The most bytes that are read of a manifest, and of a file that a person writes or signs.
-const (
-	mostManifest = 64 << 20
-	mostAsked    = 16 << 20
-)
+// mostAsked bounds the bytes of a file that a person writes or signs.
+const mostAsked = 16 << 20
 
 // ReadPlan reads a plan file and checks that the planner stands by it. Errors:
 // *[NotAsSigned] where it was edited, *[verdict.Unusable].

@@ -16,16 +16,10 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
-)
-
-const (
-	// proofFile is the debit as the ledger records it.
-	proofFile = "ledger-proof.json"
-	// reportFile is the report as data, from which its pages are rendered.
-	reportFile = "report.json"
 )
 
 // Publish derives tables, report and manifest from a sealed folder and moves
@@ -36,7 +30,7 @@ const (
 //
 // Errors: *[verdict.Unusable] where there is no such folder, or no publication that a
 // revision replaces; *[BrokenSeal] where it is not as it was sealed; *[Occupied]
-// where its place holds something else; *[Altered] where it holds this release,
+// where its place holds something else; *[published.Altered] where it holds this release,
 // changed.
 func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err := isSealed(sealedDir); err != nil {
@@ -49,11 +43,11 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	if err := o.paid(ctx, sealedDir, record); err != nil {
 		return Result{}, err
 	}
-	rows, err := rowsAsked(s.Plan, o.Rows)
+	rows, err := published.ParseRows(s.Plan, o.Rows)
 	if err != nil {
 		return Result{}, err
 	}
-	methods, err := methodsAsked(s.Plan, o.Methods)
+	methods, err := published.ParseMethods(s.Plan, o.Methods)
 	if err != nil {
 		return Result{}, err
 	}
@@ -62,7 +56,7 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		return Result{}, err
 	}
 	m.Rows, m.Methods = rows, methods
-	result := Result{Place: o.Revision.place(o.Out, s.Plan.Name), Status: statusText(record.Status), Signature: Unsigned}
+	result := Result{Place: o.Revision.place(o.Out, s.Plan.Name), Status: published.StatusText(record.Status), Signature: Unsigned}
 	out, err := stage(o.Out, filepath.Base(result.Place))
 	if err != nil {
 		return result, err
@@ -112,7 +106,7 @@ func isSealed(dir string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("this is a file, and not a folder of measurements: %s", what)
 	}
-	if there, err := exists(filepath.Join(dir, manifestFile)); err == nil && there {
+	if there, err := exists(filepath.Join(dir, published.ManifestFile)); err == nil && there {
 		return fmt.Errorf("this is a published release, and not a folder of measurements: %s", what)
 	}
 	return fmt.Errorf("this is not a folder of measurements: %s", what)
@@ -120,7 +114,7 @@ func isSealed(dir string) error {
 
 // lendSignature signs the place, which is there already and as what is staged, by the staged signature where one was made.
 func (s *staging) lendSignature(made bool) (Signature, error) {
-	before, err := exists(filepath.Join(s.place, signatureFile))
+	before, err := exists(filepath.Join(s.place, published.SignatureFile))
 	switch {
 	case err != nil:
 		return Unsigned, err
@@ -129,13 +123,13 @@ func (s *staging) lendSignature(made bool) (Signature, error) {
 	case !made:
 		return Unsigned, nil
 	case !before:
-		return SignatureAdded, s.lend(signatureFile)
+		return SignatureAdded, s.lend(published.SignatureFile)
 	}
-	same, err := equalFiles(filepath.Join(s.dir, signatureFile), filepath.Join(s.place, signatureFile))
+	same, err := equalFiles(filepath.Join(s.dir, published.SignatureFile), filepath.Join(s.place, published.SignatureFile))
 	if err != nil || same {
 		return SignedBefore, err
 	}
-	return SignatureReplaced, s.lend(signatureFile)
+	return SignatureReplaced, s.lend(published.SignatureFile)
 }
 
 // openSealed opens a folder of measurements whole: every file as it was sealed,
@@ -164,7 +158,7 @@ func recordIn(s *measured.Sealed) (ledger.Record, error) {
 	if err := json.Unmarshal(s.Receipt, &record); err != nil {
 		return record, fmt.Errorf("%s: %w", measured.ReceiptFile, err)
 	}
-	again, err := encodeRecord(record)
+	again, err := published.EncodeRecord(record)
 	switch {
 	case err != nil:
 		return record, err
@@ -172,7 +166,7 @@ func recordIn(s *measured.Sealed) (ledger.Record, error) {
 		return record, fmt.Errorf("%s is not as the ledger writes receipts", measured.ReceiptFile)
 	case record.PlanHash != s.Plan.Hash() || record.Release != s.Plan.Name || record.Terms != terms(s.Plan):
 		return record, fmt.Errorf("%s is the receipt of another plan", measured.ReceiptFile)
-	case s.Status != statusText(record.Status):
+	case s.Status != published.StatusText(record.Status):
 		return record, fmt.Errorf("%s is of another status than the measurements", measured.ReceiptFile)
 	}
 	if err := record.Check(); err != nil {
@@ -183,7 +177,7 @@ func recordIn(s *measured.Sealed) (ledger.Record, error) {
 
 // writeRelease fills the staging folder with everything that is published; m says
 // which publication it is, and built what the program was built from.
-func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record, m manifest, built []report.Module) error {
+func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record ledger.Record, m published.Manifest, built []report.Module) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -269,7 +263,7 @@ func writeTables(ctx context.Context, out *staging, s *measured.Sealed, tables [
 // writeMicrodata draws and writes the microdata of every method, in the plan's order, as
 // the publication asks. What it returns of several files are the rows of the first, and
 // how far all lie from each other.
-func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks manifest, metadata [][2]string) ([]synth.Microdata, error) {
+func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks published.Manifest, metadata [][2]string) ([]synth.Microdata, error) {
 	var all []synth.Microdata
 	for i, method := range s.Plan.Synthetic {
 		if err := ctx.Err(); err != nil {
@@ -288,7 +282,7 @@ func writeMicrodata(ctx context.Context, out *staging, s *measured.Sealed, asks 
 		if err != nil {
 			return nil, err
 		}
-		first, err := writeFiles(ctx, out, d, method.Table, microdataFiles(method), s.Plan.LinkedBy(method), metadata)
+		first, err := writeFiles(ctx, out, d, method.Table, published.MicrodataFiles(method), s.Plan.LinkedBy(method), metadata)
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
@@ -349,19 +343,19 @@ func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdat
 	}
 	out := []paper{
 		{measured.PlanFile, s.Plan.Bytes()},
-		{proofFile, s.Receipt},
-		{billFile, materials},
-		{reportFile, r.JSON()},
+		{published.ProofFile, s.Receipt},
+		{published.BillFile, materials},
+		{published.ReportFile, r.JSON()},
 		{"report.html", page},
 		{"report.md", r.Markdown()},
 		{"README.txt", r.Readme()},
 	}
 	if len(record.Approvals) > 0 {
-		b, err := indented(record.Approvals)
+		b, err := published.Indented(record.Approvals)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, paper{approvalsFile, b})
+		out = append(out, paper{published.ApprovalsFile, b})
 	}
 	return out, nil
 }
@@ -382,8 +376,8 @@ func reported(all []ledger.Approval) []report.Approval {
 // compare holds a folder that was published before against what its
 // measurements lead to now: equal, but for the signature of the manifest, is
 // success.
-func compare(staged, place, planHash string, rows redrawn, methods remade) error {
-	m, err := readManifest(place)
+func compare(staged, place, planHash string, rows published.RowsAsked, methods published.MethodsAsked) error {
+	m, err := published.ReadManifest(place)
 	if err != nil || m.PlanHash != planHash {
 		return occupied(place, err)
 	}
@@ -401,7 +395,7 @@ func compare(staged, place, planHash string, rows redrawn, methods remade) error
 		return err
 	}
 	for _, name := range want {
-		if name == signatureFile {
+		if name == published.SignatureFile {
 			continue
 		}
 		same, err := equalFiles(filepath.Join(staged, filepath.FromSlash(name)), filepath.Join(place, filepath.FromSlash(name)))
@@ -409,19 +403,19 @@ func compare(staged, place, planHash string, rows redrawn, methods remade) error
 			return err
 		}
 		if !same {
-			return &Altered{Place: place, File: name}
+			return &published.Altered{Place: place, File: name}
 		}
 	}
-	dir, err := resolved(place)
+	dir, err := published.Resolve(place)
 	if err != nil {
 		return err
 	}
-	return m.strangers(dir, func(name, _ string) error { return &Altered{Place: place, File: name} })
+	return m.Strangers(dir, func(name, _ string) error { return &published.Altered{Place: place, File: name} })
 }
 
 // occupied is the refusal to write over something else.
 func occupied(place string, err error) error {
-	if unread := new(fs.PathError); errors.As(err, &unread) && !missing(err) {
+	if unread := new(fs.PathError); errors.As(err, &unread) && !published.Missing(err) {
 		return err
 	}
 	if err != nil {

@@ -4,15 +4,17 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/synth"
@@ -22,7 +24,7 @@ import (
 // readers are all that read a published folder and are no verification.
 func readers(t *testing.T, other string) map[string]func(place string) error {
 	return map[string]func(string) error{
-		"show":       func(place string) error { _, err := ReadReport(place); return err },
+		"show":       func(place string) error { _, err := published.ReadReport(place); return err },
 		"show table": func(place string) error { _, err := OpenSheet(place, "modes"); return err },
 		"show cell": func(place string) error {
 			_, err := TraceCell(t.Context(), place, "modes", []string{"mode=walk"})
@@ -35,13 +37,13 @@ func readers(t *testing.T, other string) map[string]func(place string) error {
 		"diff":       func(place string) error { _, err := Diff(t.Context(), place, other); return err },
 		"diff after": func(place string) error { _, err := Diff(t.Context(), other, place); return err },
 		"evaluate": func(place string) error {
-			e, err := openEdition(place)
+			e, err := published.Open(place)
 			if err == nil {
-				_, _, err = e.claims()
+				_, _, err = claimsOf(e)
 			}
 			if err == nil {
-				table, _, _ := e.tableOf("modes")
-				_, err = table.figures()
+				table, _, _ := e.Table("modes")
+				_, err = countsOf(table)
 			}
 			return err
 		},
@@ -51,7 +53,7 @@ func readers(t *testing.T, other string) map[string]func(place string) error {
 // refusedBy asserts that a reader refuses a folder for a file, with exit code 5 and in a message that commands no terminal.
 func refusedBy(t *testing.T, err error, file, says string) {
 	t.Helper()
-	var altered *Altered
+	var altered *published.Altered
 	switch {
 	case Classify(err).Exit != verdict.ExitVerify || !errors.As(err, &altered) || altered.File != file:
 		t.Errorf("exit %d, %v; want exit 5 for %q", Classify(err).Exit, err, file)
@@ -76,7 +78,7 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(forged, filepath.FromSlash(table)), b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	signature, err := os.ReadFile(filepath.Join(forged, signatureFile))
+	signature, err := os.ReadFile(filepath.Join(forged, published.SignatureFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +91,11 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 			refusedBy(t, all[name](forged), table, "row 1: count is published as 123456, and its unbiased estimate is")
 		})
 	}
-	if err := os.WriteFile(filepath.Join(forged, signatureFile), signature, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(forged, published.SignatureFile), signature, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, read := range all {
-		t.Run("listed and signed/"+name, func(t *testing.T) { refusedBy(t, read(forged), signatureFile, "does not fit manifest.json") })
+		t.Run("listed and signed/"+name, func(t *testing.T) { refusedBy(t, read(forged), published.SignatureFile, "does not fit manifest.json") })
 	}
 	for what, add := range map[string]func(dir string) (file string, err error){
 		"an empty folder": func(dir string) (string, error) {
@@ -147,13 +149,13 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 func TestAFileIsHashedWhenItIsRead(t *testing.T) {
 	o := publish(t)
 	dir := o.copied(t)
-	e, err := openEdition(dir)
+	e, err := published.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"tables/modes.parquet", reportFile} {
+	for _, name := range []string{"tables/modes.parquet", published.ReportFile} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		b, err := e.read(name)
+		b, err := e.Read(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,10 +163,10 @@ func TestAFileIsHashedWhenItIsRead(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err = e.read(name)
+		_, err = e.Read(name)
 		refusedBy(t, err, name, "its SHA-256 differs")
 	}
-	_, err = e.read("tables/none.parquet")
+	_, err = e.Read("tables/none.parquet")
 	refusedBy(t, err, "tables/none.parquet", "is not listed")
 }
 
@@ -177,48 +179,48 @@ func TestAFolderOfAnotherStatusIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(result.Place, manifestFile)
+	path := filepath.Join(result.Place, published.ManifestFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	official := strings.Replace(string(text), PracticeStatus, "RELEASE", 1)
+	official := strings.Replace(string(text), published.PracticeStatus, "RELEASE", 1)
 	if err := os.WriteFile(path, []byte(official), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	const otherDebit = "is of another release, plan, status or entry of the ledger than manifest.json"
 	for name, c := range map[string]struct{ file, says string }{
-		"show":       {reportFile, "is of another release, plan or status than manifest.json"},
-		"show table": {"tables/modes.parquet", `is marked "PRACTICE, NOT A RELEASE", and manifest.json "RELEASE"`},
-		"query":      {"measurements/modes.parquet", `is marked "PRACTICE, NOT A RELEASE", and manifest.json "RELEASE"`},
+		"show":       {published.ReportFile, "is of another release, plan or status than manifest.json"},
+		"show table": {published.ProofFile, otherDebit},
+		"query":      {published.ProofFile, otherDebit},
 	} {
 		t.Run(name, func(t *testing.T) { refusedBy(t, readers(t, result.Place)[name](result.Place), c.file, c.says) })
 	}
-}
 
-// TestAFigureNeedsItsEstimate publishes a value, or an end of an interval, with what it belongs to left out.
-func TestAFigureNeedsItsEstimate(t *testing.T) {
-	null, seven, five, nine := parquet.NullValue(), parquet.Int64Value(7), parquet.Int64Value(5), parquet.Int64Value(9)
-	shape := figureShape{name: "count", unbiased: true, rounded: true}
-	for name, c := range map[string]struct {
-		published, estimate, low, high parquet.Value
-		says                           string
-	}{
-		"whole":                    {seven, seven, five, nine, ""},
-		"withheld":                 {null, null, null, null, ""},
-		"no estimate":              {seven, null, five, nine, "without the estimate"},
-		"a value alone":            {seven, null, null, null, "without the estimate"},
-		"an interval alone":        {null, null, five, nine, "without the estimate"},
-		"no lower end":             {seven, seven, null, nine, "one end of an interval"},
-		"no upper end":             {seven, seven, five, null, "one end of an interval"},
-		"below the interval":       {five, five, seven, nine, "outside its own interval"},
-		"another value":            {nine, seven, five, nine, "its unbiased estimate is 7"},
-		"not a number":             {seven, parquet.DoubleValue(math.NaN()), five, nine, "outside its own interval"},
-		"an end that is no number": {seven, seven, parquet.DoubleValue(math.NaN()), nine, "outside its own interval"},
-	} {
-		err := shape.holds(c.published, c.estimate, c.low, c.high, null)
-		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want %q", name, err, c.says)
-		}
+	// With a record of an official debit, which nobody signs, each file that is read is held against the manifest.
+	r := publishedRecord(t, result.Place)
+	r.Status = ledger.Official
+	r.Proof.Body = strings.Replace(r.Proof.Body, `"status":"practice"`, `"status":"release"`, 1)
+	rehashed(t, &r)
+	record, err := published.EncodeRecord(r)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(result.Place, published.ProofFile), record, 0o644)
+	}
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	if err == nil {
+		head := regexp.MustCompile(`"ledger_head": "[0-9a-f]*"`)
+		err = os.WriteFile(path, head.ReplaceAll(text, []byte(`"ledger_head": "`+r.Proof.Hash+`"`)), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	relist(t, result.Place, published.ProofFile, record)
+	for name, file := range map[string]string{"show table": "tables/modes.parquet", "query": "measurements/modes.parquet"} {
+		t.Run(name+", debited", func(t *testing.T) {
+			refusedBy(t, readers(t, result.Place)[name](result.Place), file, `is marked "PRACTICE, NOT A RELEASE", and manifest.json "RELEASE"`)
+		})
 	}
 }
 

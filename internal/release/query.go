@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
@@ -101,20 +102,20 @@ func covers(sampled bool) string {
 	return "privacy noise only; sampling and response error not included"
 }
 
-// Query answers a question from a published folder alone, which is opened as [openPublished] does.
+// Query answers a question from a published folder alone, which is opened as [published.OpenFolder] does.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder, for a question that names what the release does not have, and
-// for one that no table holds; *[Altered] for a folder that was changed.
+// for one that no table holds; *[published.Altered] for a folder that was changed.
 func Query(ctx context.Context, place string, q Question) (*Answer, error) {
-	e, err := openEdition(place)
+	e, err := published.Open(place)
 	if err != nil {
 		return nil, err
 	}
-	inquiry, err := newInquiry(e.plan, q)
+	inquiry, err := newInquiry(e.Plan, q)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	reader, err := synth.NewReader(e.plan)
+	reader, err := synth.NewReader(e.Plan)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
@@ -122,30 +123,30 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	best := leastVariance(reader, e.plan, held)
+	best := leastVariance(reader, e.Plan, held)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	answers, err := e.answers(reader.Needed(held[best].table))
+	answers, err := e.Answers(reader.Needed(held[best].table))
 	if err != nil {
 		return nil, err
 	}
 	a := &Answer{
-		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, From: e.plan.Tables[held[best].table].From,
-		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: covers(e.plan.Sample != nil),
+		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[held[best].table].From,
+		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: covers(e.Plan.Sample != nil),
 	}
 	if a.By == nil {
 		a.By = []string{}
 	}
 	for i, h := range held {
 		if i != best {
-			a.Others = append(a.Others, OtherTable{e.plan.Tables[h.table].Path, h.deviation, reader.Together(h.table, held[best].table)})
+			a.Others = append(a.Others, OtherTable{e.Plan.Tables[h.table].Path, h.deviation, reader.Together(h.table, held[best].table)})
 		}
 	}
 	if _, sparse := reader.Sparse(held[best].table); sparse {
-		return a, a.fillSparse(ctx, e.plan, reader, inquiry, held[best], answers)
+		return a, a.fillSparse(ctx, e.Plan, reader, inquiry, held[best], answers)
 	}
-	return a, a.fill(ctx, e.plan, reader, inquiry, held[best], answers)
+	return a, a.fill(ctx, e.Plan, reader, inquiry, held[best], answers)
 }
 
 // leastVariance works out the mean variance of the answer that each table gives, and finds the one of the least; of
@@ -161,7 +162,7 @@ func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
 		for _, v := range variances {
 			sum += v
 		}
-		held[i].deviation = unitOf(p.Tables[held[i].table]) * math.Sqrt(sum/float64(max(len(variances), 1)))
+		held[i].deviation = published.Unit(p.Tables[held[i].table]) * math.Sqrt(sum/float64(max(len(variances), 1)))
 		ratio := 1.0 // of two that have no noise
 		if held[i].deviation > 0 || held[best].deviation > 0 {
 			ratio = held[i].deviation / held[best].deviation
@@ -172,27 +173,6 @@ func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
 		}
 	}
 	return best
-}
-
-// answers reads measurements of the release.
-func (e *edition) answers(measurements []plan.Measurement) ([]measured.Measured, error) {
-	out := make([]measured.Measured, len(measurements))
-	hash := e.plan.Hash()
-	for i, m := range measurements {
-		name := measured.Path(m.ID)
-		b, err := e.read(name)
-		if err != nil {
-			return nil, err
-		}
-		var status string
-		if out[i], status, err = decoded(b, m, hash); err != nil {
-			return nil, e.altered(wrongf(name, "%v", err))
-		}
-		if status != e.manifest.Status {
-			return nil, e.altered(wrongf(name, "is marked %q, and %s %q", status, manifestFile, e.manifest.Status))
-		}
-	}
-	return out, nil
 }
 
 // fill works out the rows.
@@ -212,7 +192,7 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)
 	alike := reader.Alike(from.table, from.groupings)
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
-	unit := unitOf(table)
+	unit := published.Unit(table)
 	if reader.Held(from.table) {
 		unit = 1
 	}

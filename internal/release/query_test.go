@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
@@ -69,7 +71,7 @@ func publishedRowIn(path string, at int64) (parquet.Row, map[string]int, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := openParquet(b)
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,22 +81,22 @@ func publishedRowIn(path string, at int64) (parquet.Row, map[string]int, error) 
 // publishedSum adds up the published unbiased figures of a table whose keys are accepted, with how many they are.
 func publishedSum(t *testing.T, place string, path string, accept func(keys map[string]string) bool) (sum float64, cells int) {
 	t.Helper()
-	e, err := openEdition(place)
+	e, err := published.Open(place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(e.plan.Tables, func(pt plan.Table) bool { return pt.Path == path })
-	for at := range e.plan.Tables[i].Cells {
+	i := slices.IndexFunc(e.Plan.Tables, func(pt plan.Table) bool { return pt.Path == path })
+	for at := range e.Plan.Tables[i].Cells {
 		row, columns, err := publishedRowIn(filepath.Join(place, "tables", path+".parquet"), at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		keys := map[string]string{}
-		for _, by := range e.plan.Tables[i].By {
+		for _, by := range e.Plan.Tables[i].By {
 			keys[by] = row[columns[by]].String()
 		}
 		if accept(keys) {
-			sum += number(row[columns["count_unbiased"]])
+			sum += published.Number(row[columns["count_unbiased"]])
 			cells++
 		}
 	}
@@ -158,11 +160,11 @@ func answersAreSumsOfPublishedCells(t *testing.T, place string, whole bool) {
 // answersOfCellsAreThePublishedOnes asks for every cell of every table.
 func answersOfCellsAreThePublishedOnes(t *testing.T, place string) {
 	t.Helper()
-	e, err := openEdition(place)
+	e, err := published.Open(place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pt := range e.plan.Tables {
+	for _, pt := range e.Plan.Tables {
 		a, err := Query(t.Context(), place, Question{By: pt.By})
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +178,7 @@ func answersOfCellsAreThePublishedOnes(t *testing.T, place string) {
 				t.Fatal(err)
 			}
 			for name, got := range map[string]float64{"_unbiased": r.Unbiased, "_noise_se": r.StandardError, "_low": r.Low, "_high": r.High} {
-				if want := number(row[columns["count"+name]]); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+				if want := published.Number(row[columns["count"+name]]); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
 					t.Errorf("table %s, row %d: count%s is %v, published %v", pt.Path, i, name, got, want)
 				}
 			}
@@ -187,11 +189,11 @@ func answersOfCellsAreThePublishedOnes(t *testing.T, place string) {
 // tracesAddUpToThePublishedNumber traces every cell of every table.
 func tracesAddUpToThePublishedNumber(t *testing.T, place string) {
 	t.Helper()
-	e, err := openEdition(place)
+	e, err := published.Open(place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pt := range e.plan.Tables {
+	for _, pt := range e.Plan.Tables {
 		a, err := Query(t.Context(), place, Question{By: pt.By})
 		if err != nil {
 			t.Fatal(err)
@@ -276,11 +278,11 @@ func refusals(t *testing.T, place string) {
 // alteredReleasesAreNotRead changes one byte of a measurement.
 func alteredReleasesAreNotRead(t *testing.T, place string) {
 	t.Helper()
-	e, err := openEdition(place)
+	e, err := published.Open(place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(place, "measurements", e.plan.Measurements[0].ID+".parquet")
+	path := filepath.Join(place, "measurements", e.Plan.Measurements[0].ID+".parquet")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +313,7 @@ func answersAreWritten(t *testing.T, place string) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		PracticeStatus, "r: count of rows of t by age.twenty, where mode = walk", "standard error   95 % interval", "From table ages, 2 cells a figure; noise of 2 measurements, put together by least squares (ages, wide).",
+		published.PracticeStatus, "r: count of rows of t by age.twenty, where mode = walk", "standard error   95 % interval", "From table ages, 2 cells a figure; noise of 2 measurements, put together by least squares (ages, wide).",
 		"1 other table put together with it would give the same answer.", "by the law of the weighted noise", "sampling and response error not included",
 	} {
 		if !strings.Contains(text.String(), want) {

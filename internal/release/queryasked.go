@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -82,7 +83,7 @@ func tablesAsked(r *spec.Release, q Question) ([]*spec.Table, error) {
 	}
 	switch {
 	case q.Table != "":
-		return nil, noSuch("confidential table", q.Table, names)
+		return nil, published.NoSuch("confidential table", q.Table, names)
 	case len(fit) > 1:
 		return nil, fmt.Errorf("tables %s have these columns: say with --table whose rows are to be counted", strings.Join(fit, " and "))
 	case len(fit) == 1:
@@ -139,9 +140,9 @@ func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
 		if err := a.noAttribute(name); err != nil {
 			return out, nil, err
 		}
-		return out, nil, noSuch("column", column, columns)
+		return out, nil, published.NoSuch("column", column, columns)
 	}
-	return out, nil, noSuch("attribute", name, levels)
+	return out, nil, published.NoSuch("attribute", name, levels)
 }
 
 // noAttribute says of a figure, and of a column that figures are of, that rows cannot be counted by it; nil of another name.
@@ -212,7 +213,7 @@ func noEnd(attribute spec.Attribute, codes []string, text string) error {
 	case ranged:
 		text = from
 	}
-	return noSuch("category of "+attribute.String(), text, codes)
+	return published.NoSuch("category of "+attribute.String(), text, codes)
 }
 
 // categoryCodes are the codes of a level, in order.
@@ -222,23 +223,6 @@ func categoryCodes(level *spec.Level) []string {
 		codes[i] = c.Code
 	}
 	return codes
-}
-
-// noSuch says that there is nothing of a name, and what is nearest to it.
-func noSuch(kind, name string, there []string) error {
-	near := spec.Nearest(name, there)
-	if near == "" { // a hyphen is what most keyboards have for the dash of a range
-		near = spec.Nearest(strings.ReplaceAll(name, "-", "–"), there)
-	}
-	switch {
-	case near != "":
-		return fmt.Errorf("there is no %s %q; did you mean %q?", kind, name, near)
-	case len(there) == 0:
-		return fmt.Errorf("there is no %s %q", kind, name)
-	case len(there) > 12:
-		return fmt.Errorf("there is no %s %q; there are %s … %s", kind, name, strings.Join(there[:6], ", "), there[len(there)-1])
-	}
-	return fmt.Errorf("there is no %s %q; there is %s", kind, name, strings.Join(there, ", "))
 }
 
 // example is a condition that the release can answer.

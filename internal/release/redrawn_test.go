@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
@@ -42,8 +43,8 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	verifies(t, first.Place, VerifyOptions{})
-	m, err := readManifest(first.Place)
-	if err != nil || !maps.Equal(m.Rows, redrawn{"t": 41}) {
+	m, err := published.ReadManifest(first.Place)
+	if err != nil || !maps.Equal(m.Rows, published.RowsAsked{"t": 41}) {
 		t.Errorf("the manifest says %v (%v)", m.Rows, err)
 	}
 	report, err := os.ReadFile(filepath.Join(first.Place, "report.md"))
@@ -78,12 +79,12 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	}
 	a, b := contents(t, plain.Place), contents(t, third.Place)
 	for name, text := range a {
-		if name != manifestFile && b[name] != text {
+		if name != published.ManifestFile && b[name] != text {
 			t.Errorf("%s differs", name)
 		}
 	}
-	if strings.Contains(a[manifestFile], `"rows"`) || o.debits(t) != 1 {
-		t.Errorf("%d debits; manifest %s", o.debits(t), a[manifestFile])
+	if strings.Contains(a[published.ManifestFile], `"rows"`) || o.debits(t) != 1 {
+		t.Errorf("%d debits; manifest %s", o.debits(t), a[published.ManifestFile])
 	}
 }
 
@@ -99,36 +100,36 @@ func TestTamperedNumbersOfRowsAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(r.Place, manifestFile)
+	path := filepath.Join(r.Place, published.ManifestFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		rows       redrawn
+		rows       published.RowsAsked
 		file, says string
 	}{
-		{redrawn{"t": 42}, "README.txt", "is not what the plan and the measurements lead to"},
+		{published.RowsAsked{"t": 42}, "README.txt", "is not what the plan and the measurements lead to"},
 		{nil, "README.txt", "is not what the plan and the measurements lead to"},
-		{redrawn{"t": 0}, manifestFile, "of no table or number"},
-		{redrawn{"t": 1e9 + 1}, manifestFile, "of no table or number"},
-		{redrawn{"t, truly": 41}, manifestFile, "of no table or number"},
-		{redrawn{"t": 41, "u": 5}, manifestFile, "that the plan does not have"},
+		{published.RowsAsked{"t": 0}, published.ManifestFile, "of no table or number"},
+		{published.RowsAsked{"t": 1e9 + 1}, published.ManifestFile, "of no table or number"},
+		{published.RowsAsked{"t, truly": 41}, published.ManifestFile, "of no table or number"},
+		{published.RowsAsked{"t": 41, "u": 5}, published.ManifestFile, "that the plan does not have"},
 	} {
-		rewriteManifest(t, path, whole, func(m *manifest) { m.Rows = c.rows })
+		rewriteManifest(t, path, whole, func(m *published.Manifest) { m.Rows = c.rows })
 		refused(t, r.Place, VerifyOptions{}, c.file, c.says)
 	}
 }
 
 // rewriteManifest writes a manifest that was changed.
-func rewriteManifest(t *testing.T, path string, whole []byte, change func(*manifest)) {
+func rewriteManifest(t *testing.T, path string, whole []byte, change func(*published.Manifest)) {
 	t.Helper()
-	var m manifest
+	var m published.Manifest
 	if err := json.Unmarshal(whole, &m); err != nil {
 		t.Fatal(err)
 	}
 	change(&m)
-	b, err := indented(m)
+	b, err := published.Indented(m)
 	if err == nil {
 		err = os.WriteFile(path, b, 0o600)
 	}
@@ -153,11 +154,11 @@ func TestRowsAsked(t *testing.T) {
 		{two, []string{"b=7", "a=5"}, "--rows a=5 --rows b=7"},
 		{two, []string{"b=50"}, ""},
 	} {
-		got, err := rowsAsked(c.plan, c.flags)
+		got, err := published.ParseRows(c.plan, c.flags)
 		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want {
 			t.Errorf("%q: %s, %v", c.flags, got, err)
 		}
-		if got.formed() != nil || got.of(c.plan) != nil {
+		if got.Validate() != nil || got.Fits(c.plan) != nil {
 			t.Errorf("%q: %s is not taken back", c.flags, got)
 		}
 	}
@@ -178,7 +179,7 @@ func TestRowsAsked(t *testing.T) {
 		{counted, []string{"5"}, "would change with its rows"},
 		{counted, []string{"a=5"}, "would change with its rows"},
 	} {
-		_, err := rowsAsked(c.plan, c.flags)
+		_, err := published.ParseRows(c.plan, c.flags)
 		wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -47,7 +48,7 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 	if err != nil {
 		return place, err
 	}
-	if err := writeRelease(ctx, out, sealed, record, manifest{}, modules()); err != nil {
+	if err := writeRelease(ctx, out, sealed, record, published.Manifest{}, modules()); err != nil {
 		return place, err
 	}
 	if err := removeRehearsal(place); err != nil {
@@ -80,7 +81,7 @@ func rehearsalPlace(place string) error {
 	if err != nil || !there {
 		return err
 	}
-	if m, err := readManifest(place); err != nil || m.Status != statusText(ledger.Rehearsal) {
+	if m, err := published.ReadManifest(place); err != nil || m.Status != published.StatusText(ledger.Rehearsal) {
 		return &Occupied{Place: place, Why: "holds something else than a rehearsal"}
 	}
 	return nil

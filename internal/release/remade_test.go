@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -95,22 +96,22 @@ func TestPublishByAnotherMethod(t *testing.T) {
 	opt.Methods = nil
 	_, err = Publish(t.Context(), sealed, opt)
 	wantsCode(t, "without", err, verdict.ExitName, "was published with --method t=tables, and this asks for the method of the plan")
-	path := filepath.Join(r.Place, manifestFile)
+	path := filepath.Join(r.Place, published.ManifestFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		methods    remade
+		methods    published.MethodsAsked
 		file, says string
 	}{
 		{nil, "README.txt", "is not what the plan and the measurements lead to"},
-		{remade{"t": "gum"}, manifestFile, "of no table or method"},
-		{remade{"t": plan.AIM}, manifestFile, "that nothing was measured for"},
-		{remade{"t": plan.MST}, manifestFile, "by a method that it has"},
-		{remade{"u": plan.Tables}, manifestFile, "that the plan does not have"},
+		{published.MethodsAsked{"t": "gum"}, published.ManifestFile, "of no table or method"},
+		{published.MethodsAsked{"t": plan.AIM}, published.ManifestFile, "that nothing was measured for"},
+		{published.MethodsAsked{"t": plan.MST}, published.ManifestFile, "by a method that it has"},
+		{published.MethodsAsked{"u": plan.Tables}, published.ManifestFile, "that the plan does not have"},
 	} {
-		rewriteManifest(t, path, whole, func(m *manifest) { m.Methods = c.methods })
+		rewriteManifest(t, path, whole, func(m *published.Manifest) { m.Methods = c.methods })
 		refused(t, r.Place, VerifyOptions{}, c.file, c.says)
 	}
 }
@@ -132,12 +133,12 @@ func TestMethodsAsked(t *testing.T) {
 		{flags: []string{"a=tables", "a=tables"}, says: "a second time"},
 		{flags: []string{"c=tables"}, says: "write one of a, b"},
 	} {
-		got, err := methodsAsked(two, c.flags)
+		got, err := published.ParseMethods(two, c.flags)
 		if c.says != "" {
 			wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)
 			continue
 		}
-		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.formed() != nil || got.of(two) != nil {
+		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.Validate() != nil || got.Fits(two) != nil {
 			t.Errorf("%q: %v, %v", c.flags, got, err)
 		}
 	}

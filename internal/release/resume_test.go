@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -377,7 +378,7 @@ func TestUnfinishedFoldersKeepTheKey(t *testing.T) {
 		},
 		"published": func(o office, opt Options) error {
 			dir := filepath.Join(opt.Out, "trips")
-			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, manifestFile),
+			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, published.ManifestFile),
 				[]byte(`{"format": "dprelease.manifest/1", "release": "trips", "status": "RELEASE", "plan_hash": "`+o.plan.Hash()+`", "files": []}`), 0o600))
 		},
 	} {

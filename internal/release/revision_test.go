@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
@@ -39,11 +39,11 @@ func TestRevision(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m, err := readManifest(filepath.Join(opt.Out, "trips-r2"))
+	m, err := published.ReadManifest(filepath.Join(opt.Out, "trips-r2"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(before.Place, manifestFile))
+	text, err := os.ReadFile(filepath.Join(before.Place, published.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,20 +123,16 @@ func TestManifestsAreSigned(t *testing.T) {
 			t.Fatalf("%+v, %v", again, err)
 		}
 	}
-	var signature manifestSignature
-	b, err := os.ReadFile(filepath.Join(result.Place, signatureFile))
-	if err == nil {
-		err = json.Unmarshal(b, &signature)
-	}
-	if err != nil || signature.Signer != public {
-		t.Fatalf("%+v, %v", signature, err)
-	}
-	text, err := os.ReadFile(filepath.Join(result.Place, manifestFile))
+	b, err := os.ReadFile(filepath.Join(result.Place, published.SignatureFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := public.Verify(manifestPurpose, text, signature.Signature); err != nil {
-		t.Error(err)
+	text, err := os.ReadFile(filepath.Join(result.Place, published.ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if signature, err := published.ParseSignature(b, text); err != nil || signature.Signer != public {
+		t.Fatalf("%+v, %v", signature, err)
 	}
 }
 
@@ -200,7 +196,7 @@ func TestPublishedByOtherSoftware(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(result.Place, manifestFile)
+	path := filepath.Join(result.Place, published.ManifestFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -22,7 +23,7 @@ type Result struct {
 	Signature Signature
 }
 
-// Signature is what a publication did about the signature of its folder, [signatureFile].
+// Signature is what a publication did about the signature of its folder, [published.SignatureFile].
 type Signature string
 
 const (
@@ -54,7 +55,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	}
 	if status != "" && record == nil {
 		var changed string
-		err := intact(place, p)
+		err := published.Intact(place, p)
 		if err == nil {
 			err = o.alreadyPublished(ctx, p, place)
 		}
@@ -62,7 +63,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 			changed, err = o.inputsChanged(ctx, p)
 		}
 		result := Result{Place: place, Status: status, Already: true, InputsChanged: changed, Signature: Unsigned}
-		if signed, _ := exists(filepath.Join(place, signatureFile)); signed {
+		if signed, _ := exists(filepath.Join(place, published.SignatureFile)); signed {
 			result.Signature = SignedBefore
 		}
 		return result, err
@@ -106,11 +107,11 @@ func publishedFor(place string, p *plan.Plan, o Options) (string, error) {
 	if err != nil || !there {
 		return "", err
 	}
-	m, err := readManifest(place)
+	m, err := published.ReadManifest(place)
 	if err != nil || m.PlanHash != p.Hash() {
 		return "", occupied(place, err)
 	}
-	if m.Status == PracticeStatus {
+	if m.Status == published.PracticeStatus {
 		err = o.accepts(place, ledger.Practice)
 	}
 	return m.Status, err

@@ -14,11 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/report"
 )
-
-// billFile is the bill of materials of a release, in CycloneDX.
-const billFile = "sbom.cdx.json"
 
 // moduleLines are the modules of every system that the program is built for, so
 // that one source publishes one list whatever the machine: a line each of path,
@@ -98,7 +96,7 @@ func encodeBill(software string, modules []report.Module) ([]byte, error) {
 			Properties: []billProperty{{sumProperty, m.Sum}},
 		})
 	}
-	return indented(b)
+	return published.Indented(b)
 }
 
 // packageURL names a Go module for scanners.

@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/parquet-go/parquet-go"
@@ -43,20 +44,20 @@ type SheetColumn struct {
 
 // OpenSheet opens a table of a published folder, which must be as its manifest says.
 //
-// Errors: *[verdict.Unusable] for what is not a published folder, and for a table that is not there; *[Altered] for a folder that
+// Errors: *[verdict.Unusable] for what is not a published folder, and for a table that is not there; *[published.Altered] for a folder that
 // was changed.
 func OpenSheet(place, table string) (*Sheet, error) {
-	e, err := openEdition(place)
+	e, err := published.Open(place)
 	if err != nil {
 		return nil, err
 	}
-	at, err := e.tableAt(table)
+	at, err := e.TableAt(table)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	planned := e.plan.Tables[at]
-	s := &Sheet{Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: planned.Path}
-	if s.file, err = e.parquet(planned.File()); err != nil {
+	planned := e.Plan.Tables[at]
+	s := &Sheet{Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: planned.Path}
+	if s.file, err = e.Parquet(planned.File()); err != nil {
 		return nil, err
 	}
 	if err := s.describe(); err != nil {
@@ -102,7 +103,7 @@ func (s *Sheet) CSV(w io.Writer, mark string) error {
 	if err := c.Write(line); err != nil {
 		return err
 	}
-	err := eachRow(s.file, func(r parquet.Row) error {
+	err := published.EachRow(s.file, func(r parquet.Row) error {
 		for i, v := range r {
 			line[i] = s.cell(i, v)
 		}
@@ -180,7 +181,7 @@ func (s *Sheet) JSON(w io.Writer) error {
 	b.WriteString(escaped(bytes.TrimSuffix(head, []byte("\n}"))))
 	b.WriteString(",\n  \"rows\": [")
 	between := "\n    "
-	err = eachRow(s.file, func(r parquet.Row) error {
+	err = published.EachRow(s.file, func(r parquet.Row) error {
 		values := make([]json.RawMessage, len(r))
 		for i, v := range r {
 			if values[i], err = s.value(i, v); err != nil {

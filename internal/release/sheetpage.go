@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
@@ -41,7 +42,7 @@ func (s *Sheet) Write(w io.Writer, look screen.Look, all bool) error {
 	p.Paragraph(s.Release+": table "+s.Table, screen.Strong)
 	view := s.view()
 	var rows [][]screen.Cell
-	err := eachRow(s.file, func(r parquet.Row) error {
+	err := published.EachRow(s.file, func(r parquet.Row) error {
 		if !all && len(rows) == shownRows {
 			return errEnough
 		}
@@ -125,13 +126,13 @@ func (s *Sheet) viewFigure(v *sheetView, i int, places map[string]int, before in
 		if !bounded || r[low].IsNull() || r[high].IsNull() {
 			return 0
 		}
-		return (number(r[high]) - number(r[low])) / 2
+		return (published.Number(r[high]) - published.Number(r[low])) / 2
 	}
 	text := func(r parquet.Row, at int) string {
 		if r[at].IsNull() {
 			return "–"
 		}
-		return figureText(number(r[at]), decimals(width(r), r[at].Kind() == parquet.Int64))
+		return figureText(published.Number(r[at]), decimals(width(r), r[at].Kind() == parquet.Int64))
 	}
 	drop := 0
 	if before > 0 {

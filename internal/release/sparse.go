@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
@@ -117,9 +118,9 @@ func (r AnswerRow) MarshalJSON() ([]byte, error) {
 }
 
 // sparseCell is the trace of a cell of a sparse table.
-func (t *Trace) sparseCell(e *edition, reader *synth.Reader, table int, selected [][]int, answers []measured.Measured) error {
+func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int, selected [][]int, answers []measured.Measured) error {
 	refuse := func(err error) error { return &verdict.Unusable{File: t.Folder, Err: err} }
-	planned, answer := e.plan.Tables[table], answers[0]
+	planned, answer := e.Plan.Tables[table], answers[0]
 	var cell []int
 	for _, of := range selected {
 		cell = append(cell, of[0])
@@ -150,7 +151,7 @@ func (t *Trace) sparseCell(e *edition, reader *synth.Reader, table int, selected
 	law := newInterval(made.Bearings, t.Confidence, figures, at, 1)
 	t.Law, t.Attained = law.law, law.attained
 	if t.Difference != 0 {
-		return &Altered{Place: t.Folder, File: planned.File()}
+		return &published.Altered{Place: t.Folder, File: planned.File()}
 	}
 	return nil
 }
@@ -194,22 +195,22 @@ func (n *NotAbove) text(confidence, attained float64) string {
 
 // sparseFigures reads the counts of a sparse table with their intervals, and the places of their cells in domain order.
 // columns are those of its keys, and of its figures.
-func (t editionTable) sparseFigures(columns []string) (histogram.Figures, error) {
+func sparseCounts(t published.Table, columns []string) (histogram.Figures, error) {
 	f := histogram.Figures{Cells: []uint64{}}
-	keys := len(t.table.By)
-	codes := t.placesOfCodes()
-	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
+	keys := len(t.Planned.By)
+	codes := placesOfCodes(t)
+	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
 		cell, known := uint64(0), true
 		for i := range keys {
 			at, ok := codes[i][r[i].String()]
-			cell, known = cell*uint64(t.levels[i].Size())+at, known && ok
+			cell, known = cell*uint64(t.Levels[i].Size())+at, known && ok
 		}
 		if last := len(f.Cells) - 1; !known || last >= 0 && f.Cells[last] >= cell {
-			return &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(f.Cells)+1)}
+			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(f.Cells)+1)}
 		}
 		f.Cells, f.Published = append(f.Cells, cell), append(f.Published, r[keys].Int64())
 		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
-			*column = append(*column, number(r[keys+1+i]))
+			*column = append(*column, published.Number(r[keys+1+i]))
 		}
 		return nil
 	})

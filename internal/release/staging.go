@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/published"
 )
 
 // staging is an output folder in the making: built beside its place under a
@@ -22,8 +23,8 @@ type staging struct {
 	place string   // NAME
 	held  *os.File // keeps the folder from being cleared by others; nil where that is not done
 
-	writing errgroup.Group // of the files that are being written
-	lines   []manifestLine // of every file, in the order of writing
+	writing errgroup.Group   // of the files that are being written
+	lines   []published.Line // of every file, in the order of writing
 
 	progress func(histogram.Progress)         // is told how far a release is written; nil: nobody
 	step     func(format string, args ...any) // is told which step begins; nil: nobody

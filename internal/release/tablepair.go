@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -15,7 +18,7 @@ import (
 
 // tablePair is a table that two releases both have.
 type tablePair struct {
-	before, after editionTable
+	before, after published.Table
 	statistics    []string  // that both have
 	figures       []string  // beside the count that both have
 	match         [][]int64 // per key, the place in after of each category in before; -1 where there is none
@@ -27,45 +30,45 @@ type tablePair struct {
 
 // pairOf pairs the i-th table of a release with that of the other which has its
 // path.
-func pairOf(a, b *edition, i int) (p tablePair, found bool, err error) {
-	if p.before, found, err = a.tableOf(a.plan.Tables[i].Path); err != nil || !found {
+func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error) {
+	if p.before, found, err = a.Table(a.Plan.Tables[i].Path); err != nil || !found {
 		return p, false, err
 	}
-	if p.after, found, err = b.tableOf(p.before.table.Path); err != nil || !found {
+	if p.after, found, err = b.Table(p.before.Planned.Path); err != nil || !found {
 		return p, false, err
 	}
 	switch {
-	case p.before.query.Table != p.after.query.Table:
-		p.refused = fmt.Sprintf("it counts rows of %s before and of %s after", p.before.query.Table, p.after.query.Table)
+	case p.before.Query.Table != p.after.Query.Table:
+		p.refused = fmt.Sprintf("it counts rows of %s before and of %s after", p.before.Query.Table, p.after.Query.Table)
 		return p, true, nil
-	case !slices.Equal(p.before.table.By, p.after.table.By):
+	case !slices.Equal(p.before.Planned.By, p.after.Planned.By):
 		p.refused = "it has other keys"
 		return p, true, nil
-	case p.before.table.Weighted != p.after.table.Weighted || unitOf(p.before.table) != unitOf(p.after.table):
+	case p.before.Planned.Weighted != p.after.Planned.Weighted || published.Unit(p.before.Planned) != published.Unit(p.after.Planned):
 		p.refused = "its rows count by other weights, or in other steps of them"
 		return p, true, nil
-	case !reflect.DeepEqual(p.before.table.PerUnit, p.after.table.PerUnit):
-		p.refused = fmt.Sprintf("it counts other rows of a %s", p.after.plan.Guarantee.Protects)
+	case !reflect.DeepEqual(p.before.Planned.PerUnit, p.after.Planned.PerUnit):
+		p.refused = fmt.Sprintf("it counts other rows of a %s", p.after.Plan.Guarantee.Protects)
 		return p, true, nil
 	}
-	for _, s := range p.before.table.Statistics {
-		if slices.ContainsFunc(p.after.table.Statistics, func(t plan.Statistic) bool { return t.Name == s.Name }) {
+	for _, s := range p.before.Planned.Statistics {
+		if slices.ContainsFunc(p.after.Planned.Statistics, func(t plan.Statistic) bool { return t.Name == s.Name }) {
 			p.statistics = append(p.statistics, s.Name)
 		}
 	}
-	for _, f := range p.before.table.Figures {
-		i := slices.IndexFunc(p.after.table.Figures, func(g plan.Figure) bool { return g.Name == f.Name })
-		if i >= 0 && p.after.table.Figures[i].What() == f.What() {
+	for _, f := range p.before.Planned.Figures {
+		i := slices.IndexFunc(p.after.Planned.Figures, func(g plan.Figure) bool { return g.Name == f.Name })
+		if i >= 0 && p.after.Planned.Figures[i].What() == f.What() {
 			p.figures = append(p.figures, f.Name)
 		}
 	}
-	for k, l := range p.before.levels {
-		p.match = append(p.match, matched(l, p.after.levels[k]))
+	for k, l := range p.before.Levels {
+		p.match = append(p.match, matched(l, p.after.Levels[k]))
 	}
-	if (a.plan.Sample != nil || b.plan.Sample != nil) && !a.sameDraw(b) { // an interval tells more than a law of the noise
+	if (a.Plan.Sample != nil || b.Plan.Sample != nil) && !a.SameDraw(b) { // an interval tells more than a law of the noise
 		p.figures, p.statistics = append(p.statistics, p.figures...), nil
 	}
-	if p.before.placed() && p.after.placed() {
+	if p.before.Complete() && p.after.Complete() {
 		return p, true, nil
 	}
 	return p, true, p.readRows()
@@ -74,10 +77,10 @@ func pairOf(a, b *edition, i int) (p tablePair, found bool, err error) {
 // readRows reads which cells both have, where that is for their figures to say.
 func (p *tablePair) readRows() error {
 	var err error
-	if p.rowsBefore, err = p.before.rows(); err != nil {
+	if p.rowsBefore, err = p.before.Rows(); err != nil {
 		return err
 	}
-	after, err := p.after.rows()
+	after, err := p.after.Rows()
 	p.placesAfter = make(map[string]int64, len(after))
 	for i, codes := range after {
 		p.placesAfter[strings.Join(codes, "\x00")] = int64(i)
@@ -96,9 +99,9 @@ func (p tablePair) walk(visit func(a int, b int64, codes func() []string)) {
 		return
 	}
 	key := make([]int, len(p.match))
-	for a := range p.before.table.Cells {
+	for a := range p.before.Planned.Cells {
 		if b := p.cellAfter(key); b >= 0 {
-			visit(int(a), b, func() []string { return p.before.codes(key) })
+			visit(int(a), b, func() []string { return keyCodes(p.before, key) })
 		}
 		p.next(key)
 	}
@@ -111,7 +114,7 @@ func (p tablePair) tests() float64 {
 	if p.refused != "" {
 		return 0
 	}
-	if p.before.table.Sparse == nil && p.after.table.Sparse == nil {
+	if p.before.Planned.Sparse == nil && p.after.Planned.Sparse == nil {
 		return float64(p.compared() * int64(len(p.statistics)))
 	}
 	return p.declared() * float64(len(p.statistics))
@@ -166,32 +169,32 @@ func (p tablePair) compared() int64 {
 // compare reads both tables and compares every statistic, cell by cell; chance is
 // that of one cell.
 func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, error) {
-	out := TableDifference{Path: p.before.table.Path, By: p.before.table.By, Refused: p.refused}
+	out := TableDifference{Path: p.before.Planned.Path, By: p.before.Planned.By, Refused: p.refused}
 	if p.refused != "" {
 		return out, nil
 	}
 	out.Compared = p.compared()
-	out.OnlyBefore, out.OnlyAfter = p.before.table.Cells-out.Compared, p.after.table.Cells-out.Compared
+	out.OnlyBefore, out.OnlyAfter = p.before.Planned.Cells-out.Compared, p.after.Planned.Cells-out.Compared
 	if p.placesAfter != nil {
 		out.Some = true
 		out.OnlyBefore, out.OnlyAfter = int64(len(p.rowsBefore))-out.Compared, int64(len(p.placesAfter))-out.Compared
 	}
-	before, err := p.before.estimates(p.statistics)
+	before, err := p.before.Estimates(p.statistics)
 	if err != nil {
 		return out, err
 	}
-	after, err := p.after.estimates(p.statistics)
+	after, err := p.after.Estimates(p.statistics)
 	if err != nil {
 		return out, err
 	}
 	for i, name := range p.statistics {
 		s, margin := StatisticDifference{Name: name}, func(int, int64) float64 { return 0 }
 		if !sameDraw {
-			if margin, err = p.margin(name, before[i].errors, after[i].errors, chance); err != nil {
+			if margin, err = p.margin(name, before[i].Errors, after[i].Errors, chance); err != nil {
 				return out, err
 			}
 		}
-		p.collect(&s, before[i].unbiased, after[i].unbiased, margin)
+		p.collect(&s, before[i].Unbiased, after[i].Unbiased, margin)
 		out.Statistics = append(out.Statistics, s)
 	}
 	for _, name := range p.figures {
@@ -207,11 +210,11 @@ func (p tablePair) compare(sameDraw bool, chance float64) (TableDifference, erro
 // figure counts the cells in which a figure of one draw is not the same in both or, of two draws, its intervals are apart.
 func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) {
 	out := FigureDifference{Name: name}
-	before, err := p.before.figureCells(name)
+	before, err := p.before.FigureCells(name)
 	if err != nil {
 		return out, err
 	}
-	after, err := p.after.figureCells(name)
+	after, err := p.after.FigureCells(name)
 	if err != nil {
 		return out, err
 	}
@@ -224,7 +227,7 @@ func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) 
 			}
 			return
 		}
-		if math.IsNaN(x.low() + x.high() + y.low() + y.high()) { // one has no interval
+		if math.IsNaN(x.Low() + x.High() + y.Low() + y.High()) { // one has no interval
 			return
 		}
 		out.Compared++
@@ -234,7 +237,7 @@ func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) 
 		}
 	})
 	if !sameDraw {
-		miss := (1 - p.before.table.Statistics[0].Confidence) + (1 - p.after.table.Statistics[0].Confidence)
+		miss := (1 - p.before.Planned.Statistics[0].Confidence) + (1 - p.after.Planned.Statistics[0].Confidence)
 		out.Expected = miss * float64(out.Compared)
 	}
 	return out, nil
@@ -242,13 +245,13 @@ func (p tablePair) figure(name string, sameDraw bool) (FigureDifference, error) 
 
 // apart tells that two intervals have nothing in common: then at least one of them does not hold what it is of, or what they are
 // of is not the same. The margin is how far the figures could be apart for the intervals to meet.
-func apart(x, y figureCell) (CellDifference, bool) {
-	c := CellDifference{Before: x.value(), After: y.value(), Difference: y.value() - x.value()}
+func apart(x, y published.FigureCell) (CellDifference, bool) {
+	c := CellDifference{Before: x.Value(), After: y.Value(), Difference: y.Value() - x.Value()}
 	switch {
-	case y.low() > x.high():
-		c.Margin = (x.high() - x.value()) + (y.value() - y.low())
-	case x.low() > y.high():
-		c.Margin = (y.high() - y.value()) + (x.value() - x.low())
+	case y.Low() > x.High():
+		c.Margin = (x.High() - x.Value()) + (y.Value() - y.Low())
+	case x.Low() > y.High():
+		c.Margin = (y.High() - y.Value()) + (x.Value() - x.Low())
 	default:
 		return c, false
 	}
@@ -268,16 +271,16 @@ func (p tablePair) next(key []int) {
 // margin gives the largest difference that the noise of a statistic explains, for a
 // cell of before and one of after.
 func (p tablePair) margin(statistic string, before, after []float64, chance float64) (func(a int, b int64) float64, error) {
-	x, err := p.before.noise(statistic)
+	x, err := tableNoiseOf(p.before, statistic)
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", p.before.table.Path, err)
+		return nil, fmt.Errorf("table %s: %w", p.before.Planned.Path, err)
 	}
-	y, err := p.after.noise(statistic)
+	y, err := tableNoiseOf(p.after, statistic)
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", p.before.table.Path, err)
+		return nil, fmt.Errorf("table %s: %w", p.before.Planned.Path, err)
 	}
-	unit := unitOf(p.before.table)    // that of both
-	known := map[[2]float64]float64{} // the cells of a table have few standard errors
+	unit := published.Unit(p.before.Planned) // that of both
+	known := map[[2]float64]float64{}        // the cells of a table have few standard errors
 	return func(a int, b int64) float64 {
 		pair := [2]float64{before[a], after[b]}
 		margin, there := known[pair]
@@ -312,7 +315,7 @@ func (p tablePair) cellAfter(key []int) int64 {
 		if place < 0 {
 			return -1
 		}
-		cell = cell*int64(p.after.levels[k].Size()) + place
+		cell = cell*int64(p.after.Levels[k].Size()) + place
 	}
 	return cell
 }
@@ -330,4 +333,37 @@ func keep(largest []CellDifference, c CellDifference, keys []string) []CellDiffe
 	c.Keys = keys
 	largest = slices.Insert(largest, at, c)
 	return largest[:min(len(largest), largestKept)]
+}
+
+// tableNoiseOf is the noise of a statistic: none of public figures, the law of the one measurement that it is, or what is known of all its cells.
+func tableNoiseOf(t published.Table, statistic string) (tableNoise, error) {
+	if t.Planned.Invariant != "" {
+		return tableNoise{alone: true}, nil
+	}
+	for _, s := range t.Planned.Statistics {
+		if s.Name != statistic {
+			continue
+		}
+		if m, found := t.Plan.Measurement(s.Measurement); found {
+			law, err := symmetricLawOf(m.Mechanism)
+			return tableNoise{alone: true, law: law}, err
+		}
+		var asked []budget.Mechanism
+		for _, m := range t.Plan.Measurements {
+			if m.Query.Table == t.Planned.From {
+				asked = append(asked, m.Mechanism)
+			}
+		}
+		return noiseTogether(asked)
+	}
+	return tableNoise{}, &verdict.Unusable{File: t.Place, Err: fmt.Errorf("the plan has no %s of table %s", statistic, t.Planned.Path)}
+}
+
+// keyCodes are the codes of a cell's keys.
+func keyCodes(t published.Table, key []int) []string {
+	codes := make([]string, len(key))
+	for k, category := range key {
+		codes[k] = t.Levels[k].Categories[category].Code
+	}
+	return codes
 }

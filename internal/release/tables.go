@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -229,7 +230,7 @@ func releaseMetadata(p *plan.Plan, status ledger.Status) [][2]string {
 	g := p.Guarantee
 	return [][2]string{
 		{"dprelease.release", p.Name},
-		{"dprelease.status", statusText(status)},
+		{"dprelease.status", published.StatusText(status)},
 		{"dprelease.plan", p.Hash()},
 		{"dprelease.spec", p.SpecHash()},
 		{"dprelease.guarantee", g.Sentence()},

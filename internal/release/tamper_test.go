@@ -20,6 +20,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/report"
@@ -97,8 +98,8 @@ func flippedBytesAreFound(t *testing.T, o auditable, flips int) {
 		if !errors.As(err, &u) {
 			t.Fatalf("seed %d, flip %d: byte %d of %s by %#x: %v", seed, n, at, name, mask, err)
 		}
-		paired := name == manifestFile || name == signatureFile
-		if u.File != name && !(paired && (u.File == manifestFile || u.File == signatureFile)) {
+		paired := name == published.ManifestFile || name == published.SignatureFile
+		if u.File != name && !(paired && (u.File == published.ManifestFile || u.File == published.SignatureFile)) {
 			t.Errorf("seed %d, flip %d: byte %d of %s by %#x: %v", seed, n, at, name, mask, err)
 		}
 		if err := os.WriteFile(path, content[name], 0o644); err != nil {
@@ -125,14 +126,14 @@ func TestTamperFlipsBehindAConsistentManifest(t *testing.T) {
 
 func flipsBehindAManifestAreFound(t *testing.T, o auditable, flips int) {
 	dir := o.copied(t)
-	if err := os.Remove(filepath.Join(dir, signatureFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, published.SignatureFile)); err != nil {
 		t.Fatal(err)
 	}
-	m, err := readManifest(dir)
+	m, err := published.ReadManifest(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	whole, err := os.ReadFile(filepath.Join(dir, published.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,22 +152,22 @@ func flipsBehindAManifestAreFound(t *testing.T, o auditable, flips int) {
 		listed := line.SHA256
 		sum := sha256.Sum256(altered)
 		line.SHA256 = hex.EncodeToString(sum[:])
-		text, err := indented(m)
+		text, err := published.Indented(m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		line.SHA256 = listed
-		for name, b := range map[string][]byte{path: altered, filepath.Join(dir, manifestFile): text} {
+		for name, b := range map[string][]byte{path: altered, filepath.Join(dir, published.ManifestFile): text} {
 			if err := os.WriteFile(name, b, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 		_, err = Verify(t.Context(), dir, VerifyOptions{})
 		var u *Unverified
-		if !errors.As(err, &u) || u.File != line.Path && line.Path != billFile {
+		if !errors.As(err, &u) || u.File != line.Path && line.Path != published.BillFile {
 			t.Errorf("seed %d, flip %d: byte %d of %s by %#x: %v", seed, n, at, line.Path, mask, err)
 		}
-		for name, b := range map[string][]byte{path: original, filepath.Join(dir, manifestFile): whole} {
+		for name, b := range map[string][]byte{path: original, filepath.Join(dir, published.ManifestFile): whole} {
 			if err := os.WriteFile(name, b, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -204,9 +205,9 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 		{"hidden", func(dir string) { must(os.WriteFile(at(dir, ".notes"), nil, 0o644)) }, ".notes"},
 		{"removed", func(dir string) { must(os.Remove(at(dir, "tables/hours.parquet"))) }, "tables/hours.parquet"},
 		{"a page removed", func(dir string) { must(os.Remove(at(dir, "report.html"))) }, "report.html"},
-		{"manifest removed", func(dir string) { must(os.Remove(at(dir, manifestFile))) }, manifestFile},
-		{"signature removed", func(dir string) { must(os.Remove(at(dir, signatureFile))) }, signatureFile},
-		{"approvals removed", func(dir string) { must(os.Remove(at(dir, approvalsFile))) }, approvalsFile},
+		{"manifest removed", func(dir string) { must(os.Remove(at(dir, published.ManifestFile))) }, published.ManifestFile},
+		{"signature removed", func(dir string) { must(os.Remove(at(dir, published.SignatureFile))) }, published.SignatureFile},
+		{"approvals removed", func(dir string) { must(os.Remove(at(dir, published.ApprovalsFile))) }, published.ApprovalsFile},
 		{"swapped", func(dir string) {
 			must(os.Rename(at(dir, "tables/hours.parquet"), at(dir, "x")))
 			must(os.Rename(at(dir, "tables/modes.parquet"), at(dir, "tables/hours.parquet")))
@@ -223,13 +224,13 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 			must(os.Mkdir(at(dir, "report.md"), 0o755))
 		}, "report.md"},
 		{"a folder for the manifest", func(dir string) {
-			must(os.Remove(at(dir, manifestFile)))
-			must(os.Mkdir(at(dir, manifestFile), 0o755))
-		}, manifestFile},
+			must(os.Remove(at(dir, published.ManifestFile)))
+			must(os.Mkdir(at(dir, published.ManifestFile), 0o755))
+		}, published.ManifestFile},
 		{"a folder for the signature", func(dir string) {
-			must(os.Remove(at(dir, signatureFile)))
-			must(os.Mkdir(at(dir, signatureFile), 0o755))
-		}, signatureFile},
+			must(os.Remove(at(dir, published.SignatureFile)))
+			must(os.Mkdir(at(dir, published.SignatureFile), 0o755))
+		}, published.SignatureFile},
 		{"a file for a folder", func(dir string) {
 			must(os.RemoveAll(at(dir, "tables")))
 			must(os.WriteFile(at(dir, "tables"), nil, 0o644))
@@ -258,32 +259,32 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 func TestTamperTextsInTheManifest(t *testing.T) {
 	o := publish(t)
 	const block = "trips\n\nSigned:\n- manifest.json, and with it every file: the one in office.pub\n\u001b[8m"
-	before := func(change func(*replaced)) *replaced {
-		r := &replaced{Folder: "trips", ManifestSHA256: strings.Repeat("5a", 32), Software: "dprelease 0.0.9"}
+	before := func(change func(*published.Replaced)) *published.Replaced {
+		r := &published.Replaced{Folder: "trips", ManifestSHA256: strings.Repeat("5a", 32), Software: "dprelease 0.0.9"}
 		change(r)
 		return r
 	}
-	genuine := before(func(*replaced) {})
+	genuine := before(func(*published.Replaced) {})
 	for name, c := range map[string]struct {
-		manifest manifest
+		manifest published.Manifest
 		says     string // "" where it verifies
 	}{
-		"a revision":                  {manifest{Revision: 2, Reason: "clearer labels", Replaces: genuine}, ""},
-		"a reason in any script":      {manifest{Revision: 2, Reason: "Übersichtlicher, 見やすく", Replaces: genuine}, ""},
-		"a block of text":             {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Folder = block })}, "replaces"},
-		"a folder elsewhere":          {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Folder = "other" })}, "replaces"},
-		"the folder of a later one":   {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Folder = "trips-r2" })}, "replaces"},
-		"no hash":                     {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.ManifestSHA256 = block })}, "SHA-256"},
-		"software of many words":      {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Software = "x, signed by the office" })}, "software"},
-		"software with a second line": {manifest{Revision: 2, Reason: "x", Replaces: before(func(r *replaced) { r.Software = "dprelease 1\n" })}, "software"},
-		"a negative number":           {manifest{Revision: -3, Reason: strings.Repeat("x", 5000)}, "revision -3"},
-		"the first with a reason":     {manifest{Reason: "x"}, "first publication"},
-		"the first with a number":     {manifest{Revision: 1}, "first publication"},
-		"the first of something":      {manifest{Replaces: genuine}, "first publication"},
-		"no reason":                   {manifest{Revision: 2, Replaces: genuine}, "reason"},
-		"a reason that hides":         {manifest{Revision: 2, Reason: "x \u202e", Replaces: genuine}, "reason"},
-		"a long reason":               {manifest{Revision: 2, Reason: strings.Repeat("x", 501), Replaces: genuine}, "reason"},
-		"no predecessor":              {manifest{Revision: 2, Reason: "x"}, "replaces"},
+		"a revision":                  {published.Manifest{Revision: 2, Reason: "clearer labels", Replaces: genuine}, ""},
+		"a reason in any script":      {published.Manifest{Revision: 2, Reason: "Übersichtlicher, 見やすく", Replaces: genuine}, ""},
+		"a block of text":             {published.Manifest{Revision: 2, Reason: "x", Replaces: before(func(r *published.Replaced) { r.Folder = block })}, "replaces"},
+		"a folder elsewhere":          {published.Manifest{Revision: 2, Reason: "x", Replaces: before(func(r *published.Replaced) { r.Folder = "other" })}, "replaces"},
+		"the folder of a later one":   {published.Manifest{Revision: 2, Reason: "x", Replaces: before(func(r *published.Replaced) { r.Folder = "trips-r2" })}, "replaces"},
+		"no hash":                     {published.Manifest{Revision: 2, Reason: "x", Replaces: before(func(r *published.Replaced) { r.ManifestSHA256 = block })}, "SHA-256"},
+		"software of many words":      {published.Manifest{Revision: 2, Reason: "x", Replaces: before(func(r *published.Replaced) { r.Software = "x, signed by the office" })}, "software"},
+		"software with a second line": {published.Manifest{Revision: 2, Reason: "x", Replaces: before(func(r *published.Replaced) { r.Software = "dprelease 1\n" })}, "software"},
+		"a negative number":           {published.Manifest{Revision: -3, Reason: strings.Repeat("x", 5000)}, "revision -3"},
+		"the first with a reason":     {published.Manifest{Reason: "x"}, "first publication"},
+		"the first with a number":     {published.Manifest{Revision: 1}, "first publication"},
+		"the first of something":      {published.Manifest{Replaces: genuine}, "first publication"},
+		"no reason":                   {published.Manifest{Revision: 2, Replaces: genuine}, "reason"},
+		"a reason that hides":         {published.Manifest{Revision: 2, Reason: "x \u202e", Replaces: genuine}, "reason"},
+		"a long reason":               {published.Manifest{Revision: 2, Reason: strings.Repeat("x", 501), Replaces: genuine}, "reason"},
+		"no predecessor":              {published.Manifest{Revision: 2, Reason: "x"}, "replaces"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := o.read(t)
@@ -298,28 +299,28 @@ func TestTamperTextsInTheManifest(t *testing.T) {
 				verifies(t, dir, VerifyOptions{})
 				return
 			}
-			refused(t, dir, VerifyOptions{}, manifestFile, c.says)
+			refused(t, dir, VerifyOptions{}, published.ManifestFile, c.says)
 			inLines(t, dir)
 		})
 	}
-	for name, change := range map[string]func(*manifest){
-		"release":  func(m *manifest) { m.Release = block },
-		"status":   func(m *manifest) { m.Status = block },
-		"software": func(m *manifest) { m.Software = block },
-		"a file":   func(m *manifest) { m.Files[0].Path = block },
-		"no name":  func(m *manifest) { m.Files[0].Path = "\x00" },
-		"long":     func(m *manifest) { m.Files[0].Path = strings.Repeat("a", 5000) },
+	for name, change := range map[string]func(*published.Manifest){
+		"release":  func(m *published.Manifest) { m.Release = block },
+		"status":   func(m *published.Manifest) { m.Status = block },
+		"software": func(m *published.Manifest) { m.Software = block },
+		"a file":   func(m *published.Manifest) { m.Files[0].Path = block },
+		"no name":  func(m *published.Manifest) { m.Files[0].Path = "\x00" },
+		"long":     func(m *published.Manifest) { m.Files[0].Path = strings.Repeat("a", 5000) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := o.copied(t)
-			m, err := readManifest(dir)
+			m, err := published.ReadManifest(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			change(&m)
-			text, err := indented(m)
+			text, err := published.Indented(m)
 			if err == nil {
-				err = errors.Join(os.Remove(filepath.Join(dir, signatureFile)), os.WriteFile(filepath.Join(dir, manifestFile), text, 0o644))
+				err = errors.Join(os.Remove(filepath.Join(dir, published.SignatureFile)), os.WriteFile(filepath.Join(dir, published.ManifestFile), text, 0o644))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -360,10 +361,10 @@ func TestTamperListedAdditions(t *testing.T) {
 	o := publish(t)
 	dir := o.rewritten(t, func(*verifier, *[]report.Module) {})
 	out := &staging{dir: dir}
-	if err := errors.Join(os.Remove(filepath.Join(dir, manifestFile)), out.write("tables/more.parquet", []byte("PAR1"))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(dir, published.ManifestFile)), out.write("tables/more.parquet", []byte("PAR1"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeManifest(out, o.plan, publishedRecord(t, o.place), manifest{}); err != nil {
+	if err := writeManifest(out, o.plan, publishedRecord(t, o.place), published.Manifest{}); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, dir, VerifyOptions{}, "tables/more.parquet", "nothing that the plan and the measurements lead to")
@@ -378,7 +379,7 @@ func TestTamperAnotherOfficesLedger(t *testing.T) {
 	if err := signManifest(dir, newKey(t, path)); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, dir, VerifyOptions{Trust: path + ".pub"}, proofFile, "fingerprint")
+	refused(t, dir, VerifyOptions{Trust: path + ".pub"}, published.ProofFile, "fingerprint")
 }
 
 // TestTamperTwoSigners signs the manifest of a release with a key that is not the
@@ -390,9 +391,9 @@ func TestTamperTwoSigners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused(t, dir, VerifyOptions{}, signatureFile, mallory.Fingerprint())
-	refused(t, dir, VerifyOptions{}, signatureFile, o.key.Public().Fingerprint())
-	refused(t, dir, VerifyOptions{Export: o.export}, signatureFile, "an office signs both with one")
+	refused(t, dir, VerifyOptions{}, published.SignatureFile, mallory.Fingerprint())
+	refused(t, dir, VerifyOptions{}, published.SignatureFile, o.key.Public().Fingerprint())
+	refused(t, dir, VerifyOptions{Export: o.export}, published.SignatureFile, "an office signs both with one")
 	if err := signManifest(dir, o.key); err != nil {
 		t.Fatal(err)
 	}
@@ -416,32 +417,32 @@ func TestTamperConsistentRewriteNeedsTheKey(t *testing.T) {
 	o := publish(t)
 	trust := VerifyOptions{Trust: o.public}
 	same := o.rewritten(t, func(*verifier, *[]report.Module) {})
-	old, err := os.ReadFile(filepath.Join(o.place, signatureFile))
+	old, err := os.ReadFile(filepath.Join(o.place, published.SignatureFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(same, signatureFile), old, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(same, published.SignatureFile), old, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	verifies(t, same, trust) // a rewrite that changes nothing is the release
 
 	forged := o.rewritten(t, alter)
-	refused(t, forged, trust, signatureFile, "missing")
+	refused(t, forged, trust, published.SignatureFile, "missing")
 	v := verifies(t, forged, VerifyOptions{}) // unsigned: it says that it may be anybody's
 	told(t, v.Signed, "but not the manifest")
 	refused(t, forged, VerifyOptions{Export: o.export}, o.export, "other measurements")
 
-	if err := os.WriteFile(filepath.Join(forged, signatureFile), old, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(forged, published.SignatureFile), old, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, forged, trust, signatureFile, "does not fit manifest.json")
-	refused(t, forged, VerifyOptions{}, signatureFile, "does not fit manifest.json")
+	refused(t, forged, trust, published.SignatureFile, "does not fit manifest.json")
+	refused(t, forged, VerifyOptions{}, published.SignatureFile, "does not fit manifest.json")
 
 	other, err := signedWithAnother(t, forged)
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused(t, forged, trust, signatureFile, other.Fingerprint())
+	refused(t, forged, trust, published.SignatureFile, other.Fingerprint())
 }
 
 // signedWithAnother signs a folder with a key that is not the office's.
@@ -468,13 +469,13 @@ func TestTamperForgedDebits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := o.rewritten(t, func(v *verifier, _ *[]report.Module) {
 				forge(v)
-				b, err := encodeRecord(*v.record)
+				b, err := published.EncodeRecord(*v.record)
 				if err != nil {
 					t.Fatal(err)
 				}
 				v.sealed.Receipt = b
 			})
-			refused(t, dir, VerifyOptions{}, proofFile, "")
+			refused(t, dir, VerifyOptions{}, published.ProofFile, "")
 		})
 	}
 }
@@ -512,30 +513,30 @@ func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
 	}{
 		"as it was":                {func(*ledger.Record) {}, ""},
 		"another's approval":       {approval(genuine(func(*ledger.Approval) {})), ""}, // its key is printed, to be compared
-		"an approval not signed":   {approval(unsigned), approvalsFile},
-		"of another plan":          {approval(genuine(func(a *ledger.Approval) { a.Plan = strings.Repeat("5a", 32) })), approvalsFile},
-		"standing, of no template": {approval(genuine(func(a *ledger.Approval) { a.Standing = &ledger.Standing{Until: "2099-12-31", Releases: 1} })), approvalsFile},
+		"an approval not signed":   {approval(unsigned), published.ApprovalsFile},
+		"of another plan":          {approval(genuine(func(a *ledger.Approval) { a.Plan = strings.Repeat("5a", 32) })), published.ApprovalsFile},
+		"standing, of no template": {approval(genuine(func(a *ledger.Approval) { a.Standing = &ledger.Standing{Until: "2099-12-31", Releases: 1} })), published.ApprovalsFile},
 		"standing": {approval(genuine(func(a *ledger.Approval) {
 			a.Plan, a.Standing = o.plan.Template(), &ledger.Standing{Until: "2099-12-31", Releases: 1}
 		})), ""},
 		"standing no more": {approval(genuine(func(a *ledger.Approval) {
 			a.Plan, a.Standing = o.plan.Template(), &ledger.Standing{Until: "2001-12-31", Releases: 1}
-		})), approvalsFile},
-		"another account": {func(r *ledger.Record) { r.Account = "other"; edit(`"account":"trips"`, `"account":"other"`)(r) }, proofFile},
+		})), published.ApprovalsFile},
+		"another account": {func(r *ledger.Record) { r.Account = "other"; edit(`"account":"trips"`, `"account":"other"`)(r) }, published.ProofFile},
 		"a lower cost": {func(r *ledger.Record) {
 			r.Cost.Epsilon = amountOf("1/2")
 			edit(`"cost":{"epsilon":"1"}`, `"cost":{"epsilon":"1/2"}`)(r)
-		}, proofFile},
+		}, published.ProofFile},
 		"another template": {func(r *ledger.Record) {
 			other := strings.Repeat("5a", 32)
 			edit(r.Template, other)(r)
 			r.Template = other
-		}, proofFile},
+		}, published.ProofFile},
 		"a correction": {func(r *ledger.Record) {
 			r.Corrects = "trips-2025"
 			edit(`,"approvals":`, `,"corrects":"trips-2025","approvals":`)(r)
-		}, proofFile},
-		"no debit": {edit(`"kind":"debit"`, `"kind":"reserve"`), proofFile},
+		}, published.ProofFile},
+		"no debit": {edit(`"kind":"debit"`, `"kind":"reserve"`), published.ProofFile},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := publishedRecord(t, o.place)
@@ -554,7 +555,7 @@ func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
 // publishedRecord is the record that a release was published with.
 func publishedRecord(t *testing.T, place string) ledger.Record {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(place, proofFile))
+	b, err := os.ReadFile(filepath.Join(place, published.ProofFile))
 	var r ledger.Record
 	if err == nil {
 		err = json.Unmarshal(b, &r)
@@ -587,7 +588,7 @@ func rehashed(t *testing.T, r *ledger.Record) {
 func (o auditable) forgedWith(t *testing.T, r ledger.Record) string {
 	t.Helper()
 	v := o.read(t)
-	b, err := encodeRecord(r)
+	b, err := published.EncodeRecord(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -596,17 +597,17 @@ func (o auditable) forgedWith(t *testing.T, r ledger.Record) string {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if writeRelease(t.Context(), &staging{dir: dir}, v.sealed, r, manifest{}, modules()) == nil {
+	if writeRelease(t.Context(), &staging{dir: dir}, v.sealed, r, published.Manifest{}, modules()) == nil {
 		return dir
 	}
 	dir = o.copied(t)
-	for _, name := range []string{manifestFile, signatureFile} {
+	for _, name := range []string{published.ManifestFile, published.SignatureFile} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	out := &staging{dir: dir}
-	if err := errors.Join(out.write(proofFile, b), writeManifest(out, o.plan, r, manifest{})); err != nil {
+	if err := errors.Join(out.write(published.ProofFile, b), writeManifest(out, o.plan, r, published.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
 	return dir

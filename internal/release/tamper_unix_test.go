@@ -5,12 +5,14 @@ package release
 // This file holds what a forger puts where a file should be: pipes, which never end.
 
 import (
-	"github.com/dprelease/dprelease/internal/verdict"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/verdict"
 )
 
 // TestTamperPipesForFilesAreNotRead wants an answer though nobody writes into the
@@ -18,10 +20,10 @@ import (
 func TestTamperPipesForFilesAreNotRead(t *testing.T) {
 	o := publish(t)
 	for name, c := range map[string]struct{ pipe, gone string }{
-		"the manifest":              {pipe: manifestFile},
-		"its signature":             {pipe: signatureFile},
+		"the manifest":              {pipe: published.ManifestFile},
+		"its signature":             {pipe: published.SignatureFile},
 		"a listed file":             {pipe: "plan.json"},
-		"a plan without a manifest": {pipe: "plan.json", gone: manifestFile},
+		"a plan without a manifest": {pipe: "plan.json", gone: published.ManifestFile},
 		"a table":                   {pipe: "tables/hours.parquet"},
 		"a file too many":           {pipe: "tables/more.parquet"},
 	} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
@@ -25,22 +26,22 @@ const notAdded = "has those cells alone that were chosen, which no sum can rest 
 
 // topFigures reads the counts of a table of chosen cells with their intervals, and the places of their cells in domain order.
 // columns are those of its keys, and of its figures.
-func (t editionTable) topFigures(columns []string) (histogram.Figures, error) {
+func topCounts(t published.Table, columns []string) (histogram.Figures, error) {
 	f := histogram.Figures{Cells: []uint64{}}
-	keys := len(t.table.By)
-	codes := t.placesOfCodes()
-	err := t.eachNamed(t.table.File(), columns, func(r parquet.Row) error {
+	keys := len(t.Planned.By)
+	codes := placesOfCodes(t)
+	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
 		cell, known := uint64(0), true
 		for i := range keys {
 			at, ok := codes[i][r[i].String()]
-			cell, known = cell*uint64(t.levels[i].Size())+at, known && ok
+			cell, known = cell*uint64(t.Levels[i].Size())+at, known && ok
 		}
 		if !known || slices.Contains(f.Cells, cell) {
-			return &verdict.Unusable{File: filepath.Join(t.place, t.table.File()), Err: fmt.Errorf("row %d is of no cell of the table, or of one that is there before", len(f.Cells)+1)}
+			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()), Err: fmt.Errorf("row %d is of no cell of the table, or of one that is there before", len(f.Cells)+1)}
 		}
 		f.Cells, f.Published = append(f.Cells, cell), append(f.Published, r[keys].Int64())
 		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
-			*column = append(*column, number(r[keys+1+i]))
+			*column = append(*column, published.Number(r[keys+1+i]))
 		}
 		return nil
 	})
@@ -48,9 +49,9 @@ func (t editionTable) topFigures(columns []string) (histogram.Figures, error) {
 }
 
 // placesOfCodes are the places of each key's categories by their codes.
-func (t editionTable) placesOfCodes() []map[string]uint64 {
-	codes := make([]map[string]uint64, len(t.table.By))
-	for i, l := range t.levels {
+func placesOfCodes(t published.Table) []map[string]uint64 {
+	codes := make([]map[string]uint64, len(t.Planned.By))
+	for i, l := range t.Levels {
 		codes[i] = make(map[string]uint64, l.Size())
 		for at, c := range l.Categories {
 			codes[i][c.Code] = uint64(at)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -79,7 +80,7 @@ func (q Question) statistic() (kind spec.StatKind, column string, err error) {
 // says. With each, every release has rows of its own.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder, for a question that a release does not hold, and for releases
-// that cannot be combined; *[Altered] for a folder that was changed.
+// that cannot be combined; *[published.Altered] for a folder that was changed.
 func Totals(ctx context.Context, places []string, q Question, each bool) (*Total, error) {
 	kind, column, err := q.statistic()
 	if err != nil {
@@ -101,13 +102,13 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	}
 	first := all[0]
 	t := &Total{
-		Status: first.edition.manifest.Status, From: first.planned().From, Statistic: string(kind), Column: column,
+		Status: first.edition.Manifest.Status, From: first.planned().From, Statistic: string(kind), Column: column,
 		By: append([]string{}, q.By...), Where: first.asked.conditions, Weighted: first.planned().Weighted,
 		Confidence: first.planned().Statistics[0].Confidence, Covers: covers(false),
 	}
 	for _, c := range all {
-		if marked(c.edition.manifest.Status) != "" {
-			t.Status = c.edition.manifest.Status
+		if marked(c.edition.Manifest.Status) != "" {
+			t.Status = c.edition.Manifest.Status
 		}
 		t.Releases = append(t.Releases, c.release())
 	}
@@ -127,7 +128,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 			}
 			row := TotalRow{Keys: first.rows[i].keys}
 			if each {
-				row.Release = group[0].edition.plan.Name
+				row.Release = group[0].edition.Plan.Name
 			}
 			if kind == spec.Mean {
 				row.mean(group, i, t.Confidence, ratios)
@@ -142,7 +143,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 
 // contribution is what one release brings to a total.
 type contribution struct {
-	edition *edition
+	edition *published.Release
 	asked   *inquiry
 	from    holder
 	reader  *synth.Reader
@@ -162,23 +163,23 @@ type contributed struct {
 	centre, half float64
 }
 
-func (c *contribution) planned() plan.Table { return c.edition.plan.Tables[c.from.table] }
+func (c *contribution) planned() plan.Table { return c.edition.Plan.Tables[c.from.table] }
 
 // newContribution works out the rows of one release.
 func newContribution(place string, q Question, kind spec.StatKind, column string) (*contribution, error) {
-	e, err := openEdition(place)
+	e, err := published.Open(place)
 	if err != nil {
 		return nil, err
 	}
 	refuse := func(err error) (*contribution, error) { return nil, &verdict.Unusable{File: place, Err: err} }
-	if e.plan.Sample != nil {
+	if e.Plan.Sample != nil {
 		return refuse(errors.New("is a release of a secret sample: the error of the sample does not add up with noise; ask it alone for a count (`dprelease query FOLDER`)"))
 	}
 	c := &contribution{edition: e}
-	if c.asked, err = newInquiry(e.plan, q); err != nil {
+	if c.asked, err = newInquiry(e.Plan, q); err != nil {
 		return refuse(err)
 	}
-	if c.reader, err = synth.NewReader(e.plan); err != nil {
+	if c.reader, err = synth.NewReader(e.Plan); err != nil {
 		return refuse(err)
 	}
 	held, err := c.asked.holders()
@@ -186,7 +187,7 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 		return refuse(err)
 	}
 	if kind == spec.Count {
-		c.from = held[leastVariance(c.reader, e.plan, held)]
+		c.from = held[leastVariance(c.reader, e.Plan, held)]
 	} else if c.from, err = c.withSums(held, column); err != nil {
 		return refuse(err)
 	}
@@ -197,7 +198,7 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 	if m, ok := c.reader.ColumnMeasurement(c.from.table, column); ok && kind != spec.Count {
 		needed = append(slices.Clone(needed), m)
 	}
-	answers, err := e.answers(needed)
+	answers, err := e.Answers(needed)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func (c *contribution) withSums(held []holder, column string) (best holder, err 
 	var lack string
 	for _, h := range held {
 		m, ok := c.reader.ColumnMeasurement(h.table, column)
-		t := c.edition.plan.Tables[h.table]
+		t := c.edition.Plan.Tables[h.table]
 		switch {
 		case !ok:
 			continue
@@ -230,7 +231,7 @@ func (c *contribution) withSums(held []holder, column string) (best holder, err 
 	}
 	if math.IsInf(least, 1) {
 		var summed []string
-		for _, t := range c.edition.plan.Tables {
+		for _, t := range c.edition.Plan.Tables {
 			for _, f := range t.Figures {
 				if f.Sums != "" && !slices.Contains(summed, f.Column) {
 					summed = append(summed, f.Column)
@@ -238,7 +239,7 @@ func (c *contribution) withSums(held []holder, column string) (best holder, err 
 			}
 		}
 		if !slices.Contains(summed, column) {
-			return best, noSuch("column with sums", column, summed)
+			return best, published.NoSuch("column with sums", column, summed)
 		}
 		return best, fmt.Errorf("no published table that holds all of this has the sum or the mean of %s%s", column, lack)
 	}
@@ -291,20 +292,20 @@ func (c *contribution) sum(kind spec.StatKind, column string, answers []measured
 // same categories, counted in the same way.
 func (c *contribution) combines(before []*contribution) error {
 	for _, other := range before {
-		p, o := c.edition.plan, other.edition.plan
+		p, o := c.edition.Plan, other.edition.Plan
 		switch {
-		case p.Hash() == o.Hash() || c.edition.sameDraw(other.edition):
-			return fmt.Errorf("holds the same release as %s: its rows and its noise would be counted twice", other.edition.place)
+		case p.Hash() == o.Hash() || c.edition.SameDraw(other.edition):
+			return fmt.Errorf("holds the same release as %s: its rows and its noise would be counted twice", other.edition.Place)
 		case p.Corrects == o.Name || o.Corrects == p.Name:
-			return fmt.Errorf("and %s are a release and its correction, of the same rows: name one of them", other.edition.place)
+			return fmt.Errorf("and %s are a release and its correction, of the same rows: name one of them", other.edition.Place)
 		case c.planned().From != other.planned().From:
-			return fmt.Errorf("counts rows of %s, and %s those of %s", c.planned().From, other.edition.place, other.planned().From)
+			return fmt.Errorf("counts rows of %s, and %s those of %s", c.planned().From, other.edition.Place, other.planned().From)
 		case c.planned().Weighted != other.planned().Weighted:
-			return fmt.Errorf("counts rows by weights, or %s does, and not both", other.edition.place)
+			return fmt.Errorf("counts rows by weights, or %s does, and not both", other.edition.Place)
 		case c.planned().Statistics[0].Confidence != other.planned().Statistics[0].Confidence:
-			return fmt.Errorf("has intervals of another confidence than %s", other.edition.place)
+			return fmt.Errorf("has intervals of another confidence than %s", other.edition.Place)
 		case !slices.EqualFunc(c.rows, other.rows, func(a, b contributed) bool { return slices.Equal(a.keys, b.keys) }):
-			return fmt.Errorf("has other categories of %s than %s: ask by a level that both have", strings.Join(c.asked.names(), ", "), other.edition.place)
+			return fmt.Errorf("has other categories of %s than %s: ask by a level that both have", strings.Join(c.asked.names(), ", "), other.edition.Place)
 		}
 	}
 	return nil
@@ -322,8 +323,8 @@ func (a *inquiry) names() []string {
 // release says what was read of the release.
 func (c *contribution) release() TotalRelease {
 	out := TotalRelease{
-		Folder: c.edition.place, Release: c.edition.plan.Name, Status: c.edition.manifest.Status, Table: c.planned().Path,
-		Bounded: boundText(c.edition.plan, c.planned()), Measurements: []string{},
+		Folder: c.edition.Place, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status, Table: c.planned().Path,
+		Bounded: boundText(c.edition.Plan, c.planned()), Measurements: []string{},
 	}
 	for _, row := range c.rows {
 		for _, b := range slices.Concat(row.rests, row.countRests) {

@@ -88,7 +88,7 @@ func TestTotalsRestOnWhatMovesThem(t *testing.T) {
 		if m, ok := c.reader.ColumnMeasurement(c.from.table, column); ok && column != "" {
 			needed = append(slices.Clone(needed), m)
 		}
-		answers, err := c.edition.answers(needed)
+		answers, err := c.edition.Answers(needed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -78,46 +79,46 @@ type Origin struct {
 // TraceCell follows one figure of a published folder, which must be as its manifest says. The cell is named by
 // attribute=code for each key of the table, one by one or several with commas.
 //
-// Errors: *[verdict.Unusable] for what is not a published folder, and for a table or cell that is not there; *[Altered] for a
+// Errors: *[verdict.Unusable] for what is not a published folder, and for a table or cell that is not there; *[published.Altered] for a
 // folder that was changed, or whose figure is not what its measurements lead to.
 func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace, error) {
-	e, err := openEdition(place)
+	e, err := published.Open(place)
 	if err != nil {
 		return nil, err
 	}
-	at, err := e.tableAt(table)
+	at, err := e.TableAt(table)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	codes, err := codesOf(e.plan.Tables[at], cell)
+	codes, err := codesOf(e.Plan.Tables[at], cell)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	reader, err := synth.NewReader(e.plan)
+	reader, err := synth.NewReader(e.Plan)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	answers, err := e.answers(reader.Needed(at))
+	answers, err := e.Answers(reader.Needed(at))
 	if err != nil {
 		return nil, err
 	}
 	t := &Trace{
-		Folder: place, Release: e.plan.Name, Status: e.manifest.Status, Table: e.plan.Tables[at].Path, Cell: []KeyOf{},
-		Statistic: e.plan.Tables[at].Statistics[0].Name, Confidence: e.plan.Tables[at].Statistics[0].Confidence, Covers: covers(e.plan.Sample != nil),
-		Counts: e.plan.Tables[at].Counts, Weighted: e.plan.Tables[at].Weighted,
+		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: e.Plan.Tables[at].Path, Cell: []KeyOf{},
+		Statistic: e.Plan.Tables[at].Statistics[0].Name, Confidence: e.Plan.Tables[at].Statistics[0].Confidence, Covers: covers(e.Plan.Sample != nil),
+		Counts: e.Plan.Tables[at].Counts, Weighted: e.Plan.Tables[at].Weighted,
 	}
-	if t.Invariant = e.plan.Tables[at].Invariant; t.Invariant == "" {
-		if c, ok := e.plan.Integers(t.Table); ok {
+	if t.Invariant = e.Plan.Tables[at].Invariant; t.Invariant == "" {
+		if c, ok := e.Plan.Integers(t.Table); ok {
 			t.Fitted = c.Way
 		}
 	}
-	if e.plan.Sample != nil {
-		t.Sample = e.plan.Sample.Share
+	if e.Plan.Sample != nil {
+		t.Sample = e.Plan.Sample.Share
 	}
-	if planned := e.plan.Tables[at]; planned.Top != nil || planned.Discovered != nil {
+	if planned := e.Plan.Tables[at]; planned.Top != nil || planned.Discovered != nil {
 		return t, t.someCell(e, reader, at, codes, answers)
 	}
 	row, selected, err := t.cellOf(e, at, codes)
@@ -127,10 +128,10 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if _, sparse := reader.Sparse(at); sparse {
 		return t, t.sparseCell(e, reader, at, selected, answers)
 	}
-	if err := t.read(e, e.plan.Tables[at], row); err != nil {
+	if err := t.read(e, e.Plan.Tables[at], row); err != nil {
 		return nil, err
 	}
-	for i, up := range countsUp(e.plan, e.plan.Tables[at]) {
+	for i, up := range countsUp(e.Plan, e.Plan.Tables[at]) {
 		if up {
 			selected[i] = upTo(selected[i][0])
 		}
@@ -143,15 +144,15 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	if t.origins(made, unitOf(e.plan.Tables[at])); t.Invariant != "" {
+	if t.origins(made, published.Unit(e.Plan.Tables[at])); t.Invariant != "" {
 		t.Difference = t.Unbiased - figures.Unbiased.Value(row)
 	}
-	law := newInterval(made.Bearings, t.Confidence, figures, row, unitOf(e.plan.Tables[at]))
-	if t.Law, t.Attained = law.law, law.attained; e.plan.Sample != nil {
+	law := newInterval(made.Bearings, t.Confidence, figures, row, published.Unit(e.Plan.Tables[at]))
+	if t.Law, t.Attained = law.law, law.attained; e.Plan.Sample != nil {
 		t.Law, t.Attained = ScoreLaw, t.Confidence
 	}
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
-		return nil, &Altered{Place: place, File: e.plan.Tables[at].File()}
+		return nil, &published.Altered{Place: place, File: e.Plan.Tables[at].File()}
 	}
 	return t, nil
 }
@@ -210,25 +211,6 @@ func (t *Trace) origins(made *synth.Trace, unit float64) {
 	})
 }
 
-// tableAt is the place of a table in the plan, by its path or the name of its file.
-func (e *edition) tableAt(path string) (int, error) {
-	path = strings.TrimSuffix(strings.TrimPrefix(path, "tables/"), ".parquet")
-	var paths []string
-	for i, t := range e.plan.Tables {
-		if t.Path == path {
-			return i, nil
-		}
-		paths = append(paths, t.Path)
-	}
-	for _, m := range e.plan.Synthetic {
-		names := microdataFiles(m)
-		if path == m.Table || slices.Contains(names, path) || slices.Contains(names, path+".parquet") {
-			return 0, fmt.Errorf("the microdata of %s are rows of a model without intervals, which their file says and no CSV would: read %s with any program that reads Parquet", m.Table, names[0])
-		}
-	}
-	return 0, noSuch("table", path, paths)
-}
-
 // codesOf are the codes by which a cell of a table is named, in the order of its keys.
 func codesOf(t plan.Table, cell []string) ([]string, error) {
 	by, codes := t.By, map[string]string{}
@@ -241,7 +223,7 @@ func codesOf(t plan.Table, cell []string) ([]string, error) {
 			return nil, fmt.Errorf("cell %q: expected attribute=code for each of %s", part, strings.Join(by, ", "))
 		}
 		if !slices.Contains(by, name) {
-			return nil, noSuch("key of table "+t.Path, name, by)
+			return nil, published.NoSuch("key of table "+t.Path, name, by)
 		}
 		if _, twice := codes[name]; twice {
 			return nil, fmt.Errorf("cell: %s is given twice", name)
@@ -260,16 +242,16 @@ func codesOf(t plan.Table, cell []string) ([]string, error) {
 }
 
 // cellOf finds the row of a cell in a table that has all of them, and notes of each key which category it is.
-func (t *Trace) cellOf(e *edition, table int, codes []string) (row int, selected [][]int, err error) {
-	planned := e.plan.Tables[table]
-	levels, err := e.plan.Query(planned).Levels(e.plan.Release())
+func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int, selected [][]int, err error) {
+	planned := e.Plan.Tables[table]
+	levels, err := e.Plan.Query(planned).Levels(e.Plan.Release())
 	if err != nil {
 		return 0, nil, err
 	}
 	for i, code := range codes {
 		category := slices.IndexFunc(levels[i].Categories, func(c spec.Category) bool { return c.Code == code })
 		if category < 0 {
-			return 0, nil, noSuch("category of "+planned.By[i], code, categoryCodes(levels[i]))
+			return 0, nil, published.NoSuch("category of "+planned.By[i], code, categoryCodes(levels[i]))
 		}
 		c := levels[i].Categories[category]
 		t.Cell = append(t.Cell, KeyOf{planned.By[i], c.Code, c.Label})
@@ -296,21 +278,21 @@ func pairsOf(by, cell []string) []string {
 }
 
 // read takes the figures of the cell from the published file, whose keys must be those of the cell.
-func (t *Trace) read(e *edition, table plan.Table, at int) error {
-	f, err := e.parquet(table.File())
+func (t *Trace) read(e *published.Release, table plan.Table, at int) error {
+	f, err := e.Parquet(table.File())
 	if err != nil {
 		return err
 	}
 	row, columns, err := publishedRow(f, int64(at))
 	if err != nil {
-		return e.altered(wrongf(table.File(), "%v", err))
+		return e.Altered(published.Faultf(table.File(), "%v", err))
 	}
 	for _, k := range t.Cell {
 		if row[columns[k.Attribute]].String() != k.Code {
 			return &verdict.Unusable{File: filepath.Join(t.Folder, table.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", at+1)}
 		}
 	}
-	figure := func(suffix string) float64 { return number(row[columns[t.Statistic+suffix]]) }
+	figure := func(suffix string) float64 { return published.Number(row[columns[t.Statistic+suffix]]) }
 	for _, f := range table.Figures {
 		t.Figures = append(t.Figures, tracedFigure(f, func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
 	}

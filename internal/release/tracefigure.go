@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -42,7 +43,7 @@ func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) Traced
 	}
 	for suffix, to := range columns {
 		if v := value(suffix); !v.IsNull() {
-			x := number(v)
+			x := published.Number(v)
 			*to = &x
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -40,9 +41,9 @@ const (
 )
 
 // someCell is the trace of a cell of a table of chosen cells, or of groups that nobody listed.
-func (t *Trace) someCell(e *edition, reader *synth.Reader, table int, codes []string, answers []measured.Measured) error {
+func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table int, codes []string, answers []measured.Measured) error {
 	refuse := func(err error) error { return &verdict.Unusable{File: t.Folder, Err: err} }
-	planned, answer := e.plan.Tables[table], answers[0]
+	planned, answer := e.Plan.Tables[table], answers[0]
 	find := t.chosenAt
 	if planned.Discovered != nil {
 		find = t.selectedAt
@@ -61,7 +62,7 @@ func (t *Trace) someCell(e *edition, reader *synth.Reader, table int, codes []st
 	if err != nil {
 		return refuse(err)
 	}
-	unit := unitOf(planned)
+	unit := published.Unit(planned)
 	made := &synth.Trace{
 		Bearings: []plan.Bearing{plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
 		Sums:     []float64{float64(answer.Values.Value(at))},
@@ -71,14 +72,14 @@ func (t *Trace) someCell(e *edition, reader *synth.Reader, table int, codes []st
 	law := newInterval(made.Bearings, t.Confidence, figures, at, unit)
 	t.Law, t.Attained = law.law, law.attained
 	if t.Difference != 0 {
-		return &Altered{Place: t.Folder, File: planned.File()}
+		return &published.Altered{Place: t.Folder, File: planned.File()}
 	}
 	return nil
 }
 
 // chosenAt is the row of a cell of a table of chosen cells, −1 where it was not chosen.
-func (t *Trace) chosenAt(e *edition, planned plan.Table, answer measured.Measured, codes []string) (int, error) {
-	levels, err := answer.Measurement.Query.Levels(e.plan.Release())
+func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measured.Measured, codes []string) (int, error) {
+	levels, err := answer.Measurement.Query.Levels(e.Plan.Release())
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +87,7 @@ func (t *Trace) chosenAt(e *edition, planned plan.Table, answer measured.Measure
 	for i, l := range levels {
 		category := slices.IndexFunc(l.Categories, func(c spec.Category) bool { return c.Code == codes[i] })
 		if category < 0 {
-			return 0, noSuch("category of "+planned.By[i], codes[i], categoryCodes(l))
+			return 0, published.NoSuch("category of "+planned.By[i], codes[i], categoryCodes(l))
 		}
 		c := l.Categories[category]
 		t.Cell = append(t.Cell, KeyOf{planned.By[i], c.Code, c.Label})
@@ -106,19 +107,19 @@ func (t *Trace) chosenAt(e *edition, planned plan.Table, answer measured.Measure
 }
 
 // selectedAt is the row of a group of a table of groups that nobody listed, −1 where it was not selected.
-func (t *Trace) selectedAt(e *edition, planned plan.Table, answer measured.Measured, codes []string) (int, error) {
-	keys, _, err := synth.Groups(e.plan.Release(), planned, answer)
+func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer measured.Measured, codes []string) (int, error) {
+	keys, _, err := synth.Groups(e.Plan.Release(), planned, answer)
 	if err != nil {
 		return 0, err
 	}
-	declared := e.plan.Release().Table(planned.From)
+	declared := e.Plan.Release().Table(planned.From)
 	for i, k := range keys {
 		one := KeyOf{Attribute: planned.By[i], Code: codes[i]}
 		category := slices.IndexFunc(k.Level.Categories, func(c spec.Category) bool { return c.Code == codes[i] })
 		if category >= 0 {
 			one.Label = k.Level.Categories[category].Label
 		} else if declared.Column(k.Attribute.Column).Domain.Discover() == nil {
-			return 0, noSuch("category of "+planned.By[i], codes[i], categoryCodes(k.Level))
+			return 0, published.NoSuch("category of "+planned.By[i], codes[i], categoryCodes(k.Level))
 		}
 		t.Cell = append(t.Cell, one)
 	}

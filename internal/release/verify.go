@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
@@ -121,16 +119,6 @@ func (*Unverified) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.NotVerified, Retry: verdict.Never}
 }
 
-// wrong is what a check finds wrong with a file.
-type wrong struct{ file, says string }
-
-func (e *wrong) Error() string { return e.file + ": " + e.says }
-
-// wrongf says what is wrong with a file.
-func wrongf(file, format string, args ...any) error {
-	return &wrong{file, fmt.Sprintf(format, args...)}
-}
-
 // notDone ends a check that cannot be done.
 type notDone struct{ why string }
 
@@ -177,7 +165,7 @@ type verifier struct {
 	evidence
 	out *Verification
 
-	manifest manifest
+	manifest published.Manifest
 	text     []byte          // of the manifest
 	signer   sign.PublicKey  // of the manifest; none: nobody
 	damaged  map[string]bool // files that are not those of the manifest
@@ -217,7 +205,7 @@ func Verify(ctx context.Context, place string, o VerifyOptions) (*Verification, 
 
 // verify is [Verify] with what was read before. The verifier is there also with an *Unverified and a *Withdrawn.
 func (held evidence) verify(ctx context.Context, place string) (*verifier, error) {
-	folder, err := resolved(place)
+	folder, err := published.Resolve(place)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 	}
@@ -261,7 +249,7 @@ func (held evidence) verify(ctx context.Context, place string) (*verifier, error
 // close says what came of all checks, of which err is the failure.
 func (v *Verification) close(err error) {
 	folder, marked := screen.Quoted(v.Folder), ""
-	if v.Marked != statusText(ledger.Official) {
+	if v.Marked != published.OfficialStatus {
 		marked = " " + v.Marked + "."
 	}
 	switch {
@@ -282,37 +270,16 @@ func (v *Verification) close(err error) {
 	v.Says = fmt.Sprintf("%s. But THE OFFICE HAS WITHDRAWN THIS RELEASE on %s: %s", strings.TrimSuffix(v.Says, "."), w.Date, w.Reason)
 }
 
-// errNoFolder is of a place that nothing is in, or a file.
-var errNoFolder = errors.New("there is no folder in this place")
-
-// resolved is the folder that a path leads to, through links: a walk does not enter
-// one that it begins at.
-func resolved(place string) (string, error) {
-	folder, err := filepath.EvalSymlinks(place)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return "", errNoFolder
-	}
-	if err != nil {
-		return "", err
-	}
-	if info, err := os.Stat(folder); err != nil {
-		return "", err
-	} else if !info.IsDir() {
-		return "", errNoFolder
-	}
-	return folder, nil
-}
-
 // note adds a check. An error that is not about the folder is returned.
 func (v *verifier) note(name, says string, err error) error {
 	check := Check{Name: name, State: Passed, Says: says}
 	var (
-		bad  *wrong
+		bad  *published.Fault
 		lack *notDone
 	)
 	switch {
 	case errors.As(err, &bad):
-		check.State, check.File, check.Says = Failed, bad.file, bad.says
+		check.State, check.File, check.Says = Failed, bad.File, bad.Says
 	case errors.As(err, &lack):
 		check.State, check.Says = NotDone, lack.why
 	case err != nil:
@@ -359,12 +326,12 @@ func (v *verifier) read(name string) ([]byte, error) {
 	if v.damaged[name] {
 		return nil, &notDone{"needs " + name + " as the manifest lists it"}
 	}
-	b, err := readRegular(v.path(name))
+	b, err := published.ReadFile(v.path(name))
 	switch {
-	case errors.Is(err, errMissing):
-		return nil, wrongf(name, "is missing")
-	case errors.Is(err, errNoFile):
-		return nil, wrongf(name, "is not a file")
+	case errors.Is(err, published.ErrMissing):
+		return nil, published.Faultf(name, "is missing")
+	case errors.Is(err, published.ErrNotFile):
+		return nil, published.Faultf(name, "is not a file")
 	}
 	return b, err
 }

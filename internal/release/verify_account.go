@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
@@ -23,32 +24,32 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 	if v.sealed == nil {
 		return "", &notDone{"needs a plan and measurements that can be read"}
 	}
-	text, err := v.read(proofFile)
+	text, err := v.read(published.ProofFile)
 	if err != nil {
 		return "", err
 	}
 	v.sealed.Receipt = json.RawMessage(text)
 	r, err := recordIn(v.sealed)
 	if err != nil {
-		return "", wrongf(proofFile, "%s", strings.TrimPrefix(err.Error(), measured.ReceiptFile+" "))
+		return "", published.Faultf(published.ProofFile, "%s", strings.TrimPrefix(err.Error(), measured.ReceiptFile+" "))
 	}
 	if err := r.Check(); err != nil {
-		return "", wrongf(proofFile, "%v", err)
+		return "", published.Faultf(published.ProofFile, "%v", err)
 	}
 	p := v.plan
 	switch {
-	case !releaseForm.MatchString(r.Account):
-		return "", wrongf(proofFile, "is of the account %q, which is no name of an account", r.Account)
+	case !published.IsName(r.Account):
+		return "", published.Faultf(published.ProofFile, "is of the account %q, which is no name of an account", r.Account)
 	case !r.Cost.Equal(p.Cost):
-		return "", wrongf(proofFile, "is of a debit of %s, the plan costs %s", r.Cost, p.Cost)
+		return "", published.Faultf(published.ProofFile, "is of a debit of %s, the plan costs %s", r.Cost, p.Cost)
 	case r.Template != "" && r.Template != p.Template():
-		return "", wrongf(proofFile, "is of a plan with another template")
+		return "", published.Faultf(published.ProofFile, "is of a plan with another template")
 	case r.Status == ledger.Official && r.Account != p.Guarantee.Account, r.Status == ledger.Official && !slices.Equal(r.Also, p.Guarantee.Also):
-		return "", wrongf(proofFile, "is of other accounts than the plan names")
+		return "", published.Faultf(published.ProofFile, "is of other accounts than the plan names")
 	case r.Corrects != p.Corrects && r.Status != ledger.Rehearsal:
-		return "", wrongf(proofFile, "corrects another release than the plan")
+		return "", published.Faultf(published.ProofFile, "corrects another release than the plan")
 	case v.text != nil && v.manifest.Head != r.Proof.Hash:
-		return "", wrongf(manifestFile, "names another entry of the ledger than %s", proofFile)
+		return "", published.Faultf(published.ManifestFile, "names another entry of the ledger than %s", published.ProofFile)
 	}
 	if err := v.signedByOffice(r); err != nil {
 		return "", err
@@ -64,15 +65,15 @@ func (v *verifier) signedByOffice(r ledger.Record) error {
 	office := r.Proof.Office
 	if office.IsZero() {
 		if r.Status == ledger.Official && !v.trust.IsZero() {
-			return wrongf(proofFile, "is of a ledger that nobody signs, so %s does not tell whose account paid: the debit of a release is signed with the office's key", v.options.Trust)
+			return published.Faultf(published.ProofFile, "is of a ledger that nobody signs, so %s does not tell whose account paid: the debit of a release is signed with the office's key", v.options.Trust)
 		}
 		return nil
 	}
 	if !v.trust.IsZero() && office != v.trust {
-		return wrongf(proofFile, "is signed by the key with the fingerprint %s, not by the one in %s (%s)", office.Fingerprint(), v.options.Trust, v.trust.Fingerprint())
+		return published.Faultf(published.ProofFile, "is signed by the key with the fingerprint %s, not by the one in %s (%s)", office.Fingerprint(), v.options.Trust, v.trust.Fingerprint())
 	}
 	if !v.signer.IsZero() && office != v.signer {
-		return wrongf(signatureFile, "is by the key with the fingerprint %s, the ledger's entry of the debit by another, %s: an office signs both with one", v.signer.Fingerprint(), office.Fingerprint())
+		return published.Faultf(published.SignatureFile, "is by the key with the fingerprint %s, the ledger's entry of the debit by another, %s: an office signs both with one", v.signer.Fingerprint(), office.Fingerprint())
 	}
 	v.out.Signed = append(v.out.Signed, fmt.Sprintf("the ledger's entry of the debit: by the key with the fingerprint %s, %s", office.Fingerprint(), v.compare()))
 	return nil
@@ -85,18 +86,18 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 	}
 	for _, a := range v.record.Approvals {
 		if err := a.Verify(); err != nil {
-			return "", wrongf(approvalsFile, "%v", err)
+			return "", published.Faultf(published.ApprovalsFile, "%v", err)
 		}
 		signed := v.plan.Hash()
 		until := ""
 		if a.Standing != nil {
 			signed, until = v.plan.Template(), ", for every release like it until "+a.Standing.Until
 			if v.record.Date > a.Standing.Until {
-				return "", wrongf(approvalsFile, "the approval of role %s ended on %s, before the debit", a.Role, a.Standing.Until)
+				return "", published.Faultf(published.ApprovalsFile, "the approval of role %s ended on %s, before the debit", a.Role, a.Standing.Until)
 			}
 		}
 		if a.Plan != signed {
-			return "", wrongf(approvalsFile, "the approval of role %s is of another plan", a.Role)
+			return "", published.Faultf(published.ApprovalsFile, "the approval of role %s is of another plan", a.Role)
 		}
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf("the approval of role %s%s: by the key with the fingerprint %s: compare it with the one in the account's policy", a.Role, until, a.Signer.Fingerprint()))
 	}
@@ -113,18 +114,18 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 	}
 	switch x := v.export; {
 	case v.altered != nil:
-		return "", wrongf(v.options.Export, "%s", v.altered)
+		return "", published.Faultf(v.options.Export, "%s", v.altered)
 	case v.record == nil:
 		return "", &notDone{"needs the record of a debit"}
 	case !v.trust.IsZero() && !x.Office.IsZero() && x.Office != v.trust:
-		return "", wrongf(v.options.Export, "is signed by the key with the fingerprint %s, not by the one in %s", x.Office.Fingerprint(), v.options.Trust)
+		return "", published.Faultf(v.options.Export, "is signed by the key with the fingerprint %s, not by the one in %s", x.Office.Fingerprint(), v.options.Trust)
 	}
 	r := *v.record
 	if err := v.export.Contains(r); err != nil {
 		if r.Status != ledger.Official {
 			return "", &notDone{"practice and rehearsals are debited in ledgers of their own, and this export is of another"}
 		}
-		return "", wrongf(v.options.Export, "%s", lacks(v.export, r))
+		return "", published.Faultf(v.options.Export, "%s", lacks(v.export, r))
 	}
 	return v.sealedIn(v.export, r)
 }
@@ -158,9 +159,9 @@ func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
 	switch x.Seal(r.Account, r.Release) {
 	case seal:
 	case "":
-		return "", wrongf(v.options.Export, "%s", unfinished(x, posted))
+		return "", published.Faultf(v.options.Export, "%s", unfinished(x, posted))
 	default:
-		return "", wrongf(v.options.Export, "says that other measurements were drawn for this release than those published here")
+		return "", published.Faultf(v.options.Export, "says that other measurements were drawn for this release than those published here")
 	}
 	asked, err := asked(x, r)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
@@ -187,7 +188,7 @@ func (a *Audit) find(places []string) (all []string, err error) {
 			others = nil
 		}
 		for _, folder := range folders {
-			dir, err := resolved(folder)
+			dir, err := published.Resolve(folder)
 			if err != nil {
 				return nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
 			}
@@ -197,7 +198,7 @@ func (a *Audit) find(places []string) (all []string, err error) {
 			seen[dir] = true
 		}
 		for _, other := range others {
-			a.Skipped = append(a.Skipped, screen.Quoted(other)+": it has no "+manifestFile)
+			a.Skipped = append(a.Skipped, screen.Quoted(other)+": it has no "+published.ManifestFile)
 		}
 	}
 	return all, nil
@@ -206,7 +207,7 @@ func (a *Audit) find(places []string) (all []string, err error) {
 // releasesIn are the folders of releases in a folder that has no manifest itself, and the other folders there; hidden ones are not
 // looked at. Errors: *[verdict.Unusable].
 func releasesIn(place string) (folders, others []string, err error) {
-	if there, err := exists(filepath.Join(place, manifestFile)); err != nil || there {
+	if there, err := exists(filepath.Join(place, published.ManifestFile)); err != nil || there {
 		return nil, nil, nil
 	}
 	entries, err := os.ReadDir(place)
@@ -218,7 +219,7 @@ func releasesIn(place string) (folders, others []string, err error) {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() || strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		if there, err := exists(filepath.Join(path, manifestFile)); err == nil && !there {
+		if there, err := exists(filepath.Join(path, published.ManifestFile)); err == nil && !there {
 			others = append(others, path)
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -186,7 +187,7 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 	v := verifies(t, filepath.Join(s.out, "w2"), VerifyOptions{Export: s.export})
 	told(t, v.Unchecked, "the other releases that the export holds debits of, w1: give their folders too")
 	// A folder without its manifest is none of a release: its debit is alone.
-	if err := os.Remove(filepath.Join(s.out, "w2", manifestFile)); err != nil {
+	if err := os.Remove(filepath.Join(s.out, "w2", published.ManifestFile)); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = s.verifiesAll(t, []string{s.out})

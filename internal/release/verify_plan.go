@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/budget/contour"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -31,7 +32,7 @@ func (v *verifier) checkPlan(context.Context) (string, error) {
 		return "", v.notRecomputed(err)
 	}
 	if v.text != nil && (v.manifest.PlanHash != p.Hash() || v.manifest.Release != p.Name) {
-		return "", wrongf(measured.PlanFile, "is not the plan that manifest.json names")
+		return "", published.Faultf(measured.PlanFile, "is not the plan that manifest.json names")
 	}
 	v.plan = p
 	if err := p.Verify(); err != nil {
@@ -47,7 +48,7 @@ func (v *verifier) notRecomputed(err error) error {
 	if errors.Is(err, plan.ErrEdited) {
 		why = "it is not, byte for byte, what its own spec leads to: it was edited, or made by another version"
 	}
-	return wrongf(measured.PlanFile, "cannot be recomputed by this version (%s): %s%s", Software, why, v.otherVersion())
+	return published.Faultf(measured.PlanFile, "cannot be recomputed by this version (%s): %s%s", Software, why, v.otherVersion())
 }
 
 // otherVersion says that other software published the release, or nothing.
@@ -105,9 +106,9 @@ func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash
 	if err != nil {
 		return one, err
 	}
-	one, status, err := decoded(b, m, planHash)
+	one, status, err := published.Decode(b, m, planHash)
 	if err != nil {
-		return one, wrongf(name, "%v", err)
+		return one, published.Faultf(name, "%v", err)
 	}
 	again, err := measured.Encode(one, planHash, status)
 	if err != nil {
@@ -115,9 +116,9 @@ func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash
 	}
 	switch {
 	case !bytes.Equal(again, b):
-		return one, wrongf(name, "is not in the form in which measurements are written")
+		return one, published.Faultf(name, "is not in the form in which measurements are written")
 	case v.text != nil && status != v.manifest.Status:
-		return one, wrongf(name, "is marked %q, the manifest %q", status, v.manifest.Status)
+		return one, published.Faultf(name, "is marked %q, the manifest %q", status, v.manifest.Status)
 	}
 	s.Status = status
 	return one, nil
@@ -133,7 +134,7 @@ func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHas
 	}
 	rounds, err := measured.DecodeRounds(b, v.plan, method)
 	if err != nil {
-		return measured.Rounds{}, wrongf(name, "%v", err)
+		return measured.Rounds{}, published.Faultf(name, "%v", err)
 	}
 	for i, r := range rounds.Each {
 		if rounds.Each[i].Measured, err = v.readMeasured(s, r.Measured.Measurement, planHash); err != nil {
@@ -141,17 +142,6 @@ func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHas
 		}
 	}
 	return rounds, nil
-}
-
-// decoded reads a measurement's file, which anybody may have written: what makes
-// the reader of Parquet panic is no measurement.
-func decoded(b []byte, m plan.Measurement, planHash string) (answer measured.Measured, status string, err error) {
-	defer func() {
-		if recover() != nil {
-			err = errors.New("is damaged: it cannot be read")
-		}
-	}()
-	return measured.Decode(b, m, planHash)
 }
 
 const (
@@ -185,12 +175,12 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 	}
 	epsilon, rho, err := sums(steps)
 	if err != nil {
-		return "", wrongf(measured.PlanFile, "%v", err)
+		return "", published.Faultf(measured.PlanFile, "%v", err)
 	}
 	within := func(what string, sum *big.Rat, limits ...*big.Rat) error {
 		for _, limit := range limits {
 			if limit == nil || sum == nil || sum.Cmp(limit) > 0 {
-				return wrongf(measured.PlanFile, "its mechanisms add up to more than the %s that it promises and is charged for", what)
+				return published.Faultf(measured.PlanFile, "its mechanisms add up to more than the %s that it promises and is charged for", what)
 			}
 		}
 		return nil
@@ -218,7 +208,7 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 		}
 		limit := amountOf(g.Epsilon)
 		if limit == nil {
-			return "", wrongf(measured.PlanFile, "it promises no ε")
+			return "", published.Faultf(measured.PlanFile, "it promises no ε")
 		}
 		e, _ := limit.Float64()
 		left, selected, err := besidesSelections(v.plan)
@@ -229,7 +219,7 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 		judged += selected
 		return fmt.Sprintf("%s %s", g.Budget(), judged), err
 	}
-	return "", wrongf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
+	return "", published.Faultf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
 }
 
 // checkSampledLoss is checkLoss for mechanisms that see a secret Poisson sample: they may lose ε′ = ln(1 + (e^ε − 1)/q) at
@@ -239,13 +229,13 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	share, promised := amountOf(g.Sample), amountOf(g.Epsilon)
 	switch {
 	case v.plan.Sample == nil || v.plan.Sample.Share != g.Sample || share == nil || share.Sign() <= 0 || share.Cmp(big.NewRat(1, 1)) >= 0:
-		return "", wrongf(measured.PlanFile, "it promises what a sample of the share %q would give, and measures another", g.Sample)
+		return "", published.Faultf(measured.PlanFile, "it promises what a sample of the share %q would give, and measures another", g.Sample)
 	case promised == nil || g.Neighbours != string(spec.AddRemove):
-		return "", wrongf(measured.PlanFile, "its promise is none that a sample helps to keep")
+		return "", published.Faultf(measured.PlanFile, "its promise is none that a sample helps to keep")
 	}
 	epsilon, rho, err := sums(steps)
 	if err != nil {
-		return "", wrongf(measured.PlanFile, "%v", err)
+		return "", published.Faultf(measured.PlanFile, "%v", err)
 	}
 	q, _ := share.Float64()
 	e, _ := promised.Float64()
@@ -253,7 +243,7 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	if g.Definition == "pure" {
 		spent, _ := orZero(epsilon).Float64()
 		if epsilon == nil || spent > inner*(1+1e-12) || v.plan.Cost.Epsilon == nil || v.plan.Cost.Epsilon.Cmp(promised) < 0 {
-			return "", wrongf(measured.PlanFile, "its mechanisms add up to more than the ε that it promises and is charged for")
+			return "", published.Faultf(measured.PlanFile, "its mechanisms add up to more than the ε that it promises and is charged for")
 		}
 		return fmt.Sprintf("ε adds up to %s for the %s of the units that are drawn, which is %s for all, promised %s",
 			budget.DecimalUp(epsilon, 6), budget.Percent(q), budget.DecimalUp(new(big.Rat).SetFloat64(math.Log1p(q*math.Expm1(spent))), 6), g.Epsilon), nil
@@ -261,9 +251,9 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	delta := amountOf(g.Delta)
 	switch {
 	case g.Definition != "approximate" || delta == nil:
-		return "", wrongf(measured.PlanFile, "its promise is none that a sample helps to keep")
+		return "", published.Faultf(measured.PlanFile, "its promise is none that a sample helps to keep")
 	case rho == nil || v.plan.Cost.Rho == nil || rho.Cmp(v.plan.Cost.Rho) > 0:
-		return "", wrongf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
+		return "", published.Faultf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
 	}
 	judged, err := judge(steps, inner, delta.Quo(delta, share).RatString())
 	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", g.Budget(), budget.DecimalUp(new(big.Rat).SetFloat64(inner), 6), budget.DecimalUp(delta, 4), judged), err
@@ -274,29 +264,29 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, error) {
 	exact := amountOf(delta)
 	if exact == nil {
-		return "", wrongf(measured.PlanFile, "its δ %q is no number", delta)
+		return "", published.Faultf(measured.PlanFile, "its δ %q is no number", delta)
 	}
 	d, _ := exact.Float64()
 	second, err := contour.Delta(steps, epsilon)
 	switch {
 	case errors.Is(err, contour.ErrCannotJudge):
 	case err != nil:
-		return "", wrongf(measured.PlanFile, "%v", err)
+		return "", published.Faultf(measured.PlanFile, "%v", err)
 	case second.Delta-second.Error > d*(1+rounding):
-		return "", wrongf(measured.PlanFile, "its mechanisms have δ = %g at ε = %g, more than the %s that it promises", second.Delta, epsilon, delta)
+		return "", published.Faultf(measured.PlanFile, "its mechanisms have δ = %g at ε = %g, more than the %s that it promises", second.Delta, epsilon, delta)
 	case second.Delta+second.Error <= d*(1+decisive):
 		return "holds by the second accountant (a contour integral), which finds δ = " + budget.DecimalNearest(second.Delta, 4), nil
 	}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
-		return "", wrongf(measured.PlanFile, "%v", err)
+		return "", published.Faultf(measured.PlanFile, "%v", err)
 	}
 	bound, err := loss.EpsilonAt(exact)
 	if err != nil {
-		return "", wrongf(measured.PlanFile, "%v", err)
+		return "", published.Faultf(measured.PlanFile, "%v", err)
 	}
 	if bound.Value > epsilon {
-		return "", wrongf(measured.PlanFile, "its mechanisms have ε = %g at δ = %s, more than it promises", bound.Value, delta)
+		return "", published.Faultf(measured.PlanFile, "its mechanisms have ε = %g at δ = %s, more than it promises", bound.Value, delta)
 	}
 	return "holds by the planner's own accountant; the second one cannot judge these mechanisms", nil
 }
@@ -313,18 +303,18 @@ func withinBlocks(p *plan.Plan) error {
 		}
 		for _, m := range []budget.Mechanism{s.Select, s.Noise, s.Block} {
 			if err := m.Validate(); err != nil {
-				return wrongf(measured.PlanFile, "%v", err)
+				return published.Faultf(measured.PlanFile, "%v", err)
 			}
 		}
 		if s.Select.Kind != budget.ExponentialMechanism || s.Block.Kind != budget.AdaptiveBlock {
-			return wrongf(measured.PlanFile, "its microdata of %s are chosen by %q and counted as %q", s.Table, s.Select.Kind, s.Block.Kind)
+			return published.Faultf(measured.PlanFile, "its microdata of %s are chosen by %q and counted as %q", s.Table, s.Select.Kind, s.Block.Kind)
 		}
 		rounds := plan.Turn{Select: s.Select, Noise: s.Noise}.Rho()
 		if s.Method == plan.MST {
 			rounds.Mul(rounds, new(big.Rat).SetInt64(int64(s.Rounds)))
 		}
 		if rounds.Cmp(s.Block.Rho()) > 0 {
-			return wrongf(measured.PlanFile, "the rounds of its microdata of %s add up to more than the block that its loss counts", s.Table)
+			return published.Faultf(measured.PlanFile, "the rounds of its microdata of %s add up to more than the block that its loss counts", s.Table)
 		}
 	}
 	return nil
@@ -377,11 +367,11 @@ func besidesSelections(p *plan.Plan) (left, says string, err error) {
 		kept, err := m.Discovery.Kept()
 		each := amountOf(m.Discovery.Delta)
 		if err != nil || each == nil {
-			return "", "", wrongf(measured.PlanFile, "the selection of measurement %s is none", m.ID)
+			return "", "", published.Faultf(measured.PlanFile, "the selection of measurement %s is none", m.ID)
 		}
 		alone := new(big.Rat).SetFloat64(kept.Chance(max(m.Discovery.AtLeast, 1)))
 		if alone == nil || alone.Cmp(each) > 0 {
-			return "", "", wrongf(measured.PlanFile, "the selection of measurement %s lets a group of one unit appear with more than its δ", m.ID)
+			return "", "", published.Faultf(measured.PlanFile, "the selection of measurement %s lets a group of one unit appear with more than its δ", m.ID)
 		}
 		total.Add(total, each.Mul(each, new(big.Rat).SetInt64(m.Discovery.Groups)))
 	}
@@ -391,7 +381,7 @@ func besidesSelections(p *plan.Plan) (left, says string, err error) {
 	}
 	rest := new(big.Rat).Sub(delta, total)
 	if rest.Sign() <= 0 || p.Cost.Delta == nil || p.Cost.Delta.Cmp(total) < 0 {
-		return "", "", wrongf(measured.PlanFile, "its selections have a δ of %s, more than it promises or is charged for", budget.DecimalUp(total, 6))
+		return "", "", published.Faultf(measured.PlanFile, "its selections have a δ of %s, more than it promises or is charged for", budget.DecimalUp(total, 6))
 	}
 	return rest.RatString(), fmt.Sprintf(", beside %s for selections", budget.DecimalUp(total, 6)), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
@@ -22,13 +23,13 @@ import (
 
 // checkReport holds the guarantee in the report against the plan's.
 func (v *verifier) checkReport(context.Context) (string, error) {
-	text, err := v.read(reportFile)
+	text, err := v.read(published.ReportFile)
 	if err != nil {
 		return "", err
 	}
 	r, err := report.Read(text)
 	if err != nil {
-		return "", wrongf(reportFile, "%v", err)
+		return "", published.Faultf(published.ReportFile, "%v", err)
 	}
 	if v.plan == nil || v.record == nil {
 		return "", &notDone{"needs a plan and the record of its debit"}
@@ -36,13 +37,13 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 	g := v.plan.Guarantee
 	switch {
 	case r.Provenance.PlanHash != v.plan.Hash() || r.Release != v.plan.Name:
-		return "", wrongf(reportFile, "is of another plan")
+		return "", published.Faultf(published.ReportFile, "is of another plan")
 	case r.Guarantee.Statement != g.Sentence() || r.Guarantee.Epsilon != g.Epsilon || r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
-		return "", wrongf(reportFile, "promises something else than the plan")
+		return "", published.Faultf(published.ReportFile, "promises something else than the plan")
 	case string(r.Status) != string(v.record.Status) || r.Budget.Receipt.EntryHash != v.record.Proof.Hash:
-		return "", wrongf(reportFile, "tells of another debit")
+		return "", published.Faultf(published.ReportFile, "tells of another debit")
 	case r.Certificate.Account.Comparisons != v.record.Comparisons || r.Certificate.Account.Witnessed != v.record.Witnessed || len(r.Certificate.Approvals) != len(v.record.Approvals):
-		return "", wrongf(reportFile, "its certificate does not say what the ledger's entry says")
+		return "", published.Faultf(published.ReportFile, "its certificate does not say what the ledger's entry says")
 	}
 	return "promises " + g.Budget(), nil
 }
@@ -53,26 +54,26 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	if !v.planned || v.sealed == nil || v.record == nil || v.text == nil {
 		return "", &notDone{"needs a manifest, a plan that its spec leads to, measurements and the record of a debit"}
 	}
-	text, err := v.read(billFile)
+	text, err := v.read(published.BillFile)
 	if err != nil {
 		return "", err
 	}
 	built, err := readBill(text, v.manifest.Software)
 	if err != nil {
-		return "", wrongf(billFile, "%v", err)
+		return "", published.Faultf(published.BillFile, "%v", err)
 	}
 	dir, err := os.MkdirTemp("", "dprelease-verify-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	if err := v.manifest.Rows.of(v.plan); err != nil {
-		return "", wrongf(manifestFile, "%v", err)
+	if err := v.manifest.Rows.Fits(v.plan); err != nil {
+		return "", published.Faultf(published.ManifestFile, "%v", err)
 	}
-	if err := v.manifest.Methods.of(v.plan); err != nil {
-		return "", wrongf(manifestFile, "%v", err)
+	if err := v.manifest.Methods.Fits(v.plan); err != nil {
+		return "", published.Faultf(published.ManifestFile, "%v", err)
 	}
-	m := manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces, Rows: v.manifest.Rows, Methods: v.manifest.Methods}
+	m := published.Manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces, Rows: v.manifest.Rows, Methods: v.manifest.Methods}
 	if err := writeRelease(ctx, newStaging(dir), v.sealed, *v.record, m, built); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -81,7 +82,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		if errors.As(err, &memory) {
 			return "", &notDone{err.Error()}
 		}
-		return "", wrongf(reportFile, "cannot be made again: %v%s", err, v.otherVersion())
+		return "", published.Faultf(published.ReportFile, "cannot be made again: %v%s", err, v.otherVersion())
 	}
 	names, err := files(dir)
 	if err != nil {
@@ -89,30 +90,30 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	}
 	for _, line := range v.manifest.Files {
 		if !slices.Contains(names, line.Path) {
-			return "", wrongf(line.Path, "is nothing that the plan and the measurements lead to")
+			return "", published.Faultf(line.Path, "is nothing that the plan and the measurements lead to")
 		}
 	}
 	// The manifest differs with any other file, so it is named last.
-	names = append(slices.DeleteFunc(names, func(name string) bool { return name == manifestFile }), manifestFile)
+	names = append(slices.DeleteFunc(names, func(name string) bool { return name == published.ManifestFile }), published.ManifestFile)
 	for _, name := range names {
 		same, err := equalFiles(filepath.Join(dir, filepath.FromSlash(name)), v.path(name))
 		if err != nil {
 			return "", err
 		}
 		if !same {
-			return "", wrongf(name, "is not what the plan and the measurements lead to%s", v.otherVersion())
+			return "", published.Faultf(name, "is not what the plan and the measurements lead to%s", v.otherVersion())
 		}
 	}
 	if !slices.Equal(built, modules()) {
-		v.out.Unchecked = append(v.out.Unchecked, fmt.Sprintf("that it was published by a build of %s from the modules that %s lists: this program was built from others", v.manifest.Software, billFile))
+		v.out.Unchecked = append(v.out.Unchecked, fmt.Sprintf("that it was published by a build of %s from the modules that %s lists: this program was built from others", v.manifest.Software, published.BillFile))
 	}
 	return fmt.Sprintf("%s made again", budget.Plural(int64(len(names)), "file")), nil
 }
 
 // equalFiles compares a file with one that may be missing, or be no file.
 func equalFiles(a, b string) (bool, error) {
-	y, err := readRegular(b)
-	if errors.Is(err, errMissing) || errors.Is(err, errNoFile) {
+	y, err := published.ReadFile(b)
+	if errors.Is(err, published.ErrMissing) || errors.Is(err, published.ErrNotFile) {
 		return false, nil
 	}
 	if err != nil {
@@ -136,25 +137,25 @@ func (v *verifier) conclude() {
 	if len(out.Signed) == 0 {
 		out.Signed = append(out.Signed, "nothing. Whoever can write in this folder may have made all of it: that it is the office's rests on where it was taken from")
 	} else if v.text != nil {
-		if _, err := os.Stat(v.path(signatureFile)); err != nil {
+		if _, err := os.Stat(v.path(published.SignatureFile)); err != nil {
 			out.Signed = append(out.Signed, "but not the manifest: the measurements, and all that follows from them, may be another's")
 		}
 	}
 	var unchecked []string
 	switch v.out.Marked {
-	case rehearsalStatus:
+	case published.RehearsalStatus:
 		unchecked = append(unchecked, "anything about the world: this is a rehearsal on made-up data")
-	case PracticeStatus:
+	case published.PracticeStatus:
 		unchecked = append(unchecked, "any approval of its budget: this is practice, not a release")
 	}
 	unchecked = append(unchecked,
 		"that the noise was truly drawn, once, from a key that nobody knows, by the program that is named",
 		"that the spec's bounds were applied and the input was the true one",
 	)
-	if v.out.Marked != rehearsalStatus {
+	if v.out.Marked != published.RehearsalStatus {
 		unchecked = append(unchecked, "that nothing else was released from the same data beside the ledger")
 	}
-	if v.record != nil && v.out.Marked != rehearsalStatus {
+	if v.record != nil && v.out.Marked != published.RehearsalStatus {
 		if v.options.Export == "" {
 			unchecked = append(unchecked, "that the ledger still holds the debit and knows these measurements (ask for an export: --ledger-export)")
 			if v.record.Status == ledger.Official && len(v.record.Approvals) == 0 {
@@ -178,7 +179,7 @@ func (v *verifier) conclude() {
 		unchecked = append(unchecked, fmt.Sprintf("why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements", v.manifest.Revision, v.manifest.Reason, v.manifest.Replaces.Folder, v.manifest.Replaces.Software))
 	}
 	out.Unchecked = append(unchecked, out.Unchecked...)
-	if out.Marked == statusText(ledger.Official) {
+	if out.Marked == published.OfficialStatus {
 		out.NotEstablished = v.notEstablished()
 	}
 	for _, list := range [][]string{out.Recomputed, out.Signed, out.Unchecked, out.NotEstablished} {

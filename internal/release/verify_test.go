@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -300,7 +301,7 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 func TestAnotherKeyIsNotTrusted(t *testing.T) {
 	o := publish(t)
 	newKey(t, filepath.Join(o.dir, "other"))
-	refused(t, o.place, VerifyOptions{Trust: filepath.Join(o.dir, "other.pub")}, signatureFile, "fingerprint")
+	refused(t, o.place, VerifyOptions{Trust: filepath.Join(o.dir, "other.pub")}, published.SignatureFile, "fingerprint")
 }
 
 // TestAnUnsignedLedgerIsNotTheOffices signs the manifest of a release that an
@@ -316,10 +317,10 @@ func TestAnUnsignedLedgerIsNotTheOffices(t *testing.T) {
 	if err := signManifest(result.Place, key); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, result.Place, trust, proofFile, "nobody signs")
+	refused(t, result.Place, trust, published.ProofFile, "nobody signs")
 	trust.Export = filepath.Join(o.dir, "export.jsonl")
 	o.exportTo(t, trust.Export)
-	refused(t, result.Place, trust, proofFile, "nobody signs")
+	refused(t, result.Place, trust, published.ProofFile, "nobody signs")
 	told(t, verifies(t, result.Place, VerifyOptions{}).Unchecked, "its entries are not signed")
 
 	// Practice and rehearsals spend nothing of the office's.
@@ -341,7 +342,7 @@ func TestAnUnsignedReleaseSaysWhatThatMeans(t *testing.T) {
 	told(t, v.Signed, "Whoever can write in this folder may have made all of it")
 	told(t, v.Unchecked, "its entries are not signed")
 	newKey(t, filepath.Join(o.dir, "office"))
-	refused(t, result.Place, VerifyOptions{Trust: filepath.Join(o.dir, "office.pub")}, signatureFile, "not signed")
+	refused(t, result.Place, VerifyOptions{Trust: filepath.Join(o.dir, "office.pub")}, published.SignatureFile, "not signed")
 }
 
 func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
@@ -354,7 +355,7 @@ func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
 	}
 	v := verifies(t, result.Place, VerifyOptions{})
 	told(t, v.Unchecked, "this is practice")
-	if v.Marked != PracticeStatus {
+	if v.Marked != published.PracticeStatus {
 		t.Errorf("marked %s", v.Marked)
 	}
 	place, err := Rehearse(t.Context(), o.plan, 10, o.options("out"))
@@ -363,7 +364,7 @@ func TestPracticeRehearsalsAndRevisionsVerify(t *testing.T) {
 	}
 	v = verifies(t, place, VerifyOptions{})
 	told(t, v.Unchecked, "made-up data")
-	if v.Marked != rehearsalStatus {
+	if v.Marked != published.RehearsalStatus {
 		t.Errorf("marked %s", v.Marked)
 	}
 	opt := o.options("out")
@@ -437,16 +438,16 @@ func TestAPlanOfAnotherMaking(t *testing.T) {
 	if err := out.write("plan.json", o.plan.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	m := manifest{}
+	m := published.Manifest{}
 	if err := writeManifest(out, o.plan, ledger.Record{}, m); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, place, VerifyOptions{}, "plan.json", "cannot be recomputed by this version ("+Software+")")
-	b, err := os.ReadFile(filepath.Join(place, manifestFile))
+	b, err := os.ReadFile(filepath.Join(place, published.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(place, manifestFile), bytes.Replace(b, []byte(Software), []byte("dprelease 0.0.9"), 1), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(place, published.ManifestFile), bytes.Replace(b, []byte(Software), []byte("dprelease 0.0.9"), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, place, VerifyOptions{}, "plan.json", "published by dprelease 0.0.9: verify it with that version")
@@ -571,10 +572,10 @@ func TestAFolderIsNamedAsItIs(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), quoted+" does not verify: README.txt: is missing") {
 			t.Errorf("%v", err)
 		}
-		if _, err := ReadReport(dir); err == nil || !strings.HasPrefix(err.Error(), quoted+": README.txt is missing") {
+		if _, err := published.ReadReport(dir); err == nil || !strings.HasPrefix(err.Error(), quoted+": README.txt is missing") {
 			t.Errorf("%v", err)
 		}
-		if _, err := ReadReport(filepath.Join(dir, "none")); err == nil || strings.ContainsAny(strings.SplitN(err.Error(), ": ", 2)[0], "\x1b\n") {
+		if _, err := published.ReadReport(filepath.Join(dir, "none")); err == nil || strings.ContainsAny(strings.SplitN(err.Error(), ": ", 2)[0], "\x1b\n") {
 			t.Errorf("%q", err)
 		}
 	}
@@ -592,7 +593,7 @@ func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
 		}
 		v.sealed.Measured[0].Values = made.NewInt64Array()
 	})
-	refused(t, forged, VerifyOptions{Trust: o.public}, signatureFile, "not signed")
+	refused(t, forged, VerifyOptions{Trust: o.public}, published.SignatureFile, "not signed")
 	refused(t, forged, VerifyOptions{Export: o.export}, o.export, "other measurements")
 	v := verifies(t, forged, VerifyOptions{})
 	if strings.Contains(v.Says, "verifies") || v.Outcome != Consistent || !strings.HasPrefix(v.Says, forged+" is consistent in itself. Not established: who measured it: nobody has signed the folder") ||
@@ -663,8 +664,8 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 		}
 		c.change(p)
 		_, err = (&verifier{plan: p}).checkLoss(t.Context())
-		var bad *wrong
-		if !errors.As(err, &bad) || !strings.Contains(bad.says, c.says) {
+		var bad *published.Fault
+		if !errors.As(err, &bad) || !strings.Contains(bad.Says, c.says) {
 			t.Errorf("%s, changed: %v, want %q", c.budget, err, c.says)
 		}
 	}
@@ -681,7 +682,7 @@ func (o auditable) rewritten(t *testing.T, change func(*verifier, *[]report.Modu
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, manifest{}, built); err != nil {
+	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, published.Manifest{}, built); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -714,7 +715,7 @@ func TestOtherSoftwareIsNamed(t *testing.T) {
 	o := publish(t)
 	place := o.rewritten(t, func(*verifier, *[]report.Module) {})
 	version := strings.TrimPrefix(Software, "dprelease ")
-	for _, name := range []string{manifestFile, billFile} {
+	for _, name := range []string{published.ManifestFile, published.BillFile} {
 		text, err := os.ReadFile(filepath.Join(place, name))
 		if err != nil {
 			t.Fatal(err)
@@ -753,7 +754,7 @@ func TestFoldersAndKeysThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, err, v)
 		}
 	}
-	refused(t, o.dir, VerifyOptions{}, manifestFile, "missing")
+	refused(t, o.dir, VerifyOptions{}, published.ManifestFile, "missing")
 }
 
 // A link to a folder, like one to the newest release, is that folder; the outcome

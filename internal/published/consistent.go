@@ -1,12 +1,9 @@
-package release
+package published
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"slices"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -14,68 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds how the Parquet file of a table or of microdata is read from a published folder.
-
-// parquet opens a Parquet file of the release. In one of a table every figure must lie in its own interval. Errors: *[Altered].
-func (e *edition) parquet(name string) (*parquet.File, error) {
-	b, err := e.read(name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := openParquet(b)
-	if err != nil {
-		return nil, e.altered(wrongf(name, "cannot be read: %v", err))
-	}
-	at := slices.IndexFunc(e.plan.Tables, func(t plan.Table) bool { return t.File() == name })
-	if at < 0 {
-		return f, nil
-	}
-	if status, _ := f.Lookup("dprelease.status"); status != e.manifest.Status {
-		return nil, e.altered(wrongf(name, "is marked %q, and %s %q", status, manifestFile, e.manifest.Status))
-	}
-	_, fitted := e.plan.Integers(e.plan.Tables[at].Path)
-	if err := consistentFigures(f, e.plan.Tables[at], e.plan.Release().Table(e.plan.Tables[at].From), fitted); err != nil {
-		return nil, e.altered(wrongf(name, "%v", err))
-	}
-	return f, nil
-}
-
-// openParquet opens a Parquet file, which anybody may have written.
-func openParquet(b []byte) (f *parquet.File, err error) {
-	defer unreadable(&err)
-	return parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-}
-
-// unreadable makes an error of what makes the reader of Parquet panic.
-func unreadable(err *error) {
-	if recover() != nil {
-		*err = errors.New("it is damaged")
-	}
-}
-
-// eachRow calls do for every row of a file.
-func eachRow(f *parquet.File, do func(parquet.Row) error) (err error) {
-	defer unreadable(&err)
-	buffer := make([]parquet.Row, 1024)
-	for _, group := range f.RowGroups() {
-		rows := group.Rows()
-		for n := 0; err == nil; {
-			n, err = rows.ReadRows(buffer)
-			for _, r := range buffer[:n] {
-				if failed := do(r); failed != nil {
-					return errors.Join(failed, rows.Close())
-				}
-			}
-		}
-		if closing := rows.Close(); errors.Is(err, io.EOF) {
-			err = closing
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// This file holds how the columns of a published table agree with each other.
 
 // figureShape says how the columns of one figure of a table agree with each other.
 type figureShape struct {
@@ -114,7 +50,7 @@ func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted b
 		}
 	}
 	row := 0
-	return eachRow(f, func(r parquet.Row) error {
+	return EachRow(f, func(r parquet.Row) error {
 		row++
 		for i, s := range shapes {
 			at := places[i]
@@ -140,14 +76,14 @@ func (s figureShape) holds(published, estimate, low, high, flag parquet.Value) e
 	case low.IsNull() != high.IsNull():
 		return errors.New("has one end of an interval without the other")
 	}
-	x := number(estimate)
-	if !low.IsNull() && !high.IsNull() && !(number(low) <= x && x <= number(high)) {
-		return fmt.Errorf("is %v, outside its own interval %v … %v", x, number(low), number(high))
+	x := Number(estimate)
+	if !low.IsNull() && !high.IsNull() && !(Number(low) <= x && x <= Number(high)) {
+		return fmt.Errorf("is %v, outside its own interval %v … %v", x, Number(low), Number(high))
 	}
 	if published.IsNull() {
 		return nil
 	}
-	shown, want := number(published), x
+	shown, want := Number(published), x
 	if s.rounded {
 		want = math.Floor(want + 0.5)
 	}

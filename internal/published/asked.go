@@ -1,4 +1,4 @@
-package release
+package published
 
 // This file holds what a publication asks of microdata, where that is not what the plan leads to: how many rows, and by which method.
 
@@ -15,23 +15,23 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// redrawn are numbers of rows by the tables of microdata; those of other tables are the plan's. They are public and no
+// RowsAsked are numbers of rows by the tables of microdata; those of other tables are the plan's. They are public and no
 // function of the data: with any of them the rows are drawn from the same measurements.
-type redrawn map[string]int64
+type RowsAsked map[string]int64
 
-// mostRedrawn bounds a number of rows, as the spec does.
-const mostRedrawn = 1_000_000_000
+// MostRows bounds a number of rows, as the spec does.
+const MostRows = 1_000_000_000
 
-// String is redrawn as flags say it.
-func (r redrawn) String() string {
+// String returns the numbers as flags say it.
+func (r RowsAsked) String() string {
 	return inFlags("--rows", r, "as many rows of microdata as the plan says")
 }
 
-// remade are methods by the tables of microdata; those of other tables are the plan's.
-type remade map[string]string
+// MethodsAsked are methods by the tables of microdata; those of other tables are the plan's.
+type MethodsAsked map[string]string
 
-// String is remade as flags say it.
-func (r remade) String() string { return inFlags("--method", r, "the method of the plan") }
+// String returns the methods as flags say it.
+func (r MethodsAsked) String() string { return inFlags("--method", r, "the method of the plan") }
 
 // inFlags is what was asked for by table as flags say it, or none where nothing was.
 func inFlags[V any](flag string, asked map[string]V, none string) string {
@@ -83,9 +83,9 @@ func (a asking) of(p *plan.Plan, text string, seen func(table string) bool) (s p
 	return p.Synthetic[at], value, nil
 }
 
-// methodsAsked reads methods, written METHOD or TABLE=METHOD; nil where they are those of the plan. Errors: *[verdict.Unusable].
-func methodsAsked(p *plan.Plan, flags []string) (remade, error) {
-	asked, a := remade{}, asking{"--method", "by which method to make the microdata"}
+// ParseMethods reads methods, written METHOD or TABLE=METHOD; nil where they are those of the plan. Errors: *[verdict.Unusable].
+func ParseMethods(p *plan.Plan, flags []string) (MethodsAsked, error) {
+	asked, a := MethodsAsked{}, asking{"--method", "by which method to make the microdata"}
 	for _, flag := range flags {
 		s, method, err := a.of(p, flag, func(table string) bool { return asked[table] != "" })
 		if err != nil {
@@ -107,9 +107,9 @@ func methodsAsked(p *plan.Plan, flags []string) (remade, error) {
 	return asked, nil
 }
 
-// rowsAsked reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors: *[verdict.Unusable].
-func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
-	asked, a := redrawn{}, asking{"--rows", "how many rows to draw"}
+// ParseRows reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors: *[verdict.Unusable].
+func ParseRows(p *plan.Plan, flags []string) (RowsAsked, error) {
+	asked, a := RowsAsked{}, asking{"--rows", "how many rows to draw"}
 	for _, flag := range flags {
 		s, number, err := a.of(p, flag, func(table string) bool { return asked[table] != 0 })
 		if err != nil {
@@ -119,8 +119,8 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 			return nil, a.refuse(flag, "there are as many rows of %[1]s as the rows of %[2]s say: leave that out, and ask for rows of %[2]s by --rows %[2]s=N", s.Table, s.Parent)
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || n < 1 || n > mostRedrawn {
-			return nil, a.refuse(flag, "expected a whole number of rows from 1 to %s", budget.Group(mostRedrawn))
+		if err != nil || n < 1 || n > MostRows {
+			return nil, a.refuse(flag, "expected a whole number of rows from 1 to %s", budget.Group(MostRows))
 		}
 		asked[s.Table] = n
 	}
@@ -135,23 +135,23 @@ func rowsAsked(p *plan.Plan, flags []string) (redrawn, error) {
 	return asked, nil
 }
 
-// tabulated tells that published tables are counted from the microdata of a table.
+// tabulated reports whether published tables are counted from the microdata of a table.
 func tabulated(p *plan.Plan, table string) bool {
 	return slices.ContainsFunc(p.Consistent, func(c plan.Consistency) bool { return c.Table == table && c.Way == plan.Tabulated })
 }
 
-// formed returns an error unless a manifest could have these numbers, whatever its plan.
-func (r redrawn) formed() error {
+// Validate returns an error unless a manifest could have these numbers, whatever its plan.
+func (r RowsAsked) Validate() error {
 	for table, n := range r {
-		if table == "" || len(table) > 100 || strings.ContainsFunc(table, unseen) || n < 1 || n > mostRedrawn {
+		if table == "" || len(table) > 100 || strings.ContainsFunc(table, unseen) || n < 1 || n > MostRows {
 			return errors.New("asks for rows of microdata of no table or number that there could be")
 		}
 	}
 	return nil
 }
 
-// of returns an error unless a publication of the plan asks for these numbers.
-func (r redrawn) of(p *plan.Plan) error {
+// Fits returns an error unless a publication of the plan asks for these numbers.
+func (r RowsAsked) Fits(p *plan.Plan) error {
 	for table, n := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Rows == n || p.Synthetic[i].Parent != "" || tabulated(p, table) {
@@ -161,8 +161,8 @@ func (r redrawn) of(p *plan.Plan) error {
 	return nil
 }
 
-// formed returns an error unless a manifest could have these methods, whatever its plan.
-func (r remade) formed() error {
+// Validate returns an error unless a manifest could have these methods, whatever its plan.
+func (r MethodsAsked) Validate() error {
 	for table, method := range r {
 		if table == "" || len(table) > 100 || strings.ContainsFunc(table, unseen) || !slices.Contains([]string{plan.MST, plan.AIM, plan.Tables}, method) {
 			return errors.New("asks for microdata of no table or method that there could be")
@@ -171,8 +171,8 @@ func (r remade) formed() error {
 	return nil
 }
 
-// of returns an error unless a publication of the plan asks for these methods.
-func (r remade) of(p *plan.Plan) error {
+// Fits returns an error unless a publication of the plan asks for these methods.
+func (r MethodsAsked) Fits(p *plan.Plan) error {
 	for table, method := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Method == method || p.Synthetic[i].Refits(method) != nil || tabulated(p, table) {

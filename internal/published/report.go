@@ -1,4 +1,4 @@
-package release
+package published
 
 import (
 	"path/filepath"
@@ -10,28 +10,28 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// ReadReport reads the report of a published folder, which is opened as [openPublished] does. Errors: *[verdict.Unusable]; *[Altered] for
+// ReadReport reads the report of a published folder, which is opened as [OpenFolder] does. Errors: *[verdict.Unusable]; *[Altered] for
 // a folder that was changed, or whose charts hold figures beyond their own intervals.
 func ReadReport(place string) (*report.Report, error) {
-	d, err := openPublished(place)
+	d, err := OpenFolder(place)
 	if err != nil {
 		return nil, err
 	}
-	b, err := d.read(reportFile)
+	b, err := d.Read(ReportFile)
 	if err != nil {
 		return nil, err
 	}
 	r, err := report.Read(b)
 	if err != nil {
-		return nil, &verdict.Unusable{File: filepath.Join(place, reportFile), Err: err}
+		return nil, &verdict.Unusable{File: filepath.Join(place, ReportFile), Err: err}
 	}
-	if m := d.manifest; r.Release != m.Release || r.Provenance.PlanHash != m.PlanHash || statusText(ledger.Status(r.Status)) != m.Status {
-		return nil, d.altered(wrongf(reportFile, "is of another release, plan or status than %s", manifestFile))
+	if m := d.Manifest; r.Release != m.Release || r.Provenance.PlanHash != m.PlanHash || StatusText(ledger.Status(r.Status)) != m.Status {
+		return nil, d.Altered(Faultf(ReportFile, "is of another release, plan or status than %s", ManifestFile))
 	}
 	for _, t := range r.Tables {
 		for _, s := range t.Series {
 			if at := slices.IndexFunc(s.Points, func(p report.Point) bool { return !inside(p) }); at >= 0 && t.Statistics[0].Fitted == nil {
-				return nil, d.altered(wrongf(reportFile, "has a %s of table %s, point %d, that lies outside its own interval", screen.Visible(s.Figure, ""), screen.Visible(t.Path, ""), at+1))
+				return nil, d.Altered(Faultf(ReportFile, "has a %s of table %s, point %d, that lies outside its own interval", screen.Visible(s.Figure, ""), screen.Visible(t.Path, ""), at+1))
 			}
 		}
 	}

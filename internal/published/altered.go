@@ -1,0 +1,24 @@
+package published
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
+)
+
+// Altered is a file of a published folder that is not what it should be. Says is what is wrong with it; "" where it is not what its
+// measurements lead to.
+type Altered struct{ Place, File, Says string }
+
+func (e *Altered) Error() string {
+	if e.Says == "" {
+		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", screen.Quoted(e.Place), screen.Quoted(e.File))
+	}
+	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", screen.Quoted(e.Place), screen.Quoted(e.File), screen.Visible(e.Says, ""))
+}
+
+// Verdict says that the folder is not to be used.
+func (*Altered) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.ReleaseAltered, Retry: verdict.Never}
+}

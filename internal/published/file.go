@@ -1,0 +1,146 @@
+package published
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/dprelease/dprelease/internal/regular"
+)
+
+// This file holds the files of a published folder: how one is read that anybody may have written.
+
+// The files of a release that are papers: tables, measurements and microdata are named by the plan.
+const (
+	ManifestFile  = "manifest.json"
+	SignatureFile = "manifest.sig"
+	// ProofFile is the debit as the ledger records it.
+	ProofFile = "ledger-proof.json"
+	// ReportFile is the report as data, from which its pages are rendered.
+	ReportFile = "report.json"
+	// ApprovalsFile is where the approvals of a release are published.
+	ApprovalsFile = "approvals.json"
+	// BillFile is the bill of materials of a release, in CycloneDX.
+	BillFile = "sbom.cdx.json"
+)
+
+// Fault is what a check finds wrong with a file.
+type Fault struct{ File, Says string }
+
+func (e *Fault) Error() string { return e.File + ": " + e.Says }
+
+// Faultf says what is wrong with a file.
+func Faultf(file, format string, args ...any) error {
+	return &Fault{file, fmt.Sprintf(format, args...)}
+}
+
+// errNoFolder is of a place that nothing is in, or a file.
+var errNoFolder = errors.New("there is no folder in this place")
+
+// Resolve returns the folder that a path leads to, through links: a walk does not enter one that it begins at.
+func Resolve(place string) (string, error) {
+	folder, err := filepath.EvalSymlinks(place)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", errNoFolder
+	}
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(folder); err != nil {
+		return "", err
+	} else if !info.IsDir() {
+		return "", errNoFolder
+	}
+	return folder, nil
+}
+
+// notListed is said of a file that has another content than the manifest lists.
+const notListed = "is not the file that manifest.json lists: its SHA-256 differs"
+
+// CheckFile hashes a file and compares it with its line of the manifest. Errors: *[Fault].
+func CheckFile(path string, line Line) error {
+	size, sum, err := digest(path)
+	if err == nil && (sum != line.SHA256 || size != line.Bytes) {
+		err = &Fault{line.Path, notListed}
+	}
+	return unread(line, err)
+}
+
+// sized compares the size of a file, unread, with its line of the manifest. Errors: *[Fault].
+func sized(path string, line Line) error {
+	info, err := os.Lstat(path)
+	switch {
+	case Missing(err):
+		err = ErrMissing
+	case err == nil && !info.Mode().IsRegular():
+		err = ErrNotFile
+	case err == nil && info.Size() != line.Bytes:
+		err = Faultf(line.Path, "is not the file that manifest.json lists: it has another size")
+	}
+	return unread(line, err)
+}
+
+// unread says what is wrong with a listed file that cannot be opened.
+func unread(line Line, err error) error {
+	switch {
+	case errors.Is(err, ErrMissing):
+		return Faultf(line.Path, "is missing")
+	case errors.Is(err, ErrNotFile):
+		return Faultf(line.Path, "is not a file")
+	}
+	return err
+}
+
+var (
+	ErrMissing = errors.New("there is no such file")
+	ErrNotFile = errors.New("not a regular file")
+)
+
+// Missing reports whether an error says that there is no such file, and not that it could not be read.
+func Missing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
+}
+
+// mostFile bounds the bytes of a file that is read at once.
+const mostFile = 1 << 30
+
+// openRegular opens a file of the folder. What is no regular file is never opened:
+// a pipe would not end, and a link leads elsewhere. Errors: [ErrMissing], [ErrNotFile].
+func openRegular(path string) (*os.File, error) {
+	f, err := regular.OpenUnlinked(path)
+	switch {
+	case Missing(err):
+		return nil, ErrMissing
+	case errors.Is(err, regular.ErrNotRegular):
+		return nil, ErrNotFile
+	}
+	return f, err
+}
+
+// ReadFile reads a file of a folder that anybody may have written, and follows no link. Errors: [ErrMissing], [ErrNotFile].
+func ReadFile(path string) ([]byte, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return regular.ReadAll(f, mostFile)
+}
+
+// digest is the size of a file and its SHA-256 in hexadecimal.
+func digest(path string) (int64, string, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	return n, hex.EncodeToString(h.Sum(nil)), err
+}

@@ -1,0 +1,102 @@
+package published
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds how the Parquet file of a table or of microdata is read from a published folder.
+
+// Parquet opens a Parquet file of the release. In one of a table every figure must lie in its own interval. Errors: *[Altered].
+func (e *Release) Parquet(name string) (*parquet.File, error) {
+	b, err := e.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openParquet(b)
+	if err != nil {
+		return nil, e.Altered(Faultf(name, "cannot be read: %v", err))
+	}
+	at := slices.IndexFunc(e.Plan.Tables, func(t plan.Table) bool { return t.File() == name })
+	if at < 0 {
+		return f, nil
+	}
+	if status, _ := f.Lookup("dprelease.status"); status != e.Manifest.Status {
+		return nil, e.Altered(Faultf(name, "is marked %q, and %s %q", status, ManifestFile, e.Manifest.Status))
+	}
+	_, fitted := e.Plan.Integers(e.Plan.Tables[at].Path)
+	if err := consistentFigures(f, e.Plan.Tables[at], e.Plan.Release().Table(e.Plan.Tables[at].From), fitted); err != nil {
+		return nil, e.Altered(Faultf(name, "%v", err))
+	}
+	return f, nil
+}
+
+// openParquet opens a Parquet file, which anybody may have written.
+func openParquet(b []byte) (f *parquet.File, err error) {
+	defer unreadable(&err)
+	return parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+}
+
+// unreadable makes an error of what makes the reader of Parquet panic.
+func unreadable(err *error) {
+	if recover() != nil {
+		*err = errors.New("it is damaged")
+	}
+}
+
+// EachRow calls do for every row of a file, in order, until it returns an error. The row holds until do returns.
+func EachRow(f *parquet.File, do func(parquet.Row) error) (err error) {
+	defer unreadable(&err)
+	buffer := make([]parquet.Row, 1024)
+	for _, group := range f.RowGroups() {
+		rows := group.Rows()
+		for n := 0; err == nil; {
+			n, err = rows.ReadRows(buffer)
+			for _, r := range buffer[:n] {
+				if failed := do(r); failed != nil {
+					return errors.Join(failed, rows.Close())
+				}
+			}
+		}
+		if closing := rows.Close(); errors.Is(err, io.EOF) {
+			err = closing
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachRow calls do with the values of the named columns, in that order, of every
+// row of a published file.
+func (e *Release) EachRow(name string, columns []string, do func(parquet.Row) error) error {
+	path := filepath.Join(e.Place, filepath.FromSlash(name))
+	f, err := e.Parquet(name)
+	if err != nil {
+		return err
+	}
+	places := make([]int, len(columns))
+	for i, column := range columns {
+		leaf, found := f.Schema().Lookup(column)
+		if !found {
+			return &verdict.Unusable{File: path, Err: fmt.Errorf("there is no column %q", column)}
+		}
+		places[i] = leaf.ColumnIndex
+	}
+	values := make(parquet.Row, len(columns))
+	return EachRow(f, func(r parquet.Row) error {
+		for i, place := range places {
+			values[i] = r[place]
+		}
+		return do(values)
+	})
+}

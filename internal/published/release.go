@@ -1,0 +1,92 @@
+package published
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Release is a published release that is being read.
+type Release struct {
+	*Folder
+	Plan   *plan.Plan
+	Record ledger.Record // of the debit that paid for it
+}
+
+// Open opens a published folder as [OpenFolder] does, and reads its plan and the record of its debit.
+//
+// Contract: after a nil error the plan and the record are those that the manifest names, and the manifest lists every table,
+// measurement and file of microdata of the plan. Errors: as of [OpenFolder].
+func Open(place string) (*Release, error) {
+	d, err := OpenFolder(place)
+	if err != nil {
+		return nil, err
+	}
+	e := &Release{Folder: d}
+	b, err := d.Read(measured.PlanFile)
+	if err != nil {
+		return nil, err
+	}
+	if e.Plan, err = plan.Read(b); err != nil {
+		return nil, &verdict.Unusable{File: filepath.Join(place, measured.PlanFile), Err: err}
+	}
+	if e.Plan.Hash() != e.Manifest.PlanHash || e.Plan.Name != e.Manifest.Release {
+		return nil, d.Altered(Faultf(measured.PlanFile, "is not the plan that %s names", ManifestFile))
+	}
+	if err := d.lists(e.Plan); err != nil {
+		return nil, err
+	}
+	if e.Record, err = d.ReadRecord(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// SameDraw reports whether two releases publish the same measurements: those of one
+// debit, which pays for one draw, and the same numbers.
+func (e *Release) SameDraw(other *Release) bool {
+	return e.Record.Proof.Hash == other.Record.Proof.Hash && slices.Equal(e.Manifest.Drawn(), other.Manifest.Drawn())
+}
+
+// TableAt returns the place of a table in the plan, by its path or the name of its file.
+func (e *Release) TableAt(path string) (int, error) {
+	path = strings.TrimSuffix(strings.TrimPrefix(path, "tables/"), ".parquet")
+	var paths []string
+	for i, t := range e.Plan.Tables {
+		if t.Path == path {
+			return i, nil
+		}
+		paths = append(paths, t.Path)
+	}
+	for _, m := range e.Plan.Synthetic {
+		names := MicrodataFiles(m)
+		if path == m.Table || slices.Contains(names, path) || slices.Contains(names, path+".parquet") {
+			return 0, fmt.Errorf("the microdata of %s are rows of a model without intervals, which their file says and no CSV would: read %s with any program that reads Parquet", m.Table, names[0])
+		}
+	}
+	return 0, NoSuch("table", path, paths)
+}
+
+// NoSuch returns the error that there is nothing of a name, with the name that is nearest to it.
+func NoSuch(kind, name string, there []string) error {
+	near := spec.Nearest(name, there)
+	if near == "" { // a hyphen is what most keyboards have for the dash of a range
+		near = spec.Nearest(strings.ReplaceAll(name, "-", "–"), there)
+	}
+	switch {
+	case near != "":
+		return fmt.Errorf("there is no %s %q; did you mean %q?", kind, name, near)
+	case len(there) == 0:
+		return fmt.Errorf("there is no %s %q", kind, name)
+	case len(there) > 12:
+		return fmt.Errorf("there is no %s %q; there are %s … %s", kind, name, strings.Join(there[:6], ", "), there[len(there)-1])
+	}
+	return fmt.Errorf("there is no %s %q; there is %s", kind, name, strings.Join(there, ", "))
+}
