@@ -3,6 +3,7 @@ package synth
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
@@ -119,38 +120,12 @@ func (a *asker) tree(ctx context.Context, columns []measured.Measured) (rounds [
 	return rounds, nil
 }
 
-// checkColumns returns an error unless columns are measurements of the method's columns, whole and in order.
-func checkColumns(p *plan.Plan, s plan.Synthetic, columns []measured.Measured) error {
-	if len(s.By) == 0 || len(columns) != len(s.By) {
-		return fmt.Errorf("the microdata of %s have %d columns, of which %d are measured", s.Table, len(s.By), len(columns))
+// quantised is counts in units of 1/[plan.ModelScale].
+func quantised(counts []float64) []int64 {
+	const most = 1 << 50
+	out := make([]int64, len(counts))
+	for i, c := range counts {
+		out[i] = int64(min(max(math.Floor(float64(c*plan.ModelScale)+0.5), 0), most))
 	}
-	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
-	if err != nil {
-		return fmt.Errorf("the microdata of %s: %w", s.Table, err)
-	}
-	for i, m := range columns {
-		if err := checkAnswer(m, s.Column(i), levels[i].Size()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkRound returns an error unless an answer is the measurement of a choice, whole.
-func checkRound(p *plan.Plan, s plan.Synthetic, round, choice int, classes [][]int, noise budget.Mechanism, answer measured.Measured) error {
-	m, err := p.Answer(s, round, choice, classes, noise)
-	if err != nil {
-		return err
-	}
-	return checkAnswer(answer, m.ID, int(m.Cells))
-}
-
-func checkAnswer(m measured.Measured, id string, cells int) error {
-	if m.Measurement.ID != id {
-		return fmt.Errorf("measurement %s stands where %s is expected", m.Measurement.ID, id)
-	}
-	if cells == 0 || m.Values == nil || m.Values.Len() != cells {
-		return fmt.Errorf("measurement %s does not have %d answers", id, cells)
-	}
-	return nil
+	return out
 }

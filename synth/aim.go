@@ -26,14 +26,6 @@ type aim struct {
 	schedule   *plan.Schedule
 }
 
-// pool is a mean by inverse variance.
-type pool struct{ mean, weight float64 }
-
-func (p *pool) add(x, variance float64) {
-	p.weight += 1 / variance
-	p.mean += (x - p.mean) / float64(p.weight*variance)
-}
-
 // newAIM is the method after the measurement of single columns, whose categories it merges where the noise hides them. The
 // variance of a class is that of the sum of its categories.
 func newAIM(ctx context.Context, s plan.Synthetic, columns []measured.Measured) (*aim, error) {
@@ -86,9 +78,6 @@ const (
 	roundSteps = 15
 	lastSteps  = 60
 )
-
-// meanDeviation is √(2/π): the mean of |x| of a normal x of deviation 1.
-const meanDeviation = 0.79788456080286535588
 
 // aim makes the rounds of method aim.
 func (a *asker) aim(ctx context.Context, columns []measured.Measured) (rounds []measured.Round, err error) {
@@ -202,14 +191,4 @@ func (a *aim) learn(ctx context.Context, r measured.Round, last bool) {
 	if distance(before, a.model.Marginal(clique)) <= meanDeviation*deviationOf(r.Turn)*float64(len(counts)) {
 		a.schedule.Quieter()
 	}
-}
-
-// quantised is counts in units of 1/[plan.ModelScale].
-func quantised(counts []float64) []int64 {
-	const most = 1 << 50
-	out := make([]int64, len(counts))
-	for i, c := range counts {
-		out[i] = int64(min(max(math.Floor(float64(c*plan.ModelScale)+0.5), 0), most))
-	}
-	return out
 }

@@ -122,3 +122,11 @@ func sum(x []float64) float64 {
 	}
 	return s
 }
+
+// pool is a mean by inverse variance.
+type pool struct{ mean, weight float64 }
+
+func (p *pool) add(x, variance float64) {
+	p.weight += 1 / variance
+	p.mean += (x - p.mean) / float64(p.weight*variance)
+}

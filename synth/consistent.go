@@ -485,3 +485,12 @@ func wholeOf(cells []cell) []int64 {
 	}
 	return out
 }
+
+// given puts the figures of an invariant into a step of a fitting.
+func (f *fitting) given(step int) {
+	f.whole[step] = slices.Clone(f.Steps[step].Given)
+	f.real[step] = make([]float64, len(f.whole[step]))
+	for i, n := range f.whole[step] {
+		f.real[step][i] = float64(n)
+	}
+}

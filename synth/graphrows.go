@@ -108,3 +108,17 @@ func spreadCodes(codes []uint32, c classes, r *stream) []uint32 {
 	}
 	return out
 }
+
+// marginals of the method aim: by category of single columns as they were measured before the rounds, and by class of others.
+func (a *aim) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
+	asked := make([]graphical.Clique, len(of))
+	for i, e := range of {
+		asked[i] = e.columns
+	}
+	a.model.Marginals(ctx, asked, func(i int, counts []float64) {
+		if e := of[i]; len(e.columns) == 1 && e.of[0] == nil {
+			counts = a.columns[e.columns[0]].spread(counts)
+		}
+		found(i, counts)
+	})
+}

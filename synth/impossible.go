@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -37,28 +36,4 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 		}
 	}
 	return cells, nil
-}
-
-// counted is how many cells of a measurement are added up in each row of an answer, impossible ones left out.
-func (r *Reader) counted(m plan.Measurement, groupings []Grouping) []int64 {
-	at, rows := rowsOfCells(groupings)
-	out, impossible := make([]int64, rows), r.impossible(m)
-	for i, row := range at {
-		if row >= 0 && (impossible == nil || !impossible[i]) {
-			out[row]++
-		}
-	}
-	return out
-}
-
-// impossible says which cells of a measurement of the plan are; nil where none is.
-func (r *Reader) impossible(m plan.Measurement) []bool {
-	if m.Impossible == 0 {
-		return nil
-	}
-	mask, err := m.Query.Impossible(r.plan.Release())
-	if err != nil {
-		return nil // of a plan that was not made from its release
-	}
-	return mask.Cells()
 }

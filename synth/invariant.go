@@ -2,7 +2,6 @@ package synth
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dprelease/dprelease/plan"
 )
@@ -51,16 +50,4 @@ func hold(p *plan.Plan, tables []Table) error {
 		}
 	}
 	return nil
-}
-
-// Held tells that an invariant decides a table, so that nothing that was measured bears on its cells.
-func (r *Reader) Held(table int) bool { return r.plan.Tables[table].Invariant != "" }
-
-// given puts the figures of an invariant into a step of a fitting.
-func (f *fitting) given(step int) {
-	f.whole[step] = slices.Clone(f.Steps[step].Given)
-	f.real[step] = make([]float64, len(f.whole[step]))
-	for i, n := range f.whole[step] {
-		f.real[step][i] = float64(n)
-	}
 }

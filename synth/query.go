@@ -269,3 +269,39 @@ func outer(a, b []float64) []float64 {
 	}
 	return out
 }
+
+// Held tells that an invariant decides a table, so that nothing that was measured bears on its cells.
+func (r *Reader) Held(table int) bool { return r.plan.Tables[table].Invariant != "" }
+
+// counted is how many cells of a measurement are added up in each row of an answer, impossible ones left out.
+func (r *Reader) counted(m plan.Measurement, groupings []Grouping) []int64 {
+	at, rows := rowsOfCells(groupings)
+	out, impossible := make([]int64, rows), r.impossible(m)
+	for i, row := range at {
+		if row >= 0 && (impossible == nil || !impossible[i]) {
+			out[row]++
+		}
+	}
+	return out
+}
+
+// impossible says which cells of a measurement of the plan are; nil where none is.
+func (r *Reader) impossible(m plan.Measurement) []bool {
+	if m.Impossible == 0 {
+		return nil
+	}
+	mask, err := m.Query.Impossible(r.plan.Release())
+	if err != nil {
+		return nil // of a plan that was not made from its release
+	}
+	return mask.Cells()
+}
+
+// indicator is 1 where a category is selected.
+func indicator(selected []int, size int) []float64 {
+	out := make([]float64, size)
+	for _, s := range selected {
+		out[s] = 1
+	}
+	return out
+}

@@ -3,6 +3,7 @@ package synth
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // This file holds the drawing of rows from a tree model.
@@ -142,4 +143,22 @@ func every(n int) []uint32 {
 		rows[i] = uint32(i)
 	}
 	return rows
+}
+
+// marginals of a tree: of its columns and its pairs.
+func (m model) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
+	for i, e := range of {
+		if ctx.Err() != nil {
+			return
+		}
+		if len(e.columns) == 1 {
+			found(i, m.columns[e.columns[0]])
+			continue
+		}
+		for _, t := range m.pairs {
+			if slices.Equal(t.pair, e.columns) {
+				found(i, t.counts)
+			}
+		}
+	}
 }

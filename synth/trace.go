@@ -96,12 +96,3 @@ func (r *Reader) Trace(table int, selected [][]int, answers []measured.Measured)
 	}
 	return t, nil
 }
-
-// indicator is 1 where a category is selected.
-func indicator(selected []int, size int) []float64 {
-	out := make([]float64, size)
-	for _, s := range selected {
-		out[s] = 1
-	}
-	return out
-}

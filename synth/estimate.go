@@ -1,0 +1,91 @@
+package synth
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds the estimate: every table of a plan from its sealed measurements.
+
+// Estimate derives every table of the plan from the sealed measurements: a table that is one measurement is its noisy
+// counts, with an interval that inverts the law of the noise; the others are put together by generalised least squares;
+// what an invariant decides are its figures. It fails where a measurement is missing.
+func Estimate(s *measured.Sealed) ([]Table, error) {
+	byID := make(map[string]measured.Measured, len(s.Measured))
+	for _, m := range s.Measured {
+		byID[m.Measurement.ID] = m
+	}
+	tables := make([]Table, len(s.Plan.Tables))
+	for i, t := range s.Plan.Tables {
+		keys, err := keysOf(s.Plan.Release(), s.Plan.Shown(t))
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Path, err)
+		}
+		tables[i] = Table{Path: t.Path, Marginal: t.Marginal, Keys: keys, Cells: int(t.Cells)}
+		st := t.Statistics[0]
+		if st.Measurement == "" {
+			continue
+		}
+		m, ok := byID[st.Measurement]
+		if !ok {
+			return nil, fmt.Errorf("table %s: measurement %s is missing", t.Path, st.Measurement)
+		}
+		impossible, err := impossibleOf(s.Plan.Release(), m)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Path, err)
+		}
+		if t.Discovered != nil {
+			if err := discover(s.Plan.Release(), t, &tables[i], m); err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.Path, err)
+			}
+		}
+		if t.Sparse != nil {
+			tables[i].Cells, tables[i].Places = len(m.Cells), m.Cells
+		}
+		if t.Top != nil {
+			if err := tables[i].choose(m); err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.Path, err)
+			}
+		}
+		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
+		NewSampling(s.Plan, t, false).widen(&tables[i].Statistics[0])
+		if err := number(&tables[i], s.Plan, i, byID, nil, 0); err != nil {
+			return nil, err
+		}
+	}
+	estimates, err := s.Plan.Estimates()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range estimates {
+		r, err := newReconstruction(e, byID)
+		if err != nil {
+			return nil, err
+		}
+		for marginal, at := range e.Tables {
+			if tables[at].Statistics == nil {
+				tables[at].Statistics = []Statistic{r.statistic(marginal, s.Plan.Tables[at].Statistics[0])}
+				NewSampling(s.Plan, s.Plan.Tables[at], false).widen(&tables[at].Statistics[0])
+				if err := number(&tables[at], s.Plan, at, byID, &e, marginal); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return tables, hold(s.Plan, tables)
+}
+
+// number adds the figures of a table beside its count.
+func number(t *Table, p *plan.Plan, at int, byID map[string]measured.Measured, e *plan.Estimate, marginal int) error {
+	planned := p.Tables[at]
+	if len(planned.Figures) == 0 {
+		return nil
+	}
+	var err error
+	if t.Numbers, err = newNumbers(p.Release(), planned, *t, byID, e, marginal).all(); err != nil {
+		return fmt.Errorf("table %s: %w", t.Path, err)
+	}
+	return nil
+}

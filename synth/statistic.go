@@ -1,0 +1,121 @@
+package synth
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds the statistic of a table: one figure per cell with its interval, and what is said of single cells.
+
+// Statistic is one figure per cell. Arrays have one entry per cell.
+type Statistic struct {
+	Name      string
+	Published *array.Int64 // for reading: the estimate, rounded, with negative counts shown as zero; or [Consistent]
+	// Unbiased is for arithmetic: its mean over the noise is the exact value. Low and
+	// High are an interval around it, which covers the exact value with probability
+	// Attained.
+	Unbiased, Low, High *array.Float64
+	Error               *array.Float64 // standard errors of Unbiased, from the law of the noise
+	// Whole is true where Unbiased, Low and High are whole numbers: the figure is one
+	// measurement, as it was drawn.
+	Whole         bool
+	Fitted        bool    // Published is by [Consistent]
+	Tabulated     bool    // and counts rows of microdata
+	StandardError float64 // root mean square of Error
+	Margin        float64 // (High − Low) / 2, of the widest
+	Confidence    float64 // asked of the interval
+	Attained      float64 // given by the law, at least Confidence
+	Flags         []Flag
+}
+
+// Flag says what a reader should know of one cell.
+type Flag string
+
+const (
+	// Plain is a cell with nothing to add.
+	Plain Flag = ""
+	// NoiseDominates marks a cell whose interval reaches zero: it cannot be
+	// told from an empty one.
+	NoiseDominates Flag = "noise_dominates"
+	// Impossible marks a cell that the spec says no row falls into: its zero is
+	// exact, and was not measured.
+	Impossible Flag = "impossible"
+)
+
+// unitOf is what one integer of a statistic's measurement stands for.
+func unitOf(st plan.Statistic) float64 {
+	if st.Unit == "" {
+		return 1
+	}
+	unit, err := budget.ParseRat(st.Unit)
+	if err != nil {
+		panic("synth: a plan that was made has units that are numbers: " + err.Error())
+	}
+	f, _ := unit.Float64()
+	return f
+}
+
+// alone is the statistic of a count that is one measurement. Its impossible cells are exact zeros.
+func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic {
+	law, unit := m.Measurement.Mechanism, unitOf(st)
+	whole, attained := law.Margin(st.Confidence)
+	margin, deviation := float64(unit*float64(whole)), float64(unit*math.Sqrt(law.Variance()))
+	cells := make([]float64, m.Values.Len())
+	errors := make([]float64, len(cells))
+	for i, v := range m.Values.Int64Values() {
+		if impossible == nil || !impossible[i] {
+			cells[i], errors[i] = float64(unit*float64(v)), deviation
+		}
+	}
+	out := newStatistic(st.Name, cells, errors, func(i int) float64 {
+		if impossible != nil && impossible[i] {
+			return 0
+		}
+		return margin
+	})
+	for i := range impossible {
+		if impossible[i] {
+			out.Flags[i] = Impossible
+		}
+	}
+	out.Whole, out.StandardError, out.Margin = unit == math.Floor(unit), deviation, margin
+	out.Confidence, out.Attained = st.Confidence, attained
+	return out
+}
+
+// newStatistic makes the columns of a statistic of its unbiased estimates, their
+// standard errors and margins. The estimates and errors are its own from then on.
+func newStatistic(name string, cells, errors []float64, margin func(i int) float64) Statistic {
+	out := Statistic{Name: name, Flags: make([]Flag, len(cells)), Unbiased: decimals(cells), Error: decimals(errors)}
+	published, low, high := make([]int64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
+	for i, v := range cells {
+		m := margin(i)
+		published[i] = int64(math.Floor(max(v, 0) + 0.5))
+		low[i], high[i] = v-m, v+m
+		if v <= m && m > 0 {
+			out.Flags[i] = NoiseDominates
+		}
+	}
+	out.Low, out.High = decimals(low), decimals(high)
+	data := columnOf(arrow.PrimitiveTypes.Int64, len(published), arrow.Int64Traits.CastToBytes(published))
+	defer data.Release()
+	out.Published = array.NewInt64Data(data)
+	return out
+}
+
+// decimals are these very values, not a copy.
+func decimals(values []float64) *array.Float64 {
+	data := columnOf(arrow.PrimitiveTypes.Float64, len(values), arrow.Float64Traits.CastToBytes(values))
+	defer data.Release()
+	return array.NewFloat64Data(data)
+}
+
+func columnOf(of arrow.DataType, n int, values []byte) *array.Data {
+	return array.NewData(of, n, []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0)
+}
