@@ -474,10 +474,11 @@ func (g *group) workload() (w *residual.Workload, err error) {
 	return g.work, err
 }
 
+// mostReach bounds by how much the integers of a residual exceed the counts: with fewer than 2^32 rows they then stay
+// below 2^62.
+const mostReach = int64(1) << 30
+
 const (
-	// mostReach bounds by how much the integers of a residual exceed the counts: with fewer than 2^32 rows they then stay
-	// below 2^62.
-	mostReach = int64(1) << 30
 	// manyCells is how many cells are counted without asking for how many are published.
 	manyCells = int64(1) << 22
 	// muchMore is by how much more cells may be counted than are published.

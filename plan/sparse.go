@@ -33,15 +33,15 @@ type Missed struct {
 	Chance float64 `json:"chance"`
 }
 
-const (
-	// mostFalseCells bounds the cells without a row that a sparse table publishes on the mean.
-	mostFalseCells = 1e7
-	// unknownRows is as how many cells a sparse table counts beside others of its leaf, where the spec says nothing of the
-	// number of rows.
-	unknownRows = int64(1) << 20
-	// mostSigmaSquared bounds the Gaussian noise of a sparse table.
-	mostSigmaSquared = int64(1) << 32
-)
+// mostFalseCells bounds the cells without a row that a sparse table publishes on the mean.
+const mostFalseCells = 1e7
+
+// unknownRows is as how many cells a sparse table counts beside others of its leaf, where the spec says nothing of the
+// number of rows.
+const unknownRows = int64(1) << 20
+
+// mostSigmaSquared bounds the Gaussian noise of a sparse table.
+const mostSigmaSquared = int64(1) << 32
 
 // missedBy are the chances for which a sparse table says how large a cell must be.
 var missedBy = []float64{0.05, 0.01, 0.001}

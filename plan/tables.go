@@ -121,6 +121,9 @@ const (
 	maxCells = int64(1) << 36
 	// maxSparseCells bounds a sparse table, whose cells are not visited one by one.
 	maxSparseCells = int64(1) << 62
+)
+
+const (
 	// mostListed bounds the combinations of listed categories beside a column of which up to 2^32 values may be discovered: so
 	// that whether its groups can be numbered does not depend on the values that there are.
 	mostListed = int64(1) << 30
