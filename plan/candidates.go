@@ -36,6 +36,25 @@ func (s Synthetic) Candidates() [][]int {
 	return all
 }
 
+// CandidateCount returns how many candidates there are; for more columns than there may be candidates, some number that is too
+// large.
+func (s Synthetic) CandidateCount() int64 {
+	return s.setsOf(len(s.By)) - s.setsOf(s.Given)
+}
+
+// setsOf returns how many sets the method would choose among, had it so many columns and none of them given.
+func (s Synthetic) setsOf(columns int) int64 {
+	n := int64(min(columns, maxCandidates+1))
+	all := n * (n - 1) / 2
+	if s.Method == MST {
+		return all
+	}
+	if all += n; s.Ways > 2 {
+		all += n * (n - 1) / 2 * (n - 2) / 3
+	}
+	return all
+}
+
 // sets is what the candidates are, in words.
 func (s Synthetic) sets() string {
 	switch {
@@ -115,7 +134,7 @@ func (p *Plan) Answer(s Synthetic, round, choice int, classes [][]int, noise bud
 // fails unless classes has a class for each category of each column, numbered from 0 with none left out, and the method
 // merges categories.
 func (p *Plan) Classes(s Synthetic, classes [][]int) ([]int, error) {
-	levels, err := Query{Table: s.Table, Factors: s.By}.Levels(p.release)
+	levels, err := Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
 	if err != nil {
 		return nil, err
 	}

@@ -36,15 +36,15 @@ func TestCandidatesAndTheirWeights(t *testing.T) {
 			if !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("%d columns, %d ways: %v", columns, ways, got)
 			}
-			d := microdata{by: s.By, method: AIM, ways: ways}
-			if d.candidates() != int64(len(want)) {
-				t.Errorf("%d columns, %d ways: said to be %d", columns, ways, d.candidates())
+			d := s
+			if d.CandidateCount() != int64(len(want)) {
+				t.Errorf("%d columns, %d ways: said to be %d", columns, ways, d.CandidateCount())
 			}
 			for given := 1; given <= columns-2; given++ {
 				child, own := s, slices.DeleteFunc(slices.Clone(want), func(c []int) bool { return c[0] >= columns-given })
-				child.Given, d.given = given, given
-				if got := child.Candidates(); !slices.EqualFunc(got, own, slices.Equal) || d.candidates() != int64(len(own)) {
-					t.Errorf("%d columns, %d of them given, %d ways: %v, said to be %d", columns, given, ways, got, d.candidates())
+				child.Given, d.Given = given, given
+				if got := child.Candidates(); !slices.EqualFunc(got, own, slices.Equal) || d.CandidateCount() != int64(len(own)) {
+					t.Errorf("%d columns, %d of them given, %d ways: %v, said to be %d", columns, given, ways, got, d.CandidateCount())
 				}
 			}
 			var common, most int64
@@ -77,7 +77,7 @@ func TestCandidatesAndTheirWeights(t *testing.T) {
 				t.Errorf("a candidate of mst is %v, of weight %d", c, s.Weight(c))
 			}
 		}
-		if d := (microdata{by: s.By, method: MST, ways: 2}); len(s.Candidates()) != columns*(columns-1)/2 || d.candidates() != int64(len(s.Candidates())) {
+		if d := s; len(s.Candidates()) != columns*(columns-1)/2 || d.CandidateCount() != int64(len(s.Candidates())) {
 			t.Errorf("%d columns have %d pairs", columns, len(s.Candidates()))
 		}
 	}

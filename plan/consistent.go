@@ -71,12 +71,12 @@ func (t Table) whyLeft(summed bool) string {
 // consistencies are how the counts of each confidential table are made to add up, in the order of the spec; none where it does
 // not ask. It fails where they cannot be.
 func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
-	if !p.release.Consistent {
+	if !p.Release().Consistent {
 		return nil, nil
 	}
 	var all []Consistency
 	some := false
-	for _, confidential := range p.release.Tables {
+	for _, confidential := range p.Release().Tables {
 		c := Consistency{Table: confidential.Name, Way: Fitted}
 		cells := int64(0)
 		for i, t := range p.Tables {
@@ -88,7 +88,7 @@ func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
 				continue
 			}
 			if cells += t.Cells; cells > mostFitted {
-				return nil, at(p.release, "publish.integers", &fault{"", fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add up together", confidential.Name, budget.Group(mostFitted)), "coarser levels or fewer tables, or no `integers`"})
+				return nil, at(p.Release(), "publish.integers", &fault{"", fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add up together", confidential.Name, budget.Group(mostFitted)), "coarser levels or fewer tables, or no `integers`"})
 			}
 			c.Tables = append(c.Tables, t.Path)
 		}
@@ -117,7 +117,7 @@ func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
 		all = append(all, c)
 	}
 	if !some {
-		return nil, at(p.release, "publish.integers", &fault{"", "no table of this release has counts that could be made to add up", "a marginal that counts rows and shows all cells, or no `integers`"})
+		return nil, at(p.Release(), "publish.integers", &fault{"", "no table of this release has counts that could be made to add up", "a marginal that counts rows and shows all cells, or no `integers`"})
 	}
 	return all, nil
 }

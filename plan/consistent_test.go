@@ -33,7 +33,7 @@ func fitted(t *testing.T, rest string, by ...string) (*Plan, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &Plan{release: r} // without noise, which no order depends on
+	p := For(r) // without noise, which no order depends on
 	for _, t := range tables {
 		p.Tables = append(p.Tables, newTable(r, t))
 	}

@@ -203,10 +203,10 @@ func selections(r *spec.Release) (n int64) {
 
 // Reserved is the part of the δ of the release that selections have, nil where there are none.
 func (p *Plan) Reserved() *big.Rat {
-	if selections(p.release) == 0 {
+	if selections(p.Release()) == 0 {
 		return nil
 	}
-	return new(big.Rat).Sub(p.release.Budget.Delta, onSelections(p.release).Budget.Delta)
+	return new(big.Rat).Sub(p.Release().Budget.Delta, onSelections(p.Release()).Budget.Delta)
 }
 
 // mostResponses is up to how many groups of neighbours are selected one by one: noise against a threshold is better from about
@@ -320,9 +320,9 @@ func (p *Plan) discover() error {
 		if t.Discovered == nil {
 			continue
 		}
-		share := new(big.Rat).Quo(p.Reserved(), new(big.Rat).SetInt64(selections(p.release)))
+		share := new(big.Rat).Quo(p.Reserved(), new(big.Rat).SetInt64(selections(p.Release())))
 		if err := t.Discovered.say(measured[t.Path], share); err != nil {
-			return at(p.release, "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("no selection of the groups of table %s can be made: %v", t.Path, err), "more of the budget, or groups: a smaller number"})
+			return at(p.Release(), "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("no selection of the groups of table %s can be made: %v", t.Path, err), "more of the budget, or groups: a smaller number"})
 		}
 		t.Expectation = t.Discovered.expectation(*t)
 	}
@@ -371,7 +371,7 @@ func floatAbove(x *big.Rat) float64 { return -floatBelow(new(big.Rat).Neg(x)) }
 // selectedTwice is how often a unit whose values of a column change pays for the selections of the plan's neighbours: it
 // leaves some groups and comes into as many.
 func (p *Plan) selectedTwice() int64 {
-	if p.release.Privacy.Neighbours == spec.Replace {
+	if p.Release().Privacy.Neighbours == spec.Replace {
 		return 1
 	}
 	return 2

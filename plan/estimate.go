@@ -29,12 +29,12 @@ type Estimate struct {
 // Estimates are how the plan's tables are put together. A table that is not in any is alone: it is the one measurement
 // that its statistic names.
 func (p *Plan) Estimates() ([]Estimate, error) {
-	tables, err := expand(p.release)
+	tables, err := expand(p.Release())
 	if err != nil {
 		return nil, err
 	}
 	var all []Estimate
-	for _, confidential := range p.release.Tables {
+	for _, confidential := range p.Release().Tables {
 		var own []*table
 		var at []int
 		for i, t := range tables {
@@ -45,7 +45,7 @@ func (p *Plan) Estimates() ([]Estimate, error) {
 		if own == nil {
 			continue
 		}
-		c, err := newChains(p.release, own, p.Sums)
+		c, err := newChains(p.Release(), own, p.Sums)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (p *Plan) estimate(c chains, tables []*table, at []int) (*Estimate, error) 
 	if marginals == nil {
 		return nil, nil
 	}
-	parts, err := partsOf(p.release, tables)
+	parts, err := partsOf(p.Release(), tables)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (p *Plan) eachOf(t Table) *big.Rat {
 	if !t.Weighted {
 		return p.Sample.Each()
 	}
-	return p.release.Table(t.From).Weight.Lattice.Step
+	return p.Release().Table(t.From).Weight.Lattice.Step
 }
 
 // scale says how good a count is that was put together from integers each of which stands for so much.

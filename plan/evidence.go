@@ -33,7 +33,7 @@ func (p *Plan) Evidence(s Synthetic) []Evidence {
 
 // decidedBy finds for each attribute of a table the column of microdata that decides it. It fails where none does.
 func (p *Plan) decidedBy(s Synthetic, planned Table) ([]TabulatedBy, error) {
-	t := p.release.Table(s.Table)
+	t := p.Release().Table(s.Table)
 	all := []TabulatedBy{}
 	for _, a := range counted(t, planned.attributes()) {
 		level, _ := t.Column(a.Column).Domain.Level(a.Level)
@@ -63,7 +63,7 @@ func hasColumnTwice(by []TabulatedBy) bool {
 
 // cumulates tells that a table counts up along one of its attributes.
 func (p *Plan) cumulates(t Table) bool {
-	return slices.ContainsFunc(p.release.Marginals, func(m spec.Marginal) bool {
+	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
 		return m.Name == t.Marginal && slices.ContainsFunc(m.Cumulative, func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
 	})
 }

@@ -66,7 +66,7 @@ func (p *Plan) Explain(w io.Writer) error {
 	if slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Sparse != nil || t.Top != nil }) {
 		sparse = " (sparse ones, and those that cells are chosen from, taken to have as many as rows are expected, or 2^20)"
 	}
-	if selections(p.release) > 0 {
+	if selections(p.Release()) > 0 {
 		sparse += " (of groups that nobody listed as many as 1000 in a table)"
 	}
 	published := "No table"
@@ -94,7 +94,7 @@ func (p *Plan) explainGovernance(b *strings.Builder) {
 		lines = append(lines, fmt.Sprintf("Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
 			p.Guarantee.Protects, shareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil)))
 	}
-	for _, t := range p.release.Tables {
+	for _, t := range p.Release().Tables {
 		if t.Unit.Null == spec.Drop {
 			lines = append(lines, fmt.Sprintf("Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
 		}
@@ -333,7 +333,7 @@ func (s Strategy) otherNoise() bool {
 
 // explainSizes says where the size of an average cell comes from.
 func (p *Plan) explainSizes(b *strings.Builder) {
-	for _, t := range p.release.Tables {
+	for _, t := range p.Release().Tables {
 		if rows := expectedRows(t); rows > 0 && slices.ContainsFunc(p.Tables, func(shown Table) bool { return shown.From == t.Name }) {
 			fmt.Fprintf(b, "  An average cell: %s of %s (the middle of what `expect: rows` says), spread evenly over the cells that can have any.\n", budget.Plural(rows, "row"), t.Name)
 		}

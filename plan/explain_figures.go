@@ -85,7 +85,7 @@ func (q Quality) WayText(column string) string {
 
 // explainWeights says what is assumed of weights.
 func (p *Plan) explainWeights(b *strings.Builder) {
-	for _, table := range p.release.Tables {
+	for _, table := range p.Release().Tables {
 		if table.Weight != nil {
 			fmt.Fprintf(b, "\nRows of %s count by their weight %s. %s\n", table.Name, table.Weight.From, weightText(table.Weight))
 		}

@@ -16,8 +16,8 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 	s, columns := p.Synthetic[i], p.columnsOf(i)
 	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.Own()), s.rowsText())
 	for _, f := range s.Own() {
-		if link := p.release.Table(s.Table).Column(f.Attribute).Link; link != nil {
-			fmt.Fprintf(b, "  %s is how many rows of %s belong to a row, 0 to %s.\n", f, link.Table, budget.Group(p.release.Table(link.Table).Unit.MaxRows))
+		if link := p.Release().Table(s.Table).Column(f.Attribute).Link; link != nil {
+			fmt.Fprintf(b, "  %s is how many rows of %s belong to a row, 0 to %s.\n", f, link.Table, budget.Group(p.Release().Table(link.Table).Unit.MaxRows))
 		}
 	}
 	if s.Parent != "" {
@@ -52,7 +52,7 @@ func (p *Plan) explainMicrodata(b *strings.Builder, i int) {
 // explainLink writes how rows go with rows of another table.
 func (p *Plan) explainLink(b *strings.Builder, s Synthetic) {
 	fmt.Fprintf(b, "  Each row belongs to one of %s and is drawn given its columns, here called %s; the last is how many rows of %s it has, at most %s.\n",
-		s.Parent, factorsText(s.GivenBy()), s.Table, budget.Group(p.release.Table(s.Table).Unit.MaxRows))
+		s.Parent, factorsText(s.GivenBy()), s.Table, budget.Group(p.Release().Table(s.Table).Unit.MaxRows))
 	fmt.Fprintf(b, "  Rows of %s whose unit has no row in %s that is counted are left out before the rows of a unit are bounded, of all that is counted of %s.\n", s.Table, s.Parent, s.Table)
 }
 

@@ -72,11 +72,11 @@ func (p *Plan) facts() []fact {
 	b := factBook{}
 	b.release(p)
 	b.guarantee(p)
-	b.say(OnBudget, "", "made least inside a leaf", objectives[p.release.Budget.Minimise])
+	b.say(OnBudget, "", "made least inside a leaf", objectives[p.Release().Budget.Minimise])
 	b.noise(p)
 	b.leaves(p.Leaves)
 	marginals := map[string]spec.Marginal{}
-	for _, m := range p.release.Marginals {
+	for _, m := range p.Release().Marginals {
 		marginals[m.Name] = m
 	}
 	for _, row := range p.tableRows() {
@@ -97,7 +97,7 @@ func (p *Plan) facts() []fact {
 			b.ofTables(s, p.Evidence(s))
 		}
 	}
-	for _, t := range p.release.Tables {
+	for _, t := range p.Release().Tables {
 		b.source(t)
 		for _, i := range p.Impossibilities() {
 			if i.Table == t.Name {
@@ -105,7 +105,7 @@ func (p *Plan) facts() []fact {
 			}
 		}
 	}
-	for _, t := range p.release.Tables {
+	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
 			b.column(t, c)
 		}
@@ -113,7 +113,7 @@ func (p *Plan) facts() []fact {
 	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
 		b.add(fact{topic: OnParameter, subject: name, value: p.Source.Params[name]})
 	}
-	for _, t := range p.release.Tables {
+	for _, t := range p.Release().Tables {
 		for _, j := range t.Joins {
 			hash := hashOf([]byte(p.Source.Files[j.File]))
 			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) + ", SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
@@ -150,13 +150,13 @@ func (b *factBook) sum(topic Topic, subject, value string) {
 }
 
 func (b *factBook) release(p *Plan) {
-	about := p.release.About
+	about := p.Release().About
 	b.say(OnRelease, "", "name", p.Name)
 	b.say(OnRelease, "", "title", about.Title)
 	b.say(OnRelease, "", "population", about.Population)
 	b.say(OnRelease, "", "period", about.Period)
 	b.say(OnRelease, "", "contact", about.Contact)
-	for _, c := range p.release.Fit {
+	for _, c := range p.Release().Fit {
 		value := "the rest"
 		if c.AtMost != nil {
 			value = "relative standard error at most " + percent(c.AtMost)
@@ -187,14 +187,14 @@ func (b *factBook) guarantee(p *Plan) {
 	say("rows without an id", g.WithoutID)
 	say("account", g.Account)
 	say("further accounts", strings.Join(g.Also, ", "))
-	if p.release.Privacy.Total {
+	if p.Release().Privacy.Total {
 		say("total", "no value of a readable file stops a run")
 	}
 	b.say(OnCost, "", "charged to the account", p.Cost.String())
 }
 
 func (b *factBook) noise(p *Plan) {
-	if asked := p.release.Budget.Noise; asked != "" {
+	if asked := p.Release().Budget.Noise; asked != "" {
 		b.say(OnBudget, "", "law of the noise", string(asked)+", as the spec asks")
 	}
 	for _, other := range p.OtherNoise {
@@ -421,8 +421,8 @@ func (b *factBook) source(t *spec.Table) {
 
 // joinedAlone tells that a file is a public table, or holds the figures of an invariant, and no code book.
 func (p *Plan) joinedAlone(path string) bool {
-	joined := slices.ContainsFunc(p.release.Invariants, func(i spec.Invariant) bool { return i.File == path })
-	for _, t := range p.release.Tables {
+	joined := slices.ContainsFunc(p.Release().Invariants, func(i spec.Invariant) bool { return i.File == path })
+	for _, t := range p.Release().Tables {
 		joined = joined || slices.ContainsFunc(t.Joins, func(j *spec.Join) bool { return j.File == path })
 		if slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Codebook == path }) {
 			return false

@@ -201,7 +201,7 @@ type rested struct {
 // noise of the table's count and that of its parts enter the figure times these rows. Nothing enters one whose error depends
 // on more.
 func (p *Plan) restsOn(t Table, f Figure, measured map[string]Measurement) (rows int64, counts float64, parts []rested) {
-	confidential := p.release.Table(t.From)
+	confidential := p.Release().Table(t.From)
 	rows = goodRows
 	if w := confidential.Weight; w != nil {
 		most, _ := w.Lattice.Step.Float64()

@@ -59,7 +59,7 @@ func (p *Plan) Fitting(c Consistency) (*Fitting, error) {
 // the impossible cells leave none that is possible, or none for rows that an invariant has.
 func (p *Plan) schedule(c Consistency) (*Fitting, error) {
 	f := &fitter{plan: p, first: map[string]int{}, pairs: map[[2]int][]int{}}
-	confidential := p.release.Table(c.Table)
+	confidential := p.Release().Table(c.Table)
 	paths := map[string]bool{}
 	for _, path := range c.Tables {
 		paths[path] = true
@@ -71,7 +71,7 @@ func (p *Plan) schedule(c Consistency) (*Fitting, error) {
 			f.Tables = append(f.Tables, FittedTable{At: i, From: -1})
 		}
 	}
-	for _, i := range p.release.Invariants {
+	for _, i := range p.Release().Invariants {
 		if i.Table == c.Table {
 			f.invariants, by = append(f.invariants, i), append(by, counted(confidential, i.By))
 		}
@@ -181,7 +181,7 @@ func (f *fitter) path(table int) string { return f.plan.Tables[f.Tables[table].A
 // refuse is the refusal of a table, in its place in the spec.
 func (f *fitter) refuse(table int, message, expected string) error {
 	t := f.plan.Tables[f.Tables[table].At]
-	return at(f.plan.release, "marginals."+t.Marginal, &fault{"by", message, expected})
+	return at(f.plan.Release(), "marginals."+t.Marginal, &fault{"by", message, expected})
 }
 
 // outermost are the tables of a kind, but for those within another one of more chains, and for repetitions.
@@ -406,7 +406,7 @@ func (f *Fitting) Masks(p *Plan) ([][]bool, error) {
 			continue
 		}
 		t := f.Tables[s.Table]
-		mask, err := p.Query(p.Tables[t.At]).Impossible(p.release)
+		mask, err := p.Query(p.Tables[t.At]).Impossible(p.Release())
 		if err != nil {
 			return nil, err
 		}
@@ -439,11 +439,11 @@ func (f *Fitting) Masks(p *Plan) ([][]bool, error) {
 			}
 		case len(f.Steps[fixed.From].Fixed) > 1:
 			t := p.Tables[f.Tables[f.Steps[i].Table].At]
-			return nil, at(p.release, "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("table %s has impossible cells where what invariants and others say of it crosses: whole counts that keep to all of these at once are not looked for", t.Path),
+			return nil, at(p.Release(), "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("table %s has impossible cells where what invariants and others say of it crosses: whole counts that keep to all of these at once are not looked for", t.Path),
 				"an invariant by all the attributes that the table shares with them, or no `integers` under `publish`"})
 		case masks[fixed.From] == nil:
 			t := p.Tables[f.Tables[f.Steps[i].Table].At]
-			return nil, at(p.release, "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), "other entries under `impossible`, or fewer tables"})
+			return nil, at(p.Release(), "marginals."+t.Marginal, &fault{"by", fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), "other entries under `impossible`, or fewer tables"})
 		default:
 			for cell, c := range f.Project(f.Steps[fixed.From].Margin, fixed.Margin) {
 				masks[fixed.From][cell] = masks[fixed.From][cell] || dead[c]

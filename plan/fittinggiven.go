@@ -125,7 +125,7 @@ func (f *Fitting) emptied(p *Plan, step int, dead []bool) error {
 	for c, n := range rows {
 		if dead[c] && n > 0 {
 			t := p.Tables[f.Tables[f.Steps[step].Table].At]
-			return at(p.release, "invariants."+from.Invariant, &fault{"", fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
+			return at(p.Release(), "invariants."+from.Invariant, &fault{"", fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
 				"0 there, or other entries under `impossible`"})
 		}
 	}
@@ -135,9 +135,9 @@ func (f *Fitting) emptied(p *Plan, step int, dead []bool) error {
 // keepApart fails where a fitted table would not keep to an invariant: where both tell more of a column than the finest level that the
 // invariant decides in the table's chain, as its own is in another one. Tables that an invariant decides show its figures.
 func (p *Plan) keepApart(c Consistency, f *Fitting) error {
-	confidential := p.release.Table(c.Table)
+	confidential := p.Release().Table(c.Table)
 	groups := map[[2]spec.Attribute]int{}
-	for _, i := range p.release.Invariants {
+	for _, i := range p.Release().Invariants {
 		if i.Table != c.Table {
 			continue
 		}
@@ -157,7 +157,7 @@ func (p *Plan) keepApart(c Consistency, f *Fitting) error {
 					}
 					chain := f.Chains[of.Order[k]]
 					if kept := chain.Size(min(of.Margin[of.Order[k]], chain.decided(confidential, a))); kept < groups[pair] {
-						return at(p.release, "invariants."+i.Name, &fault{"", fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain.text(), a),
+						return at(p.Release(), "invariants."+i.Name, &fault{"", fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain.text(), a),
 							fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})
 					}
 				}

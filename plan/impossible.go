@@ -262,10 +262,10 @@ type Impossibility struct {
 // Impossibilities are what the spec says that no row can be, in its order.
 func (p *Plan) Impossibilities() []Impossibility {
 	var all []Impossibility
-	for _, e := range p.release.Impossible {
+	for _, e := range p.Release().Impossible {
 		var conditions []string
 		for _, c := range e.Where {
-			conditions = append(conditions, conditionText(p.release.Table(e.Table), c))
+			conditions = append(conditions, conditionText(p.Release().Table(e.Table), c))
 		}
 		all = append(all, Impossibility{Table: e.Table, Rule: strings.Join(conditions, " with "), Drop: e.Drop})
 	}

@@ -28,7 +28,7 @@ type Invariant struct {
 // invariants are those of the release. Each names the tables that it decides before any other does.
 func (p *Plan) invariants() []Invariant {
 	var all []Invariant
-	for _, of := range p.release.Invariants {
+	for _, of := range p.Release().Invariants {
 		i := Invariant{Name: of.Name, Table: of.Table, By: make([]string, len(of.By)), From: of.File, Cells: int64(len(of.Counts)), Total: of.Total()}
 		for k, a := range of.By {
 			i.By[k] = a.String()
@@ -62,7 +62,7 @@ func (p *Plan) heldBy(t Table, of *table) string {
 	if t.whyLeft(slices.Contains(of.sums, residual.Prefixes)) != "" {
 		return ""
 	}
-	for _, i := range p.release.Invariants {
+	for _, i := range p.Release().Invariants {
 		if i.Table == t.From && p.placesIn(i, t) != nil {
 			return i.Name
 		}
@@ -73,7 +73,7 @@ func (p *Plan) heldBy(t Table, of *table) string {
 // placesIn is, of each figure of an invariant, the cell of a table that it is counted in; nil where the figures do not decide the
 // table.
 func (p *Plan) placesIn(i spec.Invariant, t Table) []int32 {
-	confidential := p.release.Table(i.Table)
+	confidential := p.Release().Table(i.Table)
 	by, own := counted(confidential, i.By), counted(confidential, t.attributes())
 	has := func(a spec.Attribute) bool {
 		return slices.ContainsFunc(by, func(b spec.Attribute) bool { return a.Column == b.Column })
@@ -125,11 +125,11 @@ func placesOf(confidential *spec.Table, by []spec.Attribute, of [][]int, strides
 
 // PublicFigures are those that an invariant gives for a table's cells, in the table's order; nil where none does.
 func (p *Plan) PublicFigures(t Table) []int64 {
-	at := slices.IndexFunc(p.release.Invariants, func(i spec.Invariant) bool { return i.Name == t.Invariant })
+	at := slices.IndexFunc(p.Release().Invariants, func(i spec.Invariant) bool { return i.Name == t.Invariant })
 	if at < 0 {
 		return nil
 	}
-	i := p.release.Invariants[at]
+	i := p.Release().Invariants[at]
 	places := p.placesIn(i, t)
 	if places == nil {
 		return nil // of a plan that was not made from its release
@@ -143,15 +143,15 @@ func (p *Plan) PublicFigures(t Table) []int64 {
 
 // invariantsPossible fails where an invariant has rows in a cell that the spec says no row falls into.
 func (p *Plan) invariantsPossible() error {
-	for _, i := range p.release.Invariants {
-		confidential := p.release.Table(i.Table)
-		mask, err := marginalOf(i.Table, counted(confidential, i.By)).Impossible(p.release)
+	for _, i := range p.Release().Invariants {
+		confidential := p.Release().Table(i.Table)
+		mask, err := marginalOf(i.Table, counted(confidential, i.By)).Impossible(p.Release())
 		if err != nil {
 			return err
 		}
 		for cell, impossible := range mask.Cells() {
 			if impossible && i.Counts[cell] > 0 {
-				return at(p.release, "invariants."+i.Name, &fault{"", fmt.Sprintf("invariant %s has %s where `impossible` says that no row can be: %s", i.Name, budget.Plural(i.Counts[cell], "row"), cellText(confidential, i.By, cell)),
+				return at(p.Release(), "invariants."+i.Name, &fault{"", fmt.Sprintf("invariant %s has %s where `impossible` says that no row can be: %s", i.Name, budget.Plural(i.Counts[cell], "row"), cellText(confidential, i.By, cell)),
 					"0 there, or another entry under `impossible`"})
 			}
 		}
@@ -189,11 +189,11 @@ func totalOf(r *spec.Release, table string) (spec.Invariant, bool) {
 // tabulatesInvariants fails where tables that are counted from microdata cannot keep to the invariants of their confidential table: the
 // number of rows is all that these keep to, where no other number is asked for.
 func (p *Plan) tabulatesInvariants(table string) error {
-	for _, i := range p.release.Invariants {
+	for _, i := range p.Release().Invariants {
 		if i.Table != table || len(i.By) == 0 && p.rowsOf(table) == i.Total() {
 			continue
 		}
-		return at(p.release, "invariants."+i.Name, &fault{"", fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, which keep to no public figure but their number of rows", table),
+		return at(p.Release(), "invariants."+i.Name, &fault{"", fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, which keep to no public figure but their number of rows", table),
 			"an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in a circle; or no `integers` under `publish`"})
 	}
 	return nil
@@ -203,10 +203,10 @@ func (p *Plan) tabulatesInvariants(table string) error {
 // would then add up to, whatever was measured. A number that an invariant says is that of the data.
 func (p *Plan) tabulatesRows(table string) error {
 	n := p.rowsOf(table)
-	if _, known := totalOf(p.release, table); n == 0 || known {
+	if _, known := totalOf(p.Release(), table); n == 0 || known {
 		return nil
 	}
-	return at(p.release, "synthetic."+table, &fault{"rows", fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
+	return at(p.Release(), "synthetic."+table, &fault{"rows", fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
 		"`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or no `integers` under `publish`"})
 }
 
@@ -269,7 +269,7 @@ func (p *Plan) explainInvariants(b *strings.Builder) {
 func (b *factBook) invariants(p *Plan) {
 	for k, i := range p.Invariants {
 		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name, value: fmt.Sprintf("%s, %s in all", i.Sentence(), budget.Plural(i.Total, "row"))}
-		hash := hashOf([]byte(fmt.Sprint(p.release.Invariants[k].Counts)))
+		hash := hashOf([]byte(fmt.Sprint(p.Release().Invariants[k].Counts)))
 		f.value, f.exact = f.value+", SHA-256 "+hash[:16], "SHA-256 "+hash
 		b.add(f)
 		for _, path := range i.Tables {

@@ -96,7 +96,7 @@ func (p *Plan) StatedLoss() (*Loss, error) {
 // positives find.
 func (p *Plan) loss(deltas []string, rates []float64) (*Loss, error) {
 	deltas = p.beyondSelections(deltas)
-	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.release.Privacy.Neighbours, sampled: p.Sample != nil}
+	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.Release().Privacy.Neighbours, sampled: p.Sample != nil}
 	alike := map[string]LossOf{} // by the mechanisms: tables, and attributes, share few
 	reserved := p.Reserved()
 	of := func(name string, tables int, steps []budget.Mechanism, sample *Sample) (LossOf, error) {
@@ -264,7 +264,7 @@ func (p *Plan) Attributes() []string {
 		}
 	}
 	for _, m := range p.Measurements {
-		for _, c := range p.release.Table(m.Query.Table).Columns {
+		for _, c := range p.Release().Table(m.Query.Table).Columns {
 			if !slices.Contains(columns, c.Name) && p.reads(m.Query, c.Name) {
 				columns = append(columns, c.Name)
 			}
@@ -277,16 +277,16 @@ func (p *Plan) Attributes() []string {
 			}
 		}
 	}
-	for _, e := range p.release.Impossible {
+	for _, e := range p.Release().Impossible {
 		for _, c := range e.Where {
-			read := Counted(p.release.Table(e.Table), c.Attribute).Column // what decides it, where it is derived
+			read := Counted(p.Release().Table(e.Table), c.Attribute).Column // what decides it, where it is derived
 			measured := slices.ContainsFunc(p.Measurements, func(m Measurement) bool { return m.Query.Table == e.Table })
 			if e.Drop && measured && !slices.Contains(columns, read) {
 				columns = append(columns, read)
 			}
 		}
 	}
-	for _, t := range p.release.Tables {
+	for _, t := range p.Release().Tables {
 		if slices.ContainsFunc(p.Measurements, func(m Measurement) bool { return m.Query.Table == t.Name }) {
 			columns = append(columns, p.unshown(t, columns)...)
 		}
@@ -341,13 +341,13 @@ func (p *Plan) unshown(t *spec.Table, found []string) []string {
 // `impossible` as its own or as those of a column that is derived from it, or by the table's predicate; or which rows of a unit stay, as those of a column
 // do that is made of the unit's id; or whether it has rows, as the number of them does, and what decides whether there is a row that they belong to.
 func (p *Plan) drops(table, column string) bool {
-	t := p.release.Table(table)
+	t := p.Release().Table(table)
 	if s, is := p.child(table); is && (s.Size == column || p.drops(s.Parent, column)) {
 		return true
 	}
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
-	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil && shareAny(t.Where.Expression.Sources(), ofFile(t, column)) || slices.ContainsFunc(p.release.Impossible, func(e spec.Impossible) bool {
+	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil && shareAny(t.Where.Expression.Sources(), ofFile(t, column)) || slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool {
 		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
 			return sameValues(t, Counted(t, c.Attribute).Column, column)
 		})
@@ -378,7 +378,7 @@ func shareAny(a, b []string) bool {
 // are replaced that is what the mechanism was made for.
 func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
 	switch {
-	case p.release.Privacy.Neighbours == spec.Replace:
+	case p.Release().Privacy.Neighbours == spec.Replace:
 	case m.L1 == nil: // it chooses, with a loss that its parameter says
 		m.Parameter = new(big.Rat).Add(m.Parameter, m.Parameter)
 	default:
@@ -391,7 +391,7 @@ func (p *Plan) exchanged(m budget.Mechanism) budget.Mechanism {
 
 // reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
 func (p *Plan) reads(q Query, column string) bool {
-	t := p.release.Table(q.Table)
+	t := p.Release().Table(q.Table)
 	if q.weighs() && slices.Contains(ofFile(t, column), t.Weight.From) {
 		return true
 	}
@@ -427,7 +427,7 @@ func (p *Plan) partsBy(q Query, column string) bool {
 		if p.linkedTo(q.Table, f, column) {
 			return true
 		}
-		t := p.release.Table(q.Table)
+		t := p.Release().Table(q.Table)
 		domain := t.Column(f.Attribute).Domain
 		if level, ok := domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) && (level.Size() > 1 || domain.Discover() != nil) {
 			return true
@@ -468,13 +468,13 @@ func (p *Plan) Changing(column string) (tables int, steps []budget.Mechanism, er
 		}
 	}
 	for _, t := range p.Tables {
-		if p.drops(t.From, column) || slices.ContainsFunc(p.Query(t).Factors, func(f Factor) bool { return sameValues(p.release.Table(t.From), f.Attribute, column) }) {
+		if p.drops(t.From, column) || slices.ContainsFunc(p.Query(t).Factors, func(f Factor) bool { return sameValues(p.Release().Table(t.From), f.Attribute, column) }) {
 			tables++
 		}
 	}
 	for _, s := range p.Synthetic {
 		if !p.drops(s.Table, column) && !slices.ContainsFunc(s.By, func(f Factor) bool {
-			return sameValues(p.release.Table(s.Table), f.Attribute, column) || p.linkedTo(s.Table, f, column)
+			return sameValues(p.Release().Table(s.Table), f.Attribute, column) || p.linkedTo(s.Table, f, column)
 		}) {
 			continue
 		}
@@ -483,7 +483,7 @@ func (p *Plan) Changing(column string) (tables int, steps []budget.Mechanism, er
 			continue
 		}
 		changed := s.Block
-		if p.release.Privacy.Neighbours != spec.Replace {
+		if p.Release().Privacy.Neighbours != spec.Replace {
 			changed.Parameter = new(big.Rat).Mul(changed.Parameter, big.NewRat(removedAndAdded, 1))
 		}
 		steps = append(steps, changed)
@@ -501,12 +501,12 @@ func (p *Plan) changed(m Measurement, column string) (budget.Mechanism, error) {
 	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distribution != nil || q.Distinct != nil || q.PerUnit != nil {
 		return p.exchanged(m.Mechanism), nil
 	}
-	t := p.release.Table(m.Query.Table)
+	t := p.Release().Table(m.Query.Table)
 	moved := slices.DeleteFunc(slices.Clone(m.Query.Factors), func(f Factor) bool { return !sameValues(t, f.Attribute, column) })
 	changed := m.Mechanism
 	rows := t.Unit.MaxRows
 	k := big.NewInt(rows)
-	columns, axes, plain, err := m.Query.Residual(p.release)
+	columns, axes, plain, err := m.Query.Residual(p.Release())
 	if err != nil {
 		return changed, err
 	}

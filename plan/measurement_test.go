@@ -119,7 +119,7 @@ func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 		Factor{Attribute: "age"}.ranged(residual.Ranging{Sums: residual.Prefixes, Kappa: 2}),
 		{Attribute: "kind", Basis: Residual},
 	}}
-	columns, axes, plain, err := q.Residual(p.release)
+	columns, axes, plain, err := q.Residual(p.Release())
 	if err != nil || !slices.Equal(plain, []bool{true, false, false}) {
 		t.Fatal(plain, err)
 	}

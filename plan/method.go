@@ -84,12 +84,12 @@ func (d *microdata) decide() error {
 	}
 	for _, most := range ways {
 		err := d.take(AIM, most)
-		if all := d.candidates(); all > mostLookedAt {
+		if all := d.named().CandidateCount(); all > mostLookedAt {
 			d.because(fmt.Sprintf("%s %s columns are too many to look at in every round, more than %s", budget.Group(all), d.sets(), budget.Group(mostLookedAt)))
 			continue
 		}
 		if err == nil && d.cells <= mostCounted {
-			d.because(fmt.Sprintf("the %s %s columns have %s to count, of at most %s", budget.Group(d.candidates()), d.sets(), budget.Plural(d.cells, "cell"), budget.Group(mostCounted)))
+			d.because(fmt.Sprintf("the %s %s columns have %s to count, of at most %s", budget.Group(d.named().CandidateCount()), d.sets(), budget.Plural(d.cells, "cell"), budget.Group(mostCounted)))
 			return nil
 		}
 		d.because(fmt.Sprintf("the %s columns have more than %s to count", d.sets(), budget.Plural(mostCounted, "cell")))

@@ -39,7 +39,7 @@ const noLeaf = -1
 // expandSynthetic lists the microdata that a spec asks for beside its tables.
 func expandSynthetic(r *spec.Release, tables []*table) ([]microdata, error) {
 	var all []microdata
-	sketch := &Plan{release: r}
+	sketch := For(r)
 	for _, t := range tables {
 		if r.Synthetic != nil {
 			sketch.Tables = append(sketch.Tables, newTable(r, t))
@@ -116,7 +116,7 @@ func draft(r *spec.Release, asked *spec.Synthetic, sketch *Plan, before []microd
 // count works out how many cells have to be counted. It refuses too many candidates, and too large ones.
 func (d *microdata) count() error {
 	n := int64(len(d.by))
-	if all, what := d.candidates(), strings.TrimSuffix(d.sets(), " of"); n > maxCandidates || all > maxCandidates {
+	if all, what := d.named().CandidateCount(), strings.TrimSuffix(d.sets(), " of"); n > maxCandidates || all > maxCandidates {
 		return fmt.Errorf("%s have %s %s, more than %s: %s", budget.Plural(n, "column"), budget.Group(all), what, budget.Group(maxCandidates), d.fewer("name fewer columns under `by`"))
 	}
 	if d.method == AIM && !d.fits() {
@@ -153,24 +153,6 @@ func (d *microdata) sizes() (all []int64) {
 			cells *= d.columns[column]
 		}
 		all = append(all, cells)
-	}
-	return all
-}
-
-// candidates is how many there are; more columns than there may be candidates have some number that is too large.
-func (d *microdata) candidates() int64 {
-	return d.setsOf(len(d.by)) - d.setsOf(d.given)
-}
-
-// setsOf is how many sets the method would choose among, had it so many columns and none of them given.
-func (d *microdata) setsOf(columns int) int64 {
-	n := int64(min(columns, maxCandidates+1))
-	all := n * (n - 1) / 2
-	if d.method == MST {
-		return all
-	}
-	if all += n; d.ways > 2 {
-		all += n * (n - 1) / 2 * (n - 2) / 3
 	}
 	return all
 }

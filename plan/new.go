@@ -27,7 +27,7 @@ func New(r *spec.Release) (*Plan, error) {
 	}
 	p, err := passes(own, nil)
 	if err == nil {
-		p.made = p.Hash()
+		madeHere.add(p.Hash())
 	}
 	return p, err
 }
@@ -278,7 +278,8 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, how Summing) (*dr
 
 // settled divides the budget among the measurements, and predicts how good they will make the tables.
 func (d *draftPlan) settled(r *spec.Release, how Summing) error {
-	p := &Plan{Format: Format, Name: r.Name, Title: r.About.Title, Corrects: r.Corrects, Resume: r.Privacy.Resume, Sums: how, Source: r.Source, Sample: sampleOf(r), release: r}
+	p := For(r)
+	p.Sums, p.Sample = how, sampleOf(r)
 	d.plan = p
 	var err error
 	if d.division, d.uniform, err = d.blueprint.settle(); err != nil {

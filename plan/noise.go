@@ -234,7 +234,7 @@ func (p *Plan) explainKept(b *strings.Builder) {
 // keptGaussian are the parts of a release of ε and δ that have Gaussian noise though Laplace noise is asked for, with the
 // reason of each.
 func (p *Plan) keptGaussian() []string {
-	asked := p.release.Budget
+	asked := p.Release().Budget
 	if asked.Noise != spec.LaplaceNoise || asked.Delta == nil {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (p *Plan) keptGaussian() []string {
 // checkNoise refuses a plan that was asked for Laplace noise and has none.
 func (p *Plan) checkNoise() error {
 	if kept := p.keptGaussian(); len(kept) > 0 && !slices.ContainsFunc(p.Strategies, func(s Strategy) bool { return s.Noise == budget.DiscreteLaplace }) {
-		return p.release.Problem("budget.noise", spec.Problem{
+		return p.Release().Problem("budget.noise", spec.Problem{
 			Message:  "nothing in this release can have Laplace noise under epsilon and delta: " + strings.Join(kept, "; "),
 			Expected: "noise: gaussian, or leave it out, or a budget of epsilon alone",
 		})

@@ -73,10 +73,10 @@ func sharedErrorOf(p *Plan) float64 {
 		if needed[leaves[table.Path]] {
 			continue
 		}
-		at := slices.IndexFunc(p.release.Marginals, func(m spec.Marginal) bool { return m.Name == table.Marginal })
-		weight, _ := p.release.Marginals[at].Weight.Float64()
+		at := slices.IndexFunc(p.Release().Marginals, func(m spec.Marginal) bool { return m.Name == table.Marginal })
+		weight, _ := p.Release().Marginals[at].Weight.Float64()
 		s := table.Statistics[0]
-		if p.release.Budget.Minimise == spec.LeastLargest {
+		if p.Release().Budget.Minimise == spec.LeastLargest {
 			most := max(s.StandardError, s.Uneven)
 			out = max(out, weight*most*most)
 			continue

@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sync/atomic"
+	"slices"
+	"sync"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -41,7 +42,16 @@ type Plan struct {
 	Source       spec.Source   `json:"source"`
 
 	release *spec.Release
-	made    string // the hash of what [New], or [Plan.Refilled], made of release, "" for a plan that was read
+}
+
+// For returns the plan of a release before anything is planned: what it has of the release itself.
+func For(r *spec.Release) *Plan { return (&Plan{Format: Format}).With(r) }
+
+// With returns a copy of the plan for another release: with its names and its source, and all else as it was.
+func (p *Plan) With(r *spec.Release) *Plan {
+	out := *p
+	out.Name, out.Title, out.Corrects, out.Resume, out.Source, out.release = r.Name, r.About.Title, r.Corrects, r.Privacy.Resume, r.Source, r
+	return &out
 }
 
 // Size says what measuring takes: the cells of all published tables, of a sparse one as many as rows are expected (2^20
@@ -97,9 +107,9 @@ func (p *Plan) SpecHash() string {
 var ErrEdited = errors.New("the plan was edited")
 
 // Read decodes a plan.json. It fails on bytes that are not a canonical plan of
-// this format and on an embedded spec that does not parse; it does not check
-// that the planner would make this plan, which is what [Plan.Verify] is for.
-func Read(b []byte) (*Plan, error) {
+// this format and on an embedded spec that does not parse; it checks neither that
+// the plan's parts fit together nor that the planner would make this plan.
+func decode(b []byte) (*Plan, error) {
 	var form struct {
 		Format string `json:"format"`
 	}
@@ -126,9 +136,6 @@ func Read(b []byte) (*Plan, error) {
 		return nil, fmt.Errorf("the spec inside the plan: %w", err)
 	}
 	p.release = r
-	if err := p.shaped(); err != nil {
-		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", ErrEdited, err)
-	}
 	return &p, nil
 }
 
@@ -159,7 +166,6 @@ func (p *Plan) Verified() (*Plan, error) {
 	case !reflect.DeepEqual(own.release, p.release):
 		return nil, errRelease
 	}
-	own.made = p.made // says of which bytes it was
 	if err := own.verify(); err != nil {
 		return nil, err
 	}
@@ -186,8 +192,7 @@ var errRelease = fmt.Errorf("%w: its release is not what its spec says", ErrEdit
 func (p *Plan) verify() error {
 	text := p.Bytes()
 	hash := hashOf(text)
-	if last := verified.Load(); p.made == hash || last != nil && *last == hash {
-		verified.Store(&hash)
+	if madeHere.holds(hash) {
 		return nil
 	}
 	again, err := New(p.release)
@@ -197,10 +202,35 @@ func (p *Plan) verify() error {
 	if !bytes.Equal(again.Bytes(), text) {
 		return fmt.Errorf("%w, or made by another version (it is not what its own spec leads to): make it again with `dprelease plan`", ErrEdited)
 	}
-	verified.Store(&hash)
+	madeHere.add(hash)
 	return nil
 }
 
-// verified is the hash of the plan that was last found to be what its spec leads to. Planning is a function of the spec,
-// which the plan's bytes hold: the same bytes need not be planned again.
-var verified atomic.Pointer[string]
+// madeHere remembers the plans that were made in this process, or found to be what their specs lead to. Planning is a function
+// of the spec, which the plan's bytes hold: the same bytes need not be planned again.
+var madeHere hashRing
+
+// mostRemembered is how many plans are remembered.
+const mostRemembered = 8
+
+// hashRing holds the hashes of the last plans.
+type hashRing struct {
+	mu     sync.Mutex
+	hashes []string
+}
+
+// add remembers a plan.
+func (r *hashRing) add(hash string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hashes = append(r.hashes, hash); len(r.hashes) > mostRemembered {
+		r.hashes = r.hashes[1:]
+	}
+}
+
+// holds reports whether a plan is remembered.
+func (r *hashRing) holds(hash string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.hashes, hash)
+}

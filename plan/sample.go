@@ -33,7 +33,7 @@ func onSample(r *spec.Release) (*spec.Release, error) {
 // onAll makes of a plan for the sample that of the release: an account in ε is charged what all units lose, one in ρ what
 // those lose that are drawn.
 func (p *Plan) onAll(r *spec.Release) {
-	p.release = r
+	*p = *p.With(r)
 	if p.Sample == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (t Table) Sampled() bool { return !t.Weighted && t.Statistics[0].Unit != ""
 
 // RowsOfUnit is how many rows of one unit a cell of a table counts at most or, with sums, several of its cells together.
 func (p *Plan) RowsOfUnit(t Table, sums bool) int64 {
-	all, each := rowsOf(p.release.Table(t.From).Unit, t.PerUnit, t.Cells)
+	all, each := rowsOf(p.Release().Table(t.From).Unit, t.PerUnit, t.Cells)
 	if sums || slices.ContainsFunc(t.By, func(by string) bool { return p.countsUp(t, by) }) {
 		return all
 	}

@@ -13,10 +13,24 @@ import (
 // This file holds the shape of a plan that was read: whether its parts fit each other and its spec, so that nothing that
 // reads them has to ask.
 
+// Read decodes a plan.json as [decode] does, and fails also on a plan whose parts do not fit together, such as a measurement with
+// another number of answers than its question has. It does not check that the planner would make this plan, which is what
+// [Plan.Verify] is for.
+func Read(b []byte) (*Plan, error) {
+	p, err := decode(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.shaped(); err != nil {
+		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", ErrEdited, err)
+	}
+	return p, nil
+}
+
 // shaped returns an error unless the tables are those that the spec asks for, and the measurements are whole ones of them
 // and of the microdata.
 func (p *Plan) shaped() error {
-	tables, err := expand(p.release)
+	tables, err := expand(p.Release())
 	if err != nil {
 		return err
 	}
@@ -38,20 +52,20 @@ func (p *Plan) shaped() error {
 			}
 		}
 	}
-	parts, err := partsOf(p.release, tables)
+	parts, err := partsOf(p.Release(), tables)
 	if err != nil {
 		return err
 	}
 	itself := map[string]bool{}
 	for _, t := range parts {
 		m, ok := measured[t.path]
-		if !ok || !t.measures(p.release, m) {
+		if !ok || !t.measures(p.Release(), m) {
 			return fmt.Errorf("measurement %s is not as the spec asks for it", t.path)
 		}
 		itself[t.path] = true
 	}
 	for i, t := range p.Tables {
-		if err := t.shaped(newTable(p.release, tables[i])); err != nil {
+		if err := t.shaped(newTable(p.Release(), tables[i])); err != nil {
 			return fmt.Errorf("table %s: %w", tables[i].path, err)
 		}
 		m, ok := measured[t.Path]
@@ -169,9 +183,9 @@ func (p *Plan) addsUp() error {
 // of each once, with figures or with a reason.
 func (p *Plan) otherNoiseShaped() error {
 	for i, o := range p.OtherNoise {
-		known := slices.ContainsFunc(eitherNoise, func(law noiseLaw) bool { return law.kind == o.Noise && law.asked != p.release.Budget.Noise })
+		known := slices.ContainsFunc(eitherNoise, func(law noiseLaw) bool { return law.kind == o.Noise && law.asked != p.Release().Budget.Noise })
 		twice := slices.ContainsFunc(p.OtherNoise[:i], func(other OtherNoise) bool { return other.Noise == o.Noise })
-		if p.release.Budget.Delta == nil || !known || twice {
+		if p.Release().Budget.Delta == nil || !known || twice {
 			return fmt.Errorf("there is no other noise %q for its budget", o.Noise)
 		}
 		charge, err := budget.ParseRat(o.Charge)
@@ -196,13 +210,12 @@ func (s Synthetic) shaped() error {
 		}
 		return nil
 	}
-	d := microdata{by: s.By, given: s.Given, method: s.Method, ways: s.Ways}
 	switch {
 	case s.Given < 0 || s.Given > len(s.By)-1 || (s.Given > 0) != (s.Parent != "") || s.Given > 0 && s.Rows != 0:
 		return fmt.Errorf("the microdata of %s are linked to no parent as microdata can be", s.Table)
 	case s.Method != MST && s.Method != AIM:
 		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)
-	case len(s.By) < 2 || s.Ways < 2 || s.Ways > usualWays || s.Ways > len(s.By) || s.Method == MST && s.Ways != 2 || len(s.By) > maxCandidates || d.candidates() > maxCandidates:
+	case len(s.By) < 2 || s.Ways < 2 || s.Ways > usualWays || s.Ways > len(s.By) || s.Method == MST && s.Ways != 2 || len(s.By) > maxCandidates || s.CandidateCount() > maxCandidates:
 		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
 	case (s.Most == nil) != (s.Method == MST) || s.Most != nil && *s.Most != mostOfModel:
 		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)
@@ -218,7 +231,7 @@ func (s Synthetic) shaped() error {
 // many answers.
 func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error {
 	of := map[string]chains{}
-	for _, confidential := range p.release.Tables {
+	for _, confidential := range p.Release().Tables {
 		var own []*table
 		for _, t := range tables {
 			if t.marginal.Table == confidential.Name {
@@ -226,12 +239,12 @@ func (p *Plan) measurementsShaped(tables []*table, itself map[string]bool) error
 			}
 		}
 		var err error
-		if of[confidential.Name], err = newChains(p.release, own, p.Sums); err != nil {
+		if of[confidential.Name], err = newChains(p.Release(), own, p.Sums); err != nil {
 			return err
 		}
 	}
 	for i, m := range p.Measurements {
-		levels, err := m.Query.Levels(p.release)
+		levels, err := m.Query.Levels(p.Release())
 		if err != nil {
 			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}

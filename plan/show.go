@@ -31,7 +31,7 @@ func unshown(p *Plan) []string {
 		}
 		cell := 0.0 // how much weight rows have is not known
 		if !t.Weighted {
-			cell = float64(expectedRows(p.release.Table(t.From))) / p.evenCells(t)
+			cell = float64(expectedRows(p.Release().Table(t.From))) / p.evenCells(t)
 		}
 		if _, ok := most[t.Marginal]; !ok {
 			names = append(names, t.Marginal)
@@ -93,7 +93,7 @@ func (p *Plan) leastFor(t Table, f Figure) float64 {
 
 // rangeOf are the least and the largest value of a figure's column.
 func (p *Plan) rangeOf(t Table, f Figure) (low, high float64) {
-	l := p.release.Table(t.From).Column(f.Column).Lattice
+	l := p.Release().Table(t.From).Column(f.Column).Lattice
 	step, _ := l.Step.Float64()
 	return step * float64(l.First), step * float64(l.Last)
 }

@@ -65,7 +65,7 @@ func (p *Plan) Held(m Measurement) int64 {
 	if m.Above == 0 && m.Top == nil {
 		return m.Cells
 	}
-	held := filledOf(p.release.Table(m.Query.Table), m.Cells-m.Impossible)
+	held := filledOf(p.Release().Table(m.Query.Table), m.Cells-m.Impossible)
 	for _, t := range p.Tables {
 		if t.Sparse != nil && t.Path == m.ID {
 			held += int64(math.Ceil(t.Sparse.FalseCells))
@@ -85,7 +85,7 @@ func (p *Plan) sparsely(tables []*table) error {
 		s, noise := p.Tables[i].Sparse, measured[t.path].Mechanism
 		err := s.judge(noise, t)
 		if err != nil {
-			return at(p.release, "marginals."+t.marginal.Name, err)
+			return at(p.Release(), "marginals."+t.marginal.Name, err)
 		}
 		published := int64(math.Ceil(s.FalseCells))
 		p.Size.Cells, p.Size.Bytes = p.Size.Cells+published, p.Size.Bytes+2*BytesPerCell*published

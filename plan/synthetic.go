@@ -165,7 +165,7 @@ func (s Synthetic) Columns() []Factor { return append(slices.Clone(s.By), s.Deri
 // Origin finds for the i-th derived column the place in By of the one that decides it, and for each category of that one
 // the category of the derived column. It fails on microdata that the release's planner does not make.
 func (p *Plan) Origin(s Synthetic, i int) (from int, of []int, err error) {
-	t := p.release.Table(s.Table)
+	t := p.Release().Table(s.Table)
 	if t == nil || i < 0 || i >= len(s.Derived) {
 		return 0, nil, fmt.Errorf("the microdata of %s have no derived column number %d", s.Table, i+1)
 	}

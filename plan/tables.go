@@ -46,7 +46,7 @@ type Table struct {
 
 // Query is the marginal that a table shows, of identity factors: of the attributes that it is counted by.
 func (p *Plan) Query(t Table) Query {
-	return marginalOf(t.From, counted(p.release.Table(t.From), t.attributes()))
+	return marginalOf(t.From, counted(p.Release().Table(t.From), t.attributes()))
 }
 
 // Shown is the same marginal of the attributes that the table is published by: a derived column in the place of its

@@ -418,7 +418,7 @@ func (p *Plan) neededLeaves() map[string]bool {
 
 // leafOf is the leaf that pays for a table.
 func (p *Plan) leafOf(table int) string {
-	for _, m := range p.release.Marginals {
+	for _, m := range p.Release().Marginals {
 		if m.Name == p.Tables[table].Marginal {
 			return m.Leaf
 		}

@@ -63,7 +63,7 @@ type templateBook struct {
 // Standing approvals rest on this.
 func (p *Plan) Template() string {
 	b, err := json.Marshal(template{
-		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(), templateFiles: templateFilesOf(p.release, p.Source.Files), Resume: p.Resume,
+		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(), templateFiles: templateFilesOf(p.Release(), p.Source.Files), Resume: p.Resume,
 		Guarantee: p.blankGuarantee(), Cost: p.Cost, Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables, Measurements: p.Measurements, Synthetic: p.Synthetic,
 	})
 	if err != nil {
@@ -134,16 +134,15 @@ func (p *Plan) Refilled(r *spec.Release) *Plan {
 		return nil
 	}
 	own, err := spec.Parse(r.Source)
-	if err != nil || !reflect.DeepEqual(own, r) || TemplateKey(own) != TemplateKey(p.release) || len(p.Warnings) < len(p.release.Warnings) {
+	if err != nil || !reflect.DeepEqual(own, r) || TemplateKey(own) != TemplateKey(p.Release()) || len(p.Warnings) < len(p.Release().Warnings) {
 		return nil
 	}
-	q := *p
-	q.Name, q.Title, q.Corrects, q.Source, q.release = own.Name, own.About.Title, own.Corrects, own.Source, own
+	q := p.With(own)
 	q.Invariants = q.invariants() // which say from which file they are
 	q.Guarantee.Invariants = givenAway(q.Invariants)
-	q.Warnings = append(warningsOf(own), p.Warnings[len(p.release.Warnings):]...)
-	q.made = q.Hash()
-	return &q
+	q.Warnings = append(warningsOf(own), p.Warnings[len(p.Release().Warnings):]...)
+	madeHere.add(q.Hash())
+	return q
 }
 
 // hashOf is a SHA-256 in hexadecimal.

@@ -253,7 +253,7 @@ func (p *Plan) tops(tables []*table, all []planned) error {
 		miss := (1 - confidence) / float64(c.Of)
 		margin, exceeded := c.Select.Shortfall(t.cells, c.Moves(), miss)
 		if margin == math.MaxInt64 {
-			return at(p.release, "marginals."+t.marginal.Name, &fault{"top", fmt.Sprintf("a choice among the cells of table %s gets too little to tell them apart at all", t.path), "fewer cells to choose, or more of the budget"})
+			return at(p.Release(), "marginals."+t.marginal.Name, &fault{"top", fmt.Sprintf("a choice among the cells of table %s gets too little to tell them apart at all", t.path), "fewer cells to choose, or more of the budget"})
 		}
 		each, _ := p.eachOf(p.Tables[i]).Float64()
 		top := p.Tables[i].Top

@@ -98,7 +98,7 @@ func (p *Plan) assess() {
 			continue // most of its cells have no rows, it counts something else, noise is a part of its error, or it has none: an average cell says nothing
 		}
 		s, cells := t.Statistics[0], p.evenCells(*t)
-		u := &Usefulness{Rows: expectedRows(p.release.Table(t.From)), EnoughRows: int64(math.Ceil(s.StandardError * cells))}
+		u := &Usefulness{Rows: expectedRows(p.Release().Table(t.From)), EnoughRows: int64(math.Ceil(s.StandardError * cells))}
 		if u.Rows > 0 {
 			u.AverageCell = budget.RoundUp(float64(u.Rows)/cells, significant)
 			u.Band, u.Verdict = bandOf(s, u.AverageCell), p.evenVerdict(*t, u.AverageCell)
@@ -141,7 +141,7 @@ func (p *Plan) evenCells(t Table) float64 {
 
 // countsUp tells that a table counts up along an attribute.
 func (p *Plan) countsUp(t Table, name string) bool {
-	return slices.ContainsFunc(p.release.Marginals, func(m spec.Marginal) bool {
+	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
 		return m.Name == t.Marginal && slices.Contains(m.Cumulative, attributeOf(name))
 	})
 }
@@ -160,7 +160,7 @@ func (t Table) possible() int64 { return t.Cells - t.Impossible }
 
 // sizeOf is the number of categories of an attribute.
 func (p *Plan) sizeOf(table string, a spec.Attribute) float64 {
-	level, ok := p.release.Table(table).Column(a.Column).Domain.Level(a.Level)
+	level, ok := p.Release().Table(table).Column(a.Column).Domain.Level(a.Level)
 	if !ok {
 		return 1 // refused before
 	}
@@ -232,7 +232,7 @@ func attributeOf(name string) spec.Attribute {
 // coarser are the declared levels of an attribute's column that its own lies within, the finest first.
 func (p *Plan) coarser(table, name string) []spec.Attribute {
 	a := attributeOf(name)
-	domain := p.release.Table(table).Column(a.Column).Domain
+	domain := p.Release().Table(table).Column(a.Column).Domain
 	own, ok := domain.Level(a.Level)
 	if !ok {
 		return nil // refused before
@@ -265,7 +265,7 @@ func (p *Plan) moreBudget(relative, aim float64, leaf string) Help {
 		h.Change = fmt.Sprintf("give %s %s its share", leaf, times)
 	case p.Cost.Epsilon != nil:
 		h.Change = fmt.Sprintf("spend %s the ε", times)
-	case p.Guarantee.Delta != "" || p.release.Budget.Delta != nil:
+	case p.Guarantee.Delta != "" || p.Release().Budget.Delta != nil:
 		h.Change = fmt.Sprintf("spend %s the ρ (about %s the ε)", times, timesText(math.Sqrt(factor)))
 	default:
 		h.Change = fmt.Sprintf("spend %s the ρ", times)

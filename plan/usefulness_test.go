@@ -158,7 +158,7 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 	for i := 1.0; i <= 10; i++ {
 		sum += i / 10
 	}
-	p := &Plan{release: r}
+	p := For(r)
 	x := Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20}
 	for level, want := range map[string]float64{"band": 20. / 11, "half": 4. / 3} {
 		if got := p.evenSize(x, "age.band", spec.Attribute{Column: "age", Level: level}); math.Abs(got-want) > 1e-12 {

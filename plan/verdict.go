@@ -59,7 +59,7 @@ func (p *Plan) evenVerdict(t Table, cell float64) Verdict {
 // unfitFrom is the relative standard error above which a figure is in the last class of `fit`, 0 where the spec has no classes.
 func (p *Plan) unfitFrom() float64 {
 	most := 0.0
-	for _, c := range p.release.Fit {
+	for _, c := range p.Release().Fit {
 		if c.AtMost != nil {
 			bound, _ := c.AtMost.Float64()
 			most = max(most, bound)

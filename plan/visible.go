@@ -58,7 +58,7 @@ func (p *Plan) unseen() []string {
 			continue
 		}
 		seen, together := p.visibleFrom(i), p.togetherFrom(i)
-		rows := expectedRows(p.release.Table(s.Table))
+		rows := expectedRows(p.Release().Table(s.Table))
 		if s.RowsOf != "" {
 			rows = s.Rows
 		}

@@ -264,7 +264,7 @@ func low(p *Plan) []string {
 		if s == nil {
 			continue
 		}
-		possible, rows := float64(t.possible()), expectedRows(p.release.Table(t.From))
+		possible, rows := float64(t.possible()), expectedRows(p.Release().Table(t.From))
 		if s.FalseCells <= manyRowless*possible && (rows == 0 || s.FalseCells <= float64(rows)) {
 			continue
 		}
@@ -287,7 +287,7 @@ func (p *Plan) links() []string {
 			w = append(w, fmt.Sprintf("the rows of %s are made by method mst, which knows pairs of their columns, and those of %s by method aim given more of them: where rows of %[1]s have combinations that hardly any row of the data has, rows of %[2]s are drawn by noise. Method aim for %[1]s, or mst for %[2]s, avoids that",
 				s.Parent, s.Table))
 		}
-		if s.Parent != "" && p.release.Diagnostics == "" {
+		if s.Parent != "" && p.Release().Diagnostics == "" {
 			w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out as their unit has no row in %s: ids that are written otherwise in one of the two files lose them all, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
 				s.Table, s.Parent))
 		}
@@ -298,8 +298,8 @@ func (p *Plan) links() []string {
 // uncounted names the tables of which a policy leaves out rows with unknown values, and nothing says how many.
 func (p *Plan) uncounted() []string {
 	var w []string
-	for _, t := range p.release.Tables {
-		if p.release.Diagnostics != "" || t.Expect != nil && t.Expect.Rows != nil {
+	for _, t := range p.Release().Tables {
+		if p.Release().Diagnostics != "" || t.Expect != nil && t.Expect.Rows != nil {
 			continue
 		}
 		var names []string
@@ -315,7 +315,7 @@ func (p *Plan) uncounted() []string {
 			continue
 		}
 		counts, limits := "diagnostics: {share: 1%} counts them, with noise", ""
-		if !p.release.Privacy.Total {
+		if !p.Release().Privacy.Total {
 			limits = ", and expect: {rows: [LEAST, MOST]} stops a run in which too few rows are left"
 		}
 		w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out for an unknown value (%s), such as a date that is written otherwise: %s%s",
@@ -339,7 +339,7 @@ func losers(p *Plan) []string {
 	}
 	var w []string
 	for i, leaf := range p.Leaves {
-		if leaf.Tables < 2 || p.release.Budget.Leaves[i].Needed || p.weighted(leaf.Path) || p.hasFigures(leaf.Path) || leaf.Path != "" && leaf.Path == p.release.Diagnostics {
+		if leaf.Tables < 2 || p.Release().Budget.Leaves[i].Needed || p.weighted(leaf.Path) || p.hasFigures(leaf.Path) || leaf.Path != "" && leaf.Path == p.Release().Diagnostics {
 			continue
 		}
 		var names []string
@@ -386,14 +386,14 @@ func (p *Plan) hasFigures(leaf string) bool {
 
 // summed tells that a table is asked for sums along a column, for which its cells are measured less well.
 func (p *Plan) summed(t Table) bool {
-	return slices.ContainsFunc(p.release.Marginals, func(m spec.Marginal) bool {
+	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
 		return m.Name == t.Marginal && slices.ContainsFunc(slices.Concat(m.Cumulative, m.Ranges), func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
 	})
 }
 
 // aims says what the planner makes least.
 func (p *Plan) aims() string {
-	if p.release.Budget.Minimise == spec.LeastLargest {
+	if p.Release().Budget.Minimise == spec.LeastLargest {
 		return "the planner makes the largest variance of a cell least"
 	}
 	return "the planner makes the sum of variances over all cells least, to which tables of few cells add little"
@@ -402,8 +402,8 @@ func (p *Plan) aims() string {
 // weighted tells that the marginals of a leaf have different weights, so that the spec asks for tables to differ.
 func (p *Plan) weighted(leaf string) bool {
 	var first *spec.Marginal
-	for i := range p.release.Marginals {
-		m := &p.release.Marginals[i]
+	for i := range p.Release().Marginals {
+		m := &p.Release().Marginals[i]
 		if m.Leaf != leaf {
 			continue
 		}
@@ -429,6 +429,6 @@ func (p *Plan) equalShare(t Table, leaf Leaf, noise budget.Kind) (float64, error
 			cost.Epsilon = rootBelow(new(big.Rat).Add(cost.Rho, cost.Rho), laplaceBits)
 		}
 	}
-	m, err := noiseFor(p.release, t.From, t.Cells, cost)
+	m, err := noiseFor(p.Release(), t.From, t.Cells, cost)
 	return math.Sqrt(m.Variance()), err
 }
