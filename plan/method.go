@@ -109,7 +109,7 @@ func (d *microdata) because(why string) {
 func (d *microdata) fits() bool {
 	all := int64(0)
 	for _, cells := range d.columns {
-		if all += cells; cells > mostOfModel.Largest || all > mostOfModel.Cells {
+		if all += cells; cells > MostOfModel().Largest || all > MostOfModel().Cells {
 			return false
 		}
 	}

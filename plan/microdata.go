@@ -121,7 +121,7 @@ func (d *microdata) count() error {
 	}
 	if d.method == AIM && !d.fits() {
 		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
-			budget.Group(mostOfModel.Largest), budget.Group(mostOfModel.Cells))
+			budget.Group(MostOfModel().Largest), budget.Group(MostOfModel().Cells))
 	}
 	d.cells = 0
 	for _, cells := range d.columns {
@@ -221,7 +221,7 @@ func (d *microdata) named() Synthetic {
 		s.Rounds = 0
 	}
 	if d.method == AIM {
-		most := mostOfModel
+		most := MostOfModel()
 		s.Most, s.Rounds = &most, roundsPerColumn*len(d.by)
 	}
 	return s

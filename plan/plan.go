@@ -163,7 +163,7 @@ func (p *Plan) Verified() (*Plan, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !reflect.DeepEqual(own.release, p.release):
+	case !reflect.DeepEqual(own.Release(), p.Release()):
 		return nil, errRelease
 	}
 	if err := own.verify(); err != nil {
@@ -180,7 +180,7 @@ func (p *Plan) Verified() (*Plan, error) {
 // from the spec, and the loss of the plan's measurements is within its charge,
 // whoever wrote the file.
 func (p *Plan) Verify() error {
-	if r, err := spec.Parse(p.Source); err != nil || !reflect.DeepEqual(r, p.release) {
+	if r, err := spec.Parse(p.Source); err != nil || !reflect.DeepEqual(r, p.Release()) {
 		return errRelease
 	}
 	return p.verify()
@@ -195,7 +195,7 @@ func (p *Plan) verify() error {
 	if madeHere.holds(hash) {
 		return nil
 	}
-	again, err := New(p.release)
+	again, err := New(p.Release())
 	if err != nil {
 		return fmt.Errorf("planning the spec inside the plan: %w", err)
 	}

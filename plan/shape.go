@@ -217,7 +217,7 @@ func (s Synthetic) shaped() error {
 		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)
 	case len(s.By) < 2 || s.Ways < 2 || s.Ways > usualWays || s.Ways > len(s.By) || s.Method == MST && s.Ways != 2 || len(s.By) > maxCandidates || s.CandidateCount() > maxCandidates:
 		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
-	case (s.Most == nil) != (s.Method == MST) || s.Most != nil && *s.Most != mostOfModel:
+	case (s.Most == nil) != (s.Method == MST) || s.Most != nil && *s.Most != MostOfModel():
 		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)
 	case s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian || s.Block.Kind != budget.AdaptiveBlock:
 		return fmt.Errorf("the microdata of %s are made by other mechanisms", s.Table)

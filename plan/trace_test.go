@@ -74,7 +74,7 @@ func TestTraceOfWhatCannotBePlanned(t *testing.T) {
 // Only the first of many lines are written.
 func TestTraceOfManyTablesIsFolded(t *testing.T) {
 	b := &strings.Builder{}
-	if err := Trace(wide(t, 10).release, b); err != nil {
+	if err := Trace(wide(t, 10).Release(), b); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Count(b.String(), "\n   … and 15 more\n"); got != 2 { // of 55 tables, and their predictions
