@@ -306,7 +306,7 @@ func (p *Plan) explainStrategies(b *strings.Builder) {
 		return
 	}
 	figures := "all cells"
-	if slices.ContainsFunc(p.Tables, p.summed) {
+	if slices.ContainsFunc(p.Tables, func(t Table) bool { return p.summed(t) }) {
 		figures = "all figures asked for: cells, running sums, and every range of neighbours"
 	}
 	fmt.Fprintf(b, "\nHow the tables are measured (error: root mean square of the standard errors of %s, from these measurements alone)\n", figures)

@@ -84,7 +84,7 @@ func (p *Plan) facts() []fact {
 	}
 	b.invariants(p)
 	b.consistent(p.Consistent)
-	if p.Sums == LevelsSeparate || slices.ContainsFunc(p.Tables, p.summed) {
+	if p.Sums == LevelsSeparate || slices.ContainsFunc(p.Tables, func(t Table) bool { return p.summed(t) }) {
 		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
 	}
 	for _, s := range p.Strategies {
