@@ -204,3 +204,6 @@ func scaleByPowerOfTwo(x float64, k int) float64 {
 	}
 	return float64(x * powerOfTwo(k))
 }
+
+// CubeRoot is ∛x for x > 0.
+func CubeRoot(x float64) float64 { return Exp(Log(x) / 3) }

@@ -115,3 +115,10 @@ func FormatRat(r *big.Rat) string {
 	}
 	return r.RatString()
 }
+
+// RootBelow is the largest multiple of 2^−bits whose square is at most x ≥ 0.
+func RootBelow(x *big.Rat, bits uint) *big.Rat {
+	scaled := new(big.Int).Lsh(x.Num(), 2*bits)
+	scaled.Quo(scaled, x.Denom())
+	return new(big.Rat).SetFrac(scaled.Sqrt(scaled), new(big.Int).Lsh(big.NewInt(1), bits))
+}

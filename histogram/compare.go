@@ -1,9 +1,5 @@
 package histogram
 
-// This file holds the comparison of what a release publishes with the truth: the
-// only way in which exact counts are looked at without noise, and of them nothing
-// but sums and means leaves.
-
 import (
 	"context"
 	"errors"
@@ -15,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -117,7 +114,7 @@ const leastPass = 1 << 24
 // Errors: those of [Count], and of the note. Tables are read as often as it takes to
 // count everything within the memory.
 func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir string, s *noise.Streams, claims Claims, opt Options) (*Differences, error) {
-	p, err := p.Verified()
+	p, err := planner.Verified(p)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,5 @@
 package histogram
 
-// This file holds the rules of a spec that rows of microdata are held against. Nothing confidential is read for it.
-
 import (
 	"fmt"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -34,7 +33,7 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 		return nil, fmt.Errorf("microdata of %s: %w", rows.Table, err)
 	}
 	var all []Violation
-	words := p.Impossibilities()
+	words := describe.Impossibilities(p)
 	for i, entry := range r.Impossible {
 		if entry.Table != rows.Table {
 			continue

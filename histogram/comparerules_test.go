@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -34,7 +35,7 @@ func TestViolations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.New(r)
+		p, err := planner.New(r)
 		if err != nil {
 			t.Fatal(err)
 		}

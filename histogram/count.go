@@ -1,8 +1,5 @@
 package histogram
 
-// This file holds Count and CountMadeUp: from tables or from nothing to exact
-// counts.
-
 import (
 	"context"
 	"fmt"
@@ -12,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -81,7 +79,7 @@ func CountMadeUp(ctx context.Context, p *plan.Plan, rows int64, s *noise.Streams
 // the plan that nobody else holds, checked to be what its spec leads to: what is
 // measured later is what was checked here.
 func count(p *plan.Plan, s *noise.Streams, workers int, madeUp bool, found finding, fill func(*tally) error) (*Exact, error) {
-	p, err := p.Verified()
+	p, err := planner.Verified(p)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram/source"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
@@ -51,7 +51,7 @@ func TestTextsInColumnsOfAnotherType(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := plan.New(r)
+			p, err := planner.New(r)
 			if err != nil {
 				t.Fatal(err)
 			}

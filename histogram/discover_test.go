@@ -20,6 +20,8 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -55,7 +57,7 @@ func planOfText(t testing.TB, text string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +244,7 @@ func TestAUnitAloneHardlyEverAppears(t *testing.T) {
 				for i := range 10 {
 					with += fmt.Sprintf("alone,alone-%d,left\nalone,alone-%[1]d,right\n", i)
 				}
-				reserved, _ := p.Reserved().Float64()
+				reserved, _ := workload.Reserved(p).Float64()
 				if groups > 0 && neighbours == "replace" {
 					reserved /= 2 // as one unit comes: another may go
 				}

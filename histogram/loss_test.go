@@ -14,6 +14,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -162,7 +164,7 @@ func (s lossSpec) plan() (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.New(release)
+	return planner.New(release)
 }
 
 // lossColumns are the columns of the file, behind the id.
@@ -310,8 +312,8 @@ func claimsOf(t testing.TB, p *plan.Plan, measurements []plan.Measurement, synth
 	part := *p
 	part.Measurements, part.Synthetic = measurements, synthetic
 	out := claims{}
-	for _, name := range p.Attributes() {
-		_, steps, err := part.Changing(name)
+	for _, name := range describe.Attributes(p) {
+		_, steps, err := describe.Changing(&part, name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -424,7 +425,7 @@ marginals:
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.New(r)
+		p, err := planner.New(r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -33,7 +34,7 @@ func payrollPlan(t testing.TB) *plan.Plan {
 	table := r.Tables[0]
 	columns, weight := table.Columns, table.Weight
 	table.Columns, table.Weight = columns[:len(columns)-1], nil
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}

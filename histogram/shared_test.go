@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -41,7 +42,7 @@ func carePlan(t testing.TB, neighbours, money string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestUnitsKeepTheirOwnRowsInEachTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (s Synthetic) CandidateCount() int64 {
 
 // setsOf returns how many sets the method would choose among, had it so many columns and none of them given.
 func (s Synthetic) setsOf(columns int) int64 {
-	n := int64(min(columns, maxCandidates+1))
+	n := int64(min(columns, MaxCandidates+1))
 	all := n * (n - 1) / 2
 	if s.Method == MST {
 		return all
@@ -55,8 +55,8 @@ func (s Synthetic) setsOf(columns int) int64 {
 	return all
 }
 
-// sets is what the candidates are, in words.
-func (s Synthetic) sets() string {
+// Sets is what the candidates are, in words.
+func (s Synthetic) Sets() string {
 	switch {
 	case s.Method == MST:
 		return "pairs of"
@@ -64,20 +64,6 @@ func (s Synthetic) sets() string {
 		return "sets of one or two"
 	}
 	return "sets of one to three"
-}
-
-// candidates is what all microdata have counted to choose from, in words; "" where there are none.
-func (p *Plan) candidates() string {
-	var all []string
-	for _, s := range p.Synthetic {
-		if !s.Adaptive() {
-			continue
-		}
-		if of := "all " + s.sets() + " columns of the microdata"; !slices.Contains(all, of) {
-			all = append(all, of)
-		}
-	}
-	return strings.Join(all, " and ")
 }
 
 // Weight is what a candidate's score is multiplied by: of [AIM], in how many of all sets of Ways columns its columns are,
@@ -116,13 +102,13 @@ func (p *Plan) Answer(s Synthetic, round, choice int, classes [][]int, noise bud
 	if alike := (budget.Mechanism{Kind: s.Noise.Kind, Parameter: noise.Parameter, L1: s.Noise.L1, L2Squared: s.Noise.L2Squared, Shifts: s.Noise.Shifts}); !sameMechanism(alike, noise) {
 		return Measurement{}, fmt.Errorf("the rounds of microdata of %s do not have noise of this kind, or for these neighbours", s.Table)
 	}
-	m := Measurement{ID: s.answerID(round, candidates[choice]), Leaf: s.Leaf, Query: Query{Table: s.Table}, Cells: 1, Mechanism: noise}
+	m := Measurement{ID: s.AnswerID(round, candidates[choice]), Leaf: s.Leaf, Query: Query{Table: s.Table}, Cells: 1, Mechanism: noise}
 	for _, column := range candidates[choice] {
 		f := s.By[column]
 		if classes != nil {
 			f = f.merged(classes[column])
 		}
-		if int64(sizes[column]) > maxCells/m.Cells {
+		if int64(sizes[column]) > MaxCells/m.Cells {
 			return m, fmt.Errorf("measurement %s would have more than 2^36 cells", m.ID)
 		}
 		m.Query.Factors, m.Cells = append(m.Query.Factors, f), m.Cells*int64(sizes[column])
@@ -219,16 +205,16 @@ func (f Factor) ClassesOf(categories int) (of []int, classes int, err error) {
 	return of, classes, nil
 }
 
-// answerID is the ID of the measurement of a set of columns: of [MST], which asks none twice, by the columns alone; of
+// AnswerID is the ID of the measurement of a set of columns: of [MST], which asks none twice, by the columns alone; of
 // [AIM], which may, by its round, so that each has noise of its own.
-func (s Synthetic) answerID(round int, columns []int) string {
+func (s Synthetic) AnswerID(round int, columns []int) string {
 	names := make([]string, len(columns))
 	for i, column := range columns {
 		names[i] = s.By[column].String()
 	}
 	name := strings.Join(names, "_x_")
 	if s.Method == AIM {
-		return fmt.Sprintf("%s/round%d/%s", s.name(), round+1, name)
+		return fmt.Sprintf("%s/round%d/%s", s.Name(), round+1, name)
 	}
-	return s.name() + "/" + name
+	return s.Name() + "/" + name
 }

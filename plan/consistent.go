@@ -1,13 +1,10 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -42,11 +39,11 @@ type Unfitted struct {
 	Why   string `json:"why"`
 }
 
-// mostFitted bounds the cells of the tables that are made to add up together.
-const mostFitted = int64(1) << 26
+// MostFitted bounds the cells of the tables that are made to add up together.
+const MostFitted = int64(1) << 26
 
-// whyLeft says why a table's counts are left as they are, "" where they are made to add up.
-func (t Table) whyLeft(summed bool) string {
+// WhyLeft says why a table's counts are left as they are, "" where they are made to add up.
+func (t Table) WhyLeft(summed bool) string {
 	switch {
 	case t.Counts != "" || strings.HasPrefix(t.Path, "bounds/"):
 		return "it is for judging bounds or rules"
@@ -62,93 +59,10 @@ func (t Table) whyLeft(summed bool) string {
 		return "it does not show all cells"
 	case summed:
 		return "it counts up along an attribute"
-	case len(t.By) > mostShared:
-		return fmt.Sprintf("it has more than %d attributes", mostShared)
+	case len(t.By) > MostShared:
+		return fmt.Sprintf("it has more than %d attributes", MostShared)
 	}
 	return ""
-}
-
-// consistencies are how the counts of each confidential table are made to add up, in the order of the spec; none where it does
-// not ask. It fails where they cannot be.
-func (p *Plan) consistencies(tables []*table) ([]Consistency, error) {
-	if !p.Release().Consistent {
-		return nil, nil
-	}
-	var all []Consistency
-	some := false
-	for _, confidential := range p.Release().Tables {
-		c := Consistency{Table: confidential.Name, Way: Fitted}
-		cells := int64(0)
-		for i, t := range p.Tables {
-			if t.From != confidential.Name {
-				continue
-			}
-			if why := t.whyLeft(slices.Contains(tables[i].sums, residual.Prefixes)); why != "" {
-				c.Left = append(c.Left, Unfitted{t.Path, why})
-				continue
-			}
-			if cells += t.Cells; cells > mostFitted {
-				return nil, at(p.Release(), "publish.integers", &fault{"", fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add up together", confidential.Name, budget.Group(mostFitted)), "coarser levels or fewer tables, or no `integers`"})
-			}
-			c.Tables = append(c.Tables, t.Path)
-		}
-		if c.Tables == nil {
-			if c.Left != nil {
-				all = append(all, c)
-			}
-			continue
-		}
-		some = true
-		f, err := p.schedule(c)
-		switch {
-		case err == nil:
-			if err := p.keepApart(c, f); err != nil {
-				return nil, err
-			}
-			c.Apart = apart(f.Chains)
-		case p.tabulates(c):
-			if err := cmp.Or(p.tabulatesInvariants(c.Table), p.tabulatesRows(c.Table)); err != nil {
-				return nil, err
-			}
-			c.Way = Tabulated
-		default:
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	if !some {
-		return nil, at(p.Release(), "publish.integers", &fault{"", "no table of this release has counts that could be made to add up", "a marginal that counts rows and shows all cells, or no `integers`"})
-	}
-	return all, nil
-}
-
-// apart tells of the columns that are in several chains.
-func apart(chains []Chain) []string {
-	var columns []string
-	groups := map[string][]string{}
-	for _, c := range chains {
-		if groups[c.Column] == nil {
-			columns = append(columns, c.Column)
-		}
-		groups[c.Column] = append(groups[c.Column], c.text())
-	}
-	var out []string
-	for _, column := range columns {
-		if all := groups[column]; len(all) > 1 {
-			out = append(out, strings.Join(all, ", apart from "))
-		}
-	}
-	return out
-}
-
-// tabulates tells that the microdata of a table have, or decide, every attribute of tables.
-func (p *Plan) tabulates(c Consistency) bool {
-	for _, path := range c.Tables {
-		if _, err := p.Tabulation(c.Table, path); err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // Tabulation is how a table is counted from microdata: for each of its attributes the column of the microdata that decides it,
@@ -161,7 +75,7 @@ func (p *Plan) Tabulation(confidential, path string) ([]TabulatedBy, error) {
 	if s := p.Synthetic[at]; s.Parent != "" {
 		return nil, fmt.Errorf("the microdata of %s have as many rows as those of %s say, and not as its tables do", confidential, s.Parent)
 	}
-	planned, ok := p.tableOf(path)
+	planned, ok := p.TableOf(path)
 	if !ok {
 		return nil, fmt.Errorf("there is no table %s", path)
 	}
@@ -176,8 +90,8 @@ type TabulatedBy struct {
 	Categories int
 }
 
-// tableOf finds a published table.
-func (p *Plan) tableOf(path string) (Table, bool) {
+// TableOf finds a published table.
+func (p *Plan) TableOf(path string) (Table, bool) {
 	i := slices.IndexFunc(p.Tables, func(t Table) bool { return t.Path == path })
 	if i < 0 {
 		return Table{}, false

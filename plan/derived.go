@@ -1,10 +1,8 @@
 package plan
 
 import (
-	"fmt"
-	"strings"
+	"slices"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -23,8 +21,8 @@ func Counted(t *spec.Table, a spec.Attribute) spec.Attribute {
 	}
 }
 
-// counted are attributes as they are counted.
-func counted(t *spec.Table, by []spec.Attribute) []spec.Attribute {
+// CountedBy are attributes as they are counted.
+func CountedBy(t *spec.Table, by []spec.Attribute) []spec.Attribute {
 	out := make([]spec.Attribute, len(by))
 	for i, a := range by {
 		out[i] = Counted(t, a)
@@ -32,9 +30,9 @@ func counted(t *spec.Table, by []spec.Attribute) []spec.Attribute {
 	return out
 }
 
-// twice finds two attributes that are counted by one column; of a derived column and its origin the derived one comes
+// Twice finds two attributes that are counted by one column; of a derived column and its origin the derived one comes
 // first.
-func twice(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, found bool) {
+func Twice(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, found bool) {
 	for i, a := range by {
 		for _, b := range by[:i] {
 			if Counted(t, a).Column == Counted(t, b).Column {
@@ -48,41 +46,9 @@ func twice(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, 
 	return spec.Attribute{}, spec.Attribute{}, false
 }
 
-// repeats says which subsets of `every` are left out, since a derived column adds nothing to its origin.
-func repeats(r *spec.Release) []string {
-	var all []string
-	for _, m := range r.Marginals {
-		if m.Every == nil {
-			continue
-		}
-		t := r.Table(m.Table)
-		var pairs []string
-		for i, a := range m.By {
-			for _, b := range m.By[:i] {
-				if derived, origin, found := twice(t, []spec.Attribute{b, a}); found {
-					pairs = append(pairs, fmt.Sprintf("%s beside %s", derived, origin))
-				}
-			}
-		}
-		left := int64(0)
-		for _, k := range m.Every {
-			for _, by := range choose(m.By, k) {
-				if _, _, found := twice(t, by); found {
-					left++
-				}
-			}
-		}
-		if left > 0 {
-			all = append(all, fmt.Sprintf("marginal %s leaves out %s with %s: both come from one column, and the cells would be those of a table without the first",
-				m.Name, budget.Plural(left, "subset"), strings.Join(pairs, ", or ")))
-		}
-	}
-	return all
-}
-
-// decides finds, for each category of an attribute, the one of a coarser attribute of the same column that it lies in;
+// Decides finds, for each category of an attribute, the one of a coarser attribute of the same column that it lies in;
 // false where it does not decide it.
-func decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
+func Decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
 	if fine.Column != coarse.Column {
 		return nil, false
 	}
@@ -92,5 +58,28 @@ func decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
 	if !ok || !found {
 		return nil, false
 	}
-	return nesting(domain.Size(), from, to)
+	return Nesting(domain.Size(), from, to)
+}
+
+// Nesting finds, for each category of a level, the one of a coarser level that it lies in; false where one lies in
+// several, or in none.
+func Nesting(base int, fine, coarse *spec.Level) ([]int, bool) {
+	parent := make([]int, fine.Size())
+	for i := range parent {
+		parent[i] = -1
+	}
+	code := func(l *spec.Level, i int) int {
+		if l.Of == nil {
+			return i
+		}
+		return int(l.Of[i])
+	}
+	for i := range base {
+		f, p := code(fine, i), code(coarse, i)
+		if parent[f] >= 0 && parent[f] != p {
+			return nil, false
+		}
+		parent[f] = p
+	}
+	return parent, !slices.Contains(parent, -1)
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"math/big"
 
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
@@ -30,8 +29,8 @@ type Distribution struct {
 // Bins is how many bins a range has.
 func (d Distribution) Bins(l *spec.Lattice) int64 { return (l.Last-l.First)/d.Width + 1 }
 
-// mostBins bounds the bins of a cell.
-const mostBins = 1 << 12
+// MostBins bounds the bins of a cell.
+const MostBins = 1 << 12
 
 // factor is the strategy as that of a factor.
 func (d Distribution) factor() Factor {
@@ -44,7 +43,7 @@ func (d Distribution) Strategy(l *spec.Lattice) (*residual.Column, residual.Axis
 	if d.Total == 0 {
 		return nil, residual.Axis{}, nil
 	}
-	ranging, err := d.factor().ranging()
+	ranging, err := d.factor().Ranging()
 	if err != nil {
 		return nil, residual.Axis{}, err
 	}
@@ -58,7 +57,7 @@ func (d Distribution) Check(t *spec.Table) error {
 	switch {
 	case c == nil || c.Lattice == nil:
 		return fmt.Errorf("the column %q has no range", d.Column)
-	case d.Width < 1 || d.Total < 0 || d.Total > mostReach || d.Bins(c.Lattice) > mostBins:
+	case d.Width < 1 || d.Total < 0 || d.Total > MostReach || d.Bins(c.Lattice) > MostBins:
 		return fmt.Errorf("the bins of %s are too narrow, or none", d.Column)
 	case d.Total == 0 && (d.Method != "" || d.Kappa != "" || d.Bits != 0):
 		return errors.New("counts of bins have no strategy")
@@ -69,45 +68,15 @@ func (d Distribution) Check(t *spec.Table) error {
 	return err
 }
 
-// moves is how far one row moves the answers of its cell: their L1 norm, the square of their L2 norm, the largest of them, and by
+// Moves is how far one row moves the answers of its cell: their L1 norm, the square of their L2 norm, the largest of them, and by
 // how much the inner product of the moves of two rows of one cell is below 0 at most.
-func (d Distribution) moves(l *spec.Lattice) (norm, squares, reach, facing int64, err error) {
+func (d Distribution) Moves(l *spec.Lattice) (norm, squares, reach, facing int64, err error) {
 	c, axis, err := d.Strategy(l)
 	if c == nil || err != nil {
 		return 1, 1, 1, 0, err
 	}
 	m := c.Moves(axis.Level)
 	return d.Total + m.Norm, d.Total*d.Total + m.Squares, max(d.Total, m.Reach), max(0, m.Facing-d.Total*d.Total), nil
-}
-
-// distributed is how far one unit can move the answers of a distribution, of at most all rows, at most each of them in a cell, and
-// each of a weight of at most most.
-//
-// Guarantee: no two neighbours have answers further apart, in either norm. Neighbours: under add-remove one unit's rows come or go;
-// under replace others come in their place. Theorem: a row adds its weight times one column a of an integer matrix to the answers of
-// its cell, of norms N = ‖a‖₁ and S ≥ ‖a‖₂². The rows of a unit add a vector u of ‖u‖₁ ≤ all·w·N and, as ‖u_c‖₂ ≤ w·rows_c·√S in
-// each cell c, of ‖u‖₂² ≤ w²·S·Σ rows_c². Of two such, ‖u−v‖₂² = ‖u‖² + ‖v‖² − 2⟨u, v⟩, where two rows of one cell have an inner
-// product of at least −w²·facing, so that −⟨u, v⟩ ≤ w²·facing·Σ u_c·v_c, and that is at most Σ rows_c² again (Cauchy–Schwarz).
-// Argument: docs/proofs/distribution.md.
-func (d Distribution) distributed(n spec.Neighbours, l *spec.Lattice, all, each, most, cells int64) (*distance, error) {
-	norm, squares, reach, facing, err := d.moves(l)
-	if err != nil {
-		return nil, err
-	}
-	w := big.NewInt(most)
-	if d.Total == 0 {
-		return sumSensitivity(n, extent{new(big.Int), w}, all, each, cells), nil
-	}
-	rows := concentrated(all, each)
-	rows.Mul(rows, w).Mul(rows, w)
-	out := &distance{l1: big.NewInt(norm), l2Squared: big.NewInt(squares), reach: new(big.Int).Mul(big.NewInt(reach), w)}
-	out.l1.Mul(out.l1, big.NewInt(all)).Mul(out.l1, w)
-	if n == spec.Replace {
-		out.l1.Lsh(out.l1, 1)
-		out.l2Squared.Add(out.l2Squared, big.NewInt(facing)).Lsh(out.l2Squared, 1)
-	}
-	out.l2Squared.Mul(out.l2Squared, rows)
-	return out, nil
 }
 
 // Prefixes are the sums of the first bins of a cell, up to each of them, as weights of the cell's answers: of every answer that has
@@ -137,3 +106,7 @@ type Weighted struct {
 	Place  int
 	Weight float64
 }
+
+// MostReach bounds by how much the integers of a residual exceed the counts: with fewer than 2^32 rows they then stay
+// below 2^62.
+const MostReach = int64(1) << 30

@@ -21,7 +21,7 @@ type Evidence struct {
 func (p *Plan) Evidence(s Synthetic) []Evidence {
 	var all []Evidence
 	for i, t := range p.Tables {
-		if t.From != s.Table || t.Cells > mostFitted || t.whyLeft(p.cumulates(t)) != "" {
+		if t.From != s.Table || t.Cells > MostFitted || t.WhyLeft(p.cumulates(t)) != "" {
 			continue
 		}
 		if by, err := p.decidedBy(s, t); err == nil && !hasColumnTwice(by) {
@@ -35,11 +35,11 @@ func (p *Plan) Evidence(s Synthetic) []Evidence {
 func (p *Plan) decidedBy(s Synthetic, planned Table) ([]TabulatedBy, error) {
 	t := p.Release().Table(s.Table)
 	all := []TabulatedBy{}
-	for _, a := range counted(t, planned.attributes()) {
+	for _, a := range CountedBy(t, planned.Attributes()) {
 		level, _ := t.Column(a.Column).Domain.Level(a.Level)
 		found := false
 		for i, f := range s.By {
-			if of, ok := decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, a); ok {
+			if of, ok := Decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, a); ok {
 				all, found = append(all, TabulatedBy{a.Level, i, of, level.Size()}), true
 				break
 			}
@@ -85,9 +85,9 @@ func (p *Plan) Unmeasured(s Synthetic) []Factor {
 	return left
 }
 
-// pairwise tells that each two columns of microdata are together in a table that tells of them, category by category where the
+// Pairwise tells that each two columns of microdata are together in a table that tells of them, category by category where the
 // numbers of these are given.
-func (p *Plan) pairwise(s Synthetic, columns []int64) bool {
+func (p *Plan) Pairwise(s Synthetic, columns []int64) bool {
 	together := map[[2]int]bool{}
 	for _, e := range p.Evidence(s) {
 		for _, a := range e.By {

@@ -24,8 +24,8 @@ func NewForest(columns int) Forest {
 	return f
 }
 
-// joins is how many pairs make the forest a tree.
-func (s Synthetic) joins() int { return len(s.By) - max(s.Given, 1) }
+// Joins is how many pairs make the forest a tree.
+func (s Synthetic) Joins() int { return len(s.By) - max(s.Given, 1) }
 
 // Apart tells whether a pair would join two trees.
 func (f Forest) Apart(pair []int) bool { return f[pair[0]] != f[pair[1]] }

@@ -1,11 +1,8 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -23,10 +20,10 @@ type box [][]bool
 
 // Impossible finds the impossible cells of a query: those all of whose rows would meet all conditions of one entry of
 // the table's `impossible`. Only a marginal has any: the query must be of identity factors. It fails as Levels does.
-func (q Query) Impossible(r *spec.Release) (*Mask, error) { return newRules(r).mask(q) }
+func (q Query) Impossible(r *spec.Release) (*Mask, error) { return NewRules(r).Mask(q) }
 
-// rules are the entries of a release, with the categories that they have been found to rule out.
-type rules struct {
+// Rules are the entries of a release, with the categories that they have been found to rule out.
+type Rules struct {
 	release *spec.Release
 	within  map[ruled][]bool
 }
@@ -37,10 +34,10 @@ type ruled struct {
 	attribute        spec.Attribute
 }
 
-func newRules(r *spec.Release) *rules { return &rules{r, map[ruled][]bool{}} }
+func NewRules(r *spec.Release) *Rules { return &Rules{r, map[ruled][]bool{}} }
 
-// mask is the union of a box for each entry that has all its columns among the query's factors.
-func (l *rules) mask(q Query) (*Mask, error) {
+// Mask is the union of a box for each entry that has all its columns among the query's factors.
+func (l *Rules) Mask(q Query) (*Mask, error) {
 	levels, err := q.Levels(l.release)
 	if err != nil {
 		return nil, err
@@ -61,7 +58,7 @@ func (l *rules) mask(q Query) (*Mask, error) {
 }
 
 // box is what an entry rules out of a query's cells, nil if nothing.
-func (l *rules) box(entry int, q Query) box {
+func (l *Rules) box(entry int, q Query) box {
 	table, e := l.release.Table(q.Table), l.release.Impossible[entry]
 	b := make(box, len(q.Factors))
 	for condition, c := range e.Where {
@@ -246,84 +243,6 @@ func (m *Mask) fill(b box, factor, before int, out []bool) {
 	for category := range m.sizes[factor] {
 		if b[factor] == nil || b[factor][category] {
 			m.fill(b, factor+1, before*m.sizes[factor]+category, out)
-		}
-	}
-}
-
-// Impossibility is an entry of `impossible` in words.
-type Impossibility struct {
-	Table string `json:"table"`
-	// Rule is what no row is, such as "hhgq = 3 with adult = minor".
-	Rule string `json:"rule"`
-	// Drop tells that a row that is so is left out; else it stops the run.
-	Drop bool `json:"left_out,omitempty"`
-}
-
-// Impossibilities are what the spec says that no row can be, in its order.
-func (p *Plan) Impossibilities() []Impossibility {
-	var all []Impossibility
-	for _, e := range p.Release().Impossible {
-		var conditions []string
-		for _, c := range e.Where {
-			conditions = append(conditions, conditionText(p.Release().Table(e.Table), c))
-		}
-		all = append(all, Impossibility{Table: e.Table, Rule: strings.Join(conditions, " with "), Drop: e.Drop})
-	}
-	return all
-}
-
-// fewCodes is how many codes of a condition are named one by one.
-const fewCodes = 4
-
-// conditionText is a condition in words: codes that follow each other are named by the first and the last.
-func conditionText(t *spec.Table, c spec.Condition) string {
-	level, _ := t.Column(c.Attribute.Column).Domain.Level(c.Attribute.Level)
-	var codes []string
-	for from := 0; from < len(c.Codes); {
-		to := from + 1
-		for to < len(c.Codes) && c.Codes[to] == c.Codes[to-1]+1 {
-			to++
-		}
-		first, last := level.Categories[c.Codes[from]].Code, level.Categories[c.Codes[to-1]].Code
-		switch {
-		case to-from >= fewCodes:
-			codes = append(codes, first+" to "+last)
-		default:
-			for _, code := range c.Codes[from:to] {
-				codes = append(codes, level.Categories[code].Code)
-			}
-		}
-		from = to
-	}
-	return c.Attribute.String() + " = " + strings.Join(codes, " or ")
-}
-
-// Sentence says what the entry means for a row.
-func (i Impossibility) Sentence() string {
-	return fmt.Sprintf("no row of %s has %s: %s", i.Table, i.Rule, i.policy())
-}
-
-// policy says what happens to a row that is so.
-func (i Impossibility) policy() string {
-	if i.Drop {
-		return "a row that is so is left out before anything is bounded or counted"
-	}
-	return "a row that is so stops the run, and nothing is spent"
-}
-
-// explainImpossible writes what cannot be, and what that makes of the tables.
-func (p *Plan) explainImpossible(b *strings.Builder) {
-	all := p.Impossibilities()
-	if len(all) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\nImpossible, as the spec declares and no data says\n")
-	for _, i := range all {
-		fmt.Fprintf(b, "  %s\n", i.Sentence())
-	}
-	for _, t := range p.Tables {
-		if t.Impossible > 0 {
-			fmt.Fprintf(b, "  %s: %s of %s cannot be (impossible), exact zeros\n", t.Path, budget.Group(t.Impossible), budget.Plural(t.Cells, "cell"))
 		}
 	}
 }

@@ -23,9 +23,9 @@ func (p *Plan) Parent(s Synthetic) (int, bool) {
 
 // LinkedBy is the name of the column by which a table's microdata say which rows belong together, that of the units of the
 // parent; "" for microdata that are not linked.
-func (p *Plan) LinkedBy(s Synthetic) string { return linkedBy(p.Release(), s.Table) }
+func (p *Plan) LinkedBy(s Synthetic) string { return LinkedBy(p.Release(), s.Table) }
 
-func linkedBy(r *spec.Release, table string) string {
+func LinkedBy(r *spec.Release, table string) string {
 	if parent := r.ParentOf(table); parent != "" {
 		return r.Table(parent).Unit.ID
 	}
@@ -35,31 +35,11 @@ func linkedBy(r *spec.Release, table string) string {
 	return ""
 }
 
-// child finds what the spec says of the microdata of a table whose rows have parent rows; false for other tables.
-func (p *Plan) child(table string) (spec.Synthetic, bool) {
+// Child finds what the spec says of the microdata of a table whose rows have parent rows; false for other tables.
+func (p *Plan) Child(table string) (spec.Synthetic, bool) {
 	at := slices.IndexFunc(p.Release().Synthetic, func(s spec.Synthetic) bool { return s.Table == table && s.Parent != "" })
 	if at < 0 {
 		return spec.Synthetic{}, false
 	}
 	return p.Release().Synthetic[at], true
-}
-
-// ofParent tells that a factor of a table is a column of its rows' parent rows.
-func (p *Plan) ofParent(table string, f Factor) bool {
-	link := p.Release().Table(table).Column(f.Attribute).Link
-	return link != nil && link.Column != ""
-}
-
-// linkedTo tells that a factor of a table has its values from other rows of the unit, and that these values change where the
-// unit's values of a column do: as those of the parent's column that it is, or as a number of rows that the column decides.
-func (p *Plan) linkedTo(table string, f Factor, column string) bool {
-	link := p.Release().Table(table).Column(f.Attribute).Link
-	switch {
-	case link == nil:
-		return false
-	case link.Column == "":
-		return p.drops(link.Table, column)
-	}
-	return sameValues(p.Release().Table(link.Table), link.Column, column) ||
-		p.linkedTo(link.Table, Factor{Attribute: link.Column}, column)
 }

@@ -62,8 +62,8 @@ const (
 	allRanges  = "ranges"
 )
 
-// ranged is a factor of ranges with this strategy.
-func (f Factor) ranged(r residual.Ranging) Factor {
+// Ranged is a factor of ranges with this strategy.
+func (f Factor) Ranged(r residual.Ranging) Factor {
 	f.Basis, f.Within, f.Sums, f.Method, f.Kappa, f.Bits = Ranges, "", prefixSums, string(r.Method), "", r.Bits
 	if r.Sums == residual.Ranges {
 		f.Sums = allRanges
@@ -74,8 +74,8 @@ func (f Factor) ranged(r residual.Ranging) Factor {
 	return f
 }
 
-// ranging is the strategy of a factor of ranges. It fails where one was not written by ranged.
-func (f Factor) ranging() (residual.Ranging, error) {
+// Ranging is the strategy of a factor of ranges. It fails where one was not written by ranged.
+func (f Factor) Ranging() (residual.Ranging, error) {
 	r := residual.Ranging{Sums: residual.Prefixes, Method: residual.Method(f.Method), Bits: f.Bits}
 	if f.Sums == allRanges {
 		r.Sums = residual.Ranges
@@ -87,7 +87,7 @@ func (f Factor) ranging() (residual.Ranging, error) {
 		}
 		r.Kappa = kappa
 	}
-	if again := f.ranged(r); again != f {
+	if again := f.Ranged(r); again != f {
 		return r, fmt.Errorf("%s: there are no such sums, method or κ: %q, %q, %q", f, f.Sums, f.Method, f.Kappa)
 	}
 	return r, nil
@@ -181,7 +181,7 @@ func (q Query) Residual(r *spec.Release) (columns []*residual.Column, axes resid
 			columns[i] = residual.NewColumn(parents...)
 		case Ranges:
 			var ranging residual.Ranging
-			if ranging, err = f.ranging(); err != nil {
+			if ranging, err = f.Ranging(); err != nil {
 				return nil, nil, nil, err
 			}
 			if columns[i], err = residual.NewRanged(ranging, parents...); err != nil {
@@ -205,7 +205,7 @@ func (q Query) parents(r *spec.Release, f Factor, level *spec.Level) ([][]int, e
 	if !ok {
 		return nil, fmt.Errorf("%s: the column has no level %q", f, f.Within)
 	}
-	parent, ok := nesting(domain.Size(), level, groups)
+	parent, ok := Nesting(domain.Size(), level, groups)
 	if !ok {
 		return nil, fmt.Errorf("%s does not lie within level %q", f, f.Within)
 	}
@@ -232,4 +232,36 @@ func (q Query) Levels(r *spec.Release) ([]*spec.Level, error) {
 		levels[i] = level
 	}
 	return levels, nil
+}
+
+// TableMeasurements are the measurements for tables: all but those of microdata.
+func (p *Plan) TableMeasurements() []Measurement {
+	n := len(p.Measurements)
+	for _, s := range p.Synthetic {
+		n -= s.Measured()
+	}
+	return p.Measurements[:n]
+}
+
+// Measured are the plan's measurements by their IDs.
+func (p *Plan) Measured() map[string]Measurement {
+	all := make(map[string]Measurement, len(p.Measurements))
+	for _, m := range p.Measurements {
+		all[m.ID] = m
+	}
+	return all
+}
+
+// Mechanisms are those of measurements, in their order.
+func Mechanisms(all []Measurement) []budget.Mechanism {
+	steps := make([]budget.Mechanism, 0, len(all))
+	for _, m := range all {
+		if steps = append(steps, m.Mechanism); m.Discovery != nil {
+			steps = append(steps, m.Discovery.StepsOf(1)...)
+		}
+		if m.Top != nil {
+			steps = append(steps, m.Top.Steps()...)
+		}
+	}
+	return steps
 }

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
-	"sync"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/spec"
@@ -95,12 +92,12 @@ func (p *Plan) Bytes() []byte {
 
 // Hash is the plan hash: SHA-256 of [Plan.Bytes], in hexadecimal.
 func (p *Plan) Hash() string {
-	return hashOf(p.Bytes())
+	return HashOf(p.Bytes())
 }
 
 // SpecHash is the SHA-256 of the spec's text, in hexadecimal.
 func (p *Plan) SpecHash() string {
-	return hashOf([]byte(p.Source.Text))
+	return HashOf([]byte(p.Source.Text))
 }
 
 // ErrEdited is wrapped by the errors for a plan that is not as the planner made it.
@@ -109,7 +106,7 @@ var ErrEdited = errors.New("the plan was edited")
 // Read decodes a plan.json. It fails on bytes that are not a canonical plan of
 // this format and on an embedded spec that does not parse; it checks neither that
 // the plan's parts fit together nor that the planner would make this plan.
-func decode(b []byte) (*Plan, error) {
+func Read(b []byte) (*Plan, error) {
 	var form struct {
 		Format string `json:"format"`
 	}
@@ -154,83 +151,4 @@ func (p *Plan) complete() error {
 		}
 	}
 	return nil
-}
-
-// Verified is a copy of the plan that nobody else holds, which is what its spec
-// leads to. It fails as [Read] and [Plan.Verify] do.
-func (p *Plan) Verified() (*Plan, error) {
-	own, err := Read(p.Bytes())
-	switch {
-	case err != nil:
-		return nil, err
-	case !reflect.DeepEqual(own.Release(), p.Release()):
-		return nil, errRelease
-	}
-	if err := own.verify(); err != nil {
-		return nil, err
-	}
-	return own, nil
-}
-
-// Verify plans the embedded spec again and fails unless the result is this very
-// plan. A plan that [New] made here of what the embedded spec says, or [Plan.Refilled] of one that was
-// verified, and that is as it was made, is not planned twice.
-//
-// Contract: after a nil return every sensitivity in the plan is the one derived
-// from the spec, and the loss of the plan's measurements is within its charge,
-// whoever wrote the file.
-func (p *Plan) Verify() error {
-	if r, err := spec.Parse(p.Source); err != nil || !reflect.DeepEqual(r, p.Release()) {
-		return errRelease
-	}
-	return p.verify()
-}
-
-var errRelease = fmt.Errorf("%w: its release is not what its spec says", ErrEdited)
-
-// verify is Verify of a plan whose release is what its spec says.
-func (p *Plan) verify() error {
-	text := p.Bytes()
-	hash := hashOf(text)
-	if madeHere.holds(hash) {
-		return nil
-	}
-	again, err := New(p.Release())
-	if err != nil {
-		return fmt.Errorf("planning the spec inside the plan: %w", err)
-	}
-	if !bytes.Equal(again.Bytes(), text) {
-		return fmt.Errorf("%w, or made by another version (it is not what its own spec leads to): make it again with `dprelease plan`", ErrEdited)
-	}
-	madeHere.add(hash)
-	return nil
-}
-
-// madeHere remembers the plans that were made in this process, or found to be what their specs lead to. Planning is a function
-// of the spec, which the plan's bytes hold: the same bytes need not be planned again.
-var madeHere hashRing
-
-// mostRemembered is how many plans are remembered.
-const mostRemembered = 8
-
-// hashRing holds the hashes of the last plans.
-type hashRing struct {
-	mu     sync.Mutex
-	hashes []string
-}
-
-// add remembers a plan.
-func (r *hashRing) add(hash string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.hashes = append(r.hashes, hash); len(r.hashes) > mostRemembered {
-		r.hashes = r.hashes[1:]
-	}
-}
-
-// holds reports whether a plan is remembered.
-func (r *hashRing) holds(hash string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Contains(r.hashes, hash)
 }

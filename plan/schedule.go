@@ -51,25 +51,25 @@ func sameMechanism(a, b budget.Mechanism) bool {
 	return err == nil && bytes.Equal(x, y)
 }
 
-// selection is the part of a round that goes to its choice: a tenth. ofColumns is that of the whole that goes to the
+// Selection is the part of a round that goes to its choice: a tenth. ofColumns is that of the whole that goes to the
 // single columns before: a fifth.
 var (
-	selection = big.NewRat(1, 10)
-	ofColumns = big.NewRat(1, 5)
+	Selection = big.NewRat(1, 10)
+	OfColumns = big.NewRat(1, 5)
 )
 
-// roundsPerColumn is how many rounds there are at most, for each column: the first one may cost as much as the block
+// RoundsPerColumn is how many rounds there are at most, for each column: the first one may cost as much as the block
 // divided by these.
-const roundsPerColumn = 8
+const RoundsPerColumn = 8
 
-// leastVariance is the parameter σ² below which no noise falls: seven draws in ten thousand are not zero then, and a cell
+// LeastVariance is the parameter σ² below which no noise falls: seven draws in ten thousand are not zero then, and a cell
 // is known as exactly as it can be of use.
-var leastVariance = big.NewRat(1, 16)
+var LeastVariance = big.NewRat(1, 16)
 
 // Schedule is that of the method's rounds, before the first.
 func (s Synthetic) Schedule() *Schedule {
 	first := Turn{s.Select, s.Noise}
-	whole := new(big.Rat).Sub(big.NewRat(1, 1), ofColumns)
+	whole := new(big.Rat).Sub(big.NewRat(1, 1), OfColumns)
 	whole.Quo(s.Block.Parameter, whole)
 	return &Schedule{first, first, whole, new(big.Rat).Set(s.Block.Parameter), s.Rounds}
 }
@@ -91,21 +91,21 @@ func (s *Schedule) Next() (t Turn, last bool) {
 // is left over a tenth to the choice. A round leaves what the first one costs, at least.
 func (s *Schedule) rest() Turn {
 	t, own := s.first, s.first.Select.Rho()
-	own.Add(own, new(big.Rat).Mul(selection, new(big.Rat).Sub(s.left, s.first.Rho())))
-	t.Select.Parameter = rootBelow(own.Mul(own, big.NewRat(8, 1)), choiceBits)
-	t.Noise.Parameter = quietest(s.first.Noise, new(big.Rat).Sub(s.left, t.Select.Rho()))
+	own.Add(own, new(big.Rat).Mul(Selection, new(big.Rat).Sub(s.left, s.first.Rho())))
+	t.Select.Parameter = budget.RootBelow(own.Mul(own, big.NewRat(8, 1)), ChoiceBits)
+	t.Noise.Parameter = Quietest(s.first.Noise, new(big.Rat).Sub(s.left, t.Select.Rho()))
 	return t
 }
 
-// quietest is the least parameter, a multiple of 2⁻²⁰, with which noise costs no more than ρ, and no less than
+// Quietest is the least parameter, a multiple of 2⁻²⁰, with which noise costs no more than ρ, and no less than
 // leastVariance.
-func quietest(noise budget.Mechanism, rho *big.Rat) *big.Rat {
+func Quietest(noise budget.Mechanism, rho *big.Rat) *big.Rat {
 	p := new(big.Rat).Quo(new(big.Rat).Mul(noise.Parameter, noise.Rho()), rho)
 	n := new(big.Int).Lsh(p.Num(), 20)
 	n.Add(n, new(big.Int).Sub(p.Denom(), big.NewInt(1)))
 	p.SetFrac(n.Quo(n, p.Denom()), new(big.Int).Lsh(big.NewInt(1), 20))
-	if p.Cmp(leastVariance) < 0 {
-		p.Set(leastVariance)
+	if p.Cmp(LeastVariance) < 0 {
+		p.Set(LeastVariance)
 	}
 	return p
 }
@@ -114,7 +114,7 @@ func quietest(noise budget.Mechanism, rho *big.Rat) *big.Rat {
 // there would be next to no noise.
 func (s *Schedule) Quieter() {
 	noise := new(big.Rat).Quo(s.now.Noise.Parameter, big.NewRat(4, 1))
-	if noise.Cmp(leastVariance) < 0 {
+	if noise.Cmp(LeastVariance) < 0 {
 		return
 	}
 	s.now.Noise.Parameter = noise
@@ -156,3 +156,7 @@ func (s Synthetic) Allows(turns []Turn) error {
 	}
 	return errors.New("rounds are missing: there is something left to spend")
 }
+
+// ChoiceBits is the number of fractional bits of the ε of a choice. There are more than of a scale of noise: an ε is
+// small where a scale is large, and the search for a budget's ρ wants an ε that follows it closely.
+const ChoiceBits = 24

@@ -1,11 +1,6 @@
 package plan
 
-import (
-	"math"
-	"slices"
-
-	"github.com/dprelease/dprelease/budget"
-)
+import "github.com/dprelease/dprelease/budget"
 
 // This file holds the strategies: which questions are asked so that the tables have the least error.
 
@@ -54,69 +49,62 @@ type Alternative struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// strategies say what was chosen, and beside it what was not.
-func (b *blueprint) strategies(d *division, uniform []*division) []Strategy {
-	var all []Strategy
-	for i, g := range b.groups {
-		taken := d.taken[i]
-		s := Strategy{
-			Leaf: d.leaves[g.leaf].Path, Kind: taken.kind, Noise: taken.noise, Measurements: len(taken.planned),
-			RMSE: g.rmse(taken, taken.perRho(), d, i),
-		}
-		for j, other := range g.designs {
-			of, instead := d, Alternative{Kind: other.kind, Noise: other.noise}
-			switch {
-			case j == d.choice[i], other.noise != taken.noise && !slices.Contains(g.best, j):
-				continue
-			case g.needed:
-				instead.Needs = budget.DecimalUp(b.charge(other.planned), significant)
-				s.Instead = append(s.Instead, instead)
-				continue
-			case other.noise != taken.noise:
-				if of = uniform[slices.Index(g.best, j)]; of == nil {
-					instead.Why = "with " + noiseName(other.noise) + " noise it has no chance under ε and δ"
-					s.Instead = append(s.Instead, instead)
-					continue
-				}
-				instead.Charge = budget.DecimalUp(of.cost.Rho, of.digits())
-			}
-			if other.noise == taken.noise { // for the same ρ, or the same ε of Laplace noise
-				instead.RMSE = g.rmse(other, taken.perRho(), of, i)
-			} else {
-				instead.RMSE = g.rmse(other, other.perRho(), of, i)
-			}
-			s.Instead = append(s.Instead, instead)
-		}
-		if equal, ok := g.equalShares(b.release, taken.noise); ok && taken.kind != EqualShares {
-			s.Instead = append(s.Instead, Alternative{Kind: EqualShares, Noise: taken.noise, RMSE: g.rmse(equal, taken.perRho(), d, i)})
-		}
-		s.Instead = append(s.Instead, g.reasons...)
-		for _, t := range g.tables {
-			s.Tables = append(s.Tables, t.path)
-		}
-		all = append(all, s)
-	}
-	return all
+// Leaf is one wall of the budget: the amount its marginals share.
+type Leaf struct {
+	Path   string      `json:"path"`
+	Share  string      `json:"share"` // of the whole budget, an exact fraction
+	Amount budget.Cost `json:"amount"`
+	// Needed leaves get what the targets of their tables need, and no share.
+	Needed bool `json:"needed,omitempty"`
+	Tables int  `json:"tables"`
+	// Microdata is the table whose microdata the leaf pays for; it pays for nothing else then.
+	Microdata string `json:"microdata,omitempty"`
 }
 
-// rmse is the root mean square error of the group's figures by one of its designs, for its part of a division: of ε, or of
-// the ρ that an amount of 1 takes.
-func (g *group) rmse(design design, perRho float64, d *division, i int) float64 {
-	var cells float64
-	for _, t := range g.tables {
-		cells += float64(t.possible())
+// PaysFor says what a leaf pays for, such as "3 tables" or "microdata of persons".
+func (l Leaf) PaysFor() string {
+	if l.Microdata != "" {
+		return "microdata of " + l.Microdata
 	}
-	spread := design.spread
-	if !g.needed {
-		spread = atShare(spread, perRho, d.leaves[g.leaf].Amount, d.shares[i])
-	}
-	return budget.RoundUp(float64(math.Sqrt(spread/cells)*g.unit), d.digits())
+	return budget.Plural(int64(l.Tables), "table")
 }
 
-// digits is how many significant digits of a division's figures are told.
-func (d *division) digits() int {
-	if d.about {
-		return 3
-	}
-	return significant
+// Summing says how columns are measured along which tables count up, or are asked for ranges.
+type Summing string
+
+const (
+	// RangedApart measures them for that in the leaves that ask for it.
+	RangedApart Summing = ""
+	// RangedEverywhere does so in all leaves, so that their measurements bear on each other.
+	RangedEverywhere Summing = "everywhere"
+	// CellByCell measures them as other columns: sums are added up from cells.
+	CellByCell Summing = "cells"
+	// LevelsSeparate measures them as other columns too, and every level of a column as one of its own. It is taken where
+	// tables are guarded and residuals of levels that lie within each other would make some worse than by themselves.
+	LevelsSeparate Summing = "levels"
+)
+
+// OtherNoise is what a release of ε and δ would have with another law of noise, as `noise:` under `budget` asks for it.
+type OtherNoise struct {
+	Noise budget.Kind `json:"noise"` // discrete-gaussian or discrete-laplace
+	// Partly is set where some tables have no way of their own with this noise, and would keep discrete Gaussian noise.
+	Partly bool `json:"partly,omitempty"`
+	// Charge is the ρ that the account would be charged, in four digits rounded up; absent where the release cannot be
+	// planned with this noise.
+	Charge string `json:"charge,omitempty"`
+	// Error is the error of all tables over that of this plan, in four digits: the root of the sum over all cells of weight ×
+	// variance or, where the budget minimises the largest of these, the root of that. Tables of leaves that get what their
+	// targets need are left out; absent where there are no others.
+	Error float64 `json:"error,omitempty"`
+	// Levels says what becomes of tables that show one column at several levels where that is not as in this plan: "apart"
+	// where they would not agree, "agree" where they would.
+	Levels string `json:"levels,omitempty"`
+	// Why says why the release cannot be planned with this noise.
+	Why string `json:"why,omitempty"`
 }
+
+// The values of [OtherNoise.Levels].
+const (
+	LevelsApart = "apart"
+	LevelsAgree = "agree"
+)

@@ -126,8 +126,8 @@ func (s Synthetic) Adaptive() bool { return s.Method != Tables }
 // Adapts tells that microdata of the plan are made by an adaptive method.
 func (p *Plan) Adapts() bool { return slices.ContainsFunc(p.Synthetic, Synthetic.Adaptive) }
 
-// measured is how many columns are measured for the microdata.
-func (s Synthetic) measured() int {
+// Measured is how many columns are measured for the microdata.
+func (s Synthetic) Measured() int {
 	if s.Adaptive() {
 		return len(s.By)
 	}
@@ -169,14 +169,14 @@ func (p *Plan) Origin(s Synthetic, i int) (from int, of []int, err error) {
 	if t == nil || i < 0 || i >= len(s.Derived) {
 		return 0, nil, fmt.Errorf("the microdata of %s have no derived column number %d", s.Table, i+1)
 	}
-	return originOf(t, s.By, s.Derived[i])
+	return OriginOf(t, s.By, s.Derived[i])
 }
 
-// originOf finds the column of microdata that decides a derived one.
-func originOf(t *spec.Table, by []Factor, derived Factor) (from int, of []int, err error) {
+// OriginOf finds the column of microdata that decides a derived one.
+func OriginOf(t *spec.Table, by []Factor, derived Factor) (from int, of []int, err error) {
 	counted := Counted(t, spec.Attribute{Column: derived.Attribute, Level: derived.Level})
 	for i, f := range by {
-		if of, ok := decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, counted); ok {
+		if of, ok := Decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, counted); ok {
 			return i, of, nil
 		}
 	}
@@ -185,29 +185,59 @@ func originOf(t *spec.Table, by []Factor, derived Factor) (from int, of []int, e
 
 // Column is the ID of the measurement of one of the columns; it is among the plan's measurements.
 func (s Synthetic) Column(i int) string {
-	return fmt.Sprintf("%s/%s", s.name(), s.By[i])
+	return fmt.Sprintf("%s/%s", s.Name(), s.By[i])
 }
 
-// name is what the microdata are called among the tables of a release.
-func (s Synthetic) name() string { return "microdata/" + s.Table }
+// Name is what the microdata are called among the tables of a release.
+func (s Synthetic) Name() string { return "microdata/" + s.Table }
 
-// columnsOf are the measurements of the columns of the i-th microdata, in the order of By.
-func (p *Plan) columnsOf(i int) []Measurement {
-	from := len(p.tableMeasurements())
+// ColumnsOf are the measurements of the columns of the i-th microdata, in the order of By.
+func (p *Plan) ColumnsOf(i int) []Measurement {
+	from := len(p.TableMeasurements())
 	for _, s := range p.Synthetic[:i] {
-		from += s.measured()
+		from += s.Measured()
 	}
-	return p.Measurements[from : from+p.Synthetic[i].measured()]
+	return p.Measurements[from : from+p.Synthetic[i].Measured()]
 }
 
 // Mechanisms are all that the plan does to the confidential tables, for the accountants: that of every measurement,
 // and the block of every adaptive method.
 func (p *Plan) Mechanisms() []budget.Mechanism {
-	steps := mechanisms(p.Measurements)
+	steps := Mechanisms(p.Measurements)
 	for _, s := range p.Synthetic {
 		if s.Adaptive() {
 			steps = append(steps, s.Block)
 		}
 	}
 	return steps
+}
+
+const (
+	// UsualWays is how many columns AIM measures together at most, where the spec does not say.
+	UsualWays = 3
+	// MostAdapted is with how many columns AIM is chosen at most, and mostLookedAt with how many candidates: there are eight
+	// rounds for each column, and every one looks at all candidates.
+	MostAdapted  = 60
+	MostLookedAt = 10_000
+	// MostCounted is how many cells of candidates are counted at most, where AIM is chosen: one and a half gibibytes.
+	MostCounted = 1 << 26
+)
+
+// mostOfModel is what the model of AIM may grow to. A model of 2^19 cells, of 8 bytes each, is fitted in seconds; four
+// times as many have been seen to make rows 3% better in twice the time, and only where ε is 10.
+var mostOfModel = ModelSize{Cells: 1 << 19, Largest: 1 << 18}
+
+// MostOfModel is what the model of [AIM], and by [Tables] that of a tree, may grow to.
+func MostOfModel() ModelSize { return mostOfModel }
+
+// MaxCandidates bounds the sets of columns that a method chooses among.
+const MaxCandidates = 100_000
+
+// Block stands for rounds that each make a choice and measure what they chose: ρ = rounds·(ε²/8 + ρ of the noise).
+//
+// Guarantee: all rounds together are ρ-zCDP, also where each asks what the answers before it suggest. Neighbours: those
+// of choice and noise. Theorem: Bun & Steinke 2016, lemma 2.3. Argument: docs/proofs/adaptive.md.
+func Block(rounds int, choice, noise budget.Mechanism) budget.Mechanism {
+	rho := new(big.Rat).Add(choice.Rho(), noise.Rho())
+	return budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: rho.Mul(rho, big.NewRat(int64(rounds), 1))}
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -69,7 +68,7 @@ func (p *Plan) Template() string {
 	if err != nil {
 		panic("plan: a template always encodes: " + err.Error())
 	}
-	return hashOf(b)
+	return HashOf(b)
 }
 
 // blankGuarantee is the guarantee without the paths of the files that public figures are from.
@@ -87,7 +86,7 @@ func (p *Plan) blankGuarantee() Guarantee {
 // templateFilesOf are the public files of a release, in the order of the spec, with their texts by path.
 func templateFilesOf(r *spec.Release, texts map[string]string) (f templateFiles) {
 	book := func(table, name, path string) templateBook {
-		return templateBook{table, name, hashOf([]byte(texts[path]))}
+		return templateBook{table, name, HashOf([]byte(texts[path]))}
 	}
 	for _, table := range r.Tables {
 		for _, c := range table.Columns {
@@ -117,36 +116,15 @@ func TemplateKey(r *spec.Release) string {
 		Format string `json:"format"`
 		Spec   string `json:"spec"`
 		templateFiles
-	}{Format, hashOf([]byte(r.Source.Text)), templateFilesOf(r, r.Source.Files)})
+	}{Format, HashOf([]byte(r.Source.Text)), templateFilesOf(r, r.Source.Files)})
 	if err != nil {
 		panic("plan: the key of a template always encodes: " + err.Error())
 	}
-	return hashOf(b)
+	return HashOf(b)
 }
 
-// Refilled is the plan that [New] makes of r, made of this one by other values of its parameters, without planning again.
-// It is nil where r differs in more than these ([TemplateKey]), and of a nil plan.
-//
-// The plan must be one that [Plan.Verify] has passed in this version of the program, in this process or an earlier one, which the
-// caller must know from more than the plan's own bytes: what Refilled returns passes Verify unplanned.
-func (p *Plan) Refilled(r *spec.Release) *Plan {
-	if p == nil {
-		return nil
-	}
-	own, err := spec.Parse(r.Source)
-	if err != nil || !reflect.DeepEqual(own, r) || TemplateKey(own) != TemplateKey(p.Release()) || len(p.Warnings) < len(p.Release().Warnings) {
-		return nil
-	}
-	q := p.With(own)
-	q.Invariants = q.invariants() // which say from which file they are
-	q.Guarantee.Invariants = givenAway(q.Invariants)
-	q.Warnings = append(warningsOf(own), p.Warnings[len(p.Release().Warnings):]...)
-	madeHere.add(q.Hash())
-	return q
-}
-
-// hashOf is a SHA-256 in hexadecimal.
-func hashOf(b []byte) string {
+// HashOf is a SHA-256 in hexadecimal.
+func HashOf(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
 }

@@ -1,7 +1,5 @@
 package report
 
-// This file holds the headline: how close the published numbers are.
-
 import (
 	"fmt"
 	"slices"
@@ -9,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // Accuracy sums up all tables: at least Confidence of the published numbers lie
@@ -212,7 +210,7 @@ func (a Accuracy) sparseSentence() string {
 		return nothing
 	}
 	return fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
-		level(a.Confidence), budget.Group(plan.WholeMargin(a.Margin)), budget.Group(a.Numbers))
+		level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers))
 }
 
 // together tells that some table is not one measurement as it was drawn.
@@ -265,7 +263,7 @@ func outOf(chance float64) string {
 // that was made to add up need not be: what is said is of the unbiased one, and how
 // far the published ones were moved from there comes next.
 func (a Accuracy) sentence(numbers, exactly string, m moved) string {
-	within := "are off the exact " + exactly + " by " + budget.Group(plan.WholeMargin(a.Margin)) + " or less"
+	within := "are off the exact " + exactly + " by " + budget.Group(describe.WholeMargin(a.Margin)) + " or less"
 	if a.Margin == 0 {
 		within = "equal the exact " + exactly
 	}

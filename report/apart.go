@@ -1,14 +1,13 @@
 package report
 
-// This file holds from how far apart on two cells of a table differ beyond noise, in numbers and in words.
-
 import (
 	"fmt"
 	"math/big"
 	"strconv"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // driven says of a count from how far apart on two of so many published cells differ beyond noise.
@@ -16,9 +15,9 @@ import (
 // Counts are published as they are shown, where negative, as 0, which takes no two further apart, and rounded, which takes two less
 // than 1 further apart where they are not whole. So published counts that are m+1 apart, m the margin of the difference rounded up,
 // have estimates that are more than m apart.
-func (s *Statistic) driven(a plan.Apart, cells int64) {
+func (s *Statistic) driven(a compiled.Apart, cells int64) {
 	if cells > 1 && a.Margin < 1<<62 {
-		s.Apart, s.ApartBound = plan.WholeMargin(a.Margin)+1, !a.Exact
+		s.Apart, s.ApartBound = describe.WholeMargin(a.Margin)+1, !a.Exact
 	}
 }
 
@@ -111,7 +110,7 @@ func (r *Report) sameUse() string {
 	case r.Accuracy.Margin > 0 && !r.oneBound():
 		return "Do not call two counts of a table different that are less than twice the margin of the table apart: that may be noise alone." + unbiased
 	case r.Accuracy.Margin > 0:
-		return fmt.Sprintf("Do not call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(plan.WholeMargin(r.Accuracy.Margin))) + unbiased
+		return fmt.Sprintf("Do not call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(describe.WholeMargin(r.Accuracy.Margin))) + unbiased
 	}
 	return ""
 }

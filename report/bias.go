@@ -1,8 +1,5 @@
 package report
 
-// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as published
-// figures tell it exactly, or noisy counts that were paid for.
-
 import (
 	"encoding/json"
 	"fmt"
@@ -13,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -297,7 +295,7 @@ func (r *Report) told(p *plan.Plan, t *spec.Table, diagnostic string, b Bias) Bi
 		}
 		margin := s.Margin
 		b.Noisy, b.Margin = &count, &margin
-		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", signed(count), budget.Group(plan.WholeMargin(margin)), of.Counts, path)
+		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", signed(count), budget.Group(describe.WholeMargin(margin)), of.Counts, path)
 	}
 	return b
 }

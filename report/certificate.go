@@ -1,8 +1,5 @@
 package report
 
-// This file holds the certificate: what an auditor asks of a release beyond its
-// guarantee and budget.
-
 import (
 	"fmt"
 	"slices"
@@ -10,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // Certificate says under which assumptions the guarantee holds, where the privacy
@@ -81,7 +79,7 @@ type Account struct {
 
 // certificateOf makes the certificate of a report that is whole but for it.
 func certificateOf(p *plan.Plan, r *Report, from sources, paid receipt, approvals []Approval) (Certificate, error) {
-	loss, err := p.StatedLoss()
+	loss, err := describe.StatedLoss(p)
 	if err != nil {
 		return Certificate{}, err
 	}
@@ -173,9 +171,9 @@ func (r *Report) WholeLoss() string {
 	return fmt.Sprintf("one %s with all attributes, replaced by any other (the whole release)", g.Protects)
 }
 
-func statedLoss(l *plan.Loss) Loss {
+func statedLoss(l *describe.Loss) Loss {
 	out := Loss{Methods: []string{}, Tables: make([]LossOf, len(l.Tables)), Attributes: make([]LossOf, len(l.Attributes))}
-	part := func(one plan.LossOf) LossOf {
+	part := func(one describe.LossLine) LossOf {
 		p := LossOf{Of: one.Of, Tables: one.Tables, Epsilon: one.Pure, Rho: one.Rho, At: make([]At, len(one.Epsilons))}
 		for i, e := range one.Epsilons {
 			p.At[i] = At{Delta: e.Delta, Epsilon: e.Epsilon}
@@ -311,7 +309,7 @@ func (l LossOf) Cells() []string {
 		cells = append(cells, upText(l.Epsilon))
 	}
 	for _, at := range l.At {
-		cells = append(cells, strings.TrimPrefix(plan.Equivalent{Epsilon: at.Epsilon}.Bound(), "ε = "))
+		cells = append(cells, strings.TrimPrefix(describe.Bound(plan.Equivalent{Epsilon: at.Epsilon}), "ε = "))
 	}
 	return cells
 }

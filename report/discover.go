@@ -1,11 +1,10 @@
 package report
 
-// This file holds tables of groups that nobody listed: how likely one appears, and what it means that it does not.
-
 import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // Discovered says of a table that it has a row for each group that a selection has let through, and for no other.
@@ -51,7 +50,7 @@ func (r *Report) discoveredNotes(p *plan.Plan) []Note {
 			continue
 		}
 		notes = append(notes, Note{nobodyListed, fmt.Sprintf("Table %s: %s That a group appears tells little of its size, and its figure is drawn apart from that: it is right on the mean, and its interval holds for each group that appears. Do not add the rows up to a total: what has not appeared is missing.",
-			t.Path, p.Tables[i].Discovered.Sentence())})
+			t.Path, describe.Discovered(p.Tables[i].Discovered))})
 	}
 	return notes
 }

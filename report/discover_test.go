@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // discoverText is a spec with a table of groups that nobody listed, beside another table.
@@ -51,7 +50,7 @@ func discoverInput(groups string) report.Input {
 // TestReportOnGroupsThatNobodyListed says on every page which groups appear and what it means that one does not, and lists what
 // their selection costs; the report is one by its schema.
 func TestReportOnGroupsThatNobodyListed(t *testing.T) {
-	schema := compiled(t)
+	schema := compiledSchema(t)
 	for groups, kind := range map[string]string{"1": "randomized-response", "3": "discrete-gaussian"} {
 		r := reportOf(t, discoverInput(groups))
 		jobs := r.Tables[0]

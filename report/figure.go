@@ -1,8 +1,5 @@
 package report
 
-// This file holds the figures beside the counts of a table: what each is, and how good it came out, from the published
-// arrays alone.
-
 import (
 	"fmt"
 	"math"
@@ -10,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -80,7 +77,7 @@ func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]Figure, []Par
 			return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
 		}
 		if f.Ranks = asked.Quality.Ranks; n.Kind == spec.Quantiles {
-			f.Way, f.Bins = capital(asked.Quality.WayText(asked.Column)), asked.Quality.Bins
+			f.Way, f.Bins = capital(describe.WayText(asked.Quality, asked.Column)), asked.Quality.Bins
 		}
 		f.Confidence = planned.Statistics[0].Confidence
 		figures = append(figures, f)
@@ -118,7 +115,7 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (Figu
 		return Figure{}, err
 	}
 	f := Figure{
-		Name: n.Name, Kind: string(n.Kind), What: n.What(), Unit: n.In(planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Additive(), RestsOn: []string{},
+		Name: n.Name, Kind: string(n.Kind), What: describe.What(n.Figure), Unit: describe.In(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Additive(), RestsOn: []string{},
 	}
 	f.Count = !slices.Contains([]spec.StatKind{spec.Units, spec.Distinct, spec.Quantiles}, n.Kind) && (n.Of == nil || n.Of.Counts == "" || n.Over.Counts == "")
 	add := func(to *[]string, name string) {

@@ -1,14 +1,12 @@
 package report
 
-// This file holds counts that were made to add up: how far they were moved for it, which the published figures tell exactly. On
-// the mean over the noise that is a bias, of which one release shows one draw.
-
 import (
 	"fmt"
 	"math"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -187,8 +185,8 @@ func (r *Report) fittedBias() []Bias {
 func (r *Report) fittedNotes(p *plan.Plan) []Note {
 	var notes []Note
 	for _, c := range p.Consistent {
-		text := c.Sentence()
-		for _, line := range c.LeftText() {
+		text := describe.Consistency(c)
+		for _, line := range describe.LeftText(c) {
 			text += " " + line
 		}
 		of := map[string]bool{}

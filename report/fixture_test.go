@@ -1,7 +1,5 @@
 package report_test
 
-// This file holds the inputs that the tests report on: small specs as the planner plans them, with fixed noisy counts.
-
 import (
 	"context"
 	"encoding/json"
@@ -12,9 +10,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -57,7 +55,7 @@ func planned(text string) *plan.Plan {
 	if err != nil {
 		panic(err)
 	}
-	p, err := plan.New(release)
+	p, err := planner.New(release)
 	if err != nil {
 		panic(err)
 	}

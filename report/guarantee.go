@@ -1,7 +1,5 @@
 package report
 
-// This file holds the guarantee: what is promised, in numbers and in words.
-
 import (
 	"fmt"
 	"math/big"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // Guarantee is the promise of a release. Epsilon, Delta and Rho are exact, as
@@ -74,7 +73,7 @@ func guaranteeOf(p plan.Guarantee) (Guarantee, error) {
 	}
 	o := oddsOf(epsilon, delta)
 	g.Meaning = Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
-	g.Statement = p.Sentence()
+	g.Statement = describe.Guarantee(p)
 	g.Sentences = slices.DeleteFunc([]string{
 		g.protectedSentence(), g.guessSentence(), g.factorSentence(), g.plainSentence(), g.weakSentence(), g.countedSentence(), g.knownSentence(), g.limitSentence(),
 	}, func(s string) bool { return s == "" })

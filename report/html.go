@@ -1,7 +1,5 @@
 package report
 
-// This file holds report.html: one page that needs nothing but itself.
-
 import (
 	"bytes"
 	_ "embed"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 //go:embed report.html.tmpl
@@ -37,7 +36,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"number":     number,
 	"margin":     margin,
 	"decimal":    decimal,
-	"bound":      func(e Equivalent) string { return plan.Equivalent(e).Bound() },
+	"bound":      func(e Equivalent) string { return describe.Bound(plan.Equivalent(e)) },
 	"share":      budget.Percent,
 	"relative":   relative,
 	"level":      level,
@@ -70,7 +69,7 @@ type page struct {
 	*Report
 	BudgetChart budgetChart
 	Charts      []seriesChart
-	Outlooks    []plan.Outlook
+	Outlooks    []describe.Outlook
 }
 
 // HTML renders the page from the report alone: the same report gives the same
@@ -191,12 +190,12 @@ func (a Amount) short() string {
 }
 
 // outlooksOf says what was expected, in few lines.
-func outlooksOf(tables []Table) []plan.Outlook {
+func outlooksOf(tables []Table) []describe.Outlook {
 	planned := make([]plan.Table, len(tables))
 	for i, t := range tables {
 		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation, Target: (*plan.Target)(t.Target)}
 	}
-	return plan.Outlooks(planned)
+	return describe.Outlooks(planned)
 }
 
 // noise names the law with its parameter in the field's letters.

@@ -1,13 +1,12 @@
 package report
 
-// This file holds what cannot be: cells that the spec declares to be exact zeros, and what that gives away.
-
 import (
 	"fmt"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // cannotBe heads the note on impossible cells.
@@ -25,7 +24,7 @@ func impossibleIn(tables []Table) int64 {
 // publicSentence says what a release gives away beside its noisy figures, "" where that is nothing.
 func publicSentence(p *plan.Plan) string {
 	var rules []string
-	for _, i := range p.Impossibilities() {
+	for _, i := range describe.Impossibilities(p) {
 		rules = append(rules, fmt.Sprintf("no row of %s has %s", i.Table, i.Rule))
 	}
 	if rules == nil {
@@ -36,7 +35,7 @@ func publicSentence(p *plan.Plan) string {
 
 // impossibleNotes say which cells cannot be, and what happened to rows that fell into them.
 func (r *Report) impossibleNotes(p *plan.Plan, s string) []Note {
-	all := p.Impossibilities()
+	all := describe.Impossibilities(p)
 	if len(all) == 0 {
 		return nil
 	}

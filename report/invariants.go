@@ -1,7 +1,5 @@
 package report
 
-// This file holds invariants: public figures that published counts keep to, and what that gives away.
-
 import (
 	"fmt"
 	"slices"
@@ -9,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -62,7 +61,7 @@ func (r *Report) invariantNotes(p *plan.Plan, s string) []Note {
 	}
 	var all []string
 	for _, i := range p.Invariants {
-		all = append(all, fmt.Sprintf("%s, %s in all", i.Sentence(), budget.Plural(i.Total, "row")))
+		all = append(all, fmt.Sprintf("%s, %s in all", describe.Invariant(i), budget.Plural(i.Total, "row")))
 	}
 	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") + "."
 	var held []string

@@ -1,7 +1,5 @@
 package report
 
-// This file holds maps: pictures of published tables by place. They are drawn from published figures alone.
-
 import (
 	"cmp"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -108,7 +107,7 @@ func drawnFigures(t synth.Table) []drawn {
 			continue
 		}
 		all = append(all, drawn{
-			name: n.Name, what: n.What(),
+			name: n.Name, what: describe.What(n.Figure),
 			value: func(row int) float64 { return n.Value.Value(row) },
 			sure: func(row int) bool {
 				return all[0].sure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain && n.High.Value(row)-n.Low.Value(row) < float64(2*math.Abs(n.Value.Value(row)))

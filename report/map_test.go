@@ -1,7 +1,5 @@
 package report_test
 
-// This file holds maps: what is drawn, and from what.
-
 import (
 	"encoding/xml"
 	"errors"
@@ -12,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -64,7 +62,7 @@ func mapsOf(t testing.TB, text string) report.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(release)
+	p, err := planner.New(release)
 	if err != nil {
 		t.Fatal(err)
 	}

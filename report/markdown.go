@@ -1,7 +1,5 @@
 package report
 
-// This file holds report.md: the report as plain text with headings and tables, for a wiki or a review.
-
 import (
 	"bytes"
 	_ "embed"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 //go:embed report.md.tmpl
@@ -37,7 +36,7 @@ var markdownTemplate = template.Must(template.New("markdown").Funcs(template.Fun
 	"law":      Mechanism.law,
 	"folded":   folded,
 	"fraction": fraction,
-	"bound":    func(e Equivalent) string { return plan.Equivalent(e).Bound() },
+	"bound":    func(e Equivalent) string { return describe.Bound(plan.Equivalent(e)) },
 	"fence":    fence,
 	"capital":  capital,
 	"signed":   signed,

@@ -1,7 +1,5 @@
 package report_test
 
-// This file holds microdata as the report tells of them.
-
 import (
 	"bytes"
 	"math"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -70,7 +69,7 @@ synthetic: {persons: {method: mst, by: [sex, age.band, status]}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := compiled(t).Validate(instance); err != nil {
+	if err := compiledSchema(t).Validate(instance); err != nil {
 		t.Error(err)
 	}
 	if m := r.Microdata[0]; m.Loss.Rho != "1/2" && m.PartOfBudget < 0.99 {
@@ -215,7 +214,7 @@ func TestCertificateOfMicrodata(t *testing.T) {
 	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" || block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) || block.Uses() != "microdata/persons, all rounds together, at most 2" {
 		t.Errorf("the block is %+v", block)
 	}
-	loss, err := in.Plan.StatedLoss()
+	loss, err := describe.StatedLoss(in.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,5 @@
 package report
 
-// This file holds the few numbers that a report writes in a way of its own; the
-// rest are written by package budget.
-
 import (
 	"encoding/json"
 	"math/big"
@@ -10,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // decimal shows an error in four significant digits, and whole numbers in full.
@@ -40,7 +37,7 @@ func number(n json.Number) string {
 }
 
 // margin writes half the width of an interval, rounded up to a whole number.
-func margin(v float64) string { return budget.Group(plan.WholeMargin(v)) }
+func margin(v float64) string { return budget.Group(describe.WholeMargin(v)) }
 
 // relative writes a ratio as a percentage, however large, in two significant
 // digits.

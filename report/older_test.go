@@ -1,7 +1,5 @@
 package report_test
 
-// This file holds reports that an older version of the format made: they are read as what they are.
-
 import (
 	"bytes"
 	"os"
@@ -9,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // A report that was made before bias and warnings had fields is read, follows the schema, and has no part for what it does not say.
@@ -27,7 +24,7 @@ func TestOlderReportsAreRead(t *testing.T) {
 	}
 	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(older))
 	if err == nil {
-		err = compiled(t).Validate(instance)
+		err = compiledSchema(t).Validate(instance)
 	}
 	if err != nil {
 		t.Error(err)

@@ -1,9 +1,5 @@
 package report_test
 
-// This file holds what a report must always be: a function of its input alone,
-// readable again, free of nonsense numbers, and refused where the input is not
-// of one release.
-
 import (
 	"bytes"
 	"encoding/json"
@@ -17,12 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 func TestReadGivesTheReportBack(t *testing.T) {
@@ -339,7 +334,7 @@ func TestReportOfRowsWithoutAnID(t *testing.T) {
 		}
 		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.JSON()))
 		if err == nil {
-			err = compiled(t).Validate(instance)
+			err = compiledSchema(t).Validate(instance)
 		}
 		if err != nil {
 			t.Error(err)

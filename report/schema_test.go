@@ -1,7 +1,5 @@
 package report_test
 
-// This file holds schema and Go types together.
-
 import (
 	"bytes"
 	"encoding/json"
@@ -11,15 +9,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 func TestReportsFollowTheSchema(t *testing.T) {
-	schema := compiled(t)
+	schema := compiledSchema(t)
 	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
 			instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.JSON()))
@@ -34,7 +31,7 @@ func TestReportsFollowTheSchema(t *testing.T) {
 }
 
 func TestSchemaRefusesWhatIsNoReport(t *testing.T) {
-	schema := compiled(t)
+	schema := compiledSchema(t)
 	valid := string(reportOf(t, input(report.Official, nil)).JSON())
 	for _, change := range [][2]string{
 		{`"status": "release"`, `"status": "final"`},
@@ -58,7 +55,7 @@ func TestSchemaRefusesWhatIsNoReport(t *testing.T) {
 }
 
 func TestSchemaRefusesWhatIsNoFigure(t *testing.T) {
-	schema := compiled(t)
+	schema := compiledSchema(t)
 	valid := string(reports()["figures"].JSON())
 	for _, change := range [][2]string{
 		{`"kind": "mean"`, `"kind": "mode"`},
@@ -97,7 +94,7 @@ var reports = sync.OnceValue(func() map[string]*report.Report {
 	return all
 })
 
-func compiled(t *testing.T) *jsonschema.Schema {
+func compiledSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.Schema()))
 	if err != nil {

@@ -1,14 +1,12 @@
 package report
 
-// This file holds series: the cells of small tables, as charts show them, from the published arrays alone.
-
 import (
 	"cmp"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -78,7 +76,7 @@ func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []Series {
 	all := []Series{first}
 	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
 		next := shape
-		next.Figure, next.What, next.Points = n.Name, n.What(), figurePoints(n.FigureColumns)
+		next.Figure, next.What, next.Points = n.Name, describe.What(n.Figure), figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}
 	if largestFirst {

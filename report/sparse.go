@@ -1,12 +1,11 @@
 package report
 
-// This file holds sparse tables: what it means that a cell is in one, and that it is not.
-
 import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // Sparse says of a table that it has a row for each cell whose noisy count is above a public threshold, and for no other.
@@ -50,7 +49,7 @@ func (r *Report) sparseNotes(p *plan.Plan, s string) []Note {
 		planned := p.Tables[i]
 		notes = append(notes, Note{aboveThreshold, fmt.Sprintf("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s. A cell of more than %s would be in the table with a chance of at least %s. "+
 			"The margins hold over all cells, in the table or not; among those in the table, figures little above %s are too large on the mean, %s_unbiased as well, and a cell without a row that is in it by its noise alone can have an interval that leaves out 0. Do not add the rows up: what is left out is missing.",
-			t.Path, planned.Sparse.Sentence(planned.Cells-planned.Impossible), planned.Sparse.MissedText(), budget.Group(t.Sparse.Above),
+			t.Path, describe.Sparse(planned.Sparse, planned.Cells-planned.Impossible), describe.MissedText(planned.Sparse), budget.Group(t.Sparse.Above),
 			budget.Plural(t.Sparse.Bound, "row"), level(t.Statistics[0].Confidence), budget.Group(t.Sparse.Above), s)})
 	}
 	return notes

@@ -1,8 +1,5 @@
 package report
 
-// This file holds the strategies: how the tables of a release were measured, and
-// which of them are put together from the same answers.
-
 import (
 	"fmt"
 	"math/big"
@@ -11,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // Strategy is how a group of tables was measured: tables of one part of the budget
@@ -265,7 +263,7 @@ type sources struct {
 	// not lie within each other, or of each level by itself, or for sums of neighbours.
 	apart []string
 	// aparts are how far noise drives two cells of each table apart; nil where no law of the noise says.
-	aparts []plan.Apart
+	aparts []compiled.Apart
 }
 
 // behind is what stands behind one table.
@@ -285,11 +283,11 @@ func sourcesOf(p *plan.Plan) (sources, error) {
 			s.behind[i].rho = m.Mechanism.Rho()
 		}
 	}
-	estimates, err := p.Estimates()
+	estimates, err := compiled.Estimates(p)
 	if err != nil {
 		return s, err
 	}
-	s.aparts = p.Aparts(estimates)
+	s.aparts = compiled.Aparts(p, estimates)
 	for _, e := range estimates {
 		s.agree = append(s.agree, e.Tables)
 		s.count(p, e)
@@ -302,7 +300,7 @@ func sourcesOf(p *plan.Plan) (sources, error) {
 
 // count counts the measurements that bear on the tables of an estimate, and finds the
 // columns that it takes for several.
-func (s *sources) count(p *plan.Plan, e plan.Estimate) {
+func (s *sources) count(p *plan.Plan, e compiled.Estimate) {
 	column := map[string]int{} // of the estimate, by name
 	for marginal, at := range e.Tables {
 		for i, f := range p.Query(p.Tables[at]).Factors {
@@ -326,7 +324,7 @@ func (s *sources) count(p *plan.Plan, e plan.Estimate) {
 }
 
 // behindOf is what the sources of an estimate are to a table that all of them bear on.
-func behindOf(e plan.Estimate, bear map[int]bool) behind {
+func behindOf(e compiled.Estimate, bear map[int]bool) behind {
 	b := behind{measurements: len(bear), rho: new(big.Rat)}
 	kinds := map[budget.Kind]bool{}
 	for source := range bear {

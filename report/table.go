@@ -1,8 +1,5 @@
 package report
 
-// This file holds a published table as the report tells of it: its noise and
-// what that means for its figures, from the published arrays alone.
-
 import (
 	"encoding/json"
 	"fmt"
@@ -12,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -188,7 +185,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
 		}
 		one.Fit = fitOfCounts(p, s)
 		one.Verdict = verdictOf(p, planned, out, one, s.Unbiased.Float64Values())
-		one.Of, one.Unit = planned.Counted(p.Guarantee.Protects), asked.Unit
+		one.Of, one.Unit = describe.Counted(planned, p.Guarantee.Protects), asked.Unit
 		out.Statistics[i] = one
 	}
 	var err error

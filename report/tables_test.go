@@ -1,17 +1,14 @@
 package report_test
 
-// This file holds reports of two confidential tables and of public ones.
-
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 const twoTables = `version: 1
@@ -42,7 +39,7 @@ func TestReportsOfTwoTables(t *testing.T) {
 	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[1].Message, "persons tells units apart by person_id, and visits by patient") {
 		t.Errorf("warnings %v", r.Warnings)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +48,7 @@ func TestReportsOfTwoTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := compiled(t).Validate(instance); err != nil {
+	if err := compiledSchema(t).Validate(instance); err != nil {
 		t.Error(err)
 	}
 	text := string(out.JSON())

@@ -1,12 +1,11 @@
 package report
 
-// This file holds tables of chosen cells: what it means that a cell is in one, and that it is not.
-
 import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // Top says of a table that it has a row for each cell that was chosen, in the order of the choice, and for no other.
@@ -52,7 +51,7 @@ func (r *Report) topNotes(p *plan.Plan) []Note {
 			continue
 		}
 		notes = append(notes, Note{chosenCells, fmt.Sprintf("Table %s: %s Each choice is random, and the likelier the larger the count: the true top %s may differ. Rows stand in the order of their choice, which by itself tells the order of the counts no better than their intervals do. The counts were drawn after the choice, with noise of their own: they are right on the mean and their intervals hold, whichever cells were chosen. A cell that is not in the table may well have rows. Do not add the rows up to a total: what was not chosen is missing.",
-			t.Path, p.Tables[i].Top.Sentence(t.Top.Declared), budget.Group(t.Top.Of))})
+			t.Path, describe.Top(p.Tables[i].Top, t.Top.Declared), budget.Group(t.Top.Of))})
 	}
 	return notes
 }

@@ -1,7 +1,5 @@
 package report
 
-// This file holds the what-if page: how good the tables of a plan would be with another budget, as sliders move.
-
 import (
 	"bytes"
 	"crypto/sha256"
@@ -15,6 +13,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -75,12 +75,12 @@ type whatIfRow struct {
 
 // WhatIf renders the page from the prospects alone. It loads nothing: its content security policy allows its one script and
 // its style, by their hashes, and no connection.
-func WhatIf(p *plan.Prospects) ([]byte, error) {
+func WhatIf(p *compiled.Prospects) ([]byte, error) {
 	style := styleText + whatIfStyle
 	page := whatIf{
 		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", sourceHash(style), sourceHash(whatIfScript)),
 		Style:  template.CSS(style), Script: template.JS(whatIfScript),
-		Title: p.Plan.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: p.Plan.Guarantee.Budget(), Name: "ε",
+		Title: p.Plan.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee), Name: "ε",
 	}
 	asked := p.Plan.Release().Budget
 	amount := asked.Epsilon
@@ -99,12 +99,12 @@ func WhatIf(p *plan.Prospects) ([]byte, error) {
 	page.Asked, page.Lines = exactText(amount), 4+lines(page.Levers)
 	var data bytes.Buffer
 	err := json.NewEncoder(&data).Encode(struct {
-		Asked     *exactNumber    `json:"asked"`
-		Delta     string          `json:"delta,omitempty"`
-		Minimise  spec.Objective  `json:"minimise,omitempty"`
-		Noise     spec.Noise      `json:"noise,omitempty"`
-		Split     []lever         `json:"split"`
-		Prospects *plan.Prospects `json:"prospects"`
+		Asked     *exactNumber        `json:"asked"`
+		Delta     string              `json:"delta,omitempty"`
+		Minimise  spec.Objective      `json:"minimise,omitempty"`
+		Noise     spec.Noise          `json:"noise,omitempty"`
+		Split     []lever             `json:"split"`
+		Prospects *compiled.Prospects `json:"prospects"`
 	}{exactOf(amount), deltaText(asked.Delta), minimised(asked.Minimise), asked.Noise, tree, p})
 	if err != nil {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
@@ -130,7 +130,7 @@ func sourceHash(text string) string {
 }
 
 // levers are the parts of a split, the next of whose leaves has this place.
-func levers(p *plan.Prospects, parts []spec.Part, within string, leaf *int) []lever {
+func levers(p *compiled.Prospects, parts []spec.Part, within string, leaf *int) []lever {
 	shares := 0
 	for _, part := range parts {
 		if part.Share != nil {
@@ -219,10 +219,10 @@ func minimised(objective spec.Objective) spec.Objective {
 }
 
 // rowOf is a table as it is planned.
-func rowOf(t plan.Table, known plan.Prospect) whatIfRow {
+func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
 	s := t.Statistics[0]
 	row := whatIfRow{Path: t.Path, Error: decimal(s.StandardError), Margin: margin(s.Margin), Tenth: margin(10 * s.Margin)}
-	row.Band = t.Usefulness.Label()
+	row.Band = describe.Label(t.Usefulness)
 	if t.Target != nil {
 		row.Target = fmt.Sprintf("met: ±%s of ±%s", decimal(t.Target.Reached), decimal(known.Target))
 	}
@@ -245,7 +245,7 @@ func rowOf(t plan.Table, known plan.Prospect) whatIfRow {
 }
 
 // whatIfNotes says what the figures mean and what they hold fixed.
-func whatIfNotes(p *plan.Prospects, page whatIf) []string {
+func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 	published := "the published count"
 	if p.Plan.Consistent != nil {
 		published = "the count, before it is made to add up,"
@@ -267,7 +267,7 @@ func whatIfNotes(p *plan.Prospects, page whatIf) []string {
 		notes = append(notes, "Tables that are put together from Laplace noise keep the law of their noise as planned: with other shares their margins can be up to 8% larger.")
 	}
 	if page.Banded {
-		notes = append(notes, bands+" "+plan.SpreadText)
+		notes = append(notes, bands+" "+describe.SpreadText)
 	}
 	var chosen, needed, drawn bool
 	for _, t := range p.Plan.Tables {
@@ -308,7 +308,7 @@ func hasRoots(roots []float64) bool {
 }
 
 // heldLaw tells that a table is put together from noise of several leaves that is not all Gaussian.
-func heldLaw(p *plan.Prospects) bool {
+func heldLaw(p *compiled.Prospects) bool {
 	for _, t := range p.Tables {
 		for _, shared := range t.Shared {
 			for _, of := range p.Shared[shared.Of] {

@@ -1,7 +1,5 @@
 package report_test
 
-// This file holds the what-if page: that it needs nothing but itself, and that in a browser it says what the planner says.
-
 import (
 	"context"
 	"crypto/sha256"
@@ -19,6 +17,9 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -55,13 +56,13 @@ marginals:
   all: {every: [1, 2], by: [sex, age.ten, area], budget: rest}
 `
 
-func whatIfPage(t *testing.T, text string) (*plan.Prospects, string) {
+func whatIfPage(t *testing.T, text string) (*compiled.Prospects, string) {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.NewProspects(r)
+	p, err := planner.NewProspects(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +281,7 @@ func TestWhatIfPageInABrowser(t *testing.T) {
 		}
 		planned := p.Plan
 		if i > 0 {
-			if planned, err = plan.New(r); err != nil {
+			if planned, err = planner.New(r); err != nil {
 				t.Fatalf("%q: %v", places[i], err)
 			}
 		}
@@ -299,8 +300,8 @@ func TestWhatIfPageInABrowser(t *testing.T) {
 			if got := figureIn(t, row[3]); math.Abs(got-10*s.Margin) > 10+0.1*s.Margin {
 				t.Errorf("%q: %s is said to be good from %s on, with a margin of %g", places[i], table.Path, row[3], s.Margin)
 			}
-			if row[4] != table.Usefulness.Label() {
-				t.Errorf("%q: %s is said to be %s, and is %s", places[i], table.Path, row[4], table.Usefulness.Label())
+			if row[4] != describe.Label(table.Usefulness) {
+				t.Errorf("%q: %s is said to be %s, and is %s", places[i], table.Path, row[4], describe.Label(table.Usefulness))
 			}
 			bands[table.Usefulness.Band]++
 			if table.Target != nil && !strings.HasPrefix(row[5], "met: ±") {

@@ -1,8 +1,5 @@
 package report
 
-// This file holds cells that could be zero, and the one rule by which every page says of a table whether its cells are to be used
-// one by one.
-
 import (
 	"cmp"
 	"fmt"
@@ -11,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -69,7 +67,7 @@ func verdictOf(p *plan.Plan, planned plan.Table, t Table, s Statistic, unbiased 
 	if t.possible() == 0 {
 		return plan.UseCells
 	}
-	return p.VerdictOn(planned, cell, s.badShare())
+	return compiled.VerdictOn(p, planned, cell, s.badShare())
 }
 
 // verdict says whether the cells of a count are to be used one by one. In a report that does not say it, from before reports did, it
@@ -80,7 +78,7 @@ func (t Table) verdict(s Statistic) plan.Verdict {
 		return s.Verdict
 	case s.badShare() >= noiseShare:
 		return plan.DoNotUse
-	case s.badShare() <= plan.LittleShare:
+	case s.badShare() <= compiled.LittleShare:
 		return plan.UseCells
 	}
 	return plan.AddUpFirst

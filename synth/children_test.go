@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -40,7 +41,7 @@ func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]st
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}

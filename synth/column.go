@@ -3,7 +3,7 @@ package synth
 import (
 	"math"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // This file holds a column: what is known of how many rows each of its categories has.
@@ -54,7 +54,7 @@ func classesOf(e evidence) classes {
 	hidden := -1
 	for i, count := range e.counts {
 		class := len(c.size)
-		if count < plan.VisibleDeviations*deviation {
+		if count < describe.VisibleDeviations*deviation {
 			if hidden < 0 {
 				hidden = class
 			}

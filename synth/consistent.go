@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/fitting"
 )
 
 // This file holds consistent counts: whole, none negative, exact zeros and public figures where the spec says so, and of one sum
@@ -35,7 +36,7 @@ func Consistent(ctx context.Context, s *measured.Sealed, tables []Table, microda
 		if c.Way == plan.Tabulated {
 			counts, err = tabulate(s.Plan, c, microdata)
 		} else {
-			var f *fitting
+			var f *consistentFit
 			if f, err = newFitting(s, c, tables); err == nil {
 				if err = f.project(ctx); err == nil {
 					counts, err = f.round(ctx, newStream(s, "counts of "+c.Table))
@@ -86,9 +87,9 @@ func (s *Statistic) publish(counts []int64) {
 	s.Published, s.Fitted = array.NewInt64Data(data), true
 }
 
-// fitting is the fit of the tables of one confidential table.
-type fitting struct {
-	*plan.Fitting
+// consistentFit is the fit of the tables of one confidential table.
+type consistentFit struct {
+	*fitting.Fitting
 	reader *Reader
 	masks  [][]bool
 	tables []estimated // of each of Fitting.Tables
@@ -104,12 +105,12 @@ type estimated struct {
 	places   []int32 // of each cell in the table's own order
 }
 
-func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*fitting, error) {
-	order, err := s.Plan.Fitting(c)
+func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*consistentFit, error) {
+	order, err := fitting.Of(s.Plan, c)
 	if err != nil {
 		return nil, err
 	}
-	f := &fitting{Fitting: order}
+	f := &consistentFit{Fitting: order}
 	if f.masks, err = order.Masks(s.Plan); err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*fittin
 }
 
 // project works out the cells of every step.
-func (f *fitting) project(ctx context.Context) error {
+func (f *consistentFit) project(ctx context.Context) error {
 	for i, s := range f.Steps {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -173,7 +174,7 @@ func (f *fitting) project(ctx context.Context) error {
 }
 
 // projectSingle projects the categories of a column on those of a coarser level, or on the total.
-func (f *fitting) projectSingle(s plan.FittingStep) []float64 {
+func (f *consistentFit) projectSingle(s fitting.Step) []float64 {
 	y, _ := f.estimate(s.Margin)
 	sums, of := f.standing(s.Fixed[0]), f.Project(s.Margin, s.Fixed[0].Margin)
 	x := make([]float64, len(y))
@@ -199,13 +200,13 @@ const steadfast = 100
 
 // projectPossible projects a table with impossible cells: what it shares with those before stands, and of its own margins that
 // are published or single columns it stays near the estimates, as these must agree with the zeros.
-func (f *fitting) projectPossible(ctx context.Context, step int) []float64 {
+func (f *consistentFit) projectPossible(ctx context.Context, step int) []float64 {
 	s := f.Steps[step]
 	own := f.tables[s.Table]
 	margins := []marginal{{of: f.Project(s.Margin, s.Fixed[0].Margin), sums: f.standing(s.Fixed[0])}}
 	for chain := range f.Chains {
 		for level := 1; level <= s.Margin[chain]; level++ {
-			m := make(plan.Margin, len(f.Chains))
+			m := make(fitting.Margin, len(f.Chains))
 			m[chain] = level
 			if !m.Within(s.Fixed[0].Margin) && !slices.Equal(m, s.Margin) {
 				margins = append(margins, f.near(s, m))
@@ -222,13 +223,13 @@ func (f *fitting) projectPossible(ctx context.Context, step int) []float64 {
 
 // inner are the tables of several chains within that of a step which no fixed margin says: no step fixes them, so they are known
 // better than their cells may be, and the step stays near what is known of them.
-func (f *fitting) inner(s plan.FittingStep) []plan.Margin {
-	var out []plan.Margin
+func (f *consistentFit) inner(s fitting.Step) []fitting.Margin {
+	var out []fitting.Margin
 	for i, t := range f.Tables {
 		m := t.Margin
 		if m.Ways() < 2 || !m.Within(s.Margin) || slices.Equal(m, s.Margin) ||
-			slices.ContainsFunc(s.Fixed, func(o plan.FixedMargin) bool { return m.Within(o.Margin) }) ||
-			slices.ContainsFunc(f.Tables[:i], func(o plan.FittedTable) bool { return slices.Equal(o.Margin, m) }) {
+			slices.ContainsFunc(s.Fixed, func(o fitting.FixedMargin) bool { return m.Within(o.Margin) }) ||
+			slices.ContainsFunc(f.Tables[:i], func(o fitting.Table) bool { return slices.Equal(o.Margin, m) }) {
 			continue
 		}
 		out = append(out, m)
@@ -237,7 +238,7 @@ func (f *fitting) inner(s plan.FittingStep) []plan.Margin {
 }
 
 // near is a margin of a step's table that stays near what all tables say of it.
-func (f *fitting) near(s plan.FittingStep, m plan.Margin) marginal {
+func (f *consistentFit) near(s fitting.Step, m fitting.Margin) marginal {
 	sums, variances := f.estimate(m)
 	for i, v := range variances {
 		variances[i] = v / float64(max(f.tables[s.Table].variance, least)*steadfast)
@@ -247,7 +248,7 @@ func (f *fitting) near(s plan.FittingStep, m plan.Margin) marginal {
 
 // settled is near a margin as it would be if it were a step: not below zero, and of the sums that stand. So the margins that a table
 // stays near do not pull against these.
-func (f *fitting) settled(ctx context.Context, s plan.FittingStep, m plan.Margin) marginal {
+func (f *consistentFit) settled(ctx context.Context, s fitting.Step, m fitting.Margin) marginal {
 	out := f.near(s, m)
 	var stand []marginal
 	for _, o := range s.Fixed {
@@ -262,7 +263,7 @@ func (f *fitting) settled(ctx context.Context, s plan.FittingStep, m plan.Margin
 }
 
 // standing are the cells of a fixed margin.
-func (f *fitting) standing(m plan.FixedMargin) []float64 {
+func (f *consistentFit) standing(m fitting.FixedMargin) []float64 {
 	return added(f.real[m.From], f.Project(f.Steps[m.From].Margin, m.Margin), f.Cells(m.Margin))
 }
 
@@ -299,7 +300,7 @@ func added[N int64 | float64](cells []N, of []int32, sums int) []N {
 // estimate is the unbiased estimate of a margin with its variances, from the tables that have it: by inverse variance, where
 // their noise is independent; of those that were put together from the same estimates, which say the same of it, the smallest
 // alone.
-func (f *fitting) estimate(m plan.Margin) (sums, variances []float64) {
+func (f *consistentFit) estimate(m fitting.Margin) (sums, variances []float64) {
 	sums, variances = make([]float64, f.Cells(m)), make([]float64, f.Cells(m))
 	weights := make([]float64, len(sums))
 	var from []int
@@ -318,7 +319,7 @@ func (f *fitting) estimate(m plan.Margin) (sums, variances []float64) {
 	for _, i := range from {
 		t := f.Tables[i]
 		own := added(f.tables[i].cells, f.Project(t.Margin, m), len(sums))
-		places := f.Places(plan.FittedTable{Margin: m, Order: ordered(t.Order, m)})
+		places := f.Places(fitting.Table{Margin: m, Order: ordered(t.Order, m)})
 		for row, v := range f.reader.Variances(t.At, f.groupings(t, m)) {
 			at := places[row]
 			weight := 1 / max(v, least)
@@ -337,12 +338,12 @@ func (f *fitting) estimate(m plan.Margin) (sums, variances []float64) {
 const least = 0x1p-40
 
 // ordered are those chains of a table's attributes that a margin has, in the table's order.
-func ordered(order []int, m plan.Margin) []int {
+func ordered(order []int, m fitting.Margin) []int {
 	return slices.DeleteFunc(slices.Clone(order), func(chain int) bool { return m[chain] == 0 })
 }
 
 // groupings add a table's categories up to those of a margin.
-func (f *fitting) groupings(t plan.FittedTable, m plan.Margin) []Grouping {
+func (f *consistentFit) groupings(t fitting.Table, m fitting.Margin) []Grouping {
 	out := make([]Grouping, len(t.Order))
 	for i, chain := range t.Order {
 		out[i] = Grouping{Of: f.Chains[chain].Within(t.Margin[chain], m[chain]), Rows: f.Chains[chain].Size(m[chain])}
@@ -351,7 +352,7 @@ func (f *fitting) groupings(t plan.FittedTable, m plan.Margin) []Grouping {
 }
 
 // round makes whole numbers of the cells of every step, and is what each table shows, in its own order.
-func (f *fitting) round(ctx context.Context, r *stream) (map[int][]int64, error) {
+func (f *consistentFit) round(ctx context.Context, r *stream) (map[int][]int64, error) {
 	for i, s := range f.Steps {
 		err := ctx.Err()
 		switch {
@@ -381,12 +382,12 @@ func (f *fitting) round(ctx context.Context, r *stream) (map[int][]int64, error)
 }
 
 // fixed are the whole numbers of a fixed margin.
-func (f *fitting) fixed(m plan.FixedMargin) []int64 {
+func (f *consistentFit) fixed(m fitting.FixedMargin) []int64 {
 	return added(f.whole[m.From], f.Project(f.Steps[m.From].Margin, m.Margin), f.Cells(m.Margin))
 }
 
 // apportion rounds a step with one fixed margin: sum by sum, whose cells are in no other.
-func (f *fitting) apportion(step int, r *stream) ([]int64, error) {
+func (f *consistentFit) apportion(step int, r *stream) ([]int64, error) {
 	s := f.Steps[step]
 	sums := f.fixed(s.Fixed[0])
 	cells := make([]cell, len(f.real[step]))
@@ -412,7 +413,7 @@ var errNoCounts = fmt.Errorf("no whole counts have the sums that stand")
 
 // crossed rounds a step with several fixed margins, joining one after the other: the cells of what is joined are, in every
 // category that both share, a table of rows from the one and columns from the other.
-func (f *fitting) crossed(ctx context.Context, step int, r *stream) ([]int64, error) {
+func (f *consistentFit) crossed(ctx context.Context, step int, r *stream) ([]int64, error) {
 	s := f.Steps[step]
 	joined, standing := s.Fixed[0].Margin, f.fixed(s.Fixed[0])
 	for _, m := range s.Fixed[1:] {
@@ -454,7 +455,7 @@ func (f *fitting) crossed(ctx context.Context, step int, r *stream) ([]int64, er
 type block struct{ rows, columns []int32 }
 
 // block puts cells into a table, row-major. It fails where they are none.
-func (f *fitting) block(cells, rows, columns, row, column []int32) (block, []int32, error) {
+func (f *consistentFit) block(cells, rows, columns, row, column []int32) (block, []int32, error) {
 	if len(cells) != len(rows)*len(columns) {
 		return block{}, nil, errNoCounts
 	}
@@ -487,7 +488,7 @@ func wholeOf(cells []cell) []int64 {
 }
 
 // given puts the figures of an invariant into a step of a fitting.
-func (f *fitting) given(step int) {
+func (f *consistentFit) given(step int) {
 	f.whole[step] = slices.Clone(f.Steps[step].Given)
 	f.real[step] = make([]float64, len(f.whole[step]))
 	for i, n := range f.whole[step] {

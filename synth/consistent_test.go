@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
@@ -26,7 +27,7 @@ func plannedOf(t testing.TB, text string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func sharedOf(t testing.TB, p *plan.Plan, at, other int) []spec.Attribute {
 }
 
 // consistent are the counts that sealed measurements lead to, and the fit before it is rounded.
-func consistent(t testing.TB, s *measured.Sealed) (map[int][]int64, *fitting, []Table) {
+func consistent(t testing.TB, s *measured.Sealed) (map[int][]int64, *consistentFit, []Table) {
 	t.Helper()
 	tables, err := Estimate(s)
 	if err != nil {
@@ -261,7 +262,7 @@ func checkDesign(t testing.TB, d design) outcome {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, d.spec)
 	}
-	p, err := plan.New(source)
+	p, err := planner.New(source)
 	if err != nil {
 		if !strings.Contains(err.Error(), "in a circle") {
 			t.Fatalf("%v\n%s", err, d.spec)

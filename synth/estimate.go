@@ -5,6 +5,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // This file holds the estimate: every table of a plan from its sealed measurements.
@@ -55,7 +56,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			return nil, err
 		}
 	}
-	estimates, err := s.Plan.Estimates()
+	estimates, err := compiled.Estimates(s.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 }
 
 // number adds the figures of a table beside its count.
-func number(t *Table, p *plan.Plan, at int, byID map[string]measured.Measured, e *plan.Estimate, marginal int) error {
+func number(t *Table, p *plan.Plan, at int, byID map[string]measured.Measured, e *compiled.Estimate, marginal int) error {
 	planned := p.Tables[at]
 	if len(planned.Figures) == 0 {
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
 )
@@ -170,7 +171,7 @@ func checkKeeping(t testing.TB, k keeping) (refused bool) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, src.Text)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		if !strings.Contains(err.Error(), "in a circle") && !strings.Contains(err.Error(), "impossible cells") {
 			t.Fatalf("%v\n%s", err, src.Text)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -29,7 +30,7 @@ type numbers struct {
 }
 
 // newNumbers takes a table whose count is there. e is the estimate that the count is from, nil where it is one measurement.
-func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured, e *plan.Estimate, marginal int) *numbers {
+func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured, e *compiled.Estimate, marginal int) *numbers {
 	n := &numbers{release: r, table: r.Table(planned.From), planned: planned, measured: byID, cells: table.Cells, unit: 1, laws: map[string]any{}}
 	if n.table.Weight != nil {
 		n.unit, _ = n.table.Weight.Lattice.Step.Float64()
@@ -45,7 +46,7 @@ func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[strin
 }
 
 // classify finds the laws of the noise of counts that are put together: one for cells of one shape along every axis.
-func (n *numbers) classify(e *plan.Estimate, marginal int) {
+func (n *numbers) classify(e *compiled.Estimate, marginal int) {
 	axes := e.Axes[marginal]
 	shapes := make([][]string, len(axes))
 	for i, a := range axes {
@@ -76,7 +77,7 @@ func (n *numbers) classify(e *plan.Estimate, marginal int) {
 }
 
 // shapesOf are the shapes of the categories of an axis. Where all are of one kind, one is worked out.
-func shapesOf(e *plan.Estimate, a residual.Axis) []string {
+func shapesOf(e *compiled.Estimate, a residual.Axis) []string {
 	column := e.Columns[a.Column]
 	shapes := make([]string, column.Size(a.Level))
 	_, ranged := column.Ranging()

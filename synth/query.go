@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
@@ -32,7 +33,7 @@ func (g Grouping) Members() [][]int {
 // Reader answers questions about the tables of a plan from its measurements alone.
 type Reader struct {
 	plan      *plan.Plan
-	estimates []plan.Estimate
+	estimates []compiled.Estimate
 	at        []place // of each table
 }
 
@@ -43,7 +44,7 @@ type place struct{ estimate, marginal int }
 func NewReader(p *plan.Plan) (*Reader, error) {
 	r := &Reader{plan: p, at: make([]place, len(p.Tables))}
 	var err error
-	if r.estimates, err = p.Estimates(); err != nil {
+	if r.estimates, err = compiled.Estimates(p); err != nil {
 		return nil, err
 	}
 	for i := range r.at {
@@ -183,7 +184,7 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 	return at, rows
 }
 
-// Variances are those of the noise on Sums ([plan.Estimate.SumVariances]). A table that is one measurement has independent
+// Variances are those of the noise on Sums ([compiled.Estimate.SumVariances]). A table that is one measurement has independent
 // noise: its variance times the number of cells that are not impossible. One that an invariant decides has none.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 	if r.Held(table) {

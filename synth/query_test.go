@@ -10,6 +10,8 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/mat"
 )
@@ -44,7 +46,7 @@ func readerOf(t *testing.T, text string) *Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +329,7 @@ func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int
 			byID[r.Needed(table)[source].ID] = weights
 		}
 	}
-	listed := map[string][]plan.Weight{}
+	listed := map[string][]compiled.Weight{}
 	for _, b := range r.Bearings(table, selected) {
 		listed[b.Measurement.ID] = b.Weights
 	}

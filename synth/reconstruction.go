@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
@@ -15,13 +16,13 @@ import (
 
 // reconstruction is the estimates of the residuals that the tables of one confidential table need, in units of counts.
 type reconstruction struct {
-	plan.Estimate
+	compiled.Estimate
 	noisy     []*array.Int64 // by source
 	residuals [][]float64    // nil until a table needs it
 }
 
 // newReconstruction takes the measurements that an estimate needs. It fails where one is missing, or not whole.
-func newReconstruction(e plan.Estimate, byID map[string]measured.Measured) (*reconstruction, error) {
+func newReconstruction(e compiled.Estimate, byID map[string]measured.Measured) (*reconstruction, error) {
 	r := &reconstruction{Estimate: e, noisy: make([]*array.Int64, len(e.Sources)), residuals: make([][]float64, len(e.Residuals))}
 	for i, m := range e.Sources {
 		values, ok := byID[m.ID]
@@ -76,7 +77,7 @@ func (r *reconstruction) statistic(marginal int, st plan.Statistic) Statistic {
 		}
 	}
 	most := slices.Max(errors)
-	out := newStatistic(st.Name, cells, errors, func(i int) float64 { return st.MarginOf(errors[i], most) })
+	out := newStatistic(st.Name, cells, errors, func(i int) float64 { return compiled.MarginOf(st, errors[i], most) })
 	out.StandardError, out.Margin, out.Confidence, out.Attained = st.StandardError, st.Margin, st.Confidence, st.Attained
 	return out
 }

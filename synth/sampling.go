@@ -1,12 +1,11 @@
 package synth
 
-// This file holds the error of a sample: what the secret draw of units adds to the error of counts that are scaled up.
-
 import (
 	"math"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // Sampling is the error that a Poisson sample adds to counts of it that were divided by the share that was drawn. nil adds none.
@@ -26,7 +25,7 @@ func NewSampling(p *plan.Plan, t plan.Table, sums bool) *Sampling {
 	}
 	each, _ := p.Sample.Each().Float64()
 	return &Sampling{
-		each: each, spread: float64(float64(p.RowsOfUnit(t, sums)) * (each - 1)),
+		each: each, spread: float64(float64(compiled.RowsOfUnit(p, t, sums)) * (each - 1)),
 		z: budget.NormalQuantile((1 + t.Statistics[0].Confidence) / 2),
 	}
 }

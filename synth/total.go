@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // This file holds the totals of a column: sums of its values over cells of a table, with the noisy integers that they rest on.
@@ -95,7 +96,7 @@ func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool)
 
 // Of is the sum over the cells whose category of each key is selected, and what it rests on, with weights in the column's
 // unit.
-func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []plan.Bearing) {
+func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []compiled.Bearing) {
 	about, rests := c.AboutCentre(selected)
 	q := c.coefficients(selected)
 	weights := []float64{1}
@@ -132,7 +133,7 @@ func (c *ColumnTotals) coefficients(selected [][]int) [][]float64 {
 }
 
 // AboutCentre is Σ (value − centre) over these cells, each about its own centre, and what it rests on.
-func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []plan.Bearing) {
+func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []compiled.Bearing) {
 	in := []float64{1}
 	for key, s := range selected {
 		in = outer(in, indicator(s, c.sizes[key]))
@@ -155,11 +156,11 @@ func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []plan.
 	if weights == nil {
 		return 0, nil
 	}
-	return sum, []plan.Bearing{plan.NewBearing(c.part, weights, integers)}
+	return sum, []compiled.Bearing{compiled.NewBearing(c.part, weights, integers)}
 }
 
 // weighted is what factor times the sum Σ Π_a q_a(s_a)·count_s of a table's counts rests on, in published units.
-func (r *Reader) weighted(table int, q [][]float64, factor float64) []plan.Bearing {
+func (r *Reader) weighted(table int, q [][]float64, factor float64) []compiled.Bearing {
 	if r.Held(table) || factor == 0 {
 		return nil
 	}
@@ -188,11 +189,11 @@ func (r *Reader) weighted(table int, q [][]float64, factor float64) []plan.Beari
 	if weights == nil {
 		return nil
 	}
-	return scaled([]plan.Bearing{plan.NewBearing(m, weights, integers)}, factor)
+	return scaled([]compiled.Bearing{compiled.NewBearing(m, weights, integers)}, factor)
 }
 
 // CountBearings is what the count of the cells whose category of each key is selected rests on, in published units.
-func (r *Reader) CountBearings(table int, selected [][]int) []plan.Bearing {
+func (r *Reader) CountBearings(table int, selected [][]int) []compiled.Bearing {
 	return scaled(r.Bearings(table, selected), r.countUnit(table))
 }
 
@@ -205,8 +206,8 @@ func (r *Reader) countUnit(table int) float64 {
 }
 
 // scaled are what a figure times a factor rests on.
-func scaled(rests []plan.Bearing, factor float64) []plan.Bearing {
-	out := make([]plan.Bearing, len(rests))
+func scaled(rests []compiled.Bearing, factor float64) []compiled.Bearing {
+	out := make([]compiled.Bearing, len(rests))
 	for i, b := range rests {
 		b.Weights = slices.Clone(b.Weights)
 		for j := range b.Weights {

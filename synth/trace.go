@@ -5,20 +5,21 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // This file holds the trace: the noisy integers that a figure is made of, with their weights.
 
 // Trace is where a figure comes from.
 type Trace struct {
-	Bearings []plan.Bearing
+	Bearings []compiled.Bearing
 	// Sums are, by bearing, Σ weight × noisy integer: together they are the unbiased estimate.
 	Sums []float64
 }
 
 // Bearings are the measurements that a sum of cells rests on: those whose category of each key is selected. Measurements
 // that cancel out of it are left out, and nothing bears on what an invariant decides.
-func (r *Reader) Bearings(table int, selected [][]int) []plan.Bearing {
+func (r *Reader) Bearings(table int, selected [][]int) []compiled.Bearing {
 	if r.Held(table) {
 		return nil
 	}
@@ -33,11 +34,11 @@ func (r *Reader) Bearings(table int, selected [][]int) []plan.Bearing {
 	if some == 0 {
 		return nil
 	}
-	return []plan.Bearing{plan.NewBearing(m, []float64{1}, []int64{some})}
+	return []compiled.Bearing{compiled.NewBearing(m, []float64{1}, []int64{some})}
 }
 
 // sum is the one of a table that is put together whose categories are selected.
-func (r *Reader) sum(table int, selected [][]int) *plan.Sum {
+func (r *Reader) sum(table int, selected [][]int) *compiled.Sum {
 	at := r.at[table]
 	e := &r.estimates[at.estimate]
 	q := make([][]float64, len(selected))

@@ -18,6 +18,8 @@ import (
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/spf13/cobra"
 )
@@ -62,9 +64,9 @@ type outcome struct {
 	OtherNoise       []plan.OtherNoise   `json:"other_noise,omitempty"`          // of the plan: what another law of noise would give and cost
 	Draft            string              `json:"draft,omitempty"`                // of init
 	Plans            []*plan.Plan        `json:"plans,omitempty"`                // of plan --what-if
-	Solution         *plan.Solution      `json:"solution,omitempty"`             // of plan --solve
-	Loss             *plan.Loss          `json:"loss,omitempty"`                 // of loss
-	Costs            *plan.Costs         `json:"costs,omitempty"`                // of plan and loss: what each line costs, up to the charge
+	Solution         *planner.Solution   `json:"solution,omitempty"`             // of plan --solve
+	Loss             *describe.Loss      `json:"loss,omitempty"`                 // of loss
+	Costs            *describe.Costs     `json:"costs,omitempty"`                // of plan and loss: what each line costs, up to the charge
 	Diff             *release.Difference `json:"diff,omitempty"`                 // of diff
 	Accounts         []ledger.Statement  `json:"accounts,omitempty"`             // of ledger show
 	ledgerOutcome

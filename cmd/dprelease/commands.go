@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/spf13/cobra"
@@ -56,7 +57,7 @@ func (a *app) checkCommand() *cobra.Command {
 				return err
 			}
 			a.warn(p)
-			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contents(p, ""), p.Guarantee.Budget())
+			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contents(p, ""), describe.Budget(p.Guarantee))
 			return nil
 		},
 	}
@@ -166,13 +167,13 @@ is charged. Reads no data.`,
 				return err
 			}
 			a.planned(p, args[0])
-			if a.outcome.Loss, err = p.Loss(); err != nil {
+			if a.outcome.Loss, err = describe.PrivacyLoss(p); err != nil {
 				return err
 			}
 			if a.json {
 				return a.costs(p)
 			}
-			return errors.Join(a.outcome.Loss.Write(a.stdout), p.WriteCosts(visible{a.stdout}, math.MaxInt))
+			return errors.Join(a.outcome.Loss.Write(a.stdout), describe.WriteCosts(p, visible{a.stdout}, math.MaxInt))
 		},
 	}
 }
@@ -251,7 +252,7 @@ func (a *app) measureCommand() *cobra.Command {
 			if a.ledger == "" {
 				a.practiceBanner()
 			}
-			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contents(p, ""), p.Guarantee.Budget(), a.outcome.Path, a.outcome.Path)
+			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contents(p, ""), describe.Budget(p.Guarantee), a.outcome.Path, a.outcome.Path)
 			return nil
 		},
 	}
@@ -371,12 +372,12 @@ func (a *app) planned(p *plan.Plan, path string) {
 
 // explain prints the page that a person signs, with what its lines cost.
 func (a *app) explain(p *plan.Plan) error {
-	return errors.Join(p.Explain(visible{a.stdout}), p.WriteCosts(visible{a.stdout}, plan.PageLines))
+	return errors.Join(describe.Explain(p, visible{a.stdout}), describe.WriteCosts(p, visible{a.stdout}, describe.PageLines))
 }
 
 // costs notes, for --json, what each line of a plan costs.
 func (a *app) costs(p *plan.Plan) error {
-	c, err := p.Costs()
+	c, err := describe.CostsOf(p)
 	a.outcome.Costs = &c
 	return err
 }
@@ -502,7 +503,7 @@ func (a *app) published(p *plan.Plan, r release.Result) {
 	if len(p.Synthetic) > 0 {
 		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
 	}
-	a.say("Published %s for %s in %s:", contents(p, " ("+cellsOf(p)+")"), p.Guarantee.Budget(), r.Place)
+	a.say("Published %s for %s in %s:", contents(p, " ("+cellsOf(p)+")"), describe.Budget(p.Guarantee), r.Place)
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}

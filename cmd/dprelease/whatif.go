@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/release"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 )
 
 // whatIf prints what other amounts of a spec's budget would buy: asked is
@@ -32,7 +32,7 @@ func (a *app) whatIf(ctx context.Context, s release.SpecFile, asked string) erro
 		}
 		return nil
 	}
-	return plan.WriteWhatIf(a.stdout, all)
+	return planner.WriteWhatIf(a.stdout, all)
 }
 
 // whatIfPage writes the page of sliders, to the file that is named if there is one.
@@ -64,7 +64,7 @@ func (a *app) solve(ctx context.Context, s release.SpecFile) error {
 		a.outcome.Solution = least
 		return nil
 	}
-	return plan.WriteSolution(a.stdout, least)
+	return planner.WriteSolution(a.stdout, least)
 }
 
 // tracePlan prints what every pass of the planner works out for a spec.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -255,7 +255,7 @@ func TestCasesAreSpecs(t *testing.T) {
 		if c.name == "triples" && testing.Short() {
 			continue // seconds to plan
 		}
-		p, err := plan.New(r)
+		p, err := planner.New(r)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}

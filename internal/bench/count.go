@@ -1,8 +1,5 @@
 package main
 
-// This file counts as a release does: from the text of a spec to a plan and exact
-// counts. Nothing shows these; that they are right is seen by what they are committed to.
-
 import (
 	"context"
 	"crypto/sha256"
@@ -20,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -70,7 +68,7 @@ func (c kase) count(ctx context.Context, j job) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		return nil, err
 	}

@@ -21,11 +21,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 var update = flag.Bool("update", false, "write the lists in testdata again, where bytes were meant to change")
@@ -73,7 +73,7 @@ func entries(t *testing.T) []entry {
 			if err != nil {
 				return nil, err
 			}
-			return plan.New(r)
+			return planner.New(r)
 		}})
 	}
 	return all
@@ -99,7 +99,7 @@ func loaded(name, file string) entry {
 		if err != nil {
 			return nil, err
 		}
-		return plan.New(r)
+		return planner.New(r)
 	}}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
@@ -265,7 +266,7 @@ func Open(dir string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Read(text)
+	p, err := compiled.Read(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", files.path(PlanFile), err)
 	}

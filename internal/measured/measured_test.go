@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -28,7 +29,7 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = plan.New(r); err != nil {
+	if p, err = planner.New(r); err != nil {
 		t.Fatal(err)
 	}
 	dir, answers = t.TempDir(), map[string][]int64{}

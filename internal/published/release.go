@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -34,7 +35,7 @@ func Open(place string) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Plan, err = plan.Read(b); err != nil {
+	if e.Plan, err = compiled.Read(b); err != nil {
 		return nil, &verdict.Unusable{File: filepath.Join(place, measured.PlanFile), Err: err}
 	}
 	if e.Plan.Hash() != e.Manifest.PlanHash || e.Plan.Name != e.Manifest.Release {

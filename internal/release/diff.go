@@ -9,14 +9,15 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // This file holds the difference between two plans, or between two published releases.
 
 // Difference is what differs between two plans or two published releases.
 type Difference struct {
-	Plans    plan.Difference `json:"plans"`
-	Releases *Comparison     `json:"releases,omitempty"` // nil where plan files were compared
+	Plans    describe.Difference `json:"plans"`
+	Releases *Comparison         `json:"releases,omitempty"` // nil where plan files were compared
 }
 
 // Comparison is what two published releases say of the tables that both have.
@@ -148,7 +149,7 @@ func Diff(ctx context.Context, before, after string) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Difference{Plans: plan.Diff(a, b)}, nil
+	return &Difference{Plans: describe.Diff(a, b)}, nil
 }
 
 // diffReleases compares two published folders: their plans, then every table that
@@ -162,10 +163,10 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Before: describe(a), After: describe(b), SameDraw: a.SameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
+	c := &Comparison{Before: editionOf(a), After: editionOf(b), SameDraw: a.SameDraw(b), Chance: differenceChance, Tables: []TableDifference{}}
 	c.Rule = c.rule()
 	c.Sampled = a.Plan.Sample != nil || b.Plan.Sample != nil
-	c.Budget, c.Errors = [2]string{a.Plan.Guarantee.Budget(), b.Plan.Guarantee.Budget()}, errorsBeside(a.Plan, b.Plan)
+	c.Budget, c.Errors = [2]string{describe.Budget(a.Plan.Guarantee), describe.Budget(b.Plan.Guarantee)}, errorsBeside(a.Plan, b.Plan)
 	for _, s := range a.Plan.Synthetic {
 		if slices.ContainsFunc(b.Plan.Synthetic, func(other plan.Synthetic) bool { return other.Table == s.Table }) {
 			c.Microdata = append(c.Microdata, s.Table)
@@ -186,7 +187,7 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	if err := c.compare(ctx, pairs); err != nil {
 		return nil, err
 	}
-	return &Difference{Plans: plan.Diff(a.Plan, b.Plan), Releases: c}, nil
+	return &Difference{Plans: describe.Diff(a.Plan, b.Plan), Releases: c}, nil
 }
 
 // compare compares the tables that both releases have, as often as that finds more: each cell that is found leaves its part of the
@@ -237,8 +238,8 @@ func errorsBeside(before, after *plan.Plan) []ErrorsBeside {
 	return all
 }
 
-// describe is what a difference says of an edition.
-func describe(e *published.Release) Edition {
+// editionOf returns what a difference says of an edition.
+func editionOf(e *published.Release) Edition {
 	m := e.Manifest
 	return Edition{Folder: e.Place, Release: m.Release, Status: m.Status, Revision: m.Revision, Software: m.Software}
 }

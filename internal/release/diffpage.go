@@ -9,7 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // This file holds the page of a difference: what a person reads of two plans or two releases.
@@ -61,7 +61,7 @@ func (c *Comparison) writeErrors(p *screen.Page) {
 	for _, e := range c.Errors {
 		row := screen.Cells(e.Table, marginText(e.Before), marginText(e.After), "", "", "")
 		if e.Before > 0 && e.After > 0 && e.Before != e.After {
-			row[3].Text = plan.RelativeChange(e.After/e.Before - 1)
+			row[3].Text = describe.RelativeChange(e.After/e.Before - 1)
 		}
 		for _, t := range c.Tables {
 			if t.Path != e.Table || t.Refused != "" {
@@ -100,7 +100,7 @@ func marginText(m float64) string {
 	if m == 0 {
 		return "–"
 	}
-	return "±" + budget.Group(plan.WholeMargin(m))
+	return "±" + budget.Group(describe.WholeMargin(m))
 }
 
 // writeTables prints the tables of which something is to be told.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // publicNights are the invariants of a release of nights, of far more rows than its data have: nobody compares.
@@ -86,7 +87,7 @@ func saysWhatIsGivenAway(t *testing.T, p *plan.Plan, place string) {
 	t.Helper()
 	const rides, days = "rides (the rows of t by mode × part, 6 figures, from rides.csv)", "days (the rows of t by day, 2 figures, from the spec)"
 	var page bytes.Buffer
-	if err := p.Explain(&page); err != nil {
+	if err := describe.Explain(p, &page); err != nil {
 		t.Fatal(err)
 	}
 	texts := map[string]string{"explain": page.String(), "metadata": releaseMetadata(p, "")[4][1]}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // TestTheLedgerAgreesWithAReport: of one release the account's figure of one joint plan is the ε that its report says, at every δ
@@ -30,7 +32,7 @@ func TestTheLedgerAgreesWithAReport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			loss, err := o.plan.Loss()
+			loss, err := describe.PrivacyLoss(o.plan)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,5 @@
 package release
 
-// This file holds the first step: from a spec, or from a plan file, to a plan.
-
 import (
 	"bytes"
 	"context"
@@ -14,6 +12,8 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -27,7 +27,7 @@ type SpecFile struct {
 
 // Load reads a spec and plans it. Errors: *[spec.Errors], *[verdict.Unusable], and the context's.
 func Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
-	return ofSpec(ctx, s, plan.New)
+	return ofSpec(ctx, s, planner.New)
 }
 
 // Load is [Load], and need not plan where a run in the same state directory has measured the spec before with other values of its
@@ -35,11 +35,11 @@ func Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
 func (o Options) Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
 	return ofSpec(ctx, s, func(r *spec.Release) (*plan.Plan, error) {
 		earlier := o.template(ctx, r)
-		if p := earlier.Refilled(r); p != nil {
+		if p := planner.Refilled(earlier, r); p != nil {
 			o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
 			return p, nil
 		}
-		return plan.New(r)
+		return planner.New(r)
 	})
 }
 
@@ -99,9 +99,9 @@ func ReadPlan(ctx context.Context, path string) (*plan.Plan, error) {
 	if text := bytes.TrimSpace(b); len(text) == 0 || text[0] != '{' {
 		return nil, &verdict.Unusable{File: path, Err: errors.New("this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
 	}
-	p, err := plan.Read(b)
+	p, err := compiled.Read(b)
 	if err == nil {
-		err = p.Verify()
+		err = planner.Verify(p)
 	}
 	if errors.Is(err, plan.ErrEdited) {
 		return nil, &NotAsSigned{File: path, Err: err}

@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -140,7 +141,7 @@ func openSealed(dir string, older bool) (*measured.Sealed, ledger.Record, error)
 	var record ledger.Record
 	s, err := measured.Open(dir)
 	if err == nil && !older {
-		err = s.Plan.Verify()
+		err = planner.Verify(s.Plan)
 	}
 	if err == nil {
 		record, err = recordIn(s)

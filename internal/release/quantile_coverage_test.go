@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -53,7 +54,7 @@ func (s apartSetting) plan(t *testing.T) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(r)
+	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}

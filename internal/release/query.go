@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -254,11 +255,11 @@ type interval struct {
 // newInterval is the interval of a sum that rests on some measurements: the least one that the law of its noise gives the
 // confidence or, of one published figure, the published one, which attains at least what all of its table do. unit is what
 // one noisy integer stands for.
-func newInterval(bearings []plan.Bearing, confidence float64, figures synth.Statistic, cell int, unit float64) *interval {
+func newInterval(bearings []compiled.Bearing, confidence float64, figures synth.Statistic, cell int, unit float64) *interval {
 	if len(bearings) == 0 { // of impossible cells alone
 		return &interval{ExactLaw, 0, 1}
 	}
-	noise := plan.LawOf(bearings)
+	noise := compiled.LawOf(bearings)
 	out := &interval{law: BoundedLaw}
 	if noise.Whole() || noise.Deviation() == 0 {
 		out.law = ExactLaw

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // This file holds the answer and the trace as people read them.
@@ -234,7 +235,7 @@ func (o Origin) text() string {
 }
 
 // weightsText names the weights, largest first.
-func weightsText(weights []plan.Weight) string {
+func weightsText(weights []compiled.Weight) string {
 	const most = 6
 	var parts []string
 	for i, w := range weights {

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -89,8 +90,8 @@ func (a *Answer) sparseRow(reader *synth.Reader, table plan.Table, answer measur
 	case impossible:
 		out.Law, out.Attained = ExactLaw, 1
 	case above:
-		bearing := plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})
-		law := newInterval([]plan.Bearing{bearing}, a.Confidence, figures, at, 1)
+		bearing := compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})
+		law := newInterval([]compiled.Bearing{bearing}, a.Confidence, figures, at, 1)
 		out.Unbiased, out.StandardError = float64(answer.Values.Value(at)), math.Sqrt(bearing.Variance)
 		out.Low, out.High, out.Law, out.Attained = out.Unbiased-law.margin, out.Unbiased+law.margin, law.law, law.attained
 	default:
@@ -144,7 +145,7 @@ func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int
 		return refuse(err)
 	}
 	made := &synth.Trace{
-		Bearings: []plan.Bearing{plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
+		Bearings: []compiled.Bearing{compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
 		Sums:     []float64{float64(answer.Values.Value(at))},
 	}
 	t.origins(made, 1)

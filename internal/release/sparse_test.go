@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // flowSpec has a table of 10⁹ cells. Under this budget the noise of a cell has a scale of 2.
@@ -289,7 +289,7 @@ func TestDiffTellsAnotherThreshold(t *testing.T) {
 	m := flowMoney[0]
 	before, after := flows(t, m.money, m.policy, "50"), flows(t, m.money, m.policy, "55")
 	text := &strings.Builder{}
-	if err := plan.Diff(before.plan, after.plan).Write(text); err != nil {
+	if err := describe.Diff(before.plan, after.plan).Write(text); err != nil {
 		t.Fatal(err)
 	}
 	for _, says := range []string{"published above", "50", "55", "cells without a row that are expected to be published"} {

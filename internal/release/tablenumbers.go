@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -15,8 +16,8 @@ import (
 // numberColumns are a figure's value, unbiased estimate where it has one, standard error, interval and flag: null where
 // nothing is published. What is counted is in whole numbers, and shown as zero where it was drawn below.
 func numberColumns(n synth.Number, planned plan.Table, confidence float64, protects string) []column {
-	kind, values, unit := optionalDecimal, nullableDecimals, n.In(planned, protects)
-	published := n.What()
+	kind, values, unit := optionalDecimal, nullableDecimals, describe.In(n.Figure, planned, protects)
+	published := describe.What(n.Figure)
 	if n.Kind == spec.Units || n.Kind == spec.Distinct {
 		kind, values = optionalInteger, nullableIntegers
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -58,7 +59,7 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	}
 	for _, f := range p.before.Planned.Figures {
 		i := slices.IndexFunc(p.after.Planned.Figures, func(g plan.Figure) bool { return g.Name == f.Name })
-		if i >= 0 && p.after.Planned.Figures[i].What() == f.What() {
+		if i >= 0 && describe.What(p.after.Planned.Figures[i]) == describe.What(f) {
 			p.figures = append(p.figures, f.Name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -142,7 +143,7 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	if s.Whole {
 		kind, figure = integerKind, wholeValues
 	}
-	unit := planned.Counted(protects)
+	unit := describe.Counted(planned, protects)
 	published := "published count of " + unit
 	if planned.Weighted {
 		published += ", to the nearest whole number"
@@ -233,7 +234,7 @@ func releaseMetadata(p *plan.Plan, status ledger.Status) [][2]string {
 		{"dprelease.status", published.StatusText(status)},
 		{"dprelease.plan", p.Hash()},
 		{"dprelease.spec", p.SpecHash()},
-		{"dprelease.guarantee", g.Sentence()},
+		{"dprelease.guarantee", describe.Guarantee(g)},
 		{"dprelease.protects", g.Protects},
 		{"dprelease.epsilon", g.Epsilon},
 		{"dprelease.delta", g.Delta},
@@ -254,7 +255,7 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, covers(planned.Sampled()))},
 	}
 	if d := planned.Discovered; d != nil {
-		metadata = append(metadata, [2]string{"dprelease.discovered", d.Sentence()})
+		metadata = append(metadata, [2]string{"dprelease.discovered", describe.Discovered(d)})
 	}
 	if planned.Top != nil {
 		metadata = append(metadata, topMetadata(planned))

@@ -1,7 +1,5 @@
 package release
 
-// This file holds the templates: plans of earlier runs, which later runs with other values of their parameters need not make again.
-
 import (
 	"bytes"
 	"context"
@@ -18,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -49,7 +48,7 @@ func (o Options) template(ctx context.Context, r *spec.Release) *plan.Plan {
 	if hash := sha256.Sum256(text); hex.EncodeToString(hash[:]) != string(sum) {
 		return nil
 	}
-	p, err := plan.Read(text)
+	p, err := compiled.Read(text)
 	if err != nil || !o.debited(ctx, p) {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // templateOffice is an office with a spec of quarters, the options of its runs, and a function that plans a quarter by options
@@ -118,7 +119,7 @@ func TestALaterRunHasTheTemplate(t *testing.T) {
 // from another ledger, or in practice.
 func TestNoPlanIsTakenThatTheLedgerDoesNotHold(t *testing.T) {
 	o, opt, load := templateOffice(t)
-	planted, err := plan.Read(o.plan.Bytes())
+	planted, err := compiled.Read(o.plan.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -18,7 +19,7 @@ import (
 // topMetadata says what the rows of a table of chosen cells are.
 func topMetadata(planned plan.Table) [2]string {
 	return [2]string{"dprelease.top", fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by their counts, in the order of their choice; with a probability of %s no cell that is not here has over %d more than one that is; the counts are drawn after the choice, and their intervals hold whichever cells were chosen",
-		planned.Top.Of, planned.Cells, percentDown(planned.Top.Attained), plan.WholeMargin(planned.Top.Shortfall))}
+		planned.Top.Of, planned.Cells, percentDown(planned.Top.Attained), describe.WholeMargin(planned.Top.Shortfall))}
 }
 
 // notAdded is why nothing is added up from a table of chosen cells, and what to do instead.

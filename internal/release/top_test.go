@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // busySpec chooses four of 10⁹ cells.
@@ -217,7 +217,7 @@ func TestDiffOfTopReleases(t *testing.T) {
 	m := busyMoney[0]
 	before, after := busy(t, m.money, m.policy, "add-remove"), busy(t, m.money, m.policy, "replace")
 	text := &strings.Builder{}
-	if err := plan.Diff(before.plan, after.plan).Write(text); err != nil {
+	if err := describe.Diff(before.plan, after.plan).Write(text); err != nil {
 		t.Fatal(err)
 	}
 	for _, says := range []string{"sensitivity of the choice", "in one direction", "in either direction", "shortfall of the choice"} {

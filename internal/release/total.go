@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -156,10 +157,10 @@ type contributed struct {
 	cells int
 	// value is the count or the sum, and of a mean the sum about the centre. It rests on the bearings, in the unit of the value.
 	value float64
-	rests []plan.Bearing
+	rests []compiled.Bearing
 	// count is, of a mean, what the sum is divided by; centre and half are the middle of the column's range and half its width.
 	count        float64
-	countRests   []plan.Bearing
+	countRests   []compiled.Bearing
 	centre, half float64
 }
 
@@ -339,13 +340,13 @@ func (c *contribution) release() TotalRelease {
 // add fills in a count or a sum.
 func (r *TotalRow) add(all []*contribution, i int, confidence float64, laws map[string]*interval) {
 	var value float64
-	var rests []plan.Bearing
+	var rests []compiled.Bearing
 	for _, c := range all {
 		value += c.rows[i].value
 		rests = append(rests, c.rows[i].rests...)
 		r.Cells += c.rows[i].cells
 	}
-	key := fmt.Sprint(plan.NoiseTerms(rests))
+	key := fmt.Sprint(compiled.NoiseTerms(rests))
 	law, ok := laws[key]
 	if !ok {
 		law = newInterval(rests, confidence, synth.Statistic{}, -1, 1)
@@ -369,8 +370,8 @@ func (r *TotalRow) mean(all []*contribution, i int, confidence float64, ratios m
 	for _, c := range all {
 		row := c.rows[i]
 		domain.Low, domain.High = min(domain.Low, row.centre-row.half-centre), max(domain.High, row.centre+row.half-centre)
-		parts = append(parts, synth.Part{Noise: plan.NoiseTerms(row.rests), Over: 1},
-			synth.Part{Noise: plan.NoiseTerms(row.countRests), Over: row.centre - centre, Under: 1})
+		parts = append(parts, synth.Part{Noise: compiled.NoiseTerms(row.rests), Over: 1},
+			synth.Part{Noise: compiled.NoiseTerms(row.countRests), Over: row.centre - centre, Under: 1})
 		values = append(values, row.value, row.count)
 		r.Cells += row.cells
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -66,14 +67,14 @@ type KeyOf struct {
 
 // Origin is a measurement that a figure is made of.
 type Origin struct {
-	Measurement string           `json:"measurement"`
-	File        string           `json:"file"`
-	Mechanism   budget.Mechanism `json:"mechanism"`
-	Variance    float64          `json:"variance"` // of the noise on one integer
-	Integers    int64            `json:"integers"` // that it has
-	Weights     []plan.Weight    `json:"weights"`  // largest first; integers with no weight are left out
-	Sum         float64          `json:"sum"`      // Σ weight × noisy integer
-	Share       float64          `json:"share_of_variance"`
+	Measurement string            `json:"measurement"`
+	File        string            `json:"file"`
+	Mechanism   budget.Mechanism  `json:"mechanism"`
+	Variance    float64           `json:"variance"` // of the noise on one integer
+	Integers    int64             `json:"integers"` // that it has
+	Weights     []compiled.Weight `json:"weights"`  // largest first; integers with no weight are left out
+	Sum         float64           `json:"sum"`      // Σ weight × noisy integer
+	Share       float64           `json:"share_of_variance"`
 }
 
 // TraceCell follows one figure of a published folder, which must be as its manifest says. The cell is named by

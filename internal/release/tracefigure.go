@@ -6,6 +6,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -30,7 +31,7 @@ type TracedFigure struct {
 
 // tracedFigure reads a figure of a row, whose values are found by what follows its name.
 func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
-	t := TracedFigure{Name: f.Name, What: f.What(), Measurements: f.Parts()}
+	t := TracedFigure{Name: f.Name, What: describe.What(f), Measurements: f.Parts()}
 	switch f.Kind {
 	case spec.Sum, spec.Mean, spec.Variance, spec.Deviation:
 		t.OfCount = true

@@ -11,6 +11,8 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -64,7 +66,7 @@ func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table int, 
 	}
 	unit := published.Unit(planned)
 	made := &synth.Trace{
-		Bearings: []plan.Bearing{plan.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
+		Bearings: []compiled.Bearing{compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
 		Sums:     []float64{float64(answer.Values.Value(at))},
 	}
 	t.origins(made, unit)
@@ -93,7 +95,7 @@ func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measur
 		t.Cell = append(t.Cell, KeyOf{planned.By[i], c.Code, c.Label})
 		cell = cell*uint64(l.Size()) + uint64(category)
 	}
-	says := planned.Top.Sentence(planned.Cells)
+	says := describe.Top(planned.Top, planned.Cells)
 	at := slices.Index(answer.Cells, cell)
 	if at < 0 {
 		t.Missing = &Missing{notChosen, says + " The cell has no figure, and need not be empty."}
@@ -123,7 +125,7 @@ func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer meas
 		}
 		t.Cell = append(t.Cell, one)
 	}
-	says := planned.Discovered.Sentence()
+	says := describe.Discovered(planned.Discovered)
 	at := slices.IndexFunc(answer.Keys, func(group []string) bool { return slices.Equal(group, codes) })
 	if at < 0 {
 		t.Missing = &Missing{notSelected, says}

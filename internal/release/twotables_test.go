@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 )
 
 // This file holds releases of two confidential tables that share their units.
@@ -208,7 +209,7 @@ func TestBreachesInTheSecondTableAreFoundBeforeTheDebit(t *testing.T) {
 // TestLossOfTwoTablesIsAddedUp: the charge is that of all measurements of both, and an attribute's that of every table that has it.
 func TestLossOfTwoTablesIsAddedUp(t *testing.T) {
 	p := care(t, "1").plan
-	l, err := p.StatedLoss()
+	l, err := describe.StatedLoss(p)
 	if err != nil {
 		t.Fatal(err)
 	}

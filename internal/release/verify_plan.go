@@ -1,9 +1,5 @@
 package release
 
-// This file holds the checks of what was asked and at what privacy loss: the plan
-// against its spec, the measurements against the plan, the loss against the
-// guarantee.
-
 import (
 	"bytes"
 	"context"
@@ -18,6 +14,9 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -27,7 +26,7 @@ func (v *verifier) checkPlan(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := plan.Read(text)
+	p, err := compiled.Read(text)
 	if err != nil {
 		return "", v.notRecomputed(err)
 	}
@@ -35,7 +34,7 @@ func (v *verifier) checkPlan(context.Context) (string, error) {
 		return "", published.Faultf(measured.PlanFile, "is not the plan that manifest.json names")
 	}
 	v.plan = p
-	if err := p.Verify(); err != nil {
+	if err := planner.Verify(p); err != nil {
 		return "", v.notRecomputed(err)
 	}
 	v.planned = true
@@ -199,7 +198,7 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			says += fmt.Sprintf("; %s at δ = %s %s", e.Bound(), e.Delta, judged)
+			says += fmt.Sprintf("; %s at δ = %s %s", describe.Bound(e), e.Delta, judged)
 		}
 		return says, nil
 	case "approximate":
@@ -217,7 +216,7 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 		}
 		judged, err := judge(steps, e, left)
 		judged += selected
-		return fmt.Sprintf("%s %s", g.Budget(), judged), err
+		return fmt.Sprintf("%s %s", describe.Budget(g), judged), err
 	}
 	return "", published.Faultf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
 }
@@ -256,7 +255,7 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 		return "", published.Faultf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
 	}
 	judged, err := judge(steps, inner, delta.Quo(delta, share).RatString())
-	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", g.Budget(), budget.DecimalUp(new(big.Rat).SetFloat64(inner), 6), budget.DecimalUp(delta, 4), judged), err
+	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", describe.Budget(g), budget.DecimalUp(new(big.Rat).SetFloat64(inner), 6), budget.DecimalUp(delta, 4), judged), err
 }
 
 // judge holds mechanisms against an ε at a δ by the second accountant, and where

@@ -1,8 +1,5 @@
 package release
 
-// This file holds the checks of what a reader sees: the report says what the plan
-// promises, and everything published follows from plan and measurements.
-
 import (
 	"bytes"
 	"context"
@@ -18,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -38,14 +36,14 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 	switch {
 	case r.Provenance.PlanHash != v.plan.Hash() || r.Release != v.plan.Name:
 		return "", published.Faultf(published.ReportFile, "is of another plan")
-	case r.Guarantee.Statement != g.Sentence() || r.Guarantee.Epsilon != g.Epsilon || r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
+	case r.Guarantee.Statement != describe.Guarantee(g) || r.Guarantee.Epsilon != g.Epsilon || r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
 		return "", published.Faultf(published.ReportFile, "promises something else than the plan")
 	case string(r.Status) != string(v.record.Status) || r.Budget.Receipt.EntryHash != v.record.Proof.Hash:
 		return "", published.Faultf(published.ReportFile, "tells of another debit")
 	case r.Certificate.Account.Comparisons != v.record.Comparisons || r.Certificate.Account.Witnessed != v.record.Witnessed || len(r.Certificate.Approvals) != len(v.record.Approvals):
 		return "", published.Faultf(published.ReportFile, "its certificate does not say what the ledger's entry says")
 	}
-	return "promises " + g.Budget(), nil
+	return "promises " + describe.Budget(g), nil
 }
 
 // checkRepublished derives everything again, in a folder of its own, from plan,

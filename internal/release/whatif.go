@@ -1,7 +1,5 @@
 package release
 
-// This file holds what other budgets would buy.
-
 import (
 	"context"
 	"fmt"
@@ -9,27 +7,28 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // WhatIf plans a spec with each of several amounts of its budget, where key is epsilon,
 // delta or rho, as [plan.WhatIf]. It writes nothing and asks no ledger. Errors: as of [Load].
-func WhatIf(ctx context.Context, s SpecFile, key string, amounts []string) ([]plan.OtherBudget, error) {
-	return ofSpec(ctx, s, func(r *spec.Release) ([]plan.OtherBudget, error) { return plan.WhatIf(r, key, amounts) })
+func WhatIf(ctx context.Context, s SpecFile, key string, amounts []string) ([]planner.OtherBudget, error) {
+	return ofSpec(ctx, s, func(r *spec.Release) ([]planner.OtherBudget, error) { return planner.WhatIf(r, key, amounts) })
 }
 
 // Solve finds the smallest budget that meets every target of a spec. It writes nothing and
 // asks no ledger. Errors: as of [Load].
-func Solve(ctx context.Context, s SpecFile) (*plan.Solution, error) {
-	return ofSpec(ctx, s, plan.Solve)
+func Solve(ctx context.Context, s SpecFile) (*planner.Solution, error) {
+	return ofSpec(ctx, s, planner.Solve)
 }
 
 // WhatIfPage writes the page that says how good the tables of a spec would be with other budgets, to a file or, where none
 // is named, to out/NAME.whatif.html, and returns the plan and the page's path. It asks no ledger and writes nothing else.
 // Errors: as of [Load].
 func WhatIfPage(ctx context.Context, s SpecFile, out, file string) (*plan.Plan, string, error) {
-	p, err := ofSpec(ctx, s, plan.NewProspects)
+	p, err := ofSpec(ctx, s, planner.NewProspects)
 	if err != nil {
 		return nil, "", err
 	}
@@ -49,6 +48,6 @@ func WhatIfPage(ctx context.Context, s SpecFile, out, file string) (*plan.Plan, 
 // TracePlan plans a spec and writes to w what every pass of the planner works out. It asks no
 // ledger, and writes nothing else. Errors: as of [Load].
 func TracePlan(ctx context.Context, s SpecFile, w io.Writer) error {
-	_, err := ofSpec(ctx, s, func(r *spec.Release) (struct{}, error) { return struct{}{}, plan.Trace(r, w) })
+	_, err := ofSpec(ctx, s, func(r *spec.Release) (struct{}, error) { return struct{}{}, planner.Trace(r, w) })
 	return err
 }

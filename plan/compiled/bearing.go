@@ -1,0 +1,400 @@
+package compiled
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
+)
+
+// This file holds the bearings: with which weights a sum of cells rests on the noisy integers of every measurement.
+
+// Bearing is a measurement that a sum of cells rests on.
+type Bearing struct {
+	Measurement plan.Measurement
+	// Weights are those with which its integers enter, by size, largest first; integers with none are left out.
+	Weights []Weight
+	// Variance is what its noise adds to that of the sum.
+	Variance float64
+}
+
+// Weight is a weight that some integers have.
+type Weight struct {
+	Value    float64 `json:"weight"`
+	Integers int64   `json:"integers"`
+}
+
+// alikeWeights is by how much weights differ, relatively, that are shown as one: more than what rounding makes of equal
+// ones, and less than what any reader can see.
+const alikeWeights = 1e-9
+
+// NewBearing is the measurement with equal ones of these weights put together; integers says how many have each.
+func NewBearing(m plan.Measurement, weights []float64, integers []int64) Bearing {
+	b := Bearing{Measurement: m}
+	var squares float64
+	for i, w := range weights {
+		b.Weights = append(b.Weights, Weight{w, integers[i]})
+		squares += float64(float64(w*w) * float64(integers[i]))
+	}
+	b.Weights, b.Variance = gathered(b.Weights), float64(squares*m.Mechanism.Variance())
+	return b
+}
+
+// LawOf is that of the noise of what rests on measurements.
+func LawOf(bearings []Bearing) *budget.NoiseSum { return budget.NewNoiseSum(NoiseTerms(bearings)) }
+
+// NoiseTerms are the terms of the noise of what rests on measurements.
+func NoiseTerms(bearings []Bearing) []budget.NoiseTerm {
+	var terms []budget.NoiseTerm
+	for _, b := range bearings {
+		terms = append(terms, termsOf(b.Measurement.Mechanism, b.Weights)...)
+	}
+	return terms
+}
+
+// termsOf are the weights with the noise of a mechanism.
+func termsOf(m budget.Mechanism, weights []Weight) []budget.NoiseTerm {
+	parameter, _ := m.Parameter.Float64()
+	terms := make([]budget.NoiseTerm, len(weights))
+	for i, w := range weights {
+		terms[i] = budget.NoiseTerm{Weight: w.Value, Count: w.Integers, Kind: m.Kind, Parameter: parameter}
+	}
+	return terms
+}
+
+// gathered puts equal weights together, largest first, and leaves out those that are nothing beside the largest.
+func gathered(weights []Weight) []Weight {
+	slices.SortStableFunc(weights, func(a, b Weight) int {
+		if c := cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)); c != 0 {
+			return c
+		}
+		return cmp.Compare(b.Value, a.Value)
+	})
+	var out []Weight
+	for _, w := range weights {
+		if math.Abs(w.Value) <= math.Abs(weights[0].Value)*alikeWeights*1e-3 {
+			break
+		}
+		alike := slices.IndexFunc(out[max(0, len(out)-2):], func(o Weight) bool {
+			return math.Abs(o.Value-w.Value) <= math.Abs(o.Value)*alikeWeights
+		})
+		if alike < 0 {
+			out = append(out, w)
+			continue
+		}
+		out[max(0, len(out)-2)+alike].Integers += w.Integers
+	}
+	return out
+}
+
+// Sum is a sum Σ Π_a q_a(s_a)·x_s of the cells of a table that is put together, whatever sums of them the table shows.
+type Sum struct {
+	estimate *Estimate
+	marginal int
+	axes     residual.Set
+	q        [][]float64 // by axis, of its categories
+	total    []float64   // by axis: the part of the total
+	known    map[along]stretch
+}
+
+// along is what the weights along an axis of a source depend on.
+type along struct {
+	key, level      int
+	plain, together bool
+}
+
+// stretch is an axis of a source with the weights along it, and how many integers have each.
+type stretch struct {
+	values   []float64
+	integers []int64
+}
+
+// Sum is a sum of the cells of a marginal, with coefficients by axis, in the table's own order of attributes.
+func (e *Estimate) Sum(marginal int, q [][]float64) *Sum {
+	s := &Sum{estimate: e, marginal: marginal, axes: e.Axes[marginal], q: q, known: map[along]stretch{}}
+	for k, a := range s.axes {
+		s.total = append(s.total, e.Columns[a.Column].Weights(a, 0, q[k], false)[0])
+	}
+	return s
+}
+
+// Weights are those of the sum on the integers of every source that it rests on, by its place: one by one.
+func (s *Sum) Weights() map[int][]float64 { return s.weightsBy(s.estimate.Of(s.marginal)) }
+
+// weightsBy are the part of the weights that these residuals make.
+func (s *Sum) weightsBy(residuals []int) map[int][]float64 {
+	out := map[int][]float64{}
+	s.each(residuals, false, func(source int, weights []float64, _ []int64) { out[source] = weights })
+	return out
+}
+
+// agrees tells that another sum of the same table takes from a residual what this one does.
+func (s *Sum) agrees(other *Sum, of int) bool {
+	for k, a := range s.axes {
+		if has(s.estimate.Residuals[of].Axes, a.Column) && !slices.Equal(s.q[k], other.q[k]) || s.total[k] != other.total[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// Bearings are the sources that the sum rests on, those that cancel out of it left out: less of its noise than rounding
+// makes.
+func (s *Sum) Bearings() []Bearing {
+	var out []Bearing
+	var variance float64
+	s.each(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
+		out = append(out, NewBearing(s.estimate.Sources[source], weights, integers))
+		variance += out[len(out)-1].Variance
+	})
+	return slices.DeleteFunc(out, func(b Bearing) bool { return !(b.Variance > variance*1e-24) })
+}
+
+// Terms are those of the sum's noise.
+func (s *Sum) Terms() []budget.NoiseTerm {
+	var terms []budget.NoiseTerm
+	s.each(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
+		all := make([]Weight, len(weights))
+		for i, w := range weights {
+			all[i] = Weight{w, integers[i]}
+		}
+		terms = append(terms, termsOf(s.estimate.Sources[source].Mechanism, gathered(all))...)
+	})
+	return withoutNothing(terms)
+}
+
+// withoutNothing leaves out what cancels, but for what rounding leaves.
+func withoutNothing(terms []budget.NoiseTerm) []budget.NoiseTerm {
+	var most float64
+	for _, t := range terms {
+		most = max(most, math.Abs(t.Weight))
+	}
+	return slices.DeleteFunc(terms, func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= most*alikeWeights*1e-6 })
+}
+
+// held is a residual that a source holds, with the weight that the source has in its estimate.
+type held struct {
+	residual int
+	weight   float64
+}
+
+// each tells of the weights that some residuals make on the integers of every source of theirs, in order: one by one, or those
+// of equal weights by their axes together, with how many they are.
+func (s *Sum) each(residuals []int, together bool, tell func(source int, weights []float64, integers []int64)) {
+	e := s.estimate
+	by := map[int][]held{}
+	for _, r := range residuals {
+		for _, p := range e.Parts[r] {
+			by[p.Source] = append(by[p.Source], held{r, p.Weight})
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(by)) {
+		weights, integers := s.on(e.Places[source], by[source], together)
+		tell(source, weights, integers)
+	}
+}
+
+// on are the weights on the integers of one source, which has these parts of residuals of the table.
+//
+// The sum takes from every residual the coefficients of [residual.Column.Weights], and from the source's own figure of
+// that residual its part. That figure is centred: as centring is symmetric, the weights on the integers are the centred
+// coefficients, the same for all categories of an axis that the residual leaves out.
+func (s *Sum) on(from residual.Source, parts []held, together bool) (weights []float64, integers []int64) {
+	stretches := make([]stretch, len(from.Axes))
+	integers = []int64{1}
+	for i, a := range from.Axes {
+		stretches[i] = s.along(a, from.Plain[i], together)
+		integers = integersOf(integers, stretches[i].integers)
+	}
+	weights = make([]float64, len(integers))
+	for _, p := range parts {
+		of, term := s.estimate.Residuals[p.residual].Axes, []float64{p.weight}
+		for k, a := range s.axes {
+			if !has(of, a.Column) {
+				term[0] = float64(term[0] * s.total[k])
+			}
+		}
+		for k, a := range from.Axes {
+			if has(of, a.Column) {
+				term = outer(term, stretches[k].values)
+			} else {
+				term = repeated(term, len(stretches[k].values))
+			}
+		}
+		for j, w := range term {
+			weights[j] += w
+		}
+	}
+	return weights, integers
+}
+
+// along are the weights along an axis of a source; none where the table does not have it.
+func (s *Sum) along(axis residual.Axis, plain, together bool) stretch {
+	column := s.estimate.Columns[axis.Column]
+	k := slices.IndexFunc(s.axes, func(a residual.Axis) bool { return a.Column == axis.Column })
+	if k < 0 {
+		return newStretch(make([]float64, column.Size(axis.Level)), together)
+	}
+	key := along{k, axis.Level, plain, together}
+	out, ok := s.known[key]
+	if !ok {
+		out = newStretch(column.Weights(s.axes[k], axis.Level, s.q[k], plain), together)
+		s.known[key] = out
+	}
+	return out
+}
+
+// newStretch lists weights one by one, or equal ones together.
+func newStretch(values []float64, together bool) stretch {
+	if !together {
+		return stretch{values, slices.Repeat([]int64{1}, len(values))}
+	}
+	var out stretch
+	at := map[float64]int{}
+	for _, v := range values {
+		i, ok := at[v]
+		if !ok {
+			i = len(out.values)
+			at[v] = i
+			out.values, out.integers = append(out.values, v), append(out.integers, 0)
+		}
+		out.integers[i]++
+	}
+	return out
+}
+
+// has tells that a residual has a column.
+func has(residual residual.Set, column int) bool {
+	for _, a := range residual {
+		if a.Column == column {
+			return true
+		}
+	}
+	return false
+}
+
+// outer are the products of all of one list with all of another, the latter fastest.
+func outer(a, b []float64) []float64 {
+	out := make([]float64, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, float64(x*y))
+		}
+	}
+	return out
+}
+
+// repeated is each of a list so many times.
+func repeated(a []float64, n int) []float64 {
+	out := make([]float64, 0, len(a)*n)
+	for _, x := range a {
+		for range n {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// integersOf is outer for counts.
+func integersOf(a, b []int64) []int64 {
+	out := make([]int64, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, x*y)
+		}
+	}
+	return out
+}
+
+// SumVariances are those of the noise on sums of a marginal's cells: one for each choice of coefficients along every axis, the
+// last axis's fastest.
+//
+// Noise of variance v on the integers of a residual's estimate adds v·Π_a ‖w_a‖², with w_a the weights along axis a on
+// the integers of its column's residual, or the part of the total where the residual leaves it out; and the estimates of
+// residuals are uncorrelated ([residual.Workload.Combine]), so that these add up.
+func (e *Estimate) SumVariances(marginal int, q [][][]float64) []float64 {
+	axes := e.Axes[marginal]
+	squares := make([]map[int][]float64, len(axes)) // by axis and level
+	var out []float64
+	for i := range squares {
+		squares[i] = map[int][]float64{}
+	}
+	for _, r := range e.Of(marginal) {
+		term := []float64{e.Variances[r]}
+		for i, a := range axes {
+			level := levelIn(e.Residuals[r].Axes, a.Column)
+			own, ok := squares[i][level]
+			if !ok {
+				for _, coefficients := range q[i] {
+					own = append(own, squared(e.Columns[a.Column].Weights(a, level, coefficients, false)))
+				}
+				squares[i][level] = own
+			}
+			term = outer(term, own)
+		}
+		if out == nil {
+			out = make([]float64, len(term))
+		}
+		for i, v := range term {
+			out[i] += v
+		}
+	}
+	return out
+}
+
+// squared is Σ x².
+func squared(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	return sum
+}
+
+// levelIn is at which level a residual has a column, 0 for none.
+func levelIn(residual residual.Set, column int) int {
+	for _, a := range residual {
+		if a.Column == column {
+			return a.Level
+		}
+	}
+	return 0
+}
+
+// Shape names all that coefficients along an axis of a table mean for the law of a sum: sums of one shape along every axis
+// have noise of one law.
+func (e *Estimate) Shape(a residual.Axis, q []float64) string {
+	column := e.Columns[a.Column]
+	levels := []int{0}
+	if _, ranged := column.Ranging(); ranged {
+		levels = append(levels, column.Levels())
+	} else {
+		for level := 1; level <= a.Level; level++ {
+			levels = append(levels, level)
+		}
+	}
+	var name []byte
+	for _, level := range levels {
+		weights := column.Weights(a, level, q, false)
+		slices.Sort(weights)
+		most := max(math.Abs(weights[0]), math.Abs(weights[len(weights)-1]))
+		run := 0
+		for i, w := range weights {
+			if math.Abs(w) <= most*1e-12 {
+				weights[i] = 0
+			}
+			if i > run && math.Abs(weights[i]-weights[run]) > most*1e-12 {
+				name = strconv.AppendFloat(append(strconv.AppendInt(name, int64(i-run), 10), 'x'), weights[run], 'g', 10, 64)
+				name, run = append(name, ' '), i
+			}
+		}
+		name = strconv.AppendFloat(append(strconv.AppendInt(name, int64(len(weights)-run), 10), 'x'), weights[run], 'g', 10, 64)
+		name = append(name, '|')
+	}
+	return string(name)
+}

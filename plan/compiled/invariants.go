@@ -1,0 +1,41 @@
+package compiled
+
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/workload"
+)
+
+// Invariants are those of the release. Each names the tables that it decides before any other does.
+func Invariants(p *plan.Plan) []plan.Invariant {
+	var all []plan.Invariant
+	for _, of := range p.Release().Invariants {
+		i := plan.Invariant{Name: of.Name, Table: of.Table, By: make([]string, len(of.By)), From: of.File, Cells: int64(len(of.Counts)), Total: of.Total()}
+		for k, a := range of.By {
+			i.By[k] = a.String()
+		}
+		for _, t := range p.Tables {
+			if t.Invariant == of.Name && t.From == of.Table {
+				i.Tables = append(i.Tables, t.Path)
+			}
+		}
+		all = append(all, i)
+	}
+	return all
+}
+
+// HeldBy is the first invariant that decides a table, "" for none: one of the same rows, whose attributes decide those of the
+// table.
+func HeldBy(p *plan.Plan, t plan.Table, of *workload.Table) string {
+	if t.WhyLeft(slices.Contains(of.Sums, residual.Prefixes)) != "" {
+		return ""
+	}
+	for _, i := range p.Release().Invariants {
+		if i.Table == t.From && p.PlacesIn(i, t) != nil {
+			return i.Name
+		}
+	}
+	return ""
+}

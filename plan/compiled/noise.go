@@ -1,0 +1,23 @@
+package compiled
+
+import (
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// NoiseLaw is a law of noise, as a spec asks for it and as a mechanism has it.
+type NoiseLaw struct {
+	Asked spec.Noise
+	Kind  budget.Kind
+}
+
+// EitherNoise are the kinds of noise under ε and δ by their names in a spec.
+var EitherNoise = []NoiseLaw{{spec.GaussianNoise, budget.DiscreteGaussian}, {spec.LaplaceNoise, budget.DiscreteLaplace}}
+
+// NoiseAsked is the law of a kind of noise, as a spec asks for it.
+func NoiseAsked(kind budget.Kind) spec.Noise {
+	if kind == budget.DiscreteLaplace {
+		return spec.LaplaceNoise
+	}
+	return spec.GaussianNoise
+}

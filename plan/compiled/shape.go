@@ -1,0 +1,324 @@
+package compiled
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/fitting"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the shape of a plan that was read: whether its parts fit each other and its spec, so that nothing that
+// reads them has to ask.
+
+// Read decodes a plan.json as [decode] does, and fails also on a plan whose parts do not fit together, such as a measurement with
+// another number of answers than its question has. It does not check that the planner would make this plan, which is what
+// [Plan.Verify] is for.
+func Read(b []byte) (*plan.Plan, error) {
+	p, err := plan.Read(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := shaped(p); err != nil {
+		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", plan.ErrEdited, err)
+	}
+	return p, nil
+}
+
+// shaped returns an error unless the tables are those that the spec asks for, and the measurements are whole ones of them
+// and of the microdata.
+func shaped(p *plan.Plan) error {
+	tables, err := workload.Expand(p.Release())
+	if err != nil {
+		return err
+	}
+	if len(p.Tables) != len(tables) {
+		return fmt.Errorf("it has %d tables, its spec asks for %d", len(p.Tables), len(tables))
+	}
+	measured := map[string]plan.Measurement{}
+	for _, m := range p.Measurements {
+		if _, twice := measured[m.ID]; twice {
+			return fmt.Errorf("measurement %s is there twice", m.ID)
+		}
+		if m.Query.Quantile == nil && !(m.Mechanism.Variance() > 0) {
+			return fmt.Errorf("measurement %s has no noise", m.ID)
+		}
+		measured[m.ID] = m
+		if m.Discovery != nil {
+			if _, err := m.Discovery.Kept(); err != nil {
+				return fmt.Errorf("measurement %s: %w", m.ID, err)
+			}
+		}
+	}
+	parts, err := workload.PartsOf(p.Release(), tables)
+	if err != nil {
+		return err
+	}
+	itself := map[string]bool{}
+	for _, t := range parts {
+		m, ok := measured[t.Path]
+		if !ok || !measures(t, p.Release(), m) {
+			return fmt.Errorf("measurement %s is not as the spec asks for it", t.Path)
+		}
+		itself[t.Path] = true
+	}
+	for i, t := range p.Tables {
+		if err := tableShaped(t, workload.NewTable(p.Release(), tables[i])); err != nil {
+			return fmt.Errorf("table %s: %w", tables[i].Path, err)
+		}
+		m, ok := measured[t.Path]
+		own := ok && m.Cells == t.Cells && (m.Discovery != nil) == (t.Discovered != nil) && m.Impossible == t.Impossible && m.Above == above(t) && t.ChoosesBy(m.Top) && reflect.DeepEqual(m.Query, tables[i].Query())
+		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
+			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
+		}
+		itself[t.Path] = own
+	}
+	for i, t := range p.Tables {
+		if t.Invariant != HeldBy(p, t, tables[i]) {
+			return fmt.Errorf("table %s: its public figures are not those of the spec", t.Path)
+		}
+	}
+	if !reflect.DeepEqual(Invariants(p), p.Invariants) {
+		return fmt.Errorf("its public figures are not those of the spec")
+	}
+	if err := addsUp(p); err != nil {
+		return err
+	}
+	if err := otherNoiseShaped(p); err != nil {
+		return err
+	}
+	if consistent, err := fitting.Consistencies(p, tables); err != nil || !reflect.DeepEqual(consistent, p.Consistent) {
+		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
+	}
+	return measurementsShaped(p, tables, itself)
+}
+
+// measures tells that a measurement is the part's; where the ends of its intervals are drawn depends on the budget, and so does
+// whether quantiles are read from a distribution, and from which.
+func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
+	q := m.Query
+	if d := q.Distribution; d != nil {
+		if t.Quantile == nil || d.Column != t.Quantile.Column || d.Weight != t.Quantile.Weight || !t.CanDistribute(r, false) || d.Check(r.Table(q.Table)) != nil {
+			return false
+		}
+		if m.Cells != t.Groups()*d.Bins(r.Table(q.Table).Column(d.Column).Lattice) {
+			return false
+		}
+		q.Distribution, q.Quantile = nil, t.Quantile
+		return reflect.DeepEqual(q, t.Query())
+	}
+	if m.Cells != t.Cells {
+		return false
+	}
+	if q.Quantile != nil {
+		asked := *q.Quantile
+		if asked.Shift <= 0 || asked.Beyond < 0 {
+			return false
+		}
+		asked.Shift, asked.Beyond = 0, 0
+		q.Quantile = &asked
+	}
+	return reflect.DeepEqual(q, t.Query())
+}
+
+// tableShaped compares a table with the one that the spec asks for.
+func tableShaped(t plan.Table, asked plan.Table) error {
+	if t.Path != asked.Path || t.Marginal != asked.Marginal || t.From != asked.From || !slices.Equal(t.By, asked.By) || t.Cells != asked.Cells || t.Impossible != asked.Impossible || above(t) != above(asked) {
+		return fmt.Errorf("it is not as the spec asks for it")
+	}
+	if len(t.Statistics) != 1 || t.Statistics[0].Name != asked.Statistics[0].Name {
+		return fmt.Errorf("it does not hold one count")
+	}
+	if !slices.EqualFunc(t.Figures, asked.Figures, plan.Figure.AsAsked) || t.Show != asked.Show || t.Weighted != asked.Weighted || !reflect.DeepEqual(t.PerUnit, asked.PerUnit) {
+		return fmt.Errorf("its figures are not as the spec asks for them")
+	}
+	if (t.Top == nil) != (asked.Top == nil) || t.Top != nil && t.Top.Of != asked.Top.Of {
+		return fmt.Errorf("it does not choose as many cells as the spec asks for")
+	}
+	if (t.Discovered == nil) != (asked.Discovered == nil) || t.Discovered != nil && !t.Discovered.AsAsked(*asked.Discovered) {
+		return fmt.Errorf("its groups are not those that the spec asks for")
+	}
+	s := t.Statistics[0]
+	if !(s.Confidence > 0 && s.Confidence < 1) || !(s.Margin >= 0) || math.IsInf(s.Margin, 1) {
+		return fmt.Errorf("its intervals are none")
+	}
+	return nil
+}
+
+// addsUp counts the measurements of the strategies and of the microdata.
+func addsUp(p *plan.Plan) error {
+	left := len(p.Measurements)
+	if !slices.Contains([]plan.Summing{plan.RangedApart, plan.RangedEverywhere, plan.CellByCell, plan.LevelsSeparate}, p.Sums) {
+		return fmt.Errorf("there is no way %q to measure columns of sums", p.Sums)
+	}
+	for _, text := range []string{p.Guarantee.Epsilon, p.Guarantee.Delta, p.Guarantee.Rho, p.Guarantee.PlainRho} {
+		if _, err := budget.ParseRat(text); text != "" && err != nil {
+			return fmt.Errorf("its guarantee has no number: %q", text)
+		}
+	}
+	for _, s := range p.Strategies {
+		if len(s.Tables) == 0 {
+			return fmt.Errorf("a strategy is of no table")
+		}
+		if s.Measurements < 0 || s.Measurements > left {
+			return fmt.Errorf("its strategies do not have its measurements")
+		}
+		left -= s.Measurements
+	}
+	for _, s := range p.Synthetic {
+		if err := microdataShaped(s); err != nil {
+			return err
+		}
+		left -= s.Measured()
+	}
+	if left != 0 {
+		return fmt.Errorf("its measurements are not those of its strategies and of its microdata")
+	}
+	return nil
+}
+
+// otherNoiseShaped returns an error unless the plan speaks of other laws of noise only where its budget can be spent on them,
+// of each once, with figures or with a reason.
+func otherNoiseShaped(p *plan.Plan) error {
+	for i, o := range p.OtherNoise {
+		known := slices.ContainsFunc(EitherNoise, func(law NoiseLaw) bool { return law.Kind == o.Noise && law.Asked != p.Release().Budget.Noise })
+		twice := slices.ContainsFunc(p.OtherNoise[:i], func(other plan.OtherNoise) bool { return other.Noise == o.Noise })
+		if p.Release().Budget.Delta == nil || !known || twice {
+			return fmt.Errorf("there is no other noise %q for its budget", o.Noise)
+		}
+		charge, err := budget.ParseRat(o.Charge)
+		if possible := err == nil && charge.Sign() > 0; possible == (o.Why != "") || !(o.Error >= 0) || math.IsInf(o.Error, 1) ||
+			!slices.Contains([]string{"", plan.LevelsApart, plan.LevelsAgree}, o.Levels) {
+			return fmt.Errorf("what it says of %s noise is no charge and error", o.Noise)
+		}
+	}
+	return nil
+}
+
+// microdataShaped tells that the rounds are ones that a method makes: among so many candidates as can be listed, and none of them
+// beyond the block.
+func microdataShaped(s plan.Synthetic) error {
+	if s.Files < 0 {
+		return fmt.Errorf("the microdata of %s have less than no files", s.Table)
+	}
+	if !s.Adaptive() {
+		asks := plan.Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows, RowsOf: s.RowsOf, Files: s.Files}
+		if len(s.By) < 2 || !reflect.DeepEqual(s, asks) {
+			return fmt.Errorf("the microdata of %s are of tables alone, and ask for more", s.Table)
+		}
+		return nil
+	}
+	switch {
+	case s.Given < 0 || s.Given > len(s.By)-1 || (s.Given > 0) != (s.Parent != "") || s.Given > 0 && s.Rows != 0:
+		return fmt.Errorf("the microdata of %s are linked to no parent as microdata can be", s.Table)
+	case s.Method != plan.MST && s.Method != plan.AIM:
+		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)
+	case len(s.By) < 2 || s.Ways < 2 || s.Ways > plan.UsualWays || s.Ways > len(s.By) || s.Method == plan.MST && s.Ways != 2 || len(s.By) > plan.MaxCandidates || s.CandidateCount() > plan.MaxCandidates:
+		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
+	case (s.Most == nil) != (s.Method == plan.MST) || s.Most != nil && *s.Most != plan.MostOfModel():
+		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)
+	case s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian || s.Block.Kind != budget.AdaptiveBlock:
+		return fmt.Errorf("the microdata of %s are made by other mechanisms", s.Table)
+	case s.Rounds < 1 || plan.Block(s.Rounds, s.Select, s.Noise).Parameter.Cmp(s.Block.Parameter) > 0:
+		return fmt.Errorf("the rounds of the microdata of %s are beyond their cap", s.Table)
+	}
+	return nil
+}
+
+// measurementsShaped tells that every measurement asks one question of columns that tables or microdata have, and has as
+// many answers.
+func measurementsShaped(p *plan.Plan, tables []*workload.Table, itself map[string]bool) error {
+	of := map[string]workload.Chains{}
+	for _, confidential := range p.Release().Tables {
+		var own []*workload.Table
+		for _, t := range tables {
+			if t.Marginal.Table == confidential.Name {
+				own = append(own, t)
+			}
+		}
+		var err error
+		if of[confidential.Name], err = workload.NewChains(p.Release(), own, p.Sums); err != nil {
+			return err
+		}
+	}
+	for i, m := range p.Measurements {
+		levels, err := m.Query.Levels(p.Release())
+		if err != nil {
+			return fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+		if hasTwice(m.Query.Factors) {
+			return fmt.Errorf("measurement %s has a column twice", m.ID)
+		}
+		if itself[m.ID] && (m.Query.Quantile != nil || m.Query.Distribution != nil || m.Discovery != nil) {
+			continue // held against its part, or its table
+		}
+		if cells, ok := answers(of[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID], mostCells(m)); !ok || cells != m.Cells {
+			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
+		}
+	}
+	for i, s := range p.Synthetic {
+		for k, m := range p.ColumnsOf(i) {
+			if m.ID != s.Column(k) || len(m.Query.Factors) != 1 || m.Query.Factors[0] != s.By[k] {
+				return fmt.Errorf("the microdata of %s are not measured column by column", s.Table)
+			}
+		}
+	}
+	return nil
+}
+
+// mostCells is how many answers a measurement may have.
+func mostCells(m plan.Measurement) int64 {
+	if m.Above > 0 || m.Top != nil {
+		return plan.MaxSparseCells
+	}
+	return plan.MaxCells
+}
+
+// above is the threshold of a sparse table, 0 of another.
+func above(t plan.Table) int64 {
+	if t.Sparse == nil {
+		return 0
+	}
+	return t.Sparse.Above
+}
+
+// hasTwice tells that two factors are of one column.
+func hasTwice(factors []plan.Factor) bool {
+	for i, f := range factors {
+		if slices.ContainsFunc(factors[:i], func(other plan.Factor) bool { return other.Attribute == f.Attribute }) {
+			return true
+		}
+	}
+	return false
+}
+
+// answers is how many answers a query has; false for one that is none: shared by tables, of axes of the chains, as counts
+// or residuals; else of counts.
+func answers(c workload.Chains, leaf string, q plan.Query, levels []*spec.Level, shared bool, most int64) (int64, bool) {
+	n := int64(1)
+	for i, f := range q.Factors {
+		size := int64(levels[i].Size())
+		axis, ok := c.Axis(leaf, spec.Attribute{Column: f.Attribute, Level: f.Level})
+		switch {
+		case f.Classes != "", shared && !ok || !shared && f.Basis != plan.Identity:
+			return 0, false
+		case f.Basis == plan.Residual || f.Basis == plan.Ranges:
+			size = int64(c.Columns[axis.Column].Integers(axis.Level))
+			if _, ranged := c.Columns[axis.Column].Ranging(); ranged != (f.Basis == plan.Ranges) {
+				return 0, false
+			}
+		case f.Basis != plan.Identity:
+			return 0, false
+		}
+		if size < 1 || n > most/size {
+			return 0, false
+		}
+		n *= size
+	}
+	return n, true
+}

@@ -1,0 +1,119 @@
+package compiled
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// BandOf judges a figure against an average cell of this size.
+func BandOf(s plan.Statistic, cell float64) plan.Band {
+	switch {
+	case s.Margin <= cell/10:
+		return plan.Good
+	case s.Median > cell:
+		return plan.MostlyNoise
+	case s.StandardError > cell/2:
+		return plan.Weak
+	}
+	return plan.Usable
+}
+
+// Shown is what a table shows: of which confidential table, by which attributes.
+func Shown(from string, by []string) string {
+	return fmt.Sprint(from, slices.Sorted(slices.Values(by)))
+}
+
+// EvenCells is what the rows are divided by for an average cell, were they spread evenly over the cells that can have
+// some: the number of those cells, and of n categories that are counted up 2n/(n+1), as the i-th of them has i/n.
+func EvenCells(p *plan.Plan, t plan.Table) float64 {
+	cells := float64(Possible(t))
+	for _, name := range t.By {
+		if CountsUp(p, t, name) {
+			cells *= 2 / (SizeOf(p, t.From, AttributeOf(name)) + 1)
+		}
+	}
+	return cells
+}
+
+// CountsUp tells that a table counts up along an attribute.
+func CountsUp(p *plan.Plan, t plan.Table, name string) bool {
+	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
+		return m.Name == t.Marginal && slices.Contains(m.Cumulative, AttributeOf(name))
+	})
+}
+
+// Possible is how many cells of a table can have rows.
+func Possible(t plan.Table) int64 { return t.Cells - t.Impossible }
+
+// SizeOf is the number of categories of an attribute.
+func SizeOf(p *plan.Plan, table string, a spec.Attribute) float64 {
+	level, ok := p.Release().Table(table).Column(a.Column).Domain.Level(a.Level)
+	if !ok {
+		return 1 // refused before
+	}
+	return float64(level.Size())
+}
+
+// AttributeOf reads an attribute as a spec writes it.
+func AttributeOf(name string) spec.Attribute {
+	column, level, _ := strings.Cut(name, ".")
+	return spec.Attribute{Column: column, Level: level}
+}
+
+const (
+	// LittleShare is the part of the cells, at most, that could be zero in a table whose cells are used one by one.
+	LittleShare = 0.1
+	// littleTail is how many standard errors a normal law lies above its tenth percentile.
+	littleTail = 1.2816
+)
+
+// VerdictOn judges a table by the size of its average cell, and by the part of its cells that could be zero or are in the last class
+// of `fit`: cells are not to be used where the noise is too large beside the average cell, and are to be added up where more than
+// [LittleShare] of them are bad.
+func VerdictOn(p *plan.Plan, t plan.Table, cell, bad float64) plan.Verdict {
+	s := t.Statistics[0]
+	band, unfit := BandOf(s, cell), UnfitFrom(p)
+	switch {
+	case band == plan.Weak || band == plan.MostlyNoise || unfit > 0 && s.StandardError > unfit*cell:
+		return plan.DoNotUse
+	case bad <= LittleShare:
+		return plan.UseCells
+	case Summable(p, t):
+		return plan.AddUpFirst
+	}
+	return plan.LargeCellsOnly
+}
+
+// EvenVerdict is the verdict on a table all of whose cells are as large as the average one.
+func EvenVerdict(p *plan.Plan, t plan.Table, cell float64) plan.Verdict {
+	s, bad := t.Statistics[0], 0.0
+	least := s.Margin
+	if unfit := UnfitFrom(p); unfit > 0 {
+		least = max(least, s.StandardError/unfit)
+	}
+	if cell < least+littleTail*s.StandardError {
+		bad = 1
+	}
+	return VerdictOn(p, t, cell, bad)
+}
+
+// UnfitFrom is the relative standard error above which a figure is in the last class of `fit`, 0 where the spec has no classes.
+func UnfitFrom(p *plan.Plan) float64 {
+	most := 0.0
+	for _, c := range p.Release().Fit {
+		if c.AtMost != nil {
+			bound, _ := c.AtMost.Float64()
+			most = max(most, bound)
+		}
+	}
+	return most
+}
+
+// Summable reports whether the cells of a table can be added up.
+func Summable(p *plan.Plan, t plan.Table) bool {
+	return t.Statistics[0].Name != string(spec.Units) && !slices.ContainsFunc(t.By, func(name string) bool { return CountsUp(p, t, name) })
+}

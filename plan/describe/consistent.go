@@ -1,0 +1,84 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds counts that add up in words: for the signed page, and for what changed between two plans.
+
+// Consistency says what holds of the counts that add up, and where they come from.
+func Consistency(c plan.Consistency) string {
+	if len(c.Tables) == 0 {
+		return fmt.Sprintf("Of %s no table: each one's counts are its estimates, rounded.", c.Table)
+	}
+	but := ""
+	if c.Apart != nil {
+		but = ", but for levels that are apart"
+	}
+	text := fmt.Sprintf("Of %s %s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both%s.", c.Table, budget.Plural(int64(len(c.Tables)), "table"), but)
+	if c.Way == plan.Tabulated {
+		return text + " They cross each other in ways for which no efficient rounding is known, so the counts are those of the microdata: model only. The unbiased estimates stand beside them."
+	}
+	return text + " The estimates are moved to the nearest that can be, single columns first, and rounded; so the counts have a bias, which the report states. The unbiased estimates stand beside them, with their intervals."
+}
+
+// LeftText says which levels do not agree, and which tables of a consistency are left as they are, and why: a line for each reason.
+func LeftText(c plan.Consistency) []string {
+	var reasons, lines []string
+	for _, levels := range c.Apart {
+		lines = append(lines, fmt.Sprintf("Not all levels of one column lie within each other: %s. Tables that show the ones and the others agree in what they show beside that column, and no more, also where a level lies within one that it is apart from: each level joins the first series that it lies within, coarsest first.", levels))
+	}
+	paths := map[string][]string{}
+	for _, u := range c.Left {
+		if paths[u.Why] == nil {
+			reasons = append(reasons, u.Why)
+		}
+		paths[u.Why] = append(paths[u.Why], u.Table)
+	}
+	for _, why := range reasons {
+		all := paths[why]
+		names := strings.Join(all[:min(len(all), firstTables)], ", ")
+		if more := len(all) - firstTables; more > 0 {
+			names += fmt.Sprintf(" and %s", budget.Plural(int64(more), "other"))
+		}
+		lines = append(lines, fmt.Sprintf("Left as the estimates, rounded: %s, as %s.", names, why))
+	}
+	return lines
+}
+
+// explainConsistent writes which counts add up.
+func explainConsistent(p *plan.Plan, b *strings.Builder) {
+	if p.Consistent == nil {
+		return
+	}
+	fmt.Fprintf(b, "\nCounts that add up\n")
+	for _, c := range p.Consistent {
+		fmt.Fprintf(b, "  %s\n", Consistency(c))
+		for _, line := range LeftText(c) {
+			fmt.Fprintf(b, "  %s\n", line)
+		}
+	}
+}
+
+// consistent says of every table what its published counts are, where the spec asks for those that add up.
+func (b *factBook) consistent(all []plan.Consistency) {
+	for _, c := range all {
+		says := "moved so that tables add up, and rounded"
+		if c.Way == plan.Tabulated {
+			says = "those of the microdata"
+		}
+		for _, levels := range c.Apart {
+			b.say(OnTable, c.Table, "levels whose counts do not agree", levels)
+		}
+		for _, path := range c.Tables {
+			b.say(OnTable, path, "published counts", says)
+		}
+		for _, u := range c.Left {
+			b.say(OnTable, u.Table, "published counts", "the estimates, rounded: "+u.Why)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package describe
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// DiscoveredExpectation says in words which groups a table will have, and what its figures are good for.
+func DiscoveredExpectation(d *plan.Discovered, t plan.Table) string {
+	return fmt.Sprintf("%s Figures are within ±%s of the exact number of units 19 times in 20, in the groups that appear: their noise has nothing to do with the selection.",
+		Discovered(d), budget.Group(WholeMargin(t.Statistics[0].Margin)))
+}
+
+// Discovered says which groups appear.
+func Discovered(d *plan.Discovered) string {
+	least := ""
+	if d.AtLeast > 1 {
+		least = fmt.Sprintf(" Groups of fewer than %s never do.", budget.Plural(d.AtLeast, "unit"))
+	}
+	return fmt.Sprintf("Nobody lists the values of %s: a group appears by a selection that is paid for with a δ of %s, in which a unit counts in %s at most. %s%s A group that is not in the table need not be empty.",
+		strings.Join(d.Columns, " and "), budget.DecimalUp(plan.Amount(d.Delta), 3), budget.Plural(d.Groups, "group"), ChancesText(d), least)
+}
+
+// ChancesText says of some sizes with what chance a group appears.
+func ChancesText(d *plan.Discovered) string {
+	var all []string
+	for i, c := range d.Chances {
+		chance := budget.Percent(c.Chance)
+		switch {
+		case c.Chance < 1e-4:
+			chance = budget.DecimalNearest(c.Chance, 2)
+		case c.Chance > 0.99:
+			chance = budget.Percent(math.Floor(c.Chance*1e4) / 1e4)
+		}
+		if i == 0 {
+			all = append(all, fmt.Sprintf("A group of %s appears with a chance of %s", budget.Plural(c.Units, "unit"), chance))
+		} else {
+			all = append(all, fmt.Sprintf("one of %s of %s", budget.Group(c.Units), chance))
+		}
+	}
+	return strings.Join(all, ", ") + "."
+}
+
+// selectedTwice is how often a unit whose values of a column change pays for the selections of the plan's neighbours: it
+// leaves some groups and comes into as many.
+func selectedTwice(p *plan.Plan) int64 {
+	if p.Release().Privacy.Neighbours == spec.Replace {
+		return 1
+	}
+	return 2
+}
+
+// beyondSelections are those of some δ, as texts, at which an ε can be said where selections have a part of it, which somebody
+// who knows all but one attribute of a unit may meet twice.
+func beyondSelections(p *plan.Plan, deltas []string) []string {
+	reserved := workload.Reserved(p)
+	if reserved == nil {
+		return deltas
+	}
+	least := new(big.Rat).Mul(reserved, big.NewRat(selectedTwice(p), 1))
+	return slices.DeleteFunc(slices.Clone(deltas), func(d string) bool { return plan.Amount(d).Cmp(least) <= 0 })
+}

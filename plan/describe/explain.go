@@ -1,0 +1,578 @@
+package describe
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+const (
+	// ManyTables is where the page stops listing every table.
+	ManyTables = 40
+	// firstTables of those alike are listed even then.
+	firstTables = 3
+)
+
+// Explain writes the page that a person signs: what is promised, a row per
+// table with its noise, error and cost, what each table will be good for, and
+// what to know before signing. Losses are rounded up, errors and scales to the
+// nearest. Of more than 40 tables, those alike (of one marginal, with as many
+// attributes, measured the same way) are summed up in one row after the first three;
+// plan.json has them all.
+func Explain(p *plan.Plan, w io.Writer) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "Plan of release %s", p.Name)
+	if p.Title != "" {
+		fmt.Fprintf(b, ": %s", p.Title)
+	}
+	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(p.Guarantee))
+	explainGovernance(p, b)
+	explainTables(p, b)
+	explainFigures(p, b)
+	explainRanges(p, b)
+	explainOthers(p, b)
+	explainStrategies(p, b)
+	explainImpossible(p, b)
+	explainInvariants(p, b)
+	explainConsistent(p, b)
+	for i := range p.Synthetic {
+		explainMicrodata(p, b, i)
+	}
+	explainLeaves(p, b)
+	explainConversion(p, b)
+	explainNoise(p, b)
+	if len(p.Tables) > 0 {
+		fmt.Fprintf(b, "\nWhat the tables will be good for (before sampling and response error)\n")
+		fmt.Fprintf(b, "  %s\n", CountedText(p))
+		explainSizes(p, b)
+	}
+	for _, o := range Outlooks(p.Tables) {
+		fmt.Fprintf(b, "  %s: %s\n", o.Tables, o.Text)
+	}
+	for _, warning := range p.Warnings {
+		fmt.Fprintf(b, "\nBefore you sign: %s.\n", warning)
+	}
+	candidates := ""
+	if of := candidatesText(p); of != "" {
+		candidates = ", " + of + " included"
+	}
+	sparse := ""
+	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Sparse != nil || t.Top != nil }) {
+		sparse = " (sparse ones, and those that cells are chosen from, taken to have as many as rows are expected, or 2^20)"
+	}
+	if workload.Selections(p.Release()) > 0 {
+		sparse += " (of groups that nobody listed as many as 1000 in a table)"
+	}
+	published := "No table"
+	if len(p.Tables) > 0 {
+		published = budget.Plural(p.Size.Cells, "cell") + " in " + budget.Plural(int64(len(p.Tables)), "table")
+	}
+	fmt.Fprintf(b, "\n%s%s, %s of memory to measure%s. Plan hash %s\n",
+		published, sparse, BytesText(p.Size.Bytes), candidates, p.Hash())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// explainGovernance writes what the release corrects, which accounts it is
+// charged to where they are several, whether rows without an id are left out, what
+// its files must hold, and whether a run that is cut off is lost.
+func explainGovernance(p *plan.Plan, b *strings.Builder) {
+	var lines []string
+	if p.Corrects != "" {
+		lines = append(lines, fmt.Sprintf("Corrects %s: with new noise and a debit of its own; what %[1]s cost stays spent.", p.Corrects))
+	}
+	if g := p.Guarantee; len(g.Also) > 0 {
+		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account, strings.Join(g.Also, ", ")))
+	}
+	if p.Sample != nil {
+		lines = append(lines, fmt.Sprintf("Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
+			p.Guarantee.Protects, ShareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil)))
+	}
+	for _, t := range p.Release().Tables {
+		if t.Unit.Null == spec.Drop {
+			lines = append(lines, fmt.Sprintf("Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
+		}
+		if w := t.Where; w != nil {
+			lines = append(lines, fmt.Sprintf("Of the rows of %s only those count for which this is true: %s.", t.Name, strings.TrimSpace(w.Expression.Text())))
+		}
+		for _, j := range t.Joins {
+			lines = append(lines, fmt.Sprintf("Public: rows of %s are joined to %s (%s). The plan holds the columns of it that are used.", t.Name, j.Name, joinText(j)))
+		}
+		if t.Expect != nil {
+			lines = append(lines, fmt.Sprintf("Checked before anything is spent: %s.", expectText(t)))
+		}
+	}
+	if p.Resume == spec.Never {
+		lines = append(lines, "If this run is cut off after its debit, its budget is lost: resume: never.")
+	}
+	for _, line := range lines {
+		fmt.Fprintln(b, line)
+	}
+	if len(lines) > 0 {
+		fmt.Fprintln(b)
+	}
+}
+
+// expectText says what a table's files must hold.
+func expectText(t *spec.Table) string {
+	var rules []string
+	if rows := t.Expect.Rows; rows != nil {
+		rules = append(rules, fmt.Sprintf("%s to %s rows of %s count", budget.Group(rows.Least), budget.Group(rows.Most), t.Name))
+	}
+	if len(t.Expect.Every) > 0 {
+		var names []string
+		for _, a := range t.Expect.Every {
+			names = append(names, a.String())
+		}
+		rules = append(rules, fmt.Sprintf("every declared code of %s occurs in %s", strings.Join(names, ", "), t.Name))
+	}
+	return strings.Join(rules, "; ")
+}
+
+// explainTables writes the table of tables.
+func explainTables(p *plan.Plan, b *strings.Builder) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "table\tcells\tmeasured\tnoise\tleaf\tstd. error\t95% margin\tcost")
+	rows := tableRows(p)
+	for _, r := range Runs(p.Tables, func(i, j int) bool { return rows[i].alike(rows[j]) }) {
+		listed := r.To
+		if len(p.Tables) > ManyTables && r.To > r.From+firstTables+1 {
+			listed = r.From + firstTables
+		}
+		for _, row := range rows[r.From:listed] {
+			row.write(t)
+		}
+		if listed < r.To {
+			writeRest(t, rows[listed:r.To])
+		}
+	}
+	for i, s := range p.Synthetic {
+		if !s.Adaptive() {
+			fmt.Fprintf(t, "%s\t\tof the tables\tsee below\t\t\t\tnothing\n", s.Name())
+			continue
+		}
+		fmt.Fprintf(t, "%s\t\tin rounds\tsee below\t%s\t\t\t%s\n", s.Name(), s.Leaf, rhoText(rhoOf(p, i)))
+	}
+	fmt.Fprintf(t, "total\t%s\t%s\t\t\t\t\t%s\n", budget.Group(p.Size.Cells), budget.Plural(int64(len(p.Measurements)), "measurement"), Budget(p.Guarantee))
+	t.Flush()
+}
+
+// tableRow is what the page says of one table.
+type tableRow struct {
+	plan.Table
+	measured  string
+	leaf      string
+	mechanism *budget.Mechanism // of its own measurement; nil for none
+	choices   *plan.Choices     // of its own measurement
+	discovery *plan.Discovery   // of its own measurement
+}
+
+// tableRows are the rows of all tables.
+func tableRows(p *plan.Plan) []tableRow {
+	measured, leaves := p.Measured(), LeavesOfTables(p)
+	rows := make([]tableRow, len(p.Tables))
+	for i, t := range p.Tables {
+		rows[i] = tableRow{Table: t, measured: howMeasured(p, t, measured), leaf: leafText(leaves[t.Path])}
+		if m, ok := measured[t.Path]; ok {
+			rows[i].mechanism, rows[i].choices, rows[i].discovery = &m.Mechanism, m.Top, m.Discovery
+		}
+	}
+	return rows
+}
+
+// howMeasured says where a table's figures come from.
+func howMeasured(p *plan.Plan, t plan.Table, measured map[string]plan.Measurement) string {
+	_, direct := measured[t.Path]
+	switch {
+	case t.Discovered != nil:
+		return "by itself, where selected"
+	case t.Top != nil:
+		return "by itself, the " + budget.Group(t.Top.Of) + " chosen"
+	case t.Sparse != nil:
+		return "by itself, above " + budget.Group(t.Sparse.Above)
+	case t.Statistics[0].Measurement != "":
+		return "by itself"
+	case direct:
+		return "by itself and with others"
+	}
+	return "with others"
+}
+
+// LeavesOfTables are the leaves that pay for the tables, by their paths.
+func LeavesOfTables(p *plan.Plan) map[string]string {
+	leaves := map[string]string{}
+	for _, s := range p.Strategies {
+		for _, path := range s.Tables {
+			leaves[path] = s.Leaf
+		}
+	}
+	return leaves
+}
+
+// alike tells that two rows can be summed up in one: of as many attributes, measured the same way for one leaf, with one
+// kind of noise.
+func (r tableRow) alike(other tableRow) bool {
+	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
+		return false
+	}
+	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && r.choices == nil && other.choices == nil && r.discovery == nil && other.discovery == nil
+}
+
+// write writes the row of one table.
+func (r tableRow) write(w io.Writer) {
+	noise, cost := "", ""
+	if r.mechanism != nil {
+		noise, cost = MechanismText(*r.mechanism)+", "+ScaleText(*r.mechanism), costText(r.choices, *r.mechanism)
+	}
+	s, cells := r.Statistics[0], budget.Group(r.Cells)
+	if r.discovery != nil { // how many there will be nobody knows
+		cells, cost = "–", costOfAll(append(r.discovery.Steps(), *r.mechanism))
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, cells, r.measured, noise, r.leaf,
+		budget.DecimalNearest(s.StandardError, 4), budget.Group(WholeMargin(s.Margin)), cost)
+}
+
+// writeRest writes one row for tables like those above it: their cells and costs in all, and what their errors lie
+// between.
+func writeRest(w io.Writer, rest []tableRow) {
+	var cells int64
+	var errors, margins []float64
+	var mechanisms []budget.Mechanism
+	for _, r := range rest {
+		cells += r.Cells
+		errors, margins = append(errors, r.Statistics[0].StandardError), append(margins, r.Statistics[0].Margin)
+		if r.mechanism != nil {
+			mechanisms = append(mechanisms, *r.mechanism)
+		}
+	}
+	noise, cost := "", ""
+	if len(mechanisms) > 0 {
+		noise, cost = scalesText(mechanisms), costOfAll(mechanisms)
+	}
+	fmt.Fprintf(w, "… and %s more\t%s in all\t%s\t%s\t%s\t%s\t%s\t%s\n", budget.Group(int64(len(rest))), budget.Group(cells), rest[0].measured, noise, rest[0].leaf,
+		between(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }),
+		between(margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }), cost)
+}
+
+// between writes what numbers lie between.
+func between(numbers []float64, text func(float64) string) string {
+	low, high := text(slices.Min(numbers)), text(slices.Max(numbers))
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}
+
+// scalesText is the noise of mechanisms of one kind.
+func scalesText(all []budget.Mechanism) string {
+	least, most := all[0], all[0]
+	for _, m := range all {
+		if m.Parameter.Cmp(least.Parameter) < 0 {
+			least = m
+		}
+		if m.Parameter.Cmp(most.Parameter) > 0 {
+			most = m
+		}
+	}
+	if low, high := ScaleText(least), ScaleText(most); low != high {
+		_, high, _ = strings.Cut(high, " = ")
+		return MechanismText(least) + ", " + low + " to " + high
+	}
+	return MechanismText(least) + ", " + ScaleText(least)
+}
+
+// explainStrategies says how groups of tables are measured, and what else could
+// have been done. Of a table by itself the row above says it all.
+func explainStrategies(p *plan.Plan, b *strings.Builder) {
+	var lines []string
+	from := 0
+	for _, s := range p.Strategies {
+		own := p.Measurements[from : from+s.Measurements]
+		from += s.Measurements
+		if ofPart(s) {
+			continue // what it is for says how good it is
+		}
+		if len(s.Tables) > 1 || s.Kind != plan.Direct || inPortions(s) || otherNoise(s) || hasReason(s) {
+			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", Names(s), budget.Plural(int64(len(own)), "measurement"), costOfAll(plan.Mechanisms(own)), Strategy(s)))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	figures := "all cells"
+	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return summed(p, t) }) {
+		figures = "all figures asked for: cells, running sums, and every range of neighbours"
+	}
+	fmt.Fprintf(b, "\nHow the tables are measured (error: root mean square of the standard errors of %s, from these measurements alone)\n", figures)
+	for _, line := range lines {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
+	if p.Sums == plan.LevelsSeparate {
+		fmt.Fprintf(b, "  %s\n", separateLevels)
+	}
+}
+
+// separateLevels says why levels are columns of their own.
+const separateLevels = "Every level of a column is measured as a column of its own: as parts of each other they would make some tables worse than by themselves."
+
+// hasReason reports whether a strategy was not taken because it cannot be.
+func hasReason(s plan.Strategy) bool {
+	return slices.ContainsFunc(s.Instead, func(other plan.Alternative) bool { return other.Why != "" })
+}
+
+// otherNoise tells that another kind of noise was weighed too.
+func otherNoise(s plan.Strategy) bool {
+	return slices.ContainsFunc(s.Instead, func(other plan.Alternative) bool { return other.Noise != s.Noise })
+}
+
+// explainSizes says where the size of an average cell comes from.
+func explainSizes(p *plan.Plan, b *strings.Builder) {
+	for _, t := range p.Release().Tables {
+		if rows := plan.ExpectedRows(t); rows > 0 && slices.ContainsFunc(p.Tables, func(shown plan.Table) bool { return shown.From == t.Name }) {
+			fmt.Fprintf(b, "  An average cell: %s of %s (the middle of what `expect: rows` says), spread evenly over the cells that can have any.\n", budget.Plural(rows, "row"), t.Name)
+		}
+	}
+	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return Label(t.Usefulness) != "" }) {
+		fmt.Fprintf(b, "  %s\n", SpreadText)
+	}
+}
+
+// explainOthers says how tables come from measurements that they share.
+func explainOthers(p *plan.Plan, b *strings.Builder) {
+	if slices.ContainsFunc(tableRows(p), func(r tableRow) bool { return strings.HasSuffix(r.measured, "with others") }) {
+		b.WriteString("\nWith others: put together from all measurements that bear on the table, each weighed by its precision (generalised least squares). Such tables agree with each other.\n")
+	}
+}
+
+// explainRanges says how good the sums of neighbours are that are asked of tables.
+func explainRanges(p *plan.Plan, b *strings.Builder) {
+	var asked []plan.Table
+	for _, t := range p.Tables {
+		if t.Statistics[0].OfRanges > 0 {
+			asked = append(asked, t)
+		}
+	}
+	var parts []string
+	for _, r := range Runs(asked, func(int, int) bool { return true }) {
+		var errors []float64
+		for _, t := range asked[r.From:r.To] {
+			errors = append(errors, t.Statistics[0].OfRanges)
+		}
+		name := asked[r.From].Path
+		if more := len(errors) - 1; more > 0 {
+			name += fmt.Sprintf(" and %s more", budget.Group(int64(more)))
+		}
+		parts = append(parts, name+" "+between(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(b, "\nSums of neighbours, of any length (root mean square of their standard errors): %s\n", strings.Join(parts, "; "))
+	}
+}
+
+// Names are the tables of a group, in few words.
+func Names(s plan.Strategy) string {
+	if more := len(s.Tables) - 1; more > 0 {
+		return fmt.Sprintf("%s and %s more", s.Tables[0], budget.Group(int64(more)))
+	}
+	return s.Tables[0]
+}
+
+// Strategy says how a group is measured, with what error, and what else could have been done.
+func Strategy(s plan.Strategy) string {
+	b := &strings.Builder{}
+	b.WriteString(way(s))
+	fmt.Fprintf(b, " Error %s", budget.DecimalNearest(s.RMSE, 4))
+	for _, other := range s.Instead {
+		switch {
+		case other.Why != "":
+		case other.Needs != "":
+			fmt.Fprintf(b, "; %s would need %s for the same targets", insteadOf(s, other), other.Needs)
+		default:
+			fmt.Fprintf(b, "; %s would have %s", insteadOf(s, other), budget.DecimalNearest(other.RMSE, 4))
+		}
+	}
+	b.WriteString(".")
+	if slices.ContainsFunc(s.Instead, func(other plan.Alternative) bool {
+		return other.Why == "" && other.Needs == "" && other.Kind != plan.EqualShares && other.RMSE < s.RMSE
+	}) {
+		b.WriteString(" The choice goes by all tables of the release together, by their weights and by what the budget minimises, and first for tables that agree where they show one column at several levels.")
+	}
+	for _, other := range s.Instead {
+		if other.Why != "" {
+			fmt.Fprintf(b, " Not by %s: %s.", other.Kind, other.Why)
+		}
+	}
+	return b.String()
+}
+
+// insteadOf names a strategy that was not taken by what is other about it: the way, the noise, or both.
+func insteadOf(s plan.Strategy, other plan.Alternative) string {
+	noise := optimise.NoiseName(other.Noise) + " noise"
+	if other.Needs == "" {
+		noise += " everywhere" // its error is that with one noise for the whole release
+	}
+	way := alternatives[other.Kind]
+	if len(s.Tables) == 1 && (other.Kind == plan.EqualShares || other.Kind == plan.Direct) {
+		way = ofOneTable[other.Kind]
+	}
+	switch {
+	case other.Noise == s.Noise:
+		return way
+	case other.Kind == s.Kind:
+		return noise
+	default:
+		return way + " with " + noise
+	}
+}
+
+// inPortions tells that a table of a group that is measured by itself takes several measurements: along columns whose
+// neighbours are added up it is measured apart from the rest.
+func inPortions(s plan.Strategy) bool { return s.Kind == plan.Direct && s.Measurements > len(s.Tables) }
+
+// way says what is measured of a group.
+func way(s plan.Strategy) string {
+	noise := optimise.NoiseName(s.Noise) + " noise"
+	switch s.Kind {
+	case plan.Largest:
+		return "Tables that lie in no other are measured, with " + noise + "; all are put together from these by least squares."
+	case plan.Residuals:
+		return "What the tables share is measured once (residuals), with " + noise + "."
+	}
+	switch {
+	case s.Kind == plan.ResidualsAndTables:
+		return "What the tables share is measured once (residuals), and some tables by themselves as well, with " + noise + "."
+	case s.Kind == plan.EqualShares:
+		return "Each table is measured by itself, all with equal shares, with " + noise + ": no other way was found that leaves none worse."
+	case s.Kind == plan.Direct && s.Measurements < len(s.Tables):
+		return fmt.Sprintf("Of the tables %d are measured by themselves, with %s; all are put together from these by least squares.", s.Measurements, noise)
+	}
+	each := "Each table"
+	if len(s.Tables) == 1 {
+		each = "The table"
+	}
+	if inPortions(s) {
+		noise += ", and where neighbours are to be added up along a column in portions: without that column, and what it adds"
+	}
+	return each + " is measured by itself, with " + noise + "."
+}
+
+// alternatives name the strategies within a sentence.
+var alternatives = map[plan.StrategyKind]string{
+	plan.Direct: "each table by itself", plan.Largest: "only tables that lie in no other", plan.Residuals: "what the tables share once (residuals)",
+	plan.EqualShares: "each table by itself, all with equal shares,", plan.ResidualsAndTables: "what the tables share once, and some by themselves",
+}
+
+// ofOneTable names those that are other words where the group is one table: equal shares then measure its cells, whatever
+// sums of them are asked for.
+var ofOneTable = map[plan.StrategyKind]string{plan.Direct: "the table by itself", plan.EqualShares: "its cells alone"}
+
+// explainLeaves writes the budget split, where there is one.
+func explainLeaves(p *plan.Plan, b *strings.Builder) {
+	if len(p.Leaves) < 2 {
+		return
+	}
+	b.WriteString("\nBudget\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, l := range p.Leaves {
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", l.Path, Percent(plan.Amount(l.Share)), l.Amount, l.PaysFor())
+	}
+	t.Flush()
+}
+
+// explainConversion says what composing losses numerically has gained, for an
+// ε,δ budget.
+func explainConversion(p *plan.Plan, b *strings.Builder) {
+	spent, plain := plan.Amount(p.Guarantee.Rho), plan.Amount(p.Guarantee.PlainRho)
+	switch {
+	case p.Guarantee.PlainRho == "":
+	case laplace(p):
+		fmt.Fprintf(b, "\nAll measurements composed numerically are within ε and δ. The account adds up ρ, which is %s here: for one ε and δ Laplace noise has more of it than Gaussian noise.\n", strings.TrimPrefix(budget.Amount(spent), "= "))
+	default:
+		more, _ := new(big.Rat).Quo(spent, plain).Float64()
+		fmt.Fprintf(b, "\nε and δ buy ρ %s, all measurements composed numerically. The conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
+			budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
+	}
+}
+
+// laplace tells that a measurement has Laplace noise.
+func laplace(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Mechanism.Kind == budget.DiscreteLaplace })
+}
+
+func leafText(leaf string) string {
+	if leaf == "" {
+		return "–"
+	}
+	return leaf
+}
+
+func SensitivityText(m budget.Mechanism) string {
+	if m.Kind == budget.DiscreteLaplace {
+		return "L1 " + m.L1.String()
+	}
+	return "L2² " + m.L2Squared.String()
+}
+
+func MechanismText(m budget.Mechanism) string { return optimise.NoiseName(m.Kind) }
+
+func ScaleText(m budget.Mechanism) string {
+	v, _ := m.Parameter.Float64()
+	if m.Kind == budget.DiscreteLaplace {
+		return "t = " + budget.DecimalNearest(v, 4)
+	}
+	return "σ² = " + budget.DecimalNearest(v, 4)
+}
+
+// CostText is what n measurements with this noise cost, in four digits rounded
+// up.
+func CostText(m budget.Mechanism, n int64) string {
+	letter, loss := lossOfOne(m)
+	return letter + budget.DecimalUp(loss.Mul(loss, big.NewRat(n, 1)), 4)
+}
+
+// costOfAll is what measurements of one kind cost together.
+func costOfAll(all []budget.Mechanism) string {
+	letter, sum := "", new(big.Rat)
+	for _, m := range all {
+		l, loss := lossOfOne(m)
+		letter = l
+		sum.Add(sum, loss)
+	}
+	return letter + budget.DecimalUp(sum, 4)
+}
+
+// lossOfOne is what a measurement costs: an ε where there is one, else a ρ.
+func lossOfOne(m budget.Mechanism) (letter string, loss *big.Rat) {
+	if epsilon, err := m.Epsilon(); err == nil {
+		return "ε ", new(big.Rat).Set(epsilon)
+	}
+	return "ρ ", new(big.Rat).Set(m.Rho())
+}
+
+func Percent(share *big.Rat) string {
+	if share == nil {
+		return "–"
+	}
+	v, _ := share.Float64()
+	return budget.Percent(v)
+}
+
+func BytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	default:
+		return fmt.Sprintf("%d KiB", (n+1023)/1024)
+	}
+}

@@ -1,0 +1,195 @@
+package describe
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds what the page that a person signs says of figures beside counts.
+
+// explainFigures writes a row for every figure of every table, and for every part that they rest on what it costs.
+func explainFigures(p *plan.Plan, b *strings.Builder) {
+	measured := p.Measured()
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	seen := map[string]bool{}
+	some := false
+	for _, table := range p.Tables {
+		for _, f := range table.Figures {
+			if !some {
+				fmt.Fprint(b, "\nFigures beside counts\n")
+				fmt.Fprintln(t, "  figure\twhat\tstd. error\t95% margin\trests on")
+				some = true
+			}
+			error, margin := texts(f.Quality)
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, What(f), error, margin, restsOn(f, measured, seen))
+		}
+	}
+	defer explainWeights(p, b)
+	if !some {
+		return
+	}
+	t.Flush()
+	b.WriteString("  Each rests on noisy integers alone, the table's noisy count among them. Values beyond a declared range are clamped to it: that moves figures, and is no noise.\n")
+	explainQuantiles(p, b)
+	for _, table := range p.Tables {
+		if table.Show > 0 && len(table.Figures) > 0 {
+			fmt.Fprintf(b, "  %s: figures are withheld where the noisy %s is below %s.\n", table.Path, table.Statistics[0].Name, budget.Group(table.Show))
+		}
+	}
+}
+
+// explainQuantiles says how quantiles are found, and why so.
+func explainQuantiles(p *plan.Plan, b *strings.Builder) {
+	seen := map[string]bool{}
+	for _, table := range p.Tables {
+		for _, f := range table.Figures {
+			if f.Kind != spec.Quantiles || seen[f.Part] {
+				continue
+			}
+			seen[f.Part] = true
+			fmt.Fprintf(b, "  %s: %s\n", strings.TrimPrefix(f.Part, "values/"), WayText(f.Quality, f.Column))
+		}
+	}
+	if len(seen) > 0 {
+		fmt.Fprintf(b, "  Quantiles are found in the way that is expected to leave the narrower intervals. Half their width is said for rows that lie evenly over a tenth of the column's range: where they are denser it is less, down to the width of a bin.\n")
+	}
+}
+
+// WayText says how a quantile of a column is found, and what the other way would give.
+func WayText(q plan.Quality, column string) string {
+	text := "drawn by the exponential mechanism, with the ends of the intervals."
+	if q.Bins > 0 {
+		text = fmt.Sprintf("read from noisy counts of rows by %s bins of %s", budget.Group(q.Bins), column)
+		if q.Cell > 0 {
+			text += fmt.Sprintf(", each %s wide: no interval is narrower.", budget.DecimalNearest(q.Cell, 6))
+		} else {
+			text += ", one for each value."
+		}
+	}
+	o := q.Instead
+	switch {
+	case o == nil:
+		return text + " The other way cannot serve here."
+	case o.Bins > 0:
+		text += fmt.Sprintf(" Read from counts of %s bins", budget.Group(o.Bins))
+	default:
+		text += " Drawn"
+	}
+	return text + fmt.Sprintf(" they would be within ±%s, about ±%s.", budget.Plural(WholeMargin(o.Ranks), "row"), budget.DecimalNearest(o.Margin, 4))
+}
+
+// explainWeights says what is assumed of weights.
+func explainWeights(p *plan.Plan, b *strings.Builder) {
+	for _, table := range p.Release().Tables {
+		if table.Weight != nil {
+			fmt.Fprintf(b, "\nRows of %s count by their weight %s. %s\n", table.Name, table.Weight.From, weightText(table.Weight))
+		}
+	}
+}
+
+// weightText says what is assumed of weights.
+func weightText(w *spec.Weight) string {
+	if w.Calibrated {
+		return "Weights were calibrated: they depend on other rows, and the guarantee is for rows with weights as they are."
+	}
+	return "Weights are taken to be attributes of the unit, which depend on no other unit."
+}
+
+// texts are the standard error and the margin in words.
+func texts(q plan.Quality) (error, margin string) {
+	if q.Ranks > 0 {
+		return "", fmt.Sprintf("within ±%s of the rank asked for, about ±%s in a cell of %s", budget.Plural(WholeMargin(q.Ranks), "row"), budget.DecimalNearest(q.Margin, 4), budget.Plural(q.Rows, "row"))
+	}
+	if q.StandardError == 0 {
+		return "depends on the data", ""
+	}
+	of := ""
+	if q.Rows > 0 {
+		of = fmt.Sprintf(" in a cell of %s", budget.Plural(q.Rows, "row"))
+	}
+	return budget.DecimalNearest(q.StandardError, 4), "±" + budget.DecimalNearest(q.Margin, 4) + of
+}
+
+// What says what a figure is, in words.
+func What(f plan.Figure) string {
+	switch f.Kind {
+	case spec.Units:
+		return "units that have a row in the cell"
+	case spec.Distinct:
+		return "values of " + f.Column + " that occur"
+	case spec.Quantiles:
+		if f.At == "1/2" {
+			return "median of " + f.Column
+		}
+		return percentText(f.At) + " quantile of " + f.Column
+	case spec.Ratio:
+		return what(*f.Of) + " over " + what(*f.Over)
+	case spec.Deviation:
+		return "standard deviation of " + f.Column
+	}
+	return string(f.Kind) + " of " + f.Column
+}
+
+// what says what a term is.
+func what(t plan.Term) string {
+	what := "rows"
+	if t.Kind != spec.Count {
+		what = string(t.Kind) + " of " + t.Column
+	}
+	var where []string
+	for _, c := range t.Where {
+		if len(c.Categories) > 0 {
+			where = append(where, c.Attribute+" "+strings.Join(c.Categories, " or "))
+		}
+	}
+	if len(where) > 0 {
+		what += " with " + InWords(where)
+	}
+	return what
+}
+
+// restsOn says what a figure's parts are and cost, each cost once.
+func restsOn(f plan.Figure, measured map[string]plan.Measurement, seen map[string]bool) string {
+	var all []string
+	for _, id := range f.Parts() {
+		name := strings.TrimPrefix(id, "values/")
+		if !seen[id] {
+			seen[id] = true
+			all = append(all, name+" ("+CostText(measured[id].Mechanism, 1)+")")
+		}
+	}
+	if all == nil {
+		return "what is there"
+	}
+	return strings.Join(all, ", ")
+}
+
+// sentence says what a figure is and how good it will be.
+func sentence(f plan.Figure) string {
+	error, margin := texts(f.Quality)
+	switch {
+	case margin == "":
+		return What(f)
+	case error == "": // of a quantile
+		return fmt.Sprintf("%s; 95%% margin %s", What(f), margin)
+	}
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", What(f), error, margin)
+}
+
+// ofPart tells that a strategy is of a part of a table's figures.
+func ofPart(s plan.Strategy) bool { return strings.HasPrefix(s.Tables[0], "values/") }
+
+// percentText is an exact fraction in per cent.
+func percentText(share string) string {
+	x, ok := new(big.Rat).SetString(share)
+	if !ok {
+		return share
+	}
+	return plan.Decimal(x.Mul(x, big.NewRat(100, 1))) + "%"
+}

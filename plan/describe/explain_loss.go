@@ -1,0 +1,132 @@
+package describe
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Write prints the loss as a page: what the release, each leaf of its budget, each
+// table and each attribute costs, and how far the best attack gets.
+func (l *Loss) Write(w io.Writer) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "Privacy loss of release %s; every figure is rounded up\n\n", l.Release)
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	heads := []string{"", "tables", "ρ"}
+	if l.Whole.Pure != "" {
+		heads = append(heads, "pure ε")
+	}
+	for _, d := range l.Deltas {
+		heads = append(heads, "ε at δ = "+d)
+	}
+	for _, rate := range falsePositiveRates {
+		heads = append(heads, "found, "+budget.Percent(rate)+" wrongly")
+	}
+	fmt.Fprintln(t, strings.Join(heads, "\t"))
+	l.row(t, l.Whole.Of, l.Whole)
+	if len(l.Leaves) > 0 {
+		fmt.Fprintln(t, "each leaf of the budget alone"+strings.Repeat("\t", len(heads)-1))
+		for _, one := range l.Leaves {
+			l.row(t, "  "+one.Of, one)
+		}
+	}
+	fmt.Fprintln(t, "each table alone"+strings.Repeat("\t", len(heads)-1))
+	l.tables(t)
+	fmt.Fprintln(t, "each attribute, all else known"+strings.Repeat("\t", len(heads)-1))
+	for _, one := range l.Attributes {
+		l.row(t, "  "+one.Of, one)
+	}
+	t.Flush()
+	fmt.Fprintf(b, "\nTables, and attributes, share measurements: their losses are not parts of the whole.")
+	switch {
+	case l.sampled:
+		fmt.Fprintf(b, "\nA secret sample of the units is measured: ε and what attacks find are of all units, ρ is of those that are drawn. Of attributes all is as if every unit were drawn.")
+	case len(l.Leaves) > 0:
+		fmt.Fprintf(b, " Those of leaves are: in ρ, and in a pure ε, they add up to it.")
+	}
+	if l.neighbours == spec.AddRemove && !l.sampled {
+		fmt.Fprintf(b, "\nAnother value of an attribute is one unit taken away and one added, which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ.")
+	}
+	fmt.Fprintf(b, "\nFound: how often the best attack finds a unit that is in the data, if it may wrongly find one that is not at the rate named;\nwithout the release it would find as many as it finds wrongly.\n")
+	if c := l.Conversion; c != nil {
+		spent, plain := plan.Amount(c.Rho), plan.Amount(c.Plain)
+		more, _ := new(big.Rat).Quo(spent, plain).Float64()
+		fmt.Fprintf(b, "\nComposed numerically, the budget buys ρ %s; the conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
+			budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// tables writes the rows of tables. Neighbours that lose the same have one row; where there are more than 40 tables, so
+// have all but the first three of those of one marginal that have as many attributes.
+func (l *Loss) tables(w io.Writer) {
+	many := len(l.Tables) > ManyTables
+	for from := 0; from < len(l.Tables); {
+		to := from + 1
+		for to < len(l.Tables) && (many && l.Tables[to].kind == l.Tables[from].kind || !many && l.Tables[to].sameAs(l.Tables[from])) {
+			to++
+		}
+		listed := from + 1
+		if many && to > from+firstTables+1 {
+			listed = from + firstTables
+		} else if many {
+			listed = to
+		}
+		for _, one := range l.Tables[from:listed] {
+			if more := to - from - 1; !many && more > 0 {
+				one.Of += fmt.Sprintf(" and %d more like it", more)
+			}
+			l.row(w, "  "+one.Of, one)
+		}
+		if many && listed < to {
+			l.row(w, fmt.Sprintf("  … and %s more", budget.Group(int64(to-listed))), l.Tables[listed:to]...)
+		}
+		from = to
+	}
+}
+
+// sameAs tells that two tables lose the same.
+func (a LossLine) sameAs(b LossLine) bool {
+	return a.Rho == b.Rho && a.Pure == b.Pure && slices.Equal(a.Epsilons, b.Epsilons) && slices.Equal(a.TruePositiveRates, b.TruePositiveRates)
+}
+
+// row writes what some parts lose: where they are several, what their losses lie between.
+func (l *Loss) row(w io.Writer, name string, all ...LossLine) {
+	cells := []string{name, fmt.Sprint(all[0].Tables)}
+	if len(all) > 1 {
+		cells[1] += " each"
+	}
+	add := func(compare func(a, b LossLine) int, text func(LossLine) string) {
+		low, high := text(slices.MinFunc(all, compare)), text(slices.MaxFunc(all, compare))
+		if low != high {
+			high = low + " to " + high
+		}
+		cells = append(cells, high)
+	}
+	exactly := func(loss func(LossLine) string) {
+		add(func(a, b LossLine) int { return plan.Amount(loss(a)).Cmp(plan.Amount(loss(b))) }, func(one LossLine) string { return budget.DecimalUp(plan.Amount(loss(one)), 4) })
+	}
+	exactly(func(one LossLine) string { return one.Rho })
+	if l.Whole.Pure != "" {
+		exactly(func(one LossLine) string { return one.Pure })
+	}
+	for i := range l.Whole.Epsilons {
+		add(func(a, b LossLine) int { return cmp.Compare(a.Epsilons[i].Epsilon, b.Epsilons[i].Epsilon) },
+			func(one LossLine) string { return strings.TrimPrefix(Bound(one.Epsilons[i]), "ε = ") })
+	}
+	for i := range l.Whole.TruePositiveRates {
+		rate := func(one LossLine) float64 { return one.TruePositiveRates[i].AtMost }
+		add(func(a, b LossLine) int { return cmp.Compare(rate(a), rate(b)) },
+			func(one LossLine) string { return budget.DecimalUp(new(big.Rat).SetFloat64(100*rate(one)), 4) + "%" })
+	}
+	fmt.Fprintln(w, strings.Join(cells, "\t"))
+}

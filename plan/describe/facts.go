@@ -1,0 +1,538 @@
+package describe
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the facts: a plan taken apart into short statements that two plans can be compared by.
+
+// Topic is what a fact of a plan is about.
+type Topic string
+
+// The topics, in the order in which a difference is told.
+const (
+	OnRelease   Topic = "release"
+	OnGuarantee Topic = "guarantee"
+	OnCost      Topic = "cost"
+	OnBudget    Topic = "budget"
+	OnTable     Topic = "table"
+	OnStrategy  Topic = "strategy"
+	OnMicrodata Topic = "microdata"
+	OnSource    Topic = "source"
+	OnColumn    Topic = "column"
+	OnParameter Topic = "parameter"
+	OnCodebook  Topic = "code book"
+	OnWarning   Topic = "warning"
+	OnSpec      Topic = "spec"
+)
+
+// topics are all topics with the heading of each.
+var topics = []struct {
+	topic   Topic
+	heading string
+}{
+	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"}, {OnStrategy, "How the tables are measured"}, {OnMicrodata, "Microdata"}, {OnSource, "Sources"},
+	{OnColumn, "Columns"}, {OnParameter, "Parameters"}, {OnCodebook, "Code books"}, {OnWarning, "Before you sign"}, {OnSpec, "Text of the spec"},
+}
+
+// fact is one statement about a plan. What is "" for the one that says that its
+// subject is there.
+type fact struct {
+	topic         Topic
+	subject, what string
+	value         string
+	exact         string      // what is compared, where value is rounded
+	summary       bool        // value sums up what other facts say
+	level         *spec.Level // of a fact about categories
+	error         float64     // of a fact about a standard error
+}
+
+// key is what is compared between two plans.
+func (f fact) key() [3]string { return [3]string{string(f.topic), f.subject, f.what} }
+
+// same tells that two facts of one key say the same, or that others tell what is
+// not.
+func (f fact) same(g fact) bool {
+	if f.level != nil && g.level != nil {
+		return slices.Equal(f.level.Categories, g.level.Categories) && slices.Equal(f.level.Of, g.level.Of)
+	}
+	return f.summary || f.value == g.value && f.exact == g.exact
+}
+
+// facts are all that a plan says, in the order of its topics.
+func facts(p *plan.Plan) []fact {
+	b := factBook{}
+	b.release(p)
+	b.guarantee(p)
+	b.say(OnBudget, "", "made least inside a leaf", objectives[p.Release().Budget.Minimise])
+	b.noise(p)
+	b.leaves(p.Leaves)
+	marginals := map[string]spec.Marginal{}
+	for _, m := range p.Release().Marginals {
+		marginals[m.Name] = m
+	}
+	for _, row := range tableRows(p) {
+		b.table(row, marginals[row.Marginal], p.Guarantee.Protects)
+	}
+	b.invariants(p)
+	b.consistent(p.Consistent)
+	if p.Sums == plan.LevelsSeparate || slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return summed(p, t) }) {
+		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
+	}
+	for _, s := range p.Strategies {
+		b.strategy(s)
+	}
+	for i, s := range p.Synthetic {
+		if s.Adaptive() {
+			b.microdata(s, p.ColumnsOf(i))
+		} else {
+			b.ofTables(s, p.Evidence(s))
+		}
+	}
+	for _, t := range p.Release().Tables {
+		b.source(t)
+		for _, i := range Impossibilities(p) {
+			if i.Table == t.Name {
+				b.say(OnSource, t.Name, "no row has "+i.Rule, i.policy())
+			}
+		}
+	}
+	for _, t := range p.Release().Tables {
+		for _, c := range t.Columns {
+			b.column(t, c)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
+		b.add(fact{topic: OnParameter, subject: name, value: p.Source.Params[name]})
+	}
+	for _, t := range p.Release().Tables {
+		for _, j := range t.Joins {
+			hash := plan.HashOf([]byte(p.Source.Files[j.File]))
+			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) + ", SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
+		if joinedAlone(p, path) {
+			continue
+		}
+		hash := plan.HashOf([]byte(p.Source.Files[path]))
+		b.add(fact{topic: OnCodebook, subject: path, value: "SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
+	}
+	for _, w := range p.Warnings {
+		b.say(OnWarning, "", w, w)
+	}
+	return b.facts
+}
+
+// factBook collects facts.
+type factBook struct{ facts []fact }
+
+func (b *factBook) add(f fact) { b.facts = append(b.facts, f) }
+
+// say adds a fact unless it says nothing.
+func (b *factBook) say(topic Topic, subject, what, value string) {
+	if value != "" {
+		b.add(fact{topic: topic, subject: subject, what: what, value: value})
+	}
+}
+
+// sum adds the fact that a subject is there, with what others say of it in short.
+func (b *factBook) sum(topic Topic, subject, value string) {
+	b.add(fact{topic: topic, subject: subject, value: value, summary: true})
+}
+
+func (b *factBook) release(p *plan.Plan) {
+	about := p.Release().About
+	b.say(OnRelease, "", "name", p.Name)
+	b.say(OnRelease, "", "title", about.Title)
+	b.say(OnRelease, "", "population", about.Population)
+	b.say(OnRelease, "", "period", about.Period)
+	b.say(OnRelease, "", "contact", about.Contact)
+	for _, c := range p.Release().Fit {
+		value := "the rest"
+		if c.AtMost != nil {
+			value = "relative standard error at most " + Percent(c.AtMost)
+		}
+		b.say(OnRelease, "", "figures that are "+c.Name, value)
+	}
+	b.say(OnRelease, "", "corrects", p.Corrects)
+	b.say(OnRelease, "", "resume", string(p.Resume))
+}
+
+func (b *factBook) guarantee(p *plan.Plan) {
+	g := p.Guarantee
+	say := func(what, value string) { b.say(OnGuarantee, "", what, value) }
+	say("definition", definitions[g.Definition])
+	for _, amounts := range [][2]string{{"ε", g.Epsilon}, {"δ", g.Delta}, {"ρ", g.Rho}, {"ρ that the conversion of ρ alone would allow", g.PlainRho}} {
+		if r := plan.Amount(amounts[1]); r != nil {
+			b.add(fact{topic: OnGuarantee, what: amounts[0], value: strings.TrimPrefix(budget.Amount(r), "= "), exact: amounts[1]})
+		}
+	}
+	for _, e := range g.Equivalents {
+		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: Bound(e), exact: fmt.Sprintf("ε = %v by %s", e.Epsilon, e.Method)})
+	}
+	say("method", g.Method)
+	say("protects", g.Protects)
+	say("neighbours", g.Neighbours)
+	say("unit", g.Unit)
+	say("rows of a unit that are counted, at most", countedRows(g.MaxRows, g.Rows))
+	say("rows without an id", g.WithoutID)
+	say("account", g.Account)
+	say("further accounts", strings.Join(g.Also, ", "))
+	if p.Release().Privacy.Total {
+		say("total", "no value of a readable file stops a run")
+	}
+	b.say(OnCost, "", "charged to the account", p.Cost.String())
+}
+
+func (b *factBook) noise(p *plan.Plan) {
+	if asked := p.Release().Budget.Noise; asked != "" {
+		b.say(OnBudget, "", "law of the noise", string(asked)+", as the spec asks")
+	}
+	for _, other := range p.OtherNoise {
+		b.say(OnCost, "", name(other), would(other, p.Cost.Rho))
+	}
+}
+
+func (b *factBook) leaves(leaves []plan.Leaf) {
+	for _, l := range leaves {
+		name := l.Path
+		if name == "" {
+			name = "the whole budget"
+		}
+		share := Percent(plan.Amount(l.Share))
+		b.sum(OnBudget, name, fmt.Sprintf("%s, %s, for %s", share, l.Amount, l.PaysFor()))
+		b.add(fact{topic: OnBudget, subject: name, what: "share", value: share, exact: l.Share})
+		b.say(OnBudget, name, "amount", l.Amount.String())
+		b.say(OnBudget, name, "pays for", l.PaysFor())
+	}
+}
+
+// objectives are what can be made least, in words.
+var objectives = map[spec.Objective]string{
+	spec.Guarded:  "the sum of weight × variance over all cells, no table worse than by itself with an equal share",
+	spec.LeastSum: "the sum of weight × variance over all cells", spec.LeastLargest: "the largest weight × variance of a cell",
+}
+
+// summings are the ways to measure a column along which counts are added up, in words.
+var summings = map[plan.Summing]string{
+	plan.RangedApart: "measured for these sums in the leaves that ask for them", plan.RangedEverywhere: "measured for these sums in all leaves", plan.CellByCell: "measured as others are, so that sums are of cells",
+	plan.LevelsSeparate: "measured as others are, and every level as a column of its own",
+}
+
+// summedAlong are those of some attributes that a table has, as text.
+func summedAlong(t plan.Table, attributes []spec.Attribute) string {
+	var names []string
+	for _, a := range attributes {
+		if slices.Contains(t.By, a.String()) {
+			names = append(names, a.String())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
+	s := t.Statistics[0]
+	by := strings.Join(t.By, ", ")
+	if by == "" {
+		by = "nothing: a total"
+	}
+	deviation, margin, noise := budget.DecimalNearest(s.StandardError, 4), "±"+budget.Group(WholeMargin(s.Margin)), "measured "+t.measured
+	if t.mechanism != nil {
+		noise = MechanismText(*t.mechanism) + ", " + ScaleText(*t.mechanism)
+	}
+	up, ranges, sums := summedAlong(t.Table, m.Cumulative), summedAlong(t.Table, m.Ranges), ""
+	if up != "" {
+		sums += ", counting up along " + up
+	}
+	if ranges != "" {
+		sums += ", for ranges of " + ranges
+	}
+	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, sums, noise, deviation, margin))
+	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
+	say("counts", Counted(t.Table, protects)+" of "+t.From)
+	if t.PerUnit != nil {
+		say("rows of a unit", t.PerUnit.String())
+	}
+	if t.Show > 0 {
+		say("figures shown from a noisy count of", budget.Group(t.Show))
+	}
+	for _, f := range t.Figures {
+		say("figure "+f.Name, sentence(f))
+	}
+	say("by", by)
+	say("counts up along (cumulative)", up)
+	say("sums of neighbours are to be accurate along (ranges)", ranges)
+	if m.Weight != nil { // a plan that was edited may name no marginal
+		b.add(fact{topic: OnTable, subject: t.Path, what: "weight", value: plan.Decimal(m.Weight), exact: m.Weight.RatString()})
+	}
+	if t.Target != nil {
+		say("target", t.Target.String())
+		b.add(fact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" + budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4), exact: fmt.Sprint(t.Target.Reached)})
+	}
+	if d := t.Discovered; d != nil {
+		say("columns whose values nobody lists", strings.Join(d.Columns, ", "))
+		say("groups of a unit that count", budget.Group(d.Groups))
+		say("δ reserved for the selection", budget.DecimalUp(plan.Amount(d.Delta), 6))
+		for _, c := range d.Chances {
+			b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " + budget.Plural(c.Units, "unit"), value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
+		}
+	} else {
+		say("cells", budget.Group(t.Cells))
+	}
+	if t.Impossible > 0 {
+		say("impossible cells", budget.Group(t.Impossible))
+	}
+	say("measured", t.measured)
+	if top := t.Top; top != nil {
+		say("cells chosen", budget.Group(top.Of))
+		if t.choices != nil {
+			say("each choice", choiceText(t.choices.Select))
+			say("sensitivity of the choice", fmt.Sprintf("%d%s", t.choices.Sensitivity, direction(t.choices)))
+		}
+		b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes", value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most", value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
+	}
+	if s := t.Sparse; s != nil {
+		say("published above", budget.Group(s.Above))
+		b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published", value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
+		for _, m := range s.Missed {
+			say("chance to miss "+budget.Plural(m.Rows, "row"), budget.Percent(m.Chance))
+		}
+	}
+	if noise := t.mechanism; noise != nil {
+		say("mechanism", MechanismText(*noise))
+		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: ScaleText(*noise), exact: noise.Parameter.RatString()})
+		say("sensitivity", SensitivityText(*noise))
+	}
+	if t.leaf != leafText("") {
+		say("leaf", t.leaf)
+	}
+	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation, exact: fmt.Sprint(s.StandardError), error: s.StandardError})
+	if s.Uneven > 0 {
+		b.add(fact{topic: OnTable, subject: t.Path, what: "largest standard error", value: budget.DecimalNearest(s.Uneven, 4), exact: fmt.Sprint(s.Uneven), error: s.Uneven})
+	}
+	if s.OfRanges > 0 {
+		b.add(fact{topic: OnTable, subject: t.Path, what: "standard error of sums of neighbours", value: budget.DecimalNearest(s.OfRanges, 4), exact: fmt.Sprint(s.OfRanges), error: s.OfRanges})
+	}
+	say("95% margin", margin)
+}
+
+// strategy says how a group of tables is measured; of one table by itself its own facts say it.
+func (b *factBook) strategy(s plan.Strategy) {
+	if ofPart(s) || len(s.Tables) == 1 && s.Kind == plan.Direct && !inPortions(s) {
+		return
+	}
+	b.sum(OnStrategy, Names(s), Strategy(s))
+	say := func(what, value string) { b.say(OnStrategy, Names(s), what, value) }
+	say("way", way(s))
+	say("tables", Listed(s.Tables))
+	say("leaf", s.Leaf)
+	say("measurements", budget.Group(int64(s.Measurements)))
+	b.add(fact{topic: OnStrategy, subject: Names(s), what: "error", value: budget.DecimalNearest(s.RMSE, 4), exact: fmt.Sprint(s.RMSE), error: s.RMSE})
+}
+
+// ofTables are the facts of microdata that measure nothing.
+func (b *factBook) ofTables(s plan.Synthetic, evidence []plan.Evidence) {
+	by, of := factorsText(s.By), budget.Plural(int64(len(evidence)), "table")
+	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; of %s, at no cost", rowsText(s), by, of))
+	b.aboutRows(s)
+	b.say(OnMicrodata, s.Table, "model of", of)
+}
+
+// aboutRows are the facts of microdata that no method changes.
+func (b *factBook) aboutRows(s plan.Synthetic) {
+	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
+	say("rows", rowsText(s))
+	if s.Files > 0 {
+		say("files", budget.Group(int64(s.Files)))
+	}
+	say("columns", factorsText(s.By))
+	if s.Parent != "" {
+		say("drawn given", "the row of the unit in "+s.Parent+": "+factorsText(s.GivenBy()))
+	}
+	say("derived columns", factorsText(s.Derived))
+	say("method", s.Method)
+	if s.Why != "" {
+		say("method chosen because", s.Why)
+	}
+}
+
+func (b *factBook) microdata(s plan.Synthetic, columns []plan.Measurement) {
+	by := factorsText(s.By)
+	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", rowsText(s), by, RoundsOf(s), CostText(s.Block, 1)))
+	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
+	exactly := func(what, value string, exact *big.Rat) {
+		b.add(fact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
+	}
+	b.aboutRows(s)
+	first, answer, rounds := "choice of a round", "noise of a pair", budget.Group(int64(s.Rounds))
+	if s.Method == plan.AIM {
+		rounds = "at most " + rounds
+		first, answer = "choice of the first round", "noise of the first round"
+		say("columns measured together, at most", budget.Group(int64(s.Ways)))
+		say("cells of the model, at most", budget.Group(s.Most.Cells))
+		say("cells of one of its tables, at most", budget.Group(s.Most.Largest))
+	}
+	say("rounds", rounds)
+	exactly(first, choiceText(s.Select), s.Select.Parameter)
+	say("sensitivity", SensitivityText(s.Noise))
+	exactly(answer, ScaleText(s.Noise), s.Noise.Parameter)
+	widest := WidestNoise(columns)
+	exactly("noise of a column", ScaleText(widest), widest.Parameter)
+	exactly("cap of all rounds", CostText(s.Block, 1), s.Block.Parameter)
+	say("leaf", s.Leaf)
+}
+
+func (b *factBook) source(t *spec.Table) {
+	say := func(what, value string) { b.say(OnSource, t.Name, what, value) }
+	say("", string(t.Source.Format)+" "+strings.Join(t.Source.Paths, ", "))
+	if t.Source.Format == spec.CSV {
+		say("delimiter", strconv.QuoteRune(t.Source.Delimiter))
+		say("texts that mean null", fmt.Sprintf("%q", t.Source.Nulls))
+	}
+	unit := "each row"
+	if !t.Unit.Row {
+		unit = "all rows with the same " + t.Unit.ID + ", of which at most " + budget.Group(t.Unit.MaxRows) + " are counted"
+	}
+	say("unit", unit)
+	if w := t.Weight; w != nil {
+		say("weight", w.From+", "+latticeText(&w.Lattice)+". "+weightText(w))
+	}
+	if !t.Unit.Row {
+		say("a row without an id", policyText(nil, spec.Policy{Action: t.Unit.Null}))
+	}
+	if w := t.Where; w != nil {
+		say("rows that count", "those for which this is true: "+strings.TrimSpace(w.Expression.Text()))
+		say("a row of which that cannot be told", policyText(nil, spec.Policy{Action: w.Unknown}))
+	}
+	if t.Expect != nil {
+		say("expected of the files", expectText(t))
+	}
+}
+
+// joinedAlone tells that a file is a public table, or holds the figures of an invariant, and no code book.
+func joinedAlone(p *plan.Plan, path string) bool {
+	joined := slices.ContainsFunc(p.Release().Invariants, func(i spec.Invariant) bool { return i.File == path })
+	for _, t := range p.Release().Tables {
+		joined = joined || slices.ContainsFunc(t.Joins, func(j *spec.Join) bool { return j.File == path })
+		if slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Codebook == path }) {
+			return false
+		}
+	}
+	return joined
+}
+
+// joinText says where a public table is and by what rows are joined to it.
+func joinText(j *spec.Join) string {
+	return fmt.Sprintf("%s, %s, joined by %s", j.File, budget.Plural(int64(j.Rows), "row"), strings.Join(j.On, ", "))
+}
+
+// lookupText says where the values of a column are looked up.
+func lookupText(l *spec.Lookup) string {
+	return fmt.Sprintf("%s.%s, by %s", l.Join, l.Column, strings.Join(l.On, ", "))
+}
+
+func (b *factBook) column(t *spec.Table, c *spec.Column) {
+	name := t.Name + "." + c.Name
+	say := func(what, value string) { b.say(OnColumn, name, what, value) }
+	cells := "no cells"
+	if c.Domain != nil {
+		cells = budget.Plural(int64(c.Domain.Size()), "cell")
+	}
+	b.sum(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, cells))
+	switch {
+	case c.DerivedFrom != nil:
+		say("derived from", c.DerivedFrom.String())
+	case c.Lookup != nil:
+		say("looked up", lookupText(c.Lookup))
+	case c.Grid != nil:
+		say("from", gridText(c.Grid))
+	default:
+		say("from", c.Origin())
+	}
+	say("type", string(c.Type))
+	if l := c.Lattice; l != nil {
+		say("values that figures are of", latticeText(l))
+	}
+	if c.Domain == nil {
+		say("a null", policyText(c, c.Null))
+		return
+	}
+	say("cells", budget.Group(int64(c.Domain.Size())))
+	say("code book", c.Codebook)
+	if c.Map != nil {
+		say("map", c.Map.File)
+	}
+	for _, level := range append([]string{""}, c.Domain.LevelNames()...) {
+		what := "level " + level
+		if level == "" {
+			what = "categories"
+		}
+		if l, ok := c.Domain.Level(level); ok {
+			b.add(fact{topic: OnColumn, subject: name, what: what, value: countOf(l), level: l})
+		}
+	}
+	if c.DerivedFrom != nil {
+		return // it is not read
+	}
+	say("an unknown value", policyText(c, c.Unknown))
+	say("a null", policyText(c, c.Null))
+}
+
+// gridText says where the cells of a grid lie.
+func gridText(g *spec.Grid) string {
+	var corners []string
+	for _, x := range g.Box {
+		corners = append(corners, plan.Decimal(x))
+	}
+	return fmt.Sprintf("%s and %s, degrees in a grid of %d × %d cells of the box [%s]", g.Longitude, g.Latitude, g.X.Size(), g.Y.Size(), strings.Join(corners, ", "))
+}
+
+// latticeText says where the values of a column lie.
+func latticeText(l *spec.Lattice) string {
+	end := func(place int64) string { return plan.Decimal(new(big.Rat).Mul(new(big.Rat).SetInt64(place), l.Step)) }
+	text := fmt.Sprintf("multiples of %s from %s to %s", plan.Decimal(l.Step), end(l.First), end(l.Last))
+	if l.By == "" {
+		return text
+	}
+	var all []string
+	for _, s := range l.Strata {
+		all = append(all, end(s.First)+" to "+end(s.Last))
+	}
+	return text + ", by " + l.By + ": " + strings.Join(all, ", ")
+}
+
+// policyText says what happens to a value.
+func policyText(c *spec.Column, p spec.Policy) string {
+	switch p.Action {
+	case spec.Drop:
+		return "leaves its row out"
+	case spec.As:
+		if c.Domain == nil {
+			return "counts as a number"
+		}
+		if finest, ok := c.Domain.Level(""); ok {
+			return fmt.Sprintf("counts as %q", finest.Categories[p.Category].Code)
+		}
+		return "counts as a category of its own"
+	}
+	return "stops the run"
+}
+
+// countOf is the number of a level's categories.
+func countOf(l *spec.Level) string {
+	if l.Size() == 1 {
+		return "1 category"
+	}
+	return budget.Group(int64(l.Size())) + " categories"
+}

@@ -1,0 +1,90 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Invariant says what the figures are and where they are from.
+func Invariant(i plan.Invariant) string {
+	where := "the spec"
+	if i.From != "" {
+		where = i.From
+	}
+	what := "the number of rows of " + i.Table
+	if len(i.By) > 0 {
+		what = fmt.Sprintf("the rows of %s by %s, %s", i.Table, strings.Join(i.By, " × "), budget.Plural(i.Cells, "figure"))
+	}
+	return fmt.Sprintf("%s (%s, from %s)", i.Name, what, where)
+}
+
+// Invariants are the sentences of public figures.
+func Invariants(all []plan.Invariant) (sentences []string) {
+	for _, i := range all {
+		sentences = append(sentences, Invariant(i))
+	}
+	return sentences
+}
+
+// GivenAway says which public figures are shown as they are, "" where there are none.
+func GivenAway(g plan.Guarantee) string {
+	if len(g.Invariants) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Given away beside that, as public figures which no data were read for: %s", strings.Join(g.Invariants, "; "))
+}
+
+// explainInvariants writes which figures are public, and what they decide.
+func explainInvariants(p *plan.Plan, b *strings.Builder) {
+	if p.Invariants == nil {
+		return
+	}
+	fmt.Fprintf(b, "\nPublic figures, which are given away (the promise is not about them)\n")
+	for _, i := range p.Invariants {
+		fmt.Fprintf(b, "  %s, %s in all\n", Invariant(i), budget.Plural(i.Total, "row"))
+		if i.Tables != nil {
+			more := ""
+			if n := len(i.Tables) - firstTables; n > 0 {
+				more = fmt.Sprintf(" and %s", budget.Plural(int64(n), "other"))
+			}
+			fmt.Fprintf(b, "    shown as they are, or their sums, in %s%s\n", strings.Join(i.Tables[:min(len(i.Tables), firstTables)], ", "), more)
+		}
+	}
+}
+
+// invariants says which figures are public.
+func (b *factBook) invariants(p *plan.Plan) {
+	for k, i := range p.Invariants {
+		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name, value: fmt.Sprintf("%s, %s in all", Invariant(i), budget.Plural(i.Total, "row"))}
+		hash := plan.HashOf([]byte(fmt.Sprint(p.Release().Invariants[k].Counts)))
+		f.value, f.exact = f.value+", SHA-256 "+hash[:16], "SHA-256 "+hash
+		b.add(f)
+		for _, path := range i.Tables {
+			b.say(OnTable, path, "cells", "public figures of invariant "+i.Name)
+		}
+	}
+}
+
+// given are warnings of what invariants give away, and of what is measured for nothing.
+func given(p *plan.Plan) []string {
+	if p.Invariants == nil {
+		return nil
+	}
+	var names, measured []string
+	for _, i := range p.Invariants {
+		names = append(names, i.Name)
+		for _, path := range i.Tables {
+			if t, ok := p.TableOf(path); ok && len(t.Figures) == 0 {
+				measured = append(measured, path)
+			}
+		}
+	}
+	all := []string{fmt.Sprintf("the figures of %s are published as they are. If they were counted in the same data, what they tell of any %s is not protected by anything here", strings.Join(names, ", "), p.Guarantee.Protects)}
+	if measured != nil {
+		all = append(all, fmt.Sprintf("the cells of %s are public figures, and measuring them takes a part of the budget that makes no cell of theirs better: without these marginals the others get it", strings.Join(measured[:min(len(measured), firstTables)], ", ")))
+	}
+	return all
+}

@@ -1,0 +1,573 @@
+package describe
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// ofParent tells that a factor of a table is a column of its rows' parent rows.
+func ofParent(p *plan.Plan, table string, f plan.Factor) bool {
+	link := p.Release().Table(table).Column(f.Attribute).Link
+	return link != nil && link.Column != ""
+}
+
+// linkedTo tells that a factor of a table has its values from other rows of the unit, and that these values change where the
+// unit's values of a column do: as those of the parent's column that it is, or as a number of rows that the column decides.
+func linkedTo(p *plan.Plan, table string, f plan.Factor, column string) bool {
+	link := p.Release().Table(table).Column(f.Attribute).Link
+	switch {
+	case link == nil:
+		return false
+	case link.Column == "":
+		return drops(p, link.Table, column)
+	}
+	return sameValues(p.Release().Table(link.Table), link.Column, column) ||
+		linkedTo(p, link.Table, plan.Factor{Attribute: link.Column}, column)
+}
+
+// Loss explains the privacy loss of a plan: of the whole release, of each leaf of its
+// budget and each table alone, and of each attribute, which is what the release shows
+// of it to somebody who knows all else about a unit.
+type Loss struct {
+	Release    string      `json:"release"`
+	Deltas     []string    `json:"deltas"` // at which Epsilons are said
+	Whole      LossLine    `json:"whole"`
+	Leaves     []LossLine  `json:"leaves,omitempty"` // of a budget that is split
+	Tables     []LossLine  `json:"tables"`
+	Attributes []LossLine  `json:"attributes"`
+	Conversion *Conversion `json:"conversion,omitempty"`
+
+	neighbours spec.Neighbours
+	sampled    bool
+}
+
+// LossLine is the loss of some of a plan's mechanisms. Every figure is rounded up.
+type LossLine struct {
+	Of       string            `json:"of"`
+	Tables   int               `json:"tables"`            // published ones that it is of; the microdata of a table count as one
+	Pure     string            `json:"epsilon,omitempty"` // where there is a pure ε: exact, or for a sample rounded up
+	Rho      string            `json:"rho"`               // exact
+	Epsilons []plan.Equivalent `json:"epsilons"`
+	// TruePositiveRates of the best attack at these false positive rates.
+	TruePositiveRates []TruePositiveRate `json:"true_positive_rates"`
+
+	kind string // of a table: its marginal and how many attributes it has
+}
+
+// TruePositiveRate bounds how often an attack is right about a unit that is in
+// the data when it is wrong about one that is not at this rate.
+type TruePositiveRate struct {
+	FalsePositiveRate float64 `json:"false_positive_rate"`
+	AtMost            float64 `json:"at_most"`
+}
+
+// Conversion is what composing losses numerically has gained over converting
+// the sum of ρ: the ρ that is spent, and the ρ that it would have allowed.
+type Conversion struct {
+	Rho   string `json:"rho"`
+	Plain string `json:"plain_rho"`
+}
+
+// lossDeltas are where ε is said, beside the plan's own δ.
+var lossDeltas = []string{"1e-6", "1e-9", "1e-12"}
+
+// falsePositiveRates are those at which attacks are judged.
+var falsePositiveRates = []float64{0.01, 0.05}
+
+// PrivacyLoss works out the loss of the plan and of its parts.
+//
+// Contract: the loss of a leaf is that of all measurements it pays for, for the
+// plan's neighbours, and that of a table of all that bear on it; that of microdata
+// the loss of their columns and their block; that of an attribute is for neighbours that differ in one unit's
+// values of the attribute, everything else about it and all others known: only
+// tables that hold the attribute can tell them apart, and in each at most all of
+// the unit's counted rows move from one cell to another, whatever the plan's own
+// neighbours are; the blocks of microdata that hold it are charged as for that
+// (docs/proofs/adaptive.md).
+func PrivacyLoss(p *plan.Plan) (*Loss, error) {
+	deltas := slices.Clone(lossDeltas)
+	if d := p.Guarantee.Delta; d != "" && !slices.ContainsFunc(deltas, func(text string) bool { return plan.Amount(text).Cmp(plan.Amount(d)) == 0 }) {
+		deltas = append([]string{d}, deltas...)
+	}
+	return lossAt(p, deltas, falsePositiveRates)
+}
+
+// StatedLoss is [Plan.Loss] where the guarantee itself says an ε: at its δ, or at
+// that of its first equivalent; a pure guarantee needs none. No attack is judged.
+// It takes a fraction of the time.
+func StatedLoss(p *plan.Plan) (*Loss, error) {
+	var deltas []string
+	if p.Guarantee.Delta != "" {
+		deltas = append(deltas, p.Guarantee.Delta)
+	}
+	for _, e := range p.Guarantee.Equivalents[:min(1, len(p.Guarantee.Equivalents))] {
+		deltas = append(deltas, e.Delta)
+	}
+	return lossAt(p, deltas, nil)
+}
+
+// lossAt works out the loss at these δ, and what attacks at these rates of false
+// positives find.
+func lossAt(p *plan.Plan, deltas []string, rates []float64) (*Loss, error) {
+	deltas = beyondSelections(p, deltas)
+	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.Release().Privacy.Neighbours, sampled: p.Sample != nil}
+	alike := map[string]LossLine{} // by the mechanisms: tables, and attributes, share few
+	reserved := workload.Reserved(p)
+	of := func(name string, tables int, steps []budget.Mechanism, sample *plan.Sample) (LossLine, error) {
+		key := fmt.Sprint(steps, sample != nil, reserved)
+		one, ok := alike[key]
+		if !ok {
+			var err error
+			if one, err = lossOf(name, steps, sample, reserved, deltas, rates); err != nil {
+				return one, err
+			}
+			alike[key] = one
+		}
+		one.Of, one.Tables = name, tables
+		return one, nil
+	}
+	var err error
+	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms(), p.Sample); err != nil {
+		return nil, err
+	}
+	for _, leaf := range leafParts(p) {
+		one, err := of(leaf.name, leaf.tables, leaf.steps, p.Sample)
+		if err != nil {
+			return nil, err
+		}
+		l.Leaves = append(l.Leaves, one)
+	}
+	parts, err := parts(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		one, err := of(part.name, part.tables, part.steps, p.Sample)
+		if err != nil {
+			return nil, err
+		}
+		one.kind = part.kind
+		l.Tables = append(l.Tables, one)
+	}
+	for _, column := range Attributes(p) {
+		tables, steps, err := Changing(p, column)
+		if err != nil {
+			return nil, err
+		}
+		if reserved != nil { // as one that goes, and one that comes
+			reserved = new(big.Rat).Mul(workload.Reserved(p), big.NewRat(selectedTwice(p), 1))
+		}
+		one, err := of(column, tables, steps, nil) // a unit that changes is drawn as before: that gains nothing
+		if err != nil {
+			return nil, err
+		}
+		l.Attributes = append(l.Attributes, one)
+	}
+	if g := p.Guarantee; g.PlainRho != "" && !laplace(p) {
+		l.Conversion = &Conversion{Rho: g.Rho, Plain: g.PlainRho}
+	}
+	return l, nil
+}
+
+// lossPart is a part of a plan: a leaf of its budget, a published table or the
+// microdata of one, with all that is asked for it.
+type lossPart struct {
+	name   string
+	kind   string
+	tables int
+	steps  []budget.Mechanism
+}
+
+// leafParts are the leaves of a budget that is split.
+func leafParts(p *plan.Plan) []lossPart {
+	if len(p.Leaves) < 2 {
+		return nil
+	}
+	all := make([]lossPart, len(p.Leaves))
+	for i, l := range p.Leaves {
+		all[i] = lossPart{name: l.Path, tables: l.Tables}
+		for _, m := range p.Measurements {
+			if m.Leaf == l.Path {
+				all[i].steps = append(all[i].steps, plan.Mechanisms([]plan.Measurement{m})...)
+			}
+		}
+		for _, s := range p.Synthetic {
+			if s.Adaptive() && s.Leaf == l.Path {
+				all[i].tables++
+				all[i].steps = append(all[i].steps, s.Block)
+			}
+		}
+	}
+	return all
+}
+
+// parts are the tables of a plan and its microdata, in order.
+func parts(p *plan.Plan) ([]lossPart, error) {
+	behind, err := compiled.Behind(p)
+	if err != nil {
+		return nil, err
+	}
+	var all []lossPart
+	for i, t := range p.Tables {
+		all = append(all, lossPart{t.Path, fmt.Sprint(t.Marginal, len(t.By)), 1, plan.Mechanisms(behind[i])})
+	}
+	for i, s := range p.Synthetic {
+		if !s.Adaptive() {
+			continue
+		}
+		all = append(all, lossPart{s.Name(), s.Name(), 1, append(plan.Mechanisms(p.ColumnsOf(i)), s.Block)})
+	}
+	return all, nil
+}
+
+// lossOf is the loss of mechanisms composed, beside which selections have the δ that is reserved for them (nil: none).
+func lossOf(name string, steps []budget.Mechanism, sample *plan.Sample, reserved *big.Rat, deltas []string, rates []float64) (LossLine, error) {
+	one := LossLine{Of: name}
+	loss, err := budget.Compose(steps...)
+	if err != nil {
+		return one, fmt.Errorf("composing the loss of %s: %w", name, err)
+	}
+	one.Pure, one.Rho = budget.FormatRat(loss.Epsilon()), budget.FormatRat(loss.Rho())
+	if sample != nil {
+		pure := loss.Epsilon() != nil
+		if loss, err = loss.Sampled(plan.Amount(sample.Share)); err != nil {
+			return one, fmt.Errorf("the loss of %s: %w", name, err)
+		}
+		if pure {
+			bound, err := loss.EpsilonAt(nil)
+			if err != nil {
+				return one, fmt.Errorf("ε of %s: %w", name, err)
+			}
+			one.Pure = budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), plan.Significant)
+		}
+	}
+	if reserved != nil {
+		one.Pure = "" // whatever appears by a selection has no ε alone
+	}
+	for _, d := range deltas {
+		left := plan.Amount(d)
+		if reserved != nil {
+			left = new(big.Rat).Sub(left, reserved)
+		}
+		bound, err := loss.EpsilonAt(left)
+		if err != nil {
+			return one, fmt.Errorf("ε of %s at δ = %s: %w", name, d, err)
+		}
+		one.Epsilons = append(one.Epsilons, plan.Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, plan.Significant), Method: bound.Method})
+	}
+	for _, rate := range rates {
+		most := loss.TruePositiveRate(rate)
+		if reserved != nil {
+			most = min(1, budget.RoundUp(most+plan.FloatAbove(reserved), plan.Significant))
+		}
+		one.TruePositiveRates = append(one.TruePositiveRates, TruePositiveRate{rate, most})
+	}
+	return one, nil
+}
+
+// Attributes returns the columns that act on what is measured, each of which has a loss of its own: those that tables and microdata are
+// counted by, in the order of their first table; then those whose values are added up, ranked or counted, or decide how, or which
+// rows count; and last the columns of the files that act on any of that without being a column of the table.
+func Attributes(p *plan.Plan) []string {
+	var columns []string
+	for _, m := range p.Measurements {
+		for _, f := range m.Query.Factors {
+			if !slices.Contains(columns, f.Attribute) && !ofParent(p, m.Query.Table, f) {
+				columns = append(columns, f.Attribute)
+			}
+		}
+	}
+	for _, m := range p.Measurements {
+		for _, c := range p.Release().Table(m.Query.Table).Columns {
+			if !slices.Contains(columns, c.Name) && reads(p, m.Query, c.Name) {
+				columns = append(columns, c.Name)
+			}
+		}
+	}
+	for _, t := range p.Tables { // one of a single category is not measured, and may leave rows out
+		for _, f := range p.Query(t).Factors {
+			if !slices.Contains(columns, f.Attribute) && drops(p, t.From, f.Attribute) {
+				columns = append(columns, f.Attribute)
+			}
+		}
+	}
+	for _, e := range p.Release().Impossible {
+		for _, c := range e.Where {
+			read := plan.Counted(p.Release().Table(e.Table), c.Attribute).Column // what decides it, where it is derived
+			measured := slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Query.Table == e.Table })
+			if e.Drop && measured && !slices.Contains(columns, read) {
+				columns = append(columns, read)
+			}
+		}
+	}
+	for _, t := range p.Release().Tables {
+		if slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Query.Table == t.Name }) {
+			columns = append(columns, hiddenColumns(p, t, columns)...)
+		}
+	}
+	return columns
+}
+
+// ofTheFile stands behind the name of a file's column in a loss where the table has another column of that name.
+const ofTheFile = " of the file"
+
+// hiddenColumns are the attributes of a table that is measured beyond those that are found: columns by whose values rows count or not, or
+// weigh, and those of its files that one of them, or of those found, is made of, the unit's id aside. What a column is made of alone
+// is not named again, but the key that it is looked up by is.
+func hiddenColumns(p *plan.Plan, t *spec.Table, found []string) []string {
+	var more, read []string
+	if t.Where != nil {
+		read = append(read, t.Where.Expression.Sources()...)
+	}
+	if t.Weight != nil && (t.Weight.Null == spec.Drop || slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Query.Table == t.Name && weighs(m.Query) })) {
+		read = append(read, t.Weight.From)
+	}
+	for _, c := range t.Columns {
+		if !slices.Contains(found, c.Name) && shareAny(c.Inputs(), read) {
+			more = append(more, c.Name)
+		}
+	}
+	stands := map[string]bool{t.Unit.ID: true}
+	for _, c := range t.Columns {
+		if !slices.Contains(found, c.Name) && !slices.Contains(more, c.Name) {
+			continue
+		}
+		if read = append(read, c.Inputs()...); len(c.Inputs()) == 1 && c.Lookup == nil {
+			stands[c.Inputs()[0]] = true
+		}
+	}
+	for _, name := range read {
+		if stands[name] {
+			continue
+		}
+		stands[name] = true
+		if t.Column(name) != nil {
+			name += ofTheFile
+		}
+		if !slices.Contains(found, name) {
+			more = append(more, name)
+		}
+	}
+	return more
+}
+
+// drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
+// `impossible` as its own or as those of a column that is derived from it, or by the table's predicate; or which rows of a unit stay, as those of a column
+// do that is made of the unit's id; or whether it has rows, as the number of them does, and what decides whether there is a row that they belong to.
+func drops(p *plan.Plan, table, column string) bool {
+	t := p.Release().Table(table)
+	if s, is := p.Child(table); is && (s.Size == column || drops(p, s.Parent, column)) {
+		return true
+	}
+	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
+		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
+	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil && shareAny(t.Where.Expression.Sources(), ofFile(t, column)) || slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool {
+		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
+			return sameValues(t, plan.Counted(t, c.Attribute).Column, column)
+		})
+	})
+}
+
+// ofFile are the columns of the files that a column is read from or made of: none for one that is derived, and what is no column of
+// the table is one of its files.
+func ofFile(t *spec.Table, column string) []string {
+	if c := t.Column(column); c != nil {
+		return c.Inputs()
+	}
+	return []string{strings.TrimSuffix(column, ofTheFile)}
+}
+
+// sameValues tells that two columns of a table are one, or read or are made of the same values of its files.
+func sameValues(t *spec.Table, a, b string) bool {
+	return a == b || shareAny(ofFile(t, a), ofFile(t, b))
+}
+
+// shareAny tells that two lists have a name in common.
+func shareAny(a, b []string) bool {
+	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
+}
+
+// exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
+// others added, each step a move of the sensitivity for adding or removing a unit (the triangle inequality). Where units
+// are replaced that is what the mechanism was made for.
+func exchanged(p *plan.Plan, m budget.Mechanism) budget.Mechanism {
+	switch {
+	case p.Release().Privacy.Neighbours == spec.Replace:
+	case m.L1 == nil: // it chooses, with a loss that its parameter says
+		m.Parameter = new(big.Rat).Add(m.Parameter, m.Parameter)
+	default:
+		m.L1 = new(big.Int).Lsh(m.L1, 1)
+		m.L2Squared = new(big.Int).Lsh(m.L2Squared, 2)
+		m.Shifts = nil
+	}
+	return m
+}
+
+// reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
+func reads(p *plan.Plan, q plan.Query, column string) bool {
+	t := p.Release().Table(q.Table)
+	if weighs(q) && slices.Contains(ofFile(t, column), t.Weight.From) {
+		return true
+	}
+	var of string
+	switch {
+	case q.Value != nil:
+		of = q.Value.Column
+	case q.Quantile != nil:
+		of = q.Quantile.Column
+	case q.Distribution != nil:
+		of = q.Distribution.Column
+	case q.Distinct != nil:
+		of = q.Distinct.Column
+	}
+	if of == "" {
+		return false
+	}
+	l := t.Column(of).Lattice
+	return sameValues(t, of, column) || l != nil && sameValues(t, plan.Counted(t, compiled.AttributeOf(l.By)).Column, column)
+}
+
+// weighs tells that rows count by their weights.
+func weighs(q plan.Query) bool {
+	return q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight || q.Distribution != nil && q.Distribution.Weight
+}
+
+// partsBy tells that a query parts rows by a column, at a level of two categories or more, or reads it.
+func partsBy(p *plan.Plan, q plan.Query, column string) bool {
+	if reads(p, q, column) {
+		return true
+	}
+	for _, f := range q.Factors {
+		if linkedTo(p, q.Table, f, column) {
+			return true
+		}
+		t := p.Release().Table(q.Table)
+		domain := t.Column(f.Attribute).Domain
+		if level, ok := domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) && (level.Size() > 1 || domain.Discover() != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// removedAndAdded is the ρ of two steps between neighbours, as a multiple of that
+// of one: √ρ adds up over steps.
+const removedAndAdded = 4
+
+// Changing returns the mechanisms of the measurements and blocks of microdata that a column acts on, for neighbours that differ in one
+// unit's values of it, and the number of published tables and microdata that the column acts on. The mechanisms are in the order of
+// the measurements, the noise of each before its choices; those of blocks come last. It returns an error as [Query.Residual] does.
+//
+// Guarantee: the mechanisms bound what these neighbours tell apart. Theorem: a
+// block that is ρ-zCDP when a unit is added or removed is 4ρ-zCDP for one removal
+// and one addition (Bun & Steinke 2016, proposition 1.9); where units are replaced
+// the change is one step. Argument: docs/proofs/sensitivity.md and
+// docs/proofs/adaptive.md.
+func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
+	for _, m := range p.Measurements {
+		if d := m.Discovery; d != nil && (drops(p, m.Query.Table, column) || partsBy(p, m.Query, column)) {
+			steps = append(append(steps, exchanged(p, m.Mechanism)), d.StepsOf(selectedTwice(p))...)
+			continue
+		}
+		if drops(p, m.Query.Table, column) || slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return linkedTo(p, m.Query.Table, f, column) }) {
+			steps = append(append(steps, exchanged(p, m.Mechanism)), rechosen(p, m)...)
+			continue
+		}
+		if partsBy(p, m.Query, column) {
+			changed, err := changed(p, m, column)
+			if err != nil {
+				return 0, nil, fmt.Errorf("measurement %s: %w", m.ID, err)
+			}
+			steps = append(append(steps, changed), rechosen(p, m)...)
+		}
+	}
+	for _, t := range p.Tables {
+		if drops(p, t.From, column) || slices.ContainsFunc(p.Query(t).Factors, func(f plan.Factor) bool { return sameValues(p.Release().Table(t.From), f.Attribute, column) }) {
+			tables++
+		}
+	}
+	for _, s := range p.Synthetic {
+		if !drops(p, s.Table, column) && !slices.ContainsFunc(s.By, func(f plan.Factor) bool {
+			return sameValues(p.Release().Table(s.Table), f.Attribute, column) || linkedTo(p, s.Table, f, column)
+		}) {
+			continue
+		}
+		tables++
+		if !s.Adaptive() {
+			continue
+		}
+		changed := s.Block
+		if p.Release().Privacy.Neighbours != spec.Replace {
+			changed.Parameter = new(big.Rat).Mul(changed.Parameter, big.NewRat(removedAndAdded, 1))
+		}
+		steps = append(steps, changed)
+	}
+	return tables, steps, nil
+}
+
+// changed is the mechanism of a measurement for neighbours that differ in a unit's values of one column: k rows that
+// leave one cell for another or, in a residual, move the integers by the difference of two columns of the query that
+// differ in one factor, that of a column that is made of the same values, or where several are what removing a unit and adding another moves; of values, of drawn ones and under caps of its own, what removing a unit and adding another moves.
+//
+// Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
+// else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
+func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism, error) {
+	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distribution != nil || q.Distinct != nil || q.PerUnit != nil {
+		return exchanged(p, m.Mechanism), nil
+	}
+	t := p.Release().Table(m.Query.Table)
+	moved := slices.DeleteFunc(slices.Clone(m.Query.Factors), func(f plan.Factor) bool { return !sameValues(t, f.Attribute, column) })
+	changed := m.Mechanism
+	rows := t.Unit.MaxRows
+	k := big.NewInt(rows)
+	columns, axes, plain, err := m.Query.Residual(p.Release())
+	if err != nil {
+		return changed, err
+	}
+	changed.L2Squared = new(big.Int).Mul(k, k)
+	if !slices.Contains(plain, false) {
+		changed.L2Squared.Lsh(changed.L2Squared, 1)
+		changed.L1 = k.Lsh(k, 1)
+		changed.Shifts = []budget.Shift{{rows, rows}}
+		return changed, nil
+	}
+	if len(moved) > 1 {
+		return exchanged(p, m.Mechanism), nil
+	}
+	changed.L1 = k.Lsh(k, 1)
+	for i, a := range axes {
+		moves := residual.CountMoves()
+		if !plain[i] {
+			moves = columns[i].Moves(a.Level)
+		}
+		squares := moves.Squares
+		if sameValues(t, m.Query.Factors[i].Attribute, column) {
+			squares = moves.Apart
+		}
+		changed.L1.Mul(changed.L1, big.NewInt(moves.Norm))
+		changed.L2Squared.Mul(changed.L2Squared, big.NewInt(squares))
+	}
+	return changed, nil
+}
+
+// rechosen are the choices of a measurement where a unit's rows may be in other cells: one removal and one addition, or one
+// replacement.
+func rechosen(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
+	if m.Top == nil {
+		return nil
+	}
+	steps := m.Top.Steps()
+	for i := range steps {
+		steps[i] = exchanged(p, steps[i])
+	}
+	return steps
+}

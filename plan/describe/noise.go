@@ -1,0 +1,108 @@
+package describe
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// OtherDigits is how many significant digits are said of another law of noise: with Laplace noise the budget is sized by rough
+// compositions.
+const OtherDigits = 4
+
+// name says which noise it is, and for what.
+func name(o plan.OtherNoise) string {
+	name := compiled.NoiseAsked(o.Noise).Law() + " noise for every table"
+	if o.Partly {
+		name += " that can have it"
+	}
+	return name
+}
+
+// would says what the noise would give, and cost instead of a charge in ρ.
+func would(o plan.OtherNoise, charge *big.Rat) string {
+	if o.Why != "" {
+		return "is not possible: " + o.Why
+	}
+	const same = 5e-4 // a relative difference that nobody sees
+	more := ""
+	switch {
+	case o.Error == 0:
+	case math.Abs(o.Error-1) < same:
+		more = "have about the same error and "
+	case o.Error > 1:
+		more = fmt.Sprintf("have %s more error and ", budget.Percent(o.Error-1))
+	default:
+		more = fmt.Sprintf("have %s less error and ", budget.Percent(1-o.Error))
+	}
+	levels := ""
+	switch o.Levels {
+	case plan.LevelsApart:
+		levels = "; but tables that show one column at several levels would not agree"
+	case plan.LevelsAgree:
+		levels = "; and tables that show one column at several levels would agree"
+	}
+	return fmt.Sprintf("would %sbe charged ρ %s instead of %s%s", more, o.Charge, budget.DecimalUp(charge, OtherDigits), levels)
+}
+
+// explainNoise says what another law of noise would give and cost, and which tables have not the noise that is asked for.
+func explainNoise(p *plan.Plan, b *strings.Builder) {
+	explainKept(p, b)
+	lines := make([]string, len(p.OtherNoise))
+	for i, other := range p.OtherNoise {
+		lines[i] = name(other) + " " + would(other, p.Cost.Rho)
+		if other.Why == "" {
+			lines[i] += fmt.Sprintf(" (choose it with noise: %s under budget)", compiled.NoiseAsked(other.Noise))
+		}
+		lines[i] += "."
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n%s\n", strings.Join(lines, " "))
+	}
+}
+
+// explainKept says which parts of the release have Gaussian noise where Laplace noise is asked for.
+func explainKept(p *plan.Plan, b *strings.Builder) {
+	if kept := KeptGaussian(p); len(kept) > 0 {
+		fmt.Fprintf(b, "\nGaussian noise all the same, as under ε and δ Laplace noise is not possible for them: %s.\n", strings.Join(kept, "; "))
+	}
+}
+
+// KeptGaussian are the parts of a release of ε and δ that have Gaussian noise though Laplace noise is asked for, with the
+// reason of each.
+func KeptGaussian(p *plan.Plan) []string {
+	asked := p.Release().Budget
+	if asked.Noise != spec.LaplaceNoise || asked.Delta == nil {
+		return nil
+	}
+	var out []string
+	tables := map[string]plan.Table{}
+	for _, t := range p.Tables {
+		tables[t.Path] = t
+	}
+	for _, s := range p.Strategies {
+		if s.Noise != budget.DiscreteGaussian {
+			continue
+		}
+		why := "sums along a column of several levels"
+		switch t := tables[s.Tables[0]]; {
+		case t.Top != nil:
+			why = "chosen cells"
+		case t.Discovered != nil:
+			why = "groups that nobody listed, of which a unit has many"
+		}
+		out = append(out, fmt.Sprintf("%s (%s)", Listed(s.Tables), why))
+	}
+	for _, s := range p.Synthetic {
+		if s.Adaptive() {
+			out = append(out, fmt.Sprintf("microdata of %s (rounds)", s.Table))
+		}
+	}
+	return out
+}

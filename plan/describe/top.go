@@ -1,0 +1,50 @@
+package describe
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// direction says in which way units move the integers of cells.
+func direction(c *plan.Choices) string {
+	if c.Monotone {
+		return ", all cells in one direction"
+	}
+	return ", in either direction"
+}
+
+// costText is what all choices and the noise of the counts cost together, in four digits rounded up: an ε where both have one
+// that is theirs, else a ρ. Without choices it is the noise alone.
+func costText(c *plan.Choices, noise budget.Mechanism) string {
+	switch {
+	case c == nil:
+		return CostText(noise, 1)
+	case noise.Kind == budget.DiscreteLaplace && c.Select.Kind == budget.PermuteAndFlip:
+		return costOfAll(append(c.Steps(), noise))
+	}
+	sum := noise.Rho()
+	for _, m := range c.Steps() {
+		sum.Add(sum, m.Rho())
+	}
+	return rhoText(sum)
+}
+
+// Top says which cells a table has, and how far it may fall short.
+func Top(t *plan.Top, cells int64) string {
+	return fmt.Sprintf("Of %s the %s with the largest counts, as far as private choices find them: with a probability of %s no cell that is left out has over %s more than one that is here.",
+		budget.Plural(cells, "cell"), budget.Group(t.Of), percentDown(t.Attained), budget.Group(WholeMargin(t.Shortfall)))
+}
+
+// percentDown is a probability in per cent, rounded down to one decimal.
+func percentDown(x float64) string {
+	return fmt.Sprintf("%g%%", math.Floor(x*1000)/10)
+}
+
+// TopExpectation says in words what a top table will hold, and what its figures are good for.
+func TopExpectation(t *plan.Top, of plan.Table) string {
+	return Top(t, of.Cells) + fmt.Sprintf(" The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",
+		budget.Group(WholeMargin(of.Statistics[0].Margin)))
+}

@@ -1,0 +1,119 @@
+package describe
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// TimesText is a factor in words.
+func TimesText(factor float64) string { return factorText(factor) + " times" }
+
+// factorText is a factor in two digits, rounded up.
+func factorText(factor float64) string {
+	if r := new(big.Rat).SetFloat64(factor); r != nil {
+		return budget.DecimalUp(r, 2)
+	}
+	return "∞"
+}
+
+// Usefulness is the band in words or, where no size is expected, from how many rows on the table is worth reading.
+func Usefulness(u plan.Usefulness, s plan.Statistic, from string) string {
+	cell := fmt.Sprintf("an average cell (%s if %s has %s)", SizeText(u.AverageCell), from, budget.Plural(u.Rows, "row"))
+	verdict := fmt.Sprintf(" Verdict on cells of that size: %s.", u.Verdict)
+	switch u.Band {
+	case plan.Good:
+		return fmt.Sprintf("Good: the margin is %s of %s.", budget.Percent(s.Margin/u.AverageCell), cell) + verdict
+	case plan.Usable:
+		return fmt.Sprintf("Usable: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) + verdict
+	case plan.Weak:
+		return fmt.Sprintf("Weak: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) + verdict
+	case plan.MostlyNoise:
+		return fmt.Sprintf("Mostly noise: half its cells will be off by more than their size, by %s or more beside %s.", SizeText(s.Median), cell) + verdict
+	}
+	if u.EnoughRows < 2 {
+		return ""
+	}
+	return fmt.Sprintf("With fewer than %s rows in %s an average cell is smaller than its own noise.", budget.Group(u.EnoughRows), from)
+}
+
+// advice is the first two changes that would help, "" where none is needed.
+func advice(u *plan.Usefulness) string {
+	if u == nil || len(u.Help) == 0 {
+		return ""
+	}
+	if hopeless(u.Help) {
+		return "Nothing but the budget would help (" + u.Help[0].Change + "): leave the table out."
+	}
+	var changes []string
+	for _, h := range u.Help[:min(2, len(u.Help))] {
+		changes = append(changes, h.Change)
+	}
+	return "What would help: " + strings.Join(changes, ", or ") + "."
+}
+
+// mostBudget is how many times what is spent somebody may still think of spending.
+const mostBudget = 10
+
+// hopeless tells that nothing helps but a budget that nobody will spend.
+func hopeless(all []plan.Help) bool {
+	return len(all) == 1 && all[0].Budget && all[0].Factor > mostBudget
+}
+
+// bandsText says how many of several tables are how good; or from how many rows on they are worth reading.
+func bandsText(tables []plan.Table) string {
+	count := map[string]int64{} // by label
+	least, most := int64(math.MaxInt64), int64(0)
+	for _, t := range tables {
+		if t.Usefulness == nil {
+			return ""
+		}
+		count[Label(t.Usefulness)]++
+		least, most = min(least, t.Usefulness.EnoughRows), max(most, t.Usefulness.EnoughRows)
+	}
+	if count[""] == int64(len(tables)) {
+		return fmt.Sprintf(" With fewer than %s (the best) to %s (the worst) rows in %s an average cell is smaller than its own noise.", budget.Group(least), budget.Group(most), tables[0].From)
+	}
+	var parts []string
+	for _, b := range []plan.Band{plan.Good, plan.Usable, plan.Weak, plan.MostlyNoise} {
+		for _, v := range []plan.Verdict{plan.UseCells, plan.AddUpFirst, plan.LargeCellsOnly, plan.DoNotUse} {
+			label := Label((&plan.Usefulness{Band: b, Verdict: v}))
+			if count[label] > 0 {
+				parts = append(parts, fmt.Sprintf("%s %s", budget.Group(count[label]), label))
+			}
+		}
+	}
+	return " Against their average cells: " + strings.Join(parts, ", ") + "."
+}
+
+// SizeText is a number of rows as people read it.
+func SizeText(rows float64) string {
+	if rows >= 100 {
+		return budget.Group(int64(math.Round(rows)))
+	}
+	return budget.DecimalNearest(rows, 2)
+}
+
+// InWords lists names: "a", "a and b", "a, b and c".
+func InWords(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// SpreadText says what no plan knows of a verdict.
+const SpreadText = "The verdict is the one that the report gives where rows are spread evenly over the cells. How they are spread no plan knows: of a table that is good or usable the report says “add up first” (“large cells only” where cells cannot be added up) where more than a tenth of the cells could be zero, and where the plan says “do not use cell by cell” so does the report."
+
+// Label is a band with its verdict, "" where the spec says nothing of the number of rows.
+func Label(u *plan.Usefulness) string {
+	if u == nil || u.Band == "" {
+		return ""
+	}
+	return string(u.Band) + ": " + string(u.Verdict)
+}

@@ -1,0 +1,470 @@
+package describe
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+const (
+	// largeBytes is where a plan warns of its size.
+	largeBytes = int64(4) << 30
+	// bytesPerValue is the memory of a value of microdata while it is published.
+	bytesPerValue = 16
+	// weakEpsilon is where a promise means little: at ε = 10 somebody who knows
+	// everything else guesses right 99.995 % of the time.
+	weakEpsilon = 10
+	// weakDelta is where the chance that the promise fails is no longer far below
+	// one over the number of units of most releases.
+	weakDelta = 1e-6
+)
+
+// WarningsOf are the spec's own warnings, which stand first among those of its plan.
+func WarningsOf(r *spec.Release) (w []string) {
+	for _, problem := range r.Warnings {
+		w = append(w, problem.Message)
+	}
+	return w
+}
+
+// Warnings collects what an approver should know before signing.
+func Warnings(r *spec.Release, p *plan.Plan) []string {
+	w := WarningsOf(r)
+	w = append(w, weaknesses(p)...)
+	w = append(w, given(p)...)
+	w = append(w, stops(r)...)
+	w = append(w, repeats(r)...)
+	w = append(w, useless(p)...)
+	w = append(w, low(p)...)
+	w = append(w, losers(p)...)
+	w = append(w, unshown(p)...)
+	w = append(w, unseen(p)...)
+	w = append(w, links(p)...)
+	w = append(w, uncounted(p)...)
+	w = append(w, large(p.Size, candidatesText(p))...)
+	for _, s := range p.Synthetic {
+		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
+			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"), s.Table, BytesText(bytes)))
+		}
+		if len(s.By) == 2 && s.Adaptive() {
+			w = append(w, fmt.Sprintf("the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
+		}
+	}
+	first := map[string]plan.Table{}
+	for _, t := range p.Tables {
+		var by []string
+		for _, f := range p.Query(t).Factors {
+			by = append(by, f.String())
+		}
+		key := compiled.Shown(t.From, by)
+		if !t.OfRows() && !t.Weighted || t.Top != nil {
+			continue // what it counts, or which cells it has, others do not
+		}
+		other, ok := first[key]
+		if !ok {
+			first[key] = t
+			continue
+		}
+		w = append(w, fmt.Sprintf("%s and %s show the same cells: %s", other.Path, t.Path, instead(other, t)))
+	}
+	return w
+}
+
+// instead says what to do of two tables with the same cells.
+func instead(a, b plan.Table) string {
+	if len(a.Figures) > 0 && len(b.Figures) > 0 {
+		return "one marginal with the statistics of both would count them once"
+	}
+	return "drop one"
+}
+
+// large says what a large release takes: the cells that are counted, which are others than those of its tables where
+// tables are put together, or where microdata are made.
+func large(s plan.Size, candidates string) []string {
+	if s.Bytes <= largeBytes {
+		return nil
+	}
+	counted := s.Bytes / plan.BytesPerCell
+	what := fmt.Sprintf("the tables have %s in all and", budget.Plural(counted, "cell"))
+	switch {
+	case candidates != "":
+		what = "the counts of the tables and of " + candidates + ", and what is made of them,"
+	case counted != s.Cells:
+		what = fmt.Sprintf("%s are counted for the tables, which have %s, and", budget.Plural(counted, "cell"), budget.Plural(s.Cells, "cell"))
+	}
+	return []string{fmt.Sprintf("%s need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes", what, BytesText(s.Bytes))}
+}
+
+// stops says what a stop for the sake of `expect` tells, which no budget pays for.
+func stops(r *spec.Release) []string {
+	var w []string
+	for _, t := range r.Tables {
+		if t.Expect != nil {
+			w = append(w, fmt.Sprintf("where the files of table %s do not meet `expect`, the run stops and spends nothing, but whoever sees that the release did not appear learns that a rule failed; "+
+				"the promise holds among tables that meet their contract, so set rules that no single %s can tip", t.Name, r.Privacy.Protects))
+		}
+	}
+	return w
+}
+
+// weaknesses says where the promise is too weak to protect anybody.
+func weaknesses(p *plan.Plan) []string {
+	var w []string
+	g := p.Guarantee
+	epsilon := 0.0
+	if exact, err := budget.ParseRat(g.Epsilon); err == nil {
+		epsilon, _ = exact.Float64()
+	}
+	for _, e := range g.Equivalents[:min(1, len(g.Equivalents))] {
+		epsilon = e.Epsilon
+	}
+	if epsilon > weakEpsilon {
+		w = append(w, fmt.Sprintf("%s promises next to nothing: already at ε = %d somebody who knows everything else guesses right 99.995%% of the time whether one %s is in the data",
+			Budget(g), weakEpsilon, g.Protects))
+	}
+	if delta, err := budget.ParseRat(g.Delta); err == nil {
+		if v, _ := delta.Float64(); v > weakDelta {
+			w = append(w, fmt.Sprintf("with δ = %s the promise may fail altogether with that chance: choose a δ far below one over the number of units, such as 1e-9", budget.DecimalUp(delta, 4)))
+		}
+	}
+	return w
+}
+
+// useless names the tables that are mostly noise, and those that are weak, with what would help: one warning for those
+// of one confidential table, budget leaf and band.
+func useless(p *plan.Plan) []string {
+	leaves := LeavesOfTables(p)
+	var w []string
+	for _, band := range []plan.Band{plan.MostlyNoise, plan.Weak} {
+		alike := map[string][]plan.Table{}
+		var order []string
+		for _, t := range p.Tables {
+			if t.Usefulness == nil || t.Usefulness.Band != band {
+				continue
+			}
+			key := fmt.Sprint(t.From, leaves[t.Path])
+			if alike[key] == nil {
+				order = append(order, key)
+			}
+			alike[key] = append(alike[key], t)
+		}
+		for _, key := range order {
+			w = append(w, uselessText(alike[key]))
+		}
+	}
+	return w
+}
+
+// uselessText says that tables of one band are of little use, and what would help.
+func uselessText(tables []plan.Table) string {
+	names, least, most := make([]string, len(tables)), math.Inf(1), 0.0
+	for i, t := range tables {
+		names[i] = t.Path
+		relative := t.Statistics[0].StandardError / t.Usefulness.AverageCell
+		least, most = min(least, relative), max(most, relative)
+	}
+	of := relativeText(least, most)
+	one := tables[0].Usefulness
+	rows := budget.Plural(one.Rows, "row")
+	switch {
+	case len(tables) > 1 && one.Band == plan.MostlyNoise:
+		return fmt.Sprintf("%s are mostly noise: half their cells will be off by more than their size, with standard errors of %s an average cell if %s has %s. %s", fewTables(names), of, tables[0].From, rows, manyHelp(tables))
+	case len(tables) > 1:
+		return fmt.Sprintf("%s are weak: their standard errors are %s an average cell if %s has %s. %s", fewTables(names), of, tables[0].From, rows, manyHelp(tables))
+	case one.Band == plan.MostlyNoise:
+		return fmt.Sprintf("%s is mostly noise: half its cells will be off by more than their size, with a standard error of %s an average cell if %s has %s. %s", names[0], of, tables[0].From, rows, helpText(*one))
+	}
+	return fmt.Sprintf("%s is weak: its standard error is %s an average cell if %s has %s. %s", names[0], of, tables[0].From, rows, helpText(*one))
+}
+
+// relativeText is what errors beside an average cell lie between: percentages of it or, where one is larger, so many
+// times it.
+func relativeText(least, most float64) string {
+	if most < 1 {
+		return between([]float64{least, most}, func(part float64) string { return budget.DecimalNearest(100*part, 2) }) + "% of"
+	}
+	return between([]float64{least, most}, func(times float64) string { return budget.DecimalNearest(times, 2) }) + " times"
+}
+
+// fewTables names a few tables, and says how many more there are.
+func fewTables(names []string) string {
+	const named = 3
+	if more := len(names) - named; more > 1 {
+		return fmt.Sprintf("%s and %s more tables", strings.Join(names[:named], ", "), budget.Group(int64(more)))
+	}
+	return InWords(names)
+}
+
+// helpText lists what would help a table, the smallest change first, each with the error that is left.
+func helpText(u plan.Usefulness) string {
+	if hopeless(u.Help) {
+		return advice(&u)[:len(advice(&u))-1]
+	}
+	var all []string
+	for _, h := range u.Help {
+		all = append(all, fmt.Sprintf("%s: %s of an average cell", h.Change, budget.Percent(h.Relative)))
+	}
+	return "What would help, the smallest change first, and the standard error that it leaves: " + strings.Join(all, "; ")
+}
+
+// manyHelp says what would help several tables: the changes that help most of them, and the budget.
+func manyHelp(tables []plan.Table) string {
+	count := map[string]int{}
+	var changes []string
+	var factors []float64
+	for _, t := range tables {
+		for _, h := range t.Usefulness.Help {
+			if h.Budget {
+				factors = append(factors, h.Factor)
+				continue
+			}
+			if count[h.Change] == 0 {
+				changes = append(changes, h.Change)
+			}
+			count[h.Change]++
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	if len(changes) == 0 && slices.Max(factors) > mostBudget {
+		return fmt.Sprintf("Nothing but %s times their budget would help: leave them out, or ask for fewer cells", between(factors, factorText))
+	}
+	const listed = 4
+	var all []string
+	for _, c := range changes[:min(listed, len(changes))] {
+		all = append(all, fmt.Sprintf("%s (helps %s of them)", c, budget.Group(int64(count[c]))))
+	}
+	if rest := len(changes) - listed; rest > 0 {
+		all = append(all, fmt.Sprintf("%s that plan.json has by table", budget.Plural(int64(rest), "more change")))
+	}
+	all = append(all, fmt.Sprintf("%s times their budget", between(factors, factorText)))
+	return "What would help: " + strings.Join(all, "; ")
+}
+
+const (
+	// fewRowless is how many cells without a row a sparse table publishes by a threshold that the plan proposes, on the mean.
+	fewRowless = 1.0
+	// manyRowless is which part of the cells without a row it may publish before the plan says so: more, and the threshold
+	// leaves hardly anything out.
+	manyRowless = 0.1
+)
+
+// low names the thresholds of sparse tables that lie within the noise: most of the cells that are published have no row,
+// as more are expected than rows, or a good part of all that have none is published.
+func low(p *plan.Plan) []string {
+	measured := p.Measured()
+	var w []string
+	for _, t := range p.Tables {
+		s := t.Sparse
+		if s == nil {
+			continue
+		}
+		possible, rows := float64(compiled.Possible(t)), plan.ExpectedRows(p.Release().Table(t.From))
+		if s.FalseCells <= manyRowless*possible && (rows == 0 || s.FalseCells <= float64(rows)) {
+			continue
+		}
+		beside := ""
+		if rows > 0 {
+			beside = fmt.Sprintf(", beside those of the %s that are expected", budget.Plural(rows, "row"))
+		}
+		w = append(w, fmt.Sprintf("%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
+			t.Path, budget.Group(s.Above), SizeText(s.FalseCells), beside, budget.Percent(min(1, s.FalseCells/possible)), plan.LeastAbove(measured[t.Path].Mechanism, fewRowless/possible)))
+	}
+	return w
+}
+
+// links says what may go wrong with rows that belong to others: that they follow noise, and that nobody hears of those that
+// find none.
+func links(p *plan.Plan) []string {
+	var w []string
+	for _, s := range p.Synthetic {
+		if at, ok := p.Parent(s); ok && s.Method == plan.AIM && p.Synthetic[at].Method == plan.MST {
+			w = append(w, fmt.Sprintf("the rows of %s are made by method mst, which knows pairs of their columns, and those of %s by method aim given more of them: where rows of %[1]s have combinations that hardly any row of the data has, rows of %[2]s are drawn by noise. Method aim for %[1]s, or mst for %[2]s, avoids that",
+				s.Parent, s.Table))
+		}
+		if s.Parent != "" && p.Release().Diagnostics == "" {
+			w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out as their unit has no row in %s: ids that are written otherwise in one of the two files lose them all, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
+				s.Table, s.Parent))
+		}
+	}
+	return w
+}
+
+// uncounted names the tables of which a policy leaves out rows with unknown values, and nothing says how many.
+func uncounted(p *plan.Plan) []string {
+	var w []string
+	for _, t := range p.Release().Tables {
+		if p.Release().Diagnostics != "" || t.Expect != nil && t.Expect.Rows != nil {
+			continue
+		}
+		var names []string
+		for _, c := range t.Columns {
+			if c.Unknown.Action == spec.Drop {
+				names = append(names, c.Name)
+			}
+		}
+		if t.Where != nil && t.Where.Unknown == spec.Drop {
+			names = append(names, "`where`")
+		}
+		if names == nil {
+			continue
+		}
+		counts, limits := "diagnostics: {share: 1%} counts them, with noise", ""
+		if !p.Release().Privacy.Total {
+			limits = ", and expect: {rows: [LEAST, MOST]} stops a run in which too few rows are left"
+		}
+		w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out for an unknown value (%s), such as a date that is written otherwise: %s%s",
+			t.Name, strings.Join(names, ", "), counts, limits))
+	}
+	return w
+}
+
+// losing is how much worse a table may be than an equal share would make it before the plan says so.
+const losing = 1.1
+
+// losers names the tables that the planner makes worse, for the sake of all cells of their leaf together, than measuring
+// every table of the leaf by itself with an equal share would: where the spec could weigh marginals differently and does not,
+// and no target is set. Diagnostics have no weights.
+func losers(p *plan.Plan) []string {
+	leaves, noises := LeavesOfTables(p), map[string]budget.Kind{}
+	for _, s := range p.Strategies {
+		for _, path := range s.Tables {
+			noises[path] = s.Noise
+		}
+	}
+	var w []string
+	for i, leaf := range p.Leaves {
+		if leaf.Tables < 2 || p.Release().Budget.Leaves[i].Needed || weighted(p, leaf.Path) || hasFigures(p, leaf.Path) || leaf.Path != "" && leaf.Path == p.Release().Diagnostics {
+			continue
+		}
+		var names []string
+		var worse []float64
+		every := false
+		for _, t := range p.Tables {
+			if leaves[t.Path] != leaf.Path || summed(p, t) || t.Top != nil {
+				continue
+			}
+			equal, err := EqualShare(p, t, leaf, noises[t.Path])
+			if err != nil {
+				continue // too little for any noise: not worse than that
+			}
+			if times := t.Statistics[0].StandardError / equal; times > losing {
+				names, worse = append(names, t.Path), append(worse, times)
+				every = every || t.Path != t.Marginal // one of several tables of a marginal
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		have, of, their := "has", "", "its marginal"
+		if len(names) > 1 {
+			have, their = "have", "their marginals"
+		}
+		if every {
+			their += " changes that, in a marginal of their own beside the `every`"
+		} else {
+			their += " changes that"
+		}
+		if leaf.Path != "" {
+			of = " of leaf " + leaf.Path
+		}
+		w = append(w, fmt.Sprintf("%s %s %s times the error that measuring each of the %s%s by itself with an equal share would give: %s; a larger weight for %s",
+			fewTables(names), have, between(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }), budget.Plural(int64(leaf.Tables), "table"), of, aims(p), their))
+	}
+	return w
+}
+
+// hasFigures tells that a leaf pays for more than counts.
+func hasFigures(p *plan.Plan, leaf string) bool {
+	return slices.ContainsFunc(p.Strategies, func(s plan.Strategy) bool { return s.Leaf == leaf && ofPart(s) })
+}
+
+// summed tells that a table is asked for sums along a column, for which its cells are measured less well.
+func summed(p *plan.Plan, t plan.Table) bool {
+	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
+		return m.Name == t.Marginal && slices.ContainsFunc(slices.Concat(m.Cumulative, m.Ranges), func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
+	})
+}
+
+// aims says what the planner makes least.
+func aims(p *plan.Plan) string {
+	if p.Release().Budget.Minimise == spec.LeastLargest {
+		return "the planner makes the largest variance of a cell least"
+	}
+	return "the planner makes the sum of variances over all cells least, to which tables of few cells add little"
+}
+
+// weighted tells that the marginals of a leaf have different weights, so that the spec asks for tables to differ.
+func weighted(p *plan.Plan, leaf string) bool {
+	var first *spec.Marginal
+	for i := range p.Release().Marginals {
+		m := &p.Release().Marginals[i]
+		if m.Leaf != leaf {
+			continue
+		}
+		if first == nil {
+			first = m
+		}
+		if m.Weight.Cmp(first.Weight) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// EqualShare is the standard error that a table would have if every table of its leaf were measured by itself, with the
+// noise that it has and as much of the leaf each.
+func EqualShare(p *plan.Plan, t plan.Table, leaf plan.Leaf, noise budget.Kind) (float64, error) {
+	part, cost := big.NewRat(1, int64(leaf.Tables)), budget.Cost{}
+	if leaf.Amount.Epsilon != nil {
+		cost.Epsilon = part.Mul(part, leaf.Amount.Epsilon)
+	} else {
+		cost.Rho = part.Mul(part, leaf.Amount.Rho)
+		if noise == budget.DiscreteLaplace { // ε²/2 = ρ
+			cost.Epsilon = budget.RootBelow(new(big.Rat).Add(cost.Rho, cost.Rho), optimise.LaplaceBits)
+		}
+	}
+	m, err := optimise.NoiseFor(p.Release(), t.From, t.Cells, cost)
+	return math.Sqrt(m.Variance()), err
+}
+
+// repeats says which subsets of `every` are left out, since a derived column adds nothing to its origin.
+func repeats(r *spec.Release) []string {
+	var all []string
+	for _, m := range r.Marginals {
+		if m.Every == nil {
+			continue
+		}
+		t := r.Table(m.Table)
+		var pairs []string
+		for i, a := range m.By {
+			for _, b := range m.By[:i] {
+				if derived, origin, found := plan.Twice(t, []spec.Attribute{b, a}); found {
+					pairs = append(pairs, fmt.Sprintf("%s beside %s", derived, origin))
+				}
+			}
+		}
+		left := int64(0)
+		for _, k := range m.Every {
+			for _, by := range workload.Choose(m.By, k) {
+				if _, _, found := plan.Twice(t, by); found {
+					left++
+				}
+			}
+		}
+		if left > 0 {
+			all = append(all, fmt.Sprintf("marginal %s leaves out %s with %s: both come from one column, and the cells would be those of a table without the first",
+				m.Name, budget.Plural(left, "subset"), strings.Join(pairs, ", or ")))
+		}
+	}
+	return all
+}

@@ -1,0 +1,120 @@
+package fitting
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/workload"
+)
+
+// Consistencies are how the counts of each confidential table are made to add up, in the order of the spec; none where it does
+// not ask. It fails where they cannot be.
+func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, error) {
+	if !p.Release().Consistent {
+		return nil, nil
+	}
+	var all []plan.Consistency
+	some := false
+	for _, confidential := range p.Release().Tables {
+		c := plan.Consistency{Table: confidential.Name, Way: plan.Fitted}
+		cells := int64(0)
+		for i, t := range p.Tables {
+			if t.From != confidential.Name {
+				continue
+			}
+			if why := t.WhyLeft(slices.Contains(tables[i].Sums, residual.Prefixes)); why != "" {
+				c.Left = append(c.Left, plan.Unfitted{Table: t.Path, Why: why})
+				continue
+			}
+			if cells += t.Cells; cells > plan.MostFitted {
+				return nil, workload.At(p.Release(), "publish.integers", &workload.Fault{Key: "", Message: fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add up together", confidential.Name, budget.Group(plan.MostFitted)), Expected: "coarser levels or fewer tables, or no `integers`"})
+			}
+			c.Tables = append(c.Tables, t.Path)
+		}
+		if c.Tables == nil {
+			if c.Left != nil {
+				all = append(all, c)
+			}
+			continue
+		}
+		some = true
+		f, err := schedule(p, c)
+		switch {
+		case err == nil:
+			if err := keepApart(p, c, f); err != nil {
+				return nil, err
+			}
+			c.Apart = apart(f.Chains)
+		case tabulates(p, c):
+			if err := cmp.Or(tabulatesInvariants(p, c.Table), tabulatesRows(p, c.Table)); err != nil {
+				return nil, err
+			}
+			c.Way = plan.Tabulated
+		default:
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	if !some {
+		return nil, workload.At(p.Release(), "publish.integers", &workload.Fault{Key: "", Message: "no table of this release has counts that could be made to add up", Expected: "a marginal that counts rows and shows all cells, or no `integers`"})
+	}
+	return all, nil
+}
+
+// apart tells of the columns that are in several chains.
+func apart(chains []Chain) []string {
+	var columns []string
+	groups := map[string][]string{}
+	for _, c := range chains {
+		if groups[c.Column] == nil {
+			columns = append(columns, c.Column)
+		}
+		groups[c.Column] = append(groups[c.Column], c.text())
+	}
+	var out []string
+	for _, column := range columns {
+		if all := groups[column]; len(all) > 1 {
+			out = append(out, strings.Join(all, ", apart from "))
+		}
+	}
+	return out
+}
+
+// tabulates tells that the microdata of a table have, or decide, every attribute of tables.
+func tabulates(p *plan.Plan, c plan.Consistency) bool {
+	for _, path := range c.Tables {
+		if _, err := p.Tabulation(c.Table, path); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// tabulatesInvariants fails where tables that are counted from microdata cannot keep to the invariants of their confidential table: the
+// number of rows is all that these keep to, where no other number is asked for.
+func tabulatesInvariants(p *plan.Plan, table string) error {
+	for _, i := range p.Release().Invariants {
+		if i.Table != table || len(i.By) == 0 && p.RowsOf(table) == i.Total() {
+			continue
+		}
+		return workload.At(p.Release(), "invariants."+i.Name, &workload.Fault{Key: "", Message: fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, which keep to no public figure but their number of rows", table),
+			Expected: "an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in a circle; or no `integers` under `publish`"})
+	}
+	return nil
+}
+
+// tabulatesRows fails where tables would be counted from microdata of a number of rows that somebody chose, which every one of them
+// would then add up to, whatever was measured. A number that an invariant says is that of the data.
+func tabulatesRows(p *plan.Plan, table string) error {
+	n := p.RowsOf(table)
+	if _, known := plan.TotalOf(p.Release(), table); n == 0 || known {
+		return nil
+	}
+	return workload.At(p.Release(), "synthetic."+table, &workload.Fault{Key: "rows", Message: fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
+		Expected: "`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or no `integers` under `publish`"})
+}

@@ -1,0 +1,179 @@
+package fitting
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the steps of a fitting that invariants decide.
+
+// given adds the total, and what invariants decide, which all others keep to: of each the finest margins of all chains. What lies
+// within another one's is the same there, as invariants do not contradict each other.
+func (f *fitter) given(confidential *spec.Table) {
+	var all []Step
+	for _, i := range f.invariants {
+		for _, m := range f.decided(confidential, i) {
+			all = append(all, Step{Margin: m, Table: f.find(m), Given: f.sums(confidential, i, m), Invariant: i.Name})
+		}
+	}
+	none := make(Margin, len(f.Chains))
+	total := Step{Margin: none, Table: f.find(none)}
+	if len(f.invariants) > 0 {
+		total.Given, total.Invariant = []int64{f.invariants[0].Total()}, f.invariants[0].Name
+	}
+	f.add(total)
+	slices.SortStableFunc(all, func(a, b Step) int { return cmp.Compare(b.Margin.depth(), a.Margin.depth()) })
+	for _, s := range all {
+		if f.within(s.Margin) < 0 {
+			f.add(s)
+		}
+	}
+}
+
+// decided are the finest margins that an invariant decides: of each of its attributes, the finest level in one of the chains of its
+// column.
+func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
+	out := []Margin{make(Margin, len(f.Chains))}
+	for _, a := range plan.CountedBy(confidential, i.By) {
+		var next []Margin
+		for k, c := range f.Chains {
+			level := c.decided(confidential, a)
+			for _, m := range out {
+				if level > 0 {
+					m = slices.Clone(m)
+					m[k] = level
+					next = append(next, m)
+				}
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// decided is the finest level of the chain that an attribute decides, 0 for none.
+func (c Chain) decided(confidential *spec.Table, a spec.Attribute) int {
+	level := 0
+	for l, name := range c.Names {
+		if _, ok := plan.Decides(confidential, a, spec.Attribute{Column: c.Column, Level: name}); ok {
+			level = l + 1
+		}
+	}
+	return level
+}
+
+// sums adds the figures of an invariant up to a margin that it decides.
+func (f *fitter) sums(confidential *spec.Table, i spec.Invariant, m Margin) []int64 {
+	by := plan.CountedBy(confidential, i.By)
+	of, strides := make([][]int, len(by)), make([]int, len(by))
+	stride := 1
+	for k := len(m) - 1; k >= 0; k-- {
+		if m[k] == 0 {
+			continue
+		}
+		c := f.Chains[k]
+		at := slices.IndexFunc(by, func(a spec.Attribute) bool { return a.Column == c.Column })
+		of[at], _ = plan.Decides(confidential, by[at], spec.Attribute{Column: c.Column, Level: c.Names[m[k]-1]})
+		strides[at] = stride
+		stride *= c.Size(m[k])
+	}
+	out := make([]int64, stride)
+	for cell, at := range plan.PlacesOf(confidential, by, of, strides) {
+		out[at] += i.Counts[cell]
+	}
+	return out
+}
+
+// empty marks the cells of a margin that have no rows by some invariant; nil for none.
+func (f *Fitting) empty(m Margin) []bool {
+	var out []bool
+	for _, s := range f.Steps {
+		if s.Given == nil {
+			continue
+		}
+		shared := m.Meet(s.Margin)
+		rows := make([]int64, f.Cells(shared))
+		for cell, c := range f.Project(s.Margin, shared) {
+			rows[c] += s.Given[cell]
+		}
+		if !slices.Contains(rows, 0) {
+			continue
+		}
+		if out == nil {
+			out = make([]bool, f.Cells(m))
+		}
+		for cell, c := range f.Project(m, shared) {
+			out[cell] = out[cell] || rows[c] == 0
+		}
+	}
+	return out
+}
+
+// emptied fails where rows that an invariant has would be in cells of a later table of which none is possible: those marked of the
+// margin that the table's step keeps to.
+func (f *Fitting) emptied(p *plan.Plan, step int, dead []bool) error {
+	fixed := f.Steps[step].Fixed[0]
+	from := f.Steps[fixed.From]
+	rows := make([]int64, len(dead))
+	for cell, c := range f.Project(from.Margin, fixed.Margin) {
+		rows[c] += from.Given[cell]
+	}
+	for c, n := range rows {
+		if dead[c] && n > 0 {
+			t := p.Tables[f.Tables[f.Steps[step].Table].At]
+			return workload.At(p.Release(), "invariants."+from.Invariant, &workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
+				Expected: "0 there, or other entries under `impossible`"})
+		}
+	}
+	return nil
+}
+
+// keepApart fails where a fitted table would not keep to an invariant: where both tell more of a column than the finest level that the
+// invariant decides in the table's chain, as its own is in another one. Tables that an invariant decides show its figures.
+func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
+	confidential := p.Release().Table(c.Table)
+	groups := map[[2]spec.Attribute]int{}
+	for _, i := range p.Release().Invariants {
+		if i.Table != c.Table {
+			continue
+		}
+		for _, a := range plan.CountedBy(confidential, i.By) {
+			for _, of := range f.Tables {
+				t := p.Tables[of.At]
+				if t.Invariant != "" {
+					continue
+				}
+				for k, own := range plan.CountedBy(confidential, t.Attributes()) {
+					if own.Column != a.Column {
+						continue
+					}
+					pair := [2]spec.Attribute{own, a}
+					if groups[pair] == 0 {
+						groups[pair] = told(confidential, own, a)
+					}
+					chain := f.Chains[of.Order[k]]
+					if kept := chain.Size(min(of.Margin[of.Order[k]], chain.decided(confidential, a))); kept < groups[pair] {
+						return workload.At(p.Release(), "invariants."+i.Name, &workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain.text(), a),
+							Expected: fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// told is into how many groups of categories what two attributes of one column both tell divides it.
+func told(confidential *spec.Table, first, second spec.Attribute) int {
+	domain := confidential.Column(first.Column).Domain
+	one, _ := domain.Level(first.Level)
+	other, _ := domain.Level(second.Level)
+	_, _, groups := spec.Merged(domain.Size(), one, other)
+	return groups
+}

@@ -1,0 +1,47 @@
+package optimise
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds the budget's way to the tables: the cost of the whole, its leaves, and what each table gets.
+
+// Allocate gives each leaf its exact amount of a total. It refuses a leaf of microdata that pays for anything else.
+func (b *Blueprint) Allocate(total *big.Rat, needed map[string]*big.Rat) ([]plan.Leaf, error) {
+	split := b.Release.Budget.Leaves
+	amounts, err := b.Release.Budget.Divide(total, needed)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTooLittle, err)
+	}
+	leaves := make([]plan.Leaf, len(split))
+	for i, l := range split {
+		leaves[i] = plan.Leaf{Path: l.Path, Needed: l.Needed, Share: new(big.Rat).Quo(amounts[i], total).RatString()}
+		if b.Pure {
+			leaves[i].Amount.Epsilon = amounts[i]
+		} else {
+			leaves[i].Amount.Rho = amounts[i]
+		}
+	}
+	for _, t := range b.tables {
+		leaves[t.Leaf].Tables++
+	}
+	for _, d := range b.drafts {
+		if d.Leaf == NoLeaf {
+			continue
+		}
+		l := &leaves[d.Leaf]
+		if l.Tables > 0 || l.Microdata != "" {
+			return nil, fmt.Errorf("budget leaf %q pays for the microdata of %s and for something else: give them a leaf of their own", l.Path, d.Asked.Table)
+		}
+		l.Microdata = d.Asked.Table
+	}
+	for _, l := range leaves {
+		if l.Tables == 0 && l.Microdata == "" {
+			return nil, fmt.Errorf("budget leaf %q pays for no table", l.Path)
+		}
+	}
+	return leaves, nil
+}

@@ -1,0 +1,546 @@
+package optimise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the division of the budget: the kind of noise that each group of tables gets, and its part of its leaf.
+
+// Blueprint is how the tables of a release can be measured, whatever the size of its budget.
+type Blueprint struct {
+	Release *spec.Release
+	tables  []*workload.Table // those that are published
+	drafts  []Microdata
+	Groups  []*Group
+	Pure    bool
+	// rough says that the size of a budget of ε and δ is taken from the conversion of ρ alone, for Gaussian noise: for what needs
+	// to be known before the measurements are.
+	Rough bool
+	// about says that the size of a budget of ε and δ is found by rough compositions: for what is said and not spent.
+	About bool
+	// tight is by how much the caps of tables are lowered, where noise on integers has not quite the variance that is reckoned with, and
+	// levelled are the leaves whose tables all have an equal share, as nothing else leaves none worse.
+	tight    map[*workload.Table]float64
+	levelled map[int]bool
+}
+
+// NewBlueprint groups the tables and designs every group.
+func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Microdata, tighten float64, how plan.Summing) (*Blueprint, error) {
+	b := &Blueprint{Release: r, tables: tables, drafts: drafts, Pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
+	each, _ := workload.SampleOf(r).Each().Float64()
+	for _, confidential := range r.Tables {
+		var own []*workload.Table
+		for _, t := range tables {
+			if t.Marginal.Table == confidential.Name {
+				own = append(own, t)
+			}
+		}
+		if own == nil {
+			continue
+		}
+		c, err := workload.NewChains(r, own, how)
+		if err != nil {
+			return nil, err
+		}
+		for leaf, l := range r.Budget.Leaves {
+			of := slices.DeleteFunc(slices.Clone(own), func(t *workload.Table) bool { return t.Leaf != leaf })
+			for _, p := range parts {
+				if p.Marginal.Table == confidential.Name && p.Leaf == leaf {
+					of = append(of, p)
+				}
+			}
+			for place, tables := range workload.Connected(of, c) {
+				g := &Group{Release: r, Leaf: leaf, place: place, Tables: tables, Chains: c, Minimise: r.Budget.Minimise, Unit: each, Needed: l.Needed}
+				if v := tables[0].Value; tables[0].Of == nil && v != nil && v.Weight {
+					g.Unit, _ = confidential.Weight.Lattice.Step.Float64()
+				}
+				if err := g.design(r, tighten); err != nil {
+					return nil, workload.At(r, "marginals."+g.Tables[0].Marginal.Name, err)
+				}
+				b.Groups = append(b.Groups, g)
+			}
+		}
+	}
+	return b, nil
+}
+
+// Division is one way to spend the budget on a blueprint.
+type Division struct {
+	choice  []int    // the design of each group
+	Taken   []Design // that design, with the parts that it has in its leaf
+	Planned []Planned
+	Shares  []float64 // of each group in its leaf: of ε in a pure budget, else of ρ
+	Cost    budget.Cost
+	Leaves  []plan.Leaf
+	errors  []float64 // of each leaf, in the sense of the objective; 0 where targets decide
+	Error   float64   // of all
+	epsilon float64   // at the budget's δ, where targets decide it all
+	// about is set where the size of the budget was found roughly, which was enough to see that another division is better.
+	about bool
+}
+
+// Settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or, group by
+// group, for some, where that makes the error of all tables less under the release's accountant, and of no leaf more. uniform is what the plan would be with one kind for all, in
+// the order of [noises]; nil where that would be too
+// little for targets, or has no chance.
+func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
+	uniform = make([]*Division, len(Noises(b.Release.Budget)))
+	var little error
+	for kind := range Noises(b.Release.Budget) {
+		choice := make([]int, len(b.Groups))
+		for i, g := range b.Groups {
+			choice[i] = g.Best[kind]
+		}
+		if kind > 0 && b.tooMany(choice) {
+			continue
+		}
+		d, err := b.divide(choice, best)
+		if errors.Is(err, ErrTooLittle) { // the other kind may be cheaper
+			little = err
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if best == nil || !d.about && d.less(best) {
+			best = d
+		}
+		uniform[kind] = d
+		if len(b.Groups) == 0 {
+			break // microdata alone
+		}
+	}
+	if best == nil {
+		return nil, nil, little
+	}
+	// With several leaves a group that changes alone makes its own leaf worse, but for one that has most of the budget.
+	if len(Noises(b.Release.Budget)) == 1 || len(b.Release.Budget.Leaves) > 1 || len(b.Groups) <= 1 || len(b.Groups) > mostFlips {
+		return best, uniform, nil
+	}
+	for i, g := range b.Groups {
+		choice := slices.Clone(best.choice)
+		if choice[i] = g.Best[0]; best.choice[i] == g.Best[0] {
+			choice[i] = g.Best[1]
+		}
+		switch trial, err := b.divide(choice, best); {
+		case errors.Is(err, ErrTooLittle):
+		case err != nil:
+			return nil, nil, err
+		case !trial.about && trial.less(best):
+			best = trial
+		}
+	}
+	return best, uniform, nil
+}
+
+// tooMany tells that so many measurements have Laplace noise by this choice that Gaussian noise is better under ε and δ: of
+// k equal ones that is so from about k = ln(1/δ) on, where k·√2/ε is √(2k·ln(1/δ))/ε, and here from more than twice that.
+func (b *Blueprint) tooMany(choice []int) bool {
+	var sum, squares float64
+	for i, g := range b.Groups {
+		design := g.Designs[choice[i]]
+		if design.Noise != budget.DiscreteLaplace || g.Needed {
+			continue
+		}
+		amount := g.amount(design, true)
+		for _, part := range design.parts {
+			sum += float64(amount * part)
+			squares += float64(amount*part) * float64(amount*part)
+		}
+	}
+	delta, _ := b.Release.Budget.Delta.Float64()
+	return squares > 0 && float64(sum*sum)/squares > float64(-2*budget.Log(delta))+8
+}
+
+// mostFlips bounds the groups that are tried one by one with their other noise.
+const mostFlips = 16
+
+// less tells that a division is better than another by more than rounding, for all leaves together and for none of them
+// worse: no leaf pays for what another gains.
+func (d *Division) less(other *Division) bool {
+	const rounding = 1e-6
+	for leaf, e := range d.errors {
+		if e > float64(other.errors[leaf]*(1+rounding)) {
+			return false
+		}
+	}
+	if d.Error != other.Error {
+		return d.Error < float64(other.Error*(1-rounding))
+	}
+	return d.epsilon < float64(other.epsilon*(1-rounding))
+}
+
+// divide gives every group its design's measurements, shares every leaf among them, and finds the size of the budget.
+//
+// Within a leaf a group has what makes the error of all least: for an error of e/ρ a part ∝ √e, for e/ε² ∝ ∛e, and
+// where the largest variance counts ∝ e and √e. Where all noise of a leaf is Laplace noise, ε add up (nearly, under ε
+// and δ) and are divided; elsewhere ρ are.
+//
+// A division that a rough size of the budget shows to be no better than the best so far is left at that.
+func (b *Blueprint) divide(choice []int, best *Division) (*Division, error) {
+	d := &Division{choice: choice, about: b.About, Shares: make([]float64, len(b.Groups))}
+	var parts []float64 // of all measurements
+	sums := make([]float64, len(b.Release.Budget.Leaves))
+	var amounts []float64
+	var err error
+	if d.Taken, amounts, err = b.taken(choice); err != nil {
+		return nil, err
+	}
+	for i, g := range b.Groups {
+		whole := b.inEpsilon(choice, g.Leaf)
+		design, amount := d.Taken[i], amounts[i]
+		for j, p := range design.Planned {
+			part := 0.0
+			switch {
+			case g.Needed:
+			case design.guard != nil:
+				part = float64(amount * design.amounts[j])
+			case design.Noise == budget.DiscreteGaussian:
+				part = float64(amount * design.parts[j])
+			case b.Pure:
+				part = float64(amount * design.parts[j])
+			case whole:
+				part = float64(float64(amount*design.parts[j]) * float64(amount*design.parts[j]))
+			default:
+				part = float64(amount*float64(design.parts[j]*design.parts[j])) / (2 * design.perRho())
+			}
+			parts = append(parts, part)
+			sums[g.Leaf] += part
+			d.Shares[i] += part
+			d.Planned = append(d.Planned, p)
+		}
+	}
+	for i, g := range b.Groups {
+		d.Shares[i] /= sums[g.Leaf]
+	}
+	for leaf, l := range b.Release.Budget.Leaves {
+		if l.Needed {
+			continue
+		}
+		var own []float64
+		var at []int
+		for i, p := range d.Planned {
+			if p.Group.Leaf == leaf {
+				own, at = append(own, parts[i]), append(at, i)
+			}
+		}
+		for i, share := range ExactShares(own) {
+			d.Planned[at[i]].Share = share
+		}
+	}
+	if err := distinct(d.Planned); err != nil {
+		return nil, err
+	}
+	if best != nil {
+		d.about = true
+		if err := b.size(d); err != nil {
+			return nil, err
+		}
+		if d.weigh(b); !d.mayBeLess(best) {
+			return d, nil
+		}
+		d.about = b.About
+	}
+	if err := b.size(d); err != nil {
+		return nil, err
+	}
+	d.weigh(b)
+	return d, nil
+}
+
+// mayBeLess reports whether a division whose errors are known roughly may be better than another.
+func (d *Division) mayBeLess(other *Division) bool {
+	const off = 1e-3 // more than the errors can be
+	least := *d
+	least.errors = slices.Clone(d.errors)
+	for i := range least.errors {
+		least.errors[i] *= 1 - off
+	}
+	least.Error *= 1 - off
+	return least.less(other)
+}
+
+// taken are the designs that are chosen for the groups, and the parts that these have of their leaves, in proportion. Where
+// tables are guarded, several groups of a leaf have both from one problem.
+func (b *Blueprint) taken(choice []int) (designs []Design, amounts []float64, err error) {
+	designs, amounts = make([]Design, len(b.Groups)), make([]float64, len(b.Groups))
+	for i, g := range b.Groups {
+		designs[i] = g.Designs[choice[i]]
+		if b.levelled[g.Leaf] && g.divisible() {
+			if designs[i], err = g.levelled(designs[i].Noise); err != nil {
+				return nil, nil, err
+			}
+		}
+		amounts[i] = g.amount(designs[i], b.inEpsilon(choice, g.Leaf))
+	}
+	if b.Release.Budget.Minimise != spec.Guarded {
+		return designs, amounts, nil
+	}
+	for leaf := range b.Release.Budget.Leaves {
+		var of []int
+		for i, g := range b.Groups {
+			if g.Leaf == leaf && !g.Needed {
+				of = append(of, i)
+			}
+		}
+		if len(of) > 0 {
+			b.guardLeaf(of, designs, amounts)
+		}
+	}
+	return designs, amounts, nil
+}
+
+// inEpsilon tells that the groups of a leaf have Laplace noise alone.
+func (b *Blueprint) inEpsilon(choice []int, leaf int) bool {
+	for i, g := range b.Groups {
+		if g.Leaf == leaf && g.Designs[choice[i]].Noise != budget.DiscreteLaplace {
+			return false
+		}
+	}
+	return true
+}
+
+// amount is a group's part of its leaf, of ε or of ρ, in proportion.
+func (g *Group) amount(d Design, inEpsilon bool) float64 {
+	switch largest := g.Minimise == spec.LeastLargest; {
+	case g.Needed:
+		return 0
+	case inEpsilon && largest:
+		return math.Sqrt(d.Error)
+	case inEpsilon:
+		return budget.CubeRoot(d.Error)
+	case largest:
+		return float64(d.Error * d.perRho())
+	}
+	return math.Sqrt(float64(d.Error * d.perRho()))
+}
+
+// perRho is ρ where the amount is 1: itself for Gaussian noise, Σ(ε·part)²/2 for the ε of Laplace noise.
+func (d Design) perRho() float64 {
+	if d.Noise != budget.DiscreteLaplace {
+		return 1
+	}
+	var sum float64
+	for _, part := range d.parts {
+		sum += float64(part * part)
+	}
+	return sum / 2
+}
+
+// atShare is a figure of a design, its error or its spread, for a group's share of a leaf's amount: of ε or, where an
+// amount of 1 takes perRho of it, of ρ.
+func atShare(figure, perRho float64, amount budget.Cost, share float64) float64 {
+	if amount.Epsilon != nil {
+		e, _ := amount.Epsilon.Float64()
+		e *= share
+		return figure / float64(e*e)
+	}
+	rho, _ := amount.Rho.Float64()
+	return float64(figure*perRho) / float64(rho*share)
+}
+
+// weigh works out the errors of a division. Groups of targets have theirs as the targets want it.
+func (d *Division) weigh(b *Blueprint) {
+	d.errors, d.Error = make([]float64, len(d.Leaves)), 0
+	largest := b.Release.Budget.Minimise == spec.LeastLargest
+	for i, g := range b.Groups {
+		if g.Needed {
+			continue
+		}
+		design := d.Taken[i]
+		e := atShare(design.Error, design.perRho(), d.Leaves[g.Leaf].Amount, d.Shares[i])
+		if largest {
+			d.errors[g.Leaf] = max(d.errors[g.Leaf], e)
+		} else {
+			d.errors[g.Leaf] += e
+		}
+	}
+	for _, e := range d.errors {
+		if largest {
+			d.Error = max(d.Error, e)
+		} else {
+			d.Error += e
+		}
+	}
+}
+
+// size finds the size of the budget: the amounts of its leaves as asked and, for an ε,δ budget, the largest ρ for which
+// all that they buy, measurements and blocks, composed, is within ε and δ.
+func (b *Blueprint) size(d *Division) error {
+	asked := b.Release.Budget
+	needed := b.Needs(d.Planned)
+	total := asked.Epsilon
+	switch {
+	case asked.Delta != nil:
+		var err error
+		if total, err = b.calibrate(d, needed); err != nil {
+			return err
+		}
+	case asked.Epsilon == nil:
+		total = asked.Rho
+	}
+	var err error
+	d.Leaves, err = b.Allocate(total, needed)
+	if err != nil {
+		return err
+	}
+	sum := new(big.Rat)
+	for _, l := range d.Leaves {
+		if b.Pure {
+			sum.Add(sum, l.Amount.Epsilon)
+		} else {
+			sum.Add(sum, l.Amount.Rho)
+		}
+	}
+	if b.Pure {
+		d.Cost.Epsilon = sum
+	} else {
+		d.Cost.Rho = sum
+	}
+	return nil
+}
+
+// Needs are what the leaves of targets take, by their paths.
+func (b *Blueprint) Needs(all []Planned) map[string]*big.Rat {
+	needed := map[string]*big.Rat{}
+	for _, p := range all {
+		if p.Needs == nil {
+			continue
+		}
+		path := p.Group.path()
+		if needed[path] == nil {
+			needed[path] = new(big.Rat)
+		}
+		needed[path].Add(needed[path], p.charge(b.Pure))
+	}
+	return needed
+}
+
+// calibrate finds the ρ of an ε,δ budget. Where targets need more than the conversion of ρ alone allows, the search
+// begins at what they need. It fails with [errTooLittle] where that is more than ε and δ allow.
+func (b *Blueprint) calibrate(d *Division, needed map[string]*big.Rat) (*big.Rat, error) {
+	asked := b.Release.Budget
+	from, err := budget.RhoForEpsilonDelta(asked.Epsilon, asked.Delta)
+	if err != nil {
+		return nil, fmt.Errorf("budget: %w", err)
+	}
+	if least, err := asked.Least(needed); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTooLittle, err)
+	} else if least.Cmp(from) >= 0 { // a millionth more, so that there is something for every share
+		from = least.Add(least, new(big.Rat).Quo(least, big.NewRat(1_000_000, 1)))
+	}
+	if b.Rough {
+		return from, nil
+	}
+	if b.IsFixed(from, needed) {
+		return b.fixed(d, needed, from)
+	}
+	build := func(rho *big.Rat) ([]budget.Mechanism, error) {
+		leaves, err := b.Allocate(rho, needed)
+		if err != nil {
+			return nil, err
+		}
+		trial := &plan.Plan{Leaves: leaves}
+		err = Spend(trial, b, d.Planned)
+		return trial.Mechanisms(), err
+	}
+	var rho *big.Rat
+	if d.about {
+		rho, err = budget.CalibrateRoughly(asked.Epsilon, asked.Delta, from, build)
+	} else {
+		rho, _, err = budget.Calibrate(asked.Epsilon, asked.Delta, from, build)
+	}
+	switch {
+	case errors.Is(err, budget.ErrExceeded):
+		return nil, ErrTooLittle
+	case err != nil:
+		return nil, fmt.Errorf("budget: %w", err)
+	}
+	return rho, nil
+}
+
+// IsFixed tells that no leaf has a share: twice the total gives the same amounts.
+func (b *Blueprint) IsFixed(total *big.Rat, needed map[string]*big.Rat) bool {
+	once, err := b.Release.Budget.Divide(total, needed)
+	if err != nil {
+		return false
+	}
+	twice, err := b.Release.Budget.Divide(new(big.Rat).Add(total, total), needed)
+	return err == nil && slices.EqualFunc(once, twice, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
+}
+
+// fixed is a ρ for a budget all of whose leaves have their amounts, whatever it is. It fails with [errTooLittle] where
+// these are more than ε and δ allow.
+func (b *Blueprint) fixed(d *Division, needed map[string]*big.Rat, total *big.Rat) (*big.Rat, error) {
+	leaves, err := b.Allocate(total, needed)
+	if err != nil {
+		return nil, err
+	}
+	trial := &plan.Plan{Leaves: leaves}
+	if err := Spend(trial, b, d.Planned); err != nil {
+		return nil, err
+	}
+	loss, err := budget.Compose(trial.Mechanisms()...)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := loss.EpsilonAt(b.Release.Budget.Delta)
+	if err != nil {
+		return nil, err
+	}
+	d.epsilon = bound.Value
+	if epsilon := new(big.Rat).SetFloat64(bound.Value); epsilon == nil || epsilon.Cmp(b.Release.Budget.Epsilon) > 0 {
+		return nil, ErrTooLittle
+	}
+	return total, nil
+}
+
+// distinct refuses two measurements of one name, which their noise is derived from.
+func distinct(all []Planned) error {
+	seen := make(map[string]bool, len(all))
+	for _, p := range all {
+		id := p.id()
+		if seen[id] {
+			return fmt.Errorf("two measurements would have one name, %s: give a column another name and say where it comes from (from: …)", id)
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// partBits is how many digits of a share are kept.
+const partBits = 30
+
+// ExactShares are shares in proportion to parts, as exact fractions of few digits: each rounded down by less than 2⁻²⁹
+// of it, unless it has no more digits than that.
+//
+// Contract: they add up to at most 1, whatever the rounding of floats.
+func ExactShares(parts []float64) []*big.Rat {
+	var sum float64
+	for _, p := range parts {
+		sum += p
+	}
+	out, total, most := make([]*big.Rat, len(parts)), new(big.Rat), 0
+	for i, p := range parts {
+		fraction, exponent := math.Frexp(p / sum)
+		out[i] = new(big.Rat).SetInt64(int64(math.Floor(math.Ldexp(fraction, partBits))))
+		out[i].Quo(out[i], new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(partBits-exponent))))
+		total.Add(total, out[i])
+		if out[i].Cmp(out[most]) > 0 {
+			most = i
+		}
+	}
+	if excess := total.Sub(total, big.NewRat(1, 1)); excess.Sign() > 0 {
+		out[most].Sub(out[most], excess)
+	}
+	return out
+}

@@ -1,0 +1,315 @@
+package optimise
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the planning of microdata: what their method will ask, and what each part of it may cost.
+
+// Microdata are the microdata of one table on their way through the planner.
+type Microdata struct {
+	Asked   *spec.Synthetic
+	sketch  *plan.Plan // of the tables alone, without noise
+	above   string     // method of their parent, "" where they have none
+	Leaf    int        // noLeaf: they cost nothing
+	Method  string
+	ways    int
+	why     string // auto chose the method; "" where the spec says which
+	by      []plan.Factor
+	given   int
+	unit    string // the name of the column that links rows, "" where none are
+	derived []plan.Factor
+	Columns []int64 // cells of each column
+	Cells   int64   // of all columns and all candidates, which are counted
+}
+
+// NoLeaf is the place of the leaf of microdata that cost nothing.
+const NoLeaf = -1
+
+// ExpandSynthetic lists the microdata that a spec asks for beside its tables.
+func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, error) {
+	var all []Microdata
+	sketch := plan.For(r)
+	for _, t := range tables {
+		if r.Synthetic != nil {
+			sketch.Tables = append(sketch.Tables, workload.NewTable(r, t))
+		}
+	}
+	for i := range r.Synthetic {
+		d, err := draft(r, &r.Synthetic[i], sketch, all)
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s (line %d): %w", r.Synthetic[i].Table, r.Synthetic[i].Line, err)
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// draft works out what microdata will have counted: of linked ones, the columns of their parent's rows too. It refuses more pairs, or larger ones, than can be counted, and
+// columns whose measurements would have one name.
+func draft(r *spec.Release, asked *spec.Synthetic, sketch *plan.Plan, before []Microdata) (Microdata, error) {
+	d := Microdata{Asked: asked, sketch: sketch, Leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
+	free := asked.Method == spec.TablesMethod || asked.Method == spec.AutoMethod && asked.Leaf == "" && len(r.Marginals) > 0
+	switch pure := r.Budget.Epsilon != nil && r.Budget.Delta == nil; {
+	case free && asked.Leaf != "":
+		return d, errors.New("method tables spends nothing: leave `budget` out")
+	case free:
+		d.Leaf = NoLeaf
+	case d.Leaf < 0:
+		return d, fmt.Errorf("the budget has no leaf %q", asked.Leaf)
+	case pure:
+		return d, errors.New("a pure ε budget cannot pay for them: give the budget a δ, or state it in ρ")
+	}
+	t := r.Table(asked.Table)
+	if t == nil {
+		return d, fmt.Errorf("there is no table %q", asked.Table)
+	}
+	for _, a := range asked.By {
+		f := plan.Factor{Attribute: a.Column, Level: a.Level, Basis: plan.Identity}
+		if plan.Counted(t, a) == a {
+			d.by = append(d.by, f)
+		} else {
+			d.derived = append(d.derived, f)
+		}
+	}
+	d.unit = plan.LinkedBy(r, asked.Table)
+	for _, other := range before { // parents come first
+		if other.Asked.Table == asked.Parent {
+			d.above = other.Method
+		}
+	}
+	for _, f := range d.derived {
+		if _, _, err := plan.OriginOf(t, d.by, f); err != nil {
+			return d, err
+		}
+	}
+	n := int64(len(d.by))
+	for _, a := range asked.Given {
+		d.by, d.given = append(d.by, plan.Factor{Attribute: a.Column, Level: a.Level, Basis: plan.Identity}), d.given+1
+	}
+	if n < 2 {
+		return d, fmt.Errorf("%s: at least two are needed, as pairs of them are measured", budget.Plural(n, "column"))
+	}
+	levels, err := plan.Query{Table: asked.Table, Factors: d.by}.Levels(r)
+	if err != nil {
+		return d, err
+	}
+	for _, level := range levels {
+		d.Columns = append(d.Columns, int64(level.Size()))
+	}
+	if err := d.choose(); err != nil {
+		return d, err
+	}
+	return d, d.distinct()
+}
+
+// count works out how many cells have to be counted. It refuses too many candidates, and too large ones.
+func (d *Microdata) count() error {
+	n := int64(len(d.by))
+	if all, what := d.Named().CandidateCount(), strings.TrimSuffix(d.Sets(), " of"); n > plan.MaxCandidates || all > plan.MaxCandidates {
+		return fmt.Errorf("%s have %s %s, more than %s: %s", budget.Plural(n, "column"), budget.Group(all), what, budget.Group(plan.MaxCandidates), d.fewer("name fewer columns under `by`"))
+	}
+	if d.Method == plan.AIM && !d.fits() {
+		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
+			budget.Group(plan.MostOfModel().Largest), budget.Group(plan.MostOfModel().Cells))
+	}
+	d.Cells = 0
+	for _, cells := range d.Columns {
+		d.Cells += cells
+	}
+	for _, candidate := range d.Named().Candidates() {
+		if len(candidate) == 1 {
+			continue
+		}
+		cells := int64(1)
+		for _, column := range candidate {
+			if d.Columns[column] > plan.MaxCells/cells {
+				return fmt.Errorf("%s would have more than 2^36 cells: %s", d.together(candidate), d.fewer("use coarser levels under `by`"))
+			}
+			cells *= max(d.Columns[column], 1)
+		}
+		if d.Cells += cells; d.Cells > plan.MaxCells {
+			return fmt.Errorf("all %s columns are counted, and would have more than 2^36 cells together: %s", d.Sets(), d.fewer("use coarser levels or fewer columns under `by`"))
+		}
+	}
+	return nil
+}
+
+// Sizes are the cells of each candidate.
+func (d *Microdata) Sizes() (all []int64) {
+	for _, candidate := range d.Named().Candidates() {
+		cells := int64(1)
+		for _, column := range candidate {
+			cells *= d.Columns[column]
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
+// Sets is what the candidates are.
+func (d *Microdata) Sets() string { return d.Named().Sets() }
+
+// fewer is what to do where there is too much to choose from.
+func (d *Microdata) fewer(otherwise string) string {
+	if d.ways > 2 {
+		return "ask for ways: 2, or " + otherwise
+	}
+	return otherwise
+}
+
+// together names a candidate.
+func (d *Microdata) together(candidate []int) string {
+	names := make([]string, len(candidate))
+	for i, column := range candidate {
+		names[i] = d.by[column].String()
+	}
+	switch last := len(names) - 1; last {
+	case 0:
+		return "column " + names[0]
+	case 1:
+		return fmt.Sprintf("the pair of %s and %s", names[0], names[1])
+	default:
+		return fmt.Sprintf("the set of %s and %s", strings.Join(names[:last], ", "), names[last])
+	}
+}
+
+// distinct refuses columns that cannot stand side by side: two measurements, or two columns of the microdata, would
+// have one name.
+func (d *Microdata) distinct() error {
+	s := d.Named()
+	seen := map[string]string{}
+	if d.unit != "" {
+		seen[d.unit] = "the column that says which rows belong together"
+	}
+	for i, f := range s.Columns() {
+		for _, name := range []string{f.String(), f.String() + plan.LabelSuffix} {
+			if other, ok := seen[name]; ok {
+				return fmt.Errorf("there would be two columns %q, of %s and of %s: give the column another name and say where it comes from (from: %s)", name, other, f, f.Attribute)
+			}
+			seen[name] = f.String()
+		}
+		if i < len(s.By) {
+			seen[s.Column(i)] = "column " + f.String()
+		}
+	}
+	for _, candidate := range s.Candidates() {
+		id, of := s.AnswerID(0, candidate), d.together(candidate)
+		if other, ok := seen[id]; ok {
+			return fmt.Errorf("%s and %s would have one name, %s: give a column another name and say where it comes from (from: …)", other, of, id)
+		}
+		seen[id] = of
+	}
+	return nil
+}
+
+// Named are the microdata as the plan writes them, without mechanisms.
+func (d *Microdata) Named() plan.Synthetic {
+	s := plan.Synthetic{Table: d.Asked.Table, Leaf: d.Asked.Leaf, Method: d.Method, Why: d.why, Ways: d.ways, By: d.by, Parent: d.Asked.Parent, Given: d.given, Derived: d.derived, Rows: d.Asked.Rows, Files: d.Asked.Files}
+	s.Rounds = s.Joins()
+	if d.Method == plan.Tables {
+		s.Rounds = 0
+	}
+	if d.Method == plan.AIM {
+		most := plan.MostOfModel()
+		s.Most, s.Rounds = &most, plan.RoundsPerColumn*len(d.by)
+	}
+	return s
+}
+
+// thirds are the parts of a leaf of microdata: the columns, the choices and the pairs get one each.
+const thirds = 3
+
+// spend divides the amount of a leaf: among the columns, the choices and the pairs of [MST], a third each, equally within
+// a third; of [AIM] a fifth equally among the columns, the rest to the rounds, of which the first has what it would if all
+// were alike.
+//
+// Guarantee: the measurements of the columns and the block are together ρ-zCDP with ρ at most the amount. Neighbours:
+// the release's own; a unit has at most max_rows counted rows. Theorem: adaptive composition adds ρ (Bun & Steinke
+// 2016, lemma 2.3); a choice of bounded range ε is (ε²/8)-zCDP (Cesar & Rogers 2021, lemma 3.2). Argument:
+// docs/proofs/adaptive.md.
+func (d Microdata) spend(r *spec.Release, amount *big.Rat) ([]plan.Measurement, plan.Synthetic, error) {
+	s := d.Named()
+	if i, ok := plan.TotalOf(r, s.Table); ok && s.Rows == 0 && s.Parent == "" && i.Total() > 0 && i.Total() <= plan.MostRows {
+		s.Rows, s.RowsOf = i.Total(), i.Name
+	}
+	if !s.Adaptive() {
+		return nil, s, nil
+	}
+	columns, choices := big.NewRat(1, thirds), big.NewRat(1, thirds)
+	if s.Method == plan.AIM {
+		columns = plan.OfColumns
+		choices = new(big.Rat).Sub(big.NewRat(1, 1), plan.OfColumns)
+		choices.Mul(choices, plan.Selection)
+	}
+	column := new(big.Rat).Mul(amount, columns)
+	choice := new(big.Rat).Mul(amount, choices)
+	answers := new(big.Rat).Sub(amount, new(big.Rat).Add(column, choice))
+	column.Quo(column, big.NewRat(int64(len(d.by)), 1))
+	round := new(big.Rat).Quo(choice, big.NewRat(int64(s.Rounds), 1))
+	answer := new(big.Rat).Quo(answers, big.NewRat(int64(s.Rounds), 1))
+	var all []plan.Measurement
+	for i, cells := range d.Columns {
+		noise, err := NoiseFor(r, s.Table, cells, budget.Cost{Rho: column})
+		if err != nil {
+			return nil, s, fmt.Errorf("column %s: %w", d.by[i], err)
+		}
+		all = append(all, plan.Measurement{ID: s.Column(i), Leaf: s.Leaf, Query: plan.Query{Table: s.Table, Factors: d.by[i : i+1]}, Cells: cells, Mechanism: noise})
+	}
+	var err error
+	if s.Select, err = choiceFor(round); err != nil {
+		return nil, s, err
+	}
+	if s.Noise, err = NoiseFor(r, s.Table, leastPair, budget.Cost{Rho: answer}); err != nil {
+		return nil, s, fmt.Errorf("what a round measures: %w", err)
+	}
+	if s.Method == plan.MST {
+		s.Block = plan.Block(s.Rounds, s.Select, s.Noise)
+		return all, s, nil
+	}
+	if s.Noise.Parameter.Cmp(plan.LeastVariance) < 0 {
+		return nil, s, errors.New("the budget is so large that what a round measures would have next to no noise: an ε of 10 already hides next to nothing")
+	}
+	s.Block = budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: answers.Add(answers, choice)}
+	return all, s, nil
+}
+
+// leastPair is the fewest cells for which the sensitivity of counts is that of any pair of columns.
+const leastPair = 2
+
+// choiceFor is the exponential mechanism with the largest ε, a multiple of 2⁻²⁴, for which ε²/8 is at most ρ > 0. It
+// fails where that is zero.
+//
+// Guarantee: ρ-zCDP, for the neighbours that the scores' sensitivity is of. Theorem: Cesar & Rogers 2021, lemma 3.2.
+// Argument: docs/proofs/adaptive.md.
+func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
+	epsilon := budget.RootBelow(new(big.Rat).Mul(rho, big.NewRat(8, 1)), plan.ChoiceBits)
+	if epsilon.Sign() == 0 {
+		return budget.Mechanism{}, fmt.Errorf("a choice among columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
+	}
+	return budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: epsilon}, nil
+}
+
+// NoiseFor is the noise that a cost buys for a marginal of so many cells: discrete
+// Laplace for an ε, discrete Gaussian for a ρ.
+func NoiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
+	l1, l2, worst := workload.CountSensitivity(r.Privacy.Neighbours, r.Table(table).Unit.MaxRows, cells)
+	var m budget.Mechanism
+	var err error
+	if cost.Epsilon != nil {
+		m, err = budget.LaplaceFor(l1, cost.Epsilon)
+	} else {
+		m, err = budget.GaussianFor(l1, l2, cost.Rho)
+	}
+	m.Shifts = worst
+	return m, err
+}

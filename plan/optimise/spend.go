@@ -1,0 +1,40 @@
+package optimise
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Spend spends the leaves: on the measurements for the tables, and on what microdata take: the measurements of their
+// columns, behind those, and their rounds.
+func Spend(p *plan.Plan, b *Blueprint, all []Planned) error {
+	for _, one := range all {
+		m, err := one.Spend(p.Leaves[one.Group.Leaf].Amount)
+		if err != nil {
+			return fmt.Errorf("measurement %s: %w", one.id(), err)
+		}
+		if m.Query.Quantile == nil && !(m.Mechanism.Variance() > 0) {
+			return b.Release.Problem("budget", spec.Problem{
+				Message:  fmt.Sprintf("the budget is so large that measurement %s would have no noise", m.ID),
+				Expected: "a smaller budget: an ε of 10 already hides next to nothing",
+			})
+		}
+		p.Measurements = append(p.Measurements, m)
+	}
+	for _, d := range b.drafts {
+		var amount *big.Rat
+		if d.Leaf != NoLeaf {
+			amount = p.Leaves[d.Leaf].Amount.Rho
+		}
+		columns, s, err := d.spend(b.Release, amount)
+		if err != nil {
+			return fmt.Errorf("microdata of %s: %w", d.Asked.Table, err)
+		}
+		p.Measurements = append(p.Measurements, columns...)
+		p.Synthetic = append(p.Synthetic, s)
+	}
+	return nil
+}

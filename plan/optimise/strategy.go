@@ -1,0 +1,84 @@
+package optimise
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// NoiseName is a kind of noise in words.
+func NoiseName(kind budget.Kind) string {
+	if kind == budget.DiscreteLaplace {
+		return "discrete Laplace"
+	}
+	return "discrete Gaussian"
+}
+
+// Strategies say what was chosen, and beside it what was not.
+func (b *Blueprint) Strategies(d *Division, uniform []*Division) []plan.Strategy {
+	var all []plan.Strategy
+	for i, g := range b.Groups {
+		taken := d.Taken[i]
+		s := plan.Strategy{
+			Leaf: d.Leaves[g.Leaf].Path, Kind: taken.Kind, Noise: taken.Noise, Measurements: len(taken.Planned),
+			RMSE: g.rmse(taken, taken.perRho(), d, i),
+		}
+		for j, other := range g.Designs {
+			of, instead := d, plan.Alternative{Kind: other.Kind, Noise: other.Noise}
+			switch {
+			case j == d.choice[i], other.Noise != taken.Noise && !slices.Contains(g.Best, j):
+				continue
+			case g.Needed:
+				instead.Needs = budget.DecimalUp(b.charge(other.Planned), plan.Significant)
+				s.Instead = append(s.Instead, instead)
+				continue
+			case other.Noise != taken.Noise:
+				if of = uniform[slices.Index(g.Best, j)]; of == nil {
+					instead.Why = "with " + NoiseName(other.Noise) + " noise it has no chance under ε and δ"
+					s.Instead = append(s.Instead, instead)
+					continue
+				}
+				instead.Charge = budget.DecimalUp(of.Cost.Rho, of.digits())
+			}
+			if other.Noise == taken.Noise { // for the same ρ, or the same ε of Laplace noise
+				instead.RMSE = g.rmse(other, taken.perRho(), of, i)
+			} else {
+				instead.RMSE = g.rmse(other, other.perRho(), of, i)
+			}
+			s.Instead = append(s.Instead, instead)
+		}
+		if equal, ok := g.equalShares(b.Release, taken.Noise); ok && taken.Kind != plan.EqualShares {
+			s.Instead = append(s.Instead, plan.Alternative{Kind: plan.EqualShares, Noise: taken.Noise, RMSE: g.rmse(equal, taken.perRho(), d, i)})
+		}
+		s.Instead = append(s.Instead, g.Reasons...)
+		for _, t := range g.Tables {
+			s.Tables = append(s.Tables, t.Path)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// rmse is the root mean square error of the group's figures by one of its designs, for its part of a division: of ε, or of
+// the ρ that an amount of 1 takes.
+func (g *Group) rmse(design Design, perRho float64, d *Division, i int) float64 {
+	var cells float64
+	for _, t := range g.Tables {
+		cells += float64(t.Possible())
+	}
+	spread := design.Spread
+	if !g.Needed {
+		spread = atShare(spread, perRho, d.Leaves[g.Leaf].Amount, d.Shares[i])
+	}
+	return budget.RoundUp(float64(math.Sqrt(spread/cells)*g.Unit), d.digits())
+}
+
+// digits is how many significant digits of a division's figures are told.
+func (d *Division) digits() int {
+	if d.about {
+		return 3
+	}
+	return plan.Significant
+}

@@ -1,0 +1,205 @@
+package optimise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// gridBits is the number of fractional bits of a mechanism's parameter.
+const gridBits = 12
+
+// Parameter is the largest parameter of a noise, on the grid that parameters lie on, whose margin keeps a goal; nil where
+// there is none.
+func Parameter(g workload.Goal, noise budget.Kind) *big.Rat {
+	if g.Margin < 1 {
+		return nil // the least noise there is moves a count by one
+	}
+	at := func(steps int64) *big.Rat { return big.NewRat(steps, 1<<gridBits) }
+	keeps := func(steps int64) bool {
+		one := big.NewInt(1)
+		m := budget.Mechanism{Kind: noise, Parameter: at(steps), L1: one, L2Squared: one}
+		margin, _ := m.Margin(g.Confidence)
+		return float64(margin) <= g.Margin
+	}
+	low, high := int64(1), int64(2)
+	if !keeps(low) {
+		return nil
+	}
+	for high < 1<<60 && keeps(high) {
+		low, high = high, high*2
+	}
+	for high-low > max(1, low>>40) {
+		if middle := low + (high-low)/2; keeps(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return at(low)
+}
+
+// designForTargets adds the designs that keep the targets of the group's tables, with the ε or ρ that each measurement
+// needs. Their error is the ρ that they cost.
+func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten float64) error {
+	goals := make([]workload.Goal, len(g.Tables))
+	for i, t := range g.Tables {
+		asked, ok := t.Goal()
+		if !ok {
+			return fmt.Errorf("table %s has no target, and its leaf gets what targets need", t.Path)
+		}
+		asked.Margin = float64(asked.Margin * tighten)
+		goals[i] = asked
+	}
+	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.Several()
+	switch {
+	case laplace && ranged && r.Budget.Delta != nil:
+		return nil
+	case !ranged || laplace:
+		work := g.directForTargets
+		if g.summed() || ranged { // or another leaf asks for ranges of its columns
+			work = g.rangedForTargets
+		}
+		each, err := work(r, noise, goals)
+		if err != nil {
+			return err
+		}
+		g.Designs = append(g.Designs, each)
+	}
+	if !laplace && (len(g.Tables) > 1 || g.Several() || ranged) {
+		d, why, err := g.residualsForTargets(r, goals)
+		switch {
+		case err != nil:
+			return err
+		case why != "" && ranged:
+			return &workload.Fault{Key: "", Message: "the tables along whose columns counts are added up cannot be measured: " + why, Expected: "fewer attributes or coarser levels"}
+		case why != "":
+			g.Reasons = append(g.Reasons, plan.Alternative{Kind: plan.Residuals, Noise: noise, Why: why})
+		default:
+			g.Designs = append(g.Designs, d)
+		}
+	}
+	return nil
+}
+
+// rangedForTargets measures every table by itself, in portions where its columns have ranges, well enough by the normal
+// law of what many draws add up to.
+func (g *Group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []workload.Goal) (Design, error) {
+	all := Design{Kind: plan.Direct, Noise: noise}
+	for i, t := range g.Tables {
+		alone := &Group{Leaf: g.Leaf, place: g.place, Tables: []*workload.Table{t}, Chains: g.Chains, Minimise: g.Minimise, Needed: true}
+		d, err := alone.direct(r, alone.all(), plan.Direct, noise)
+		if err != nil {
+			return d, err
+		}
+		w, of, err := alone.estimated(&d, d.variances())
+		if err != nil {
+			return d, err
+		}
+		_, peak := w.Variance(0, of)
+		epsilon := math.Sqrt(peak / goals[i].Variance())
+		for j := range d.Planned {
+			d.Planned[j].Needs = new(big.Rat).SetFloat64(float64(epsilon * d.parts[j]))
+			if d.Planned[j].Needs == nil || d.Planned[j].Needs.Sign() <= 0 {
+				return d, unreachable(r, t)
+			}
+		}
+		all.Planned = append(all.Planned, d.Planned...)
+		all.Spread += d.Spread / float64(epsilon*epsilon)
+	}
+	all.Error = cost(all.Planned)
+	return all, nil
+}
+
+// directForTargets measures every table by itself, just well enough.
+func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []workload.Goal) (Design, error) {
+	d, err := g.direct(r, g.all(), plan.Direct, noise)
+	if err != nil {
+		return d, err
+	}
+	variances := make([]float64, len(goals))
+	for i, asked := range goals {
+		p := &d.Planned[i]
+		parameter := Parameter(asked, noise)
+		if parameter == nil {
+			return d, unreachable(r, g.Tables[i])
+		}
+		if noise == budget.DiscreteLaplace {
+			p.Needs = new(big.Rat).Quo(new(big.Rat).SetInt(p.L1), parameter)
+		} else {
+			p.Needs = new(big.Rat).Quo(new(big.Rat).SetInt(p.L2Squared), parameter)
+			p.Needs.Quo(p.Needs, big.NewRat(2, 1))
+		}
+		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.L1, L2Squared: p.L2Squared}
+		variances[i] = m.Variance()
+	}
+	if err := g.predict(&d, g.all(), variances); err != nil {
+		return d, err
+	}
+	d.Error = cost(d.Planned)
+	return d, nil
+}
+
+// residualsForTargets measures what the tables share once, with the least cost for which all targets are kept.
+func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d Design, why string, err error) {
+	w, why := g.residualWorkload(r, &d)
+	if why != "" {
+		return d, why, nil
+	}
+	bounds := make([]float64, len(goals))
+	for i, asked := range goals {
+		bounds[i] = asked.Variance()
+	}
+	variances, _, err := w.Within(bounds)
+	if err != nil {
+		return d, "", err
+	}
+	for i, v := range variances {
+		steps := math.Floor(float64(v * (1 << gridBits)))
+		if steps < 1 {
+			return d, "a target is finer than the least noise on " + d.Planned[i].id(), nil
+		}
+		parameter := new(big.Rat).SetFloat64(steps)
+		parameter.Quo(parameter, big.NewRat(1<<(gridBits-1), 1)) // 2σ²
+		d.Planned[i].Needs = parameter.Quo(new(big.Rat).SetInt(d.Planned[i].L2Squared), parameter)
+	}
+	g.count(&d, w, variances)
+	d.Error = cost(d.Planned)
+	return d, "", nil
+}
+
+// cost is what measurements for targets need, as a ρ.
+func cost(all []Planned) float64 {
+	sum := new(big.Rat)
+	for _, p := range all {
+		sum.Add(sum, p.charge(false))
+	}
+	f, _ := sum.Float64()
+	return f
+}
+
+// charge is what measurements for targets need, of ε in a pure budget, else of ρ.
+func (b *Blueprint) charge(all []Planned) *big.Rat {
+	sum := new(big.Rat)
+	for _, p := range all {
+		sum.Add(sum, p.charge(b.Pure))
+	}
+	return sum
+}
+
+// unreachable is the error for a target that no noise on integers keeps.
+func unreachable(r *spec.Release, t *workload.Table) error {
+	return r.Problem("marginals."+t.Marginal.Name+".target", spec.Problem{
+		Message:  fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", plan.Decimal(t.Marginal.Target.Margin), t.Path),
+		Expected: "a margin of 1 or more, as noise is whole numbers",
+	})
+}
+
+// ErrTooLittle is the error for a budget that is less than its targets need.
+var ErrTooLittle = errors.New("the budget is less than its targets need")

@@ -1,0 +1,35 @@
+package planner
+
+import (
+	"math"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// assessFigures says how good the figures of a table will be, by the standard errors of what they are worked out from and a
+// normal law: about.
+func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measurement) {
+	for i := range t.Figures {
+		f := &t.Figures[i]
+		if f.Kind == spec.Quantiles {
+			continue // [draftPlan.assessQuantiles]
+		}
+		rows, counts, parts := compiled.RestsOn(p, *t, *f, measured)
+		variance := float64(counts * workload.Square(t.Statistics[0].StandardError))
+		for _, part := range parts {
+			variance += float64(part.Squared * measured[part.ID].Mechanism.Variance())
+		}
+		if variance == 0 {
+			continue // it depends on more than a number of rows
+		}
+		per := max(float64(rows), 1)
+		f.Quality = plan.Quality{
+			Rows: rows, StandardError: budget.RoundUp(math.Sqrt(variance)/per, plan.Significant),
+			Margin: budget.RoundUp(budget.NormalQuantile((1-plan.Confidence)/2)*math.Sqrt(variance)/per, plan.Significant),
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package planner
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// worse are the tables that share a leaf's amount and are worse than by themselves with an equal share of it, with the ratio of their
+// errors to that: by the noise that there will be, on integers and with rounded parameters. Tables that nothing else bears on have
+// at least their share.
+func (d *draftPlan) worse() (map[*workload.Table]float64, error) {
+	b := d.blueprint
+	if b.Release.Budget.Minimise != spec.Guarded {
+		return nil, nil
+	}
+	all := make([]int64, len(d.plan.Leaves))
+	for _, g := range b.Groups {
+		all[g.Leaf] += int64(len(g.Tables))
+	}
+	known, worse := map[*workload.Sensitivity]float64{}, map[*workload.Table]float64{}
+	for i, g := range b.Groups {
+		if g.Needed || g.Apart() {
+			continue
+		}
+		clear(known)
+		for _, t := range g.Tables {
+			p := g.ByItself(b.Release, t, d.division.Taken[i].Noise)
+			equal, ok := known[p.Sensitivity]
+			if !ok {
+				p.Share = big.NewRat(1, all[g.Leaf])
+				m, err := p.Spend(d.plan.Leaves[g.Leaf].Amount)
+				if err != nil {
+					return nil, err
+				}
+				equal = m.Mechanism.Variance()
+				known[p.Sensitivity] = equal
+			}
+			s := d.plan.Tables[t.Place].Statistics[0]
+			is := max(s.OfRanges, s.StandardError)
+			if s.OfRanges > 0 {
+				is = s.OfRanges
+			}
+			if ratio := is / (math.Sqrt(float64(equal*g.Chains.Added(t))) * g.Unit); ratio > optimise.Unguarded {
+				worse[t] = ratio
+			}
+		}
+	}
+	return worse, nil
+}

@@ -1,0 +1,59 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// hold notes of every table whether an invariant decides its cells: then these are exact, whatever was measured.
+func hold(p *plan.Plan, tables []*workload.Table) {
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		if t.Invariant = compiled.HeldBy(p, *t, tables[i]); t.Invariant == "" {
+			continue
+		}
+		s := &t.Statistics[0]
+		s.StandardError, s.Uneven, s.Median, s.OfRanges, s.Margin, s.Attained = 0, 0, 0, 0, 0, 1
+		t.Expectation = fmt.Sprintf("Public figures: its cells are those of invariant %s, or sums of them, and have no noise.", t.Invariant)
+	}
+}
+
+// invariantsPossible fails where an invariant has rows in a cell that the spec says no row falls into.
+func invariantsPossible(p *plan.Plan) error {
+	for _, i := range p.Release().Invariants {
+		confidential := p.Release().Table(i.Table)
+		mask, err := plan.MarginalOf(i.Table, plan.CountedBy(confidential, i.By)).Impossible(p.Release())
+		if err != nil {
+			return err
+		}
+		for cell, impossible := range mask.Cells() {
+			if impossible && i.Counts[cell] > 0 {
+				return workload.At(p.Release(), "invariants."+i.Name, &workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has %s where `impossible` says that no row can be: %s", i.Name, budget.Plural(i.Counts[cell], "row"), cellText(confidential, i.By, cell)),
+					Expected: "0 there, or another entry under `impossible`"})
+			}
+		}
+	}
+	return nil
+}
+
+// cellText names a cell by its categories.
+func cellText(t *spec.Table, by []spec.Attribute, cell int) string {
+	var parts []string
+	for k := len(by) - 1; k >= 0; k-- {
+		level, _ := t.Column(by[k].Column).Domain.Level(by[k].Level)
+		parts = append(parts, fmt.Sprintf("%s = %s", by[k], level.Categories[cell%level.Size()].Code))
+		cell /= level.Size()
+	}
+	if parts == nil {
+		return "all rows"
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, " with ")
+}

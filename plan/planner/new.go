@@ -1,0 +1,370 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/fitting"
+	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// New plans a release. It fails on a release that uses a part of the language
+// that is not built, whose tables clash or are too large to count, whose
+// budget is too small for exact noise of a finite scale, and with [*TooLittle]
+// where it is too small for its targets.
+//
+// What is planned is a copy of the release, as its text says it: nobody else holds
+// that while it is planned. A release that is not as its text says has a plan, but
+// none that can be verified.
+func New(r *spec.Release) (*plan.Plan, error) {
+	own, err := spec.Parse(r.Source)
+	if err != nil || !reflect.DeepEqual(own, r) {
+		return passes(r, nil)
+	}
+	p, err := passes(own, nil)
+	if err == nil {
+		madeHere.add(p.Hash())
+	}
+	return p, err
+}
+
+// passes plans a release in small steps, each of which works out one thing from those before it, and tells trace, where
+// there is one, after each.
+func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*plan.Plan, error) {
+	done := func(pass string, d *draftPlan) {
+		if trace != nil {
+			trace(pass, d)
+		}
+	}
+	inner, err := inside(r)
+	if err != nil {
+		return nil, err
+	}
+	var d *draftPlan
+	var others []otherDraft
+	err = parallel.Both(func() error {
+		others = otherDrafts(r, inner)
+		return nil
+	}, func() (err error) {
+		d, err = (&draftPlan{}).measurable(r, inner, done)
+		return err
+	})
+	if missed := (&missedTargets{}); errors.As(err, &missed) {
+		return nil, refuse(r, missed.tables, nil)
+	} else if errors.Is(err, optimise.ErrTooLittle) {
+		return nil, refuse(r, nil, err)
+	} else if err != nil {
+		return nil, err
+	}
+	p := d.plan
+	p.Strategies = d.blueprint.Strategies(d.division, d.uniform)
+	if err := checkNoise(p); err != nil {
+		return nil, err
+	}
+	p.OtherNoise = d.otherNoises(others)
+	done("strategies", d)
+	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {
+		return nil, err
+	}
+	done("guarantee", d)
+	if p.Consistent, err = fitting.Consistencies(p, d.tables); err != nil {
+		return nil, err
+	}
+	assess(p)
+	p.Warnings = describe.Warnings(r, p)
+	done("warnings", d)
+	return p, nil
+}
+
+// measurable plans the measurements of a release, whose budget inside a sample and without selections inner has. It fails
+// with [*missedTargets], or with [errTooLittle], where the budget is too small for the targets, and where a table cannot be
+// published as the spec asks for it.
+func (d *draftPlan) measurable(r, inner *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
+	d, err := d.aim(inner, done)
+	if err != nil {
+		return nil, err
+	}
+	p := d.plan
+	if missed := missedTables(p); len(missed) > 0 {
+		return nil, &missedTargets{missed}
+	}
+	if err := checkNames(p); err != nil {
+		return nil, err
+	}
+	onAll(p, r)
+	if err := sparsely(p, d.tables); err != nil {
+		return nil, err
+	}
+	if err := tops(p, d.tables, d.division.Planned); err != nil {
+		return nil, err
+	}
+	if err := discover(p); err != nil {
+		return nil, err
+	}
+	hold(p, d.tables)
+	p.Invariants = compiled.Invariants(p)
+	return d, invariantsPossible(p)
+}
+
+// missedTargets is the error for a budget with which tables miss their targets.
+type missedTargets struct{ tables []plan.Table }
+
+// Error counts the tables.
+func (e *missedTargets) Error() string {
+	return fmt.Sprintf("%s would miss the target", budget.Plural(int64(len(e.tables)), "table"))
+}
+
+// inside is a release with the budget that its measurements have: on a sample of the units, and without what selections take.
+func inside(r *spec.Release) (*spec.Release, error) {
+	inner, err := workload.OnSample(r)
+	if err != nil {
+		return nil, err
+	}
+	return workload.OnSelections(inner), nil
+}
+
+// draftPlan is a plan on its way, with what it is made from.
+type draftPlan struct {
+	plan      *plan.Plan
+	tables    []*workload.Table // those that are published
+	parts     []*workload.Table // what their figures rest on beside their counts
+	drafts    []optimise.Microdata
+	blueprint *optimise.Blueprint
+	division  *optimise.Division
+	uniform   []*optimise.Division // with one kind of noise for all groups
+	rough     bool                 // [blueprint.rough]
+	about     bool                 // [blueprint.about]
+	over      int                  // guarded tables that are worse than by themselves all the same
+}
+
+const (
+	// tighter is by how much margins are tightened, at least, where a leaf's targets are missed by the lattice that noise
+	// lies on.
+	tighter = 1 - 1.0/2048
+	// mostTighter bounds how often.
+	mostTighter = 100
+)
+
+// aim plans all but what is said of it, and tightens the noise of leaves of targets until these are met.
+func (d *draftPlan) aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
+	if len(r.Unbuilt) > 0 {
+		return nil, fmt.Errorf("%s: %s is not supported by this version", r.Unbuilt[0].Path, r.Unbuilt[0].Feature)
+	}
+	var err error
+	if d.tables, err = workload.Expand(r); err != nil {
+		return nil, err
+	}
+	if d.parts, err = workload.PartsOf(r, d.tables); err != nil {
+		return nil, err
+	}
+	if d.drafts, err = optimise.ExpandSynthetic(r, d.tables); err != nil {
+		return nil, err
+	}
+	done("tables", d)
+	tighten := 1.0
+	chosen := !slices.ContainsFunc(d.parts, func(t *workload.Table) bool { return t.Quantile != nil })
+	for range mostTighter {
+		if !chosen { // by the amounts that quantiles have where all are drawn
+			chosen, d.rough = true, true
+			if first, err := d.tried(gaussian(r), tighten); err == nil { // else all are drawn
+				if err := first.chooseWays(optimise.Noises(r.Budget)); err != nil {
+					return nil, err
+				}
+			}
+			d.rough = false
+		}
+		best, err := d.tried(r, tighten)
+		if err != nil {
+			return nil, err
+		}
+		for _, pass := range []string{"designs", "division", "measurements", "predictions"} {
+			done(pass, best)
+		}
+		ratio := missedInNeeded(best.plan)
+		switch {
+		case ratio >= 1 && d.about:
+			return best, nil
+		case ratio >= 1:
+			return best, best.assessQuantiles()
+		}
+		tighten = float64(tighten * min(ratio, tighter))
+	}
+	return nil, errors.New("no noise was found with which all targets are met: widen the narrowest, or give the leaf a share")
+}
+
+// tried is the best of the variants.
+func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, err error) {
+	var little error
+	for i, how := range d.variants(r) {
+		if how == plan.LevelsSeparate && (best == nil || !best.torn() && best.otherwise() == 0) {
+			continue
+		}
+		trial, err := d.measured(r, tighten, how)
+		switch {
+		case errors.Is(err, optimise.ErrTooLittle):
+			little = err
+			continue
+		case err != nil && i == 0:
+			return nil, err
+		case err != nil: // there are other ways
+			continue
+		}
+		if best == nil || trial.better(best) {
+			best = trial
+		}
+	}
+	if best == nil {
+		return nil, little
+	}
+	return best, nil
+}
+
+// torn reports whether residuals of levels that lie within each other leave a guarded table worse than by itself, so that other
+// ways have to be taken.
+func (d *draftPlan) torn() bool {
+	for i, g := range d.blueprint.Groups {
+		if !g.Needed && g.Several() && len(g.Tables) > 1 && d.division.Taken[i].Kind != plan.Residuals {
+			return true
+		}
+	}
+	return d.over > 0
+}
+
+// better tells that a draft is better than another: more tables have the noise that is asked for or, of as many, what the
+// budget makes least is less or, where targets decide that, its cost is.
+func (d *draftPlan) better(other *draftPlan) bool {
+	const rounding = 1 - 1e-6
+	if d.otherwise() != other.otherwise() {
+		return d.otherwise() < other.otherwise()
+	}
+	if !slices.ContainsFunc(d.plan.Leaves, func(l plan.Leaf) bool { return !l.Needed }) {
+		if d.blueprint.Pure {
+			return d.plan.Cost.Epsilon.Cmp(other.plan.Cost.Epsilon) < 0
+		}
+		return d.plan.Cost.Rho.Cmp(other.plan.Cost.Rho) < 0
+	}
+	if d.over != other.over {
+		return d.over < other.over
+	}
+	return d.error() < float64(other.error()*rounding)
+}
+
+// measured plans the measurements, and how good they will make the tables.
+func (d *draftPlan) measured(r *spec.Release, tighten float64, how plan.Summing) (*draftPlan, error) {
+	out := &draftPlan{tables: d.tables, parts: d.parts, drafts: d.drafts, about: d.about}
+	var err error
+	if out.blueprint, err = optimise.NewBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
+		return nil, err
+	}
+	out.blueprint.Rough, out.blueprint.About = d.rough, d.about
+	for attempt := 0; ; attempt++ {
+		if err := out.settled(r, how); err != nil {
+			return nil, err
+		}
+		worse, err := out.worse()
+		if err != nil {
+			return nil, err
+		}
+		if !out.blueprint.GuardTighter(worse, attempt) {
+			out.over = len(worse)
+			return out, nil
+		}
+	}
+}
+
+// settled divides the budget among the measurements, and predicts how good they will make the tables.
+func (d *draftPlan) settled(r *spec.Release, how plan.Summing) error {
+	p := plan.For(r)
+	p.Sums, p.Sample = how, workload.SampleOf(r)
+	d.plan = p
+	var err error
+	if d.division, d.uniform, err = d.blueprint.Settle(); err != nil {
+		return err
+	}
+	p.Cost, p.Leaves = d.division.Cost, d.division.Leaves
+	if err := optimise.Spend(p, d.blueprint, d.division.Planned); err != nil {
+		return err
+	}
+	p.Size = d.size()
+	for _, t := range d.tables {
+		p.Tables = append(p.Tables, workload.NewTable(r, t))
+	}
+	if d.about {
+		err = predictErrors(p, func(*compiled.Estimate, int, float64, float64, *plan.Statistic) {})
+	} else {
+		err = predict(p)
+	}
+	if err != nil {
+		return err
+	}
+	return predictTargets(p, d.tables)
+}
+
+// error is what the budget makes least, of all tables as they will be.
+func (d *draftPlan) error() float64 {
+	return d.errorOf(func(int) bool { return true })
+}
+
+// sharedError is the error of the tables whose leaves have a share: those of other leaves have what their targets need.
+func (d *draftPlan) sharedError() float64 {
+	return d.errorOf(func(leaf int) bool { return !d.plan.Leaves[leaf].Needed })
+}
+
+// errorOf is the error of the tables of some leaves, by their places.
+func (d *draftPlan) errorOf(counts func(leaf int) bool) float64 {
+	var out float64
+	for i, t := range d.plan.Tables {
+		if !counts(d.tables[i].Leaf) {
+			continue
+		}
+		s, weight := t.Statistics[0], d.tables[i].Weight
+		if d.blueprint.Release.Budget.Minimise == spec.LeastLargest {
+			most := max(s.StandardError, s.Uneven)
+			out = max(out, float64(weight*most)*most)
+		} else {
+			each := s.StandardError
+			if s.OfRanges > 0 {
+				each = s.OfRanges
+			}
+			out += float64(float64(weight*each)*each) * float64(d.tables[i].Possible())
+		}
+	}
+	return out
+}
+
+// size is what measuring takes.
+func (d *draftPlan) size() plan.Size {
+	var published, counted, rounds int64
+	for _, t := range d.tables {
+		if t.Discovers != nil {
+			published += plan.UsualGroups
+		} else if t.ChosenFrom() {
+			published += t.Possible()
+		} else {
+			published += t.Cells
+		}
+	}
+	for _, m := range d.division.Planned {
+		if m.Table != nil && m.Table.ChosenFrom() {
+			counted += 2 * m.Table.Filled // where a cell is has to be kept too
+		} else {
+			counted += m.Cells
+		}
+	}
+	for _, s := range d.drafts {
+		for _, cells := range s.Columns {
+			counted += cells
+		}
+		rounds += s.Named().Memory(s.Sizes())
+	}
+	return plan.Size{Cells: published, Bytes: counted*plan.BytesPerCell + rounds}
+}

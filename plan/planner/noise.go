@@ -1,0 +1,138 @@
+package planner
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// withNoise is a release whose budget of ε and δ asks for a law of noise.
+func withNoise(r *spec.Release, law spec.Noise) *spec.Release {
+	out := *r
+	out.Budget.Noise = law
+	return &out
+}
+
+// gaussian is a release whose budget, if it can be spent on either law, asks for Gaussian noise.
+func gaussian(r *spec.Release) *spec.Release {
+	if r.Budget.Delta == nil {
+		return r
+	}
+	return withNoise(r, spec.GaussianNoise)
+}
+
+// otherDraft is a release as planned with another law of noise than its budget asks for, or why it cannot be.
+type otherDraft struct {
+	law   compiled.NoiseLaw
+	draft *draftPlan
+	err   error
+}
+
+// otherDrafts plans a release with every other law: none for a budget that can be spent on one law alone. inner is the release
+// as its measurements are planned.
+func otherDrafts(r, inner *spec.Release) []otherDraft {
+	if inner.Budget.Delta == nil {
+		return nil
+	}
+	var out []otherDraft
+	for _, law := range compiled.EitherNoise {
+		if law.Asked == inner.Budget.Noise {
+			continue
+		}
+		rough := law.Kind == budget.DiscreteLaplace // whose composition takes long
+		d, err := (&draftPlan{about: rough}).measurable(r, withNoise(inner, law.Asked), func(string, *draftPlan) {})
+		out = append(out, otherDraft{law, d, err})
+	}
+	return out
+}
+
+// otherNoises compares this draft with those of other laws: none where the law changes no table's noise.
+func (d *draftPlan) otherNoises(others []otherDraft) []plan.OtherNoise {
+	var out []plan.OtherNoise
+	for _, other := range others {
+		kind := other.law.Kind
+		if !slices.ContainsFunc(d.kinds(), func(k budget.Kind) bool { return k != kind }) {
+			continue
+		}
+		switch missed := (&missedTargets{}); {
+		case errors.As(other.err, &missed):
+			out = append(out, plan.OtherNoise{Noise: kind, Why: "targets would be missed"})
+		case errors.Is(other.err, optimise.ErrTooLittle):
+			out = append(out, plan.OtherNoise{Noise: kind, Why: "what targets need is more than ε and δ allow"})
+		case other.err != nil:
+			out = append(out, plan.OtherNoise{Noise: kind, Why: "no noise of that law fits the tables and the budget"})
+		case slices.Contains(other.draft.kinds(), kind) && !slices.Equal(other.draft.kinds(), d.kinds()):
+			out = append(out, d.compared(other.draft, kind))
+		}
+	}
+	return out
+}
+
+// kinds are the kinds of noise of the groups.
+func (d *draftPlan) kinds() []budget.Kind {
+	out := make([]budget.Kind, len(d.division.Taken))
+	for i, taken := range d.division.Taken {
+		out[i] = taken.Noise
+	}
+	return out
+}
+
+// otherwise is how many tables have another noise than the budget asks for.
+func (d *draftPlan) otherwise() int {
+	all := optimise.Noises(d.blueprint.Release.Budget)
+	if len(all) > 1 {
+		return 0
+	}
+	tables := 0
+	for i, g := range d.blueprint.Groups {
+		if d.division.Taken[i].Noise != all[0] {
+			tables += len(g.Tables)
+		}
+	}
+	return tables
+}
+
+// compared says what another draft, with a law of noise, has and costs.
+func (d *draftPlan) compared(other *draftPlan, kind budget.Kind) plan.OtherNoise {
+	out := plan.OtherNoise{Noise: kind, Charge: budget.DecimalUp(other.plan.Cost.Rho, describe.OtherDigits)}
+	out.Partly = slices.ContainsFunc(other.kinds(), func(k budget.Kind) bool { return k != kind })
+	if apart := other.plan.Sums == plan.LevelsSeparate; apart != (d.plan.Sums == plan.LevelsSeparate) {
+		out.Levels = plan.LevelsAgree
+		if apart {
+			out.Levels = plan.LevelsApart
+		}
+	}
+	if now := d.sharedError(); now > 0 {
+		out.Error = nearest(math.Sqrt(other.sharedError() / now))
+	}
+	return out
+}
+
+// nearest is a ratio to [otherDigits] significant digits.
+func nearest(ratio float64) float64 {
+	out, err := strconv.ParseFloat(strconv.FormatFloat(ratio, 'e', describe.OtherDigits-1, 64), 64)
+	if err != nil {
+		return ratio
+	}
+	return out
+}
+
+// checkNoise refuses a plan that was asked for Laplace noise and has none.
+func checkNoise(p *plan.Plan) error {
+	if kept := describe.KeptGaussian(p); len(kept) > 0 && !slices.ContainsFunc(p.Strategies, func(s plan.Strategy) bool { return s.Noise == budget.DiscreteLaplace }) {
+		return p.Release().Problem("budget.noise", spec.Problem{
+			Message:  "nothing in this release can have Laplace noise under epsilon and delta: " + strings.Join(kept, "; "),
+			Expected: "noise: gaussian, or leave it out, or a budget of epsilon alone",
+		})
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package planner
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/workload"
+)
+
+// predict says how good every table will be: its standard errors, intervals and figures.
+func predict(p *plan.Plan) error {
+	known := compiled.Laws{}
+	err := predictErrors(p, func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic) {
+		of := e.Intervals(marginal, mean, most, plan.Confidence, known)
+		s.Margin, s.Attained, s.Median = of.Margin, of.Attained, of.Half
+	})
+	if err != nil {
+		return err
+	}
+	measured := p.Measured()
+	for i, t := range p.Tables {
+		p.Tables[i].Expectation = describe.Expectation(t.Statistics[0].Margin)
+		if p.Sample != nil {
+			p.Tables[i].Expectation += describe.Sample(p.Sample, compiled.RowsOfUnit(p, t, false))
+		}
+		assessFigures(p, &p.Tables[i], measured)
+	}
+	return nil
+}
+
+// predictErrors says which standard errors every table will have. Each table that is put together from several measurements
+// it passes to interval, with the mean and the largest standard error of its cells, before any scale.
+func predictErrors(p *plan.Plan, interval func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic)) error {
+	estimates, err := compiled.Estimates(p)
+	if err != nil {
+		return err
+	}
+	measured := p.Measured()
+	for i := range p.Tables {
+		if m, ok := measured[p.Tables[i].Path]; ok {
+			alone(&p.Tables[i], m, p.EachOf(p.Tables[i]))
+		}
+	}
+	for _, e := range estimates {
+		for marginal, at := range e.Tables {
+			s, each := &p.Tables[at].Statistics[0], p.Sample.Each()
+			if s.OfRanges, err = ofRanges(&e, marginal, each); err != nil {
+				return err
+			}
+			if alone := e.Alone(marginal); alone >= 0 {
+				continue
+			}
+			mean, most := math.Sqrt(e.Shown(marginal)), math.Sqrt(e.Largest(marginal, e.Variances))
+			combined(s, mean, most)
+			interval(&e, marginal, mean, most, s)
+			scale(s, each)
+		}
+	}
+	return nil
+}
+
+// scale says how good a count is that was put together from integers each of which stands for so much.
+func scale(s *plan.Statistic, each *big.Rat) {
+	if each.Cmp(big.NewRat(1, 1)) == 0 {
+		return
+	}
+	s.Unit = each.RatString()
+	factor, _ := each.Float64()
+	for _, of := range []*float64{&s.StandardError, &s.Uneven, &s.Median, &s.Margin} {
+		*of *= factor
+	}
+}
+
+// alone says how good a table is that is one measurement, whose integers stand for so much each.
+func alone(t *plan.Table, m plan.Measurement, unit *big.Rat) {
+	s := &t.Statistics[0]
+	each, _ := unit.Float64()
+	margin, attained := m.Mechanism.Margin(plan.Confidence)
+	s.Measurement, s.StandardError, s.Uneven = m.ID, float64(each*math.Sqrt(m.Mechanism.Variance())), 0
+	s.Margin, s.Attained = float64(each*float64(margin)), attained
+	half, _ := m.Mechanism.Margin(0.5)
+	s.Median = float64(each * float64(half))
+	if unit.Cmp(big.NewRat(1, 1)) != 0 {
+		s.Unit = unit.RatString()
+	}
+}
+
+// combined says what error a table has that is put together from several.
+func combined(s *plan.Statistic, mean, most float64) {
+	s.Measurement, s.StandardError, s.Uneven = "", budget.RoundUp(mean, plan.Significant), 0
+	if most > mean*(1+1e-9) {
+		s.Uneven = budget.RoundUp(most, plan.Significant)
+	}
+}
+
+// ofRanges is the root mean square standard error of all sums of neighbours that are asked of a table whose integers stand for
+// so much each, 0 for none.
+func ofRanges(e *compiled.Estimate, marginal int, each *big.Rat) (float64, error) {
+	asked := e.Asked[marginal]
+	if !slices.ContainsFunc(asked, func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
+		return 0, nil
+	}
+	w, err := residual.NewWorkload(e.Columns, []residual.Marginal{{Axes: workload.SetOf(asked), Weight: 1}})
+	if err != nil {
+		return 0, err
+	}
+	variances := make([]float64, len(w.Residuals))
+	for i, r := range w.Residuals {
+		variances[i] = e.Variances[e.Find(r.Axes)]
+	}
+	mean, _ := w.Variance(0, variances)
+	factor, _ := each.Float64()
+	return budget.RoundUp(float64(factor*math.Sqrt(mean)), plan.Significant), nil
+}

@@ -1,0 +1,357 @@
+package planner
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// NewProspects plans a release and says what other budgets would buy. It fails as [New] does.
+func NewProspects(r *spec.Release) (*compiled.Prospects, error) {
+	var d *draftPlan
+	plan, err := passes(r, func(_ string, last *draftPlan) { d = last })
+	if err != nil {
+		return nil, err
+	}
+	p := &compiled.Prospects{Plan: plan, Key: key(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split(), Roots: make([]float64, len(plan.Leaves))}
+	for _, l := range plan.Leaves {
+		amount := l.Amount.Rho
+		if p.Pure {
+			amount = l.Amount.Epsilon
+		}
+		x, _ := amount.Float64()
+		p.Amounts = append(p.Amounts, x)
+	}
+	roots(p)
+	if err := tables(p, d.tables); err != nil {
+		return nil, err
+	}
+	return p, totals(p, r, d)
+}
+
+// x is what variances of a leaf are inverse to.
+func x(p *compiled.Prospects, leaf int) float64 {
+	if p.Pure {
+		return workload.Square(p.Amounts[leaf])
+	}
+	return p.Amounts[leaf]
+}
+
+// leafAt is the place of a leaf.
+func leafAt(p *compiled.Prospects, path string) int {
+	return slices.IndexFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Path == path })
+}
+
+// roots works out what measurements without Gaussian noise add up to.
+func roots(p *compiled.Prospects) {
+	p.Laplace = !p.Plan.Adapts()
+	for _, m := range p.Plan.Measurements {
+		for _, step := range plan.Mechanisms([]plan.Measurement{m}) {
+			p.Laplace = p.Laplace && step.Kind == budget.DiscreteLaplace
+			if step.Kind != budget.DiscreteGaussian {
+				leaf := leafAt(p, m.Leaf)
+				p.Roots[leaf] += math.Sqrt(2 * floatOfRat(step.Rho()) / p.Amounts[leaf])
+			}
+		}
+	}
+}
+
+func floatOfRat(x *big.Rat) float64 {
+	f, _ := x.Float64()
+	return f
+}
+
+// smooth is the variance of the continuous law of a mechanism's parameter.
+func smooth(m budget.Mechanism) float64 {
+	parameter := floatOfRat(m.Parameter)
+	if m.Kind == budget.DiscreteLaplace {
+		return 2 * workload.Square(parameter)
+	}
+	return parameter
+}
+
+// tables works out the errors of all tables.
+func tables(p *compiled.Prospects, drafts []*workload.Table) error {
+	estimates, err := compiled.Estimates(p.Plan)
+	if err != nil {
+		return err
+	}
+	measured := p.Plan.Measured()
+	p.Tables = make([]compiled.Prospect, len(p.Plan.Tables))
+	for i, t := range p.Plan.Tables {
+		if m, ok := measured[t.Statistics[0].Measurement]; ok {
+			unit, _ := p.Plan.EachOf(t).Float64()
+			p.Tables[i] = compiled.Prospect{Own: []compiled.Rate{rate(p, m)}, Unit: unit, Alone: m.Mechanism.Kind}
+		}
+	}
+	for _, e := range estimates {
+		togetherRates(p, e)
+	}
+	for i, t := range p.Plan.Tables {
+		judgeProspect(&p.Tables[i], t, drafts[i], isGaussian(p, p.Tables[i], measured))
+		if describe.Label(t.Usefulness) != "" {
+			p.Tables[i].Cell, p.Tables[i].Unfit, p.Tables[i].Single = t.Usefulness.AverageCell, compiled.UnfitFrom(p.Plan), !compiled.Summable(p.Plan, t)
+		}
+		for _, f := range t.Figures {
+			if one, ok := figure(p, t, f, measured); ok {
+				p.Tables[i].Figures = append(p.Tables[i].Figures, one)
+			}
+		}
+	}
+	return nil
+}
+
+// rate is the variance of a measurement times the x of its leaf.
+func rate(p *compiled.Prospects, m plan.Measurement) compiled.Rate {
+	leaf := leafAt(p, m.Leaf)
+	return compiled.Rate{Of: leaf, Factor: smooth(m.Mechanism) * x(p, leaf)}
+}
+
+// togetherRates works out the tables that are put together.
+func togetherRates(p *compiled.Prospects, e compiled.Estimate) {
+	at := map[int]int{} // residuals among those shared
+	each, unit := floatOfRat(p.Plan.Sample.Each()), make([]float64, len(e.Residuals))
+	of := compiled.Estimate{Workload: e.Workload, Combination: &residual.Combination{Variances: unit}, Axes: e.Axes} // one residual at a time
+	for marginal, table := range e.Tables {
+		if p.Tables[table].Alone != "" {
+			continue
+		}
+		own := make([]float64, len(p.Plan.Leaves))
+		t := compiled.Prospect{Unit: each}
+		for _, r := range e.Of(marginal) {
+			unit[r] = 1
+			k := of.Shown(marginal)
+			unit[r] = 0
+			if k == 0 {
+				continue
+			}
+			precision := precision(p, e, r)
+			if len(precision) == 1 {
+				own[precision[0].Of] += k / precision[0].Factor
+				continue
+			}
+			if _, ok := at[r]; !ok {
+				at[r] = len(p.Shared)
+				p.Shared = append(p.Shared, precision)
+			}
+			t.Shared = append(t.Shared, compiled.Rate{Of: at[r], Factor: k})
+		}
+		for leaf, factor := range own {
+			if factor > 0 {
+				t.Own = append(t.Own, compiled.Rate{Of: leaf, Factor: factor})
+			}
+		}
+		p.Tables[table] = t
+	}
+}
+
+// precision is that of a residual's estimate over the x of the leaves that measure it.
+func precision(p *compiled.Prospects, e compiled.Estimate, r int) []compiled.Rate {
+	sums := make([]float64, len(p.Plan.Leaves))
+	for _, part := range e.Parts[r] {
+		m := e.Sources[part.Source]
+		leaf := leafAt(p, m.Leaf)
+		sums[leaf] += part.Weight / e.Variances[r] * m.Mechanism.Variance() / smooth(m.Mechanism) / x(p, leaf)
+	}
+	var out []compiled.Rate
+	for leaf, sum := range sums {
+		if sum > 0 {
+			out = append(out, compiled.Rate{Of: leaf, Factor: sum})
+		}
+	}
+	return out
+}
+
+// isGaussian tells that all noise of the leaves that a table rests on is Gaussian.
+func isGaussian(p *compiled.Prospects, t compiled.Prospect, measured map[string]plan.Measurement) bool {
+	rests := make([]bool, len(p.Plan.Leaves))
+	for _, own := range t.Own {
+		rests[own.Of] = true
+	}
+	for _, shared := range t.Shared {
+		for _, each := range p.Shared[shared.Of] {
+			rests[each.Of] = true
+		}
+	}
+	for _, m := range measured {
+		if rests[leafAt(p, m.Leaf)] && m.Mechanism.Kind != budget.DiscreteGaussian {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeProspect says by which multiples of its standard error a table is judged. A law of Gaussian noise is normal; that of other
+// noise is held as it is planned, and that of Laplace noise alone is known.
+func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Table, gaussian bool) {
+	s := planned.Statistics[0]
+	largest := max(s.StandardError, s.Uneven)
+	law := func(tail, held float64) float64 {
+		switch {
+		case t.Alone == budget.DiscreteLaplace:
+			return -budget.Log(tail) / math.Sqrt2
+		case gaussian || t.Alone == budget.DiscreteGaussian:
+			return budget.NormalQuantile(tail / 2)
+		}
+		return held
+	}
+	if t.Alone == "" {
+		t.Widest = largest / s.StandardError
+	}
+	t.Margin, t.Median = law(1-plan.Confidence, s.Margin/largest), law(0.5, s.Median/s.StandardError)
+	if asked, ok := draft.Goal(); ok {
+		t.Target, t.Tail = asked.Margin, 1-asked.Confidence
+		t.Aimed = law(t.Tail, planned.Target.Reached/largest)
+	}
+}
+
+// figure is the error of a figure, false where it depends on more than a number of rows.
+func figure(p *compiled.Prospects, t plan.Table, f plan.Figure, measured map[string]plan.Measurement) (compiled.FigureProspect, bool) {
+	out := compiled.FigureProspect{Name: f.Name, Margin: budget.NormalQuantile((1 - plan.Confidence) / 2)}
+	if f.Kind == spec.Quantiles {
+		leaf := leafAt(p, measured[f.Part].Leaf)
+		out.Margin, out.Wide = 1, true
+		if f.Quality.Bins > 0 {
+			out.Fixed = f.Quality.Cell / 2
+		}
+		out.Own = []compiled.Rate{{Of: leaf, Factor: workload.Square(f.Quality.Margin-out.Fixed) * x(p, leaf)}}
+		return out, true
+	}
+	rows, counts, parts := compiled.RestsOn(p.Plan, t, f, measured)
+	per := workload.Square(max(float64(rows), 1))
+	out.Count = counts / per
+	for _, part := range parts {
+		one := rate(p, measured[part.ID])
+		one.Factor *= part.Squared / per
+		out.Own = append(out.Own, one)
+	}
+	return out, out.Count > 0 || out.Own != nil
+}
+
+const (
+	// mostTimes is how many times as much and as little of a budget is looked at, and stepsOfTotals in how many steps.
+	mostTimes     = 10
+	stepsOfTotals = 4
+)
+
+// totals works out what is divided with other amounts, with the measurements of a draft. Amounts with which nothing can be
+// planned are left out.
+func totals(p *compiled.Prospects, r *spec.Release, d *draftPlan) error {
+	asked := r.Budget.Epsilon
+	if asked == nil {
+		asked = r.Budget.Rho
+	}
+	spent := d.division.Cost.Rho
+	if p.Pure {
+		spent = d.division.Cost.Epsilon
+	}
+	planned := compiled.Total{Asked: floatOfRat(asked), Total: floatOfRat(spent)}
+	inner, err := workload.OnSample(r)
+	if err != nil {
+		return err
+	}
+	if inner = workload.OnSelections(inner); r.Budget.Delta != nil {
+		if planned.Least, err = rhoAt(inner.Budget.Epsilon, inner.Budget.Delta); err != nil {
+			return err
+		}
+		planned.Epsilon = floatOfRat(inner.Budget.Epsilon)
+	}
+	for i := -stepsOfTotals; i <= stepsOfTotals; i++ {
+		if i == 0 {
+			p.Totals = append(p.Totals, planned)
+			continue
+		}
+		// A little beyond the last amounts, so that they lie between two.
+		times := budget.Exp(float64(i) / stepsOfTotals * budget.Log(1.2*mostTimes))
+		var t compiled.Total
+		var err error
+		if r.Budget.Delta == nil {
+			t, err = ofOther(r, new(big.Rat).SetFloat64(planned.Asked*times))
+		} else {
+			t, err = d.composed(r, inner.Budget, times, planned)
+		}
+		if err == nil && (len(p.Totals) == 0 || t.Asked > p.Totals[len(p.Totals)-1].Asked) {
+			p.Totals = append(p.Totals, t)
+		}
+	}
+	return nil
+}
+
+// rhoAt is the ρ that ε and δ allow by the conversion alone.
+func rhoAt(epsilon, delta *big.Rat) (float64, error) {
+	rho, err := budget.RhoForEpsilonDelta(epsilon, delta)
+	if err != nil {
+		return 0, err
+	}
+	return floatOfRat(rho), nil
+}
+
+// ofOther is what is divided of another amount of ε alone, or of ρ.
+func ofOther(r *spec.Release, asked *big.Rat) (compiled.Total, error) {
+	t := compiled.Total{Asked: floatOfRat(asked), Total: floatOfRat(asked)}
+	if r.Budget.Rho != nil {
+		return t, nil
+	}
+	other := *r
+	other.Budget.Epsilon = asked
+	inner, err := workload.OnSample(&other)
+	if err != nil {
+		return t, err
+	}
+	t.Total = floatOfRat(inner.Budget.Epsilon)
+	return t, nil
+}
+
+// composed is the ε of about so many times the budget: of the ρ that ε and δ allow by the conversion, in proportion to that
+// of the plan. It fails where that is too little for what is needed, and where all leaves have their amounts whatever the
+// budget is.
+func (d *draftPlan) composed(r *spec.Release, inner spec.Budget, times float64, planned compiled.Total) (t compiled.Total, err error) {
+	b := d.blueprint
+	needed := b.Needs(d.division.Planned)
+	epsilon := new(big.Rat).SetFloat64(planned.Epsilon * times)
+	if t.Least, err = rhoAt(epsilon, inner.Delta); err != nil {
+		return t, err
+	}
+	rho := new(big.Rat).SetFloat64(planned.Total * (t.Least / planned.Least))
+	if b.IsFixed(rho, needed) {
+		return t, optimise.ErrTooLittle
+	}
+	trial := &plan.Plan{}
+	if trial.Leaves, err = b.Allocate(rho, needed); err != nil {
+		return t, err
+	}
+	if err = optimise.Spend(trial, b, d.division.Planned); err != nil {
+		return t, err
+	}
+	loss, err := budget.Compose(trial.Mechanisms()...)
+	if err != nil {
+		return t, err
+	}
+	bound, err := loss.EpsilonAt(inner.Delta)
+	if err != nil {
+		return t, err
+	}
+	t.Asked, t.Epsilon, t.Total = bound.Value, bound.Value, floatOfRat(rho)
+	if t.Least, err = rhoAt(new(big.Rat).SetFloat64(bound.Value), inner.Delta); err != nil {
+		return t, err
+	}
+	if share := r.Sampled(); share != nil {
+		if loss, err = loss.Sampled(share); err != nil {
+			return t, err
+		}
+		if bound, err = loss.EpsilonAt(r.Budget.Delta); err != nil {
+			return t, err
+		}
+		t.Asked = bound.Value
+	}
+	return t, nil
+}

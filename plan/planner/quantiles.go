@@ -1,0 +1,120 @@
+package planner
+
+import (
+	"math"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// chooseWays gives each part of quantiles that is better read from a distribution the one that is best for the amount that it has
+// in a rough draft where all are drawn: a way for each of some kinds of noise.
+func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
+	for _, p := range d.division.Planned {
+		t, g := p.Table, p.Group
+		if t == nil || t.Quantile == nil || !t.CanDistribute(g.Release, g.Needed) {
+			continue
+		}
+		for _, noise := range kinds {
+			cost := d.costWith(p, noise)
+			drawn, err := optimise.DrawnWay(t, g.Release, cost)
+			if err != nil {
+				return err
+			}
+			distributed, err := optimise.BestDistribution(t, g, noise, optimise.Worth(cost, noise))
+			if err != nil {
+				return err
+			}
+			if distributed.Distribution == nil || distributed.Half >= drawn.Half {
+				continue
+			}
+			if t.Distributions == nil {
+				t.Distributions = map[budget.Kind]*plan.Distribution{}
+			}
+			t.Distributions[noise] = distributed.Distribution
+		}
+	}
+	return nil
+}
+
+// costWith is about what a measurement has of the budget if its noise is of a kind. Under ε and δ it has at least what it would have
+// of ε where all had Laplace noise, in proportion to the roots of their ρ.
+func (d *draftPlan) costWith(p optimise.Planned, noise budget.Kind) budget.Cost {
+	cost := p.CostWith(noise, d.plan.Leaves[p.Group.Leaf].Amount)
+	asked := p.Group.Release.Budget
+	if asked.Delta == nil || noise != budget.DiscreteLaplace {
+		return cost
+	}
+	root := func(p optimise.Planned) float64 {
+		if p.Share == nil {
+			return 0
+		}
+		return math.Sqrt(optimise.Worth(p.CostWith(budget.DiscreteGaussian, d.plan.Leaves[p.Group.Leaf].Amount), budget.DiscreteGaussian))
+	}
+	var roots float64
+	for _, other := range d.division.Planned {
+		roots += root(other)
+	}
+	part := optimise.ExactShares([]float64{root(p), roots - root(p)})[0]
+	if epsilon := part.Mul(part, asked.Epsilon); epsilon.Cmp(cost.Epsilon) > 0 {
+		cost.Epsilon = epsilon
+	}
+	return cost
+}
+
+// assessQuantiles says how good quantiles will be, and how good the other way to them would be for the same.
+func (d *draftPlan) assessQuantiles() error {
+	for _, p := range d.division.Planned {
+		t, g := p.Table, p.Group
+		if t == nil || t.Quantile == nil {
+			continue
+		}
+		cost := budget.Cost{Rho: p.Needs}
+		switch {
+		case p.Share != nil:
+			cost = p.CostWith(p.Noise, d.plan.Leaves[g.Leaf].Amount)
+		case p.Noise == budget.DiscreteLaplace:
+			cost = budget.Cost{Epsilon: p.Needs}
+		}
+		ways := make([]optimise.QuantileWay, 1, 2) // the one that is taken first
+		var err error
+		if ways[0], err = optimise.DrawnWay(t, g.Release, cost); err != nil {
+			return err
+		}
+		if t.CanDistribute(g.Release, g.Needed) {
+			var other optimise.QuantileWay
+			amount := optimise.Worth(cost, p.Noise)
+			if p.Distribution != nil {
+				other, err = optimise.DistributedWay(t, g, p.Noise, amount, *p.Distribution)
+				ways = append(ways[:0], other, ways[0])
+			} else if other, err = optimise.BestDistribution(t, g, p.Noise, amount); other.Distribution != nil {
+				ways = append(ways, other)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		assessQuantiles(d.plan, g.Release, t, ways)
+	}
+	return nil
+}
+
+// assessQuantiles says how good the quantiles of a part will be, by the way that is taken and by the other.
+func assessQuantiles(p *plan.Plan, r *spec.Release, part *workload.Table, ways []optimise.QuantileWay) {
+	for _, t := range p.Tables {
+		for i, f := range t.Figures {
+			if f.Kind != spec.Quantiles || f.Part != part.Path {
+				continue
+			}
+			quality := ways[0].Quality(r, part, f.Place)
+			if len(ways) > 1 {
+				other := ways[1].Quality(r, part, f.Place)
+				quality.Instead = &other
+			}
+			t.Figures[i].Quality = quality
+		}
+	}
+}

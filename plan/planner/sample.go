@@ -1,0 +1,18 @@
+package planner
+
+import (
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// onAll makes of a plan for the sample that of the release: an account in ε is charged what all units lose, one in ρ what
+// those lose that are drawn.
+func onAll(p *plan.Plan, r *spec.Release) {
+	*p = *p.With(r)
+	if p.Sample == nil {
+		return
+	}
+	if p.Sample.Spent = p.Cost; p.Cost.Epsilon != nil {
+		p.Cost.Epsilon = r.Budget.Epsilon
+	}
+}

@@ -1,0 +1,177 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// bandAim is the standard error, as a part of an average cell, that takes a table out of a band; 0 where nothing is amiss.
+func bandAim(b plan.Band) float64 {
+	switch b {
+	case plan.Weak:
+		return 0.5
+	case plan.MostlyNoise:
+		return 1
+	}
+	return 0
+}
+
+// assess says of every table what it will be worth.
+func assess(p *plan.Plan) {
+	known := map[string]plan.Table{} // tables by what they show
+	for _, t := range p.Tables {
+		if _, ok := known[compiled.Shown(t.From, t.By)]; !ok && !t.SomeCells() && t.OfRows() && t.Invariant == "" {
+			known[compiled.Shown(t.From, t.By)] = t
+		}
+	}
+	leaves := describe.LeavesOfTables(p)
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		if t.SomeCells() || !t.OfRows() || t.Sampled() || t.Invariant != "" {
+			continue // most of its cells have no rows, it counts something else, noise is a part of its error, or it has none: an average cell says nothing
+		}
+		s, cells := t.Statistics[0], compiled.EvenCells(p, *t)
+		u := &plan.Usefulness{Rows: plan.ExpectedRows(p.Release().Table(t.From)), EnoughRows: int64(math.Ceil(s.StandardError * cells))}
+		if u.Rows > 0 {
+			u.AverageCell = budget.RoundUp(float64(u.Rows)/cells, plan.Significant)
+			u.Band, u.Verdict = compiled.BandOf(s, u.AverageCell), compiled.EvenVerdict(p, *t, u.AverageCell)
+			if bandAim(u.Band) > 0 {
+				u.Help = help(p, *t, *u, known)
+				u.Help = append(u.Help, moreBudget(p, s.StandardError/u.AverageCell, bandAim(u.Band), leaves[t.Path]))
+				slices.SortStableFunc(u.Help, func(a, b plan.Help) int { return cmp.Compare(a.Factor, b.Factor) })
+			}
+		}
+		t.Usefulness = u
+		t.Expectation += " " + describe.Usefulness(*u, s, t.From)
+	}
+}
+
+// evenSize is by how much an attribute of a table divides the rows, at its own level or at another.
+func evenSize(p *plan.Plan, t plan.Table, name string, level spec.Attribute) float64 {
+	n := compiled.SizeOf(p, t.From, level)
+	if compiled.CountsUp(p, t, name) {
+		return 2 * n / (n + 1)
+	}
+	return n
+}
+
+// help are the changes to a table, at most one for each of its attributes, that bring its relative error to the aim of
+// its band: the finest declared level that does, or leaving the attribute out. Where none does by itself, the largest
+// attributes are left out together. Of a table that the plan has the error is known; of another the noise is taken to
+// stay as it is: tables are put together by least squares, so that it would have less than the sum of noisy cells.
+func help(p *plan.Plan, t plan.Table, u plan.Usefulness, known map[string]plan.Table) []plan.Help {
+	relative := t.Statistics[0].StandardError / u.AverageCell
+	after := func(by []string, fewer float64) float64 {
+		if other, ok := known[compiled.Shown(t.From, by)]; ok {
+			return other.Statistics[0].StandardError * compiled.EvenCells(p, other) / float64(u.Rows)
+		}
+		return relative / fewer
+	}
+	var all []plan.Help
+	try := func(change string, by []string, fewer float64) bool {
+		left := after(by, fewer)
+		if left > bandAim(u.Band) {
+			return false
+		}
+		all = append(all, plan.Help{Change: change, Factor: budget.RoundUp(fewer, plan.Significant), Relative: budget.RoundUp(left, plan.Significant)})
+		return true
+	}
+	for i, name := range t.By {
+		size := evenSize(p, t, name, compiled.AttributeOf(name))
+		helped := false
+		for _, coarser := range coarser(p, t.From, name) {
+			by := slices.Clone(t.By)
+			by[i] = coarser.String()
+			if helped = try(fmt.Sprintf("%s for %s", coarser, name), by, size/evenSize(p, t, name, coarser)); helped {
+				break
+			}
+		}
+		if !helped && len(t.By) > 1 {
+			try("drop "+name, slices.Delete(slices.Clone(t.By), i, i+1), size)
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	by, fewer := slices.Clone(t.By), 1.0
+	var dropped []string
+	for len(by) > 1 {
+		most := 0
+		for i := range by {
+			if compiled.SizeOf(p, t.From, compiled.AttributeOf(by[i])) > compiled.SizeOf(p, t.From, compiled.AttributeOf(by[most])) {
+				most = i
+			}
+		}
+		fewer *= evenSize(p, t, by[most], compiled.AttributeOf(by[most]))
+		dropped, by = append(dropped, by[most]), slices.Delete(by, most, most+1)
+		if len(dropped) > 1 && try("drop "+describe.InWords(dropped), by, fewer) {
+			break
+		}
+	}
+	return all
+}
+
+// coarser are the declared levels of an attribute's column that its own lies within, the finest first.
+func coarser(p *plan.Plan, table, name string) []spec.Attribute {
+	a := compiled.AttributeOf(name)
+	domain := p.Release().Table(table).Column(a.Column).Domain
+	own, ok := domain.Level(a.Level)
+	if !ok {
+		return nil // refused before
+	}
+	var all []spec.Attribute
+	for _, other := range domain.LevelNames() {
+		level, _ := domain.Level(other)
+		if level.Size() >= own.Size() {
+			continue
+		}
+		if _, nested := plan.Nesting(domain.Size(), own, level); nested {
+			all = append(all, spec.Attribute{Column: a.Column, Level: other})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b spec.Attribute) int {
+		return cmp.Compare(compiled.SizeOf(p, table, b), compiled.SizeOf(p, table, a))
+	})
+	return all
+}
+
+// moreBudget is how much more of the budget brings a relative error down to an aim: errors go with 1/ε where the budget
+// is pure, variances with 1/ρ else.
+func moreBudget(p *plan.Plan, relative, aim float64, leaf string) plan.Help {
+	factor := relative / aim
+	if p.Cost.Epsilon == nil {
+		factor *= relative / aim
+	}
+	h := plan.Help{Factor: budget.RoundUp(factor, plan.Significant), Relative: aim, Budget: true}
+	times := describe.TimesText(factor)
+	switch share := shareOf(p, leaf); {
+	case leaf != "" && share != nil && share.Mul(share, new(big.Rat).SetFloat64(factor)).Cmp(big.NewRat(1, 1)) < 0:
+		h.Change = fmt.Sprintf("give %s %s its share", leaf, times)
+	case p.Cost.Epsilon != nil:
+		h.Change = fmt.Sprintf("spend %s the ε", times)
+	case p.Guarantee.Delta != "" || p.Release().Budget.Delta != nil:
+		h.Change = fmt.Sprintf("spend %s the ρ (about %s the ε)", times, describe.TimesText(math.Sqrt(factor)))
+	default:
+		h.Change = fmt.Sprintf("spend %s the ρ", times)
+	}
+	return h
+}
+
+// shareOf is a leaf's share of the budget; nil where it has none of its own.
+func shareOf(p *plan.Plan, leaf string) *big.Rat {
+	for _, l := range p.Leaves {
+		if l.Path == leaf {
+			return plan.Amount(l.Share)
+		}
+	}
+	return nil
+}

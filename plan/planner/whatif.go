@@ -1,0 +1,163 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds what other budgets would buy.
+
+// OtherBudget is what one amount of a budget would buy: a plan, or nothing where it is too little for the targets.
+type OtherBudget struct {
+	Key, Amount string
+	Plan        *plan.Plan
+	TooLittle   *TooLittle
+}
+
+// WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It fails on the first
+// amount that cannot be planned, but for those that are too little for the targets where another is enough.
+func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error) {
+	all := make([]OtherBudget, len(amounts))
+	var little error
+	enough := false
+	for i, amount := range amounts {
+		all[i] = OtherBudget{Key: key, Amount: amount}
+		other, err := r.WithBudget(key, amount)
+		if err == nil {
+			all[i].Plan, err = New(other)
+		}
+		switch {
+		case err == nil:
+			enough = true
+		case errors.As(err, &all[i].TooLittle):
+			all[i].Plan = nil
+			if little == nil {
+				little = err
+			}
+		default:
+			return nil, fmt.Errorf("%s %s: %w", key, amount, err)
+		}
+	}
+	if !enough {
+		return nil, little
+	}
+	return all, nil
+}
+
+// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table and, of microdata, of the counts of
+// their columns, which is where their model begins; and what the whole costs in ρ or ε. Neighbouring tables of one marginal with the same margins are folded. One plan at least is there.
+func WriteWhatIf(w io.Writer, all []OtherBudget) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "What other budgets would buy: 95%% margin of a cell (± around the exact count, before sampling and response error)\n\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	row := func(name string, cell func(p *plan.Plan) string, none func(a OtherBudget) string) {
+		fmt.Fprint(t, name)
+		for _, a := range all {
+			if a.Plan != nil {
+				fmt.Fprint(t, "\t"+cell(a.Plan))
+			} else {
+				fmt.Fprint(t, "\t"+none(a))
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	says := func(text string) func(OtherBudget) string { return func(OtherBudget) string { return text } }
+	var plans []*plan.Plan
+	for _, a := range all {
+		if a.Plan != nil {
+			plans = append(plans, a.Plan)
+		}
+	}
+	row("", func(p *plan.Plan) string { return describe.Budget(p.Guarantee) }, func(a OtherBudget) string {
+		return strings.NewReplacer("epsilon", "ε", "delta", "δ", "rho", "ρ").Replace(a.Key) + " = " + a.Amount
+	})
+	alike := func(a, c int) bool {
+		for _, p := range plans {
+			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin || describe.Label(p.Tables[a].Usefulness) != describe.Label(p.Tables[c].Usefulness) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, r := range describe.Runs(plans[0].Tables, alike) {
+		name := plans[0].Tables[r.From].Path
+		if more := r.To - r.From - 1; more > 0 {
+			name += fmt.Sprintf(" and %d more", more)
+		}
+		row(name, func(p *plan.Plan) string { return marginText(p.Tables[r.From]) }, says("–"))
+	}
+	for i, s := range plans[0].Synthetic {
+		if !s.Adaptive() {
+			row(s.Name()+" ("+s.Method+")", func(*plan.Plan) string { return "of the tables" }, says("–"))
+			continue
+		}
+		row(s.Name()+", a column ("+s.Method+")", func(p *plan.Plan) string {
+			margin, _ := describe.WidestNoise(p.ColumnsOf(i)).Margin(plan.Confidence)
+			return "±" + budget.Group(margin)
+		}, says("–"))
+	}
+	row("charged to the account", func(p *plan.Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") }, says("too little for its targets"))
+	t.Flush()
+	fmt.Fprintf(b, "\n%s\n", describe.CountedText(plans[0]))
+	if slices.ContainsFunc(plans[0].Tables, func(t plan.Table) bool { return describe.Label(t.Usefulness) != "" }) {
+		fmt.Fprintf(b, "%s\n", describe.SpreadText)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// marginText is the margin of a table with its verdict, where the spec says how many rows there are.
+func marginText(t plan.Table) string {
+	text := "±" + budget.Group(describe.WholeMargin(t.Statistics[0].Margin))
+	if label := describe.Label(t.Usefulness); label != "" {
+		text += ", " + label
+	}
+	return text
+}
+
+// WriteSolution writes the smallest budget that meets all targets of a release, and how near to its target every table
+// comes with it.
+func WriteSolution(w io.Writer, s *Solution) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "The smallest budget that meets every target: %s = %s (rounded up), charged to the account: %s.\nIt is set by %s.\n\n",
+		s.Key, s.Amount, strings.TrimPrefix(s.Plan.Cost.String(), "= "), strings.Join(s.Binds, ", "))
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "table\ttarget\tmargin")
+	for _, table := range s.Plan.Tables {
+		if table.Target != nil {
+			fmt.Fprintf(t, "%s\t%s\t±%s\n", table.Path, table.Target, budget.DecimalNearest(table.Target.Reached, 4))
+		}
+	}
+	t.Flush()
+	if len(s.WithoutTarget) > 0 {
+		fmt.Fprintf(b, "\nTables without a target: no error is too large for them here. Give a target to those that matter.\n\n")
+		fmt.Fprintf(t, "table\t95%% margin with this budget\twith that of the spec\n")
+		without := slices.DeleteFunc(slices.Clone(s.Plan.Tables), func(t plan.Table) bool { return t.Target != nil })
+		for _, r := range describe.Runs(without, func(i, j int) bool {
+			one, other := s.WithoutTarget[i], s.WithoutTarget[j]
+			return one.Margin == other.Margin && one.Now == other.Now
+		}) {
+			first, now := s.WithoutTarget[r.From], "–"
+			if first.Now > 0 {
+				now = "±" + budget.Group(describe.WholeMargin(first.Now))
+			}
+			name := first.Table
+			if more := r.To - r.From - 1; more > 0 {
+				name += fmt.Sprintf(" and %d more", more)
+			}
+			fmt.Fprintf(t, "%s\t±%s\t%s\n", name, budget.Group(describe.WholeMargin(first.Margin)), now)
+		}
+		t.Flush()
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,421 @@
+package workload
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the columns as the strategy of residuals sees them: levels that lie within each other, in chains.
+
+// Chains are the columns of one confidential table, each with the levels that the release's tables use. Levels of a
+// column that do not lie within each other are columns of their own.
+type Chains struct {
+	Columns []*residual.Column
+	Names   [][]string // of the levels of each, coarsest first
+	origin  []string   // the column of the table that each is of
+	of      map[usage]residual.Axis
+	Leaves  []string // their paths
+	ranges  map[source]bool
+	tables  []residual.Set // the attributes of each table of the release, in its order
+}
+
+// usage is an attribute as the tables of some leaves use its column: for ranges, or not.
+type usage struct {
+	spec.Attribute
+	ranged bool
+}
+
+// source is a column in a leaf, by its path.
+type source struct{ leaf, column string }
+
+// Axis is what an attribute is for the tables and measurements of a leaf.
+func (c Chains) Axis(leaf string, a spec.Attribute) (residual.Axis, bool) {
+	axis, ok := c.of[usage{a, c.ranges[source{leaf, a.Column}]}]
+	return axis, ok
+}
+
+// NewChains builds the chains of the attributes of some tables, which are of one confidential table. Tables with
+// impossible cells, and those that stand apart for their many attributes, have no part in them. A column in a leaf that
+// ranges names has the one residual that is best for what counts up along it, or is asked for ranges of it, whatever its
+// levels; for other leaves it is a column of its own. In a pure budget other columns have one level each, as nothing is gained there by measuring what
+// levels share; so they have where levels are to be separate. It fails on a column of too many categories for ranges.
+func NewChains(r *spec.Release, tables []*Table, how plan.Summing) (Chains, error) {
+	ranges := ranges(how, r, tables)
+	c := Chains{of: map[usage]residual.Axis{}, ranges: ranges}
+	for _, l := range r.Budget.Leaves {
+		c.Leaves = append(c.Leaves, l.Path)
+	}
+	b := chainBuilder{Chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, separate: how == plan.LevelsSeparate, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
+	var columns []column
+	known := map[usage]*spec.Level{}
+	for _, t := range tables {
+		if t.Apart() {
+			continue
+		}
+		for i, a := range t.Counted {
+			of := b.of(t, a)
+			level, ok := known[usage{a, of.ranged}]
+			if !ok {
+				if level, ok = r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level); !ok {
+					continue // refused before
+				}
+				known[usage{a, of.ranged}] = level
+				if b.levels[of] == nil {
+					columns = append(columns, of)
+				}
+				if !slices.Contains(b.levels[of], level) {
+					b.levels[of] = append(b.levels[of], level)
+				}
+				b.names[level] = a.Level
+			}
+			if t.Sums[i] != residual.Cells {
+				b.sums[level] = max(b.sums[level], t.Sums[i])
+			}
+		}
+	}
+	if len(ranges) > 0 {
+		b.besides(r, tables)
+	}
+	for _, of := range columns {
+		if err := b.chain(r.Table(tables[0].Marginal.Table).Column(of.name).Domain.Size(), of); err != nil {
+			return c, At(r, "tables."+tables[0].Marginal.Table+".columns."+of.name, err)
+		}
+	}
+	if len(tables) > 0 {
+		c.tables = make([]residual.Set, tables[len(tables)-1].Place+1)
+	}
+	var marginals []residual.Marginal
+	for _, t := range tables {
+		if t.Apart() {
+			continue
+		}
+		axes := make(residual.Set, len(t.Counted))
+		for i, a := range t.Counted {
+			axes[i], _ = c.Axis(c.Leaves[t.Leaf], a)
+			axes[i].Sums = t.Sums[i]
+		}
+		c.tables[t.Place] = axes
+		if len(ranges) > 0 {
+			marginals = append(marginals, residual.Marginal{Axes: SetOf(axes), Weight: t.Weight})
+		}
+	}
+	if marginals == nil {
+		return c, nil
+	}
+	var err error
+	c.Columns, err = residual.Tilted(c.Columns, marginals)
+	return c, err
+}
+
+// chainBuilder adds columns to chains.
+type chainBuilder struct {
+	*Chains
+	laplace  bool // the budget is a pure ε
+	separate bool // every level is a column of its own
+	levels   map[column][]*spec.Level
+	names    map[*spec.Level]string
+	sums     map[*spec.Level]residual.Sums
+	beside   map[string][]beside
+}
+
+// column is a column of the table, as leaves use it that ask for ranges of it, or as others do.
+type column struct {
+	name   string
+	ranged bool
+}
+
+// of is the column of a table's attribute.
+func (b *chainBuilder) of(t *Table, a spec.Attribute) column {
+	return column{a.Column, b.ranges[source{b.Leaves[t.Leaf], a.Column}]}
+}
+
+// beside is what a table has together with a column: so many columns with ranges, itself among them, and so many cells of
+// the others.
+type beside struct {
+	columns int
+	cells   int64
+}
+
+// besides finds the tables that each column with ranges is in.
+func (b *chainBuilder) besides(r *spec.Release, tables []*Table) {
+	b.beside = map[string][]beside{}
+	for _, t := range tables {
+		if t.Apart() {
+			continue
+		}
+		one := beside{cells: 1}
+		for _, a := range t.Counted {
+			if b.of(t, a).ranged {
+				one.columns++
+			} else if level, ok := r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level); ok {
+				one.cells *= int64(level.Size()) // no more than the table has
+			}
+		}
+		for _, a := range t.Counted {
+			if b.of(t, a).ranged {
+				b.beside[a.Column] = append(b.beside[a.Column], one)
+			}
+		}
+	}
+}
+
+// chain adds a column: its levels sorted, coarsest first, into as few chains as a greedy search finds.
+func (b *chainBuilder) chain(base int, of column) error {
+	levels := b.levels[of]
+	slices.SortStableFunc(levels, func(a, b *spec.Level) int { return cmp.Compare(a.Size(), b.Size()) })
+	for len(levels) > 0 {
+		var parents [][]int
+		var chain, left []*spec.Level
+		for _, level := range levels {
+			var parent []int
+			nested := !b.laplace && !b.separate || of.ranged
+			if len(chain) == 0 {
+				parent, nested = make([]int, level.Size()), true
+			} else if nested {
+				parent, nested = plan.Nesting(base, level, chain[len(chain)-1])
+			}
+			if !nested {
+				left = append(left, level)
+				continue
+			}
+			chain, parents = append(chain, level), append(parents, parent)
+		}
+		if b.laplace && of.ranged && b.most(chain) == residual.Cells { // without ranges of its own: one level each
+			left = append(left, chain[1:]...)
+			chain, parents = chain[:1], [][]int{make([]int, chain[0].Size())}
+		}
+		made, err := b.column(of, chain, parents)
+		if err != nil {
+			return err
+		}
+		at := len(b.Columns)
+		b.Columns = append(b.Columns, made)
+		b.Chains.Names, b.origin = append(b.Chains.Names, nil), append(b.origin, of.name)
+		for k, level := range chain {
+			b.Chains.Names[at] = append(b.Chains.Names[at], b.names[level])
+			b.Chains.of[usage{spec.Attribute{Column: of.name, Level: b.names[level]}, of.ranged}] = residual.Axis{Column: at, Level: k + 1}
+		}
+		levels = left
+	}
+	return nil
+}
+
+// most is what is asked along a chain of levels: ranges before prefix sums before cells.
+func (b *chainBuilder) most(chain []*spec.Level) residual.Sums {
+	sums := residual.Cells
+	for _, level := range chain {
+		sums = max(sums, b.sums[level])
+	}
+	return sums
+}
+
+// column is the column of a chain of levels.
+func (b *chainBuilder) column(of column, chain []*spec.Level, parents [][]int) (*residual.Column, error) {
+	sums := b.most(chain)
+	n := chain[len(chain)-1].Size()
+	if !of.ranged || sums == residual.Cells || n < 2 {
+		return residual.NewColumn(parents...), nil
+	}
+	ranging := residual.RangingOf(sums, n, b.laplace)
+	for _, t := range b.beside[of.name] {
+		ranging = ranging.Beside(t.columns, t.cells)
+	}
+	c, err := residual.NewRanged(ranging, parents...)
+	if err != nil {
+		return nil, &Fault{"", err.Error(), "a coarser level for what counts up or is asked for ranges"}
+	}
+	return c, nil
+}
+
+// attribute is the column that an axis is of.
+func (c Chains) attribute(a residual.Axis) string { return c.origin[a.Column] }
+
+// Axes are a table's attributes as axes, in the table's order, none of a table with impossible cells; set is the same,
+// sorted.
+func (c Chains) Axes(t *Table) residual.Set {
+	if t.Apart() {
+		return nil
+	}
+	return c.tables[t.Place]
+}
+
+// Shown are the axes of a table as its rows show them: of ranges, the cells that any reader adds up.
+func (c Chains) Shown(t *Table) residual.Set {
+	out := slices.Clone(c.Axes(t))
+	for i := range out {
+		if out[i].Sums == residual.Ranges {
+			out[i].Sums = residual.Cells
+		}
+	}
+	return out
+}
+
+func SetOf(axes residual.Set) residual.Set {
+	byColumn := func(a, b residual.Axis) int { return cmp.Compare(a.Column, b.Column) }
+	if slices.IsSortedFunc(axes, byColumn) {
+		return axes
+	}
+	sorted := slices.Clone(axes)
+	slices.SortFunc(sorted, byColumn)
+	return sorted
+}
+
+// Flat tells that every column of a table has one level, and none has ranges.
+func (c Chains) Flat(t *Table) bool {
+	return !slices.ContainsFunc(c.Axes(t), func(a residual.Axis) bool { return !c.Columns[a.Column].Plain() })
+}
+
+// Ranged are the axes of a table whose columns have ranges.
+func (c Chains) Ranged(t *Table) residual.Set {
+	var out residual.Set
+	for _, a := range c.Axes(t) {
+		if _, ok := c.Columns[a.Column].Ranging(); ok {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// SourceOf is what a measurement says of the columns.
+func (c Chains) SourceOf(m plan.Measurement) residual.Source {
+	s := residual.Source{Variance: m.Mechanism.Variance()}
+	for _, f := range m.Query.Factors {
+		axis, _ := c.Axis(m.Leaf, spec.Attribute{Column: f.Attribute, Level: f.Level})
+		s.Axes = append(s.Axes, axis)
+		s.Plain = append(s.Plain, f.Basis == plan.Identity)
+	}
+	return s
+}
+
+// Integers is how many integers a source has.
+func (c Chains) Integers(s residual.Source) int64 {
+	n := int64(1)
+	for i, a := range s.Axes {
+		if s.Plain[i] {
+			n *= int64(c.Columns[a.Column].Size(a.Level))
+		} else {
+			n *= int64(c.Columns[a.Column].Integers(a.Level))
+		}
+	}
+	return n
+}
+
+// Factor is an axis as a factor of a query: of counts (plain), or as its residual.
+func (c Chains) Factor(a residual.Axis, plain bool) plan.Factor {
+	f := plan.Factor{Attribute: c.attribute(a), Level: c.Names[a.Column][a.Level-1], Basis: plan.Residual}
+	switch ranging, ok := c.Columns[a.Column].Ranging(); {
+	case plain:
+		f.Basis = plan.Identity
+	case ok:
+		return f.Ranged(ranging)
+	case a.Level > 1:
+		f.Within = c.Names[a.Column][a.Level-2]
+	}
+	return f
+}
+
+// Added is of how many cells what a table shows is the sum, on the mean: 1, or along n categories (n+1)/2 for prefix sums
+// and (n+2)/3 for ranges.
+func (c Chains) Added(t *Table) float64 {
+	out := 1.0
+	for i, a := range c.Axes(t) {
+		n := float64(1)
+		if t.Sums[i] != residual.Cells {
+			n = float64(c.Columns[a.Column].Size(a.Level))
+		}
+		switch t.Sums[i] {
+		case residual.Prefixes:
+			out *= (n + 1) / 2
+		case residual.Ranges:
+			out *= (n + 2) / 3
+		}
+	}
+	return out
+}
+
+// ranges are the columns of some tables that are measured for what counts up along them, by leaf.
+func ranges(v plan.Summing, r *spec.Release, tables []*Table) map[source]bool {
+	out := map[source]bool{}
+	for _, t := range tables {
+		for i, a := range t.Counted {
+			if t.Sums[i] == residual.Cells || t.Apart() || v == plan.CellByCell || v == plan.LevelsSeparate {
+				continue
+			}
+			out[source{r.Budget.Leaves[t.Leaf].Path, a.Column}] = true
+			for _, l := range r.Budget.Leaves {
+				if v == plan.RangedEverywhere {
+					out[source{l.Path, a.Column}] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Connected parts tables into groups that share columns; a total goes with the first group. A table that stands apart is
+// a group of its own.
+func Connected(tables []*Table, c Chains) [][]*Table {
+	group := make([]int, len(c.Columns)) // of each column, 0 for none
+	var groups, alone [][]*Table
+	find := func(t *Table) []int {
+		var found []int
+		for _, a := range c.Axes(t) {
+			if g := group[a.Column]; g > 0 && !slices.Contains(found, g) {
+				found = append(found, g)
+			}
+		}
+		slices.Sort(found)
+		return found
+	}
+	for _, t := range tables {
+		if t.Apart() {
+			alone = append(alone, []*Table{t})
+		}
+		if len(t.By) == 0 || t.Apart() {
+			continue
+		}
+		found := find(t)
+		if len(found) == 0 {
+			groups = append(groups, nil)
+			found = []int{len(groups)}
+		}
+		first := found[0]
+		for _, g := range found[1:] { // joined by this table
+			groups[first-1], groups[g-1] = append(groups[first-1], groups[g-1]...), nil
+			for i := range group {
+				if group[i] == g {
+					group[i] = first
+				}
+			}
+		}
+		groups[first-1] = append(groups[first-1], t)
+		for _, a := range c.Axes(t) {
+			group[a.Column] = first
+		}
+	}
+	groups = slices.DeleteFunc(groups, func(g []*Table) bool { return g == nil })
+	for _, t := range tables {
+		if len(t.By) > 0 || t.Apart() {
+			continue
+		}
+		if len(groups) == 0 {
+			groups = append(groups, nil)
+		}
+		groups[0] = append(groups[0], t)
+	}
+	return append(groups, alone...)
+}
+
+// Contains tells that a table has all attributes of another.
+func Contains(outer, inner *Table) bool {
+	for _, a := range inner.Counted {
+		if !slices.Contains(outer.Counted, a) {
+			return false
+		}
+	}
+	return true
+}

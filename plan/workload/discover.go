@@ -1,0 +1,76 @@
+package workload
+
+import (
+	"math/big"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// ChancesOf are the chances for which a table says how large a group must be.
+var ChancesOf = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999}
+
+// discoveredOf describes a table of groups that are not listed, nil another.
+func discoveredOf(t *Table, neighbours spec.Neighbours) *plan.Discovered {
+	if t.Discovers == nil {
+		return nil
+	}
+	d := &plan.Discovered{Groups: t.Differ(neighbours)}
+	if neighbours == spec.Replace {
+		d.Groups /= 2
+	}
+	for _, c := range t.Discovers {
+		d.Columns = append(d.Columns, c.Name)
+		d.MaxLength = append(d.MaxLength, c.Domain.Discover().MaxLength)
+		d.AtLeast = max(d.AtLeast, c.Domain.Discover().AtLeast)
+	}
+	return d
+}
+
+// Differ is in how many groups of a table the units of neighbours differ at most.
+func (t *Table) Differ(neighbours spec.Neighbours) int64 {
+	groups := int64(1)
+	if !t.unit.Row {
+		groups, _ = RowsOf(t.unit, t.PerUnit, t.Cells)
+	}
+	if neighbours == spec.Replace {
+		groups *= 2
+	}
+	return groups
+}
+
+// ReservedPart is the part of δ that is reserved for selections: 1 in so many. A unit whose values change, as somebody sees
+// it who knows all else, costs twice that, and something has to be left then.
+const ReservedPart = 4
+
+// OnSelections is the release with the δ that is left for noise where a part of it is reserved for selections; the release
+// itself where there are none.
+//
+// Guarantee: what is (ε, δ₀)-private but for selections which, together, let a group appear that only one unit has with a
+// probability of at most δ − δ₀, is (ε, δ)-private. Neighbours: both relations. Argument: docs/proofs/discover.md.
+func OnSelections(r *spec.Release) *spec.Release {
+	if Selections(r) == 0 {
+		return r
+	}
+	inner := *r
+	inner.Budget.Delta = new(big.Rat).Mul(r.Budget.Delta, big.NewRat(ReservedPart-1, ReservedPart))
+	return &inner
+}
+
+// Selections is how many tables of a release have groups that nobody listed.
+func Selections(r *spec.Release) (n int64) {
+	for _, m := range r.Marginals {
+		if t := r.Table(m.Table); t != nil && len(t.Discovers(m.By)) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Reserved is the part of the δ of the release that selections have, nil where there are none.
+func Reserved(p *plan.Plan) *big.Rat {
+	if Selections(p.Release()) == 0 {
+		return nil
+	}
+	return new(big.Rat).Sub(p.Release().Budget.Delta, OnSelections(p.Release()).Budget.Delta)
+}

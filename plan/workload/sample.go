@@ -1,0 +1,34 @@
+package workload
+
+import (
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// OnSample is the release with the budget that mechanisms may have which see a sample of its units alone; the release
+// itself where they see all.
+//
+// Guarantee: mechanisms within that budget, run on one secret Poisson sample of the units, are together within the budget of
+// the release. Neighbours: add-remove alone, which a spec with a sample has. Theorem: Balle, Barthe & Gaboardi 2018, theorem
+// 8. Argument: docs/proofs/sampling.md.
+func OnSample(r *spec.Release) (*spec.Release, error) {
+	share := r.Sampled()
+	if share == nil {
+		return r, nil
+	}
+	inner := *r
+	var err error
+	if inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta, share); err != nil {
+		return nil, r.Problem("budget", spec.Problem{Message: "this budget cannot be spent on a sample: " + err.Error(), Expected: "another budget, or another share of the units"})
+	}
+	return &inner, nil
+}
+
+// SampleOf is the sample of a release, nil where all units are measured. What its mechanisms add up to comes later.
+func SampleOf(r *spec.Release) *plan.Sample {
+	if share := r.Sampled(); share != nil {
+		return &plan.Sample{Share: share.RatString()}
+	}
+	return nil
+}
