@@ -6,6 +6,8 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
+// This file holds the guarantee of a plan, and what each unit is.
+
 // Guarantee is what the release promises, in the terms of the spec.
 type Guarantee struct {
 	Definition  string       `json:"definition"` // "pure", "zcdp" or "approximate"

@@ -12,6 +12,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds measurements: a query, and the mechanism that answers it.
+
 // Basis says which matrix a factor of a query applies to its attribute.
 type Basis string
 

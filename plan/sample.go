@@ -6,6 +6,8 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
+// This file holds the sample: which units are measured, where not all are.
+
 // Sample is the secret draw of the units that are measured.
 type Sample struct {
 	// Share is the probability with which each unit is drawn, an exact fraction.

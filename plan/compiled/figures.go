@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds what the error of a figure rests on: which parts, and with which factors.
+
 // rested is a part that a figure rests on, with the square of the factor that its noise has in the figure.
 type rested struct {
 	ID      string

@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
+// This file holds which tables an invariant decides.
+
 // Invariants are those of the release. Each names the tables that it decides before any other does.
 func Invariants(p *plan.Plan) []plan.Invariant {
 	var all []plan.Invariant

@@ -9,6 +9,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the prospects: how good every table would be with another budget or other shares of it, as a formula that is worked
+// out without the planner.
+
 // Prospects say how good the tables of a plan would be with other amounts of its budget and other shares of its leaves, where
 // all that the plan chose stays: which measurements there are, their parts of their leaves, and their kinds of noise. Then the
 // variance of a measurement is in proportion to 1/x of its leaf, where x is the leaf's ρ or, in a pure budget, the square of

@@ -16,9 +16,9 @@ import (
 // This file holds the shape of a plan that was read: whether its parts fit each other and its spec, so that nothing that
 // reads them has to ask.
 
-// Read decodes a plan.json as [decode] does, and fails also on a plan whose parts do not fit together, such as a measurement with
+// Read decodes a plan.json as [plan.Read] does, and fails also on a plan whose parts do not fit together, such as a measurement with
 // another number of answers than its question has. It does not check that the planner would make this plan, which is what
-// [Plan.Verify] is for.
+// verification is for.
 func Read(b []byte) (*plan.Plan, error) {
 	p, err := plan.Read(b)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the average cell: what the rows that a spec expects are divided by, and the verdict on cells of that size.
+
 // BandOf judges a figure against an average cell of this size.
 func BandOf(s plan.Statistic, cell float64) plan.Band {
 	switch {

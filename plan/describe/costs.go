@@ -13,6 +13,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
+// This file holds the cost of a plan line by line: what each measurement and each round takes of the budget.
+
 // CostLine is what one line of a plan costs, exactly.
 type CostLine struct {
 	Of        string      `json:"of"`             // ID of a measurement; "rounds of microdata of TABLE"; or what is left of the charge

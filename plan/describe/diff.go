@@ -23,7 +23,7 @@ type Difference struct {
 	After  Version `json:"after"`
 	Same   bool    `json:"same"`
 	// OneTemplate is true where the plans differ in their parameters alone: see
-	// [Plan.Template].
+	// [plan.Plan.Template].
 	OneTemplate bool     `json:"one_template"`
 	Changes     []Change `json:"changes,omitempty"`
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds discovered groups in words.
+
 // DiscoveredExpectation says in words which groups a table will have, and what its figures are good for.
 func DiscoveredExpectation(d *plan.Discovered, t plan.Table) string {
 	return fmt.Sprintf("%s Figures are within ±%s of the exact number of units 19 times in 20, in the groups that appear: their noise has nothing to do with the selection.",

@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
+// This file holds what a margin is good for, in one sentence.
+
 // Expectation says in one sentence what counts with a margin are good for.
 func Expectation(margin float64) string {
 	if margin == 0 {

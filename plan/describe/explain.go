@@ -15,6 +15,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the page that a person signs.
+
 const (
 	// ManyTables is where the page stops listing every table.
 	ManyTables = 40

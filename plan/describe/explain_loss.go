@@ -14,6 +14,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the privacy loss as a page: of the release, its leaves, tables and columns.
+
 // Write prints the loss as a page: what the release, each leaf of its budget, each
 // table and each attribute costs, and how far the best attack gets.
 func (l *Loss) Write(w io.Writer) error {

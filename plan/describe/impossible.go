@@ -9,6 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds impossible cells in words.
+
 // Impossibility is an entry of `impossible` in words.
 type Impossibility struct {
 	Table string `json:"table"`

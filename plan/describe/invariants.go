@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
+// This file holds public figures in words.
+
 // Invariant says what the figures are and where they are from.
 func Invariant(i plan.Invariant) string {
 	where := "the spec"

@@ -14,6 +14,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the privacy loss of a plan and of its parts: leaves, tables, and what a unit may change in one column.
+
 // ofParent tells that a factor of a table is a column of its rows' parent rows.
 func ofParent(p *plan.Plan, table string, f plan.Factor) bool {
 	link := p.Release().Table(table).Column(f.Attribute).Link
@@ -101,7 +103,7 @@ func PrivacyLoss(p *plan.Plan) (*Loss, error) {
 	return lossAt(p, deltas, falsePositiveRates)
 }
 
-// StatedLoss is [Plan.Loss] where the guarantee itself says an ε: at its δ, or at
+// StatedLoss is [PrivacyLoss] where the guarantee itself says an ε: at its δ, or at
 // that of its first equivalent; a pure guarantee needs none. No attack is judged.
 // It takes a fraction of the time.
 func StatedLoss(p *plan.Plan) (*Loss, error) {

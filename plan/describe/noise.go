@@ -12,6 +12,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the law of the noise in words: what the spec asks for, and what the other law would give, and cost an account.
+
 // OtherDigits is how many significant digits are said of another law of noise: with Laplace noise the budget is sized by rough
 // compositions.
 const OtherDigits = 4

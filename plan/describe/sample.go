@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
+// This file holds the sample in words.
+
 // ShareText is an exact share as a percentage, such as "10%".
 func ShareText(share string) string {
 	f, _ := plan.Amount(share).Float64()

@@ -9,6 +9,8 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
+// This file holds sparse tables in words.
+
 // SparseExpectation says in words what a sparse table will hold, and what its figures are good for.
 func SparseExpectation(s *plan.Sparse, t plan.Table) string {
 	return Sparse(s, compiled.Possible(t)) + " " + MissedText(s) + " " + fmt.Sprintf("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",

@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
+// This file holds tables of the largest cells in words.
+
 // direction says in which way units move the integers of cells.
 func direction(c *plan.Choices) string {
 	if c.Monotone {

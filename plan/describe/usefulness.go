@@ -10,6 +10,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
+// This file holds what a table is worth, in words.
+
 // TimesText is a factor in words.
 func TimesText(factor float64) string { return factorText(factor) + " times" }
 

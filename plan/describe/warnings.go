@@ -16,6 +16,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the warnings: what an approver should know before signing.
+
 const (
 	// largeBytes is where a plan warns of its size.
 	largeBytes = int64(4) << 30

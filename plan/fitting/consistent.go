@@ -12,6 +12,8 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
+// This file holds what is made to add up: of which tables the counts are fitted, or counted from microdata, and of which they are left.
+
 // Consistencies are how the counts of each confidential table are made to add up, in the order of the spec; none where it does
 // not ask. It fails where they cannot be.
 func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, error) {

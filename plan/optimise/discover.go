@@ -11,6 +11,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the design of tables whose groups nobody lists: a selection of groups, and counts of those that it lets through.
+
 // mostResponses is up to how many groups of neighbours are selected one by one: noise against a threshold is better from about
 // three on.
 const mostResponses = 64

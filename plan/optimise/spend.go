@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds how the amounts of the leaves become mechanisms.
+
 // Spend spends the leaves: on the measurements for the tables, and on what microdata take: the measurements of their
 // columns, behind those, and their rounds.
 func Spend(p *plan.Plan, b *Blueprint, all []Planned) error {

@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
+// This file holds the strategies as the plan states them: what each group of tables does, and what the other ways would give.
+
 // NoiseName is a kind of noise in words.
 func NoiseName(kind budget.Kind) string {
 	if kind == budget.DiscreteLaplace {

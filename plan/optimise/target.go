@@ -12,6 +12,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the designs that keep targets: the least noise, and so the least budget, for which every goal is met.
+
 // gridBits is the number of fractional bits of a mechanism's parameter.
 const gridBits = 12
 

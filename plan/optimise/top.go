@@ -10,6 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the design of tables of the largest cells: choices, and counts of what was chosen.
+
 // choosing is the kind of mechanism that choices are made by beside this kind of noise: permute-and-flip in a pure budget, as it
 // falls short by no more than the exponential mechanism of the same ε; else the exponential mechanism, which for a quarter of
 // its ρ falls short by hardly more.

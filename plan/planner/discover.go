@@ -10,6 +10,8 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
+// This file holds what the plan says of discovered groups once their selections have mechanisms.
+
 // say works out what is said of the groups of a table.
 func say(d *plan.Discovered, m plan.Measurement, reserved *big.Rat) error {
 	k, err := m.Discovery.Kept()

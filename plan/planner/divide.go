@@ -9,6 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the variants of a plan: the ways to sum along columns that are tried against each other.
+
 // variants are those that differ for some tables.
 func (d *draftPlan) variants(r *spec.Release) []plan.Summing {
 	all := d.summings(r)

@@ -10,6 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds how good the figures beside a count will be.
+
 // assessFigures says how good the figures of a table will be, by the standard errors of what they are worked out from and a
 // normal law: about.
 func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measurement) {

@@ -14,6 +14,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the guarantee: what the whole plan promises, in the terms of its budget and in others.
+
 // equivalentDeltas are where a plan in ρ says its ε.
 var equivalentDeltas = []string{"1e-6", "1e-9"}
 

@@ -9,6 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds which guarded tables come out worse than measured by themselves.
+
 // worse are the tables that share a leaf's amount and are worse than by themselves with an equal share of it, with the ratio of their
 // errors to that: by the noise that there will be, on integers and with rounded parameters. Tables that nothing else bears on have
 // at least their share.

@@ -12,6 +12,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds how public figures enter a plan: which tables they decide, and whether the cells that they fill are possible.
+
 // hold notes of every table whether an invariant decides its cells: then these are exact, whatever was measured.
 func hold(p *plan.Plan, tables []*workload.Table) {
 	for i := range p.Tables {

@@ -17,6 +17,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the passes of the planner, each of which works out one thing from those before it.
+
 // New plans a release. It fails on a release that uses a part of the language
 // that is not built, whose tables clash or are too large to count, whose
 // budget is too small for exact noise of a finite scale, and with [*TooLittle]

@@ -15,6 +15,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the law of the noise under ε and δ: what the spec asks for, and what the other law would give, and cost an account,
+// which adds up ρ.
+
 // withNoise is a release whose budget of ε and δ asks for a law of noise.
 func withNoise(r *spec.Release, law spec.Noise) *spec.Release {
 	out := *r

@@ -13,6 +13,8 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
+// This file holds the predictions: the standard errors and intervals of every table of a plan.
+
 // predict says how good every table will be: its standard errors, intervals and figures.
 func predict(p *plan.Plan) error {
 	known := compiled.Laws{}

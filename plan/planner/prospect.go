@@ -15,6 +15,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds how prospects are made of a plan.
+
 // NewProspects plans a release and says what other budgets would buy. It fails as [New] does.
 func NewProspects(r *spec.Release) (*compiled.Prospects, error) {
 	var d *draftPlan

@@ -10,6 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the way of every quantile: drawn, or read from a distribution.
+
 // chooseWays gives each part of quantiles that is better read from a distribution the one that is best for the amount that it has
 // in a rough draft where all are drawn: a way for each of some kinds of noise.
 func (d *draftPlan) chooseWays(kinds []budget.Kind) error {

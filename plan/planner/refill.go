@@ -9,10 +9,12 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds how a plan becomes that of other values of its parameters, without planning again.
+
 // Refilled is the plan that [New] makes of r, made of this one by other values of its parameters, without planning again.
 // It is nil where r differs in more than these ([TemplateKey]), and of a nil plan.
 //
-// The plan must be one that [Plan.Verify] has passed in this version of the program, in this process or an earlier one, which the
+// The plan must be one that [Verify] has passed in this version of the program, in this process or an earlier one, which the
 // caller must know from more than the plan's own bytes: what Refilled returns passes Verify unplanned.
 func Refilled(p *plan.Plan, r *spec.Release) *plan.Plan {
 	if p == nil {

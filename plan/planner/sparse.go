@@ -11,6 +11,8 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
+// This file holds what the plan says of sparse tables once their noise is known: which cells they miss, and how many are false.
+
 // mostFalseCells bounds the cells without a row that a sparse table publishes on the mean.
 const mostFalseCells = 1e7
 

@@ -15,6 +15,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the targets of a plan: which are met, and what budget would meet those that are missed.
+
 // predictTargets says of every table with a target what margin it will have: of the widest cell, by the law of its noise.
 func predictTargets(p *plan.Plan, tables []*workload.Table) error {
 	if !slices.ContainsFunc(tables, func(t *workload.Table) bool { return t.Marginal.Target != nil }) {

@@ -10,6 +10,8 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
+// This file holds what the plan says of chosen cells once the choices have mechanisms.
+
 // tops says of every top table how far it may fall short. It fails on one whose choices get next to nothing.
 func tops(p *plan.Plan, tables []*workload.Table, all []optimise.Planned) error {
 	measured, shares := p.Measured(), map[string]string{}

@@ -14,6 +14,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds what a table will be worth, and which change of the spec would help.
+
 // bandAim is the standard error, as a part of an average cell, that takes a table out of a band; 0 where nothing is amiss.
 func bandAim(b plan.Band) float64 {
 	switch b {

@@ -12,8 +12,10 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds verification: a plan is what its own spec leads to.
+
 // Verified is a copy of the plan that nobody else holds, which is what its spec
-// leads to. It fails as [Read] and [Plan.Verify] do.
+// leads to. It fails as [compiled.Read] and [Verify] do.
 func Verified(p *plan.Plan) (*plan.Plan, error) {
 	own, err := compiled.Read(p.Bytes())
 	switch {
@@ -29,7 +31,7 @@ func Verified(p *plan.Plan) (*plan.Plan, error) {
 }
 
 // Verify plans the embedded spec again and fails unless the result is this very
-// plan. A plan that [New] made here of what the embedded spec says, or [Plan.Refilled] of one that was
+// plan. A plan that [New] made here of what the embedded spec says, or [Refilled] of one that was
 // verified, and that is as it was made, is not planned twice.
 //
 // Contract: after a nil return every sensitivity in the plan is the one derived

@@ -11,6 +11,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the diagnostics: tables of what bounds and policies leave out, where the spec asks for them.
+
 // diagnosis is a diagnostic of a table on its way through the planner.
 type diagnosis struct {
 	name string // of its table

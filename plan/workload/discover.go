@@ -7,6 +7,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the groups that nobody lists: in how many of them one unit differs, and which part of δ their selection takes.
+
 // ChancesOf are the chances for which a table says how large a group must be.
 var ChancesOf = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999}
 
@@ -74,3 +76,6 @@ func Reserved(p *plan.Plan) *big.Rat {
 	}
 	return new(big.Rat).Sub(p.Release().Budget.Delta, OnSelections(p.Release()).Budget.Delta)
 }
+
+// MostSigmaSquared bounds the Gaussian noise of a sparse table.
+const MostSigmaSquared = int64(1) << 32

@@ -10,6 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the distributions that quantiles can be read from: their bins, and how far one unit moves their counts.
+
 // distributed is how far one unit can move the answers of a distribution, of at most all rows, at most each of them in a cell, and
 // each of a weight of at most most.
 //

@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the figures that a table publishes beside its count, before anything is said of their quality.
+
 // figures are those that a table publishes, without their quality.
 func figures(r *spec.Release, t *Table) []plan.Figure {
 	var all []plan.Figure

@@ -6,6 +6,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the release inside its sample: the budget that the drawn units have.
+
 // OnSample is the release with the budget that mechanisms may have which see a sample of its units alone; the release
 // itself where they see all.
 //

@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds sensitivities: how far one unit can move the integers of a measurement.
+
 // CountSensitivity is how far one unit can move the counts of a marginal: the L1
 // norm and the square of the L2 norm of the largest shift, and the shifts that
 // lose the most.

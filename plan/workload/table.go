@@ -12,6 +12,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the requested tables: which there are, by what, and how many cells each has.
+
 const (
 	// mostListed bounds the combinations of listed categories beside a column of which up to 2^32 values may be discovered: so
 	// that whether its groups can be numbered does not depend on the values that there are.

@@ -8,6 +8,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the goals that targets set: a margin, and the confidence that each cell is to have it with.
+
 // Relative is how a target's margin was asked for where that is a percentage, "" where it is a number.
 func Relative(t *spec.Target) string {
 	if t.At == nil {

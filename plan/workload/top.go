@@ -9,6 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
+// This file holds the tables of the largest cells: what is chosen from, and how far one unit moves the scores.
+
 // Top is how many cells of the table are chosen, 0 of one that has them all.
 func (t *Table) Top() int64 {
 	if t.Of != nil {
