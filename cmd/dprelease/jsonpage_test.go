@@ -26,7 +26,7 @@ import (
 // This file holds docs/json.md to the program: every field of the document of --json with the comment of the Go field, and
 // every reason.
 
-var updatePage = flag.Bool("update", false, "write the fields of docs/json.md anew")
+var updatePage = flag.Bool("update", false, "write the fields of docs/json.md and the refusals of the scripts anew")
 
 const (
 	jsonPage    = "../../docs/json.md"

@@ -18,12 +18,13 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"dprelease": func() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) },
+		"dprelease": func() { os.Exit(recorded(os.Args[1:])) },
 	})
 }
 
 // TestScripts runs the program as a person would, error by error.
 func TestScripts(t *testing.T) {
+	said := newRefusals(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
@@ -33,6 +34,7 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("ROOT", root)
 			e.Setenv("HOME", e.WorkDir)
+			said.of(e)
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {

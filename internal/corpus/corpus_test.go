@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write the lists in testdata again, wher
 
 const (
 	// drawn is how many specs are drawn.
-	drawn = 440
+	drawn = 520
 	// fewestPlans is how many of all specs can be planned, at least.
 	fewestPlans = 300
 )
@@ -84,6 +84,15 @@ var values = map[string]string{"quarter": "2026q1", "month": "2026-01", "year": 
 
 var parameter = regexp.MustCompile(`\$\{(\w+)\}`)
 
+// paramsOf are the values of the parameters that a spec has.
+func paramsOf(text string) map[string]string {
+	given := map[string]string{}
+	for _, p := range parameter.FindAllStringSubmatch(text, -1) {
+		given[p[1]] = values[p[1]]
+	}
+	return given
+}
+
 // loaded is a spec in a file.
 func loaded(name, file string) entry {
 	return entry{name, func() (*plan.Plan, error) {
@@ -91,11 +100,7 @@ func loaded(name, file string) entry {
 		if err != nil {
 			return nil, err
 		}
-		given := map[string]string{}
-		for _, p := range parameter.FindAllStringSubmatch(string(text), -1) {
-			given[p[1]] = values[p[1]]
-		}
-		r, err := spec.Load(context.Background(), file, spec.Options{Params: given, Unpack: histogram.Unpack})
+		r, err := spec.Load(context.Background(), file, spec.Options{Params: paramsOf(string(text)), Unpack: histogram.Unpack})
 		if err != nil {
 			return nil, err
 		}

@@ -26,6 +26,9 @@ type drawing struct {
 // draw is the spec of a number. Most can be planned, and the others are refused in words, which are held too.
 func draw(number uint64) spec.Source {
 	d := &drawing{Rand: rand.New(rand.NewPCG(number, 2026)), files: map[string]string{}}
+	if number >= first {
+		return d.further(number)
+	}
 	linked := d.chance(.15)
 	d.line("version: 1\nrelease: drawn-%d", number)
 	d.line("privacy: {protects: person, neighbours: %s%s}", d.one("add-remove", "replace"), d.some(.1, ", account: people"))
