@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -50,7 +51,7 @@ func TestSharedSpecsAreTheSame(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				return plan.New(r)
+				return planner.New(r)
 			}}.line()
 			if is != c.name+" "+c.want {
 				t.Errorf("not as it was: %s", is)
