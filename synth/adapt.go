@@ -30,14 +30,16 @@ type Oracle interface {
 // Adapt runs a method of the plan: its rounds in order. columns are the sealed measurements of the single columns, in
 // the order of s.By.
 //
-// By method mst a round asks for the pair of columns, among those that close no cycle with the pairs before, whose counts
-// are farthest from what they would be if the columns did not depend on each other (McKenna, Miklau & Sheldon 2021); by
-// method aim for the set of columns whose counts are farthest from what a model of all answers so far expects, beside what
-// the noise of the coming answer will be (McKenna, Mullins, Sheldon & Miklau 2022). What it asks depends on nothing but
-// the plan, columns and the answers so far, to the bit, on every machine: a run that was cut off asks the same again.
+// By method mst a round asks for the pair of columns, among those that close no cycle with the pairs before, whose
+// counts are farthest from what they would be if the columns did not depend on each other (McKenna, Miklau & Sheldon
+// 2021); by method aim for the set of columns whose counts are farthest from what a model of all answers so far
+// expects, beside what the noise of the coming answer will be (McKenna, Mullins, Sheldon & Miklau 2022). What it asks
+// depends on nothing but the plan, columns and the answers so far, to the bit, on every machine: a run that was cut off
+// asks the same again.
 //
-// It fails on columns that are not those of the method, and where the oracle does or answers something else than asked. It
-// ends with the context, of which nothing that it asks depends: what is asked follows from models that were fitted to the end.
+// It fails on columns that are not those of the method, and where the oracle does or answers something else than asked.
+// It ends with the context, of which nothing that it asks depends: what is asked follows from models that were fitted
+// to the end.
 func Adapt(ctx context.Context, p *plan.Plan, s plan.Synthetic, columns []measured.Measured, o Oracle) (measured.Rounds, error) {
 	if err := checkColumns(p, s, columns); err != nil {
 		return measured.Rounds{}, err

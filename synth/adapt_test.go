@@ -170,8 +170,8 @@ func TestAdaptFindsTheTree(t *testing.T) {
 }
 
 // TestAdaptModels works the models out by hand. Noise has a variance of 1. The columns sum to 40, 40 and 80, with
-// variances 2, 3 and 2: the total is (40/2 + 40/3 + 80/2)/(1/2 + 1/3 + 1/2) = 55. Each column is moved to it by the same
-// number in all its categories: 37.5 and 17.5; 25, 25 and 5; 47.5 and 7.5. All are above 3.
+// variances 2, 3 and 2: the total is (40/2 + 40/3 + 80/2)/(1/2 + 1/3 + 1/2) = 55. Each column is moved to it by the
+// same number in all its categories: 37.5 and 17.5; 25, 25 and 5; 47.5 and 7.5. All are above 3.
 func TestAdaptModels(t *testing.T) {
 	s := planned(t, []int{2, 3, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	columns := s.sealed(t, [][]int64{{30, 10}, {20, 20, 0}, {60, 20}}, nil).Measured

@@ -12,8 +12,8 @@ import (
 	"github.com/dprelease/dprelease/synth/graphical"
 )
 
-// This file holds AIM (McKenna, Mullins, Sheldon & Miklau 2022): rounds that each measure the marginal that a model of all
-// answers so far gets most wrong, beside what the noise of the coming answer will be.
+// This file holds AIM (McKenna, Mullins, Sheldon & Miklau 2022): rounds that each measure the marginal that a model of
+// all answers so far gets most wrong, beside what the noise of the coming answer will be.
 
 // aim is the state of the method: a model of the columns' classes, and the marginals that may be measured.
 type aim struct {
@@ -26,8 +26,8 @@ type aim struct {
 	schedule   *plan.Schedule
 }
 
-// newAIM is the method after the measurement of single columns, whose categories it merges where the noise hides them. The
-// variance of a class is that of the sum of its categories.
+// newAIM is the method after the measurement of single columns, whose categories it merges where the noise hides them.
+// The variance of a class is that of the sum of its categories.
 func newAIM(ctx context.Context, s plan.Synthetic, columns []measured.Measured) (*aim, error) {
 	if s.Most == nil {
 		return nil, errors.New("the plan does not say how large its model may become")
@@ -71,8 +71,8 @@ func (a *aim) merged() [][]int {
 	return out
 }
 
-// Steps of the fit: to the columns, to each answer, and to all at last. A model that is fitted less than wholly keeps to
-// what is simple, and so to less of the noise.
+// Steps of the fit: to the columns, to each answer, and to all at last. A model that is fitted less than wholly keeps
+// to what is simple, and so to less of the noise.
 const (
 	firstSteps = 50
 	roundSteps = 15
@@ -162,8 +162,8 @@ func (a *aim) grown() graphical.Size {
 	return graphical.Size{Total: float64(a.most.Total * a.schedule.Used()), Largest: a.most.Largest}
 }
 
-// open tells whether a candidate may be chosen, by the size of the model with it: one that is part of the model in any case,
-// or with which it has a size at most.
+// open tells whether a candidate may be chosen, by the size of the model with it: one that is part of the model in any
+// case, or with which it has a size at most.
 func (a *aim) open(size, most graphical.Size) bool {
 	return size == a.model.Size() || size.Within(most)
 }
@@ -171,8 +171,8 @@ func (a *aim) open(size, most graphical.Size) bool {
 // deviationOf is the standard deviation of the noise of a turn, kept from zero.
 func deviationOf(t plan.Turn) float64 { return math.Sqrt(max(t.Noise.Variance(), leastVariance)) }
 
-// learn takes the answer of a round into the model. Where the model was as near to it before as noise alone would be, the
-// rounds that follow get quieter.
+// learn takes the answer of a round into the model. Where the model was as near to it before as noise alone would be,
+// the rounds that follow get quieter.
 func (a *aim) learn(ctx context.Context, r measured.Round, last bool) {
 	clique := a.candidates[r.Choice]
 	counts, variances := countsOf(r.Measured), make([]float64, r.Measured.Values.Len())

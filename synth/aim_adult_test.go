@@ -13,9 +13,9 @@ import (
 // taxiSizes are the categories of the columns of taxi.csv.
 var taxiSizes = []int{21, 101, 78, 78, 9, 11, 11, 11, 11, 11}
 
-// TestAIM compares the rows of AIM with the truth, as TestAdult does those of MST: five releases of each, at ρ of ε = 0.1, 1
-// and 10 at δ = 10⁻⁹. The means were 0.2981, 0.1170, 0.0816 and 0.1446. Releases are the same whenever nothing is changed
-// that they depend on.
+// TestAIM compares the rows of AIM with the truth, as TestAdult does those of MST: five releases of each, at ρ of ε =
+// 0.1, 1 and 10 at δ = 10⁻⁹. The means were 0.2981, 0.1170, 0.0816 and 0.1446. Releases are the same whenever nothing
+// is changed that they depend on.
 func TestAIM(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("set DPRELEASE_LONG to run it")

@@ -40,8 +40,8 @@ func aimRelease(t testing.TB, key byte) (setting, *measured.Sealed, *recorder) {
 	return s, out, r
 }
 
-// TestAIMReplays: answered from a journal, the method asks the very same and ends with the same rounds; what was asked is
-// what its plan allows.
+// TestAIMReplays: answered from a journal, the method asks the very same and ends with the same rounds; what was asked
+// is what its plan allows.
 func TestAIMReplays(t *testing.T) {
 	s, out, first := aimRelease(t, 1)
 	second := &recorder{Oracle: journal{first.choices, first.answers}}
@@ -60,8 +60,8 @@ func TestAIMReplays(t *testing.T) {
 	}
 }
 
-// TestAIMFindsWhatDepends: with little noise the first rounds ask for columns that depend on each other. Such a set lies
-// hundreds of rows in L1 from independence, and none other a hundred: the chance of another choice is below e⁻²⁰.
+// TestAIMFindsWhatDepends: with little noise the first rounds ask for columns that depend on each other. Such a set
+// lies hundreds of rows in L1 from independence, and none other a hundred: the chance of another choice is below e⁻²⁰.
 func TestAIMFindsWhatDepends(t *testing.T) {
 	s, out, _ := aimRelease(t, 2)
 	first := s.asked.Candidates()[out.Rounds[0].Each[0].Choice]
@@ -80,8 +80,8 @@ func TestAIMFindsWhatDepends(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkMicrodata(t, s, m)
-	// The fourth column is half the first, exactly. Rows that break that are made by noise alone, whose deviation in a cell of
-	// a pair is below 3 here: 8 cells and 8 deviations.
+	// The fourth column is half the first, exactly. Rows that break that are made by noise alone, whose deviation in a
+	// cell of a pair is below 3 here: 8 cells and 8 deviations.
 	broken := 0
 	for row, a := range m.Codes[0] {
 		if m.Codes[3][row] != a/2 {
@@ -175,8 +175,8 @@ func (o *stubborn) Measure(_ context.Context, round, choice int, how budget.Mech
 	return answered(m, slices.Repeat([]int64{o.value}, int(m.Cells))), nil
 }
 
-// TestAIMAlwaysDraws: whatever the answers, there are rows and finite figures: of all-zero, negative and huge counts, of
-// columns with one category and with 500.
+// TestAIMAlwaysDraws: whatever the answers, there are rows and finite figures: of all-zero, negative and huge counts,
+// of columns with one category and with 500.
 func TestAIMAlwaysDraws(t *testing.T) {
 	for _, sizes := range [][]int{{1, 1, 1}, {2, 500, 2}} {
 		for _, column := range []int64{0, -1e6, 1 << 50} {
@@ -222,8 +222,8 @@ func TestAIMOfOneRow(t *testing.T) {
 	checkMicrodata(t, s, m)
 }
 
-// TestAIMKeepsToItsCap: of sets with which the model would be larger than it may, none is asked for; where none fits, those
-// are that it holds anyway.
+// TestAIMKeepsToItsCap: of sets with which the model would be larger than it may, none is asked for; where none fits,
+// those are that it holds anyway.
 func TestAIMKeepsToItsCap(t *testing.T) {
 	sizes := []int{4, 4, 4, 4}
 	for _, c := range []struct {
@@ -267,9 +267,9 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 	}
 }
 
-// TestAIMCountsGivenColumnsTogether: with a pair of a column and a given one in the model, a pair with another given one makes a
-// table of all three, and is not among what a round chooses from where there is no room for that; nor is it drawn from, where a
-// journal has it chosen.
+// TestAIMCountsGivenColumnsTogether: with a pair of a column and a given one in the model, a pair with another given
+// one makes a table of all three, and is not among what a round chooses from where there is no room for that; nor is it
+// drawn from, where a journal has it chosen.
 func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 	for given, want := range []bool{true, true, false} {
 		s := aimSetting(t, []int{4, 4, 4, 4}, big.NewRat(2, 1))
@@ -297,8 +297,8 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 	}
 }
 
-// TestModelRowsAreTheModel: of as many rows as a model has, the counts of every clique of its tree are those that the model
-// expects to within a row for each column of the clique.
+// TestModelRowsAreTheModel: of as many rows as a model has, the counts of every clique of its tree are those that the
+// model expects to within a row for each column of the clique.
 func TestModelRowsAreTheModel(t *testing.T) {
 	r := seeded([32]byte{40})
 	for range 20 {

@@ -48,8 +48,9 @@ func (m *Microdata) children(size int) (int64, error) {
 	return n, nil
 }
 
-// drawChildren makes rows for every row of the parent, as many as it says, each given its columns. Rows of one parent row
-// stand together and are drawn independently of each other, given that row; but for that their order carries nothing.
+// drawChildren makes rows for every row of the parent, as many as it says, each given its columns. Rows of one parent
+// row stand together and are drawn independently of each other, given that row; but for that their order carries
+// nothing.
 func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.Synthetic, law rowLaw, before []Microdata, r *stream) error {
 	given, ok := law.(givenLaw)
 	if !ok {

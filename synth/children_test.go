@@ -29,8 +29,9 @@ synthetic: {households: {budget: homes, method: mst}, persons: {budget: people, 
 // byName are the codes of rows by attribute.
 type byName []map[string]int
 
-// sealedHomes is what microdata of these rows are published from, measured without noise. rounds are the pairs of columns
-// that were chosen, by table; where there are none for persons, they are made by method aim, which chooses itself.
+// sealedHomes is what microdata of these rows are published from, measured without noise. rounds are the pairs of
+// columns that were chosen, by table; where there are none for persons, they are made by method aim, which chooses
+// itself.
 func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]string) *measured.Sealed {
 	t.Helper()
 	text := households
@@ -133,8 +134,8 @@ func (o *farthestFirst) Measure(_ context.Context, round, choice int, how budget
 	return o.answer(m), nil
 }
 
-// livedIn are households whose tenure decides how many persons live there and of which sex, and whose persons' sex decides
-// their age; areas go with nothing.
+// livedIn are households whose tenure decides how many persons live there and of which sex, and whose persons' sex
+// decides their age; areas go with nothing.
 func livedIn() map[string]byName {
 	rows := map[string]byName{}
 	for i := range 1200 {
@@ -156,9 +157,9 @@ var livedInRounds = map[string][][2]string{
 	"persons":    {{"sex", "households.tenure"}, {"age", "sex"}},
 }
 
-// Every row of a child belongs to a row of its parent, which has as many as its size says; it has the parent's columns, and
-// its own as the model says given them: here as they decide it. A model by aim, in which no cell
-// is wholly empty, says so but for a few rows.
+// Every row of a child belongs to a row of its parent, which has as many as its size says; it has the parent's columns,
+// and its own as the model says given them: here as they decide it. A model by aim, in which no cell is wholly empty,
+// says so but for a few rows.
 func TestChildrenAreDrawnGivenTheirParents(t *testing.T) {
 	t.Run("mst", func(t *testing.T) { childrenOfTheirParents(t, livedInRounds, 0) })
 	t.Run("aim", func(t *testing.T) {

@@ -18,8 +18,8 @@ type evidence struct {
 // out of that and set to the one given, as totals are estimated from all columns together.
 //
 // With noise of one variance in all cells of a table, its total, the effect of either column and what these leave are
-// independent. So for measurements of columns, and of pairs of columns without a cycle, this is what least squares on all
-// of them together would say of the column beside its total, and not only the best mean of the given evidence.
+// independent. So for measurements of columns, and of pairs of columns without a cycle, this is what least squares on
+// all of them together would say of the column beside its total, and not only the best mean of the given evidence.
 func combined(all []evidence, total float64) evidence {
 	n := len(all[0].counts)
 	out := evidence{counts: make([]float64, n)}

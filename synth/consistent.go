@@ -14,18 +14,18 @@ import (
 	"github.com/dprelease/dprelease/plan/fitting"
 )
 
-// This file holds consistent counts: whole, none negative, exact zeros and public figures where the spec says so, and of one sum
-// wherever two tables show the same.
+// This file holds consistent counts: whole, none negative, exact zeros and public figures where the spec says so, and
+// of one sum wherever two tables show the same.
 
 // Fitted marks a cell whose published count is not its estimate, rounded: it was moved so that tables add up.
 const Fitted Flag = "fitted"
 
-// Consistent gives the tables that the plan says so counts that add up, in the place of each one's estimates, rounded. What
-// else there is of them stays: the unbiased estimates with their errors and intervals. tables are those of [Estimate];
-// microdata those of the plan's methods, in its order, of which the counts come where the plan says so.
+// Consistent gives the tables that the plan says so counts that add up, in the place of each one's estimates, rounded.
+// What else there is of them stays: the unbiased estimates with their errors and intervals. tables are those of
+// [Estimate]; microdata those of the plan's methods, in its order, of which the counts come where the plan says so.
 //
-// Contract: it reads the plan, the estimates and the microdata alone, and chance from the measurements ([newStream]); the same
-// input gives the same counts on every machine. It ends with the context. Argument: docs/proofs/consistent.md.
+// Contract: it reads the plan, the estimates and the microdata alone, and chance from the measurements ([newStream]);
+// the same input gives the same counts on every machine. It ends with the context. Argument: docs/proofs/consistent.md.
 func Consistent(ctx context.Context, s *measured.Sealed, tables []Table, microdata []Microdata) error {
 	for _, c := range s.Plan.Consistent {
 		var counts map[int][]int64
@@ -54,8 +54,8 @@ func Consistent(ctx context.Context, s *measured.Sealed, tables []Table, microda
 	return nil
 }
 
-// ConsistentBytes is about the memory that [Consistent] takes: a cell is an estimate, its projection, a whole number and places in the
-// margins that stand.
+// ConsistentBytes is about the memory that [Consistent] takes: a cell is an estimate, its projection, a whole number
+// and places in the margins that stand.
 func ConsistentBytes(p *plan.Plan) int64 {
 	const perCell = 128
 	var most int64
@@ -193,13 +193,13 @@ func (f *consistentFit) projectSingle(s fitting.Step) []float64 {
 	return x
 }
 
-// steadfast is how many times more than their variances say the estimates of margins within a table count that no step fixes. A
-// cell is held up at 0 where noise would take it below, which pulls at all that it is a part of; margins that are known much
-// better must not give way to that.
+// steadfast is how many times more than their variances say the estimates of margins within a table count that no step
+// fixes. A cell is held up at 0 where noise would take it below, which pulls at all that it is a part of; margins that
+// are known much better must not give way to that.
 const steadfast = 100
 
-// projectPossible projects a table with impossible cells: what it shares with those before stands, and of its own margins that
-// are published or single columns it stays near the estimates, as these must agree with the zeros.
+// projectPossible projects a table with impossible cells: what it shares with those before stands, and of its own
+// margins that are published or single columns it stays near the estimates, as these must agree with the zeros.
 func (f *consistentFit) projectPossible(ctx context.Context, step int) []float64 {
 	s := f.Steps[step]
 	own := f.tables[s.Table]
@@ -221,8 +221,8 @@ func (f *consistentFit) projectPossible(ctx context.Context, step int) []float64
 	return x
 }
 
-// inner are the tables of several chains within that of a step which no fixed margin says: no step fixes them, so they are known
-// better than their cells may be, and the step stays near what is known of them.
+// inner are the tables of several chains within that of a step which no fixed margin says: no step fixes them, so they
+// are known better than their cells may be, and the step stays near what is known of them.
 func (f *consistentFit) inner(s fitting.Step) []fitting.Margin {
 	var out []fitting.Margin
 	for i, t := range f.Tables {
@@ -246,8 +246,8 @@ func (f *consistentFit) near(s fitting.Step, m fitting.Margin) marginal {
 	return marginal{of: f.Project(s.Margin, m), sums: sums, slack: variances}
 }
 
-// settled is near a margin as it would be if it were a step: not below zero, and of the sums that stand. So the margins that a table
-// stays near do not pull against these.
+// settled is near a margin as it would be if it were a step: not below zero, and of the sums that stand. So the margins
+// that a table stays near do not pull against these.
 func (f *consistentFit) settled(ctx context.Context, s fitting.Step, m fitting.Margin) marginal {
 	out := f.near(s, m)
 	var stand []marginal
@@ -297,9 +297,9 @@ func added[N int64 | float64](cells []N, of []int32, sums int) []N {
 	return out
 }
 
-// estimate is the unbiased estimate of a margin with its variances, from the tables that have it: by inverse variance, where
-// their noise is independent; of those that were put together from the same estimates, which say the same of it, the smallest
-// alone.
+// estimate is the unbiased estimate of a margin with its variances, from the tables that have it: by inverse variance,
+// where their noise is independent; of those that were put together from the same estimates, which say the same of it,
+// the smallest alone.
 func (f *consistentFit) estimate(m fitting.Margin) (sums, variances []float64) {
 	sums, variances = make([]float64, f.Cells(m)), make([]float64, f.Cells(m))
 	weights := make([]float64, len(sums))
@@ -411,8 +411,8 @@ func (f *consistentFit) apportion(step int, r *stream) ([]int64, error) {
 // errNoCounts is of an order of steps that is none: its fixed margins do not agree.
 var errNoCounts = fmt.Errorf("no whole counts have the sums that stand")
 
-// crossed rounds a step with several fixed margins, joining one after the other: the cells of what is joined are, in every
-// category that both share, a table of rows from the one and columns from the other.
+// crossed rounds a step with several fixed margins, joining one after the other: the cells of what is joined are, in
+// every category that both share, a table of rows from the one and columns from the other.
 func (f *consistentFit) crossed(ctx context.Context, step int, r *stream) ([]int64, error) {
 	s := f.Steps[step]
 	joined, standing := s.Fixed[0].Margin, f.fixed(s.Fixed[0])

@@ -101,9 +101,9 @@ func sealedFrom(t testing.TB, p *plan.Plan, codes map[string][]uint32, key noise
 	return out
 }
 
-// disagreement says where counts do not add up: two tables whose sums differ of what both show, a count below zero, or one where
-// none can be; "" where they do. It goes by the plan's queries alone: what a cell of a table shows is looked up row by row of all
-// combinations of the columns' categories.
+// disagreement says where counts do not add up: two tables whose sums differ of what both show, a count below zero, or
+// one where none can be; "" where they do. It goes by the plan's queries alone: what a cell of a table shows is looked
+// up row by row of all combinations of the columns' categories.
 func disagreement(t testing.TB, p *plan.Plan, counts map[int][]int64) string {
 	t.Helper()
 	table := p.Release().Tables[0]
@@ -171,8 +171,8 @@ func liesIn(table *spec.Table, column string, level *spec.Level, coarser string,
 	return -1
 }
 
-// sharedOf are the attributes that two tables share: of each column the coarser of the two levels, which here lie within each
-// other.
+// sharedOf are the attributes that two tables share: of each column the coarser of the two levels, which here lie
+// within each other.
 func sharedOf(t testing.TB, p *plan.Plan, at, other int) []spec.Attribute {
 	t.Helper()
 	var out []spec.Attribute
@@ -229,8 +229,8 @@ type design struct {
 	seed byte
 }
 
-// drawDesign draws tables of up to three attributes at several levels, with impossible cells or none, of rows from none on and noise
-// from little to much more than counts.
+// drawDesign draws tables of up to three attributes at several levels, with impossible cells or none, of rows from none
+// on and noise from little to much more than counts.
 func drawDesign(r *rapid.T) design {
 	marginals := "marginals:\n"
 	for i := range rapid.IntRange(1, 5).Draw(r, "tables") {
@@ -254,9 +254,9 @@ func drawDesign(r *rapid.T) design {
 // outcome is what came of a design.
 type outcome struct{ refused, apart bool }
 
-// checkDesign makes the counts of a design: they add up, and are the same again; those of totals and of single columns that no table
-// with impossible cells holds are the projection, rounded up or down. It tells whether the planner found no order, and whether rounding each table by itself
-// would have left tables apart.
+// checkDesign makes the counts of a design: they add up, and are the same again; those of totals and of single columns
+// that no table with impossible cells holds are the projection, rounded up or down. It tells whether the planner found
+// no order, and whether rounding each table by itself would have left tables apart.
 func checkDesign(t testing.TB, d design) outcome {
 	source, err := spec.Parse(spec.Source{Name: "release.yaml", Text: d.spec})
 	if err != nil {
@@ -329,8 +329,8 @@ func TestCountsAddUp(t *testing.T) {
 	t.Logf("%d releases where rounding alone would not add up, %d refused", apart, refused)
 }
 
-// TestCountsOfNothing makes counts of measurements that no rows could give: nothing but zeros, all far below zero, a table of one
-// cell and one of none of its attributes' cells above zero, and numbers near the largest that can be.
+// TestCountsOfNothing makes counts of measurements that no rows could give: nothing but zeros, all far below zero, a
+// table of one cell and one of none of its attributes' cells above zero, and numbers near the largest that can be.
 func TestCountsOfNothing(t *testing.T) {
 	p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n"+
 		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {values: [x]}, b: {values: [x, y]}, c: {values: [x, y, z]}}}}\n"+
@@ -360,8 +360,8 @@ func TestCountsOfNothing(t *testing.T) {
 	}
 }
 
-// TestConsistentPublished: what stands beside a count stays; its flag says where it is not the estimate, rounded, unless the flag
-// has more to say.
+// TestConsistentPublished: what stands beside a count stays; its flag says where it is not the estimate, rounded,
+// unless the flag has more to say.
 func TestConsistentPublished(t *testing.T) {
 	p := plannedOf(t, designed("{rho: 1/500}", "marginals: {m: {by: [b, d]}, n: {by: [b, c]}}\n", "impossible: [{where: {b: x, d: k}}]\n"))
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
@@ -407,9 +407,9 @@ func TestConsistentPublished(t *testing.T) {
 	}
 }
 
-// TestWellKnownTableWithinAnother: the counts of a table that most of the budget goes to stay near its estimates, though they are sums
-// of those of a larger one, whose noise is far above its cells. Over ten keys the mean distance is 0.55 to 1.24 standard errors; by the
-// larger table's cells and single columns alone it is 2.65 to 3.1.
+// TestWellKnownTableWithinAnother: the counts of a table that most of the budget goes to stay near its estimates,
+// though they are sums of those of a larger one, whose noise is far above its cells. Over ten keys the mean distance is
+// 0.55 to 1.24 standard errors; by the larger table's cells and single columns alone it is 2.65 to 3.1.
 func TestWellKnownTableWithinAnother(t *testing.T) {
 	p := plannedOf(t, designed("{rho: 1/100, split: {well: 9/10, badly: 1/10}}", "marginals: {m: {by: [a, b], budget: well}, n: {by: [a, b, c, d], budget: badly}}\n", ""))
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
@@ -444,10 +444,10 @@ func adultPairs(t testing.TB) (*plan.Plan, map[string][]uint32) {
 		"marginals: {m: {by: ["+strings.Join(names, ", ")+"], every: [2]}}\npublish: {integers: consistent}\n"), codes
 }
 
-// TestConsistentAdult makes all 105 tables of two columns of adult15 add up, at ε = 1 and δ = 10⁻⁹. Of the 35 290 cells the
-// unbiased estimates have an L1/N of some 0.23 in the mean over the tables, of a range of 0 to 2. Projections are held to
-// 0.075, rounded or not; over five keys they were 0.0707 to 0.0728, with a mean of 0.0716. With single columns free to follow
-// the cells, only totals standing, they are 0.0887 to 0.0903: so that is found.
+// TestConsistentAdult makes all 105 tables of two columns of adult15 add up, at ε = 1 and δ = 10⁻⁹. Of the 35 290 cells
+// the unbiased estimates have an L1/N of some 0.23 in the mean over the tables, of a range of 0 to 2. Projections are
+// held to 0.075, rounded or not; over five keys they were 0.0707 to 0.0728, with a mean of 0.0716. With single columns
+// free to follow the cells, only totals standing, they are 0.0887 to 0.0903: so that is found.
 func TestConsistentAdult(t *testing.T) {
 	p, codes := adultPairs(t)
 	keys := 1

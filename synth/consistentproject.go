@@ -5,14 +5,15 @@ import (
 	"math"
 )
 
-// This file holds the projection of estimates on counts that can be: none negative, zero where nothing can be, and of given
-// margins.
+// This file holds the projection of estimates on counts that can be: none negative, zero where nothing can be, and of
+// given margins.
 
 // marginal is what is known of sums of the cells of a table.
 type marginal struct {
 	of   []int32   // of each cell the sum that it is in
 	sums []float64 // what they are
-	// slack is 0 for sums that stand. Else a sum may be off by d for d²/(2·slack) beside half the squared distance of the cells.
+	// slack is 0 for sums that stand. Else a sum may be off by d for d²/(2·slack) beside half the squared distance of the
+	// cells.
 	slack []float64
 }
 
@@ -20,12 +21,12 @@ type marginal struct {
 //
 //	½·Σ (x−y)² + Σ (sum of x − sum)²/(2·slack)
 //
-// is least. It is max(0, y + Σ u), u the multipliers of the sums that a cell is in, which maximise the concave dual: of each
-// the derivative is sum − (sum of x) − slack·u. With D the number of cells in a sum plus its slack, and u in units of 1/√D, no
-// curvature of the dual is above the number of margins, as each margin's own is a projection at most. So gradient steps of
-// one over that number ascend; they are accelerated, and begin anew where they no longer lead upwards (Beck & Teboulle 2009;
-// O'Donoghue & Candès 2015). steps is how many were made; none is begun once the context has ended. It ends when no
-// sum is off by more than enough, or by more than can be told.
+// is least. It is max(0, y + Σ u), u the multipliers of the sums that a cell is in, which maximise the concave dual: of
+// each the derivative is sum − (sum of x) − slack·u. With D the number of cells in a sum plus its slack, and u in units
+// of 1/√D, no curvature of the dual is above the number of margins, as each margin's own is a projection at most. So
+// gradient steps of one over that number ascend; they are accelerated, and begin anew where they no longer lead upwards
+// (Beck & Teboulle 2009; O'Donoghue & Candès 2015). steps is how many were made; none is begun once the context has
+// ended. It ends when no sum is off by more than enough, or by more than can be told.
 //
 // There is such an x for sums that agree with each other and can be joined two at a time ([fitting.Step]).
 func nearest(ctx context.Context, y []float64, impossible []bool, margins []marginal, enough float64) (x []float64, steps int) {
@@ -49,13 +50,14 @@ func nearest(ctx context.Context, y []float64, impossible []bool, margins []marg
 const (
 	// mostSteps bounds the work of a projection: what rounding makes of it has its sums exactly in any case.
 	mostSteps = 2000
-	// leastSteps are made of the largest tables too, and mostWork bounds what the steps of others look at: cells times margins.
+	// leastSteps are made of the largest tables too, and mostWork bounds what the steps of others look at: cells times
+	// margins.
 	leastSteps = 100
 	mostWork   = 1 << 31
 	// precise is how far, relative to the largest figure, sums may be off when the projection ends.
 	precise = 1e-11
-	// slight is how far sums may be off in a table that stays near others within it, as each of these pulls: far less than rounding
-	// moves them by.
+	// slight is how far sums may be off in a table that stays near others within it, as each of these pulls: far less than
+	// rounding moves them by.
 	slight = 1e-2
 )
 

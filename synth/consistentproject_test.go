@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// optimum is the projection by enumeration: of every set of cells that may be above zero the solution of its linear conditions,
-// and of those that can be the one with the least objective.
+// optimum is the projection by enumeration: of every set of cells that may be above zero the solution of its linear
+// conditions, and of those that can be the one with the least objective.
 func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 	rows := 0
 	for _, m := range margins {
@@ -73,8 +73,8 @@ func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 	return best
 }
 
-// TestProjectionIsNearest compares projections of small tables with the optimum by enumeration: sums along rows and columns of a
-// real table, cells that cannot be, and sums that may be off.
+// TestProjectionIsNearest compares projections of small tables with the optimum by enumeration: sums along rows and
+// columns of a real table, cells that cannot be, and sums that may be off.
 func TestProjectionIsNearest(t *testing.T) {
 	r := seeded([32]byte{41})
 	rows, columns := []int32{0, 0, 0, 1, 1, 1}, []int32{0, 1, 2, 0, 1, 2}

@@ -16,7 +16,8 @@ const (
 	grain = 1 << 24
 	// whole is how near to a whole number one counts as it.
 	whole = 1e-6
-	// beyond is the cost of a number that is neither the given one rounded up nor down: above all that fractions amount to.
+	// beyond is the cost of a number that is neither the given one rounded up nor down: above all that fractions amount
+	// to.
 	beyond = int64(1) << 44
 	// mostCount bounds counts, so that fractions of them are told by float64, and no sum of them overflows.
 	mostCount = spec.MaxCount
@@ -45,8 +46,8 @@ func newCell(x float64, r *stream) cell {
 	return c
 }
 
-// up is what one more adds to the squared distance from the number, in sixteenths of grains, and what leaving the two whole
-// numbers next to it costs.
+// up is what one more adds to the squared distance from the number, in sixteenths of grains, and what leaving the two
+// whole numbers next to it costs.
 func (c cell) up() int64 {
 	cost := far(c.at-c.low) + grain<<4 - 2*c.fraction
 	if c.at >= c.high {
@@ -70,8 +71,8 @@ func far(distance int64) int64 {
 	return 2 * min(max(distance, -most), most) * (grain << 4)
 }
 
-// bring brings the sum of cells to a number, one by one in each of them, those first in which it costs the least. It is false
-// where there is no cell and the number is not 0.
+// bring brings the sum of cells to a number, one by one in each of them, those first in which it costs the least. It is
+// false where there is no cell and the number is not 0.
 func bring(cells []*cell, sum int64) bool {
 	for _, c := range cells {
 		sum -= c.at
@@ -104,11 +105,11 @@ func bring(cells []*cell, sum int64) bool {
 
 // transport is a table of rows × columns whose whole numbers are to have given sums along both.
 //
-// It is a flow of least cost in a network of rows and columns, which has integer flows for integer sums (Causey, Cox & Ernst
-// 1985): one more in a cell leads from its row to its column, one less back. The cost of a cell is the squared distance from the
-// given number, and very much where it is not this number rounded: so that is left only where no table with these sums keeps to
-// it. A potential of each row and column is kept with which no arc gains, so that the table is the nearest of all with its
-// present sums, and these are brought to those asked for in three ways:
+// It is a flow of least cost in a network of rows and columns, which has integer flows for integer sums (Causey, Cox &
+// Ernst 1985): one more in a cell leads from its row to its column, one less back. The cost of a cell is the squared
+// distance from the given number, and very much where it is not this number rounded: so that is left only where no
+// table with these sums keeps to it. A potential of each row and column is kept with which no arc gains, so that the
+// table is the nearest of all with its present sums, and these are brought to those asked for in three ways:
 //
 //   - each row by itself, which leaves columns alone to lack ([transport.settle]);
 //   - all columns at once: the potential of one that lacks is moved by as much as would mend it if all others stayed, and every row
@@ -200,8 +201,8 @@ func (t *transport) settle() bool {
 	return true
 }
 
-// ground gives a row the largest potential with which none of its cells gains by one more. As no move between its cells gains, none
-// does by one less either.
+// ground gives a row the largest potential with which none of its cells gains by one more. As no move between its cells
+// gains, none does by one less either.
 func (t *transport) ground(i int) {
 	least := unreached
 	for j, c := range t.row(i) {
@@ -210,11 +211,13 @@ func (t *transport) ground(i int) {
 	t.potential[i] = -least
 }
 
-// leanings bounds how often potentials of all columns are moved. After a few times what columns lack no longer shrinks by it.
+// leanings bounds how often potentials of all columns are moved. After a few times what columns lack no longer shrinks
+// by it.
 const leanings = 12
 
-// lean moves the potentials of columns against what they lack: the fractions of a column's cells are spread over a unit, so one that
-// lacks a n-th of its cells gets about these for a n-th of what a unit costs. It ends when that no longer helps.
+// lean moves the potentials of columns against what they lack: the fractions of a column's cells are spread over a
+// unit, so one that lacks a n-th of its cells gets about these for a n-th of what a unit costs. It ends when that no
+// longer helps.
 func (t *transport) lean(ctx context.Context) {
 	between := make([]int64, t.columns) // how many cells are between two whole numbers
 	for i := range t.cells {
@@ -246,8 +249,9 @@ func (t *transport) lean(ctx context.Context) {
 	}
 }
 
-// sway moves units between the cells of a row while that gains by the potentials of columns. No cell moves by more than a unit or
-// two for these, so that there is an end after as many moves as cells; but for rows that were far from their sums.
+// sway moves units between the cells of a row while that gains by the potentials of columns. No cell moves by more than
+// a unit or two for these, so that there is an end after as many moves as cells; but for rows that were far from their
+// sums.
 func (t *transport) sway(i int) {
 	cells := t.row(i)
 	for range cells {
@@ -278,9 +282,9 @@ func (t *transport) sway(i int) {
 // exactCells is up to how many cells the nearest table is found. Shortest paths of larger ones would take minutes.
 const exactCells = 1 << 17
 
-// exchange mends what columns of a large table still lack, pair by pair: in the row where it costs the least, and none beyond the
-// number rounded up or down. What no such row is found for is left for paths, of which none is sure to be a shortest one after
-// that: sums are exact all the same.
+// exchange mends what columns of a large table still lack, pair by pair: in the row where it costs the least, and none
+// beyond the number rounded up or down. What no such row is found for is left for paths, of which none is sure to be a
+// shortest one after that: sums are exact all the same.
 func (t *transport) exchange(ctx context.Context) {
 	const tries = 16 // columns that a unit is offered to
 	to := 0
@@ -315,11 +319,11 @@ func (t *transport) exchange(ctx context.Context) {
 
 const unreached = int64(1<<63 - 1)
 
-// mend moves units from columns that have too many to the nearest that lack one, on shortest paths from all of these at once
-// (Dijkstra, with the potentials of Edmonds & Karp 1972). It ends when half of them have found one, each another, or as
-// much again was looked at for the next one as for all before: their paths lie in
-// trees of their own, so that none changes what another costs. Nodes further than the last keep their potentials, nearer ones fall
-// behind it by the difference. It is false where none was found.
+// mend moves units from columns that have too many to the nearest that lack one, on shortest paths from all of these at
+// once (Dijkstra, with the potentials of Edmonds & Karp 1972). It ends when half of them have found one, each another,
+// or as much again was looked at for the next one as for all before: their paths lie in trees of their own, so that
+// none changes what another costs. Nodes further than the last keep their potentials, nearer ones fall behind it by the
+// difference. It is false where none was found.
 func (t *transport) mend() bool {
 	t.reach, t.touched, t.found = t.reach[:0], t.touched[:0], t.found[:0]
 	for j, n := range t.lack[t.rows:] {
@@ -402,8 +406,8 @@ func (r reach) less(o reach) bool {
 	return r.distance < o.distance || r.distance == o.distance && r.node < o.node
 }
 
-// bulk is from how much on that a node lacks more than one is moved at a time. Numbers whose sums are near those asked for never
-// lack as much; of others the result is not the nearest, but is there soon.
+// bulk is from how much on that a node lacks more than one is moved at a time. Numbers whose sums are near those asked
+// for never lack as much; of others the result is not the nearest, but is there soon.
 const bulk = 64
 
 // move takes a path. One less in a cell is at most all that it has.

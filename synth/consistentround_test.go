@@ -52,9 +52,9 @@ func tablesWith(rows, columns []int64, visit func(cells []int64)) {
 	walk(0, 0)
 }
 
-// TestRoundingIsNearest compares controlled rounding with all tables that have the sums: as few cells as can be are not their
-// number rounded up or down, and of such tables it is the nearest. Sums are those of the numbers, rounded at will, so that in
-// some cases not all cells can be.
+// TestRoundingIsNearest compares controlled rounding with all tables that have the sums: as few cells as can be are not
+// their number rounded up or down, and of such tables it is the nearest. Sums are those of the numbers, rounded at
+// will, so that in some cases not all cells can be.
 func TestRoundingIsNearest(t *testing.T) {
 	r := seeded([32]byte{43})
 	hard := 0
@@ -154,7 +154,8 @@ func TestBringIsNearest(t *testing.T) {
 	}
 }
 
-// roundable is a table of numbers, half of them not above 0, and the sums of its rows and columns, rounded so that they agree.
+// roundable is a table of numbers, half of them not above 0, and the sums of its rows and columns, rounded so that they
+// agree.
 func roundable(t testing.TB, rows, columns int, r *stream) (real []float64, down, across []int64) {
 	t.Helper()
 	real = make([]float64, rows*columns)
@@ -179,8 +180,9 @@ func roundable(t testing.TB, rows, columns int, r *stream) (real []float64, down
 	return real, rounded(row, rows), rounded(column, columns)
 }
 
-// gain is an arc of a balanced table that gains, or a sum that it has not; "" where neither is. Where no arc gains by some potentials, no
-// circle of them does, so no other table with these sums is nearer (Klein 1967), whichever way the potentials were found.
+// gain is an arc of a balanced table that gains, or a sum that it has not; "" where neither is. Where no arc gains by
+// some potentials, no circle of them does, so no other table with these sums is nearer (Klein 1967), whichever way the
+// potentials were found.
 func gain(t *transport, down, across []int64) string {
 	rows, columns := slices.Clone(down), slices.Clone(across)
 	for i := range t.rows {
@@ -199,8 +201,9 @@ func gain(t *transport, down, across []int64) string {
 	return ""
 }
 
-// TestRoundingOfLargerTablesIsNearest rounds tables that are too large to be compared with all others, skinny ones both ways and square
-// ones, some with sums that are off by more than rounding. Exchanging two units so that all sums stay is found.
+// TestRoundingOfLargerTablesIsNearest rounds tables that are too large to be compared with all others, skinny ones both
+// ways and square ones, some with sums that are off by more than rounding. Exchanging two units so that all sums stay
+// is found.
 func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 	r := seeded([32]byte{45})
 	for _, c := range []struct{ rows, columns, off int }{{2000, 3, 0}, {3, 400, 0}, {60, 60, 0}, {150, 12, 0}, {1, 30, 0}, {30, 1, 0}, {40, 40, 9}, {300, 2, 30}} {
@@ -246,8 +249,8 @@ func TestRoundingIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestExchangesHaveTheSums: exchanges mend most of what columns lack, and what they leave is mended as well: nearly all cells are their
-// number rounded up or down, no more than one of 500 is not.
+// TestExchangesHaveTheSums: exchanges mend most of what columns lack, and what they leave is mended as well: nearly all
+// cells are their number rounded up or down, no more than one of 500 is not.
 func TestExchangesHaveTheSums(t *testing.T) {
 	r := seeded([32]byte{48})
 	const side = 60

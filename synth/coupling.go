@@ -26,8 +26,8 @@ const (
 // The solution is x_ij = a_i·b_j·max(0, t_ij + u_i + v_j) for the sizes a, b, the means t and one multiplier for every
 // row and column (the dual of the least squares). Each step finds all u for the present v, each by itself, and then all
 // v for these u: ascent in the dual, which converges to its only optimum. What is then missing of the sums of columns
-// is at most couplingError of the total, or what couplingSteps have left; [coupling.complete] puts it right. No step is begun
-// once the context has ended.
+// is at most couplingError of the total, or what couplingSteps have left; [coupling.complete] puts it right. No step is
+// begun once the context has ended.
 func (c coupling) fit(ctx context.Context) []float64 {
 	rows, cols := len(c.rowTotal), len(c.colTotal)
 	x := make([]float64, rows*cols)

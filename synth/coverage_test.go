@@ -11,7 +11,8 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 )
 
-// This file holds what the tests of intervals share: noise as it is drawn in a release, populations, and a test of coverage.
+// This file holds what the tests of intervals share: noise as it is drawn in a release, populations, and a test of
+// coverage.
 
 // mechanismNamed is noise by its name: L3 is discrete Laplace of scale 3, G9 discrete Gaussian of σ² = 9.
 func mechanismNamed(name string) budget.Mechanism {
@@ -89,7 +90,8 @@ func populations(sizes ...int) []population {
 	return out
 }
 
-// sums are the count, the sum and the sum of squares of a population's values on a lattice of so many steps on either side.
+// sums are the count, the sum and the sum of squares of a population's values on a lattice of so many steps on either
+// side.
 func (p population) sums(half float64) (count, sum, squares float64) {
 	for _, v := range p.values {
 		x := math.Floor(v*half + 0.5)
@@ -117,8 +119,8 @@ func (c *tally) count(covers, bounded bool) {
 	}
 }
 
-// unlikely tells whether a share of covering intervals is outside low to high where the chance of that is below 1e-9 for any
-// coverage between them: by Chernoff's bound, P(K/n beyond k/n) ≤ exp(−n·D(k/n ‖ p)).
+// unlikely tells whether a share of covering intervals is outside low to high where the chance of that is below 1e-9
+// for any coverage between them: by Chernoff's bound, P(K/n beyond k/n) ≤ exp(−n·D(k/n ‖ p)).
 func (c tally) unlikely(low, high float64) bool {
 	share := c.covering / c.all
 	p := max(low, min(high, share))
@@ -134,8 +136,9 @@ func (c tally) unlikely(low, high float64) bool {
 
 func (c tally) share() float64 { return c.covering / c.all }
 
-// intervalsPerCase is how many are drawn of each case: a share of 0.933 and less fails a test for 0.95, and 0.940 and less in the
-// long run, with DPRELEASE_LONG. Planted faults get intervalsPerFault: shares up to 0.9455 fail, and up to 0.9402 one for 0.945.
+// intervalsPerCase is how many are drawn of each case: a share of 0.933 and less fails a test for 0.95, and 0.940 and
+// less in the long run, with DPRELEASE_LONG. Planted faults get intervalsPerFault: shares up to 0.9455 fail, and up to
+// 0.9402 one for 0.945.
 var intervalsPerCase = 8000
 
 const intervalsPerFault = 100000

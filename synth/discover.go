@@ -13,8 +13,8 @@ import (
 
 var errNoGroups = errors.New("its measurement holds groups that it cannot have")
 
-// Groups are the keys of a table of groups that are not listed, whose categories are those that occur in the answer to its
-// measurement, in ascending order; and the places of its groups among all combinations of these, ascending. It
+// Groups are the keys of a table of groups that are not listed, whose categories are those that occur in the answer to
+// its measurement, in ascending order; and the places of its groups among all combinations of these, ascending. It
 // fails on an answer that no selection gives: with keys that are none, out of order or twice.
 func Groups(r *spec.Release, t plan.Table, m measured.Measured) (keys []Key, places []uint64, err error) {
 	table := r.Table(t.From)

@@ -8,14 +8,15 @@ import (
 
 // This file holds quantiles that are read off noisy distribution functions.
 
-// Distribution is the law of quantiles of groups whose rows are counted by consecutive cells of a column: F_j is how many rows
-// are in the cells up to j, with noise. It is not for concurrent use.
+// Distribution is the law of quantiles of groups whose rows are counted by consecutive cells of a column: F_j is how
+// many rows are in the cells up to j, with noise. It is not for concurrent use.
 //
-// A quantile of a share q is any y with at most q·N rows below it and at least as many up to it, where N is F of the last. So for
-// the cell i of one F_i ≥ qN ≥ F_{i−1}. The noise of F_j − qN has a known symmetric law. With m_j a margin of it, the interval is of
-// the cells from the first with F_j − qN ≥ −m_j to the last with F_{j−1} − qN ≤ m_{j−1}. With i the cell of the least quantile
-// and k that of the greatest, it leaves one out only where the noise of F_i − qN is below −m_i or that of F_{k−1} − qN is above
-// m_{k−1}: each with half of what the confidence leaves (docs/proofs/distribution.md).
+// A quantile of a share q is any y with at most q·N rows below it and at least as many up to it, where N is F of the
+// last. So for the cell i of one F_i ≥ qN ≥ F_{i−1}. The noise of F_j − qN has a known symmetric law. With m_j a margin
+// of it, the interval is of the cells from the first with F_j − qN ≥ −m_j to the last with F_{j−1} − qN ≤ m_{j−1}. With
+// i the cell of the least quantile and k that of the greatest, it leaves one out only where the noise of F_i − qN is
+// below −m_i or that of F_{k−1} − qN is above m_{k−1}: each with half of what the confidence leaves
+// (docs/proofs/distribution.md).
 type Distribution struct {
 	cells      []Cell
 	share      float64
@@ -29,7 +30,8 @@ type Distribution struct {
 // Cell is a cell of a column: the least and the largest value in it, or its ends.
 type Cell struct{ Low, High float64 }
 
-// NewDistribution is the law of the quantile of a share at a confidence. Noise is that of F_j − share·N, of −share·N for j = −1.
+// NewDistribution is the law of the quantile of a share at a confidence. Noise is that of F_j − share·N, of −share·N
+// for j = −1.
 func NewDistribution(cells []Cell, share float64, noise func(cell int) Noise, confidence float64) *Distribution {
 	d := &Distribution{cells: cells, share: share, noise: noise, confidence: confidence}
 	d.margins, d.deviations, d.bounds = make([]float64, len(cells)+1), make([]float64, len(cells)+1), make([]float64, len(cells)+1)
@@ -62,7 +64,8 @@ func (d *Distribution) margin(cell int) float64 {
 	return *m
 }
 
-// exceeds tells whether −x, or x, is beyond the margin of F_j − qN, which is worked out only where its bound does not tell.
+// exceeds tells whether −x, or x, is beyond the margin of F_j − qN, which is worked out only where its bound does not
+// tell.
 func (d *Distribution) exceeds(x float64, cell int) bool {
 	if !(x > 0) {
 		return false
@@ -72,8 +75,9 @@ func (d *Distribution) exceeds(x float64, cell int) bool {
 }
 
 // Of is the quantile of one group, from its noisy F, cell by cell, and the non-decreasing F that is nearest to it
-// ([NonDecreasing]). The estimate is that of the latter, in proportion within its cell. It has no standard error: how far it is off
-// depends on how many rows lie where. A group whose noisy count is not positive, or of which no cell is left out, is [Unbounded].
+// ([NonDecreasing]). The estimate is that of the latter, in proportion within its cell. It has no standard error: how
+// far it is off depends on how many rows lie where. A group whose noisy count is not positive, or of which no cell is
+// left out, is [Unbounded].
 func (d *Distribution) Of(noisy, rising []float64) Figure {
 	last := len(noisy) - 1
 	count := noisy[last]

@@ -24,8 +24,9 @@ func (p population) counted(cells int) []float64 {
 	return out
 }
 
-// TestQuantilesCover draws intervals of quantiles from counts by cell: at least 0.95 hold the first value with F ≥ q·N. Most hold
-// it more often, as half of what the confidence leaves is for one side, which cannot miss where many rows have one value.
+// TestQuantilesCover draws intervals of quantiles from counts by cell: at least 0.95 hold the first value with F ≥ q·N.
+// Most hold it more often, as half of what the confidence leaves is for one side, which cannot miss where many rows
+// have one value.
 func TestQuantilesCover(t *testing.T) {
 	for law, sizes := range map[string][]int{"L2": {20}, "G25": {8, 90}} {
 		source := newDrawn(t, law)
@@ -62,9 +63,9 @@ func TestQuantilesCover(t *testing.T) {
 	}
 }
 
-// TestQuantilesOfManyValuesMissAsOftenAsStated takes rows that are spread so thinly that either side misses: 0.95 to 0.96 of the
-// intervals hold the truth. Noise that is a tenth larger than stated has a coverage of 0.938: shares of up to 0.9455 of 100 000 are
-// found, 9 deviations away, so that it is missed with a probability below 1e-12.
+// TestQuantilesOfManyValuesMissAsOftenAsStated takes rows that are spread so thinly that either side misses: 0.95 to
+// 0.96 of the intervals hold the truth. Noise that is a tenth larger than stated has a coverage of 0.938: shares of up
+// to 0.9455 of 100 000 are found, 9 deviations away, so that it is missed with a probability below 1e-12.
 func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 	const cells, share = 400, 0.5
 	source := newDrawn(t, "G16")
@@ -123,9 +124,10 @@ func TestNonDecreasing(t *testing.T) {
 	}
 }
 
-// TestQuantilesOfRowsApartMissAsOftenAsStated takes a share of the rows in one bin and the rest in another, far apart: all values from
-// the one to the other are quantiles, and 0.95 to 0.96 of the intervals hold them, at whatever share. Noise that is a fifth
-// larger than stated has a coverage of 0.90: shares of up to 0.940 of 20 000 are found, 18 deviations away.
+// TestQuantilesOfRowsApartMissAsOftenAsStated takes a share of the rows in one bin and the rest in another, far apart:
+// all values from the one to the other are quantiles, and 0.95 to 0.96 of the intervals hold them, at whatever share.
+// Noise that is a fifth larger than stated has a coverage of 0.90: shares of up to 0.940 of 20 000 are found, 18
+// deviations away.
 func TestQuantilesOfRowsApartMissAsOftenAsStated(t *testing.T) {
 	const cells, low, high, rows = 40, 12, 30, 4000
 	source := newDrawn(t, "G16")

@@ -2,8 +2,8 @@ package synth
 
 // This file holds the sets of ratios that a noisy numerator and denominator leave.
 
-// plane puts the directions θ = β/α of a numerator A and a denominator B on a line: where |θ| is small beside the deviation of
-// A over that of B the place goes with θ, from −1 to 1, and else with 1/θ, to ±2 at infinity.
+// plane puts the directions θ = β/α of a numerator A and a denominator B on a line: where |θ| is small beside the
+// deviation of A over that of B the place goes with θ, from −1 to 1, and else with 1/θ, to ±2 at infinity.
 type plane struct{ over, under float64 } // deviations of A and B
 
 // infinity is the place of θ = ∞.
@@ -40,8 +40,9 @@ func (p plane) theta(place float64) float64 {
 // bisections of an interval leave less than 1e-12 of it.
 const bisections = 40
 
-// span is the set of the places between from and to that are within, for an estimate at a place, which is within where it lies
-// between them. It is an interval, two that reach to both ends, or nothing: ok tells the first, unless it is all.
+// span is the set of the places between from and to that are within, for an estimate at a place, which is within where
+// it lies between them. It is an interval, two that reach to both ends, or nothing: ok tells the first, unless it is
+// all.
 func span(at, from, to float64, within func(place float64) bool) (low, high float64, ok bool) {
 	edge := func(inside, outside float64) float64 {
 		for range bisections {

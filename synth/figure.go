@@ -9,15 +9,16 @@ import (
 
 // This file holds the figure: what is published of a statistic that is put together from noisy figures, in one cell.
 
-// Figure is a statistic of one cell with its standard error and an interval for what the statistic of the bounded, clamped
-// rows is without noise. NaN stands for what is not published.
+// Figure is a statistic of one cell with its standard error and an interval for what the statistic of the bounded,
+// clamped rows is without noise. NaN stands for what is not published.
 //
-// One rule decides what is published of noise. A figure is null and [Unbounded] where its interval leaves out nothing that it can
-// be. A figure that can be added up always has an estimate, whose mean over the noise is exact: it is [NoiseDominates] where its
-// interval holds zero or nothing that it can be, and it is shown as the nearest value that it can be.
+// One rule decides what is published of noise. A figure is null and [Unbounded] where its interval leaves out nothing
+// that it can be. A figure that can be added up always has an estimate, whose mean over the noise is exact: it is
+// [NoiseDominates] where its interval holds zero or nothing that it can be, and it is shown as the nearest value that
+// it can be.
 //
-// Intervals hold over all cells, those withheld or without an interval included; of the published alone they may hold less
-// often, as which are published depends on the noise.
+// Intervals hold over all cells, those withheld or without an interval included; of the published alone they may hold
+// less often, as which are published depends on the noise.
 type Figure struct {
 	Value    float64 // for reading
 	Estimate float64 // for arithmetic, in the middle of the interval of a figure that can be added up; of another it is the value
@@ -46,7 +47,8 @@ func bounded(value, deviation, low, high float64) Figure {
 	return Figure{Value: value, Estimate: value, Error: deviation, Low: math.Min(low, value), High: math.Max(high, value)}
 }
 
-// additive is a figure that can be added up and cannot be below least or above most, which are 0, infinite or a number of values.
+// additive is a figure that can be added up and cannot be below least or above most, which are 0, infinite or a number
+// of values.
 func additive(estimate, deviation, margin, least, most float64) Figure {
 	f := bounded(estimate, deviation, estimate-margin, estimate+margin)
 	f.Value = math.Max(least, math.Min(most, estimate))

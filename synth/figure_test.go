@@ -54,8 +54,8 @@ func TestColumnsHaveNulls(t *testing.T) {
 	}
 }
 
-// TestFiguresThatCanBeAddedUpAreFlaggedByOneRule wants the flag exactly where the interval holds zero or nothing that can be, the
-// estimate as it was drawn, and a figure for reading that can be.
+// TestFiguresThatCanBeAddedUpAreFlaggedByOneRule wants the flag exactly where the interval holds zero or nothing that
+// can be, the estimate as it was drawn, and a figure for reading that can be.
 func TestFiguresThatCanBeAddedUpAreFlaggedByOneRule(t *testing.T) {
 	inf := math.Inf(1)
 	for _, of := range []struct {

@@ -9,15 +9,17 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds how well microdata keep to what was measured: the unbiased estimate, the model and the rows side by side.
+// This file holds how well microdata keep to what was measured: the unbiased estimate, the model and the rows side by
+// side.
 
-// Fit is how well the model and the rows keep to the counts of a set of columns that measurements determine: of one that
-// was measured, or is part of such a set. The estimate of a cell is from one measurement alone, the last of that set which has
-// the least noise, as how often a set is measured, and with how much noise, depends on the answers. It is unbiased but where a
-// set was asked for more than once: whether an answer is the last depends on its own noise as well, a little.
+// Fit is how well the model and the rows keep to the counts of a set of columns that measurements determine: of one
+// that was measured, or is part of such a set. The estimate of a cell is from one measurement alone, the last of that
+// set which has the least noise, as how often a set is measured, and with how much noise, depends on the answers. It is
+// unbiased but where a set was asked for more than once: whether an answer is the last depends on its own noise as
+// well, a little.
 //
-// Distance close to what noise alone makes, √(2/π)·Sigma·Cells, or below is as it should be: the model takes out the noise
-// that cannot be true.
+// Distance close to what noise alone makes, √(2/π)·Sigma·Cells, or below is as it should be: the model takes out the
+// noise that cannot be true.
 type Fit struct {
 	Columns  []spec.Attribute
 	Table    string // of the release, which says this of them; "": they were measured for the microdata
@@ -30,12 +32,12 @@ type Fit struct {
 	Rows     float64 // L1: Σ|rows − estimate|, the rows scaled to the noisy total where the plan says how many there are
 	Off      int     // cells in which the rows are off by more than three standard errors
 	// Bound is above Σ|rows − true counts| with a probability of 95 % or more, of this set by itself: Rows, and
-	// √(2·n·s·(n·ln 2 + ln 20)) for n cells, whose noise has E exp(t·z) ≤ exp(s·t²/2), as the discrete normal law of parameter
-	// s has (Canonne, Kamath & Steinke 2020). For then P(Σ|z| ≥ x) ≤ 2ⁿ·exp(n·s·t²/2 − t·x) for every t.
-	// It is 0, of which nothing follows, where the noise is of another law, or is that of several measurements put together.
+	// √(2·n·s·(n·ln 2 + ln 20)) for n cells, whose noise has E exp(t·z) ≤ exp(s·t²/2), as the discrete normal law of
+	// parameter s has (Canonne, Kamath & Steinke 2020). For then P(Σ|z| ≥ x) ≤ 2ⁿ·exp(n·s·t²/2 − t·x) for every t. It is
+	// 0, of which nothing follows, where the noise is of another law, or is that of several measurements put together.
 	Bound float64
-	// Spread is the standard deviation of the count of a cell between several files of rows, as the root of the mean square over
-	// the cells; 0 where there is one file.
+	// Spread is the standard deviation of the count of a cell between several files of rows, as the root of the mean
+	// square over the cells; 0 where there is one file.
 	Spread float64
 }
 
@@ -53,7 +55,8 @@ const (
 	farthests = 10 // cells that are told
 )
 
-// compare sets side by side what measurements determine, what the model expects and what the rows hold. It ends with the context.
+// compare sets side by side what measurements determine, what the model expects and what the rows hold. It ends with
+// the context.
 func (m *Microdata) compare(ctx context.Context, l rowLaw, all []known) {
 	m.Fits = make([]Fit, len(all))
 	cells := make([][]CellFit, len(all))

@@ -16,9 +16,9 @@ func measuredOnce(variance int64, answers ...int64) measured.Measured {
 	return answered(plan.Measurement{Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(variance, 1), L1: one.Num(), L2Squared: one.Num()}}, answers)
 }
 
-// TestKnownByHand: three columns of 2, 3 and 2 categories, of which the last two of the second are merged. All three are
-// measured together, with variance 100, and the first two with variances 100, then 16. Two rounds measure the second by itself,
-// by class, and one the third: none of them is lost.
+// TestKnownByHand: three columns of 2, 3 and 2 categories, of which the last two of the second are merged. All three
+// are measured together, with variance 100, and the first two with variances 100, then 16. Two rounds measure the
+// second by itself, by class, and one the third: none of them is lost.
 func TestKnownByHand(t *testing.T) {
 	asked := plan.Synthetic{Method: plan.AIM, Ways: 3, By: make([]plan.Factor, 3)}
 	columns := []measured.Measured{measuredOnce(4, 10, 20), measuredOnce(4, 10, 11, 12), measuredOnce(4, 13, 17)}
@@ -80,7 +80,8 @@ func TestKnownByHand(t *testing.T) {
 	}
 }
 
-// TestRowsBesideTheEstimate: 10 rows of one column, as the plan says, where the noisy total is 20; each row counts as two.
+// TestRowsBesideTheEstimate: 10 rows of one column, as the plan says, where the noisy total is 20; each row counts as
+// two.
 func TestRowsBesideTheEstimate(t *testing.T) {
 	s := planned(t, []int{2, 2}, 10, one, one, one)
 	m := Microdata{Rows: 10, Total: 20, Codes: [][]uint32{make([]uint32, 10)}}
@@ -103,8 +104,9 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 	}
 }
 
-// TestNoiseIsWithinItsBound draws noise of 3 cells 20,000 times: it is above the bound less often than one time in twenty.
-// The noise is that of a normal law, whose sums are within the bound far more often: the chance of a false alarm is nil.
+// TestNoiseIsWithinItsBound draws noise of 3 cells 20,000 times: it is above the bound less often than one time in
+// twenty. The noise is that of a normal law, whose sums are within the bound far more often: the chance of a false
+// alarm is nil.
 func TestNoiseIsWithinItsBound(t *testing.T) {
 	r := seeded([32]byte{50})
 	normal := func() float64 {

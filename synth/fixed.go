@@ -12,8 +12,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds what is known of the columns of microdata from measurements that nothing was chosen by: the tables of the
-// release, and beside them all that an adaptive method has measured.
+// This file holds what is known of the columns of microdata from measurements that nothing was chosen by: the tables of
+// the release, and beside them all that an adaptive method has measured.
 
 // fixed is that for the columns of microdata.
 type fixed struct {
@@ -33,8 +33,8 @@ type set struct {
 	split []int // of each column, which of its partitions the set tells apart
 }
 
-// newFixed gathers what is known. It fails where a measurement is missing or not whole, and where nothing is known; and it ends with
-// the context.
+// newFixed gathers what is known. It fails where a measurement is missing or not whole, and where nothing is known; and
+// it ends with the context.
 func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (*fixed, error) {
 	f := &fixed{}
 	var err error
@@ -223,8 +223,8 @@ func (f *fixed) sums(s *set, at int) single {
 	return out
 }
 
-// add adds what a set says of a column, or of the total. Of several that were put together from the same estimates, which all
-// say the same of it, the smallest stays.
+// add adds what a set says of a column, or of the total. Of several that were put together from the same estimates,
+// which all say the same of it, the smallest stays.
 func (f *fixed) add(all []single, s *set, at int) []single {
 	for i, other := range all {
 		if s.table >= 0 && other.from.table >= 0 && f.reader.Together(s.table, other.from.table) && (at < 0 || other.split == s.split[at]) {

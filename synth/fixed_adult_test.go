@@ -51,9 +51,9 @@ func twoWay(sizes []int, a, b [][]uint32) float64 {
 	return total / float64(pairs)
 }
 
-// TestTablesOfAdult compares the rows that are made of all pairs of columns of adult15 at ε = 1 and δ = 10⁻⁹ with the truth: the
-// means of five releases were 0.0675 of all pairs and 0.1568 of all triples. No tree holds 105 pairs of 15 columns. Releases are
-// the same whenever nothing is changed that they depend on.
+// TestTablesOfAdult compares the rows that are made of all pairs of columns of adult15 at ε = 1 and δ = 10⁻⁹ with the
+// truth: the means of five releases were 0.0675 of all pairs and 0.1568 of all triples. No tree holds 105 pairs of 15
+// columns. Releases are the same whenever nothing is changed that they depend on.
 func TestTablesOfAdult(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("set DPRELEASE_LONG to run it")
@@ -83,8 +83,8 @@ func TestTablesOfAdult(t *testing.T) {
 	}
 }
 
-// TestTablesOfManyColumns makes rows of all pairs of 35 columns with 222 thousand cells, of which one has 181 categories, and of all
-// pairs of 100 columns with two: no tree holds either. The first take 200 MB.
+// TestTablesOfManyColumns makes rows of all pairs of 35 columns with 222 thousand cells, of which one has 181
+// categories, and of all pairs of 100 columns with two: no tree holds either. The first take 200 MB.
 func TestTablesOfManyColumns(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("set DPRELEASE_LONG to run it")

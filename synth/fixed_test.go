@@ -54,8 +54,8 @@ func planOfTables(t testing.TB, sizes []int, budget, marginals, asked string) *p
 	return planOf(t, sizes, budget, "marginals: {"+marginals+"}\nsynthetic: {t: {method: tables"+asked+"}}\n")
 }
 
-// What is measured twice counts by its inverse variance: a table of noise ½, a column of noise 4, and a pair whose cells have
-// noise 1, which make one of 3 for the first column. A weight of 1/σ would be off by more than 3 rows.
+// What is measured twice counts by its inverse variance: a table of noise ½, a column of noise 4, and a pair whose
+// cells have noise 1, which make one of 3 for the first column. A weight of 1/σ would be off by more than 3 rows.
 func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 	s := planned(t, []int{4, 3}, 0, big.NewRat(4, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	in := s.sealed(t, [][]int64{{1060, 1940, 3060, 3940}, {3000, 3000, 4000}}, map[[2]int][]int64{{0, 1}: {290, 300, 400, 580, 600, 800, 900, 900, 1210, 1200, 1200, 1620}}, [2]int{0, 1})
@@ -140,8 +140,8 @@ func TestRowsKeepToTables(t *testing.T) {
 	}
 }
 
-// Levels of a column that do not lie within each other are both kept to, and a column that no table tells of has every category
-// alike.
+// Levels of a column that do not lie within each other are both kept to, and a column that no table tells of has every
+// category alike.
 func TestRowsKeepToLevels(t *testing.T) {
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n" +
 		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: {half: {width: 6}, third: {width: 4}}}, b: {values: [x, y, z]}, c: {values: [k, l, m, n]}}}}\n" +
@@ -192,8 +192,8 @@ func TestRowsKeepToLevels(t *testing.T) {
 	}
 }
 
-// Whatever the noise has made of the counts, rows are what they can be: of declared categories, as many as asked for, and none
-// where the total is not positive; and all figures are numbers.
+// Whatever the noise has made of the counts, rows are what they can be: of declared categories, as many as asked for,
+// and none where the total is not positive; and all figures are numbers.
 func TestRowsOfOddCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes  []int
@@ -245,8 +245,8 @@ func sealedWith(t testing.TB, p *plan.Plan, answer func(i int) int64) *measured.
 	return out
 }
 
-// A model of tables is refused where a measurement is missing or short, and a model by another method where its rounds were not
-// made.
+// A model of tables is refused where a measurement is missing or short, and a model by another method where its rounds
+// were not made.
 func TestTablesThatAreNotWhole(t *testing.T) {
 	whole := sealedWith(t, planOfTables(t, []int{3, 4}, "{epsilon: 1}", "m: {by: [c0, c1]}, n: {by: [c0]}", ""), func(i int) int64 { return int64(i) })
 	for name, change := range map[string]func(*measured.Sealed){
@@ -272,8 +272,8 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 	}
 }
 
-// A table that an invariant decides is published without noise; a model is made of what was measured, whose noise it has as if
-// there were no invariant.
+// A table that an invariant decides is published without noise; a model is made of what was measured, whose noise it
+// has as if there were no invariant.
 func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
 	of := func(invariants string) *fixed {
 		p := planOf(t, []int{3, 2}, "{rho: 1/50}", "marginals: {m: {by: [c0, c1]}, n: {by: [c1]}}\n"+invariants+"synthetic: {t: {method: tables}}\n")

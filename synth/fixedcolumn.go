@@ -8,8 +8,8 @@ import (
 
 // This file holds a column of microdata as tables tell of it: by its categories, or by levels of them.
 
-// column is the finest classes of categories that any set tells apart, which are the model's, and how each set divides these.
-// Categories of one class are alike to all that is known, and get equal parts of it.
+// column is the finest classes of categories that any set tells apart, which are the model's, and how each set divides
+// these. Categories of one class are alike to all that is known, and get equal parts of it.
 type column struct {
 	classes
 	partitions [][]int   // the class of each finest one; the first is that of itself
@@ -100,8 +100,8 @@ func equalParts(of []int, n int) classes {
 	return c
 }
 
-// learn fits the counts of the i-th column: none negative and of the total, nearest to all that sets say of it in least squares
-// by inverse variance.
+// learn fits the counts of the i-th column: none negative and of the total, nearest to all that sets say of it in least
+// squares by inverse variance.
 func (f *fixed) learn(ctx context.Context, i int) {
 	c := &f.columns[i]
 	for k := range f.sets {
@@ -145,8 +145,8 @@ func (f *fixed) learn(ctx context.Context, i int) {
 // rows is the number of rows that a model has: one at least.
 func (f *fixed) rows() float64 { return max(f.total.mean, 1) }
 
-// exactly scales counts to a total, which is where they are but for rounding. Where noise is so far beyond the total that
-// rounding has left nothing of it, all are alike.
+// exactly scales counts to a total, which is where they are but for rounding. Where noise is so far beyond the total
+// that rounding has left nothing of it, all are alike.
 func exactly(counts []float64, total float64) {
 	s := sum(counts)
 	for i := range counts {

@@ -15,10 +15,10 @@ type target struct {
 	cells []float64
 }
 
-// targets project what is known of each set of two columns or more: first the total and single columns ([fixed.learn]), which
-// are known best and then stand, and then sets by their number of columns. A set keeps near the smaller ones that it holds too,
-// by inverse variance. Fitted together by their variances, the well-known sums would give way to what cells below zero pull them to.
-// It ends with the context: what is left of the targets has no cells then.
+// targets project what is known of each set of two columns or more: first the total and single columns ([fixed.learn]),
+// which are known best and then stand, and then sets by their number of columns. A set keeps near the smaller ones that
+// it holds too, by inverse variance. Fitted together by their variances, the well-known sums would give way to what
+// cells below zero pull them to. It ends with the context: what is left of the targets has no cells then.
 func (f *fixed) targets(ctx context.Context) []target {
 	var all []target
 	for i := range f.sets {
@@ -117,7 +117,8 @@ func (s *set) along(at int, of []int) []int32 {
 	return out
 }
 
-// nestedIn finds the class of a coarse division in which each of the classes of a fine one lies; false where one lies in several.
+// nestedIn finds the class of a coarse division in which each of the classes of a fine one lies; false where one lies
+// in several.
 func nestedIn(fine, coarse []int, classes int) ([]int, bool) {
 	out := make([]int, classes)
 	for i := range out {

@@ -13,8 +13,8 @@ import (
 // treeSteps are those of its fit at most.
 const treeSteps = 200
 
-// treeLaw is that model. Its attributes are the columns by their finest classes and, for each partition of a column that sets
-// divide it by, one more, which the first decides.
+// treeLaw is that model. Its attributes are the columns by their finest classes and, for each partition of a column
+// that sets divide it by, one more, which the first decides.
 type treeLaw struct {
 	*fixed
 	model *graphical.Model
@@ -69,8 +69,8 @@ const (
 	Gradual = "gradual"
 )
 
-// law is a model of rows, and its shape: a tree where one fits within a size. It ends with the context, and what it gives then is no
-// model.
+// law is a model of rows, and its shape: a tree where one fits within a size. It ends with the context, and what it
+// gives then is no model.
 func (f *fixed) law(ctx context.Context, most plan.ModelSize) (rowLaw, string) {
 	n := f.nodes()
 	if !f.size(n).Within(graphical.Size{Total: float64(most.Cells), Largest: float64(most.Largest)}) {
@@ -116,8 +116,8 @@ func alike(n int, x float64) []float64 {
 	return out
 }
 
-// sharpen adds what is known of single columns beyond what cell errors alone let the sets say of them: cells of tables that were
-// put together have noise that cancels in sums.
+// sharpen adds what is known of single columns beyond what cell errors alone let the sets say of them: cells of tables
+// that were put together have noise that cancels in sums.
 func (t *treeLaw) sharpen(ctx context.Context) {
 	for i := range t.columns {
 		c := &t.columns[i]

@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds rows that are brought to the counts of sets of columns by and by, where no tree of all of them fits: gradual
-// update (GUM; Zhang, Wang, Li, Honorio, Backes, He, Chen & Zhang 2021).
+// This file holds rows that are brought to the counts of sets of columns by and by, where no tree of all of them fits:
+// gradual update (GUM; Zhang, Wang, Li, Honorio, Backes, He, Chen & Zhang 2021).
 
 const (
 	sweeps = 24   // over all targets
@@ -23,10 +23,10 @@ type gradual struct {
 	aims []target
 }
 
-// draw makes n rows. They begin as those of a tree of pairs that depend on each other most; then in each sweep every target is
-// brought nearer: of cells that have too many rows some are freed, and given to those that have too few, half of them as a copy of
-// a row that is there, which keeps what all other columns have together, and half of them by changing the columns of the
-// target alone, which makes rows that were not there.
+// draw makes n rows. They begin as those of a tree of pairs that depend on each other most; then in each sweep every
+// target is brought nearer: of cells that have too many rows some are freed, and given to those that have too few, half
+// of them as a copy of a row that is there, which keeps what all other columns have together, and half of them by
+// changing the columns of the target alone, which makes rows that were not there.
 func (g *gradual) draw(ctx context.Context, n int, r *stream) [][]uint32 {
 	codes := g.begin().draw(ctx, n, r)
 	if ctx.Err() == nil && n > 0 {
@@ -67,8 +67,8 @@ func (g *gradual) marginals(ctx context.Context, of []known, found func(i int, c
 	}
 }
 
-// begin is the tree that rows are drawn from at first: columns, and pairs of them that are further from independence than noise
-// alone would be, those first that are most so.
+// begin is the tree that rows are drawn from at first: columns, and pairs of them that are further from independence
+// than noise alone would be, those first that are most so.
 func (g *gradual) begin() model {
 	m := model{total: g.rows()}
 	for i := range g.columns {
@@ -253,8 +253,8 @@ func (u *update) tally(a *aimed) {
 	}
 }
 
-// sort puts rows of cells that change into buckets; those of others are all put into one place behind, which takes less time than
-// to tell them apart.
+// sort puts rows of cells that change into buckets; those of others are all put into one place behind, which takes less
+// time than to tell them apart.
 func (u *update) sort(a *aimed) {
 	next := uint32(0)
 	for cell, more := range a.more {
@@ -352,8 +352,8 @@ func (u *update) copy() {
 	}
 }
 
-// set changes one column of a row: to the class itself or, where several of the column's are in it and none of them is there, one of
-// these by their counts.
+// set changes one column of a row: to the class itself or, where several of the column's are in it and none of them is
+// there, one of these by their counts.
 func (u *update) set(a *aimed, k, column int, row, class uint32) {
 	if a.of[k] == nil {
 		u.codes[column][row] = class

@@ -33,10 +33,10 @@ func (a *aim) drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream)
 	return codes
 }
 
-// drawModel makes n rows, by column: the codes of the model's domain, of which those of given columns are there. Each other
-// column is drawn given those that it depends on, of these and of the ones before, as [deal] does: counts are the expected
-// ones rounded up or down, and which of rows that are alike so far get them is random. No column is begun once the context has
-// ended.
+// drawModel makes n rows, by column: the codes of the model's domain, of which those of given columns are there. Each
+// other column is drawn given those that it depends on, of these and of the ones before, as [deal] does: counts are the
+// expected ones rounded up or down, and which of rows that are alike so far get them is random. No column is begun once
+// the context has ended.
 func drawModel(ctx context.Context, m *graphical.Model, d graphical.Domain, codes [][]uint32, n int, r *stream) {
 	for _, s := range m.Steps() {
 		if ctx.Err() != nil {
@@ -109,7 +109,8 @@ func spreadCodes(codes []uint32, c classes, r *stream) []uint32 {
 	return out
 }
 
-// marginals of the method aim: by category of single columns as they were measured before the rounds, and by class of others.
+// marginals of the method aim: by category of single columns as they were measured before the rounds, and by class of
+// others.
 func (a *aim) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
 	asked := make([]graphical.Clique, len(of))
 	for i, e := range of {

@@ -10,8 +10,9 @@ import (
 
 // This file holds tests of rows that are drawn from a graphical model given some of their columns.
 
-// chainGiven is the model of a chain of columns 2–0–1–3 of two categories each, of which 2 and 3 are given or, where free, none;
-// and its law of the first two given the last two: by the definition of a Markov chain, p(a|c)·p(b|a)·p(d|b) over its sum.
+// chainGiven is the model of a chain of columns 2–0–1–3 of two categories each, of which 2 and 3 are given or, where
+// free, none; and its law of the first two given the last two: by the definition of a Markov chain,
+// p(a|c)·p(b|a)·p(d|b) over its sum.
 func chainGiven(t *testing.T, free bool) (m *graphical.Model, d graphical.Domain, law [4][4]float64) {
 	const total = 1e6
 	first, zero, one, three := [2]float64{0.4, 0.6}, [2][2]float64{{0.7, 0.3}, {0.2, 0.8}}, [2][2]float64{{0.8, 0.2}, {0.25, 0.75}}, [2][2]float64{{0.8, 0.2}, {0.3, 0.7}}
@@ -43,9 +44,9 @@ func chainGiven(t *testing.T, free bool) (m *graphical.Model, d graphical.Domain
 	return m, d, law
 }
 
-// farthest draws rows given two columns, ten with each of four cells, again and again, and returns by how many standard errors
-// of its mean the cell of all columns is off that is farthest from a law. The mean is that of the law exactly, although each
-// draw has rounded counts.
+// farthest draws rows given two columns, ten with each of four cells, again and again, and returns by how many standard
+// errors of its mean the cell of all columns is off that is farthest from a law. The mean is that of the law exactly,
+// although each draw has rounded counts.
 func farthest(t *testing.T, law [4][4]float64, draw func(codes [][]uint32, n int, r *stream)) float64 {
 	t.Helper()
 	const draws, each = 1500, 10
@@ -84,9 +85,10 @@ func farthest(t *testing.T, law [4][4]float64, draw func(codes [][]uint32, n int
 	return most
 }
 
-// TestRowsGivenOthersFollowTheModel counts rows of many draws in every cell given what they have. Means are close to normal, so
-// 16 of them beyond seven of their deviations are a false alarm of less than 1e-10, and the seeds are fixed. The same bound finds
-// rows that are drawn along the tree of a model in which nothing is given, and rows drawn without a look at what they have.
+// TestRowsGivenOthersFollowTheModel counts rows of many draws in every cell given what they have. Means are close to
+// normal, so 16 of them beyond seven of their deviations are a false alarm of less than 1e-10, and the seeds are fixed.
+// The same bound finds rows that are drawn along the tree of a model in which nothing is given, and rows drawn without
+// a look at what they have.
 func TestRowsGivenOthersFollowTheModel(t *testing.T) {
 	m, d, law := chainGiven(t, false)
 	if off := farthest(t, law, func(codes [][]uint32, n int, r *stream) { drawModel(t.Context(), m, d, codes, n, r) }); off > 7 {
@@ -122,8 +124,8 @@ func TestRowsGivenOthersFollowTheModel(t *testing.T) {
 	}
 }
 
-// Rows keep the categories that they are given, also those that the noise hides, which the model has as one class; and each of
-// their own is drawn given the class.
+// Rows keep the categories that they are given, also those that the noise hides, which the model has as one class; and
+// each of their own is drawn given the class.
 func TestRowsGivenHiddenCategories(t *testing.T) {
 	m := graphical.New(graphical.Domain{2, 2}, graphical.Clique{1}, 100)
 	m.Measure(graphical.Clique{0, 1}, []float64{50, 0, 0, 50}, alike(4, 0x1p-10))

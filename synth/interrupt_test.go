@@ -15,9 +15,9 @@ import (
 
 // This file holds tests of interruptions: what fits and draws ends with the context.
 
-// checkEnds runs work to its end, in which it must ask its context often, and then again with contexts that end on the way: at the first
-// asks, at the last and at some between. Whichever ask is told that the context has ended, the work fails with that; and no part
-// of it is begun thereafter, as each part asks first.
+// checkEnds runs work to its end, in which it must ask its context often, and then again with contexts that end on the
+// way: at the first asks, at the last and at some between. Whichever ask is told that the context has ended, the work
+// fails with that; and no part of it is begun thereafter, as each part asks first.
 func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) error) {
 	t.Helper()
 	whole := testdata.NeverEnding(t.Context())
@@ -45,7 +45,8 @@ func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) e
 	}
 }
 
-// Microdata of tables end with the context wherever that ends: while columns and targets are projected, a tree is fitted, or rows are drawn.
+// Microdata of tables end with the context wherever that ends: while columns and targets are projected, a tree is
+// fitted, or rows are drawn.
 func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 	sizes := []int{4, 3, 5, 2, 3}
 	const rows, pairs = 300, 10
@@ -120,7 +121,8 @@ func TestProjectionsEndWithTheContext(t *testing.T) {
 	})
 }
 
-// By the other methods too, also where rows are drawn given those of a parent, the fit and the rows end with the context.
+// By the other methods too, also where rows are drawn given those of a parent, the fit and the rows end with the
+// context.
 func TestMicrodataOfRoundsEndWithTheContext(t *testing.T) {
 	_, out, _ := aimRelease(t, 3)
 	for name, c := range map[string]struct {

@@ -8,11 +8,12 @@ import (
 
 // This file holds tables that an invariant decides: their cells are public figures, whatever was measured.
 
-// Public marks a cell whose count is a public figure, or a sum of such figures: it has no noise, and no data were read for it.
+// Public marks a cell whose count is a public figure, or a sum of such figures: it has no noise, and no data were read
+// for it.
 const Public Flag = "invariant"
 
-// held is the statistic of a table that an invariant decides; false of any other table. Cells that the spec says no row falls into
-// stay marked as such: their figure is 0.
+// held is the statistic of a table that an invariant decides; false of any other table. Cells that the spec says no row
+// falls into stay marked as such: their figure is 0.
 func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
 	if t.Invariant == "" {
 		return Statistic{}, false, nil

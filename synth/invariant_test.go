@@ -15,7 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// keeping is a design with invariants, whose figures are those of other rows than are measured: of as many, or of few beside many.
+// keeping is a design with invariants, whose figures are those of other rows than are measured: of as many, or of few
+// beside many.
 type keeping struct {
 	design
 	by    [][]string // of each invariant
@@ -107,8 +108,8 @@ func (k keeping) source(t testing.TB) (spec.Source, []map[string]int64) {
 	return src, figures
 }
 
-// broken says where a table does not keep to an invariant: its sums by what both show, each of the coarser of two levels, are not
-// those of the figures; "" where all do. Figures are keyed by codes.
+// broken says where a table does not keep to an invariant: its sums by what both show, each of the coarser of two
+// levels, are not those of the figures; "" where all do. Figures are keyed by codes.
 func (k keeping) broken(t testing.TB, p *plan.Plan, counts map[int][]int64, figures []map[string]int64) string {
 	t.Helper()
 	table := p.Release().Tables[0]
@@ -224,8 +225,8 @@ func (k keeping) planted(t testing.TB, p *plan.Plan, counts map[int][]int64, fig
 	return k.broken(t, p, map[int][]int64{at: own}, figures) == ""
 }
 
-// TestCountsKeepToInvariants draws releases with invariants, of other rows than are measured: no noise, and no other figure, keeps
-// a table from them. That real rows have the figures is enough for the planner to find them possible.
+// TestCountsKeepToInvariants draws releases with invariants, of other rows than are measured: no noise, and no other
+// figure, keeps a table from them. That real rows have the figures is enough for the planner to find them possible.
 func TestCountsKeepToInvariants(t *testing.T) {
 	designs, done, refused := rapid.Custom(drawKeeping), 0, 0
 	tell := func(r bool) {
@@ -246,8 +247,8 @@ func TestCountsKeepToInvariants(t *testing.T) {
 	t.Logf("%d of %d are refused", refused, done)
 }
 
-// What an invariant decides has no noise for a reader either, also of a secret sample, and nothing is needed for it; tables that it
-// does not decide are as they were measured.
+// What an invariant decides has no noise for a reader either, also of a secret sample, and nothing is needed for it;
+// tables that it does not decide are as they were measured.
 func TestReadersTakePublicFigures(t *testing.T) {
 	for name, sample := range map[string]string{"all units": "", "a sample": "sample: {poisson: 50%}, "} {
 		t.Run(name, func(t *testing.T) {

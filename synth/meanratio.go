@@ -4,8 +4,8 @@ import "math"
 
 // This file holds ratios of two means.
 
-// MeanPart is a noisy figure of a ratio of means: what it is multiplied with in the sum and in the count of the mean in the
-// numerator and of the one in the denominator. The noises of the parts are independent.
+// MeanPart is a noisy figure of a ratio of means: what it is multiplied with in the sum and in the count of the mean in
+// the numerator and of the one in the denominator. The noises of the parts are independent.
 type MeanPart struct {
 	Noise                Noise
 	OverSum, OverCount   float64
@@ -26,10 +26,11 @@ type MeanRange struct{ Centre, Low, High float64 }
 //
 //	{θ in the domain : |μ̂₁ − θμ̂₂| ≤ q(θ)}
 //
-// is the interval, with q(θ) a margin for the noisy counts and for the means that fit the data best where μ₁ = θμ₂. As noise has
-// one law with its negative, what it does to these two changes the coverage only in the square of its share in the counts. q is
-// raised by as much, Σ(deviation/N)², which in simulation makes up for it. Where a noisy count is below steady deviations of its
-// noise, there is no interval. Where μ₂ may be 0 and the set has no end, nothing is published.
+// is the interval, with q(θ) a margin for the noisy counts and for the means that fit the data best where μ₁ = θμ₂. As
+// noise has one law with its negative, what it does to these two changes the coverage only in the square of its share
+// in the counts. q is raised by as much, Σ(deviation/N)², which in simulation makes up for it. Where a noisy count is
+// below steady deviations of its noise, there is no interval. Where μ₂ may be 0 and the set has no end, nothing is
+// published.
 type MeanRatio struct {
 	parts       []MeanPart
 	over, under MeanRange
@@ -37,7 +38,8 @@ type MeanRatio struct {
 	counts      [2]float64 // deviations of the noise
 }
 
-// steady is the least of a noisy count, in deviations of its noise, for which what is not linear in the noise is left out.
+// steady is the least of a noisy count, in deviations of its noise, for which what is not linear in the noise is left
+// out.
 const steady = 4
 
 // NewMeanRatio is the law of a ratio of means at a confidence.

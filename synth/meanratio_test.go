@@ -10,13 +10,14 @@ func separate(sum, count string) []MeanPart {
 	return []MeanPart{{Noise: noiseNamed(sum), OverSum: 1}, {Noise: noiseNamed(count), OverCount: 1}, {Noise: noiseNamed(sum), UnderSum: 1}, {Noise: noiseNamed(count), UnderCount: 1}}
 }
 
-// nested are those of a group in the numerator that is part of the one in the denominator, measured beside the rest of that.
+// nested are those of a group in the numerator that is part of the one in the denominator, measured beside the rest of
+// that.
 func nested(sum, count string) []MeanPart {
 	return []MeanPart{{Noise: noiseNamed(sum), OverSum: 1, UnderSum: 1}, {Noise: noiseNamed(count), OverCount: 1, UnderCount: 1}, {Noise: noiseNamed(sum), UnderSum: 1}, {Noise: noiseNamed(count), UnderCount: 1}}
 }
 
-// TestRatiosOfMeansCover draws intervals of ratios of means of two populations each: 0.94 to 0.96 of them hold the truth where no
-// group is tiny, and at least 0.94 always. Tiny groups have no interval.
+// TestRatiosOfMeansCover draws intervals of ratios of means of two populations each: 0.94 to 0.96 of them hold the
+// truth where no group is tiny, and at least 0.94 always. Tiny groups have no interval.
 func TestRatiosOfMeansCover(t *testing.T) {
 	for k, c := range meanCases {
 		scale := MeanRange{Centre: 1.2 * c.half, Low: 0.2 * c.half, High: 2.2 * c.half}
@@ -50,9 +51,9 @@ func TestRatiosOfMeansCover(t *testing.T) {
 	}
 }
 
-// TestWrongLawsOfRatiosOfMeansAreCaught plants noise that is a tenth larger than stated, with a coverage of 0.926, and counts
-// whose noise is left out, with one of 0.89. Shares of up to 0.9402 of 100 000 are found, 16 deviations away: either is missed
-// with a probability below 1e-12.
+// TestWrongLawsOfRatiosOfMeansAreCaught plants noise that is a tenth larger than stated, with a coverage of 0.926, and
+// counts whose noise is left out, with one of 0.89. Shares of up to 0.9402 of 100 000 are found, 16 deviations away:
+// either is missed with a probability below 1e-12.
 func TestWrongLawsOfRatiosOfMeansAreCaught(t *testing.T) {
 	sums, counts := newDrawn(t, "G1000000"), newDrawn(t, "G100")
 	scale := MeanRange{Centre: 120, Low: 20, High: 220}
@@ -96,8 +97,8 @@ func TestRatiosOfMeansStayInTheirDomain(t *testing.T) {
 	}
 }
 
-// TestRatiosOverMeansNearZeroAreFiniteOrNull draws ratios over a mean that may be 0: whatever its noisy value is, nothing infinite
-// is published.
+// TestRatiosOverMeansNearZeroAreFiniteOrNull draws ratios over a mean that may be 0: whatever its noisy value is,
+// nothing infinite is published.
 func TestRatiosOverMeansNearZeroAreFiniteOrNull(t *testing.T) {
 	for _, over := range []MeanRange{{Centre: 10, Low: 0, High: 20}, {Centre: 0, Low: -10, High: 10}, {Centre: -10, Low: -20, High: 0}} {
 		r := NewMeanRatio(separate("L100", "L1"), over, MeanRange{Centre: 10, Low: 0, High: 20}, 0.95)

@@ -206,8 +206,8 @@ func TestDrawWithoutPairs(t *testing.T) {
 	}
 }
 
-// TestRedraw: another number of rows is drawn from the same model. The two columns agree in every row, so that any number of rows has as
-// many of either kind as their margins say, 30 and 10 of 40.
+// TestRedraw: another number of rows is drawn from the same model. The two columns agree in every row, so that any
+// number of rows has as many of either kind as their margins say, 30 and 10 of 40.
 func TestRedraw(t *testing.T) {
 	for _, planRows := range []int64{0, 8} {
 		s := planned(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)

@@ -78,9 +78,9 @@ func countsOf(m measured.Measured) []float64 {
 
 // fit fits a model to measurements of its columns, and of pairs of them that make a forest.
 //
-// It goes from the total to columns to pairs, which on a forest loses nothing: tables of pairs that agree on the columns
-// they share always belong to a law of rows (Vorob'ev 1962). Each column has the mean of all that is known of it, and
-// each pair then the table with these columns that is nearest to its measurement; both without negative counts.
+// It goes from the total to columns to pairs, which on a forest loses nothing: tables of pairs that agree on the
+// columns they share always belong to a law of rows (Vorob'ev 1962). Each column has the mean of all that is known of
+// it, and each pair then the table with these columns that is nearest to its measurement; both without negative counts.
 // Categories of a column that the noise hides are fitted as one. It ends with the context, as [coupling.fit] does.
 func fit(ctx context.Context, total float64, columns []measured.Measured, pairs [][]int, rounds []measured.Round) model {
 	known := make([][]evidence, len(columns))

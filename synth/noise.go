@@ -9,7 +9,8 @@ import (
 
 // This file holds the law of the noise of a figure, and the margins of sums of few draws.
 
-// Noise is the law of the noise of a figure: a sum of independent draws, each times a weight. A figure without noise has none.
+// Noise is the law of the noise of a figure: a sum of independent draws, each times a weight. A figure without noise
+// has none.
 type Noise []budget.NoiseTerm
 
 // NoiseOf is the law of one answer of a mechanism that adds noise.
@@ -35,8 +36,9 @@ func (n Noise) Variance() float64 {
 	return deviation * deviation
 }
 
-// Margin is an m with P(|X| ≤ m) at least the confidence. Of two or three draws of unequal weights, all but one of which spread
-// over few integers, it is the least but for a 4096th of the deviation; of others it is [budget.NoiseSum.Margin].
+// Margin is an m with P(|X| ≤ m) at least the confidence. Of two or three draws of unequal weights, all but one of
+// which spread over few integers, it is the least but for a 4096th of the deviation; of others it is
+// [budget.NoiseSum.Margin].
 func (n Noise) Margin(confidence float64) float64 {
 	if f := newFew(n); f != nil {
 		return f.margin(confidence)
@@ -54,8 +56,8 @@ type few struct {
 }
 
 const (
-	// mostSpread bounds the outcomes of a draw that are kept in a table, on either side of 0, and spreadBeyond the probability
-	// of those on each side that are left out.
+	// mostSpread bounds the outcomes of a draw that are kept in a table, on either side of 0, and spreadBeyond the
+	// probability of those on each side that are left out.
 	mostSpread   = 1 << 14
 	spreadBeyond = 1e-10
 	// mostOutcomes bounds those of all draws but the widest, and mostLookups where that has no table.
@@ -63,8 +65,8 @@ const (
 	mostLookups  = 1 << 11
 )
 
-// newFew is nil where there are more draws, or less, where they lie on one lattice, or where they spread too widely: then
-// characteristic functions take less work.
+// newFew is nil where there are more draws, or less, where they lie on one lattice, or where they spread too widely:
+// then characteristic functions take less work.
 func newFew(n Noise) *few {
 	f := &few{}
 	for _, t := range n {
@@ -143,7 +145,8 @@ func (f *few) margin(confidence float64) float64 {
 	return f.unit * high
 }
 
-// spread is the law of one draw X: P(X ≥ k) from a table or, of Laplace noise that spreads widely, a^k/(1+a) with a = e^(−1/t).
+// spread is the law of one draw X: P(X ≥ k) from a table or, of Laplace noise that spreads widely, a^k/(1+a) with a =
+// e^(−1/t).
 type spread struct {
 	kind      budget.Kind
 	parameter float64

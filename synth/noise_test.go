@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestMarginsOfTwoDraws holds margins of two draws, narrow and wide, against the sum over all outcomes: what is within has at least the
-// probability, and what is within a 2000th of a deviation less has not. Both to 1e-9, for what the tables leave out.
+// TestMarginsOfTwoDraws holds margins of two draws, narrow and wide, against the sum over all outcomes: what is within
+// has at least the probability, and what is within a 2000th of a deviation less has not. Both to 1e-9, for what the
+// tables leave out.
 func TestMarginsOfTwoDraws(t *testing.T) {
 	for _, c := range []struct {
 		first, second string

@@ -12,8 +12,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the numbers of a table: its figures beside the count, cell by cell, from the noisy integers that the plan
-// says they rest on.
+// This file holds the numbers of a table: its figures beside the count, cell by cell, from the noisy integers that the
+// plan says they rest on.
 
 // numbers works out those of one table.
 type numbers struct {
@@ -29,7 +29,8 @@ type numbers struct {
 	laws     map[string]any
 }
 
-// newNumbers takes a table whose count is there. e is the estimate that the count is from, nil where it is one measurement.
+// newNumbers takes a table whose count is there. e is the estimate that the count is from, nil where it is one
+// measurement.
 func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured, e *compiled.Estimate, marginal int) *numbers {
 	n := &numbers{release: r, table: r.Table(planned.From), planned: planned, measured: byID, cells: table.Cells, unit: 1, laws: map[string]any{}}
 	if n.table.Weight != nil {
@@ -163,8 +164,8 @@ func (n *numbers) counted(f plan.Figure) (func(cell int) Figure, error) {
 // confidence of every interval.
 const confidence = 0.95
 
-// scale is how sums of a column about the middle of a range are read: an integer is factor units of the column, the middle
-// is centre, and values lie up to half from it.
+// scale is how sums of a column about the middle of a range are read: an integer is factor units of the column, the
+// middle is centre, and values lie up to half from it.
 type scale struct{ factor, centre, half float64 }
 
 // scales are those of a part's cells: one, or of strata one for each cell.

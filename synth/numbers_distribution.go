@@ -90,7 +90,8 @@ func (n *numbers) read(f plan.Figure, p part) (func(cell int) Figure, error) {
 	return func(cell int) Figure { return cells[cell] }, nil
 }
 
-// readAll are all quantiles that are read from one distribution, by their shares. They are brought to values that there are.
+// readAll are all quantiles that are read from one distribution, by their shares. They are brought to values that there
+// are.
 func (n *numbers) readAll(id string, p part) (map[string][]Figure, error) {
 	s, err := n.sums(p)
 	if err != nil {

@@ -63,8 +63,8 @@ func (n *numbers) levelOf(attribute string) (*spec.Level, error) {
 	return nil, fmt.Errorf("there is no attribute %s", attribute)
 }
 
-// ingredient is a noisy number of a cell that a ratio rests on: what it is in a cell, its noise by the class of the cell's
-// count, and what it is multiplied with in the sums and counts of both terms.
+// ingredient is a noisy number of a cell that a ratio rests on: what it is in a cell, its noise by the class of the
+// cell's count, and what it is multiplied with in the sums and counts of both terms.
 type ingredient struct {
 	value                              func(cell int) float64
 	noise                              func(class int) Noise
@@ -223,8 +223,8 @@ func (n *numbers) rangeOf(column string) MeanRange {
 	return MeanRange{Centre: float64(step*float64(l.First+l.Last)) / 2, Low: float64(step * float64(l.First)), High: float64(step * float64(l.Last))}
 }
 
-// domainOf is what a ratio of counts and sums may be: a share where the denominator takes all rows of the numerator, what
-// the ranges of its columns leave where both take the same rows, and else anything from 0 on.
+// domainOf is what a ratio of counts and sums may be: a share where the denominator takes all rows of the numerator,
+// what the ranges of its columns leave where both take the same rows, and else anything from 0 on.
 func (n *numbers) domainOf(f plan.Figure, takings []taking) Domain {
 	ofAlone := slices.ContainsFunc(takings, func(t taking) bool { return t.of && !t.over })
 	overAlone := slices.ContainsFunc(takings, func(t taking) bool { return t.over && !t.of })

@@ -114,8 +114,8 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 	return together.statistic(at.marginal, st), nil
 }
 
-// Cells are the table's unbiased estimates cell by cell, also where it shows sums of them, from the measurements that it
-// needs. It fails where one is missing.
+// Cells are the table's unbiased estimates cell by cell, also where it shows sums of them, from the measurements that
+// it needs. It fails where one is missing.
 func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, error) {
 	at := r.at[table]
 	if at.estimate < 0 || r.Held(table) {
@@ -184,8 +184,9 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 	return at, rows
 }
 
-// Variances are those of the noise on Sums ([compiled.Estimate.SumVariances]). A table that is one measurement has independent
-// noise: its variance times the number of cells that are not impossible. One that an invariant decides has none.
+// Variances are those of the noise on Sums ([compiled.Estimate.SumVariances]). A table that is one measurement has
+// independent noise: its variance times the number of cells that are not impossible. One that an invariant decides has
+// none.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 	if r.Held(table) {
 		return make([]float64, rowsIn(groupings))

@@ -4,8 +4,8 @@ import "math"
 
 // This file holds ratios of sums of noisy figures, and with them means, shares and rates.
 
-// Part is a noisy figure of a ratio: what it is multiplied with in the numerator and in the denominator. The noises of the
-// parts of a ratio are independent.
+// Part is a noisy figure of a ratio: what it is multiplied with in the numerator and in the denominator. The noises of
+// the parts of a ratio are independent.
 type Part struct {
 	Noise       Noise
 	Over, Under float64
@@ -17,21 +17,22 @@ type Domain struct {
 	Open      bool
 }
 
-// Ratio is the law of θ = A/B for A = Σ Over·y and B = Σ Under·y, sums over noisy figures y, with a B that is positive but for
-// noise. What it works out is the same for all cells of a table. It is not for concurrent use.
+// Ratio is the law of θ = A/B for A = Σ Over·y and B = Σ Under·y, sums over noisy figures y, with a B that is positive
+// but for noise. What it works out is the same for all cells of a table. It is not for concurrent use.
 //
-// Its intervals are Fieller's (1954): A − θB is noise alone, of a law that is known for every θ. With q(θ) a margin of it,
+// Its intervals are Fieller's (1954): A − θB is noise alone, of a law that is known for every θ. With q(θ) a margin of
+// it,
 //
 //	{θ in the domain : |A − θB| ≤ q(θ)}
 //
-// holds the true θ with the probability of the margin, however small B is. Margins are worked out at nodes θ_i. Between them
-// q(θ) = q(θ_i) + |θ−θ_i|·Y, and alike in 1/θ where θ is large, with Y a margin of B of a higher confidence: of the noises,
-// |A−θB| ≤ |A−θ_iB| + |θ−θ_i|·|B|, so that beyond q(θ) is at most what is beyond q(θ_i) and what is beyond Y. The confidence
-// at the nodes makes up for the latter. Together that adds less than 0.003 to a coverage of 0.95.
+// holds the true θ with the probability of the margin, however small B is. Margins are worked out at nodes θ_i. Between
+// them q(θ) = q(θ_i) + |θ−θ_i|·Y, and alike in 1/θ where θ is large, with Y a margin of B of a higher confidence: of
+// the noises, |A−θB| ≤ |A−θ_iB| + |θ−θ_i|·|B|, so that beyond q(θ) is at most what is beyond q(θ_i) and what is beyond
+// Y. The confidence at the nodes makes up for the latter. Together that adds less than 0.003 to a coverage of 0.95.
 //
-// Where q is convex, as it is for normal noise, the directions (B, A) that are left out are a cone and its negative: the set is
-// an interval, or two that reach to both ends of the domain, or nothing. The margins of other noise are taken to be as good as
-// convex.
+// Where q is convex, as it is for normal noise, the directions (B, A) that are left out are a cone and its negative:
+// the set is an interval, or two that reach to both ends of the domain, or nothing. The margins of other noise are
+// taken to be as good as convex.
 type Ratio struct {
 	plane
 	parts             []Part
@@ -122,9 +123,9 @@ func (r *Ratio) within(a, b, place float64) bool {
 
 // Of is the ratio of one cell, from its noisy figures in the order of the parts.
 //
-// The estimate is A/B, in the domain; its error that of the delta method, √Var(A − θB)/B. Where the set is all of the domain, or
-// not an interval, the figure is [Unbounded]: so it is for a noisy denominator that is not positive and, where the domain is open,
-// for one that may be as small as one likes.
+// The estimate is A/B, in the domain; its error that of the delta method, √Var(A − θB)/B. Where the set is all of the
+// domain, or not an interval, the figure is [Unbounded]: so it is for a noisy denominator that is not positive and,
+// where the domain is open, for one that may be as small as one likes.
 func (r *Ratio) Of(y ...float64) Figure {
 	var a, b float64
 	for i, p := range r.parts {

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestSetsHoldTheTruthWithTheirProbability sums over all outcomes of two noises the probability that the set holds the true θ,
-// which is that of |A − θB| ≤ q(θ): at least the confidence at every θ, to 1e-9 for what is left out of the sums. At 0.95 it is at
-// most 0.0035 more where both noises spread over ten integers and more, and θ is not so small or large that one stands alone:
-// 0.003, and what one step of the lattice takes it to.
+// TestSetsHoldTheTruthWithTheirProbability sums over all outcomes of two noises the probability that the set holds the
+// true θ, which is that of |A − θB| ≤ q(θ): at least the confidence at every θ, to 1e-9 for what is left out of the
+// sums. At 0.95 it is at most 0.0035 more where both noises spread over ten integers and more, and θ is not so small or
+// large that one stands alone: 0.003, and what one step of the lattice takes it to.
 func TestSetsHoldTheTruthWithTheirProbability(t *testing.T) {
 	for _, c := range []struct {
 		over, under string
@@ -46,9 +46,9 @@ var meanCases = []struct {
 	half       float64
 }{{"L100", "L1", 100}, {"L1000", "L10", 100}, {"G250000", "G100", 50}, {"G4000000000", "G4", 50000}}
 
-// TestMeansCover draws intervals of means. The set of Fieller holds the truth in 0.95 to 0.954 of all, however small the group.
-// What is published holds it at least as often; where a group is tiny, or its mean at the end of the range, more often, as sets
-// that are no interval are not published.
+// TestMeansCover draws intervals of means. The set of Fieller holds the truth in 0.95 to 0.954 of all, however small
+// the group. What is published holds it at least as often; where a group is tiny, or its mean at the end of the range,
+// more often, as sets that are no interval are not published.
 func TestMeansCover(t *testing.T) {
 	for _, c := range meanCases {
 		sums, counts := newDrawn(t, c.sum), newDrawn(t, c.count)
@@ -79,9 +79,9 @@ func TestMeansCover(t *testing.T) {
 	}
 }
 
-// TestWrongLawsOfMeansAreCaught plants two faults: noise of the sum and the count that is a tenth larger than stated, with a
-// coverage of 0.925, and a count whose noise is left out, with one of 0.86. Shares of up to 0.9455 of 100 000 are found, 24
-// deviations away: either is missed with a probability below 1e-12.
+// TestWrongLawsOfMeansAreCaught plants two faults: noise of the sum and the count that is a tenth larger than stated,
+// with a coverage of 0.925, and a count whose noise is left out, with one of 0.86. Shares of up to 0.9455 of 100 000
+// are found, 24 deviations away: either is missed with a probability below 1e-12.
 func TestWrongLawsOfMeansAreCaught(t *testing.T) {
 	sums, counts := newDrawn(t, "G1000000"), newDrawn(t, "G100")
 	for name, r := range map[string]*Ratio{
@@ -98,9 +98,9 @@ func TestWrongLawsOfMeansAreCaught(t *testing.T) {
 	}
 }
 
-// TestErrorsOfMeansArePredicted sums the squares of errors over what the delta method predicts for the truth, in groups that are
-// large beside the noise: n independent squares with mean 1 and variance at most 5, that of Laplace noise. The bound is 6.2
-// deviations and 0.01 for what the delta method leaves out, the square of noise over count.
+// TestErrorsOfMeansArePredicted sums the squares of errors over what the delta method predicts for the truth, in groups
+// that are large beside the noise: n independent squares with mean 1 and variance at most 5, that of Laplace noise. The
+// bound is 6.2 deviations and 0.01 for what the delta method leaves out, the square of noise over count.
 func TestErrorsOfMeansArePredicted(t *testing.T) {
 	for _, c := range meanCases {
 		sums, counts := newDrawn(t, c.sum), newDrawn(t, c.count)
@@ -120,8 +120,8 @@ func TestErrorsOfMeansArePredicted(t *testing.T) {
 	}
 }
 
-// TestSharesCover draws intervals of shares, whose numerator is part of the denominator, with categories that overlap as well,
-// and of ratios of sums without an end.
+// TestSharesCover draws intervals of shares, whose numerator is part of the denominator, with categories that overlap
+// as well, and of ratios of sums without an end.
 func TestSharesCover(t *testing.T) {
 	share := func(law string) []Part { return []Part{{noiseNamed(law), 1, 1}, {noiseNamed(law), 0, 1}} }
 	unit := Domain{Low: 0, High: 1}
@@ -172,8 +172,8 @@ func TestSharesCover(t *testing.T) {
 	}
 }
 
-// TestSharedNoiseIsNotIndependent plants a share whose numerator and denominator are taken for independent. Its intervals are too
-// wide, with a coverage of 0.999: that of 100 000 is found as too much, 30 deviations above 0.9634.
+// TestSharedNoiseIsNotIndependent plants a share whose numerator and denominator are taken for independent. Its
+// intervals are too wide, with a coverage of 0.999: that of 100 000 is found as too much, 30 deviations above 0.9634.
 func TestSharedNoiseIsNotIndependent(t *testing.T) {
 	source := newDrawn(t, "G400")
 	law := noiseNamed("G400")

@@ -16,8 +16,8 @@ func (m model) draw(ctx context.Context, n int, r *stream) [][]uint32 {
 	return m.drawGiven(ctx, make([][]uint32, len(m.columns)), n, r)
 }
 
-// drawGiven is draw where rows have some columns already, those that are not nil: the others are drawn given these. Where no
-// two of these are in one tree, that is by the law of the model given all that the rows have.
+// drawGiven is draw where rows have some columns already, those that are not nil: the others are drawn given these.
+// Where no two of these are in one tree, that is by the law of the model given all that the rows have.
 func (m model) drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream) [][]uint32 {
 	for _, step := range m.order(codes) {
 		if ctx.Err() != nil {
@@ -52,8 +52,8 @@ type step struct {
 	pair           *pairTable // of the two; nil for the first of a tree
 }
 
-// order is every column once, each after its parent: trees in the order of their first columns, but those first that rows
-// have some column of, from that one on; breadth first.
+// order is every column once, each after its parent: trees in the order of their first columns, but those first that
+// rows have some column of, from that one on; breadth first.
 func (m model) order(codes [][]uint32) []step {
 	var steps []step
 	seen := make([]bool, len(m.columns))

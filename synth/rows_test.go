@@ -174,9 +174,9 @@ func within(t *testing.T, got, want float64) {
 	}
 }
 
-// TestOrderOfRowsCarriesNothing: a row's place tells nothing of it, nor of the row before. Half of 40 rows have category
-// 1 in either column, and the columns always agree. Over 4,000 draws the first row has it 2,000 times, give or take
-// √1000 = 32, and the first two are alike with probability 19/39, 1,949 ± 32. Bounds are 6.5 of that.
+// TestOrderOfRowsCarriesNothing: a row's place tells nothing of it, nor of the row before. Half of 40 rows have
+// category 1 in either column, and the columns always agree. Over 4,000 draws the first row has it 2,000 times, give or
+// take √1000 = 32, and the first two are alike with probability 19/39, 1,949 ± 32. Bounds are 6.5 of that.
 func TestOrderOfRowsCarriesNothing(t *testing.T) {
 	m := model{total: 40, columns: [][]float64{{20, 20}, {20, 20}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{20, 0, 0, 20}}}}
 	ones, alike := 0, 0

@@ -8,17 +8,18 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Sampling is the error that a Poisson sample adds to counts of it that were divided by the share that was drawn. nil adds none.
+// Sampling is the error that a Poisson sample adds to counts of it that were divided by the share that was drawn. nil
+// adds none.
 type Sampling struct {
 	each float64 // what a counted row stands for
-	// spread is the variance of a scaled count of n rows over n, at most: rows·(1−q)/q, of which a unit has up to so many rows in
-	// one cell.
+	// spread is the variance of a scaled count of n rows over n, at most: rows·(1−q)/q, of which a unit has up to so many
+	// rows in one cell.
 	spread float64
 	z      float64 // of a two-sided normal interval with the confidence
 }
 
-// NewSampling is the sampling error of the cells of a table or, with sums, of several of them together; nil where all units
-// are measured, or an invariant decides the table.
+// NewSampling is the sampling error of the cells of a table or, with sums, of several of them together; nil where all
+// units are measured, or an invariant decides the table.
 func NewSampling(p *plan.Plan, t plan.Table, sums bool) *Sampling {
 	if p.Sample == nil || t.Invariant != "" {
 		return nil
@@ -30,13 +31,14 @@ func NewSampling(p *plan.Plan, t plan.Table, sums bool) *Sampling {
 	}
 }
 
-// continuity is the noise, in rows of the sample, below which an interval is widened for counts of the sample being whole.
+// continuity is the noise, in rows of the sample, below which an interval is widened for counts of the sample being
+// whole.
 const continuity = 3
 
-// Interval is that of a figure whose noise alone has this margin and standard error: of all counts N for which the figure is
-// likely, those with (figure − N)² ≤ margin² + z²·spread·N (the score interval of Wilson 1927, with the quantile of the noise
-// beside that of the sample). It is exact for neither law and covers a little more than the confidence where the
-// sample's share of the error is normal.
+// Interval is that of a figure whose noise alone has this margin and standard error: of all counts N for which the
+// figure is likely, those with (figure − N)² ≤ margin² + z²·spread·N (the score interval of Wilson 1927, with the
+// quantile of the noise beside that of the sample). It is exact for neither law and covers a little more than the
+// confidence where the sample's share of the error is normal.
 func (s *Sampling) Interval(figure, margin, deviation float64) (low, high float64) {
 	if s == nil {
 		return figure - margin, figure + margin
@@ -49,7 +51,8 @@ func (s *Sampling) Interval(figure, margin, deviation float64) (low, high float6
 	return figure + half - root, figure + half + root
 }
 
-// Error is the standard error of a figure whose noise alone has this one: that of a sample of as many rows as the figure says.
+// Error is the standard error of a figure whose noise alone has this one: that of a sample of as many rows as the
+// figure says.
 func (s *Sampling) Error(figure, deviation float64) float64 {
 	if s == nil {
 		return deviation

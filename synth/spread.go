@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// This file holds how far several files of rows from one model lie from each other: by their drawing, and by nothing else.
+// This file holds how far several files of rows from one model lie from each other: by their drawing, and by nothing
+// else.
 
 // scatter is that of the counts of a set of columns.
 type scatter struct {

@@ -8,12 +8,12 @@ import (
 
 // This file holds margins of weighted sums of several noises, for weights that are of each cell its own.
 
-// tails are margins of Σ w_k·X_k for independent noises X_k and any weights. In standard deviations they hardly differ: between
-// 1.96, of normal noise, and 2.12, of Laplace noise, at 0.95. They are those of a sum of two Laplace draws and, where these are
-// alike, a normal one, all spread over very many integers, that has the same variance and fourth moment. Of sums with such moments
-// these have about the widest: where noise spreads over ten integers and more, their margin at 0.95 is between 0.3 % below the
-// law's own and 1.5 % above. Where it does not, and one noise gives the sum most of its steps, half of such a step is added, less
-// the deviation of the other noise that blurs it.
+// tails are margins of Σ w_k·X_k for independent noises X_k and any weights. In standard deviations they hardly differ:
+// between 1.96, of normal noise, and 2.12, of Laplace noise, at 0.95. They are those of a sum of two Laplace draws and,
+// where these are alike, a normal one, all spread over very many integers, that has the same variance and fourth
+// moment. Of sums with such moments these have about the widest: where noise spreads over ten integers and more, their
+// margin at 0.95 is between 0.3 % below the law's own and 1.5 % above. Where it does not, and one noise gives the sum
+// most of its steps, half of such a step is added, less the deviation of the other noise that blurs it.
 type tails struct {
 	noises    []Noise
 	variances []float64

@@ -8,8 +8,8 @@ import (
 
 // This file holds tables of chosen cells: which cells they are.
 
-// choose gives a table a row for each cell that was chosen, in the order of the choice. It fails where that is not as many as the
-// plan chooses.
+// choose gives a table a row for each cell that was chosen, in the order of the choice. It fails where that is not as
+// many as the plan chooses.
 func (t *Table) choose(m measured.Measured) error {
 	c := m.Measurement.Top
 	if c == nil || int64(len(m.Cells)) != c.Of || m.Values.Len() != len(m.Cells) {

@@ -10,11 +10,12 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// This file holds the totals of a column: sums of its values over cells of a table, with the noisy integers that they rest on.
+// This file holds the totals of a column: sums of its values over cells of a table, with the noisy integers that they
+// rest on.
 
 // ColumnTotals adds up a column's values over cells of a table that publishes their sum, mean, variance or deviation. A
-// cell's sum is Σ (value − centre) + centre·count, for the centre of the column's range: the first is a measurement of its
-// own, and the count is the table's. (No table has such statistics and impossible cells.)
+// cell's sum is Σ (value − centre) + centre·count, for the centre of the column's range: the first is a measurement of
+// its own, and the count is the table's. (No table has such statistics and impossible cells.)
 type ColumnTotals struct {
 	reader  *Reader
 	table   int
@@ -38,7 +39,8 @@ func (r *Reader) ColumnMeasurement(table int, column string) (plan.Measurement, 
 }
 
 // ColumnTotals reads the sums of a column, for a table that [Reader.Shows] its cells. The answers are those of
-// [Reader.Needed] and [Reader.ColumnMeasurement]. It fails where one is missing, or the table has no sums of the column.
+// [Reader.Needed] and [Reader.ColumnMeasurement]. It fails where one is missing, or the table has no sums of the
+// column.
 func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measured) (*ColumnTotals, error) {
 	p, ok := r.ColumnMeasurement(table, column)
 	if !ok {
@@ -73,8 +75,8 @@ func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measu
 	return c, nil
 }
 
-// Centre is the centre of the column's range in the cells whose category of each key is selected, and half its width; one is
-// false where they have ranges of different centres.
+// Centre is the centre of the column's range in the cells whose category of each key is selected, and half its width;
+// one is false where they have ranges of different centres.
 func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool) {
 	if c.stratum < 0 {
 		s := c.scale(0)
@@ -94,8 +96,8 @@ func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool)
 	return centre, half, true
 }
 
-// Of is the sum over the cells whose category of each key is selected, and what it rests on, with weights in the column's
-// unit.
+// Of is the sum over the cells whose category of each key is selected, and what it rests on, with weights in the
+// column's unit.
 func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []compiled.Bearing) {
 	about, rests := c.AboutCentre(selected)
 	q := c.coefficients(selected)

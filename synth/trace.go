@@ -17,8 +17,8 @@ type Trace struct {
 	Sums []float64
 }
 
-// Bearings are the measurements that a sum of cells rests on: those whose category of each key is selected. Measurements
-// that cancel out of it are left out, and nothing bears on what an invariant decides.
+// Bearings are the measurements that a sum of cells rests on: those whose category of each key is selected.
+// Measurements that cancel out of it are left out, and nothing bears on what an invariant decides.
 func (r *Reader) Bearings(table int, selected [][]int) []compiled.Bearing {
 	if r.Held(table) {
 		return nil

@@ -4,21 +4,21 @@ import "math"
 
 // This file holds variances and standard deviations.
 
-// Variance is the law of v = Σ(x−m)²/N, m the mean, from a noisy count N and noisy sums S of x−c and Q of (x−c)², each of
-// independent noise. It is not for concurrent use.
+// Variance is the law of v = Σ(x−m)²/N, m the mean, from a noisy count N and noisy sums S of x−c and Q of (x−c)², each
+// of independent noise. It is not for concurrent use.
 //
 // With μ = m − c, Q − 2μS + μ²N − vN is noise alone, of a known law; and it is
 //
 //	Q − S²/N + N·(S/N − μ)² − vN,
 //
-// which the data say but for the third term. That is the square of noise over N: it is taken for its mean over the noise,
-// Var(S−μN)/N. With q(v) a margin of the noise, for the μ that the data say, the interval is
+// which the data say but for the third term. That is the square of noise over N: it is taken for its mean over the
+// noise, Var(S−μN)/N. With q(v) a margin of the noise, for the μ that the data say, the interval is
 //
 //	{v from 0 to the most it may be : |Q − S²/N + Var(S−μN)/N − vN| ≤ q(v)}.
 //
-// What that leaves out goes with the square of the noise over N; q is raised by as much as the square of the deviation of the
-// noise of N over N. Where N is below steady deviations of its noise, or Var(S−μN)/N is more than a tolerable part of the deviation
-// that q is a multiple of, there is no interval.
+// What that leaves out goes with the square of the noise over N; q is raised by as much as the square of the deviation
+// of the noise of N over N. Where N is below steady deviations of its noise, or Var(S−μN)/N is more than a tolerable
+// part of the deviation that q is a multiple of, there is no interval.
 type Variance struct {
 	half      float64 // of the range of x−c
 	deviation float64 // of the noise of N
@@ -59,8 +59,8 @@ func (v *Variance) Of(count, sum, squares float64) Figure {
 	return bounded(estimate, deviation/count, low, high)
 }
 
-// Root is the figure's square root: of a variance the standard deviation. Its error is that of the delta method, or √Error where
-// that is less, as |√a − √b| ≤ √|a−b|.
+// Root is the figure's square root: of a variance the standard deviation. Its error is that of the delta method, or
+// √Error where that is less, as |√a − √b| ≤ √|a−b|.
 func (f Figure) Root() Figure {
 	value := math.Sqrt(f.Value)
 	out := Figure{value, value, math.Sqrt(f.Error), math.Sqrt(f.Low), math.Sqrt(f.High), f.Flag}

@@ -11,9 +11,9 @@ var varianceCases = []struct {
 	half                float64
 }{{"L10000", "L100", "L1", 100}, {"L100000", "L1000", "L10", 100}, {"G10000000000", "G1000000", "G100", 100}, {"G640000", "G1600", "G4", 20}, {"L10000", "L1000", "L10", 100}}
 
-// TestVariancesCover draws intervals of variances: at least 0.94 of them hold the truth always, and at most 0.96 where the noise
-// is small beside the count. Where all values are alike, or all at both ends, the variance is at the end of what it may be: only
-// one side can miss, and 0.975 hold it. Roots hold the standard deviation as often.
+// TestVariancesCover draws intervals of variances: at least 0.94 of them hold the truth always, and at most 0.96 where
+// the noise is small beside the count. Where all values are alike, or all at both ends, the variance is at the end of
+// what it may be: only one side can miss, and 0.975 hold it. Roots hold the standard deviation as often.
 func TestVariancesCover(t *testing.T) {
 	for _, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
@@ -45,8 +45,8 @@ func TestVariancesCover(t *testing.T) {
 	}
 }
 
-// TestVariancesAreUnbiased takes the mean of estimates in groups that are large beside the noise: it is the truth to 6.2 standard
-// errors and a twentieth of the error of one, for what goes with the square of the noise over the count.
+// TestVariancesAreUnbiased takes the mean of estimates in groups that are large beside the noise: it is the truth to
+// 6.2 standard errors and a twentieth of the error of one, for what goes with the square of the noise over the count.
 func TestVariancesAreUnbiased(t *testing.T) {
 	for _, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
@@ -65,9 +65,9 @@ func TestVariancesAreUnbiased(t *testing.T) {
 	}
 }
 
-// TestWrongLawsOfVariancesAreCaught plants noise that is a tenth larger than stated, a count whose noise is left out, and a sum
-// whose is. Coverages are 0.933 and less; shares of up to 0.9402 of 100 000 are found, 9 deviations away: each is missed with a
-// probability below 1e-12.
+// TestWrongLawsOfVariancesAreCaught plants noise that is a tenth larger than stated, a count whose noise is left out,
+// and a sum whose is. Coverages are 0.933 and less; shares of up to 0.9402 of 100 000 are found, 9 deviations away:
+// each is missed with a probability below 1e-12.
 func TestWrongLawsOfVariancesAreCaught(t *testing.T) {
 	squares, sums, counts := newDrawn(t, "G100000000"), newDrawn(t, "G1000000"), newDrawn(t, "G2500")
 	lawful := []Noise{noiseNamed("G2500"), noiseNamed("G1000000"), noiseNamed("G100000000")}

@@ -7,9 +7,9 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// Amount is a cost in a document that programs read and nobody signs. Its JSON form has every part twice: as exact text,
-// which adds up without a loss, and as the nearest floating-point number, to compare and to draw:
-// {"rho": "1/8", "rho_number": 0.125}.
+// Amount is a cost in a document that programs read and nobody signs. Its JSON form has every part twice: as exact
+// text, which adds up without a loss, and as the nearest floating-point number, to compare and to draw: {"rho": "1/8",
+// "rho_number": 0.125}.
 type Amount struct{ budget.Cost }
 
 // AmountOf is c in its normal form.

@@ -50,8 +50,8 @@ func (b *book) approve(c Charge, hits []*account, day string) ([]Approval, error
 	return used, nil
 }
 
-// choose returns the approval of c that fills a role, or nil with why those that are there do not. A folder of past releases
-// is full of approvals of other plans: several of them are one reason.
+// choose returns the approval of c that fills a role, or nil with why those that are there do not. A folder of past
+// releases is full of approvals of other plans: several of them are one reason.
 func (b *book) choose(c Charge, role string, keys []sign.PublicKey, day string) (chosen *Approval, why []string) {
 	var others []string
 	for i, a := range c.Approvals {

@@ -49,8 +49,8 @@ func (l *Ledger) Balances(ctx context.Context, c Charge) ([]Balance, error) {
 }
 
 // Affords returns nil if all accounts that c is charged to have as much left today as it costs, or have set it aside or
-// paid it already. Nobody needs to have approved c, and nothing is written. Errors: *NoAccount, *TermsMismatch, *Refused;
-// wraps ErrTampered.
+// paid it already. Nobody needs to have approved c, and nothing is written. Errors: *NoAccount, *TermsMismatch,
+// *Refused; wraps ErrTampered.
 func (l *Ledger) Affords(ctx context.Context, c Charge) error {
 	b, err := l.view(ctx)
 	if err != nil {

@@ -176,7 +176,8 @@ func (b *book) wrongKey(given *sign.Key) error {
 }
 
 // maxPause is how many days may lie between two entries before a person is asked whether the clock is right: more than
-// a yearly release needs. One entry of a wrong clock stops the account until its day has come, since days never go back.
+// a yearly release needs. One entry of a wrong clock stops the account until its day has come, since days never go
+// back.
 const maxPause = 400
 
 // today is the day that an entry made now carries: that of now, or of the last entry where another machine's clock

@@ -228,7 +228,8 @@ func TestClock(t *testing.T) {
 	must(t, l.Verify(ctx))
 }
 
-// One entry of a wrong clock must not stop an account: what spends nothing goes on, and no clock dates far ahead unasked.
+// One entry of a wrong clock must not stop an account: what spends nothing goes on, and no clock dates far ahead
+// unasked.
 func TestAWrongClock(t *testing.T) {
 	ctx := context.Background()
 	path := t.TempDir() + "/ledger.db"
@@ -465,8 +466,8 @@ func TestJoint(t *testing.T) {
 	assertSays(t, errors.New(a.joint().String()), "is not known: of 35 releases debited, 1 came without a list of mechanisms")
 }
 
-// TestManyChildrenOneCap debits two accounts from four handles at once until what lies above them refuses: exactly its cap
-// is spent, and no account says otherwise.
+// TestManyChildrenOneCap debits two accounts from four handles at once until what lies above them refuses: exactly its
+// cap is spent, and no account says otherwise.
 func TestManyChildrenOneCap(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		ctx := context.Background()

@@ -28,8 +28,8 @@ var (
 	errUsed      = errors.New("the comparison was made; note each of them")
 )
 
-// Use takes the note for one comparison of the release of a plan. It returns an error, and takes nothing, where the note
-// is none, was taken before, or is not for a release that was debited under this plan.
+// Use takes the note for one comparison of the release of a plan. It returns an error, and takes nothing, where the
+// note is none, was taken before, or is not for a release that was debited under this plan.
 func (c Comparison) Use(planHash string) error {
 	switch {
 	case c.used == nil:

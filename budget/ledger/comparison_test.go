@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestComparison: a note opens the truth once, for the plan that was debited under its name, and is in the ledger by then.
+// TestComparison: a note opens the truth once, for the plan that was debited under its name, and is in the ledger by
+// then.
 func TestComparison(t *testing.T) {
 	ctx := context.Background()
 	l, path := fresh(t, "6")

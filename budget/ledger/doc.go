@@ -26,8 +26,8 @@
 // # What can be checked
 //
 // An entry has a public body, with the day, and a private part, with the time, a salt and the commitment. Entries are
-// chained: the hash of each is the SHA-256 of the hash before it, the SHA-256 of its private part, and its body. Whoever
-// changes, removes or reorders an entry and does not recompute the rest is noticed by the next [Ledger.Verify],
+// chained: the hash of each is the SHA-256 of the hash before it, the SHA-256 of its private part, and its body.
+// Whoever changes, removes or reorders an entry and does not recompute the rest is noticed by the next [Ledger.Verify],
 // [Ledger.Show], [Ledger.Reserve] or [Ledger.Debit]; and so is whoever recomputes the rest, where the office's key
 // signs the entries (Ed25519). All of them replay the ledger through the same code that admits new entries: a ledger
 // that overspends, or that was debited without the approvals its policy asks for, is refused whoever wrote it.

@@ -1,7 +1,7 @@
 package ledger_test
 
-// This file holds docs/entries.md to the ledger: an auditor who follows the page, with nothing of this program, finds what the ledger
-// wrote.
+// This file holds docs/entries.md to the ledger: an auditor who follows the page, with nothing of this program, finds
+// what the ledger wrote.
 
 import (
 	"bytes"
@@ -50,8 +50,8 @@ func hexadecimal(t *testing.T, text string) []byte {
 	return b
 }
 
-// TestTheEntriesFollowThePage recomputes every hash and signature of the example, and the numbers in the page's table, by what the page
-// says alone; the ledger reads the same file and finds the same head.
+// TestTheEntriesFollowThePage recomputes every hash and signature of the example, and the numbers in the page's table,
+// by what the page says alone; the ledger reads the same file and finds the same head.
 func TestTheEntriesFollowThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/entries.md")
 	if err != nil {
@@ -129,7 +129,8 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// TestThePagesProgramsRun runs the page's Python over the example and over one that was changed, and its shell commands.
+// TestThePagesProgramsRun runs the page's Python over the example and over one that was changed, and its shell
+// commands.
 func TestThePagesProgramsRun(t *testing.T) {
 	example, err := filepath.Abs("../../docs/entries.jsonl")
 	if err != nil {

@@ -31,8 +31,8 @@ const (
 	kindCompare  kind = "compare"
 )
 
-// dated tells whether the day of an entry of this kind decides something: from when an account is open or has more, which
-// period pays, until when an approval stands. The others take the last entry's day where the clock is doubted.
+// dated tells whether the day of an entry of this kind decides something: from when an account is open or has more,
+// which period pays, until when an approval stands. The others take the last entry's day where the clock is doubted.
 func (k kind) dated() bool {
 	return k == kindInit || k == kindReserve || k == kindDebit || k == kindGrant
 }

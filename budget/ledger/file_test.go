@@ -180,7 +180,8 @@ func TestInterruptedAnywhere(t *testing.T) {
 	must(t, l.Verify(context.Background()))
 }
 
-// busy is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d, reserve e.
+// busy is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d,
+// reserve e.
 func busy(t testing.TB) (*Ledger, string) {
 	l, path := fresh(t, "6")
 	debit(t, l, charge("a", "aa", "1"))

@@ -102,8 +102,8 @@ func (b *book) entriesToGrant(g Grant, day string) ([]entry, error) {
 
 // applyGrant raises the cap of an account.
 //
-// Guarantee: what the account admits from then on is bounded by the cap with all grants, each approved by every role. It
-// is a guarantee that was there from the beginning only if grants do not depend on what was released. Argument:
+// Guarantee: what the account admits from then on is bounded by the cap with all grants, each approved by every role.
+// It is a guarantee that was there from the beginning only if grants do not depend on what was released. Argument:
 // docs/proofs/account.md.
 func (b *book) applyGrant(e entry, a *account) error {
 	g := Grant{Account: e.Account, Amount: *e.Cost, Reason: e.Reason, Approvals: e.Approvals}

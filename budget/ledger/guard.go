@@ -23,9 +23,9 @@ const (
 // ownersOnly is the SQLSTATE of an entry that the owner alone may write.
 const ownersOnly = "DP001"
 
-// guard is a trigger on a table of the schema dprelease, and the function of that schema which it calls. It fires ALWAYS:
-// in sessions of replication and restoring too. The function looks names up in pg_catalog, where nobody can put others
-// in their place.
+// guard is a trigger on a table of the schema dprelease, and the function of that schema which it calls. It fires
+// ALWAYS: in sessions of replication and restoring too. The function looks names up in pg_catalog, where nobody can put
+// others in their place.
 type guard struct {
 	table, name string
 	events      string // "INSERT OR UPDATE"
@@ -51,8 +51,8 @@ END `
 END `
 )
 
-// byOwner leaves accounts and caps to the owner of the tables: where a policy names no roles, nothing else keeps whoever
-// may release from giving himself more.
+// byOwner leaves accounts and caps to the owner of the tables: where a policy names no roles, nothing else keeps
+// whoever may release from giving himself more.
 var byOwner = guard{
 	table: "entries", name: "by_owner", events: "INSERT", each: "ROW", calls: "by_owner", body: byOwnerBody,
 	keeps: "keeps whoever may release from opening accounts and raising caps",
@@ -77,8 +77,8 @@ var guards = []guard{
 // guardPath is where functions look names up.
 const guardPath = "pg_catalog, pg_temp"
 
-// function is the statement that makes the function, or puts it in the place of one of its name. It runs with the rights of
-// whoever writes.
+// function is the statement that makes the function, or puts it in the place of one of its name. It runs with the
+// rights of whoever writes.
 func (g guard) function() string {
 	return fmt.Sprintf("CREATE OR REPLACE FUNCTION dprelease.%s() RETURNS trigger LANGUAGE plpgsql SECURITY INVOKER SET search_path = %s AS $$%s$$;", g.calls, guardPath, g.body)
 }
@@ -107,8 +107,8 @@ func (g guard) kinds() (bits int16) {
 	return bits
 }
 
-// The conditions under which a guard ($1 table, $2 trigger, $3 kinds, $4 function, $5 its body, $6 its settings, $7 or none, as
-// earlier versions made it) does what it was made for.
+// The conditions under which a guard ($1 table, $2 trigger, $3 kinds, $4 function, $5 its body, $6 its settings, $7 or
+// none, as earlier versions made it) does what it was made for.
 const guardStands = `SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc f ON f.oid = t.tgfoid
 	JOIN pg_catalog.pg_language l ON l.oid = f.prolang
 	WHERE t.tgrelid = ('dprelease.' || $1::text)::regclass AND t.tgname = $2 AND t.tgtype = $3 AND t.tgenabled::text = 'A'

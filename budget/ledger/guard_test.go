@@ -136,8 +136,8 @@ func upgradeError(ctx context.Context, l *Ledger) error {
 	return err
 }
 
-// A ledger whose guard was removed without remains and whose version was set back cannot be told from one that never had
-// it: it is reported, and refused by Verify, as long as nobody upgrades it.
+// A ledger whose guard was removed without remains and whose version was set back cannot be told from one that never
+// had it: it is reported, and refused by Verify, as long as nobody upgrades it.
 func TestPostgresUnguardedIsReported(t *testing.T) {
 	place := testdata.Postgres(t)
 	l := freshAt(t, place, "10")

@@ -18,8 +18,9 @@ type JointPlan struct {
 	Releases int64          `json:"releases"`          // debited
 	Unknown  int64          `json:"unknown,omitempty"` // of which the mechanisms are not known, so that there is no figure
 	At       []JointEpsilon `json:"at,omitempty"`
-	// Summed reports whether ε was converted from the sum of ρ, because there are too many different mechanisms to compose. That
-	// bound is looser than the figures in the reports of these releases, each of which composes its own mechanisms.
+	// Summed reports whether ε was converted from the sum of ρ, because there are too many different mechanisms to
+	// compose. That bound is looser than the figures in the reports of these releases, each of which composes its own
+	// mechanisms.
 	Summed bool `json:"summed,omitempty"`
 }
 
@@ -30,8 +31,9 @@ type JointEpsilon struct {
 	Method  string `json:"method"`
 }
 
-// A page must not take minutes: with more different mechanisms than maxDistinct, of which a second composes about 40, or more
-// runs than maxRuns, the sum of their ρ is converted instead of composing their distributions. That is a bound too, and less tight.
+// A page must not take minutes: with more different mechanisms than maxDistinct, of which a second composes about 40,
+// or more runs than maxRuns, the sum of their ρ is converted instead of composing their distributions. That is a bound
+// too, and less tight.
 const (
 	maxDistinct = 32
 	maxRuns     = 10_000

@@ -44,15 +44,15 @@ type OpenOptions struct {
 	Office *sign.Key
 	// Trust is the public key that must sign the ledger. Without it a ledger of anybody, or of nobody, is read.
 	Trust sign.PublicKey
-	// Today is a day, YYYY-MM-DD, that a person vouches has come. Without it an entry that is dated more than 400 days after
-	// the last one is not written: the clock may be wrong, and days never go back.
+	// Today is a day, YYYY-MM-DD, that a person vouches has come. Without it an entry that is dated more than 400 days
+	// after the last one is not written: the clock may be wrong, and days never go back.
 	Today string
 }
 
 // Open opens the ledger at place: the path of a file on a local disk, or the address of a PostgreSQL database,
 // "postgres://user@host/database". If there is none it creates one: a file readable and writable by this user alone, in
-// an existing folder, or the schema dprelease in the database. A ledger that this user may only read opens for Accounts,
-// Show, History, Export and Verify.
+// an existing folder, or the schema dprelease in the database. A ledger that this user may only read opens for
+// Accounts, Show, History, Export and Verify.
 //
 // It returns an error for a file that is not a ledger. It does not check the entries: every later call does.
 func Open(ctx context.Context, place string, o OpenOptions) (*Ledger, error) {
@@ -307,7 +307,8 @@ func (l *Ledger) Verify(ctx context.Context) error {
 
 // Upgrade adds to a PostgreSQL ledger the guards that an earlier version of dprelease did not make, all or none, and
 // returns them in words: none where nothing was missing. It changes no entry, does nothing to a file, and needs the
-// rights of the owner of the tables. Errors: wraps ErrTampered; another where a guard is missing that every version made.
+// rights of the owner of the tables. Errors: wraps ErrTampered; another where a guard is missing that every version
+// made.
 func (l *Ledger) Upgrade(ctx context.Context) (added []string, err error) {
 	if _, err := l.view(ctx); err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 )
 
 // oneName is what the file at a path is. It is an error where the file can have been reached by another path, which no
-// symbolic link is: SQLite keeps its log and its locks beside the name under which it opens a file, so two processes that
-// name one file in two ways do not see each other's entries.
+// symbolic link is: SQLite keeps its log and its locks beside the name under which it opens a file, so two processes
+// that name one file in two ways do not see each other's entries.
 func oneName(ledger, absolute string) (fs.FileInfo, error) {
 	info, err := os.Stat(absolute)
 	if err != nil {

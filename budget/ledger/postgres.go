@@ -17,9 +17,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgresTables has the same tables as the file. The only row of ledger counts all entries ever written, so that entries removed
-// from the end are noticed; whoever appends locks it. A PostgreSQL sequence cannot count them: it is not part of the
-// transaction, so an update that is rolled back would leave a gap that looks like a removed entry.
+// postgresTables has the same tables as the file. The only row of ledger counts all entries ever written, so that
+// entries removed from the end are noticed; whoever appends locks it. A PostgreSQL sequence cannot count them: it is
+// not part of the transaction, so an update that is rolled back would leave a gap that looks like a removed entry.
 const postgresTables = `
 CREATE TABLE dprelease.ledger (
 	one boolean PRIMARY KEY CHECK (one),
@@ -35,8 +35,8 @@ CREATE TABLE dprelease.entries (
 );`
 
 // How the transactions begin. A reader sees the entries and their count as of one moment. A writer, once it has its
-// turn, must see all that was committed by then, so each of its statements reads anew; COMMIT returns when the log is on
-// the disk, and on those of the standbys that the server waits for; and a writer that falls silent loses its turn.
+// turn, must see all that was committed by then, so each of its statements reads anew; COMMIT returns when the log is
+// on the disk, and on those of the standbys that the server waits for; and a writer that falls silent loses its turn.
 const (
 	beginView   = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SET LOCAL idle_in_transaction_session_timeout = '60s'; SET LOCAL lock_timeout = '%dms'"
@@ -45,8 +45,8 @@ const (
 // commitWait is how long an update waits for the answer to COMMIT, also when it was interrupted.
 const commitWait = time.Minute
 
-// postgres is the ledger of a PostgreSQL database: the schema dprelease in it. Every call makes its own connection, since
-// between two calls of a release lie hours, after which one would be found dead.
+// postgres is the ledger of a PostgreSQL database: the schema dprelease in it. Every call makes its own connection,
+// since between two calls of a release lie hours, after which one would be found dead.
 type postgres struct {
 	config   *pgx.ConnConfig
 	name     string // the address without the password
@@ -59,12 +59,12 @@ func isPostgres(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
-// openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it, with
-// what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in. It names one server, and over a
-// network an encrypted connection: sslmode=verify-full, which lets no other server pass for it. If there is no ledger it
-// makes one, or returns an error that wraps fs.ErrNotExist unless create. A user who may not append opens it for reading, with the private parts of all entries in
-// it (times, salts, commitments to exact counts), so it is for the office's own people; an auditor gets an export
-// ([Ledger.Export]):
+// openPostgres opens the ledger at an address "postgres://user@host:port/database?options", as libpq understands it,
+// with what it leaves out from PGPASSWORD, ~/.pgpass and the other places that libpq looks in. It names one server, and
+// over a network an encrypted connection: sslmode=verify-full, which lets no other server pass for it. If there is no
+// ledger it makes one, or returns an error that wraps fs.ErrNotExist unless create. A user who may not append opens it
+// for reading, with the private parts of all entries in it (times, salts, commitments to exact counts), so it is for
+// the office's own people; an auditor gets an export ([Ledger.Export]):
 //
 //	GRANT USAGE ON SCHEMA dprelease TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO reader;
 //
@@ -114,8 +114,8 @@ func parsePlace(place string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// checkPlace refuses an address with which another server could answer, or somebody on the way could read or write along.
-// What answers in the place of the first of several hosts may be an older copy, whose budget was spent since.
+// checkPlace refuses an address with which another server could answer, or somebody on the way could read or write
+// along. What answers in the place of the first of several hosts may be an older copy, whose budget was spent since.
 func (p *postgres) checkPlace() error {
 	encrypted := p.config.TLSConfig != nil
 	for _, other := range p.config.Fallbacks {
@@ -191,8 +191,8 @@ func (p *postgres) recognise(ctx context.Context) (found bool, err error) {
 	return found, err
 }
 
-// create makes the tables, unless another process has by now: those that create take turns, by a lock that ends with the
-// transaction.
+// create makes the tables, unless another process has by now: those that create take turns, by a lock that ends with
+// the transaction.
 func (p *postgres) create(ctx context.Context) error {
 	return p.transaction(ctx, p.toUpdate(), func(c *pgx.Conn) error {
 		if _, err := c.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(applicationID)); err != nil {
@@ -277,9 +277,9 @@ func (p *postgres) update(ctx context.Context, change func(*book) ([]line, error
 func (p *postgres) toUpdate() string { return fmt.Sprintf(beginUpdate, p.wait.Milliseconds()) }
 
 // takeTurn waits until no other process appends, and returns how many entries were ever given out. The lock is that of
-// the counter's row, held to the end of the transaction. LOCK TABLE would ask for the right to change or remove entries,
-// which nobody who releases should need; an advisory lock would be any user's to take, and bound to nothing that is
-// written. Whoever appends without it meets the primary key.
+// the counter's row, held to the end of the transaction. LOCK TABLE would ask for the right to change or remove
+// entries, which nobody who releases should need; an advisory lock would be any user's to take, and bound to nothing
+// that is written. Whoever appends without it meets the primary key.
 //
 // Whether what is committed will be on a disk is asked every time: the server may have been configured anew, and behind
 // a pooler the session is another one.

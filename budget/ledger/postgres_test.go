@@ -172,7 +172,8 @@ func TestPostgresRoles(t *testing.T) {
 	assertBalance(t, l, "2", "0", "13")
 }
 
-// An address with which another server could answer, or somebody on the way read along, is refused before anybody is asked.
+// An address with which another server could answer, or somebody on the way read along, is refused before anybody is
+// asked.
 func TestPostgresAddresses(t *testing.T) {
 	place := testdata.Postgres(t)
 	freshAt(t, place, "10")

@@ -134,7 +134,8 @@ func (b *book) attest(a *account, hits []*account) attest {
 }
 
 // witnessed tells whether each of the accounts names a witness away from the ledger's disk, itself or through one above
-// it. Only then is one named in every older copy that has one of them: the copy may end before another account named its.
+// it. Only then is one named in every older copy that has one of them: the copy may end before another account named
+// its.
 func (b *book) witnessed(accounts []*account) bool {
 	for _, a := range accounts {
 		for a != nil && (a.policy.Witness == "" || b.near[a.policy.Witness]) {

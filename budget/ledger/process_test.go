@@ -20,9 +20,9 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// The test binary runs itself as another process with the task in this variable: "TASK|PLACE|PREFIX|FILE". Such a process
-// does not outlive the test: it ends, with the code orphaned, when its standard input does, which the test holds open,
-// and after so many tries at the latest.
+// The test binary runs itself as another process with the task in this variable: "TASK|PLACE|PREFIX|FILE". Such a
+// process does not outlive the test: it ends, with the code orphaned, when its standard input does, which the test
+// holds open, and after so many tries at the latest.
 const (
 	taskVariable = "DPRELEASE_LEDGER_TEST_TASK"
 	orphaned     = 3
@@ -75,7 +75,8 @@ func self(t testing.TB) string {
 	return binary
 }
 
-// spend debits 1 at a time until the account refuses, and prints each release that was paid, with the hash of its entry.
+// spend debits 1 at a time until the account refuses, and prints each release that was paid, with the hash of its
+// entry.
 func spend(ctx context.Context, l *Ledger, prefix string) error {
 	for paid := range tries {
 		c := charge(fmt.Sprintf("%s-%d", prefix, paid), "aa", "1")
@@ -217,9 +218,9 @@ func TestAProcessEndsWithItsTest(t *testing.T) {
 // killsVariable is how many processes TestKilledProcesses kills at each place.
 const killsVariable = "DPRELEASE_KILLS"
 
-// TestKilledProcesses kills processes that debit from one account at random moments, two at a time: the chain must hold,
-// every receipt that one of them kept must be found again, in the table and at the witness, and the account must never
-// have paid more than its cap, nor more often than one charge a kill beyond what the processes were told.
+// TestKilledProcesses kills processes that debit from one account at random moments, two at a time: the chain must
+// hold, every receipt that one of them kept must be found again, in the table and at the witness, and the account must
+// never have paid more than its cap, nor more often than one charge a kill beyond what the processes were told.
 func TestKilledProcesses(t *testing.T) {
 	kills := 20
 	if text := os.Getenv(killsVariable); text != "" {
@@ -340,8 +341,8 @@ func TestKilledBeforeTheWitness(t *testing.T) {
 	})
 }
 
-// TestServerCrashes crashes the PostgreSQL server under processes that debit, in a database that is set to answer COMMIT
-// before the entry is on the disk: what they were told must be there when it has recovered.
+// TestServerCrashes crashes the PostgreSQL server under processes that debit, in a database that is set to answer
+// COMMIT before the entry is on the disk: what they were told must be there when it has recovered.
 func TestServerCrashes(t *testing.T) {
 	place := testdata.Postgres(t)
 	server(t, place, "ALTER DATABASE "+strings.TrimPrefix(must1(url.Parse(place)).Path, "/")+" SET synchronous_commit = off")

@@ -25,8 +25,8 @@ func (b *book) counted(written int64) error {
 }
 
 // attested is the book that load gives, held against its witnesses; one that cannot be read is named in it. A head that
-// it lacks may be that of an entry written since it was loaded: heads are appended after COMMIT, so a ledger loaded after
-// they were read must hold them.
+// it lacks may be that of an entry written since it was loaded: heads are appended after COMMIT, so a ledger loaded
+// after they were read must hold them.
 func attested(load func() (*book, error)) (*book, error) {
 	b, err := load()
 	if err != nil {

@@ -79,7 +79,8 @@ func alter(t testing.TB, place string, statements ...string) {
 	execute(t, db, append([]string{"DROP TRIGGER IF EXISTS entries_are_never_changed", "DROP TRIGGER IF EXISTS entries_are_never_removed"}, words...)...)
 }
 
-// busyAt is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d and e.
+// busyAt is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d and
+// e.
 func busyAt(t testing.TB, place, witness string) *Ledger {
 	ctx := context.Background()
 	l := openAt(t, place)
@@ -161,7 +162,8 @@ func TestTamperingFromBelow(t *testing.T) {
 	})
 }
 
-// Whoever takes entries off the end and the count back with them makes an older copy, which nothing but a witness tells.
+// Whoever takes entries off the end and the count back with them makes an older copy, which nothing but a witness
+// tells.
 func TestTakenOffAndCountedDownWithoutAWitness(t *testing.T) {
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l := freshAt(t, place, "10")

@@ -43,7 +43,8 @@ func parseHeads(text []byte) []head {
 // beginning is the line that a witness is made with, before any entry: so one that was emptied is told from a new one.
 func beginning() head { return head{0, genesis()} }
 
-// readHeads is parseHeads of a file that was written by record: any other is an error, and nothing may be appended to it.
+// readHeads is parseHeads of a file that was written by record: any other is an error, and nothing may be appended to
+// it.
 func readHeads(path string, text []byte) ([]head, error) {
 	heads := parseHeads(text)
 	if len(heads) == 0 && (len(text) > 200 || bytes.Contains(text, []byte("\n"))) {

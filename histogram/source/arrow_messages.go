@@ -57,9 +57,9 @@ func (m *messages) Message() (*ipc.Message, error) {
 	return m.current, nil
 }
 
-// length reads the length of the next message's head. Writers before Arrow 0.15
-// put no continuation before it. Polars puts neither before the schema of a file, which readers need not
-// look at as the footer has it as well: what stands there then is where in the message its table begins, which no length of it is.
+// length reads the length of the next message's head. Writers before Arrow 0.15 put no continuation before it. Polars
+// puts neither before the schema of a file, which readers need not look at as the footer has it as well: what stands
+// there then is where in the message its table begins, which no length of it is.
 func (m *messages) length() (int64, error) {
 	var word [4]byte
 	if _, err := io.ReadFull(m.stream, word[:]); err != nil {

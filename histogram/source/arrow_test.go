@@ -127,8 +127,8 @@ func TestArrowFilesWithABareSchema(t *testing.T) {
 	}
 }
 
-// TestArrowFilesWithoutBatchesOfOldWriters reads a file without continuations, as before Arrow 0.15: its end marker, of four bytes, stands
-// between the schema and the footer.
+// TestArrowFilesWithoutBatchesOfOldWriters reads a file without continuations, as before Arrow 0.15: its end marker, of
+// four bytes, stands between the schema and the footer.
 func TestArrowFilesWithoutBatchesOfOldWriters(t *testing.T) {
 	file := ipcBytes(t, true, arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, nil))
 	const prefix = 8
@@ -231,7 +231,8 @@ func TestArrowRefusesCutStream(t *testing.T) {
 	mustFail(t, err, Malformed)
 }
 
-// The decoder takes a field as present whose place is cut short at the end of an odd vtable: its length is checked as well.
+// The decoder takes a field as present whose place is cut short at the end of an odd vtable: its length is checked as
+// well.
 func TestArrowChecksLengthsOfFieldsThatAreCutShort(t *testing.T) {
 	metadata := arrow.NewMetadata([]string{"k"}, []string{"v"})
 	file := ipcBytes(t, false, arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.PrimitiveTypes.Int64}}, &metadata))

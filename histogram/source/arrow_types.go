@@ -99,8 +99,8 @@ func copyOf[A arrow.Array, T any](of arrow.DataType, value func(A, int) T) (arro
 	}
 }
 
-// copyDates brings dates in milliseconds to days. Those with a time of day are refused, as the format wants: two of one day
-// would be one id.
+// copyDates brings dates in milliseconds to days. Those with a time of day are refused, as the format wants: two of one
+// day would be one id.
 func copyDates() (arrow.DataType, conversion) {
 	const day = 86_400_000
 	of, convert := copyOf(arrow.FixedWidthTypes.Date32, func(a *array.Date64, i int) arrow.Date32 { return arrow.Date32(floorDiv(int64(a.Value(i)), day)) })

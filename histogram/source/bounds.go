@@ -58,8 +58,8 @@ type textBound struct {
 	asNull bool // a longer text is null, and no error
 }
 
-// apply returns an array whose texts are within the bound. It reports a longText where one is not, or with asNull makes it
-// null.
+// apply returns an array whose texts are within the bound. It reports a longText where one is not, or with asNull makes
+// it null.
 func (t textBound) apply(a arrow.Array) (arrow.Array, error) {
 	text, ok := a.(*array.String)
 	if !ok || text.Len() == 0 {

@@ -61,7 +61,8 @@ func textsAs(t *testing.T, dir string, texts []string) map[spec.Format]spec.Tabl
 	return sources
 }
 
-// A text of as many bytes as are read is read; one more is an error that says so, or null where no value may stop a run.
+// A text of as many bytes as are read is read; one more is an error that says so, or null where no value may stop a
+// run.
 func TestTextsAreBounded(t *testing.T) {
 	longest := strings.Repeat("é", MostText/2) + "x"
 	if len(longest) != MostText {

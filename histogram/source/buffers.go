@@ -133,8 +133,8 @@ const (
 	longTexts = 16 << 20 // from which the next batch has half the rows
 )
 
-// batchRows returns how many rows, up to most, the next batch is to have: fewer where the texts of the last were long, so
-// that what is held at once does not grow with the length of ids.
+// batchRows returns how many rows, up to most, the next batch is to have: fewer where the texts of the last were long,
+// so that what is held at once does not grow with the length of ids.
 func (b *Buffers) batchRows(most int64) int {
 	held := -1 // bytes of the longest column of texts
 	for _, v := range b.values {

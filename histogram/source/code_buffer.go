@@ -19,8 +19,8 @@ type codeBuffer interface {
 	// dictionary and page fill the tables.
 	dictionary(values arrow.Array)
 	page(values arrow.Array)
-	// packed makes the page that of n indexes into the dictionary, which stand in runs of so many bits that hold as many, or says
-	// that it does not. To take one that lies outside panics.
+	// packed makes the page that of n indexes into the dictionary, which stand in runs of so many bits that hold as many,
+	// or says that it does not. To take one that lies outside panics.
 	packed(runs []byte, width, n int) bool
 	// gather appends the codes of dictionary entries. It panics where an index lies
 	// outside.

@@ -17,8 +17,8 @@ type Column struct {
 	Name  string
 	Coder Coder
 	Most  int // bytes of a text; 0: MostText
-	// Type, where set, is that of the values, and not text: in a format that has types, a column of texts is refused. A text
-	// that a folder gives is read as the type.
+	// Type, where set, is that of the values, and not text: in a format that has types, a column of texts is refused. A
+	// text that a folder gives is read as the type.
 	Type spec.Type
 }
 

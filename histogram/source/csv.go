@@ -32,9 +32,9 @@ var errNotText = errors.New("is not valid UTF-8; convert it to UTF-8")
 // A field that equals one of nulls is null. Quotes do not matter for that: most
 // of the programs that write CSV do not tell "" from an empty field.
 //
-// With total, whatever a value is, a file that keeps to these rules is read: bytes that are not UTF-8 are read as they are,
-// a field or a row that is too long is null, and in a file of one column a blank line is an empty value. What one row is read
-// as does not depend on any other.
+// With total, whatever a value is, a file that keeps to these rules is read: bytes that are not UTF-8 are read as they
+// are, a field or a row that is too long is null, and in a file of one column a blank line is an empty value. What one
+// row is read as does not depend on any other.
 type csvDialect struct {
 	delimiter rune
 	nulls     []string
@@ -111,8 +111,8 @@ func (f *csvFile) start(columns []Column) error {
 	return nil
 }
 
-// nearly reports whether the first line has the name of a column in another spelling. It does not show that spelling, as the line
-// may be data: where it is, that a value is spelled like a column of the spec is all that it tells.
+// nearly reports whether the first line has the name of a column in another spelling. It does not show that spelling,
+// as the line may be data: where it is, that a value is spelled like a column of the spec is all that it tells.
 func (f *csvFile) nearly(column string) string {
 	plain := strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
 	for _, name := range f.header {
@@ -264,8 +264,8 @@ func (f *csvFile) block(size int) ([]byte, error) {
 // tooLong stands for a field that is too long to be read. It is not UTF-8, so no text is like it.
 const tooLong = "\xfftoo long\xff"
 
-// long is the block of a row that begins with text and is longer than a row may be: in a total reading one row of nulls, else
-// an error.
+// long is the block of a row that begins with text and is longer than a row may be: in a total reading one row of
+// nulls, else an error.
 func (f *csvFile) long(text []byte) ([]byte, error) {
 	if !f.total || f.header == nil {
 		return nil, f.malformed(f.fails(text), f.lines+1)
@@ -293,7 +293,8 @@ func (f *csvFile) fails(text []byte) error {
 	return errLongRow
 }
 
-// skipRow reads to the end of the row that begins with text. It is an error where a quote is open at the end of the file.
+// skipRow reads to the end of the row that begins with text. It is an error where a quote is open at the end of the
+// file.
 func (f *csvFile) skipRow(text []byte) error {
 	f.lines-- // the row that stands for this one is counted when it is read
 	for open := false; ; {

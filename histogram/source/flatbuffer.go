@@ -136,8 +136,8 @@ func bodyLength(message []byte) (int64, error) {
 	return n, nil
 }
 
-// listedBatches is the number of record batches that a footer lists, and where in the file the first of its dictionaries and batches
-// begins, behind where the footer itself begins where it lists none.
+// listedBatches is the number of record batches that a footer lists, and where in the file the first of its
+// dictionaries and batches begins, behind where the footer itself begins where it lists none.
 func listedBatches(footer []byte, behind int64) (batches int, first int64, err error) {
 	first = behind
 	for _, slot := range []uint32{footerDictionaries, footerBatches} {

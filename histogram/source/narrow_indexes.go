@@ -1,6 +1,7 @@
 package source
 
-// This file holds the narrow indexes: indexes into a dictionary that fit into a byte each, looked up without a look at bounds.
+// This file holds the narrow indexes: indexes into a dictionary that fit into a byte each, looked up without a look at
+// bounds.
 
 import (
 	"bytes"
@@ -45,8 +46,8 @@ func (x *narrowIndexes[T]) dictionary(entries []T) {
 	}
 }
 
-// page takes up a page of n indexes, in runs of so many bits that hold as many, or says that it does not: where they are wider
-// than a byte, or no memory is behind them that their decoder may look at.
+// page takes up a page of n indexes, in runs of so many bits that hold as many, or says that it does not: where they
+// are wider than a byte, or no memory is behind them that their decoder may look at.
 func (x *narrowIndexes[T]) page(runs []byte, width, n int) bool {
 	if width < 1 || width > 8 || cap(runs)-len(runs) < 8 {
 		return false

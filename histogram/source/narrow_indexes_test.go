@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawRuns draws values below a bound, and runs of so many bits that hold them: equal ones and such in bits, any of them short,
-// the last perhaps filled up.
+// drawRuns draws values below a bound, and runs of so many bits that hold them: equal ones and such in bits, any of
+// them short, the last perhaps filled up.
 func drawRuns(t *rapid.T, width int, below uint32) (values []uint32, runs []byte) {
 	value := rapid.Uint32Range(0, below-1)
 	kinds := rapid.SliceOfN(rapid.Bool(), 1, 12).Draw(t, "runs")
@@ -46,8 +46,8 @@ func drawRuns(t *rapid.T, width int, below uint32) (values []uint32, runs []byte
 	return values, runs
 }
 
-// Pages of indexes of any width become the codes of their entries, with and without nulls; an index outside the dictionary is never
-// a code.
+// Pages of indexes of any width become the codes of their entries, with and without nulls; an index outside the
+// dictionary is never a code.
 func TestIndexesAreTheirEntries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 10).Draw(t, "width")
@@ -202,7 +202,8 @@ func naive(runs []byte, width, n int) (values []uint32, ok bool) {
 	return values[:n], true
 }
 
-// Damaged runs are refused, or read as they stand: whatever stood in the memory of pages before is never taken for theirs.
+// Damaged runs are refused, or read as they stand: whatever stood in the memory of pages before is never taken for
+// theirs.
 func TestDamagedRunsAreRefusedOrReadAsTheyStand(t *testing.T) {
 	accepted, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

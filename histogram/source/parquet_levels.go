@@ -11,7 +11,8 @@ func allPresent(body []byte, n int) bool {
 	return size > 0 && head == uint64(n)<<1 && len(body) == size+1 && body[size] == 1
 }
 
-// fourWords is how many levels are written at once: most runs of them are no longer, which spares guessing their lengths.
+// fourWords is how many levels are written at once: most runs of them are no longer, which spares guessing their
+// lengths.
 const fourWords = 32
 
 func putFour(dst []byte, a, b, c, d uint64) {

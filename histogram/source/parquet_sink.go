@@ -13,7 +13,8 @@ import (
 type sink interface {
 	// dictionary takes up the n entries of a dictionary.
 	dictionary(entries encoding.Values, n int) error
-	// packed takes up a page of n indexes into the dictionary, in runs of some bit width that hold as many, or says that it does not.
+	// packed takes up a page of n indexes into the dictionary, in runs of some bit width that hold as many, or says that
+	// it does not.
 	packed(runs []byte, width, n int) bool
 	// indexes takes up a page of indexes into the dictionary. An index outside makes
 	// take panic, which the guard of the file turns into an error.

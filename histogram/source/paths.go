@@ -33,8 +33,8 @@ func expand(dir string, globs []string) ([]string, error) {
 	return paths, nil
 }
 
-// Files returns the files that a table is read from, sorted by path; relative paths start from the folder dir. It opens none.
-// Errors are *[Error]: a path that reaches no file, or anything but files.
+// Files returns the files that a table is read from, sorted by path; relative paths start from the folder dir. It opens
+// none. Errors are *[Error]: a path that reaches no file, or anything but files.
 func Files(dir string, t spec.TableSource) ([]string, error) { return expand(dir, t.Paths) }
 
 // match returns the paths that one glob reaches. The data folder is taken as it

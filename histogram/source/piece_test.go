@@ -8,8 +8,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// What a piece says of its file is of the file that is read, not of the one that has taken its name meanwhile; and a table
-// whose file has given its name away is refused.
+// What a piece says of its file is of the file that is read, not of the one that has taken its name meanwhile; and a
+// table whose file has given its name away is refused.
 func TestPiecesKnowTheFileTheyAreReadFrom(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b")

@@ -15,8 +15,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// OpenFile opens a Parquet or Arrow file by its path, which is no glob, to read all columns of it that can be read, and says
-// which columns it has. Errors are *[Error] or the context's.
+// OpenFile opens a Parquet or Arrow file by its path, which is no glob, to read all columns of it that can be read, and
+// says which columns it has. Errors are *[Error] or the context's.
 func OpenFile(ctx context.Context, path string, admitted os.FileInfo, format spec.Format) (*Reader, []Field, error) {
 	open, err := openerOf(spec.TableSource{Format: format})
 	if err != nil {
@@ -47,8 +47,8 @@ func OpenFile(ctx context.Context, path string, admitted os.FileInfo, format spe
 	return r, d.Fields, nil
 }
 
-// ReadText reads a CSV file as it is, or through gzip or zstd where its name ends in .gz or .zst. More than `most` bytes of text are refused,
-// and so is a file that is not the one admitted. Errors are *[Error] or the context's.
+// ReadText reads a CSV file as it is, or through gzip or zstd where its name ends in .gz or .zst. More than `most`
+// bytes of text are refused, and so is a file that is not the one admitted. Errors are *[Error] or the context's.
 func ReadText(ctx context.Context, path string, admitted os.FileInfo, most int64) (string, error) {
 	f, err := openText(path, admitted)
 	if err != nil {
@@ -102,8 +102,8 @@ func Digest(ctx context.Context, path string) (spec.Digest, error) {
 	return d, err
 }
 
-// TextDigest is the digest of the text of a compressed CSV file, and whether it has at most `most` bytes of it; a file of another
-// name is not compressed, and has none. Errors are *[Error] or the context's.
+// TextDigest is the digest of the text of a compressed CSV file, and whether it has at most `most` bytes of it; a file
+// of another name is not compressed, and has none. Errors are *[Error] or the context's.
 func TextDigest(ctx context.Context, path string, most int64) (d spec.Digest, ok bool, err error) {
 	if h := (&handle{path: path}); !h.endsIn(".gz") && !h.endsIn(".zst") {
 		return d, false, nil

@@ -1,7 +1,7 @@
 package source
 
-// This file holds the levels of rows, 1 for each that has a value and 0 for each that is null, and the spreading: values
-// put at the rows that have one.
+// This file holds the levels of rows, 1 for each that has a value and 0 for each that is null, and the spreading:
+// values put at the rows that have one.
 
 import (
 	"bytes"
@@ -41,8 +41,8 @@ func spreadOne[T uint8 | uint16 | uint32](out, dense []T, levels []byte, null T)
 	}
 }
 
-// spreadBytes is spread of codes of a byte, of which eight are moved at once: up by four places, two and one, each as many of these as
-// nulls come before it. What goes up in the higher steps first never comes upon another.
+// spreadBytes is spread of codes of a byte, of which eight are moved at once: up by four places, two and one, each as
+// many of these as nulls come before it. What goes up in the higher steps first never comes upon another.
 func spreadBytes(out, dense []uint8, levels []byte, null uint8) {
 	nulls, at, from := ones*uint64(null), 0, 0
 	for ; at+8 <= len(levels) && from+8 <= len(dense) && at+8 <= len(out); at += 8 {
@@ -59,8 +59,8 @@ func spreadBytes(out, dense []uint8, levels []byte, null uint8) {
 	spreadOne(out[at:], dense[from:], levels[at:], null)
 }
 
-// moves says for eight levels, the first of them the lowest bit, which places take what is four below, two and one, and which are null: a byte
-// of ones for each.
+// moves says for eight levels, the first of them the lowest bit, which places take what is four below, two and one, and
+// which are null: a byte of ones for each.
 var moves = func() (all [256][4]uint64) {
 	for mask := range all {
 		nulls := 0
