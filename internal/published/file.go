@@ -1,6 +1,7 @@
 package published
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -143,4 +144,31 @@ func digest(path string) (int64, string, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, f)
 	return n, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// Files lists the regular files below a folder, slash-separated, in order.
+func Files(dir string) ([]string, error) {
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		all = append(all, filepath.ToSlash(rel))
+		return err
+	})
+	return all, err
+}
+
+// EqualFiles reports whether a file of ours equals one of a folder that anybody may have written, where it may be missing.
+func EqualFiles(a, b string) (bool, error) {
+	y, err := ReadFile(b)
+	if errors.Is(err, ErrMissing) || errors.Is(err, ErrNotFile) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	x, err := os.ReadFile(a)
+	return bytes.Equal(x, y), err
 }

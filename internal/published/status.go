@@ -24,3 +24,11 @@ func StatusText(s ledger.Status) string {
 		return RehearsalStatus
 	}
 }
+
+// Marked returns the line that marks what is no release, "" for a release.
+func Marked(status string) string {
+	if status == OfficialStatus {
+		return ""
+	}
+	return "\n" + status
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -92,7 +93,7 @@ func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, 
 	if err := os.MkdirAll(o.stateDir(), 0o700); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
-	if err := private(o.stateDir()); err != nil {
+	if err := durable.Private(o.stateDir()); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
 	// Nobody keeps a practice account, so nobody is asked whether the clock is right.
@@ -181,4 +182,16 @@ func terms(p *plan.Plan) ledger.Terms {
 		t.Definition = ledger.Epsilon
 	}
 	return t
+}
+
+// openPractice opens the practice ledger that a run has left.
+func (o Options) openPractice(ctx context.Context) (*ledger.Ledger, error) {
+	path := o.practiceLedger()
+	if found, err := durable.Exists(path); err != nil || !found {
+		return nil, errors.Join(err, &verdict.Unusable{File: path, Err: errors.New("there is no practice ledger here, which paid for this release: say where its state is (--state DIR)")})
+	}
+	if err := durable.Private(o.stateDir()); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	return ledger.OpenExisting(ctx, path, ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
@@ -22,7 +23,7 @@ import (
 // whole, and drawn on the kind of account that is in force; nil where there is
 // nothing, and an error where there is anything else.
 func sealedFor(place string, p *plan.Plan, o Options) (*ledger.Record, error) {
-	there, err := exists(place)
+	there, err := durable.Exists(place)
 	if err != nil || !there {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func sealedFor(place string, p *plan.Plan, o Options) (*ledger.Record, error) {
 	if err := o.accepts(place, record.Status); err != nil {
 		return nil, err
 	}
-	return &record, syncDir(place)
+	return &record, durable.SyncDir(place)
 }
 
 // already holds measurements that are there against the configured ledger, and
@@ -54,7 +55,7 @@ func (o Options) already(ctx context.Context, p *plan.Plan, place string, record
 	if err != nil || o.Ledger == "" && len(left) == 0 {
 		return err
 	}
-	if err := syncDir(o.Out); err != nil {
+	if err := durable.SyncDir(o.Out); err != nil {
 		return err
 	}
 	return o.forget(ctx, p, func(l *ledger.Ledger) error {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -85,7 +86,7 @@ func (o signedOffice) refuses(t *testing.T, p *plan.Plan, roles ...string) {
 	if !errors.As(err, &unapproved) || !slices.Equal(unapproved.Missing, roles) || Classify(err).Exit != verdict.ExitApproval {
 		t.Errorf("exit %d, %v; want roles %v missing", Classify(err).Exit, err, roles)
 	}
-	if there, err := exists(MeasuredFolder(o.signedOptions().Out, p.Name)); there || err != nil {
+	if there, err := durable.Exists(MeasuredFolder(o.signedOptions().Out, p.Name)); there || err != nil {
 		t.Errorf("measurements are there (%v)", err)
 	}
 }

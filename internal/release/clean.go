@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -54,7 +55,7 @@ func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]Left
 		return nil, nil
 	}
 	if err == nil {
-		err = private(root)
+		err = durable.Private(root)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
@@ -78,8 +79,8 @@ func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]Left
 // clean removes one state, unless it is to be kept, and says which.
 func (o Options) clean(ctx context.Context, left *LeftState, before time.Time, dryRun bool) error {
 	left.Status = stateKept
-	held, err := hold(left.Folder)
-	inUse := errors.Is(err, errHeld)
+	held, err := durable.Hold(left.Folder)
+	inUse := errors.Is(err, durable.ErrHeld)
 	if err != nil && !inUse && !errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("state directory: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -67,7 +68,7 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 	wantCleaned(t, cleaned(t, opt, StateDays, false), "kept it is not old enough")
 	aged(t, opt.stateDir(), StateDays+1)
 	wantCleaned(t, cleaned(t, opt, StateDays, true), "removable it has no key")
-	if there, _ := exists(filepath.Join(folder, diagnosticsFile)); !there {
+	if there, _ := durable.Exists(filepath.Join(folder, diagnosticsFile)); !there {
 		t.Fatal("a dry run removed the diagnostics")
 	}
 	st, err := openState(t.Context(), opt.stateDir(), o.stateName(t, opt))
@@ -77,11 +78,11 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 	wantCleaned(t, cleaned(t, opt, StateDays, false), "kept a run has it open")
 	st.close()
 	wantCleaned(t, cleaned(t, opt, StateDays, false), "removed it has no key")
-	if there, _ := exists(folder); there {
+	if there, _ := durable.Exists(folder); there {
 		t.Error("the state is still there")
 	}
 	for _, stranger := range strangers {
-		if there, _ := exists(stranger); !there {
+		if there, _ := durable.Exists(stranger); !there {
 			t.Errorf("%s is no state, and was removed", stranger)
 		}
 	}
@@ -156,7 +157,7 @@ func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 			if left, err := io.ReadAll(open); err != nil || strings.Trim(string(left), "\x00") != "" {
 				t.Errorf("the key was not overwritten: %v", err)
 			}
-			if there, _ := exists(filepath.Dir(key)); there {
+			if there, _ := durable.Exists(filepath.Dir(key)); there {
 				t.Error("the state is still there")
 			}
 		})

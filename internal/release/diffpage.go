@@ -248,7 +248,7 @@ func (d *Difference) CSV(w io.Writer) error {
 				for i, code := range cell.Keys {
 					named[i] = t.By[i] + "=" + code
 				}
-				record := []string{noFormula(t.Path), noFormula(strings.Join(named, ",")), noFormula(name)}
+				record := []string{screen.NoFormula(t.Path), screen.NoFormula(strings.Join(named, ",")), screen.NoFormula(name)}
 				for _, v := range []float64{cell.Before, cell.After, cell.Difference, cell.Margin} {
 					record = append(record, strconv.FormatFloat(v, 'f', -1, 64))
 				}

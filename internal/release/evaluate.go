@@ -12,11 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -53,11 +53,14 @@ func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) (strin
 		return "", &verdict.Unusable{File: o.Out, Err: err}
 	}
 	o.Out = out
-	return out, o.evaluate(ctx, p, place)
+	return out, evaluator{o}.evaluate(ctx, p, place)
 }
 
-// evaluate is Evaluate into a folder whose path is resolved.
-func (o Options) evaluate(ctx context.Context, p *plan.Plan, place string) error {
+// evaluator compares a release with the truth, into a folder whose path is resolved.
+type evaluator struct{ Options }
+
+// evaluate does what [Evaluate] does.
+func (o evaluator) evaluate(ctx context.Context, p *plan.Plan, place string) error {
 	if o.State == "" {
 		o.State = filepath.Join(filepath.Dir(filepath.Clean(place)), ".dprelease") // of the run that made it
 	}
@@ -104,7 +107,7 @@ func (o Options) evaluate(ctx context.Context, p *plan.Plan, place string) error
 
 // compared holds the claims against the truth. The details of data that break their
 // contract go into the folder of the evaluation.
-func (o Options) compared(ctx context.Context, note ledger.Comparison, p *plan.Plan, claims histogram.Claims) (*histogram.Differences, error) {
+func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *plan.Plan, claims histogram.Claims) (*histogram.Differences, error) {
 	key, err := noise.NewKey()
 	if err != nil {
 		return nil, err
@@ -119,12 +122,12 @@ func (o Options) compared(ctx context.Context, note ledger.Comparison, p *plan.P
 	if moved := o.apart(); moved != nil {
 		return nil, errors.Join(err, moved)
 	}
-	return nil, diagnose(&state{dir: o.Out}, err)
+	return nil, diagnose(o.Out, err)
 }
 
 // keep writes an evaluation. The details of data that were refused before go first:
 // there are none beside an evaluation.
-func (o Options) keep(v evaluation) error {
+func (o evaluator) keep(v evaluation) error {
 	b, err := published.Indented(v)
 	if err != nil {
 		return err
@@ -186,7 +189,7 @@ func evaluated(place string, p *plan.Plan) (*published.Release, error) {
 // a release: one that is, or lies below, a release or a sealed folder, or that others
 // can enter. Its path is resolved; where that leads elsewhere, a folder on the way was
 // replaced by a link since then. Whatever is written there is written right after this.
-func (o Options) apart() error {
+func (o evaluator) apart() error {
 	refuse := func(err error) error { return &verdict.Unusable{File: o.Out, Err: err} }
 	now, err := truePath(o.Out)
 	if err != nil {
@@ -200,7 +203,7 @@ func (o Options) apart() error {
 			return refuse(fmt.Errorf("%s is not a folder", at))
 		}
 		for _, name := range []string{published.ManifestFile, "seal.json"} {
-			if found, err := exists(filepath.Join(at, name)); err != nil {
+			if found, err := durable.Exists(filepath.Join(at, name)); err != nil {
 				return refuse(err)
 			} else if found {
 				return refuse(fmt.Errorf("lies in a release or a sealed folder (%s is in %s): an evaluation is confidential, give a folder of its own", name, at))
@@ -210,9 +213,9 @@ func (o Options) apart() error {
 			break
 		}
 	}
-	found, err := exists(o.Out)
+	found, err := durable.Exists(o.Out)
 	if err == nil && found {
-		err = private(o.Out)
+		err = durable.Private(o.Out)
 	}
 	if err != nil {
 		return refuse(err)
@@ -221,9 +224,9 @@ func (o Options) apart() error {
 }
 
 // unused refuses an output folder that holds an evaluation.
-func (o Options) unused() error {
+func (o evaluator) unused() error {
 	for _, name := range []string{EvaluationJSON, EvaluationPage} {
-		if found, err := exists(filepath.Join(o.Out, name)); err != nil || found {
+		if found, err := durable.Exists(filepath.Join(o.Out, name)); err != nil || found {
 			return errors.Join(err, &Evaluated{Folder: o.Out})
 		}
 	}
@@ -231,7 +234,7 @@ func (o Options) unused() error {
 }
 
 // sources looks for the files of the tables, and reads no row of them.
-func (o Options) sources(ctx context.Context, p *plan.Plan) error {
+func (o evaluator) sources(ctx context.Context, p *plan.Plan) error {
 	if info, err := os.Stat(o.Data); err != nil || !info.IsDir() {
 		return &verdict.Unusable{File: o.Data, Err: errors.New("is not a folder: say with --data where the paths of the sources start")}
 	}
@@ -249,7 +252,7 @@ func (o Options) sources(ctx context.Context, p *plan.Plan) error {
 
 // ledgerOf opens the ledger that paid for a release. A configured one, or the
 // practice ledger beside it, it must hold the debit.
-func (o Options) ledgerOf(ctx context.Context, place string, record ledger.Record) (*ledger.Ledger, error) {
+func (o evaluator) ledgerOf(ctx context.Context, place string, record ledger.Record) (*ledger.Ledger, error) {
 	refuse := func(format string, args ...any) error {
 		return &verdict.Unusable{File: place, Err: fmt.Errorf(format, args...)}
 	}
@@ -278,24 +281,12 @@ func (o Options) ledgerOf(ctx context.Context, place string, record ledger.Recor
 	return l, nil
 }
 
-// openPractice opens the practice ledger that a run has left.
-func (o Options) openPractice(ctx context.Context) (*ledger.Ledger, error) {
-	path := o.practiceLedger()
-	if found, err := exists(path); err != nil || !found {
-		return nil, errors.Join(err, &verdict.Unusable{File: path, Err: errors.New("there is no practice ledger here, which paid for this release: say where its state is (--state DIR)")})
-	}
-	if err := private(o.stateDir()); err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
-	}
-	return ledger.OpenExisting(ctx, path, ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
-}
-
 // noted makes the folder of the evaluation, which is then held apart by what is there,
 // and notes the comparison. Where it cannot be noted the folder goes, if it was not there.
-func (o Options) noted(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
-	there, err := exists(o.Out)
+func (o evaluator) noted(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
+	there, err := durable.Exists(o.Out)
 	if err == nil {
-		err = makeFolder(o.Out, 0o700)
+		err = durable.MakeFolder(o.Out, 0o700)
 	}
 	if err != nil {
 		return ledger.Comparison{}, fmt.Errorf("folder of the evaluation: %w", err)
@@ -338,12 +329,12 @@ func forgetDiagnostics(dir string) error {
 	if err != nil {
 		return fmt.Errorf("folder of the evaluation: %w", err)
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 // writeEvaluation writes a file of an evaluation, which its owner alone can read.
 func writeEvaluation(dir, name string, b []byte) error {
-	err := writePrivate(dir, "."+name+".tmp-", name, func(w io.Writer) error {
+	err := durable.WritePrivate(dir, "."+name+".tmp-", name, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	})

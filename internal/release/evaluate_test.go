@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -223,7 +224,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantsCode(t, "an altered table", evaluateTo(t.Context(), o.plan, place, opt), verdict.ExitVerify, "tables/modes.parquet")
-	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
+	if found, err := durable.Exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
 		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
 	}
 }
@@ -245,7 +246,7 @@ func TestEvaluateWithoutTheOfficesKey(t *testing.T) {
 	}
 	opt.Out, opt.Office = filepath.Join(o.dir, "private"), nil
 	wantsCode(t, "without the key", evaluateTo(t.Context(), o.plan, r.Place, opt), verdict.ExitSpec, "key")
-	if found, err := exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
+	if found, err := durable.Exists(opt.Out); err != nil || found || o.comparisons(t, "trips") != 0 {
 		t.Errorf("the folder is there: %v (%v), and noted %d times", found, err, o.comparisons(t, "trips"))
 	}
 	opt.Office = &key

@@ -59,7 +59,7 @@ func claimsOf(e *published.Release) (histogram.Claims, []product, error) {
 		if err != nil || !found {
 			return c, nil, err
 		}
-		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, CountsUp: countsUp(e.Plan, t), Read: func() (histogram.Figures, error) { return countsOf(table) }})
+		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, CountsUp: published.CountsUp(e.Plan, t), Read: func() (histogram.Figures, error) { return countsOf(table) }})
 		for _, f := range t.Figures {
 			c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, Figure: f.Name, Read: func() (histogram.Figures, error) { return figureAt(table, f) }})
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
@@ -25,7 +26,7 @@ func skipOnWindows(t *testing.T) {
 // listing is every path below a folder.
 func listing(t *testing.T, dir string) []string {
 	t.Helper()
-	all, err := files(dir)
+	all, err := published.Files(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestTruePath(t *testing.T) {
 			if err := os.WriteFile(mark, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if found, err := exists(got + ".mark"); err != nil || !found {
+			if found, err := durable.Exists(got + ".mark"); err != nil || !found {
 				t.Errorf("the system takes %s elsewhere than %s (%v)", c.path, got, err)
 			}
 		}
@@ -202,10 +203,10 @@ func TestNotedLooksAtTheFolderAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.Out = filepath.Join(link, "private")
-	if _, err := opt.noted(t.Context(), l, e.Record); Classify(err).Exit != verdict.ExitSpec || o.comparisons(t, "trips") != 0 {
+	if _, err := (evaluator{opt}).noted(t.Context(), l, e.Record); Classify(err).Exit != verdict.ExitSpec || o.comparisons(t, "trips") != 0 {
 		t.Errorf("%v; noted %d times", err, o.comparisons(t, "trips"))
 	}
-	if found, err := exists(opt.Out); err != nil || found {
+	if found, err := durable.Exists(opt.Out); err != nil || found {
 		t.Errorf("the folder stays in the release (%v)", err)
 	}
 }

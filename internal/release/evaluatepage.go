@@ -120,7 +120,7 @@ func newEvaluation(e *published.Release, number int64, found *histogram.Differen
 		if t.Top != nil {
 			one.Top = newTopTruth(t.Top, d)
 		}
-		for key, up := range countsUp(e.Plan, t) {
+		for key, up := range published.CountsUp(e.Plan, t) {
 			if up {
 				one.CountsUp = append(one.CountsUp, t.By[key])
 			}
@@ -157,7 +157,7 @@ func notesOf(e *published.Release, number int64) []string {
 		}
 	}
 	for _, t := range comparable(e) {
-		if says := boundText(e.Plan, t); says != "" && t.Statistics[0].Name != string(spec.Units) {
+		if says := published.BoundText(e.Plan, t); says != "" && t.Statistics[0].Name != string(spec.Units) {
 			all = append(all, fmt.Sprintf("Table %s counts %s: which rows these are is drawn anew here too, so its errors can be larger by as much.", t.Path, says))
 		}
 	}

@@ -21,8 +21,10 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
@@ -573,7 +575,7 @@ func (o office) copied(t *testing.T) office {
 // contents are the files below a folder.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	names, err := files(dir)
+	names, err := published.Files(dir)
 	if err != nil || len(names) < 5 {
 		t.Fatalf("%v in %s: %v", names, dir, err)
 	}
@@ -765,7 +767,7 @@ func TestRoundsRestOnOneDraw(t *testing.T) {
 		if !errors.As(err, &refused) || !strings.Contains(refused.Why, "rests on other answers than are drawn now") {
 			t.Fatalf("%v", err)
 		}
-		if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
+		if there, _ := durable.Exists(MeasuredFolder(opt.Out, "trips")); there {
 			t.Fatal("measurements were written")
 		}
 	}
@@ -807,10 +809,10 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		if !spent.Stuck() || !strings.Contains(err.Error(), "once that is put right, run again") {
 			t.Errorf("%v: says that running again is enough", err)
 		}
-		if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
+		if there, _ := durable.Exists(MeasuredFolder(opt.Out, "trips")); there {
 			t.Fatal("measurements were written")
 		}
-		if there, _ := exists(o.statePath(t, opt, keyFile)); !there {
+		if there, _ := durable.Exists(o.statePath(t, opt, keyFile)); !there {
 			t.Fatal("the key is gone")
 		}
 	}
@@ -835,7 +837,7 @@ func TestRoundsOfOtherDataAreRefused(t *testing.T) {
 	if !errors.As(err, &changed) || Classify(err).Exit != verdict.ExitEnvironment {
 		t.Errorf("%v, exit %d", err, Classify(err).Exit)
 	}
-	if there, _ := exists(o.statePath(t, opt, journalFile)); !there {
+	if there, _ := durable.Exists(o.statePath(t, opt, journalFile)); !there {
 		t.Error("the journal is gone")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
@@ -193,7 +194,7 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		}
 	}
 	for _, place := range places {
-		there, err := exists(filepath.Join(place, published.ProofFile))
+		there, err := durable.Exists(filepath.Join(place, published.ProofFile))
 		if err != nil {
 			return nil, nil, &verdict.Unusable{File: folder, Err: err}
 		}

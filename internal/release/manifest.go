@@ -34,7 +34,7 @@ func lineOf(path string, b []byte) published.Line {
 	return published.Line{Path: path, Bytes: int64(len(b)), SHA256: hex.EncodeToString(h[:])}
 }
 
-// comparePaths orders slash-separated paths as [files] lists them: by their parts.
+// comparePaths orders slash-separated paths as [published.Files] lists them: by their parts.
 func comparePaths(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }

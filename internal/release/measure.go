@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
@@ -51,7 +52,7 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	if err := o.checkMemory(p); err != nil {
 		return Result{}, err
 	}
-	if err := makeFolder(o.Out, 0o755); err != nil {
+	if err := durable.MakeFolder(o.Out, 0o755); err != nil {
 		return Result{}, fmt.Errorf("output folder: %w", err)
 	}
 	l, charge, err := o.openLedger(ctx, p)
@@ -92,7 +93,7 @@ func (r *attempt) measure(ctx context.Context) error {
 	if record, err := sealedFor(r.place, r.plan, r.options); err != nil {
 		return err
 	} else if record != nil { // by the process that was waited for
-		if err := errors.Join(syncDir(r.options.Out), settle(ctx, r.ledger, r.place, *record)); err != nil {
+		if err := errors.Join(durable.SyncDir(r.options.Out), settle(ctx, r.ledger, r.place, *record)); err != nil {
 			return err
 		}
 		return st.clear()
@@ -134,7 +135,7 @@ func (r *attempt) measure(ctx context.Context) error {
 	r.options.logger().Info("measurements sealed", "folder", r.place)
 	switch err := finish(ctx, r.ledger, r.charge, r.place); {
 	case ended(err): // somebody gave the release up meanwhile: what was drawn goes nowhere
-		return errors.Join(err, os.RemoveAll(r.place), syncDir(r.options.Out), st.clear())
+		return errors.Join(err, os.RemoveAll(r.place), durable.SyncDir(r.options.Out), st.clear())
 	case err != nil:
 		return &Spent{Err: err}
 	}
@@ -353,13 +354,14 @@ func (r *attempt) giveUp(st *state, cause error) error {
 	case errors.As(cause, &closed) && r.resumed:
 		return &Spent{Err: &InputChanged{Release: r.plan.Name, Date: closed.Date}}
 	case r.paid || r.resumed:
-		return &Spent{Err: diagnose(st, cause), Lost: r.plan.Resume == spec.Never}
+		return &Spent{Err: diagnose(st.dir, cause), Lost: r.plan.Resume == spec.Never}
 	}
-	return errors.Join(diagnose(st, cause), st.erase())
+	return errors.Join(diagnose(st.dir, cause), st.erase())
 }
 
-// diagnose writes the confidential details of a data error into the state.
-func diagnose(st *state, cause error) error {
+// diagnose writes the confidential details of a data error to a file in a folder that only its owner can enter, and returns the error
+// with the path of that file; another error is returned as it is.
+func diagnose(dir string, cause error) error {
 	var (
 		contract *histogram.ContractError
 		input    *source.Error
@@ -376,7 +378,7 @@ func diagnose(st *state, cause error) error {
 	default:
 		return cause
 	}
-	path, err := st.diagnose(details)
+	path, err := (&state{dir: dir}).diagnose(details)
 	if err != nil {
 		return errors.Join(cause, err)
 	}

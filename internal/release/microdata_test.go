@@ -16,6 +16,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -168,11 +169,11 @@ func TestMicrodataAreRehearsed(t *testing.T) {
 		t.Errorf("marked %q", v.Marked)
 	}
 	for _, name := range []string{"microdata/t.parquet", "rounds/t.json"} {
-		if there, err := exists(filepath.Join(place, filepath.FromSlash(name))); !there {
+		if there, err := durable.Exists(filepath.Join(place, filepath.FromSlash(name))); !there {
 			t.Errorf("%s is missing: %v", name, err)
 		}
 	}
-	if there, _ := exists(opt.stateDir()); there {
+	if there, _ := durable.Exists(opt.stateDir()); there {
 		t.Error("a rehearsal has a state")
 	}
 }
@@ -265,7 +266,7 @@ func TestTamperRoundsNeedTheKey(t *testing.T) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, published.Manifest{}, modules()); err != nil {
+		if err := Derive(t.Context(), dir, v.sealed, *v.record, published.Manifest{}, modules()); err != nil {
 			t.Fatal(err)
 		}
 		verifies(t, dir, VerifyOptions{})
@@ -475,7 +476,7 @@ func fiftyRows(t *testing.T, o auditable, v *verifier, of string) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, published.Manifest{}, modules()); err != nil {
+	if err := Derive(t.Context(), dir, v.sealed, *v.record, published.Manifest{}, modules()); err != nil {
 		t.Logf("%s: %v", of, err)
 		return
 	}

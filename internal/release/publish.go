@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/published"
@@ -73,13 +74,13 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 		}
 		result.Signature = SignedNow
 	}
-	there, err := exists(result.Place)
+	there, err := durable.Exists(result.Place)
 	if err == nil && !there {
 		if err = out.commit(); err == nil {
 			o.logger().Info("release published", "folder", result.Place)
 			return result, nil
 		}
-		there, _ = exists(result.Place) // another process was there first
+		there, _ = durable.Exists(result.Place) // another process was there first
 	}
 	if there {
 		err = compare(out.dir, result.Place, s.Plan.Hash(), rows, methods)
@@ -97,17 +98,17 @@ func isSealed(dir string) error {
 	if err != nil {
 		return err
 	}
-	if there, err := exists(filepath.Join(dir, measured.SealFile)); err != nil || there {
+	if there, err := durable.Exists(filepath.Join(dir, measured.SealFile)); err != nil || there {
 		return err
 	}
 	what := "the folder NAME.measured is needed, which `dprelease measure` and `dprelease run` write"
-	if there, err := exists(MeasuredFolder(filepath.Dir(dir), filepath.Base(dir))); err == nil && there {
+	if there, err := durable.Exists(MeasuredFolder(filepath.Dir(dir), filepath.Base(dir))); err == nil && there {
 		what = fmt.Sprintf("the measurements of this release are in %s", MeasuredFolder(filepath.Dir(dir), filepath.Base(dir)))
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("this is a file, and not a folder of measurements: %s", what)
 	}
-	if there, err := exists(filepath.Join(dir, published.ManifestFile)); err == nil && there {
+	if there, err := durable.Exists(filepath.Join(dir, published.ManifestFile)); err == nil && there {
 		return fmt.Errorf("this is a published release, and not a folder of measurements: %s", what)
 	}
 	return fmt.Errorf("this is not a folder of measurements: %s", what)
@@ -115,7 +116,7 @@ func isSealed(dir string) error {
 
 // lendSignature signs the place, which is there already and as what is staged, by the staged signature where one was made.
 func (s *staging) lendSignature(made bool) (Signature, error) {
-	before, err := exists(filepath.Join(s.place, published.SignatureFile))
+	before, err := durable.Exists(filepath.Join(s.place, published.SignatureFile))
 	switch {
 	case err != nil:
 		return Unsigned, err
@@ -126,7 +127,7 @@ func (s *staging) lendSignature(made bool) (Signature, error) {
 	case !before:
 		return SignatureAdded, s.lend(published.SignatureFile)
 	}
-	same, err := equalFiles(filepath.Join(s.dir, published.SignatureFile), filepath.Join(s.place, published.SignatureFile))
+	same, err := published.EqualFiles(filepath.Join(s.dir, published.SignatureFile), filepath.Join(s.place, published.SignatureFile))
 	if err != nil || same {
 		return SignedBefore, err
 	}
@@ -391,7 +392,7 @@ func compare(staged, place, planHash string, rows published.RowsAsked, methods p
 	if !maps.Equal(m.Methods, methods) {
 		return &Occupied{Place: place, Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision beside it (--revision %d --reason TEXT)", m.Methods, methods, max(m.Revision, 1)+1)}
 	}
-	want, err := files(staged)
+	want, err := published.Files(staged)
 	if err != nil {
 		return err
 	}
@@ -399,7 +400,7 @@ func compare(staged, place, planHash string, rows published.RowsAsked, methods p
 		if name == published.SignatureFile {
 			continue
 		}
-		same, err := equalFiles(filepath.Join(staged, filepath.FromSlash(name)), filepath.Join(place, filepath.FromSlash(name)))
+		same, err := published.EqualFiles(filepath.Join(staged, filepath.FromSlash(name)), filepath.Join(place, filepath.FromSlash(name)))
 		if err != nil {
 			return err
 		}

@@ -2,12 +2,10 @@ package release
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -95,14 +93,6 @@ const (
 // answerName is what every answer tells, also one from a table that counts up.
 const answerName = "count"
 
-// covers is what intervals hold, and what they leave out.
-func covers(sampled bool) string {
-	if sampled {
-		return "privacy noise and the error of the secret sample; sampling error of the data themselves and response error not included"
-	}
-	return "privacy noise only; sampling and response error not included"
-}
-
 // Query answers a question from a published folder alone, which is opened as [published.OpenFolder] does.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder, for a question that names what the release does not have, and
@@ -134,7 +124,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	}
 	a := &Answer{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[held[best].table].From,
-		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: covers(e.Plan.Sample != nil),
+		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: published.Covers(e.Plan.Sample != nil),
 	}
 	if a.By == nil {
 		a.By = []string{}
@@ -197,7 +187,7 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	if reader.Held(from.table) {
 		unit = 1
 	}
-	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit, boundText(p, table), table.Invariant
+	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit, published.BoundText(p, table), table.Invariant
 	sampling := synth.NewSampling(p, table, true)
 	laws := map[int]*interval{}
 	bear := map[string]bool{}
@@ -276,21 +266,3 @@ func newInterval(bearings []compiled.Bearing, confidence float64, figures synth.
 
 // String is the condition as it was asked.
 func (c Condition) String() string { return c.Attribute + " = " + strings.Join(c.asked, " or ") }
-
-// boundText says which rows of a unit a table counts that has a bound of its own, "" of another.
-func boundText(p *plan.Plan, t plan.Table) string {
-	if t.PerUnit == nil {
-		return ""
-	}
-	var bounds []string
-	if n := t.PerUnit.Groups; n > 0 {
-		bounds = append(bounds, "rows in "+budget.Plural(n, "cell"))
-	}
-	if n := t.PerUnit.RowsPerGroup; n > 0 {
-		bounds = append(bounds, budget.Plural(n, "row")+" in a cell")
-	}
-	if n := t.PerUnit.Total; n > 0 {
-		bounds = append(bounds, budget.Plural(n, "row")+" in all")
-	}
-	return fmt.Sprintf("of one %s at most %s", p.Guarantee.Protects, strings.Join(bounds, ", "))
-}

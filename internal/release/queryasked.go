@@ -517,3 +517,6 @@ func (h holder) cell(selected [][]int) int {
 	}
 	return at
 }
+
+// notAdded is why nothing is added up from a table of chosen cells, and what to do instead.
+const notAdded = "has those cells alone that were chosen, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"

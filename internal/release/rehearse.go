@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
@@ -77,7 +78,7 @@ func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Str
 
 // rehearsalPlace refuses a place that holds anything but an earlier rehearsal.
 func rehearsalPlace(place string) error {
-	there, err := exists(place)
+	there, err := durable.Exists(place)
 	if err != nil || !there {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
@@ -201,7 +202,7 @@ func TestCrashAfterDebitRefusesOtherData(t *testing.T) {
 	if !errors.As(err, &changed) || Classify(err).Exit != verdict.ExitEnvironment || !strings.Contains(err.Error(), "budget is spent") {
 		t.Fatalf("error %v, exit %d", err, Classify(err).Exit)
 	}
-	if there, _ := exists(MeasuredFolder(opt.Out, "trips")); there {
+	if there, _ := durable.Exists(MeasuredFolder(opt.Out, "trips")); there {
 		t.Error("measurements were written")
 	}
 }
@@ -311,7 +312,7 @@ func TestKeysLeftBehindAreErased(t *testing.T) {
 		if err := again(); err != nil {
 			t.Fatal(err)
 		}
-		if there, _ := exists(o.statePath(t, opt, "")); there {
+		if there, _ := durable.Exists(o.statePath(t, opt, "")); there {
 			t.Errorf("%d: the state is still there", i)
 		}
 	}
@@ -391,7 +392,7 @@ func TestUnfinishedFoldersKeepTheKey(t *testing.T) {
 		if _, err := Run(t.Context(), o.plan, opt); Classify(err).Exit != verdict.ExitVerify {
 			t.Errorf("%s: %v, exit %d", name, err, Classify(err).Exit)
 		}
-		if there, _ := exists(o.statePath(t, opt, keyFile)); !there {
+		if there, _ := durable.Exists(o.statePath(t, opt, keyFile)); !there {
 			t.Errorf("%s: the key is gone", name)
 		}
 	}
@@ -412,7 +413,7 @@ func TestDamagedKeyAfterTheDebitClosesTheRelease(t *testing.T) {
 		if !errors.As(err, &closed) || Classify(err).Exit != verdict.ExitName {
 			t.Errorf("%v, exit %d", err, Classify(err).Exit)
 		}
-		if there, _ := exists(o.statePath(t, opt, keyFile)); there {
+		if there, _ := durable.Exists(o.statePath(t, opt, keyFile)); there {
 			t.Error("the key is still there")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -38,7 +39,7 @@ func (r Revision) manifest(out string, s *measured.Sealed) (published.Manifest, 
 		return published.Manifest{}, &verdict.Unusable{File: "--reason", Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it", published.MaxReason)}
 	}
 	place := Revision{Number: r.Number - 1}.place(out, s.Plan.Name)
-	if there, err := exists(place); err == nil && !there {
+	if there, err := durable.Exists(place); err == nil && !there {
 		return published.Manifest{}, &verdict.Unusable{File: "--revision", Err: fmt.Errorf("revision %d replaces the publication before it, and there is no %s: publish that first, or name the folder that it is in (--out)", r.Number, place)}
 	}
 	replaces, err := published.OpenFolder(place)

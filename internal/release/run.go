@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -63,7 +64,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 			changed, err = o.inputsChanged(ctx, p)
 		}
 		result := Result{Place: place, Status: status, Already: true, InputsChanged: changed, Signature: Unsigned}
-		if signed, _ := exists(filepath.Join(place, published.SignatureFile)); signed {
+		if signed, _ := durable.Exists(filepath.Join(place, published.SignatureFile)); signed {
 			result.Signature = SignedBefore
 		}
 		return result, err
@@ -103,7 +104,7 @@ func toBeSigned(err error, p *plan.Plan, out string) error {
 // holds already, empty where there is nothing; another plan's release, or
 // anything else there, is an error.
 func publishedFor(place string, p *plan.Plan, o Options) (string, error) {
-	there, err := exists(place)
+	there, err := durable.Exists(place)
 	if err != nil || !there {
 		return "", err
 	}

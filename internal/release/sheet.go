@@ -98,7 +98,7 @@ func (s *Sheet) CSV(w io.Writer, mark string) error {
 	c.UseCRLF = true
 	line := make([]string, len(s.Columns))
 	for i, column := range s.Columns {
-		line[i] = noFormula(column.Name)
+		line[i] = screen.NoFormula(column.Name)
 	}
 	if err := c.Write(line); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *Sheet) cell(column int, v parquet.Value) string {
 	case v.IsNull():
 		return ""
 	case s.Columns[column].text:
-		return noFormula(v.String())
+		return screen.NoFormula(v.String())
 	}
 	return plainNumber(v)
 }
@@ -136,37 +136,6 @@ func plainNumber(v parquet.Value) string {
 		return strconv.FormatInt(v.Int64(), 10)
 	}
 	return strconv.FormatFloat(v.Double(), 'f', -1, 64)
-}
-
-// formulaStarts are the characters at which spreadsheets take a text for a formula, wide and small ones too.
-const formulaStarts = "=+-@＝＋－＠﹦﹢﹣﹫"
-
-// noFormula is a text that no spreadsheet takes for a formula and no terminal for a command, nor a part of it where a spreadsheet
-// parts cells at semicolons.
-func noFormula(text string) string {
-	parts := strings.Split(text, ";")
-	for i, part := range parts {
-		if startsFormula(part) {
-			parts[i] = "'" + part
-		}
-	}
-	return screen.Visible(strings.Join(parts, ";"), "\n\t")
-}
-
-// startsFormula tells that a text starts a formula, or with white space that would have to be seen: spreadsheets strip what they
-// do not show, quotes of a cell included.
-func startsFormula(text string) bool {
-	first := strings.TrimLeftFunc(text, func(c rune) bool { return unicode.IsSpace(c) || c == '"' || !unicode.IsGraphic(c) })
-	return text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) || first != "" && strings.ContainsRune(formulaStarts, []rune(first)[0])
-}
-
-// noFormulas are texts that no spreadsheet takes for formulas.
-func noFormulas(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, text := range texts {
-		out[i] = noFormula(text)
-	}
-	return out
 }
 
 // JSON writes the whole table as one document: what it is, and a list of rows with their values in the order of the columns,

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/screen"
 )
 
 // Texts that a spreadsheet would run, and those that a terminal would obey, do neither; others are as they were.
@@ -18,7 +20,7 @@ func TestNoFormula(t *testing.T) {
 		"  =1": "'  =1", "\u00a0=1": "'\u00a0=1", "\u200b=1": `'\u200b=1`, "\"=1": "'\"=1", " walk": " walk", "﹦1": "'﹦1", "﹢1": "'﹢1", "﹣1": "'﹣1", "﹫x": "'﹫x",
 		"a;=1+1": "a;'=1+1", "a; =1;b": "a;' =1;b", "a;b": "a;b", ";": ";",
 	} {
-		if got := noFormula(text); got != want {
+		if got := screen.NoFormula(text); got != want {
 			t.Errorf("%q is written %q, want %q", text, got, want)
 		}
 	}

@@ -132,7 +132,7 @@ func (s *Sheet) viewFigure(v *sheetView, i int, places map[string]int, before in
 		if r[at].IsNull() {
 			return "–"
 		}
-		return figureText(published.Number(r[at]), decimals(width(r), r[at].Kind() == parquet.Int64))
+		return screen.Figure(published.Number(r[at]), screen.Decimals(width(r), r[at].Kind() == parquet.Int64))
 	}
 	drop := 0
 	if before > 0 {

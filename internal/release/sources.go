@@ -23,6 +23,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -328,7 +329,7 @@ func noteSources(ctx context.Context, root string, accounts []string, p *plan.Pl
 	if err := removeMaking(root); err != nil {
 		return err
 	}
-	err = writePrivate(root, sourcesFile+".making-", sourcesFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(c) })
+	err = durable.WritePrivate(root, sourcesFile+".making-", sourcesFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(c) })
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}

@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
-	"github.com/parquet-go/parquet-go"
 )
 
 // This file holds what is said of single cells of sparse tables: figures as of any table, or that the cell is not above the
@@ -118,102 +115,8 @@ func (r AnswerRow) MarshalJSON() ([]byte, error) {
 	}{r.Keys, r.Cells, r.NotAbove, r.Low, r.High, r.Law, r.Attained})
 }
 
-// sparseCell is the trace of a cell of a sparse table.
-func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int, selected [][]int, answers []measured.Measured) error {
-	refuse := func(err error) error { return &verdict.Unusable{File: t.Folder, Err: err} }
-	planned, answer := e.Plan.Tables[table], answers[0]
-	var cell []int
-	for _, of := range selected {
-		cell = append(cell, of[0])
-	}
-	at, above, impossible, err := reader.Cell(answer, cell)
-	if err != nil {
-		return refuse(err)
-	}
-	if !above {
-		if t.Law, t.Attained = ExactLaw, 1; !impossible {
-			t.NotAbove, t.Attained = notAbove(planned, answer.Measurement)
-			t.High, t.Law = float64(t.NotAbove.Bound), ThresholdLaw
-		}
-		return nil
-	}
-	if err := t.read(e, planned, at); err != nil {
-		return err
-	}
-	figures, err := reader.Statistic(table, answers)
-	if err != nil {
-		return refuse(err)
-	}
-	made := &synth.Trace{
-		Bearings: []compiled.Bearing{compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
-		Sums:     []float64{float64(answer.Values.Value(at))},
-	}
-	t.origins(made, 1)
-	law := newInterval(made.Bearings, t.Confidence, figures, at, 1)
-	t.Law, t.Attained = law.law, law.attained
-	if t.Difference != 0 {
-		return &published.Altered{Place: t.Folder, File: planned.File()}
-	}
-	return nil
-}
-
-// MarshalJSON leaves out of a cell that is not published what it does not have.
-func (t *Trace) MarshalJSON() ([]byte, error) {
-	type plain Trace
-	if t.NotAbove == nil && t.Missing == nil {
-		return json.Marshal((*plain)(t))
-	}
-	type absent struct {
-		Folder    string    `json:"folder"`
-		Release   string    `json:"release"`
-		Status    string    `json:"status"`
-		Table     string    `json:"table"`
-		Cell      []KeyOf   `json:"cell"`
-		Statistic string    `json:"statistic"`
-		NotAbove  *NotAbove `json:"not_above,omitempty"`
-		Missing   *Missing  `json:"missing,omitempty"`
-	}
-	a := absent{t.Folder, t.Release, t.Status, t.Table, t.Cell, t.Statistic, t.NotAbove, t.Missing}
-	if t.Missing != nil {
-		return json.Marshal(a)
-	}
-	return json.Marshal(struct {
-		absent
-		Low        float64 `json:"low"`
-		High       float64 `json:"high"`
-		Confidence float64 `json:"confidence"`
-		Law        Law     `json:"law"`
-		Attained   float64 `json:"attained"`
-		Covers     string  `json:"interval_covers"`
-	}{a, t.Low, t.High, t.Confidence, t.Law, t.Attained, t.Covers})
-}
-
 // text says what is known of the cell.
 func (n *NotAbove) text(confidence, attained float64) string {
 	return fmt.Sprintf("not above %s\n%g %% bound      0 … %s (a cell of more rows is published with a chance of %s or more)\n\nThe cell has a noisy count like any other; it is not published, as it is not above the threshold. It need not be empty.\n",
-		budget.Group(n.Threshold), 100*confidence, budget.Group(n.Bound), percentDown(attained))
-}
-
-// sparseFigures reads the counts of a sparse table with their intervals, and the places of their cells in domain order.
-// columns are those of its keys, and of its figures.
-func sparseCounts(t published.Table, columns []string) (histogram.Figures, error) {
-	f := histogram.Figures{Cells: []uint64{}}
-	keys := len(t.Planned.By)
-	codes := placesOfCodes(t)
-	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
-		cell, known := uint64(0), true
-		for i := range keys {
-			at, ok := codes[i][r[i].String()]
-			cell, known = cell*uint64(t.Levels[i].Size())+at, known && ok
-		}
-		if last := len(f.Cells) - 1; !known || last >= 0 && f.Cells[last] >= cell {
-			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(f.Cells)+1)}
-		}
-		f.Cells, f.Published = append(f.Cells, cell), append(f.Published, r[keys].Int64())
-		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
-			*column = append(*column, published.Number(r[keys+1+i]))
-		}
-		return nil
-	})
-	return f, err
+		budget.Group(n.Threshold), 100*confidence, budget.Group(n.Bound), screen.PercentDown(attained))
 }

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
 )
 
@@ -33,7 +33,7 @@ type staging struct {
 // stage opens a staging folder for the output folder out/name, and clears those
 // that crashed runs have left.
 func stage(out, name string) (*staging, error) {
-	if err := makeFolder(out, 0o755); err != nil {
+	if err := durable.MakeFolder(out, 0o755); err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
 	clearStale(out, name)
@@ -43,7 +43,7 @@ func stage(out, name string) (*staging, error) {
 	}
 	s := newStaging(dir)
 	s.place = filepath.Join(out, name)
-	if s.held, err = hold(dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if s.held, err = durable.Hold(dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		s.discard()
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
@@ -113,7 +113,7 @@ func (s *staging) commit() error {
 	})
 	err = errors.Join(err, syncing.Wait())
 	for _, dir := range folders {
-		err = errors.Join(err, syncDir(dir))
+		err = errors.Join(err, durable.SyncDir(dir))
 	}
 	if err != nil {
 		return fmt.Errorf("syncing %s: %w", s.place, err)
@@ -121,7 +121,7 @@ func (s *staging) commit() error {
 	if err := os.Rename(s.dir, s.place); err != nil {
 		return fmt.Errorf("moving the finished %s into place: %w", s.place, err)
 	}
-	return syncDir(filepath.Dir(s.place))
+	return durable.SyncDir(filepath.Dir(s.place))
 }
 
 // lend moves one file of the staging folder into the place, which is there already.
@@ -132,7 +132,7 @@ func (s *staging) lend(name string) error {
 	if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(s.place, name)); err != nil {
 		return err
 	}
-	return syncDir(s.place)
+	return durable.SyncDir(s.place)
 }
 
 // discard ends the staging: what was not committed is removed.
@@ -156,7 +156,7 @@ func clearStale(out, name string) {
 		if !d.IsDir() || !strings.HasPrefix(d.Name(), "."+name+".tmp-") {
 			continue
 		}
-		if held, err := hold(dir); err == nil {
+		if held, err := durable.Hold(dir); err == nil {
 			os.RemoveAll(dir)
 			held.Close()
 		}
@@ -206,49 +206,5 @@ func replaceFile(out, name string, b []byte) error {
 	if err := os.Rename(filepath.Join(s.dir, name), s.place); err != nil {
 		return err
 	}
-	return syncDir(out)
-}
-
-// makeFolder makes a folder, where it is not there, with its parents, and makes
-// its name durable.
-func makeFolder(dir string, mode fs.FileMode) error {
-	there, err := exists(dir)
-	if err != nil {
-		return err
-	}
-	if there {
-		return os.MkdirAll(dir, mode) // an error where it is no folder
-	}
-	if parent := filepath.Dir(dir); parent != dir {
-		if err := makeFolder(parent, 0o755); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return syncDir(filepath.Dir(dir))
-}
-
-// files lists the regular files below a folder, slash-separated, in order.
-func files(dir string) ([]string, error) {
-	var all []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		all = append(all, filepath.ToSlash(rel))
-		return err
-	})
-	return all, err
-}
-
-// exists tells whether there is anything at a path.
-func exists(path string) (bool, error) {
-	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // below a file there is nothing
-		return false, nil
-	}
-	return err == nil, err
+	return durable.SyncDir(out)
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/durable"
 )
 
 // TestAFileThatCannotBeWrittenIsNoRelease writes a file where a folder is: nothing may come into place.
@@ -24,7 +26,7 @@ func TestAFileThatCannotBeWrittenIsNoRelease(t *testing.T) {
 	if err := s.commit(); err == nil {
 		t.Error("committed without a file")
 	}
-	if there, err := exists(s.place); err != nil || there {
+	if there, err := durable.Exists(s.place); err != nil || there {
 		t.Errorf("the release is there: %v, %v", there, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -51,10 +52,10 @@ func openState(ctx context.Context, root, name string) (*state, error) {
 	s := &state{dir: filepath.Join(root, name)}
 	for {
 		for _, dir := range []string{root, s.dir} {
-			if err := makeFolder(dir, 0o700); err != nil {
+			if err := durable.MakeFolder(dir, 0o700); err != nil {
 				return nil, fmt.Errorf("state directory: %w", err)
 			}
-			if err := private(dir); err != nil {
+			if err := durable.Private(dir); err != nil {
 				return nil, fmt.Errorf("state directory: %w", err)
 			}
 		}
@@ -77,11 +78,11 @@ func openState(ctx context.Context, root, name string) (*state, error) {
 // holdWaiting locks a folder, waiting for another process that has it; nil where the system has no such locks.
 func holdWaiting(ctx context.Context, dir string) (*os.File, error) {
 	for {
-		held, err := hold(dir)
+		held, err := durable.Hold(dir)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			return nil, nil
-		case !errors.Is(err, errHeld):
+		case !errors.Is(err, durable.ErrHeld):
 			return held, err
 		}
 		select {
@@ -122,7 +123,7 @@ func (s *state) newKey(keep bool) (key noise.Key, err error) {
 	if key, err = noise.NewKey(); err != nil || !keep {
 		return key, err
 	}
-	err = writePrivate(s.dir, makingKey, keyFile, func(w io.Writer) error {
+	err = durable.WritePrivate(s.dir, makingKey, keyFile, func(w io.Writer) error {
 		_, err := w.Write(key[:])
 		return err
 	})
@@ -130,27 +131,6 @@ func (s *state) newKey(keep bool) (key noise.Key, err error) {
 		return key, fmt.Errorf("state directory: %w", err)
 	}
 	return key, nil
-}
-
-// writePrivate writes a file that its owner alone can read, durably, and whole or not at all. Until it is whole its name begins
-// with making.
-func writePrivate(dir, making, name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(dir, making+"*") // mode 0600
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(dir)
 }
 
 // oldKey is the key that a run which was cut off after its debit has left, and
@@ -185,7 +165,7 @@ func (s *state) erase() error {
 		return nil
 	}
 	if err == nil {
-		err = syncDir(s.dir)
+		err = durable.SyncDir(s.dir)
 	}
 	if err != nil {
 		return fmt.Errorf("erasing the key: %w", err)
@@ -203,7 +183,7 @@ func (s *state) removeJournal() error {
 		return nil
 	}
 	if err == nil {
-		err = syncDir(s.dir)
+		err = durable.SyncDir(s.dir)
 	}
 	if err != nil {
 		return fmt.Errorf("removing the journal: %w", err)
@@ -227,7 +207,7 @@ func (s *state) eraseLeft() error {
 			}
 		}
 	}
-	return syncDir(s.dir)
+	return durable.SyncDir(s.dir)
 }
 
 // clear ends the state: the release is sealed, and nothing of it is needed again.
@@ -238,7 +218,7 @@ func (s *state) clear() error {
 	if err := os.RemoveAll(s.dir); err != nil {
 		return fmt.Errorf("clearing the state: %w", err)
 	}
-	return syncDir(filepath.Dir(s.dir))
+	return durable.SyncDir(filepath.Dir(s.dir))
 }
 
 // eraseFile overwrites a key file with zeros and removes it.
@@ -261,7 +241,7 @@ func eraseFile(path string) error {
 // the owner can read, and returns its path.
 func (s *state) diagnose(details func(io.Writer) error) (string, error) {
 	path := filepath.Join(s.dir, diagnosticsFile)
-	if err := writePrivate(s.dir, "diagnostics.making-", diagnosticsFile, details); err != nil {
+	if err := durable.WritePrivate(s.dir, "diagnostics.making-", diagnosticsFile, details); err != nil {
 		return "", fmt.Errorf("state directory: %w", err)
 	}
 	return path, nil
@@ -281,11 +261,11 @@ func clearSiblings(root, release string) error {
 			continue
 		}
 		dir := filepath.Join(root, d.Name())
-		held, err := hold(dir)
+		held, err := durable.Hold(dir)
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			continue
 		}
-		if keyed, err := exists(filepath.Join(dir, keyFile)); err == nil && !keyed {
+		if keyed, err := durable.Exists(filepath.Join(dir, keyFile)); err == nil && !keyed {
 			err = os.RemoveAll(dir)
 			if err != nil {
 				return fmt.Errorf("clearing the state: %w", err)

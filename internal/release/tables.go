@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
@@ -252,7 +253,7 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
-		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, covers(planned.Sampled()))},
+		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.Covers(planned.Sampled()))},
 	}
 	if d := planned.Discovered; d != nil {
 		metadata = append(metadata, [2]string{"dprelease.discovered", describe.Discovered(d)})
@@ -265,4 +266,10 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 			planned.Cells, s.Above, s.Bound, 100*planned.Statistics[0].Confidence, s.FalseCells)})
 	}
 	return metadata, nil
+}
+
+// topMetadata says what the rows of a table of chosen cells are.
+func topMetadata(planned plan.Table) [2]string {
+	return [2]string{"dprelease.top", fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by their counts, in the order of their choice; with a probability of %s no cell that is not here has over %d more than one that is; the counts are drawn after the choice, and their intervals hold whichever cells were chosen",
+		planned.Top.Of, planned.Cells, screen.PercentDown(planned.Top.Attained), describe.WholeMargin(planned.Top.Shortfall))}
 }

@@ -61,7 +61,7 @@ const microdataShare = 8
 
 func flippedBytesAreFound(t *testing.T, o auditable, flips int) {
 	trust := VerifyOptions{Trust: o.public}
-	names, err := files(o.place)
+	names, err := published.Files(o.place)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestTamperTextsInTheManifest(t *testing.T) {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, c.manifest, modules()); err != nil {
+			if err := Derive(t.Context(), dir, v.sealed, *v.record, c.manifest, modules()); err != nil {
 				t.Fatal(err)
 			}
 			if c.says == "" {
@@ -597,7 +597,7 @@ func (o auditable) forgedWith(t *testing.T, r ledger.Record) string {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if writeRelease(t.Context(), &staging{dir: dir}, v.sealed, r, published.Manifest{}, modules()) == nil {
+	if Derive(t.Context(), dir, v.sealed, r, published.Manifest{}, modules()) == nil {
 		return dir
 	}
 	dir = o.copied(t)

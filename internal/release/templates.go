@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -37,7 +38,7 @@ const (
 // it may have come there in an archive. On a practice account every plan is made anew, as its ledger lies in that directory too.
 func (o Options) template(ctx context.Context, r *spec.Release) *plan.Plan {
 	file := o.templateFile(r)
-	if file == "" || errors.Join(private(o.stateDir()), private(filepath.Dir(file))) != nil {
+	if file == "" || errors.Join(durable.Private(o.stateDir()), durable.Private(filepath.Dir(file))) != nil {
 		return nil
 	}
 	b, err := regular.Read(file, mostTemplate)
@@ -74,7 +75,7 @@ func (o Options) keepTemplate(p *plan.Plan) {
 		return
 	}
 	dir := filepath.Dir(file)
-	if makeFolder(dir, 0o700) != nil || private(dir) != nil {
+	if durable.MakeFolder(dir, 0o700) != nil || durable.Private(dir) != nil {
 		return
 	}
 	hash := sha256.Sum256(text)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
@@ -53,13 +55,13 @@ func TestALaterRunHasTheTemplate(t *testing.T) {
 	o, opt, load := templateOffice(t)
 	folder := filepath.Join(opt.stateDir(), templatesFolder)
 	first, _ := load(opt, "2026q1")
-	if there, err := exists(folder); there || err != nil {
+	if there, err := durable.Exists(folder); there || err != nil {
 		t.Fatal("something is kept before anything was measured")
 	}
 	if _, err := Run(t.Context(), first, opt); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := files(folder)
+	kept, err := published.Files(folder)
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("%v, %v are kept", kept, err)
 	}
@@ -177,7 +179,7 @@ func TestOldTemplatesGo(t *testing.T) {
 		}
 	}
 	removeOldest(dir, 2)
-	left, err := files(dir)
+	left, err := published.Files(dir)
 	if err != nil || strings.Join(left, " ") != "a.json b.json note.txt" {
 		t.Errorf("%v, %v are left", left, err)
 	}

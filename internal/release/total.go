@@ -105,10 +105,10 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	t := &Total{
 		Status: first.edition.Manifest.Status, From: first.planned().From, Statistic: string(kind), Column: column,
 		By: append([]string{}, q.By...), Where: first.asked.conditions, Weighted: first.planned().Weighted,
-		Confidence: first.planned().Statistics[0].Confidence, Covers: covers(false),
+		Confidence: first.planned().Statistics[0].Confidence, Covers: published.Covers(false),
 	}
 	for _, c := range all {
-		if marked(c.edition.Manifest.Status) != "" {
+		if published.Marked(c.edition.Manifest.Status) != "" {
 			t.Status = c.edition.Manifest.Status
 		}
 		t.Releases = append(t.Releases, c.release())
@@ -325,7 +325,7 @@ func (a *inquiry) names() []string {
 func (c *contribution) release() TotalRelease {
 	out := TotalRelease{
 		Folder: c.edition.Place, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status, Table: c.planned().Path,
-		Bounded: boundText(c.edition.Plan, c.planned()), Measurements: []string{},
+		Bounded: published.BoundText(c.edition.Plan, c.planned()), Measurements: []string{},
 	}
 	for _, row := range c.rows {
 		for _, b := range slices.Concat(row.rests, row.countRests) {

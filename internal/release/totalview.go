@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -40,18 +42,18 @@ func (t *Total) Write(w io.Writer) error {
 		value, deviation, interval := "", "", "says nothing"
 		d := 0
 		if r.StandardError != nil {
-			d = decimals(*r.StandardError, r.Law == ExactLaw)
-			deviation = figureText(*r.StandardError, decimals(*r.StandardError, false))
+			d = screen.Decimals(*r.StandardError, r.Law == ExactLaw)
+			deviation = screen.Figure(*r.StandardError, screen.Decimals(*r.StandardError, false))
 		}
 		if r.Value != nil {
-			value = figureText(*r.Value, d)
+			value = screen.Figure(*r.Value, d)
 		}
 		if r.Low != nil && r.High != nil {
-			interval = figureText(*r.Low, d) + " … " + figureText(*r.High, d)
+			interval = screen.Figure(*r.Low, d) + " … " + screen.Figure(*r.High, d)
 		}
 		rows = append(rows, append(line, value, deviation, interval))
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n\n%s\n%s", t.title(), marked(t.Status), aligned(rows, len(keys)), t.notes())
+	_, err := fmt.Fprintf(w, "%s%s\n\n%s\n%s", t.title(), published.Marked(t.Status), screen.Aligned(rows, len(keys)), t.notes())
 	return err
 }
 
@@ -116,7 +118,7 @@ func (t *Total) notes() string {
 		{RatioLaw, "Intervals by inverting the law of the sum and the count (Fieller): each covers the exact mean with a probability of %s.\n"},
 	} {
 		if v, ok := attained[law.of]; ok {
-			fmt.Fprintf(&b, law.says, percentDown(v))
+			fmt.Fprintf(&b, law.says, screen.PercentDown(v))
 		}
 	}
 	if unbounded {
@@ -133,7 +135,7 @@ func (t *Total) notes() string {
 func (t *Total) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	s := t.name()
-	keys := noFormulas(t.By)
+	keys := screen.NoFormulas(t.By)
 	if t.each() {
 		keys = append([]string{"release"}, keys...)
 	}
@@ -145,9 +147,9 @@ func (t *Total) CSV(w io.Writer) error {
 		return err
 	}
 	for _, r := range t.Rows {
-		line := noFormulas(r.Keys)
+		line := screen.NoFormulas(r.Keys)
 		if t.each() {
-			line = append(noFormulas([]string{r.Release}), line...)
+			line = append(screen.NoFormulas([]string{r.Release}), line...)
 		}
 		for _, v := range []*float64{r.Value, r.StandardError, r.Low, r.High} {
 			text := ""

@@ -108,7 +108,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	}
 	t := &Trace{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: e.Plan.Tables[at].Path, Cell: []KeyOf{},
-		Statistic: e.Plan.Tables[at].Statistics[0].Name, Confidence: e.Plan.Tables[at].Statistics[0].Confidence, Covers: covers(e.Plan.Sample != nil),
+		Statistic: e.Plan.Tables[at].Statistics[0].Name, Confidence: e.Plan.Tables[at].Statistics[0].Confidence, Covers: published.Covers(e.Plan.Sample != nil),
 		Counts: e.Plan.Tables[at].Counts, Weighted: e.Plan.Tables[at].Weighted,
 	}
 	if t.Invariant = e.Plan.Tables[at].Invariant; t.Invariant == "" {
@@ -132,7 +132,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err := t.read(e, e.Plan.Tables[at], row); err != nil {
 		return nil, err
 	}
-	for i, up := range countsUp(e.Plan, e.Plan.Tables[at]) {
+	for i, up := range published.CountsUp(e.Plan, e.Plan.Tables[at]) {
 		if up {
 			selected[i] = upTo(selected[i][0])
 		}
@@ -156,21 +156,6 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 		return nil, &published.Altered{Place: place, File: e.Plan.Tables[at].File()}
 	}
 	return t, nil
-}
-
-// countsUp says of each key of a table whether its figures count up along it: then a row is the sum of the cells of its
-// category and of all before it.
-func countsUp(p *plan.Plan, t plan.Table) []bool {
-	out := make([]bool, len(t.By))
-	for _, m := range p.Release().Marginals {
-		if m.Name != t.Marginal {
-			continue
-		}
-		for i, f := range p.Shown(t).Factors {
-			out[i] = slices.Contains(m.Cumulative, spec.Attribute{Column: f.Attribute, Level: f.Level})
-		}
-	}
-	return out
 }
 
 // upTo is a category and all before it.

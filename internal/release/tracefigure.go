@@ -5,6 +5,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
@@ -63,14 +64,14 @@ func (f TracedFigure) text(count string) string {
 	case f.Published == nil:
 		return text + "  withheld: the noisy count is below what the spec shows\n"
 	}
-	text += "  published " + shortly(*f.Published)
+	text += "  published " + screen.Shortly(*f.Published)
 	if f.Unbiased != nil && *f.Unbiased != *f.Published {
-		text += ", unbiased " + shortly(*f.Unbiased)
+		text += ", unbiased " + screen.Shortly(*f.Unbiased)
 	}
 	if f.StandardError != nil {
-		text += ", standard error " + shortly(*f.StandardError)
+		text += ", standard error " + screen.Shortly(*f.StandardError)
 	}
-	text += ", interval " + shortly(*f.Low) + " … " + shortly(*f.High)
+	text += ", interval " + screen.Shortly(*f.Low) + " … " + screen.Shortly(*f.High)
 	if f.Flag == string(synth.NoiseDominates) {
 		text += " (noise_dominates: noise alone could have made it)"
 	}

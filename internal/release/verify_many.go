@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -207,7 +208,7 @@ func (a *Audit) find(places []string) (all []string, err error) {
 // releasesIn are the folders of releases in a folder that has no manifest itself, and the other folders there; hidden ones are not
 // looked at. Errors: *[verdict.Unusable].
 func releasesIn(place string) (folders, others []string, err error) {
-	if there, err := exists(filepath.Join(place, published.ManifestFile)); err != nil || there {
+	if there, err := durable.Exists(filepath.Join(place, published.ManifestFile)); err != nil || there {
 		return nil, nil, nil
 	}
 	entries, err := os.ReadDir(place)
@@ -219,7 +220,7 @@ func releasesIn(place string) (folders, others []string, err error) {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() || strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		if there, err := exists(filepath.Join(path, published.ManifestFile)); err == nil && !there {
+		if there, err := durable.Exists(filepath.Join(path, published.ManifestFile)); err == nil && !there {
 			others = append(others, path)
 			continue
 		}

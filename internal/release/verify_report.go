@@ -1,7 +1,6 @@
 package release
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +71,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		return "", published.Faultf(published.ManifestFile, "%v", err)
 	}
 	m := published.Manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces, Rows: v.manifest.Rows, Methods: v.manifest.Methods}
-	if err := writeRelease(ctx, newStaging(dir), v.sealed, *v.record, m, built); err != nil {
+	if err := Derive(ctx, dir, v.sealed, *v.record, m, built); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
@@ -82,7 +81,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		}
 		return "", published.Faultf(published.ReportFile, "cannot be made again: %v%s", err, v.otherVersion())
 	}
-	names, err := files(dir)
+	names, err := published.Files(dir)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +93,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	// The manifest differs with any other file, so it is named last.
 	names = append(slices.DeleteFunc(names, func(name string) bool { return name == published.ManifestFile }), published.ManifestFile)
 	for _, name := range names {
-		same, err := equalFiles(filepath.Join(dir, filepath.FromSlash(name)), v.path(name))
+		same, err := published.EqualFiles(filepath.Join(dir, filepath.FromSlash(name)), v.path(name))
 		if err != nil {
 			return "", err
 		}
@@ -106,19 +105,6 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		v.out.Unchecked = append(v.out.Unchecked, fmt.Sprintf("that it was published by a build of %s from the modules that %s lists: this program was built from others", v.manifest.Software, published.BillFile))
 	}
 	return fmt.Sprintf("%s made again", budget.Plural(int64(len(names)), "file")), nil
-}
-
-// equalFiles compares a file with one that may be missing, or be no file.
-func equalFiles(a, b string) (bool, error) {
-	y, err := published.ReadFile(b)
-	if errors.Is(err, published.ErrMissing) || errors.Is(err, published.ErrNotFile) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	x, err := os.ReadFile(a)
-	return bytes.Equal(x, y), err
 }
 
 // microdata are those of the plan, where there is one that could be read.

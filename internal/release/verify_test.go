@@ -682,7 +682,7 @@ func (o auditable) rewritten(t *testing.T, change func(*verifier, *[]report.Modu
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeRelease(t.Context(), &staging{dir: dir}, v.sealed, *v.record, published.Manifest{}, built); err != nil {
+	if err := Derive(t.Context(), dir, v.sealed, *v.record, published.Manifest{}, built); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -10,22 +10,36 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds tables of chosen cells: what is said of them, and how they are read again.
+// This file holds how the counts of tables that have some of their cells are read, and how good the choice of the cells was.
 
-// topMetadata says what the rows of a table of chosen cells are.
-func topMetadata(planned plan.Table) [2]string {
-	return [2]string{"dprelease.top", fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by their counts, in the order of their choice; with a probability of %s no cell that is not here has over %d more than one that is; the counts are drawn after the choice, and their intervals hold whichever cells were chosen",
-		planned.Top.Of, planned.Cells, percentDown(planned.Top.Attained), describe.WholeMargin(planned.Top.Shortfall))}
+// sparseCounts reads the counts of a sparse table with their intervals, and the places of their cells in domain order.
+// columns are those of its keys, and of its figures.
+func sparseCounts(t published.Table, columns []string) (histogram.Figures, error) {
+	f := histogram.Figures{Cells: []uint64{}}
+	keys := len(t.Planned.By)
+	codes := placesOfCodes(t)
+	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
+		cell, known := uint64(0), true
+		for i := range keys {
+			at, ok := codes[i][r[i].String()]
+			cell, known = cell*uint64(t.Levels[i].Size())+at, known && ok
+		}
+		if last := len(f.Cells) - 1; !known || last >= 0 && f.Cells[last] >= cell {
+			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(f.Cells)+1)}
+		}
+		f.Cells, f.Published = append(f.Cells, cell), append(f.Published, r[keys].Int64())
+		for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
+			*column = append(*column, published.Number(r[keys+1+i]))
+		}
+		return nil
+	})
+	return f, err
 }
 
-// notAdded is why nothing is added up from a table of chosen cells, and what to do instead.
-const notAdded = "has those cells alone that were chosen, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"
-
-// topFigures reads the counts of a table of chosen cells with their intervals, and the places of their cells in domain order.
+// topCounts reads the counts of a table of chosen cells with their intervals, and the places of their cells in domain order.
 // columns are those of its keys, and of its figures.
 func topCounts(t published.Table, columns []string) (histogram.Figures, error) {
 	f := histogram.Figures{Cells: []uint64{}}

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package release
+package durable
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// syncDir makes the names in a folder durable.
-func syncDir(dir string) error {
+// SyncDir makes the names in a folder durable.
+func SyncDir(dir string) error {
 	d, err := os.OpenFile(dir, syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return err
@@ -18,12 +18,12 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
-// errHeld says that another process holds a folder.
-var errHeld error = syscall.EWOULDBLOCK
+// ErrHeld says that another process holds a folder.
+var ErrHeld error = syscall.EWOULDBLOCK
 
-// hold locks a folder for as long as the returned file is open, which the system
+// Hold locks a folder for as long as the returned file is open, which the system
 // ends with the process, however that ends. It does not wait: errHeld.
-func hold(dir string) (*os.File, error) {
+func Hold(dir string) (*os.File, error) {
 	d, err := os.OpenFile(dir, syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func hold(dir string) (*os.File, error) {
 	return d, nil
 }
 
-// private refuses a folder that others own, can read or can write to.
-func private(dir string) error {
+// Private refuses a folder that others own, can read or can write to.
+func Private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err

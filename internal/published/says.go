@@ -1,0 +1,54 @@
+package published
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds what the plan of a release says of its tables.
+
+// Covers returns what intervals hold, and what they leave out.
+func Covers(sampled bool) string {
+	if sampled {
+		return "privacy noise and the error of the secret sample; sampling error of the data themselves and response error not included"
+	}
+	return "privacy noise only; sampling and response error not included"
+}
+
+// BoundText returns which rows of a unit a table counts that has a bound of its own, "" of another.
+func BoundText(p *plan.Plan, t plan.Table) string {
+	if t.PerUnit == nil {
+		return ""
+	}
+	var bounds []string
+	if n := t.PerUnit.Groups; n > 0 {
+		bounds = append(bounds, "rows in "+budget.Plural(n, "cell"))
+	}
+	if n := t.PerUnit.RowsPerGroup; n > 0 {
+		bounds = append(bounds, budget.Plural(n, "row")+" in a cell")
+	}
+	if n := t.PerUnit.Total; n > 0 {
+		bounds = append(bounds, budget.Plural(n, "row")+" in all")
+	}
+	return fmt.Sprintf("of one %s at most %s", p.Guarantee.Protects, strings.Join(bounds, ", "))
+}
+
+// CountsUp reports of each key of a table whether its figures count up along it: then a row is the sum of the cells of its
+// category and of all before it.
+func CountsUp(p *plan.Plan, t plan.Table) []bool {
+	out := make([]bool, len(t.By))
+	for _, m := range p.Release().Marginals {
+		if m.Name != t.Marginal {
+			continue
+		}
+		for i, f := range p.Shown(t).Factors {
+			out[i] = slices.Contains(m.Cumulative, spec.Attribute{Column: f.Attribute, Level: f.Level})
+		}
+	}
+	return out
+}
