@@ -201,7 +201,7 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *Problem {
 	code, fit := g.domain.CodeOfText(name)
 	if fit != Fits {
 		p := g.problem(at, fmt.Sprintf("%q is no code of the code book", clip(name)), someOf(g.domain.finest.Categories))
-		p.Nearest = new(suggestions).nearestCategory(name, g.domain.finest.Categories)
+		p.Nearest = nearestCategory(new(suggestions), name, g.domain.finest.Categories)
 		return p
 	}
 	if first[code] > 0 {

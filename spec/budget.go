@@ -19,7 +19,7 @@ func (r *reader) readBudget(root node) {
 	if delta := n.get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
 		r.problem(delta, Problem{Message: "delta is " + delta.text(), Expected: "a delta below 1, as 1e-9"})
 	}
-	if r.unsound[n.value] {
+	if !r.sound(n) {
 		return
 	}
 	b.Minimise = Guarded
@@ -79,7 +79,7 @@ func (r *reader) amount(n node) *big.Rat {
 		r.problem(n, Problem{Message: n.key.Value + " is " + n.text(), Expected: "more than zero"})
 	}
 	if !ok || x.Sign() <= 0 {
-		r.unsound[n.value] = true
+		r.spoil(n)
 	}
 	return x
 }
@@ -193,7 +193,7 @@ func (s *splitter) portions(n node, prefix string) (portions []portion, ok bool)
 			e.share = s.amount(source)
 			ok = ok && e.share != nil
 		}
-		ok = ok && !s.unsound[source.value]
+		ok = ok && s.sound(source)
 		portions = append(portions, e)
 	}
 	return portions, ok
@@ -303,7 +303,7 @@ func (r *reader) leafPaths() []string {
 func (r *reader) checkLeavesUsed(root node) {
 	marginals, synthetic, budget := root.get("marginals"), root.get("synthetic"), root.get("budget")
 	r.spread(root.value)
-	if len(r.unbuilt) > 0 || !r.sound(marginals) || synthetic.present() && !r.sound(synthetic) {
+	if len(r.sortedUnbuilt()) > 0 || !r.sound(marginals) || synthetic.present() && !r.sound(synthetic) {
 		return
 	}
 	used := map[string]bool{}

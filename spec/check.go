@@ -14,18 +14,25 @@ import (
 // checker compares a document with shapes and collects every difference.
 type checker struct {
 	*findings
-	within int // how many unbuilt parts enclose the node: only the outermost is named
+	unfilled *Problem // of a text with ${…} where no parameters are filled in, nil where that is a text as any other
+	within   int      // how many unbuilt parts enclose the node: only the outermost is named
+}
+
+// check reports every difference of a document from its shape. Unless unfilled is nil, it is the problem of a scalar that holds
+// ${…} although no parameters are filled in there.
+func check(f *findings, s *shape, root node, unfilled *Problem) {
+	(&checker{findings: f, unfilled: unfilled}).check(s, root)
 }
 
 // check compares one value with its shape.
 func (c *checker) check(s *shape, n node) {
-	if c.unsound[n.value] {
+	if !c.sound(n) {
 		return
 	}
 	if s.unbuilt != "" {
 		if c.within == 0 {
 			c.notBuilt(n.heading(), n.path, s.unbuilt)
-			c.unfinished[n.value] = true
+			c.leaveOut(n)
 		}
 		c.within++
 		defer func() { c.within-- }()
@@ -57,7 +64,7 @@ func (c *checker) mismatch(s *shape, n node) {
 		p.Fix = `""`
 	case (n.isNumber() || n.value.Tag == "!!bool") && s.kind == text && s.oneOf == nil && c.fitsText(s, n.text()):
 		p.Fix = quote(n.text())
-	case s.kind == whole && n.isQuoted() && numberPattern.MatchString(n.text()):
+	case s.kind == whole && n.isQuoted() && isNumber(n.text()):
 		p.Fix = n.text() + ", without quotes"
 	case s.kind == choice && n.isText():
 		var options []string
@@ -73,7 +80,7 @@ func (c *checker) mismatch(s *shape, n node) {
 	}
 	c.habit(s, n, &p)
 	c.report(n.position(), n.path, p)
-	c.unsound[n.value] = true
+	c.spoil(n)
 }
 
 // meantKey says of a mapping that is no branch of a choice which key of a branch was probably meant.
@@ -113,7 +120,7 @@ func (c *checker) checkObject(s *shape, n node) {
 	for _, pair := range n.pairs() {
 		f, known := s.field(pair.key.Value)
 		switch {
-		case c.refused[pair.key]: // already reported
+		case c.isRefused(pair.key): // already reported
 		case !known:
 			present = append(present, c.unknownKey(s, pair))
 		default:
@@ -132,7 +139,7 @@ func (c *checker) checkObject(s *shape, n node) {
 			c.report(n.heading(), n.path, Problem{
 				Message: fmt.Sprintf("missing key %q", f.key), Expected: f.required, Fix: f.fix,
 			})
-			c.unsound[n.value] = true
+			c.spoil(n)
 		}
 	}
 	c.checkForms(s, n, present)
@@ -186,7 +193,7 @@ func (c *checker) checkForms(s *shape, n node, present []string) {
 		p.Expected = s.empty
 	}
 	c.report(n.heading(), n.path, p)
-	c.unsound[n.value] = true
+	c.spoil(n)
 }
 
 func containsAll(set, wanted []string) bool {
@@ -208,12 +215,11 @@ func (c *checker) checkDictionary(s *shape, n node) {
 		c.tooFew(s, n)
 	}
 	for _, pair := range pairs {
-		if c.refused[pair.key] {
+		if c.isRefused(pair.key) {
 			continue
 		}
 		if !s.keys.MatchString(pair.key.Value) {
-			c.refused[pair.key] = true
-			c.report(pair.key, pair.path, Problem{
+			c.refuse(pair.key, pair.path, Problem{
 				Message:  fmt.Sprintf("%q is not a name", clip(pair.key.Value)),
 				Expected: "a name that matches " + s.keys.String(),
 			})
@@ -253,7 +259,7 @@ func (c *checker) tooFew(s *shape, n node) {
 		p.Expected = s.empty
 	}
 	c.report(n.position(), n.path, p)
-	c.unsound[n.value] = true
+	c.spoil(n)
 }
 
 func (c *checker) checkChoice(s *shape, n node) {
@@ -306,11 +312,8 @@ func (c *checker) checkScalar(s *shape, n node) {
 			c.mismatch(s, n)
 		}
 	}
-	if !s.params && strings.Contains(n.text(), "${") {
-		c.report(n.position(), n.path, Problem{
-			Message:  "parameters are not filled in here",
-			Expected: "${…} only in release, about and the paths of files: a standing approval signs a plan with its parameters blank, and what is counted is part of what it signs",
-		})
+	if c.unfilled != nil && !s.params && strings.Contains(n.text(), "${") {
+		c.report(n.position(), n.path, *c.unfilled)
 	}
 }
 

@@ -21,7 +21,7 @@ func (r *reader) readDomain(c *Column, n node) *Domain {
 		r.problem(levels, Problem{Message: "quadtree levels belong to a grid", Expected: "levels of this kind of domain"})
 		return nil
 	}
-	before := len(r.problems)
+	before := r.count()
 	var d *Domain
 	switch {
 	case n.get("range").present():
@@ -37,7 +37,7 @@ func (r *reader) readDomain(c *Column, n node) *Domain {
 	default:
 		d = r.readValues(c, n)
 	}
-	if len(r.problems) > before {
+	if r.count() > before {
 		c.Lattice = nil
 		return nil
 	}
@@ -135,7 +135,7 @@ func (r *reader) readGroups(d *Domain, n node) *Level {
 			switch {
 			case fit != Fits:
 				p := Problem{Message: fmt.Sprintf("%q is no category of this column", clip(item.text())), Expected: someOf(d.finest.Categories)}
-				r.problem(item, r.nearestFix(item, p, r.nearestCategory(item.text(), d.finest.Categories)))
+				r.problem(item, r.nearestFix(item, p, nearestCategory(&r.suggestions, item.text(), d.finest.Categories)))
 			case placed[code]:
 				r.problem(item, Problem{
 					Message:  fmt.Sprintf("category %q is in two groups", clip(item.text())),

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the document: YAML text to one tree of nodes without anything clever in it.
+// This file holds the reading of a document: YAML text to one tree of nodes.
 
 import (
 	"errors"
@@ -14,39 +14,33 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// readDocument reads the one YAML document of a text. It reports what is wrong with the text
-// as YAML and everything this language leaves out of YAML: anchors, aliases, merge keys, tags,
-// duplicate keys, keys that are no scalars. It returns false where there is no tree to go on
-// with.
-func (f *findings) readDocument(text string) (node, bool) {
-	if !f.readable(text) {
+// Read reads the one YAML document of the text. It reports what is wrong with the text as YAML
+// and everything that is left out of YAML: anchors, aliases, merge keys, tags, duplicate keys,
+// keys that are no scalars. In place of an empty text it expects what empty says, in place of a
+// second document what second says. It returns false where there is no tree to go on with.
+func (f *findings) Read(empty, second string) (node, bool) {
+	if !f.isReadable() {
 		return node{}, false
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
-	var document, second yaml.Node
+	decoder := yaml.NewDecoder(strings.NewReader(strings.TrimPrefix(f.text, "\ufeff")))
+	var document, more yaml.Node
 	switch err := decode(decoder, &document); {
 	case err == io.EOF:
-		f.reportAt(1, 1, "", Problem{Message: "the file is empty", Expected: "a release, which starts with version: 1"})
+		f.reportAt(1, 1, "", Problem{Message: "the file is empty", Expected: empty})
 		return node{}, false
 	case err != nil:
 		f.reportSyntax(err)
 		return node{}, false
 	}
-	if err := decode(decoder, &second); err != io.EOF {
+	if err := decode(decoder, &more); err != io.EOF {
 		if err != nil {
 			f.reportSyntax(err)
 		} else {
-			f.reportAt(second.Line, second.Column, "", Problem{
-				Message: "a second YAML document", Expected: "one release a file, without --- between",
-			})
+			f.reportAt(more.Line, more.Column, "", Problem{Message: "a second YAML document", Expected: second})
 		}
 		return node{}, false
 	}
 	root := node{value: document.Content[0]}
-	if format := root.get("format"); format.present() && strings.HasPrefix(format.text(), "dprelease.plan/") {
-		f.reportAt(1, 1, "", Problem{Message: "a plan, and not a spec", Expected: "the spec that the plan was made from; `dprelease run` takes a spec, `dprelease measure` a plan"})
-		return node{}, false
-	}
 	f.refuseCleverness(root)
 	return root, true
 }
@@ -61,12 +55,12 @@ func decode(decoder *yaml.Decoder, into *yaml.Node) (err error) {
 	return decoder.Decode(into)
 }
 
-// readable reports text that is not UTF-8 or holds control characters.
-func (f *findings) readable(text string) bool {
+// isReadable reports text that is not UTF-8 or holds control characters.
+func (f *findings) isReadable() bool {
 	line, column := 1, 1
-	for i, r := range text {
+	for i, r := range f.text {
 		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+		case r == utf8.RuneError && !strings.HasPrefix(f.text[i:], "\ufffd"):
 			f.reportAt(line, column, "", Problem{Message: "not UTF-8", Expected: "a text file in UTF-8"})
 			return false
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f:
@@ -194,6 +188,5 @@ func (f *findings) refuseKey(pair node, seen map[string]int) {
 		seen[key.Value] = key.Line
 		return
 	}
-	f.refused[key] = true
-	f.report(key, pair.path, p)
+	f.refuse(key, pair.path, p)
 }

@@ -109,6 +109,11 @@ type Level struct {
 // Size is the number of categories of the level.
 func (l *Level) Size() int { return len(l.Categories) }
 
+// nearestCategory is the nearest code.
+func nearestCategory(s *suggestions, name string, categories []Category) string {
+	return s.nearestOf(name, len(categories), func(i int) string { return categories[i].Code })
+}
+
 // Category is one value of a level. Label is "" where the spec has none.
 type Category struct{ Code, Label string }
 

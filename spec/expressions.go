@@ -107,7 +107,7 @@ func (r *reader) reportExpression(n node, mark int, wrong *expression.Error) {
 	if p.Nearest = r.nearest(wrong.Unknown, wrong.Among); p.Nearest != "" {
 		p.Fix = r.mended(n.value, text[:at]+p.Nearest+text[end:])
 	}
-	r.unsound[n.value] = true
+	r.spoil(n)
 	column := n.value.Column
 	if n.isQuoted() {
 		column++

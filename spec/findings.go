@@ -14,7 +14,8 @@ import (
 // findings collects what is found in one document.
 type findings struct {
 	suggestions
-	file     string
+	file     string // the name of the document
+	text     string
 	lines    []string
 	problems []finding
 	warnings []finding
@@ -32,9 +33,17 @@ type finding struct {
 	line, column int
 }
 
+// Unbuilt is one use of a part of the language that this version does not build.
+type Unbuilt struct {
+	Path, Feature string
+	Line, Column  int
+}
+
+// newFindings returns the findings of a text, none so far. The file is its name, for messages.
 func newFindings(file, text string) *findings {
 	return &findings{
 		file:       file,
+		text:       text,
 		lines:      strings.Split(text, "\n"),
 		unsound:    map[*yaml.Node]bool{},
 		unfinished: map[*yaml.Node]bool{},
@@ -73,6 +82,21 @@ func (f *findings) notBuilt(at *yaml.Node, path, feature string) {
 	f.unfinished[at] = true
 }
 
+// refuse reports a key and leaves its entry out of [findings.entries].
+func (f *findings) refuse(key *yaml.Node, path string, p Problem) {
+	f.refused[key] = true
+	f.report(key, path, p)
+}
+
+// isRefused reports whether a key was refused.
+func (f *findings) isRefused(key *yaml.Node) bool { return f.refused[key] }
+
+// entries are the entries of a mapping with free keys, without those that were refused.
+func (f *findings) entries(n node) []node {
+	return slices.DeleteFunc(n.pairs(), func(pair node) bool { return f.refused[pair.key] })
+}
+
+// place fills in where a problem is.
 func (f *findings) place(at *yaml.Node, path string, p Problem) finding {
 	p.File, p.Path = f.file, path
 	p.Line, p.Column = max(at.Line, 1), max(at.Column, 1)
@@ -103,6 +127,21 @@ func (f *findings) mended(at *yaml.Node, replacement string) string {
 	return strings.TrimSpace(string(runes[:from]) + replacement + string(runes[to:]))
 }
 
+// count is how many problems there are so far.
+func (f *findings) count() int { return len(f.problems) }
+
+// sortedProblems are the problems in document order.
+func (f *findings) sortedProblems() []Problem { return sorted(f.problems) }
+
+// sortedWarnings are the warnings in document order.
+func (f *findings) sortedWarnings() []Problem { return sorted(f.warnings) }
+
+// sortedUnbuilt are the uses of what is not built, in document order.
+func (f *findings) sortedUnbuilt() []Unbuilt {
+	slices.SortStableFunc(f.unbuilt, func(a, b Unbuilt) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	return f.unbuilt
+}
+
 // sorted are the problems in document order.
 func sorted(all []finding) []Problem {
 	slices.SortStableFunc(all, func(a, b finding) int {
@@ -120,6 +159,12 @@ func (f *findings) sound(n node) bool { return n.present() && !f.unsound[n.value
 
 // built is true where the value is sound and everything in it is built.
 func (f *findings) built(n node) bool { return f.sound(n) && !f.unfinished[n.value] }
+
+// spoil marks a value in which something is wrong that was reported, or will be, elsewhere.
+func (f *findings) spoil(n node) { f.unsound[n.value] = true }
+
+// leaveOut marks a value in which something is not built.
+func (f *findings) leaveOut(n node) { f.unfinished[n.value] = true }
 
 // spread carries the marks of nodes up to everything that holds them.
 func (f *findings) spread(n *yaml.Node) (unsound, unfinished bool) {

@@ -28,7 +28,7 @@ func (r *reader) readImpossible(root node) {
 		r.release.Impossible = append(r.release.Impossible, i)
 		if root.get("synthetic").get(t.Name).present() {
 			r.notBuilt(n.position(), n.path, "impossible on a table with microdata")
-			r.unfinished[n.value] = true
+			r.leaveOut(n)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (r *reader) readCodes(a Attribute, l *Level, n node) []int {
 		switch {
 		case at < 0:
 			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(item.text()), a), Expected: someOf(l.Categories)}
-			r.problem(item, r.nearestFix(item, p, r.nearestCategory(item.text(), l.Categories)))
+			r.problem(item, r.nearestFix(item, p, nearestCategory(&r.suggestions, item.text(), l.Categories)))
 		case seen[at]:
 			r.problem(item, Problem{Message: fmt.Sprintf("duplicate category %q", clip(item.text())), Expected: "each category once"})
 		default:

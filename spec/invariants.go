@@ -68,7 +68,7 @@ func (r *reader) checkInvariant(root node, t *Table, n node) bool {
 	switch {
 	case isPublic(root.get("tables").get(t.Name)):
 		r.notBuilt(n.heading(), n.path, "invariants of a public table")
-		r.unfinished[n.value] = true
+		r.leaveOut(n)
 	case t.Weight != nil:
 		r.report(n.heading(), n.path, Problem{
 			Message:  fmt.Sprintf("rows of %s count by their weights, and an invariant is a number of rows", t.Name),
@@ -179,7 +179,7 @@ func (r *reader) readPlain(n node, f *figures) bool {
 		if !known {
 			at := node{value: pair.key, path: pair.path}
 			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(pair.key.Value), f.by[0]), Expected: someOf(f.levels[0].Categories)}
-			r.problem(at, r.nearestFix(at, p, r.nearestCategory(pair.key.Value, f.levels[0].Categories)))
+			r.problem(at, r.nearestFix(at, p, nearestCategory(&r.suggestions, pair.key.Value, f.levels[0].Categories)))
 			ok = false
 			continue
 		}
@@ -264,7 +264,7 @@ func (p *publicTable) figure(row int, fields []string, columns []int, f *figures
 		code, known := f.codes[i][fields[columns[i]]]
 		if !known {
 			problem := p.inField(row, columns[i], fmt.Sprintf("%q is no category of %s", clip(fields[columns[i]]), f.by[i]), someOf(level.Categories))
-			problem.Nearest = new(suggestions).nearestCategory(fields[columns[i]], level.Categories)
+			problem.Nearest = nearestCategory(new(suggestions), fields[columns[i]], level.Categories)
 			return problem
 		}
 		cell = cell*level.Size() + code

@@ -288,7 +288,7 @@ func (r *reader) lookUp(t *Table, at node, join, column string) (*Join, bool) {
 	j := t.Join(join)
 	switch {
 	case j == nil && slices.Contains(r.failed[t], join):
-		r.unsound[at.value] = true
+		r.spoil(at)
 		return nil, false // already reported
 	case j == nil:
 		var names []string

@@ -19,7 +19,7 @@ const (
 // language is the shape of a whole spec in version 1, including the parts that this version
 // of the program does not build.
 var language = sync.OnceValue(func() *shape {
-	open := &shape{kind: anything, says: "anything"}
+	open := anythingShape("anything")
 	release := objectShape("a release",
 		field{key: "version", shape: wholeShape("1, the version of the language", 1, 1), required: "the version of the language", fix: "version: 1"},
 		field{key: "release", shape: textShape("the name of the release").withParams(), required: "the name of the release", fix: "release: my-release"},
@@ -66,7 +66,7 @@ func privacyShape() *shape {
 		field{key: "account", shape: choiceShape("an account, or a list of them: the release's own first, then those of further datasets that are read",
 			onSequence(accounts), onScalar(account))},
 		field{key: "resume", shape: enumShape("never: the noise key is kept in memory only, and a run that is cut off after its debit loses the release", "never")},
-		field{key: "total", shape: &shape{kind: boolean, says: "true or false"}},
+		field{key: "total", shape: booleanShape("true or false")},
 		field{key: "within", shape: textShape("an attribute, as block.state").notBuilt("within")})
 }
 

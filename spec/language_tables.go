@@ -48,7 +48,7 @@ func pathsShape() *shape {
 func sourceShape() *shape {
 	source := objectShape("{parquet: …}, {csv: …} or {arrow: …}", sourceFields()...).
 		withForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"})
-	source.habits = sourceHabits()
+	source.habits, source.instead = sourceHabits(), sourceOfText
 	return source
 }
 
@@ -111,16 +111,17 @@ func expectShape() *shape {
 
 func joinShape() *shape {
 	column := textShape("a column")
-	return dictShape("public tables to join, by name", `^`+columnSyntax+`$`,
-		objectShape("{csv, parquet or arrow, on, public: true}",
-			field{key: "csv", shape: textShape("a CSV file, which may be compressed (.gz, .zst)").withParams()},
-			field{key: "parquet", shape: textShape("a Parquet file").withParams()},
-			field{key: "arrow", shape: textShape("an Arrow IPC file").withParams()},
-			field{key: "delimiter", shape: delimiterShape(), needs: "csv"},
-			field{key: "nulls", shape: nullsShape(), needs: "csv"},
-			field{key: "on", shape: choiceShape("a column, or a list of them", onSequence(listShape("a list of columns", column, 1, 0)), onScalar(column)), required: "the key that both tables have", fix: "on: ent_id"},
-			field{key: "public", shape: &shape{kind: boolean, says: "true"}, required: "that the table is public: every row of it may be known to anybody, and nothing of it is protected", fix: "public: true"}).
-			withForms([]string{"csv"}, []string{"parquet"}, []string{"arrow"}))
+	join := objectShape("{csv, parquet or arrow, on, public: true}",
+		field{key: "csv", shape: textShape("a CSV file, which may be compressed (.gz, .zst)").withParams()},
+		field{key: "parquet", shape: textShape("a Parquet file").withParams()},
+		field{key: "arrow", shape: textShape("an Arrow IPC file").withParams()},
+		field{key: "delimiter", shape: delimiterShape(), needs: "csv"},
+		field{key: "nulls", shape: nullsShape(), needs: "csv"},
+		field{key: "on", shape: choiceShape("a column, or a list of them", onSequence(listShape("a list of columns", column, 1, 0)), onScalar(column)), required: "the key that both tables have", fix: "on: ent_id"},
+		field{key: "public", shape: booleanShape("true"), required: "that the table is public: every row of it may be known to anybody, and nothing of it is protected", fix: "public: true"}).
+		withForms([]string{"csv"}, []string{"parquet"}, []string{"arrow"})
+	join.instead = sourceOfText
+	return dictShape("public tables to join, by name", `^`+columnSyntax+`$`, join)
 }
 
 func columnsShape() *shape {
@@ -165,10 +166,8 @@ func valuesShape() *shape {
 
 // boundShape is an end of a range: a number, a date or a timestamp.
 func boundShape() *shape {
-	s := patternShape("a number, a date as 2024-01-31 or a timestamp as 2024-01-31T00:00:00",
+	return numberOrShape("a number, a date as 2024-01-31 or a timestamp as 2024-01-31T00:00:00",
 		`^(`+numberSyntax+`|`+dateSyntax+`|`+timeSyntax+`)$`)
-	s.kind = number
-	return s
 }
 
 func pairShape() *shape {
@@ -195,9 +194,7 @@ func gridShape() *shape {
 }
 
 func stepShape() *shape {
-	s := patternShape("a number, or for timestamps a duration as 15 minutes", `^(`+numberSyntax+`|`+durationSyntax+`)$`)
-	s.kind = number
-	return s
+	return numberOrShape("a number, or for timestamps a duration as 15 minutes", `^(`+numberSyntax+`|`+durationSyntax+`)$`)
 }
 
 func levelsShape() *shape {

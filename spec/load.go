@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -59,19 +59,17 @@ func read(src Source, open opener) (*Release, error) {
 		src.Params = nil // as it is when read back
 	}
 	r := newReader(&src, open)
-	root, ok := r.readDocument(src.Text)
+	root, ok := readTree(r.findings)
 	if ok {
-		(&checker{findings: r.findings}).check(language(), root)
+		check(r.findings, language(), root, &unfilled)
 		r.spread(root.value)
 		if root.value.Kind == yaml.MappingNode {
 			r.readRelease(root)
 		}
 	}
-	problems := sorted(r.problems)
+	problems := r.sortedProblems()
 	r.release.Source = src
-	slices.SortStableFunc(r.unbuilt, func(a, b Unbuilt) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
-	r.release.Unbuilt = r.unbuilt
-	r.release.Warnings = sorted(r.warnings)
+	r.release.Unbuilt, r.release.Warnings = r.sortedUnbuilt(), r.sortedWarnings()
 	failure := &Errors{Problems: problems}
 	switch {
 	case len(problems) == 0:
@@ -80,6 +78,31 @@ func read(src Source, open opener) (*Release, error) {
 		return r.release, failure
 	}
 	return nil, failure
+}
+
+// Problem is a problem with what stands in the spec at a path of keys, as marginals.ages.target, told as *Errors as those that
+// Parse finds: with its line and a caret. Where the spec says nothing at that path, it is placed at the longest part of it
+// that is there.
+func (r *Release) Problem(path string, p Problem) error {
+	f := newFindings(r.Source.Name, r.Source.Text)
+	root, _ := readTree(f)
+	return f.pointed(root, path, p)
+}
+
+// readTree reads the YAML of a spec, and tells a plan from one.
+func readTree(f *findings) (node, bool) {
+	root, ok := f.Read("a release, which starts with version: 1", "one release a file, without --- between")
+	if format := root.get("format"); ok && format.present() && strings.HasPrefix(format.text(), "dprelease.plan/") {
+		f.reportAt(1, 1, "", Problem{Message: "a plan, and not a spec", Expected: "the spec that the plan was made from; `dprelease run` takes a spec, `dprelease measure` a plan"})
+		return node{}, false
+	}
+	return root, ok
+}
+
+// unfilled is the problem of ${…} where no parameters are filled in.
+var unfilled = Problem{
+	Message:  "parameters are not filled in here",
+	Expected: "${…} only in release, about and the paths of files: a standing approval signs a plan with its parameters blank, and what is counted is part of what it signs",
 }
 
 // explain says why a file could not be read, without the paths of this machine.

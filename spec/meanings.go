@@ -4,13 +4,11 @@ package spec
 // shape, and that docs/reference.md is made of. The shapes say what is expected at a key; this says
 // what it does, what holds without it, and where more is told.
 
-// meaning is what one key does.
-type meaning struct {
-	is      string // what the key says, in full sentences
-	without string // what holds where the key is left out; "" for a key that must be there
-	example string // the value, as YAML
-	page    string // the page that says more, from the top of the project
-}
+// Schema is the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that
+// this version does not build described as such. It says what a spec may look like; what the
+// parts must be to each other (that a marginal's attributes exist, that shares add up) only
+// Parse finds out.
+func Schema() []byte { return language().Schema("dprelease spec, version 1", meanings()) }
 
 // meanings has a meaning for every key by its path. A name that the spec chooses stands as *, an
 // entry of a list as [].

@@ -102,10 +102,9 @@ func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 			}
 			walk(f.shape, at, nil, depth+1)
 		}
-		switch s.kind {
-		case dictionary:
+		if s.keys != nil {
 			walk(s.of, below(path, "*"), nil, depth+1)
-		case list:
+		} else {
 			walk(s.of, path+"[]", nil, depth+1)
 		}
 		for _, b := range s.when {

@@ -28,11 +28,6 @@ func (s *suggestions) nearest(word string, candidates []string) string {
 	return s.nearestOf(word, len(candidates), func(i int) string { return candidates[i] })
 }
 
-// nearestCategory is the nearest code.
-func (s *suggestions) nearestCategory(name string, categories []Category) string {
-	return s.nearestOf(name, len(categories), func(i int) string { return categories[i].Code })
-}
-
 // nearestOf is the nearest of n candidates.
 func (s *suggestions) nearestOf(word string, n int, candidate func(int) string) string {
 	characters := utf8.RuneCountInString(word)

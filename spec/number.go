@@ -1,54 +1,10 @@
 package spec
 
-// This file holds the numbers of a spec: exact rationals read from their text.
+// This file holds how the numbers of a spec are written.
 
 import (
-	"errors"
 	"math/big"
-	"regexp"
-	"strconv"
-	"strings"
 )
-
-const (
-	wholeSyntax    = `-?(0|[1-9][0-9]*)`
-	decimalSyntax  = wholeSyntax + `(\.[0-9]+)?([eE][-+]?[0-9]+)?`
-	fractionSyntax = wholeSyntax + `/[1-9][0-9]*`
-	numberSyntax   = `(` + decimalSyntax + `%?|` + fractionSyntax + `)`
-)
-
-var numberPattern = regexp.MustCompile(`^` + numberSyntax + `$`)
-
-// The most that a number of a spec may take: longer ones are mistakes or attacks.
-const (
-	maxNumberText     = 200
-	maxNumberExponent = 300
-)
-
-// parseNumber reads an exact number: 12, 0.5, 2e6, 1e-9, 3/10 or 60%.
-func parseNumber(text string) (*big.Rat, error) {
-	if len(text) > maxNumberText {
-		return nil, errors.New("a number of more than 200 characters")
-	}
-	if !numberPattern.MatchString(text) {
-		return nil, errors.New("not a number")
-	}
-	body, percent := strings.CutSuffix(text, "%")
-	if _, exponent, found := strings.Cut(strings.ToLower(body), "e"); found {
-		e, err := strconv.Atoi(exponent)
-		if err != nil || e < -maxNumberExponent || e > maxNumberExponent {
-			return nil, errors.New("an exponent beyond ±300")
-		}
-	}
-	x, ok := new(big.Rat).SetString(body)
-	if !ok {
-		return nil, errors.New("not a number")
-	}
-	if percent {
-		x.Quo(x, big.NewRat(100, 1))
-	}
-	return x, nil
-}
 
 // formatNumber writes a number as a decimal where it is one of at most 30 places, else as a
 // fraction.

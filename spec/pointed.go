@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the faults of a spec that only those who use it can find.
+// This file holds problems that are found after a document was read, by the path of what they are about.
 
 import (
 	"strings"
@@ -8,13 +8,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Problem is a problem with what stands in the spec at a path of keys, as marginals.ages.target, told as *Errors as those that
-// Parse finds: with its line and a caret. Where the spec says nothing at that path, it is placed at the longest part of it
-// that is there.
-func (r *Release) Problem(path string, p Problem) error {
-	f := newFindings(r.Source.Name, r.Source.Text)
+// pointed is a problem with what stands at a path of keys below the root, placed there or at the longest part of the path that is
+// there. It is not added to the findings.
+func (f *findings) pointed(root node, path string, p Problem) *Errors {
 	at := &yaml.Node{}
-	if root, ok := f.readDocument(r.Source.Text); ok {
+	if root.present() {
 		found, _ := deepest(root, path)
 		at = found.heading()
 		if found.value.Kind == yaml.ScalarNode {

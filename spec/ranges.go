@@ -139,7 +139,7 @@ func (r *rangeReader) value(n node) (*big.Rat, bool) {
 		}
 		return new(big.Rat).SetInt64(micros), ok
 	}
-	if !numberPattern.MatchString(text) {
+	if !isNumber(text) {
 		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a number"})
 		return nil, false
 	}
@@ -178,7 +178,7 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 		return true
 	}
 	for _, n := range r.widths() {
-		if numberPattern.MatchString(n.text()) {
+		if isNumber(n.text()) {
 			x, ok := r.number(n)
 			if !ok {
 				return false
@@ -329,7 +329,7 @@ func (r *rangeReader) width(n node) (cutting, bool) {
 		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a duration, as hour, week or 15 minutes"})
 		return cutting{}, false
 	}
-	if !numberPattern.MatchString(n.text()) {
+	if !isNumber(n.text()) {
 		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a number"})
 		return cutting{}, false
 	}

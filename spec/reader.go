@@ -73,12 +73,6 @@ func (r *reader) readRelease(root node) {
 	r.checkTotal(root)
 }
 
-// entries are the entries of a mapping with free keys, without those whose name is bad or was
-// there before.
-func (r *reader) entries(n node) []node {
-	return slices.DeleteFunc(n.pairs(), func(pair node) bool { return r.refused[pair.key] })
-}
-
 // problem reports a problem with a value.
 func (r *reader) problem(n node, p Problem) { r.report(n.position(), n.path, p) }
 

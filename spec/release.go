@@ -63,12 +63,6 @@ func (r *Release) Table(name string) *Table {
 	return nil
 }
 
-// Unbuilt is one use of a part of the language that this version does not build.
-type Unbuilt struct {
-	Path, Feature string
-	Line, Column  int
-}
-
 // About is what a reader of the release is told about it.
 type About struct{ Title, Population, Period, Contact string }
 

@@ -11,15 +11,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that
-// this version does not build described as such. It says what a spec may look like; what the
-// parts must be to each other (that a marginal's attributes exist, that shares add up) only
-// Parse finds out.
-func Schema() []byte {
-	w := schemaWriter{defs: map[string]any{}, meanings: meanings()}
-	root := w.write(language(), "")
+// Schema is the JSON Schema (draft 2020-12) of a shape, with the meanings of keys by their paths.
+func (s *shape) Schema(title string, meanings map[string]meaning) []byte {
+	w := schemaWriter{defs: map[string]any{}, meanings: meanings}
+	root := w.write(s, "")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["title"] = "dprelease spec, version 1"
+	root["title"] = title
 	if len(w.defs) > 0 {
 		root["$defs"] = w.defs
 	}
@@ -31,6 +28,14 @@ func Schema() []byte {
 		panic(err) // maps, lists and texts always encode
 	}
 	return b.Bytes()
+}
+
+// meaning is what one key does.
+type meaning struct {
+	is      string // what the key says, in full sentences
+	without string // what holds where the key is left out; "" for a key that must be there
+	example string // the value, as YAML
+	page    string // the page that says more, from the top of the project
 }
 
 // schemaWriter turns shapes into schemas; defs holds those that are used by name, meanings what

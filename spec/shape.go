@@ -41,6 +41,8 @@ type shape struct {
 	params bool             // text: parameters are filled in
 	when   []branch         // choice
 	habits map[string]habit // object: keys of other programs, in lower case
+	// instead says what to write in place of a text, and the fix; "" where it does not know.
+	instead func(text string) (expected, fix string)
 }
 
 // field is a key of an object.
@@ -84,6 +86,14 @@ func categoryShape(says string) *shape { return &shape{kind: category, says: say
 func numberShape(says string) *shape {
 	return &shape{kind: number, says: says, match: numberPattern}
 }
+
+// numberOrShape is a number, or a text of the pattern.
+func numberOrShape(says, pattern string) *shape {
+	return &shape{kind: number, says: says, match: regexp.MustCompile(pattern)}
+}
+
+func booleanShape(says string) *shape  { return &shape{kind: boolean, says: says} }
+func anythingShape(says string) *shape { return &shape{kind: anything, says: says} }
 
 func enumShape(says string, options ...string) *shape {
 	return &shape{kind: text, says: says, oneOf: options}

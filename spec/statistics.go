@@ -33,11 +33,11 @@ func (r *reader) readStats(root node, t *Table, m *Marginal, n node) {
 	s := statReader{r, root, t, m}
 	if all := n.get("stats").items(); all != nil {
 		m.Stats = make([]Stat, len(all))
-		before := len(r.problems)
+		before := r.count()
 		for i, item := range all {
 			m.Stats[i] = s.read(item)
 		}
-		if len(r.problems) == before {
+		if r.count() == before {
 			s.checkNames(all)
 		}
 	}
@@ -194,7 +194,7 @@ func (r *reader) lattice(root node, t *Table, c *Column, n node, what string) *L
 			Message:  fmt.Sprintf("%s of %s, a decimal range without a step", what, c.Name),
 			Expected: "a step in the column, to whose multiples values are rounded before they are added up: step: 0.01",
 		}
-		r.unsound[column.value] = true // which is told once
+		r.spoil(column) // which is told once
 	default:
 		rr := &rangeReader{reader: r, column: c, node: column}
 		if low, high, ok := rr.ends(bounds); ok {

@@ -116,7 +116,7 @@ func (r *reader) readStrata(t *Table, columns node) {
 		}
 		if step := n.get("step"); c.Type == Decimal && !step.present() {
 			r.report(n.key, n.path, Problem{Message: fmt.Sprintf("%s has a range for each category and no step", c.Name), Expected: "the step to which values are rounded before they are added up", Fix: "step: 0.01"})
-			r.unsound[n.value] = true
+			r.spoil(n)
 			continue
 		}
 		r.stratify(t, c, n, by)
@@ -194,7 +194,7 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []St
 	for _, pair := range pairs {
 		if name := pair.key.Value; !known[name] {
 			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), a), Expected: someOf(l.Categories)}
-			if p.Nearest = r.nearestCategory(name, l.Categories); p.Nearest != "" {
+			if p.Nearest = nearestCategory(&r.suggestions, name, l.Categories); p.Nearest != "" {
 				p.Fix = r.mended(pair.key, p.Nearest)
 			}
 			r.report(pair.key, pair.path, p)
@@ -222,7 +222,7 @@ func noCells(c *Column) Problem {
 
 // readAsNumber tells that what a null counts as is a number in the range of a column.
 func (r *reader) readAsNumber(c *Column, n node) bool {
-	if c.Lattice == nil || !numberPattern.MatchString(n.text()) {
+	if c.Lattice == nil || !isNumber(n.text()) {
 		return false
 	}
 	x, err := parseNumber(n.text())

@@ -276,7 +276,7 @@ func (r *reader) readAs(c *Column, n node) Policy {
 	code, fit := c.Domain.CodeOfText(name)
 	if fit != Fits || categories[code].Code != name {
 		p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), c.Name), Expected: someOf(categories) + "; a new one is added to the column's categories first"}
-		r.problem(n, r.nearestFix(n, p, r.nearestCategory(name, categories)))
+		r.problem(n, r.nearestFix(n, p, nearestCategory(&r.suggestions, name, categories)))
 	}
 	return Policy{Action: As, Category: code}
 }

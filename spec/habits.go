@@ -1,0 +1,45 @@
+package spec
+
+// This file holds habits from other programs: what is often written where the language writes something else.
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// whereHabits are other names of a condition on rows.
+func whereHabits(expected string) map[string]habit {
+	habits := map[string]habit{}
+	for _, key := range []string{"filter", "filters", "where", "condition", "subset"} {
+		habits[key] = habit{expected: expected}
+	}
+	return habits
+}
+
+// fileExpected says where rows are read from.
+const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arrow: …}: export a table of a database, or download the file, first"
+
+// sourceHabits are sources of other programs.
+func sourceHabits() map[string]habit {
+	habits := map[string]habit{}
+	for _, key := range strings.Fields("postgres postgresql mysql sqlite duckdb sql database table query spark url http https s3 gs azure excel xlsx json stata spss sas file path") {
+		habits[key] = habit{expected: fileExpected, meant: "parquet"}
+	}
+	return habits
+}
+
+var address = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
+// sourceOfText says what to write in place of a text that names a source, and the fix where there is one.
+func sourceOfText(text string) (expected, fix string) {
+	if address.MatchString(text) {
+		return fileExpected, ""
+	}
+	format := strings.TrimPrefix(path.Ext(strings.TrimSuffix(strings.TrimSuffix(text, ".gz"), ".zst")), ".")
+	if slices.Contains([]string{string(Parquet), string(CSV), string(Arrow)}, format) {
+		fix = "{" + format + ": " + text + "}"
+	}
+	return "", fix
+}
